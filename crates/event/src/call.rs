@@ -1,0 +1,153 @@
+//! A [`Call`]: one tool call of an agent, decoded. It must not know which JSON it came from.
+
+use serde_json::Value as Json;
+
+/// One tool call of an agent, before it runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// Random, never zero, unique for each call; field `correlation.id`.
+    pub correlation_id: u64,
+    /// Who calls.
+    pub agent: Agent,
+    /// What is called.
+    pub tool: Tool,
+    /// The whole tool input, keys in the agent's order.
+    pub input: Json,
+    /// `input` as compact JSON; field `tool.input`.
+    pub input_text: String,
+    /// The shell text, for tools of kind [`ToolKind::Shell`].
+    pub command: Option<String>,
+    /// Paths that the call names, in order; a patch names one for each operation.
+    pub files: Vec<FileTarget>,
+    /// What was wrong with the payload, although a call could be read from it.
+    pub problems: Vec<IntakeProblem>,
+}
+
+/// The agent and session that a call comes from. Strings are empty where the agent says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Agent {
+    /// `claude_code`, `codex`: the values that rule files compare with.
+    pub name: String,
+    /// Process id of the agent as the hook saw it (its parent); 0 when unknown.
+    pub pid: u32,
+    /// The agent's own name of the event, such as `PreToolUse`.
+    pub event: String,
+    /// The agent's session id.
+    pub session_id: String,
+    /// Id of the sub-agent that calls, empty for the main agent.
+    pub subagent_id: String,
+    /// `default`, `acceptEdits`, `bypassPermissions`, ... as the agent reports it.
+    pub permission_mode: String,
+    /// Path of the agent's transcript.
+    pub transcript_path: String,
+    /// Model name (Codex only).
+    pub model: String,
+    /// Turn id (Codex only).
+    pub turn_id: String,
+    /// Working directory as the agent reports it.
+    pub cwd: String,
+}
+
+/// The tool that is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tool {
+    /// Canonical name, the same for all agents: `Bash`, `Write`, `apply_patch`, `mcp__server__tool`, ...
+    pub name: String,
+    /// The agent's own name.
+    pub name_raw: String,
+    /// The agent's id of this call; empty when it has none.
+    pub use_id: String,
+    /// What the tool does, by its name.
+    pub kind: ToolKind,
+    /// MCP server and tool, for tools of kind [`ToolKind::Mcp`].
+    pub mcp: Option<(String, String)>,
+}
+
+/// What a tool does. `Unknown` is not "harmless": the profile decides what it means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ToolKind {
+    /// Runs shell text.
+    Shell,
+    /// Reads files or searches them, and changes nothing.
+    Read,
+    /// Creates or replaces a file.
+    Write,
+    /// Changes a file.
+    Edit,
+    /// Changes several files by a patch.
+    Patch,
+    /// Fetches a URL or searches the web.
+    Web,
+    /// Starts another agent.
+    Subagent,
+    /// A tool of an MCP server.
+    Mcp,
+    /// Changes only the agent's own state: to-do lists, plans, questions to the user.
+    Internal,
+    /// A tool that this version does not know.
+    Unknown,
+}
+
+/// A path that a call names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileTarget {
+    /// The path as the agent wrote it; relative ones stand relative to the call's cwd.
+    pub path: String,
+    /// The operation, for patches.
+    pub patch_op: Option<PatchOp>,
+    /// The text of this operation alone (a patch hunk), for patches.
+    pub patch_text: String,
+}
+
+/// One operation of an `apply_patch` text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PatchOp {
+    /// `*** Add File:`
+    Add,
+    /// `*** Update File:`
+    Update,
+    /// `*** Delete File:`
+    Delete,
+    /// `*** Move to:`, the destination of a moved file.
+    Move,
+}
+
+impl PatchOp {
+    /// Returns the value of field `tool.patch_op`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PatchOp::Add => "Add",
+            PatchOp::Update => "Update",
+            PatchOp::Delete => "Delete",
+            PatchOp::Move => "Move",
+        }
+    }
+}
+
+/// Something wrong with a payload from which a call could still be read. Each is a deny that nothing lifts; the call is
+/// matched against the rules all the same, so that the record shows what it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IntakeProblem {
+    /// A string of the input holds a NUL, which no program can receive: two readers would see two different calls.
+    NulByte,
+    /// The payload was not UTF-8; what is shown has U+FFFD in place of the bad bytes.
+    InvalidUtf8,
+    /// A field has another type than the agent's contract says, or is missing: its dotted name.
+    WrongType(String),
+    /// A patch that could not be split into operations: what was found.
+    MalformedPatch(String),
+    /// More paths than [`crate::FILES_PER_CALL_MAX`], or one longer than [`crate::PATH_BYTES_MAX`].
+    TooManyPaths,
+}
+
+impl std::fmt::Display for IntakeProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            IntakeProblem::NulByte => f.write_str("the tool input holds a NUL character"),
+            IntakeProblem::InvalidUtf8 => f.write_str("the payload is not valid UTF-8"),
+            IntakeProblem::WrongType(field) => write!(f, "`{field}` is missing or has the wrong type"),
+            IntakeProblem::MalformedPatch(what) => write!(f, "the patch cannot be read: {what}"),
+            IntakeProblem::TooManyPaths => f.write_str("the call names too many or too long paths"),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! [`Verdict`], [`Finding`], [`Decision`]: what stages return and what comes of it.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The answer to a call, ordered by strictness.
+///
+/// `Allow` suppresses the agent's own permission prompt; `Defer` leaves it to the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// No opinion: the agent's own permissions decide.
+    Defer,
+    /// Runs without the agent's prompt.
+    Allow,
+    /// A person must decide.
+    Ask,
+    /// Does not run.
+    Deny,
+}
+
+impl Verdict {
+    /// All verdicts, from the most lenient to the strictest.
+    pub const ALL: [Verdict; 4] = [Verdict::Defer, Verdict::Allow, Verdict::Ask, Verdict::Deny];
+
+    /// Returns the word used in configuration, records and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Defer => "defer",
+            Verdict::Allow => "allow",
+            Verdict::Ask => "ask",
+            Verdict::Deny => "deny",
+        }
+    }
+}
+
+/// How decisions are carried out. Applied last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Rules are not consulted; every call is recorded and left to the agent.
+    Passthrough,
+    /// Every call is judged and recorded, and left to the agent.
+    Monitor,
+    /// Decisions are enforced.
+    Enforce,
+}
+
+impl Mode {
+    /// All modes, from the loosest to the tightest.
+    pub const ALL: [Mode; 3] = [Mode::Passthrough, Mode::Monitor, Mode::Enforce];
+
+    /// Returns the word used in configuration, records and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::Passthrough => "passthrough",
+            Mode::Monitor => "monitor",
+            Mode::Enforce => "enforce",
+        }
+    }
+}
+
+/// Why a finding was made; stable in records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Code {
+    /// The payload or the call was malformed.
+    Malformed,
+    /// A fault of our own: panic, unwritable record, missing answer of the world.
+    FailClosed,
+    /// No valid rule set could be loaded.
+    NoPolicy,
+    /// A rule tagged deny.
+    DenyRule,
+    /// A rule tagged ask.
+    AskRule,
+    /// A rule tagged review: fine if the user asked for it.
+    ReviewRule,
+    /// A rule tagged allow.
+    AllowRule,
+    /// A tool that this version does not know.
+    UnknownTool,
+    /// A rule without a verdict tag: recorded only.
+    Notice,
+}
+
+impl Code {
+    /// Returns the word used in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::Malformed => "malformed",
+            Code::FailClosed => "fail_closed",
+            Code::NoPolicy => "no_policy",
+            Code::DenyRule => "deny_rule",
+            Code::AskRule => "ask_rule",
+            Code::ReviewRule => "review_rule",
+            Code::AllowRule => "allow_rule",
+            Code::UnknownTool => "unknown_tool",
+            Code::Notice => "notice",
+        }
+    }
+}
+
+/// What a stage found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What this finding alone would answer.
+    pub verdict: Verdict,
+    /// Why.
+    pub code: Code,
+    /// Name of the rule, where one made it; else empty.
+    pub rule: String,
+    /// What happened, for a person and for the agent.
+    pub message: String,
+}
+
+impl Finding {
+    /// Returns a finding that no rule made.
+    pub fn new(verdict: Verdict, code: Code, message: impl Into<String>) -> Finding {
+        Finding { verdict, code, rule: String::new(), message: message.into() }
+    }
+}
+
+/// The outcome of judging one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Decision {
+    /// The strictest finding, or the default: what policy says, whatever the mode.
+    pub verdict: Verdict,
+    /// What the agent is told, after what it can be told and after the mode.
+    pub answer: Verdict,
+    /// `<rule>: <message>` of the finding that decided; empty when none did.
+    pub reason: String,
+    /// Every finding, in the order of the stages.
+    pub findings: Vec<Finding>,
+    /// The mode it was made in.
+    pub mode: Mode,
+}
+
+impl Decision {
+    /// Reports whether the answer carries out the verdict (an ask told as deny counts: it is stricter).
+    pub fn enforced(&self) -> bool {
+        self.answer >= self.verdict
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Verdict {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Verdict, String> {
+        from_word(&Verdict::ALL, Verdict::as_str, word)
+    }
+}
+
+impl FromStr for Mode {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Mode, String> {
+        from_word(&Mode::ALL, Mode::as_str, word)
+    }
+}
+
+fn from_word<T: Copy>(all: &[T], as_str: fn(T) -> &'static str, word: &str) -> Result<T, String> {
+    let known = all.iter().copied().find(|value| as_str(*value) == word);
+    known.ok_or_else(|| {
+        let words: Vec<_> = all.iter().map(|value| as_str(*value)).collect();
+        format!("`{word}` is none of {}", words.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_round_trip_and_unknown_ones_name_the_choices() {
+        for verdict in Verdict::ALL {
+            assert_eq!(verdict.as_str().parse(), Ok(verdict));
+        }
+        for mode in Mode::ALL {
+            assert_eq!(mode.as_str().parse(), Ok(mode));
+        }
+        assert_eq!("x".parse::<Mode>(), Err("`x` is none of passthrough, monitor, enforce".to_owned()));
+    }
+}

@@ -1,0 +1,19 @@
+//! L0: castellan's vocabulary. One word for one thing: a [`Call`] is judged, its [`Row`]s are matched by rules, stages
+//! return [`Finding`]s, and the strictest that remains is the [`Decision`].
+//!
+//! Everything here is data. The crate knows no agent's JSON, no rule syntax, and touches neither clock, environment, file
+//! system nor network: what the core must know of the world it asks for with a [`Query`].
+
+mod call;
+mod decision;
+mod field;
+mod limits;
+mod row;
+mod world;
+
+pub use call::{Agent, Call, FileTarget, IntakeProblem, PatchOp, Tool, ToolKind};
+pub use decision::{Code, Decision, Finding, Mode, Verdict};
+pub use field::{FIELDS, FieldArg, FieldDef, FieldType, Level, field_index};
+pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, PATH_BYTES_MAX};
+pub use row::{CallRow, Row, Value, rows};
+pub use world::{Answer, Answers, Query, World};

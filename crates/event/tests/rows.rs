@@ -1,0 +1,101 @@
+//! The field table and the rows that give its values.
+
+#![cfg(test)]
+
+use castellan_event::{
+    Agent, Answer, Answers, Call, FIELDS, FieldType, FileTarget, PatchOp, Query, Row, Tool, ToolKind, Value,
+    field_index, rows,
+};
+use serde_json::json;
+
+fn patch() -> Call {
+    let file = |path: &str, op, text: &str| FileTarget {
+        path: path.to_owned(),
+        patch_op: Some(op),
+        patch_text: text.to_owned(),
+    };
+    Call {
+        correlation_id: 7,
+        agent: Agent { name: "codex".into(), cwd: "/w".into(), pid: 3, ..Agent::default() },
+        tool: Tool {
+            name: "apply_patch".into(),
+            name_raw: "apply_patch".into(),
+            use_id: "u".into(),
+            kind: ToolKind::Patch,
+            mcp: None,
+        },
+        input: json!({"command": "whole"}),
+        input_text: r#"{"command":"whole"}"#.into(),
+        command: None,
+        files: vec![file("a.rs", PatchOp::Add, "+a"), file("/x/b\0.rs", PatchOp::Delete, "")],
+        problems: vec![],
+    }
+}
+
+fn answer_all(call: &Call) -> Answers {
+    let mut answers = Answers::default();
+    let Err(queries) = rows(call, &Answers::default()) else { return answers };
+    for query in queries {
+        let Query::RealPath { base, path } = &query;
+        let real =
+            Answer::RealPath(if path.starts_with('/') { path.clone() } else { format!("{base}/{path}") });
+        assert!(answers.insert(query, real));
+    }
+    answers
+}
+
+/// Checks one field of row `number`.
+fn check(call: &Call, number: usize, field: &str, expected: &str) {
+    let answers = answer_all(call);
+    let rows = rows(call, &answers).unwrap();
+    let value = match rows[number].value(field_index(field).unwrap(), None) {
+        Value::Text(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        other @ (Value::Absent | Value::U64(_) | Value::Bool(_) | Value::TextList(_) | Value::U64List(_)) => {
+            format!("{other:?}")
+        }
+    };
+    assert_eq!(value, expected, "{field} of row {number}");
+}
+
+#[test]
+fn every_field_of_the_table_has_a_value_of_its_type() {
+    let call = patch();
+    let answers = answer_all(&call);
+    let rows = rows(&call, &answers).unwrap();
+    for (index, field) in FIELDS.iter().enumerate() {
+        match (rows[0].value(index, None), field.ty) {
+            (Value::Text(_), FieldType::Text) | (Value::U64(_), FieldType::U64) => {}
+            (value, ty) => panic!("{}: {value:?} is no {ty:?}", field.name),
+        }
+    }
+    assert_eq!(rows[0].value(FIELDS.len(), None), Value::Absent);
+}
+
+#[test]
+fn a_patch_has_a_row_for_each_file_with_its_own_hunk() {
+    let call = patch();
+    check(&call, 0, "tool.file_path", "a.rs");
+    check(&call, 0, "tool.real_file_path", "/w/a.rs");
+    check(&call, 0, "tool.input_command", "+a");
+    check(&call, 0, "tool.patch_op", "Add");
+    check(&call, 0, "agent.real_cwd_prefix", "/w/");
+    check(&call, 1, "tool.file_name", "b\0.rs");
+    check(&call, 1, "tool.patch_op", "Delete");
+    check(&call, 1, "tool.input", r#"{"command":"whole"}"#);
+}
+
+#[test]
+fn a_call_without_files_has_one_row_and_empty_paths() {
+    let call = Call { files: vec![], command: Some("ls".into()), ..patch() };
+    check(&call, 0, "tool.input_command", "ls");
+    check(&call, 0, "tool.real_file_path", "");
+    check(&call, 0, "tool.mcp_server", "");
+}
+
+#[test]
+fn what_the_world_must_say_is_asked_for_all_at_once() {
+    let Err(queries) = rows(&patch(), &Answers::default()).map(|rows| rows.len()) else {
+        panic!("nothing was asked")
+    };
+    assert_eq!(queries.len(), 3);
+}

@@ -1,0 +1,14 @@
+//! L0: how `castellan-hook` and the daemon talk: one frame out, one reply (or holds, then a reply) back.
+//!
+//! A frame is `CSTL`, a version, a kind, a length and a body; everything in little endian, everything limited. The crate
+//! knows no agent, no rule and no JSON, and uses nothing but `std`, because the hook links it.
+
+mod frame;
+mod home;
+mod limits;
+mod message;
+
+pub use frame::{Frame, Kind, VERSION, WireError, read_frame, write_frame};
+pub use home::{Home, bind, connect};
+pub use limits::{CONTROL_BYTES_MAX, FRAME_BYTES_MAX, HOLD_MS_MAX, PAYLOAD_BYTES_MAX, REPLY_BYTES_MAX};
+pub use message::{Hold, Reply, Request};
