@@ -1,0 +1,168 @@
+//! [`AgentId`] and the events of each agent: which there are, which precede a call, which castellan registers for. The
+//! tables stand in `claude.rs` and `codex.rs`; this module only asks them.
+
+use std::str::FromStr;
+
+use crate::payload::NoticeKind;
+use crate::{claude, codex};
+
+/// An agent that castellan guards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AgentId {
+    /// Claude Code.
+    Claude,
+    /// OpenAI Codex CLI.
+    Codex,
+}
+
+/// An event that castellan registers its hook for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HookEvent {
+    /// The agent's name of the event.
+    pub name: &'static str,
+    /// Seconds after which the agent gives up on the hook. The hook's own deadline is shorter.
+    pub timeout_s: u64,
+    /// The `matcher` that stands for every tool; `None` where it is left out.
+    pub matcher: Option<&'static str>,
+    /// Whether `"onFailure":"block"` is set, so that a hook that cannot start stops the call.
+    pub blocks_on_failure: bool,
+}
+
+/// What an event asks or tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EventKind {
+    /// May this call run?
+    Question,
+    /// The agent would prompt the user about this call: may it run?
+    Permission,
+    /// A call has run; `failed` where the event itself says that it failed.
+    Done { failed: bool },
+    /// Something that is no tool call.
+    Notice(NoticeKind),
+}
+
+impl AgentId {
+    /// All agents.
+    pub const ALL: [AgentId; 2] = [AgentId::Claude, AgentId::Codex];
+
+    /// Returns the word of the command line: `castellan install claude`, `castellan-hook --agent claude`.
+    pub fn word(self) -> &'static str {
+        match self {
+            AgentId::Claude => "claude",
+            AgentId::Codex => "codex",
+        }
+    }
+
+    /// Returns the value of field `agent.name`.
+    pub fn name(self) -> &'static str {
+        match self {
+            AgentId::Claude => "claude_code",
+            AgentId::Codex => "codex",
+        }
+    }
+
+    /// Returns the name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            AgentId::Claude => "Claude Code",
+            AgentId::Codex => "Codex",
+        }
+    }
+
+    /// Returns what `event` asks or tells; `None` for an event that this version does not know.
+    pub(crate) fn event_kind(self, event: &str) -> Option<EventKind> {
+        let events = match self {
+            AgentId::Claude => claude::EVENTS,
+            AgentId::Codex => codex::EVENTS,
+        };
+        events.iter().find(|(name, _)| *name == event).map(|(_, kind)| *kind)
+    }
+}
+
+impl FromStr for AgentId {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<AgentId, String> {
+        let known = AgentId::ALL.into_iter().find(|agent| agent.word() == word);
+        known.ok_or_else(|| {
+            let words: Vec<_> = AgentId::ALL.iter().map(|agent| agent.word()).collect();
+            format!("`{word}` is no agent that castellan guards: name one of {}", words.join(", "))
+        })
+    }
+}
+
+/// Reports whether a call may follow on `event`, so that a failure must deny. True for unknown events.
+pub fn precedes_call(agent: AgentId, event: &str) -> bool {
+    match agent.event_kind(event) {
+        None | Some(EventKind::Question | EventKind::Permission) => true,
+        Some(EventKind::Done { .. } | EventKind::Notice(_)) => false,
+    }
+}
+
+/// Reports whether the agent carries out an ask at `event`. Codex 0.169.0 runs the call (measured), so there policy must
+/// deny. At Claude's PermissionRequest an ask is its own prompt.
+pub fn can_ask(agent: AgentId, event: &str) -> bool {
+    let asks_at = match agent {
+        AgentId::Claude => claude::ASKS_AT,
+        AgentId::Codex => codex::ASKS_AT,
+    };
+    asks_at.contains(&event)
+}
+
+/// Returns the events that castellan registers for, in the order in which they are written.
+pub fn hook_events(agent: AgentId) -> &'static [HookEvent] {
+    match agent {
+        AgentId::Claude => claude::HOOK_EVENTS,
+        AgentId::Codex => codex::HOOK_EVENTS,
+    }
+}
+
+/// Returns the path of the user's settings file that holds the hooks, relative to the home directory.
+pub fn settings_path(agent: AgentId) -> &'static str {
+    match agent {
+        AgentId::Claude => ".claude/settings.json",
+        AgentId::Codex => ".codex/hooks.json",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_round_trip_and_unknown_ones_name_the_choices() {
+        for agent in AgentId::ALL {
+            assert_eq!(agent.word().parse(), Ok(agent));
+        }
+        let error = "Claude".parse::<AgentId>().unwrap_err();
+        assert!(error.contains("claude, codex"), "{error}");
+    }
+
+    #[test]
+    fn only_known_harmless_events_are_open() {
+        let check = |agent, event, precedes, asks| {
+            assert_eq!(precedes_call(agent, event), precedes, "{agent:?} {event}");
+            assert_eq!(can_ask(agent, event), asks, "{agent:?} {event}");
+        };
+        check(AgentId::Claude, "PreToolUse", true, true);
+        check(AgentId::Claude, "PermissionRequest", true, true);
+        check(AgentId::Claude, "PostToolUse", false, false);
+        check(AgentId::Claude, "SessionEnd", false, false);
+        check(AgentId::Claude, "pretooluse", true, false);
+        check(AgentId::Codex, "PreToolUse", true, false);
+        check(AgentId::Codex, "PermissionRequest", true, false);
+        check(AgentId::Codex, "PostToolUse", false, false);
+        check(AgentId::Codex, "PostToolUseFailure", true, false);
+        check(AgentId::Codex, "", true, false);
+    }
+
+    #[test]
+    fn every_registered_event_is_known() {
+        for agent in AgentId::ALL {
+            for event in hook_events(agent) {
+                assert!(agent.event_kind(event.name).is_some(), "{agent:?} {}", event.name);
+                assert!(!event.blocks_on_failure || precedes_call(agent, event.name));
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Claude Code 2.1.330: its events, its replies and its registration. It must not know how a payload is read or how a
+//! settings text is edited.
+//!
+//! Measured: a hook that exits 1, dies or runs out of time lets the call run, unless `"onFailure":"block"` is set; exit 2
+//! blocks PreToolUse but does not deny PermissionRequest.
+
+use castellan_event::Verdict;
+use serde_json::{Value as Json, json};
+
+use crate::agent::{EventKind, HookEvent};
+use crate::payload::NoticeKind;
+use crate::settings::HookCommand;
+
+/// Every event that is decoded.
+pub(crate) const EVENTS: &[(&str, EventKind)] = &[
+    ("PreToolUse", EventKind::Question),
+    ("PermissionRequest", EventKind::Permission),
+    ("PostToolUse", EventKind::Done { failed: false }),
+    ("PostToolUseFailure", EventKind::Done { failed: true }),
+    ("UserPromptSubmit", EventKind::Notice(NoticeKind::Prompt)),
+    ("SessionStart", EventKind::Notice(NoticeKind::SessionStart)),
+    ("SessionEnd", EventKind::Notice(NoticeKind::SessionEnd)),
+];
+
+/// Events at which an ask reaches the user: by its JSON, and by the prompt that PermissionRequest precedes.
+pub(crate) const ASKS_AT: &[&str] = &["PreToolUse", "PermissionRequest"];
+
+/// What is registered. SessionEnd hooks share 1.5 s.
+pub(crate) const HOOK_EVENTS: &[HookEvent] = &[
+    asking("PreToolUse"),
+    asking("PermissionRequest"),
+    telling("PostToolUse", 10),
+    telling("PostToolUseFailure", 10),
+    telling("UserPromptSubmit", 10),
+    telling("SessionStart", 10),
+    telling("SessionEnd", 1),
+];
+
+/// Returns the reply to PreToolUse; `None` is an empty one, which leaves the call to Claude's own permissions.
+pub(crate) fn answer_question(verdict: Verdict, reason: &str, user_note: &str) -> Option<Json> {
+    let word = match verdict {
+        // Claude has a `defer` of its own, which means something else.
+        Verdict::Defer => return None,
+        Verdict::Allow => "allow",
+        Verdict::Ask => "ask",
+        Verdict::Deny => "deny",
+    };
+    Some(reply(
+        json!({
+            "hookEventName": "PreToolUse",
+            "permissionDecision": word,
+            "permissionDecisionReason": reason,
+        }),
+        user_note,
+    ))
+}
+
+/// Returns the reply to PermissionRequest. All but a deny leave the prompt to Claude: its user has been asked for a reason.
+pub(crate) fn answer_permission(verdict: Verdict, reason: &str, user_note: &str) -> Option<Json> {
+    let decision = json!({ "behavior": "deny", "message": reason });
+    (verdict == Verdict::Deny)
+        .then(|| reply(json!({ "hookEventName": "PermissionRequest", "decision": decision }), user_note))
+}
+
+/// Returns the handler that is registered for `event`: exec form, so that no shell and no startup file stands between.
+pub(crate) fn handler(hook: &HookCommand, event: &HookEvent) -> Json {
+    let mut argv = hook.argv("claude", event.name).into_iter();
+    let mut handler = json!({
+        "type": "command",
+        "command": argv.next(),
+        "args": argv.collect::<Vec<_>>(),
+        "timeout": event.timeout_s,
+    });
+    if let (true, Some(fields)) = (event.blocks_on_failure, handler.as_object_mut()) {
+        fields.insert("onFailure".to_owned(), json!("block"));
+    }
+    handler
+}
+
+/// Returns the command line of a handler in exec form.
+pub(crate) fn argv(handler: &Json) -> Option<Vec<String>> {
+    let program = handler.get("command")?.as_str()?;
+    let args = handler.get("args")?.as_array()?.iter().map(|arg| arg.as_str().map(str::to_owned));
+    std::iter::once(Some(program.to_owned())).chain(args).collect()
+}
+
+fn reply(specific: Json, user_note: &str) -> Json {
+    let mut reply = json!({ "hookSpecificOutput": specific });
+    if let (false, Some(fields)) = (user_note.trim().is_empty(), reply.as_object_mut()) {
+        fields.insert("systemMessage".to_owned(), json!(user_note));
+    }
+    reply
+}
+
+const fn asking(name: &'static str) -> HookEvent {
+    HookEvent { name, timeout_s: 600, matcher: None, blocks_on_failure: true }
+}
+
+const fn telling(name: &'static str, timeout_s: u64) -> HookEvent {
+    HookEvent { name, timeout_s, matcher: None, blocks_on_failure: false }
+}

@@ -1,0 +1,132 @@
+//! The tool part of a payload → [`Call`]: the tool, its shell text, its paths, and what is wrong with them. Which key
+//! holds what stands in `tools.rs`. Whatever is wrong, there is a call, so that it can be denied and recorded.
+
+use castellan_event::{Agent, Call, FileTarget, IntakeProblem, PATH_BYTES_MAX, ToolKind};
+use serde_json::{Map, Value as Json};
+
+use crate::agent::AgentId;
+use crate::patch;
+use crate::tools::{self, Key};
+
+/// Reads the call out of the payload's fields, taking its input from them. `problems` are those found so far.
+pub(crate) fn read_call(
+    id: AgentId,
+    fields: &mut Map<String, Json>,
+    correlation_id: u64,
+    agent: Agent,
+    mut problems: Vec<IntakeProblem>,
+) -> Call {
+    let raw_name = text(fields, "tool_name", &mut problems);
+    let raw_name = raw_name.filter(|name| !name.is_empty()).unwrap_or_else(|| {
+        note(&mut problems, "tool_name");
+        String::new()
+    });
+    let use_id = text(fields, "tool_use_id", &mut problems).unwrap_or_default();
+    let input = fields.remove("tool_input").unwrap_or_default();
+    if !input.is_object() {
+        note(&mut problems, "tool_input");
+    }
+    let mut call = Call {
+        correlation_id,
+        tool: tools::tool(id, &raw_name, use_id),
+        agent,
+        input_text: input.to_string(),
+        input,
+        command: None,
+        files: Vec::new(),
+        problems,
+    };
+    if holds_nul(&call) {
+        call.problems.push(IntakeProblem::NulByte);
+    }
+    read_targets(id, &mut call);
+    call
+}
+
+/// Returns the text by which a permission request is matched to the question about the same call: canonical tool and
+/// input, whatever the order of its keys. Codex adds a `description` to the second.
+pub fn call_key_input(call: &Call) -> String {
+    let mut input = call.input.clone();
+    if let (ToolKind::Shell, Some(fields)) = (call.tool.kind, input.as_object_mut()) {
+        fields.remove("description");
+    }
+    input.sort_all_objects();
+    format!("{} {input}", call.tool.name)
+}
+
+fn read_targets(id: AgentId, call: &mut Call) {
+    let (Some(spec), Some(fields)) = (tools::spec(id, &call.tool.name_raw), call.input.as_object()) else {
+        return;
+    };
+    let mut problems = Vec::new();
+    let command = keyed(fields, spec.command, &mut problems);
+    let path = keyed(fields, spec.path, &mut problems);
+    if path.as_ref().is_some_and(|path| path.len() > PATH_BYTES_MAX) {
+        problems.push(IntakeProblem::TooManyPaths);
+    }
+    if spec.kind == ToolKind::Patch {
+        if let Some(text) = command {
+            let (files, found) = patch::split(&text);
+            call.files = files;
+            problems.extend(found);
+        }
+    } else {
+        call.command = command;
+        call.files.extend(path.map(|path| FileTarget { path, patch_op: None, patch_text: String::new() }));
+    }
+    call.problems.extend(problems);
+}
+
+fn keyed(fields: &Map<String, Json>, key: Key, problems: &mut Vec<IntakeProblem>) -> Option<String> {
+    let (name, required) = match key {
+        Key::No => return None,
+        Key::Required(name) => (name, true),
+        Key::Optional(name) => (name, false),
+        Key::Unless(name, other) => (name, !fields.contains_key(other)),
+    };
+    match fields.get(name) {
+        Some(Json::String(value)) if !value.is_empty() => Some(value.clone()),
+        None if !required => None,
+        Some(Json::Null) if !required => None,
+        Some(Json::String(_)) if !required => None,
+        _ => {
+            note(problems, &format!("tool_input.{name}"));
+            None
+        }
+    }
+}
+
+/// Reads an optional text of the payload.
+fn text(fields: &Map<String, Json>, key: &str, problems: &mut Vec<IntakeProblem>) -> Option<String> {
+    match fields.get(key) {
+        Some(Json::String(value)) => Some(value.clone()),
+        None | Some(Json::Null) => None,
+        Some(_) => {
+            note(problems, key);
+            None
+        }
+    }
+}
+
+fn note(problems: &mut Vec<IntakeProblem>, field: &str) {
+    let problem = IntakeProblem::WrongType(field.to_owned());
+    if !problems.contains(&problem) {
+        problems.push(problem);
+    }
+}
+
+fn holds_nul(call: &Call) -> bool {
+    let agent = &call.agent;
+    let texts =
+        [&call.tool.name_raw, &call.tool.use_id, &agent.cwd, &agent.session_id, &agent.transcript_path];
+    texts.iter().any(|text| text.contains('\0')) || json_holds_nul(&call.input)
+}
+
+fn json_holds_nul(value: &Json) -> bool {
+    match value {
+        Json::String(text) => text.contains('\0'),
+        Json::Array(items) => items.iter().any(json_holds_nul),
+        Json::Object(fields) => fields.iter().any(|(key, value)| key.contains('\0') || json_holds_nul(value)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+    }
+}

@@ -1,0 +1,164 @@
+//! Strict JSON for payloads. Where two readers could see two different values, this one refuses: a key twice in one
+//! object, text after the value, a lone surrogate. It must not know what the keys mean.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value as Json};
+
+use crate::limits::{JSON_DEPTH_MAX, JSON_VALUES_MAX};
+
+/// Parses a text that holds exactly one JSON object. The error is one line for people.
+pub(crate) fn parse_object(text: &str) -> Result<Map<String, Json>, String> {
+    let values = Cell::new(0);
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Strict { depth: 0, values: &values }.deserialize(&mut deserializer);
+    let value = value.and_then(|value| deserializer.end().map(|()| value));
+    match value.map_err(|error| format!("not valid JSON: {error}"))? {
+        Json::Object(fields) => Ok(fields),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_) => {
+            Err("a JSON value that is no object".to_owned())
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Strict<'c> {
+    depth: usize,
+    values: &'c Cell<usize>,
+}
+
+impl<'c> Strict<'c> {
+    fn count<E: Error>(self) -> Result<(), E> {
+        self.values.set(self.values.get() + 1);
+        if self.values.get() > JSON_VALUES_MAX {
+            return Err(E::custom(format!("more than {JSON_VALUES_MAX} values")));
+        }
+        Ok(())
+    }
+
+    fn inner<E: Error>(self) -> Result<Strict<'c>, E> {
+        if self.depth >= JSON_DEPTH_MAX {
+            return Err(E::custom(format!("nested more than {JSON_DEPTH_MAX} deep")));
+        }
+        Ok(Strict { depth: self.depth + 1, ..self })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Json;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
+        self.count()?;
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+        Ok(Json::Bool(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
+        Ok(Json::from(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
+        Ok(Json::from(value))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
+        Ok(Json::from(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
+        Ok(Json::from(value))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Json, E> {
+        Ok(Json::from(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Json, A::Error> {
+        let inner = self.inner()?;
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element_seed(inner)? {
+            items.push(item);
+        }
+        Ok(Json::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Json, A::Error> {
+        let inner = self.inner()?;
+        let mut fields = Map::new();
+        while let Some(key) = object.next_key::<String>()? {
+            if fields.contains_key(&key) {
+                return Err(A::Error::custom(format!(
+                    "the key `{}` stands twice in one object",
+                    key.escape_debug()
+                )));
+            }
+            let value = object.next_value_seed(inner)?;
+            fields.insert(key, value);
+        }
+        Ok(Json::Object(fields))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(text: &str, why: &str) {
+        let error = parse_object(text).unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
+
+    #[test]
+    fn refuses_what_two_readers_could_read_differently() {
+        refused(r#"{"a":1,"a":1}"#, "`a` stands twice");
+        refused(r#"{"a":{"b":[{"c":1,"\u0063":2}]}}"#, "`c` stands twice");
+        refused(r#"{"a":1} x"#, "trailing");
+        refused(r#"{"a":1}{"a":1}"#, "trailing");
+        refused("\u{feff}{}", "not valid JSON");
+        refused(r#"{"a":"\ud800"}"#, "not valid JSON");
+        refused(r#"{"a":"\udc00\ud800"}"#, "not valid JSON");
+        refused("{\"a\":\"\n\"}", "not valid JSON");
+        refused(r#"{"a":1,}"#, "not valid JSON");
+        refused(r#"{"a":NaN}"#, "not valid JSON");
+        refused(r#"{"a":1e999}"#, "not valid JSON");
+        refused("[]", "no object");
+        refused("\"{}\"", "no object");
+        refused("", "not valid JSON");
+    }
+
+    #[test]
+    fn limits_hold() {
+        let nested = |depth: usize| format!("{}0{}", r#"{"a":"#.repeat(depth), "}".repeat(depth));
+        assert!(parse_object(&nested(JSON_DEPTH_MAX)).is_ok());
+        refused(&nested(JSON_DEPTH_MAX + 1), "deep");
+        refused(&nested(1_000_000), "deep");
+        let list = |items: usize| format!(r#"{{"a":[{}0]}}"#, "0,".repeat(items));
+        assert!(parse_object(&list(JSON_VALUES_MAX - 3)).is_ok());
+        refused(&list(JSON_VALUES_MAX - 2), "values");
+    }
+
+    #[test]
+    fn keeps_order_and_reads_pairs() {
+        let fields = parse_object(r#" {"b":-1,"a":[true,null,1.5,"\ud83d\ude00"]} "#).unwrap();
+        assert_eq!(Json::Object(fields).to_string(), r#"{"b":-1,"a":[true,null,1.5,"😀"]}"#);
+    }
+}

@@ -1,0 +1,33 @@
+//! L1: everything castellan knows about an agent's JSON and settings files. A payload becomes a `Call`, a verdict becomes
+//! the bytes and exit code that the agent understands, a settings text becomes the text with castellan's hooks in it.
+//!
+//! `claude.rs` and `codex.rs` say how the agents differ; the other modules are shared. The crate is pure: texts in, texts
+//! out. It must not know rules, sockets or where a file lies.
+
+mod agent;
+mod claude;
+mod codex;
+mod input;
+mod json;
+mod limits;
+mod managed;
+mod patch;
+mod payload;
+mod reply;
+mod repository;
+mod settings;
+mod shell_words;
+mod tools;
+mod trust;
+
+pub use agent::{AgentId, HookEvent, can_ask, hook_events, precedes_call, settings_path};
+pub use input::call_key_input;
+pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
+pub use managed::{managed_settings_text, register_managed_codex, unregister_managed_codex};
+pub use payload::{Done, Incoming, Malformed, Notice, NoticeKind, Origin, decode};
+pub use reply::{Reply, Told, encode, encode_failure};
+pub use repository::{repository_files, repository_switches_off};
+pub use settings::{
+    Foreign, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
+};
+pub use trust::{Trust, codex_trust};

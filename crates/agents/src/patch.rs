@@ -1,0 +1,290 @@
+//! `apply_patch` text (Codex 0.169.0) → one [`FileTarget`] for each operation and path, with the text of its own hunk.
+//! It must not know what a hunk changes in a file.
+//!
+//! The reader takes every line that Codex could take for a file header, also one that stands among context lines: a
+//! target too many costs a prompt, one too few lets a change through. What is ambiguous is malformed.
+
+use castellan_event::{FILES_PER_CALL_MAX, FileTarget, IntakeProblem, PATH_BYTES_MAX, PatchOp};
+
+const HEADERS: &[(&str, PatchOp)] = &[
+    ("*** Add File:", PatchOp::Add),
+    ("*** Update File:", PatchOp::Update),
+    ("*** Delete File:", PatchOp::Delete),
+    ("*** Move to:", PatchOp::Move),
+];
+
+/// Splits a patch. The targets found before a problem are kept, so that rules and the record see them.
+pub(crate) fn split(patch: &str) -> (Vec<FileTarget>, Vec<IntakeProblem>) {
+    let mut reader = Reader::default();
+    let mut problems = Vec::new();
+    for (number, line) in patch.lines().enumerate() {
+        if let Err(problem) = reader.read(line) {
+            problems.push(problem.at(number + 1));
+            break;
+        }
+    }
+    if problems.is_empty() && reader.place != Place::AfterEnd {
+        problems.push(malformed("no `*** End Patch`"));
+    } else if problems.is_empty() && reader.hunks.is_empty() {
+        problems.push(malformed("no file"));
+    }
+    (reader.hunks.into_iter().flat_map(Hunk::targets).collect(), problems)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Place {
+    #[default]
+    BeforeBegin,
+    BeforeFirstHunk,
+    InHunk,
+    AfterEnd,
+}
+
+#[derive(Debug, Default)]
+struct Reader {
+    place: Place,
+    hunks: Vec<Hunk>,
+    targets: usize,
+}
+
+#[derive(Debug)]
+struct Hunk {
+    op: PatchOp,
+    path: String,
+    move_to: Option<String>,
+    text: String,
+}
+
+/// Why reading stopped.
+enum Stop {
+    Malformed(&'static str),
+    TooManyPaths,
+}
+
+impl Reader {
+    fn read(&mut self, line: &str) -> Result<(), Stop> {
+        match (self.place, line.trim()) {
+            (Place::BeforeBegin | Place::AfterEnd, "") => {}
+            (Place::BeforeBegin, "*** Begin Patch") => self.place = Place::BeforeFirstHunk,
+            (Place::BeforeBegin, _) => return Err(Stop::Malformed("no `*** Begin Patch` at the beginning")),
+            (Place::AfterEnd, _) => return Err(Stop::Malformed("text after `*** End Patch`")),
+            (Place::BeforeFirstHunk | Place::InHunk, "*** End Patch") => self.place = Place::AfterEnd,
+            (Place::BeforeFirstHunk | Place::InHunk, trimmed) => return self.read_hunk_line(line, trimmed),
+        }
+        Ok(())
+    }
+
+    fn read_hunk_line(&mut self, line: &str, trimmed: &str) -> Result<(), Stop> {
+        let header = HEADERS.iter().find_map(|(word, op)| trimmed.strip_prefix(word).map(|path| (*op, path)));
+        match header {
+            Some((op, path)) => self.open(op, header_path(path)?, line),
+            None if self.place == Place::InHunk => self.body(line, trimmed),
+            None if trimmed.is_empty() || trimmed.starts_with("*** Environment ID: ") => Ok(()),
+            None => Err(Stop::Malformed("text before the first file")),
+        }
+    }
+
+    fn open(&mut self, op: PatchOp, path: String, line: &str) -> Result<(), Stop> {
+        self.targets += 1;
+        if self.targets > FILES_PER_CALL_MAX || path.len() > PATH_BYTES_MAX {
+            return Err(Stop::TooManyPaths);
+        }
+        self.place = Place::InHunk;
+        if op != PatchOp::Move {
+            self.hunks.push(Hunk { op, path, move_to: None, text: format!("{line}\n") });
+            return Ok(());
+        }
+        match self.hunks.last_mut() {
+            Some(hunk) if hunk.op == PatchOp::Update && hunk.move_to.is_none() => {
+                hunk.move_to = Some(path);
+                hunk.push(line);
+                Ok(())
+            }
+            _ => Err(Stop::Malformed("a `*** Move to:` that belongs to no update")),
+        }
+    }
+
+    fn body(&mut self, line: &str, trimmed: &str) -> Result<(), Stop> {
+        let Some(hunk) = self.hunks.last_mut() else {
+            return Err(Stop::Malformed("text before the first file"));
+        };
+        let fits = match (hunk.op, line.chars().next()) {
+            _ if trimmed.is_empty() => true,
+            (PatchOp::Add, Some('+')) | (PatchOp::Update, Some('+' | '-' | ' ' | '@')) => true,
+            (PatchOp::Update, _) => trimmed == "*** End of File",
+            (PatchOp::Add | PatchOp::Delete | PatchOp::Move, _) => false,
+        };
+        hunk.push(line);
+        fits.then_some(()).ok_or(Stop::Malformed("a line that belongs to no hunk"))
+    }
+}
+
+impl Hunk {
+    fn push(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// A moved file's content ends at the destination, so both targets carry the whole hunk.
+    fn targets(self) -> Vec<FileTarget> {
+        let target = |path, op, patch_text| FileTarget { path, patch_op: Some(op), patch_text };
+        match self.move_to {
+            Some(to) => {
+                vec![target(self.path, self.op, self.text.clone()), target(to, PatchOp::Move, self.text)]
+            }
+            None => vec![target(self.path, self.op, self.text)],
+        }
+    }
+}
+
+impl Stop {
+    fn at(&self, line: usize) -> IntakeProblem {
+        match self {
+            Stop::Malformed(what) => malformed(&format!("{what}, line {line}")),
+            Stop::TooManyPaths => IntakeProblem::TooManyPaths,
+        }
+    }
+}
+
+/// Takes the path of a header. Codex cuts white space at its end and keeps all but one space at its beginning.
+fn header_path(rest: &str) -> Result<String, Stop> {
+    let path =
+        rest.strip_prefix(' ').ok_or(Stop::Malformed("a file header without a space after the colon"))?;
+    if path.is_empty() || path.trim_start() != path {
+        return Err(Stop::Malformed("a file header whose path is empty or begins with space"));
+    }
+    Ok(path.to_owned())
+}
+
+fn malformed(what: &str) -> IntakeProblem {
+    IntakeProblem::MalformedPatch(what.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(patch: &str, expected: &[(&str, PatchOp, &str)]) {
+        let (targets, problems) = split(patch);
+        let found: Vec<_> =
+            targets.iter().map(|t| (t.path.as_str(), t.patch_op.unwrap(), t.patch_text.as_str())).collect();
+        assert_eq!(found, expected);
+        assert_eq!(problems, []);
+    }
+
+    #[track_caller]
+    fn refused(patch: &str, targets: usize, why: &str) {
+        let (found, problems) = split(patch);
+        assert_eq!(found.len(), targets);
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].to_string().contains(why), "{problems:?}");
+    }
+
+    #[test]
+    fn one_target_for_each_operation_and_path() {
+        let move_text = "*** Update File: b\n*** Move to: c\n@@ fn x\n a\n-b\n+c\n\n*** End of File\n";
+        check(
+            "*** Begin Patch\n*** Add File: a b\n+one\n+\n*** Update File: b\n*** Move to: c\n@@ fn x\n a\n-b\n+c\n\n\
+             *** End of File\n*** Delete File: /d\n*** End Patch\n",
+            &[
+                ("a b", PatchOp::Add, "*** Add File: a b\n+one\n+\n"),
+                ("b", PatchOp::Update, move_text),
+                ("c", PatchOp::Move, move_text),
+                ("/d", PatchOp::Delete, "*** Delete File: /d\n"),
+            ],
+        );
+    }
+
+    #[test]
+    fn carriage_returns_and_indented_headers_hide_no_file() {
+        check(
+            "*** Begin Patch\r\n *** Delete File: a\r\n\t*** Delete File: b\r\n*** End Patch\r\n",
+            &[
+                ("a", PatchOp::Delete, " *** Delete File: a\n"),
+                ("b", PatchOp::Delete, "\t*** Delete File: b\n"),
+            ],
+        );
+        let (targets, _) =
+            split("*** Begin Patch\n*** Update File: a\n@@\n *** Delete File: /etc/x\n*** End Patch");
+        assert_eq!(targets.last().unwrap().path, "/etc/x");
+    }
+
+    #[test]
+    fn added_text_is_no_header() {
+        let text = "*** Add File: doc\n+*** Delete File: x\n+*** End Patch\n";
+        check(&format!("*** Begin Patch\n{text}*** End Patch"), &[("doc", PatchOp::Add, text)]);
+    }
+
+    #[test]
+    fn what_is_ambiguous_is_malformed() {
+        refused("", 0, "`*** End Patch`");
+        refused("*** Add File: a\n+x\n*** End Patch", 0, "line 1");
+        refused("<<EOF\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEOF", 0, "line 1");
+        refused("*** Begin Patch\n*** End Patch", 0, "no file");
+        refused("*** Begin Patch\n*** Add File: a\n+x\n", 1, "`*** End Patch`");
+        refused("*** Begin Patch\n*** Add File: a\nx\n*** End Patch", 1, "line 3");
+        refused("*** Begin Patch\n*** Add File:  a\n+x\n*** End Patch", 0, "begins with space");
+        refused("*** Begin Patch\n*** Add File:a\n+x\n*** End Patch", 0, "without a space");
+        refused("*** Begin Patch\n*** Delete File:\n*** End Patch", 0, "without a space");
+        refused("*** Begin Patch\n*** Move to: a\n*** End Patch", 0, "no update");
+        refused("*** Begin Patch\n*** Delete File: a\n*** Move to: b\n*** End Patch", 1, "no update");
+        refused("*** Begin Patch\n*** Delete File: a\n+x\n*** End Patch", 1, "no hunk");
+        refused("*** Begin Patch\n*** Rename File: a\n*** End Patch", 0, "before the first file");
+        refused("*** Begin Patch\n*** Delete File: a\n*** End Patch\n*** Delete File: b", 1, "text after");
+        let many = "*** Delete File: a\n".repeat(FILES_PER_CALL_MAX + 1);
+        refused(&format!("*** Begin Patch\n{many}*** End Patch"), FILES_PER_CALL_MAX, "too many");
+        let long = "a".repeat(PATH_BYTES_MAX + 1);
+        refused(&format!("*** Begin Patch\n*** Delete File: {long}\n*** End Patch"), 0, "too long");
+    }
+
+    /// What `apply_patch` of Codex 0.169.0 did with a patch, in a directory with the files a, b and c.
+    const MEASURED: &[(&str, &[&str])] = &[
+        ("*** Add File: n\n+x\n *** Delete File: b", &["n", "b"]),
+        ("\t*** Delete File: b", &["b"]),
+        ("*** Delete File: b  ", &["b"]),
+        ("*** Delete File: b\u{a0}", &["b"]),
+        ("*** Delete File:  b", &[]),
+        ("*** Delete File:b", &[]),
+        ("*** Update File: a\n*** Move to: m \n@@\n-x\n+y", &["a", "m"]),
+        ("*** Update File: a\n*** Move to: m\n*** Move to: n\n@@\n-x\n+y", &[]),
+        ("*** Delete File: b\r\n*** Delete File: c\r", &["b", "c"]),
+        ("*** Update File: a\n-x\n+y", &["a"]),
+        ("*** Update File: a\n@@\n-x\n+y\n*** End of File\n*** Delete File: b", &["a", "b"]),
+        ("*** Environment ID: local\n*** Delete File: b", &["b"]),
+        ("*** Update File: a\n\n@@\n-x\n+y\n\n*** Delete File: b", &["a", "b"]),
+        ("*** Update File: a\n@@\n-x\n+y\r*** Delete File: b", &["a"]),
+        ("*** Delete File: b\n*** End Patch\n*** Delete File: c", &[]),
+        ("*** add file: n\n+x", &[]),
+    ];
+
+    #[test]
+    fn every_file_that_codex_touches_is_a_target() {
+        for (hunks, touched) in MEASURED {
+            let (targets, problems) = split(&format!("\n *** Begin Patch\n{hunks}\n*** End Patch \n"));
+            let paths: Vec<_> = targets.iter().map(|target| target.path.as_str()).collect();
+            assert!(touched.is_empty() || paths == *touched, "{hunks}: {paths:?}");
+            assert_eq!(problems.is_empty(), !touched.is_empty(), "{hunks}: {problems:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_header_line_is_a_target_or_a_problem(
+            lines in prop::collection::vec(
+                prop_oneof![
+                    Just("*** Add File: f".to_owned()), Just("*** Delete File: f".to_owned()),
+                    Just("*** Update File: f".to_owned()), Just("*** Move to: g".to_owned()),
+                    Just("@@".to_owned()), "[+ -].{0,9}", ".{0,9}", Just("*** End Patch".to_owned()),
+                ],
+                0..12,
+            )
+        ) {
+            let (targets, problems) = split(&format!("*** Begin Patch\n{}\n*** End Patch", lines.join("\n")));
+            let headers = lines.iter().filter(|line| line.starts_with("*** ") && line.contains(": ")).count();
+            prop_assert!(!problems.is_empty() || targets.len() >= headers);
+            prop_assert!(!problems.is_empty() || !targets.is_empty());
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! [`decode`]: what a hook received on stdin → [`Incoming`]. Claude Code and Codex share this shape; the tables say where
+//! they differ. It must not know how a call is judged: what is wrong with it is noted on it.
+
+use castellan_event::{Agent, Call, IntakeProblem};
+use serde_json::{Map, Value as Json};
+
+use crate::agent::{AgentId, EventKind};
+use crate::limits::{MALFORMED_TEXT_BYTES_MAX, PAYLOAD_BYTES_MAX};
+use crate::{input, json};
+
+/// What the hook itself knows about a call.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// Random, never zero, unique for each call.
+    pub correlation_id: u64,
+    /// Process id of the agent (the hook's parent); 0 when unknown.
+    pub agent_pid: u32,
+    /// Working directory of the hook: the call's, where the payload names none.
+    pub hook_cwd: String,
+}
+
+/// A decoded payload.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Incoming {
+    /// May this call run? (PreToolUse)
+    Question(Call),
+    /// A second question about the same call, before the agent's own prompt; it carries no id of the call.
+    Permission(Call),
+    /// A call has run. (PostToolUse, PostToolUseFailure)
+    Done(Done),
+    /// Something that is no tool call.
+    Notice(Notice),
+}
+
+/// A call that has run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Done {
+    /// The call with the input that really ran: another hook may have changed it since the question.
+    pub call: Call,
+    /// What the tool answered; `null` when the payload has nothing.
+    pub response: Json,
+    /// Whether the agent reports a failure.
+    pub failed: bool,
+}
+
+/// An event that is no tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// Whose.
+    pub agent: Agent,
+    /// What happened.
+    pub kind: NoticeKind,
+    /// The prompt, the source of a session's start or the reason of its end.
+    pub text: String,
+}
+
+/// What a [`Notice`] tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NoticeKind {
+    /// A prompt was submitted. It need not come from the user: a tool can start an agent with a prompt.
+    Prompt,
+    /// A session started.
+    SessionStart,
+    /// A session ended.
+    SessionEnd,
+}
+
+/// A payload from which no call could be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Malformed {
+    /// What is wrong.
+    pub message: String,
+    /// What could be read about the agent.
+    pub agent: Box<Agent>,
+    /// The beginning of the payload.
+    pub text: String,
+}
+
+/// Decodes the payload of `event`, the name that the hook was registered with.
+///
+/// A payload with a call in it gives the call, with its problems noted on it, so that it can be denied and recorded. An
+/// unknown event, a payload of another event, a size over [`PAYLOAD_BYTES_MAX`] or bad JSON is [`Malformed`].
+pub fn decode(agent: AgentId, event: &str, payload: &[u8], origin: &Origin) -> Result<Incoming, Malformed> {
+    let mut caller = Agent {
+        name: agent.name().to_owned(),
+        pid: origin.agent_pid,
+        event: event.to_owned(),
+        cwd: origin.hook_cwd.clone(),
+        ..Agent::default()
+    };
+    read(agent, payload, origin.correlation_id, &mut caller).map_err(|message| Malformed {
+        message,
+        agent: Box::new(caller),
+        text: beginning(payload),
+    })
+}
+
+fn read(id: AgentId, payload: &[u8], correlation_id: u64, caller: &mut Agent) -> Result<Incoming, String> {
+    if payload.len() > PAYLOAD_BYTES_MAX {
+        return Err(format!("the payload has {} bytes, more than {PAYLOAD_BYTES_MAX}", payload.len()));
+    }
+    if payload.trim_ascii().is_empty() {
+        return Err("the payload is empty".to_owned());
+    }
+    let text = String::from_utf8_lossy(payload);
+    let mut problems = Vec::new();
+    if matches!(text, std::borrow::Cow::Owned(_)) {
+        problems.push(IntakeProblem::InvalidUtf8);
+    }
+    let mut fields = json::parse_object(&text)?;
+    read_caller(&fields, caller, &mut problems);
+    refuse_aliases(&fields)?;
+    let Some(kind) = id.event_kind(&caller.event) else {
+        return Err(format!("`{}` is no event of {} that this version knows", caller.event, id.title()));
+    };
+    match fields.get("hook_event_name").and_then(Json::as_str) {
+        Some(name) if name == caller.event => {}
+        Some(name) => {
+            return Err(format!("the payload is of event `{name}`, the hook of `{}`", caller.event));
+        }
+        None => return Err("`hook_event_name` is missing or has the wrong type".to_owned()),
+    }
+    let mut call = |fields: &mut Map<String, Json>| {
+        let problems = std::mem::take(&mut problems);
+        input::read_call(id, fields, correlation_id, caller.clone(), problems)
+    };
+    Ok(match kind {
+        EventKind::Question => Incoming::Question(call(&mut fields)),
+        EventKind::Permission => Incoming::Permission(call(&mut fields)),
+        EventKind::Done { failed } => {
+            let call = call(&mut fields);
+            let response = fields.remove(if failed { "error" } else { "tool_response" });
+            Incoming::Done(Done { call, response: response.unwrap_or_default(), failed })
+        }
+        EventKind::Notice(kind) => Incoming::Notice(notice(kind, &fields, caller)?),
+    })
+}
+
+fn read_caller(fields: &Map<String, Json>, caller: &mut Agent, problems: &mut Vec<IntakeProblem>) {
+    let slots = [
+        ("session_id", &mut caller.session_id),
+        ("agent_id", &mut caller.subagent_id),
+        ("permission_mode", &mut caller.permission_mode),
+        ("transcript_path", &mut caller.transcript_path),
+        ("model", &mut caller.model),
+        ("turn_id", &mut caller.turn_id),
+        ("cwd", &mut caller.cwd),
+    ];
+    for (key, slot) in slots {
+        match fields.get(key) {
+            Some(Json::String(value)) => slot.clone_from(value),
+            None | Some(Json::Null) => {}
+            Some(_) => problems.push(IntakeProblem::WrongType(key.to_owned())),
+        }
+    }
+}
+
+fn notice(kind: NoticeKind, fields: &Map<String, Json>, caller: &Agent) -> Result<Notice, String> {
+    let key = match kind {
+        NoticeKind::Prompt => "prompt",
+        NoticeKind::SessionStart => "source",
+        NoticeKind::SessionEnd => "reason",
+    };
+    let text = fields.get(key).and_then(Json::as_str);
+    let text = text.ok_or_else(|| format!("`{key}` is missing or has the wrong type"))?;
+    Ok(Notice { agent: caller.clone(), kind, text: text.to_owned() })
+}
+
+/// Keys that say who calls what. Other agents write them in other spellings (`toolInput`).
+const CONTRACT_KEYS: &[&str] = &[
+    "session_id",
+    "agent_id",
+    "permission_mode",
+    "transcript_path",
+    "model",
+    "turn_id",
+    "cwd",
+    "hook_event_name",
+    "tool_name",
+    "tool_input",
+    "tool_use_id",
+    "tool_response",
+];
+
+/// Refuses a key that is one of the contract's in another spelling: whoever wrote it means a value that is not read here.
+fn refuse_aliases(fields: &Map<String, Json>) -> Result<(), String> {
+    for key in fields.keys().filter(|key| !CONTRACT_KEYS.contains(&key.as_str())) {
+        let plain = unspelled(key);
+        if let Some(known) = CONTRACT_KEYS.iter().find(|known| unspelled(known) == plain) {
+            return Err(format!(
+                "the key `{}` is not `{known}`, but could be read as it",
+                key.escape_debug()
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn unspelled(key: &str) -> String {
+    let letters = key.chars().filter(|c| c.is_ascii_alphanumeric());
+    letters.map(|c| c.to_ascii_lowercase()).collect()
+}
+
+fn beginning(payload: &[u8]) -> String {
+    let start = payload.get(..MALFORMED_TEXT_BYTES_MAX).unwrap_or(payload);
+    String::from_utf8_lossy(start).into_owned()
+}

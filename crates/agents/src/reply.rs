@@ -1,0 +1,207 @@
+//! [`encode`] and [`encode_failure`]: a verdict → the bytes and exit code that the agent understands. What each agent
+//! understands stands in `claude.rs` and `codex.rs`. It must not know why the verdict is what it is.
+
+use castellan_event::Verdict;
+use serde_json::Value as Json;
+
+use crate::agent::{AgentId, EventKind, can_ask};
+use crate::limits::{REASON_UNITS_MAX, STDERR_UNITS_MAX};
+use crate::{claude, codex};
+
+/// What the hook writes and exits with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Reply {
+    /// Exit code.
+    pub exit: u8,
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error.
+    pub stderr: Vec<u8>,
+}
+
+/// What the agent is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// The answer.
+    pub verdict: Verdict,
+    /// Why; the agent's model reads it when the call is denied.
+    pub reason: String,
+    /// A note for the user alone, dropped where an agent has no way to show one; may be empty.
+    pub user_note: String,
+}
+
+const BLANK_REASON: &str = "castellan gave no reason";
+
+/// Encodes an answer. A defer is empty; an ask that the agent would not carry out becomes a deny. Events that follow the
+/// call are answered with nothing, an unknown event is denied as a failure unless it is left to the agent.
+pub fn encode(agent: AgentId, event: &str, told: &Told) -> Reply {
+    let downgraded = told.verdict == Verdict::Ask && !can_ask(agent, event);
+    let verdict = if downgraded { Verdict::Deny } else { told.verdict };
+    let reason = capped(&told.reason, REASON_UNITS_MAX);
+    match agent.event_kind(event) {
+        None if verdict == Verdict::Deny => encode_failure(agent, event, &reason),
+        Some(EventKind::Question) => json_reply(match agent {
+            AgentId::Claude => claude::answer_question(verdict, &reason, &told.user_note),
+            AgentId::Codex => codex::answer_question(verdict, &reason),
+        }),
+        Some(EventKind::Permission) => json_reply(match agent {
+            AgentId::Claude => claude::answer_permission(verdict, &reason, &told.user_note),
+            AgentId::Codex => codex::answer_permission(verdict, &reason),
+        }),
+        None | Some(EventKind::Done { .. } | EventKind::Notice(_)) => json_reply(None),
+    }
+}
+
+/// Encodes a failure of castellan's own, so that no call goes through because of it.
+pub fn encode_failure(agent: AgentId, event: &str, reason: &str) -> Reply {
+    let line = one_line(reason);
+    let exit = match agent.event_kind(event) {
+        Some(EventKind::Permission) => {
+            let told = Told { verdict: Verdict::Deny, reason: line, user_note: String::new() };
+            return encode(agent, event, &told);
+        }
+        None | Some(EventKind::Question) => 2,
+        Some(EventKind::Done { .. } | EventKind::Notice(_)) => 0,
+    };
+    Reply { exit, stdout: Vec::new(), stderr: format!("{line}\n").into_bytes() }
+}
+
+fn json_reply(answer: Option<Json>) -> Reply {
+    let stdout = answer.map(|answer| answer.to_string().into_bytes()).unwrap_or_default();
+    Reply { exit: 0, stdout, stderr: Vec::new() }
+}
+
+fn one_line(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    capped(line.trim(), STDERR_UNITS_MAX)
+}
+
+/// Cuts a text to a number of UTF-16 units, as JavaScript counts, and marks the cut; never returns a blank one.
+fn capped(text: &str, units_max: usize) -> String {
+    const MARK: &str = " [...]";
+    if text.trim().is_empty() {
+        return BLANK_REASON.to_owned();
+    }
+    if text.encode_utf16().count() <= units_max {
+        return text.to_owned();
+    }
+    let mut units = MARK.len();
+    let fits = |c: &char| {
+        units += c.len_utf16();
+        units <= units_max
+    };
+    let mut cut: String = text.chars().take_while(fits).collect();
+    cut.push_str(MARK);
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn told(verdict: Verdict, reason: &str, user_note: &str) -> Told {
+        Told { verdict, reason: reason.to_owned(), user_note: user_note.to_owned() }
+    }
+
+    #[track_caller]
+    fn check(agent: AgentId, event: &str, verdict: Verdict, stdout: &str) {
+        let reply = encode(agent, event, &told(verdict, "r", ""));
+        let found = String::from_utf8(reply.stdout).unwrap();
+        assert_eq!((reply.exit, found.as_str(), reply.stderr.as_slice()), (0, stdout, b"".as_slice()));
+    }
+
+    fn question(word: &str) -> String {
+        format!(
+            r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"{word}","permissionDecisionReason":"r"}}}}"#
+        )
+    }
+
+    const PERMISSION_DENIED: &str = r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"r"}}}"#;
+    const PERMISSION_ALLOWED: &str =
+        r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#;
+
+    #[test]
+    fn each_agent_is_told_in_its_own_dialect() {
+        use AgentId::{Claude, Codex};
+        use Verdict::{Allow, Ask, Defer, Deny};
+        check(Claude, "PreToolUse", Deny, &question("deny"));
+        check(Claude, "PreToolUse", Ask, &question("ask"));
+        check(Claude, "PreToolUse", Allow, &question("allow"));
+        check(Claude, "PreToolUse", Defer, "");
+        check(Claude, "PermissionRequest", Deny, PERMISSION_DENIED);
+        check(Claude, "PermissionRequest", Ask, "");
+        check(Claude, "PermissionRequest", Allow, "");
+        check(Claude, "PermissionRequest", Defer, "");
+        check(Codex, "PreToolUse", Deny, &question("deny"));
+        check(Codex, "PreToolUse", Ask, &question("deny"));
+        check(Codex, "PreToolUse", Allow, "");
+        check(Codex, "PreToolUse", Defer, "");
+        check(Codex, "PermissionRequest", Deny, PERMISSION_DENIED);
+        check(Codex, "PermissionRequest", Ask, PERMISSION_DENIED);
+        check(Codex, "PermissionRequest", Allow, PERMISSION_ALLOWED);
+        check(Codex, "PermissionRequest", Defer, "");
+        check(Claude, "PostToolUse", Deny, "");
+        check(Codex, "PostToolUse", Ask, "");
+        check(Claude, "UserPromptSubmit", Deny, "");
+        check(Codex, "Nonsense", Defer, "");
+    }
+
+    #[test]
+    fn only_claude_is_told_a_note_for_the_user() {
+        let claude = encode(AgentId::Claude, "PreToolUse", &told(Verdict::Deny, "r", "request K7"));
+        let json: Json = serde_json::from_slice(&claude.stdout).unwrap();
+        assert_eq!(json["systemMessage"], "request K7");
+        let codex = encode(AgentId::Codex, "PreToolUse", &told(Verdict::Deny, "r", "request K7"));
+        assert_eq!(codex, encode(AgentId::Codex, "PreToolUse", &told(Verdict::Deny, "r", "")));
+    }
+
+    #[test]
+    fn a_failure_denies_where_a_call_may_follow() {
+        let check = |agent, event, exit, stdout: &str, stderr: &str| {
+            let reply = encode_failure(agent, event, "r");
+            assert_eq!(reply.exit, exit, "{agent:?} {event}");
+            assert_eq!(String::from_utf8(reply.stdout).unwrap(), stdout);
+            assert_eq!(String::from_utf8(reply.stderr).unwrap(), stderr);
+        };
+        for agent in AgentId::ALL {
+            check(agent, "PreToolUse", 2, "", "r\n");
+            check(agent, "PermissionRequest", 0, PERMISSION_DENIED, "");
+            check(agent, "PostToolUse", 0, "", "r\n");
+            check(agent, "SessionStart", 0, "", "r\n");
+            check(agent, "Nonsense", 2, "", "r\n");
+        }
+        let reply = encode_failure(AgentId::Codex, "PreToolUse", "\n a\nb\u{1b}[2J \n");
+        assert_eq!(String::from_utf8(reply.stderr).unwrap(), "a b [2J\n");
+        let reply = encode_failure(AgentId::Codex, "PreToolUse", " \n\t");
+        assert_eq!(String::from_utf8(reply.stderr).unwrap(), format!("{BLANK_REASON}\n"));
+    }
+
+    #[test]
+    fn long_reasons_are_cut_as_javascript_counts() {
+        let reason = "😀".repeat(REASON_UNITS_MAX);
+        let cut = capped(&reason, REASON_UNITS_MAX);
+        assert!(cut.ends_with("[...]"));
+        assert!(cut.encode_utf16().count() <= REASON_UNITS_MAX);
+        assert_eq!(capped("short", REASON_UNITS_MAX), "short");
+    }
+
+    proptest! {
+        #[test]
+        fn a_deny_is_always_a_deny(reason in "(?s).{0,300}", user_note in "(?s).{0,30}", ask in any::<bool>()) {
+            for agent in AgentId::ALL {
+                let verdict = if ask && !can_ask(agent, "PreToolUse") { Verdict::Ask } else { Verdict::Deny };
+                let reply = encode(agent, "PreToolUse", &told(verdict, &reason, &user_note));
+                let json: Json = serde_json::from_slice(&reply.stdout).unwrap();
+                let specific = &json["hookSpecificOutput"];
+                prop_assert_eq!(&specific["permissionDecision"], "deny");
+                prop_assert!(!specific["permissionDecisionReason"].as_str().unwrap().trim().is_empty());
+                prop_assert_eq!(reply.exit, 0);
+                let reply = encode(agent, "Nonsense", &told(verdict, &reason, &user_note));
+                prop_assert_eq!(reply.exit, 2);
+                prop_assert_eq!(String::from_utf8(reply.stderr).unwrap().lines().count(), 1);
+            }
+        }
+    }
+}

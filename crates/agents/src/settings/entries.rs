@@ -1,0 +1,113 @@
+//! The hooks of a parsed settings text: `hooks` → event → groups → handlers, the shape that Claude Code and Codex share. It
+//! must not know which of them are castellan's.
+
+use jsonc_parser::ast::{Array, Object, Value};
+use serde_json::Value as Json;
+
+use super::source::{Source, Spot};
+use super::{SettingsProblem, property, wrong_shape};
+
+/// The parts of a settings text that matter here.
+pub(crate) struct Tree<'a, 't> {
+    /// The whole file; `None` when it is empty.
+    pub(crate) root: Option<&'a Object<'t>>,
+    /// Its key `hooks`.
+    pub(crate) hooks: Option<&'a Object<'t>>,
+}
+
+/// One handler.
+pub(crate) struct Entry<'a, 't> {
+    pub(crate) event: &'a str,
+    pub(crate) groups: &'a Array<'t>,
+    pub(crate) group_index: usize,
+    pub(crate) group: &'a Object<'t>,
+    pub(crate) handlers: &'a Array<'t>,
+    pub(crate) handler_index: usize,
+    pub(crate) handler: Json,
+}
+
+impl<'a, 't> Tree<'a, 't> {
+    /// Finds the parts, or says which has the wrong shape.
+    pub(crate) fn of(source: &'a Source<'t>) -> Result<Tree<'a, 't>, SettingsProblem> {
+        let Some(value) = &source.root else {
+            return Ok(Tree { root: None, hooks: None });
+        };
+        let root = value.as_object().ok_or_else(|| wrong_shape("", "an object"))?;
+        let hooks = match property(root, "hooks", "hooks")? {
+            Some(value) => Some(value.as_object().ok_or_else(|| wrong_shape("hooks", "an object"))?),
+            None => None,
+        };
+        let tree = Tree { root: Some(root), hooks };
+        for name in hooks.iter().flat_map(|hooks| &hooks.properties).map(|event| event.name.as_str()) {
+            tree.event(name)?;
+        }
+        Ok(tree)
+    }
+
+    /// Returns the groups of an event.
+    pub(crate) fn event(&self, name: &str) -> Result<Option<&'a Array<'t>>, SettingsProblem> {
+        let path = format!("hooks.{name}");
+        let Some(value) = self.hooks.map(|hooks| property(hooks, name, &path)).transpose()?.flatten() else {
+            return Ok(None);
+        };
+        value.as_array().map(Some).ok_or_else(|| wrong_shape(&path, "a list"))
+    }
+
+    /// Lists the handlers, in the order of the text. Groups of another shape hold none.
+    pub(crate) fn entries(&self) -> Vec<Entry<'a, 't>> {
+        let events = self.hooks.iter().flat_map(|hooks| &hooks.properties);
+        let groups = events.filter_map(|event| Some((event.name.as_str(), event.value.as_array()?)));
+        groups.flat_map(|(event, groups)| entries_of(event, groups)).collect()
+    }
+
+    /// Returns the way from a handler's group outwards to the root.
+    pub(crate) fn way_to(&self, entry: &Entry<'_, '_>) -> Vec<(Spot, usize)> {
+        let index = |object: &Object<'_>, name: &str| {
+            object.properties.iter().position(|property| property.name.as_str() == name)
+        };
+        let mut way = vec![(Spot::array(entry.groups), entry.group_index)];
+        let outer = [(self.hooks, entry.event), (self.root, "hooks")];
+        way.extend(outer.into_iter().filter_map(|(object, name)| {
+            let object = object?;
+            Some((Spot::object(object), index(object, name)?))
+        }));
+        way
+    }
+}
+
+impl Entry<'_, '_> {
+    /// Returns the whole group as a value.
+    pub(crate) fn group_json(&self) -> Json {
+        Value::Object(self.group.clone()).into()
+    }
+
+    /// Returns the handler as people name it.
+    pub(crate) fn shown(&self) -> String {
+        match (self.handler.get("command").and_then(Json::as_str), self.handler.get("args")) {
+            (Some(command), None) => command.to_owned(),
+            (Some(command), Some(args)) => format!("{command} {args}"),
+            (None, _) => self.handler.to_string(),
+        }
+    }
+}
+
+/// Reports whether a Claude Code settings object switches all hooks off. Of a key that stands twice, either counts.
+pub(crate) fn disables_hooks(root: &Object<'_>) -> bool {
+    let mut switches = root.properties.iter().filter(|property| property.name.as_str() == "disableAllHooks");
+    switches.any(|switch| matches!(&switch.value, Value::BooleanLit(lit) if lit.value))
+}
+
+fn entries_of<'a, 't>(event: &'a str, groups: &'a Array<'t>) -> Vec<Entry<'a, 't>> {
+    let mut entries = Vec::new();
+    for (group_index, group) in groups.elements.iter().enumerate() {
+        let Some(group) = group.as_object() else { continue };
+        let lists = group.properties.iter().filter(|property| property.name.as_str() == "hooks");
+        for handlers in lists.filter_map(|list| list.value.as_array()) {
+            for (handler_index, handler) in handlers.elements.iter().enumerate() {
+                let handler = handler.clone().into();
+                entries.push(Entry { event, groups, group_index, group, handlers, handler_index, handler });
+            }
+        }
+    }
+    entries
+}

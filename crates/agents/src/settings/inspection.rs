@@ -1,0 +1,104 @@
+//! What a settings text registers and whether the agent reads it at all, for `castellan doctor`. It changes nothing.
+
+use serde_json::Value as Json;
+
+use super::entries::{Entry, Tree, disables_hooks};
+use super::source::Source;
+use super::{HookCommand, SettingsProblem, byte_order_mark, group, our_argv};
+use crate::agent::{AgentId, HookEvent, hook_events};
+
+/// What a settings text registers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Inspection {
+    /// castellan's own hooks.
+    pub ours: Vec<Registered>,
+    /// Events that castellan registers for and that have no hook of its own.
+    pub missing: Vec<&'static str>,
+    /// Hooks of others.
+    pub foreign: Vec<Foreign>,
+    /// Whether the text switches all hooks off.
+    pub disabled: bool,
+    /// Why the agent ignores the whole file, hooks included, although it can be edited (measured: neither Claude Code
+    /// 2.1.330 nor Codex 0.169.0 reads comments or trailing commas).
+    pub ignored: Option<String>,
+}
+
+/// A hook of castellan's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Registered {
+    /// The event.
+    pub event: String,
+    /// The command line.
+    pub argv: Vec<String>,
+    /// Whether the entry is as [`super::register`] writes it: matcher, timeout and all.
+    pub intact: bool,
+}
+
+/// A hook of somebody else's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreign {
+    /// The event.
+    pub event: String,
+    /// Its command, or the whole entry where it is no command.
+    pub command: String,
+}
+
+/// Reports what a text registers.
+pub fn inspect(agent: AgentId, text: &str) -> Result<Inspection, SettingsProblem> {
+    let (mark, body) = byte_order_mark(text)?;
+    let source = Source::parse(body)?;
+    let tree = Tree::of(&source)?;
+    let mut found = Inspection {
+        disabled: agent == AgentId::Claude && tree.root.is_some_and(disables_hooks),
+        ..Inspection::default()
+    };
+    for entry in tree.entries() {
+        match our_argv(agent, &entry.handler) {
+            Some(argv) => {
+                let intact = is_intact(agent, &entry, &argv);
+                found.ours.push(Registered { event: entry.event.to_owned(), argv, intact });
+            }
+            None => found.foreign.push(Foreign { event: entry.event.to_owned(), command: entry.shown() }),
+        }
+    }
+    let registered = |event: &HookEvent| found.ours.iter().any(|ours| ours.event == event.name);
+    found.missing =
+        hook_events(agent).iter().filter(|event| !registered(event)).map(|event| event.name).collect();
+    found.ignored = ignored(agent, mark, body);
+    Ok(found)
+}
+
+/// Reports whether a Claude Code settings text switches all hooks off. A text that is no JSON object does not.
+pub(crate) fn switches_hooks_off(text: &str) -> bool {
+    let body = byte_order_mark(text).map(|(_, body)| body).unwrap_or_default();
+    let source = Source::parse(body).ok();
+    source.and_then(|source| source.root.as_ref()?.as_object().map(disables_hooks)).unwrap_or(false)
+}
+
+fn is_intact(agent: AgentId, entry: &Entry<'_, '_>, argv: &[String]) -> bool {
+    let (Some(program), Some(home)) = (argv.first(), argv.last()) else {
+        return false;
+    };
+    let hook = HookCommand { program: program.clone(), home: home.clone() };
+    let mut events = hook_events(agent).iter();
+    events.any(|event| event.name == entry.event && group(agent, &hook, event) == entry.group_json())
+}
+
+fn ignored(agent: AgentId, mark: &str, body: &str) -> Option<String> {
+    let title = agent.title();
+    if body.trim().is_empty() {
+        return None;
+    }
+    let value = match serde_json::from_str::<Json>(body) {
+        Ok(value) => value,
+        Err(error) => return Some(format!("{title} reads no comments and no trailing commas: {error}")),
+    };
+    if agent == AgentId::Claude {
+        return None;
+    }
+    if !mark.is_empty() {
+        return Some(format!("{title} reads no file that begins with a byte order mark"));
+    }
+    let unknown = value.as_object()?.keys().find(|key| !["description", "hooks"].contains(&key.as_str()))?;
+    Some(format!("{title} reads no file with the key `{unknown}`"))
+}

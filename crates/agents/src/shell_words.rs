@@ -1,0 +1,72 @@
+//! One command line of an agent's settings, quoted for whatever shell the user logs in with, and the way back. It reads
+//! only what it writes itself; it is no shell parser.
+
+/// Joins words into a command line: plain words as they are, others in single quotes.
+pub(crate) fn join(words: &[String]) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| quote(word)).collect();
+    quoted.join(" ")
+}
+
+/// Splits a command line that [`join`] could have written; `None` for any other.
+pub(crate) fn split(line: &str) -> Option<Vec<String>> {
+    let mut words = vec![String::new()];
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        let word = words.last_mut()?;
+        match c {
+            ' ' => words.push(String::new()),
+            '\'' => loop {
+                match chars.next()? {
+                    '\'' => break,
+                    quoted => word.push(quoted),
+                }
+            },
+            '\\' if chars.next()? == '\'' => word.push('\''),
+            c if is_plain(c) => word.push(c),
+            _ => return None,
+        }
+    }
+    Some(words)
+}
+
+fn quote(word: &str) -> String {
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Characters that no common shell treats specially anywhere in a word.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-./:@,+".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn quotes_what_a_shell_would_change() {
+        let check = |words: &[&str], line: &str| {
+            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(join(&words), line);
+        };
+        check(&["/usr/bin/castellan-hook", "--home", "/home/u"], "/usr/bin/castellan-hook --home /home/u");
+        check(&["/home/a b/x", "it's", "$HOME", "~", ""], r"'/home/a b/x' 'it'\''s' '$HOME' '~' ''");
+    }
+
+    #[test]
+    fn what_castellan_did_not_write_is_not_split() {
+        for line in ["a;b", "a $(b)", "\"a\"", "a 'b", "a\\", "a | b", "a\tb"] {
+            assert_eq!(split(line), None, "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn split_undoes_join(words in prop::collection::vec(".*", 1..5)) {
+            prop_assert_eq!(split(&join(&words)), Some(words));
+        }
+    }
+}

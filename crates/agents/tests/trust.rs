@@ -1,0 +1,95 @@
+//! Which hooks an agent runs: Codex's trust, and the switches of a repository.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use castellan_agents::{
+    AgentId, HookCommand, Trust, codex_trust, register, repository_files, repository_switches_off,
+};
+
+const PATH: &str = "/home/u/.codex/hooks.json";
+
+/// What the app server of Codex 0.169.0 listed (`hooks/list`, `currentHash`) for the file that [`hooks_json`] returns.
+const MEASURED: &[(&str, &str)] = &[
+    ("pre_tool_use:0:0", "sha256:a7db280a18ce248f366cf74fda43bd861c0ba3eb0fc7d22e4175e58cf185b367"),
+    ("permission_request:0:0", "sha256:e105aad3fa9ebee0500f88cb9c98451fee242f7235ec68de2597b94ac494a09e"),
+    ("post_tool_use:1:0", "sha256:527dec2f3ab0c2022a68ee08f9653534f5d5c15c1613ef883f53d9bc168c09fe"),
+];
+
+fn hooks_json() -> String {
+    let hook = HookCommand {
+        program: "/usr/local/bin/castellan-hook".to_owned(),
+        home: "/home/ü/it's here".to_owned(),
+    };
+    let text = r#"{"description":"d","hooks":{"PostToolUse":[{"hooks":[{"type":"command","command":"/bin/other"}]}]}}"#;
+    register(AgentId::Codex, text, &hook).unwrap()
+}
+
+#[track_caller]
+fn check(config: &str, hooks_json: &str, pre: Trust, permission: Trust, post: Trust) {
+    let mut found = codex_trust(config, PATH, hooks_json);
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    let expected = [("PermissionRequest", permission), ("PostToolUse", post), ("PreToolUse", pre)];
+    assert_eq!(found, expected.map(|(event, trust)| (event.to_owned(), trust)));
+}
+
+#[test]
+fn trust_is_read_as_codex_reads_it() {
+    use Trust::{Changed, Disabled, Trusted, Untrusted};
+    let json = hooks_json();
+    let trusting: String = MEASURED
+        .iter()
+        .map(|(key, hash)| {
+            format!("[hooks.state.\"{PATH}:{key}\"]\ntrusted_hash = \"{hash}\"\nenabled = true\n")
+        })
+        .collect();
+    check(&trusting, &json, Trusted, Trusted, Trusted);
+    check("", &json, Untrusted, Untrusted, Untrusted);
+    check("not = = toml", &json, Untrusted, Untrusted, Untrusted);
+    check(&trusting.replace(PATH, "/elsewhere/hooks.json"), &json, Untrusted, Untrusted, Untrusted);
+
+    let other_hash = trusting.replacen("sha256:a7", "sha256:a8", 1);
+    check(&other_hash, &json, Changed, Trusted, Trusted);
+    let inline = format!(
+        "[hooks.state]\n\"{PATH}:{}\" = {{ trusted_hash = \"{}\", enabled = false }}\n\"{PATH}:{}\" = {{ enabled = true }}",
+        MEASURED[0].0, MEASURED[0].1, MEASURED[1].0
+    );
+    check(&inline, &json, Disabled, Untrusted, Untrusted);
+
+    check(&trusting, &json.replace("\"timeout\": 10", "\"timeout\": 11"), Trusted, Trusted, Changed);
+    check(
+        &trusting,
+        &json.replacen("\"matcher\": \"*\"", "\"matcher\": \"Bash\"", 2),
+        Changed,
+        Trusted,
+        Changed,
+    );
+    check(&trusting, &json.replace("--event PreToolUse", "--event  PreToolUse"), Changed, Trusted, Trusted);
+    assert_eq!(codex_trust(&trusting, PATH, "{ // Codex reads no comments\n}"), []);
+}
+
+#[test]
+fn a_repository_that_switches_hooks_off_is_told() {
+    let check = |agent, text: &str, switch: Option<&str>| {
+        for file in repository_files(agent) {
+            let told = repository_switches_off(agent, file, text);
+            assert_eq!(told.is_some(), switch.is_some(), "{text}");
+            if let (Some(told), Some(switch)) = (told, switch) {
+                assert!(told.contains(switch) && told.contains(file), "{told}");
+            }
+        }
+    };
+    let claude = Some("disableAllHooks: true");
+    check(AgentId::Claude, r#"{"disableAllHooks":true}"#, claude);
+    check(AgentId::Claude, "\u{feff}{ // c\n \"disableAllHooks\": true, \"hooks\": 1}", claude);
+    check(AgentId::Claude, r#"{"disableAllHooks":true,"disableAllHooks":false}"#, claude);
+    check(AgentId::Claude, r#"{"disableAllHooks":false}"#, None);
+    check(AgentId::Claude, r#"{"x":{"disableAllHooks":true}}"#, None);
+    check(AgentId::Claude, "", None);
+    check(AgentId::Claude, "{", None);
+    check(AgentId::Codex, "[features]\nhooks = false\n", Some("features.hooks = false"));
+    check(AgentId::Codex, "features = { hooks = false }", Some("features.hooks = false"));
+    check(AgentId::Codex, "features.codex_hooks = false", Some("features.codex_hooks = false"));
+    check(AgentId::Codex, "[features]\nhooks = true\n", None);
+    check(AgentId::Codex, "hooks = false\n", None);
+    check(AgentId::Codex, "[features", None);
+}
