@@ -1,0 +1,292 @@
+//! Expanded syntax trees to programs: looks up fields, checks types, reads constants, compiles patterns. The same value or
+//! comparison is compiled once, whichever rules name it; its canonical print is its key.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use castellan_event::FieldType;
+use memchr::memmem::Finder;
+
+use crate::ast::{Check, Expr, Op, Operand, OperandKind, Right, Transformer, Word};
+use crate::catalogue::Catalogue;
+use crate::check;
+use crate::pattern::{Glob, PathSet, Regex, simpler_than_regex};
+use crate::print;
+use crate::problem::Fault;
+use crate::program::{Condition, Members, Order, Predicate, Program, Slot, Test, TextSet};
+
+/// Compiles the conditions and outputs of one source into one program.
+#[derive(Debug)]
+pub(crate) struct Compiler<'c> {
+    catalogue: &'c Catalogue,
+    regex_compat_falco: bool,
+    program: Program,
+    slots: HashMap<String, usize>,
+    predicates: HashMap<String, usize>,
+}
+
+/// What is found out about one condition.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    pub(crate) errors: Vec<Fault>,
+    pub(crate) warnings: Vec<Fault>,
+    /// The numbers of the fields that it reads.
+    pub(crate) fields: BTreeSet<usize>,
+    /// How many of the errors are fields that do not exist.
+    pub(crate) unknown_fields: usize,
+}
+
+const CODE: &str = "LOAD_ERR_COMPILE_CONDITION";
+
+impl<'c> Compiler<'c> {
+    pub(crate) fn new(catalogue: &'c Catalogue, regex_compat_falco: bool) -> Self {
+        let (slots, predicates) = (HashMap::new(), HashMap::new());
+        Self { catalogue, regex_compat_falco, program: Program::default(), slots, predicates }
+    }
+
+    pub(crate) fn finish(self) -> Program {
+        self.program
+    }
+
+    /// Compiles a condition; `None` after errors, all of which are in `checked`.
+    pub(crate) fn condition(&mut self, expr: &Expr, checked: &mut Checked) -> Option<Condition> {
+        match expr {
+            Expr::And(all) => self.chain(all, checked).map(Condition::And),
+            Expr::Or(all) => self.chain(all, checked).map(Condition::Or),
+            Expr::Not(inner) => Some(Condition::Not(Box::new(self.condition(inner, checked)?))),
+            Expr::Check(check) => match self.check(check, checked) {
+                Ok(predicate) => Some(Condition::Test(predicate)),
+                Err(fault) => {
+                    checked.errors.push(fault);
+                    None
+                }
+            },
+            Expr::Macro(name) => {
+                checked.errors.push(Fault::new(CODE, name.place, "this macro was not put in"));
+                None
+            }
+        }
+    }
+
+    /// The slot of a field, by number.
+    pub(crate) fn field_slot(&mut self, field: usize, name: &str, arg: Option<&str>) -> usize {
+        let key = arg.map_or_else(|| name.to_owned(), |arg| format!("{name}[{arg}]"));
+        self.slot(key, Slot::Field { field, arg: arg.map(str::to_owned) })
+    }
+
+    /// The slot of an operand that has been checked; `None` for a field that does not exist.
+    pub(crate) fn operand_slot(&mut self, operand: &Operand, fields: &mut BTreeSet<usize>) -> Option<usize> {
+        match &operand.kind {
+            OperandKind::Field { name, arg } => {
+                let field = self.catalogue.index(name)?;
+                fields.insert(field);
+                Some(self.field_slot(field, name, arg.as_deref()))
+            }
+            OperandKind::Transformed { by, inner } => {
+                let slot = self.operand_slot(inner, fields)?;
+                Some(self.slot(print::operand(operand), Slot::Transformed { by: *by, slot }))
+            }
+        }
+    }
+
+    fn chain(&mut self, all: &[std::rc::Rc<Expr>], checked: &mut Checked) -> Option<Box<[Condition]>> {
+        let compiled: Vec<_> = all.iter().filter_map(|expr| self.condition(expr, checked)).collect();
+        if compiled.len() == all.len() { Some(compiled.into()) } else { None }
+    }
+
+    fn slot(&mut self, key: String, slot: Slot) -> usize {
+        let slots = &mut self.program.slots;
+        *self.slots.entry(key).or_insert_with(|| {
+            slots.push(slot);
+            slots.len() - 1
+        })
+    }
+
+    /// The predicate of a comparison.
+    fn check(&mut self, check: &Check, checked: &mut Checked) -> Result<usize, Fault> {
+        let ty = self.type_of(&check.left, checked)?;
+        let left = word(&check.left);
+        check::operator(check.op, ty, &left)?;
+        self.warn_of_constants(check, checked);
+        let slot = self.slot_of(&check.left, checked)?;
+        let key = print::check(check);
+        if let Some(known) = self.predicates.get(&key).copied() {
+            // Its fields on the right side are read by this condition too.
+            if let Right::Val(operand) | Right::Transformed(operand) = &check.right {
+                self.slot_of(operand, checked)?;
+            }
+            return Ok(known);
+        }
+        let predicate = match &check.right {
+            Right::Nothing => Predicate { slot, test: Test::Exists },
+            Right::Value(value) => self.constant(slot, ty, check.op, value, checked)?,
+            Right::List(values) => Predicate { slot, test: set(ty, check.op, values)? },
+            Right::Val(right) | Right::Transformed(right) => {
+                let right_type = self.type_of(right, checked)?;
+                check::right_field(check.op, ty, right_type, &word(right))?;
+                Predicate { slot, test: Test::Slot(check.op, self.slot_of(right, checked)?) }
+            }
+        };
+        let index = self.program.predicates.len();
+        // What never matches is compiled again for each rule that has it, so that each is warned of it.
+        if !matches!(predicate.test, Test::Never) {
+            self.predicates.insert(key, index);
+        }
+        self.program.predicates.push(predicate);
+        Ok(index)
+    }
+
+    fn type_of(&self, operand: &Operand, checked: &mut Checked) -> Result<FieldType, Fault> {
+        let ty = self.catalogue.type_of(operand);
+        if ty.is_err() && self.catalogue.index(field_name(operand)).is_none() {
+            checked.unknown_fields += 1;
+        }
+        ty
+    }
+
+    fn slot_of(&mut self, operand: &Operand, checked: &mut Checked) -> Result<usize, Fault> {
+        let slot = self.operand_slot(operand, &mut checked.fields);
+        slot.ok_or_else(|| {
+            Fault::new(CODE, operand.place, format!("there is no field `{}`", field_name(operand)))
+        })
+    }
+
+    /// A comparison with one constant.
+    fn constant(
+        &mut self,
+        slot: usize,
+        ty: FieldType,
+        op: Op,
+        value: &Word,
+        checked: &mut Checked,
+    ) -> Result<Predicate, Fault> {
+        let bytes = check::constant(value)?;
+        let test = match (ty, Order::of(op)) {
+            (FieldType::U64, Some(order)) => Test::Number(order, check::number(value)?),
+            (FieldType::Bool, _) => {
+                let equal = check::boolean(value)? == (op == Op::Equal);
+                Test::BoolSet([!equal, equal])
+            }
+            (_, Some(order)) => Test::Text(order, bytes.into()),
+            (_, None) => return self.pattern(slot, op, value, checked),
+        };
+        Ok(Predicate { slot, test })
+    }
+
+    /// A comparison of a string with a part or a pattern.
+    fn pattern(
+        &mut self,
+        slot: usize,
+        op: Op,
+        value: &Word,
+        checked: &mut Checked,
+    ) -> Result<Predicate, Fault> {
+        let bytes = value.text.as_bytes();
+        let folded = bytes.to_ascii_lowercase();
+        let test = match op {
+            Op::Contains => Test::Contains(Box::new(Finder::new(bytes).into_owned())),
+            Op::IContains => Test::Contains(Box::new(Finder::new(&folded).into_owned())),
+            Op::StartsWith => Test::StartsWith(bytes.into()),
+            Op::EndsWith => Test::EndsWith(bytes.into()),
+            Op::Glob => Test::Glob(Glob::new(bytes)),
+            Op::IGlob => Test::Glob(Glob::new(&folded)),
+            Op::Regex => self.regex(value, checked)?,
+            // The grammar gives no other operator one string.
+            Op::Exists
+            | Op::LessEqual
+            | Op::Less
+            | Op::GreaterEqual
+            | Op::Greater
+            | Op::Equal
+            | Op::NotEqual
+            | Op::BContains
+            | Op::BStartsWith
+            | Op::Intersects
+            | Op::In
+            | Op::PMatch => return Err(Fault::new(CODE, value.place, "this operator takes no string")),
+        };
+        // Letters are folded once a row, not once a comparison.
+        let folds = matches!(op, Op::IContains | Op::IGlob);
+        let slot = if folds { self.folded(slot) } else { slot };
+        Ok(Predicate { slot, test })
+    }
+
+    fn folded(&mut self, slot: usize) -> usize {
+        let by = Transformer::ToLower;
+        let same = |known: &Slot| matches!(known, Slot::Transformed { by: known, slot: of } if *known == by && *of == slot);
+        match self.program.slots.iter().position(same) {
+            Some(known) => known,
+            None => {
+                self.program.slots.push(Slot::Transformed { by, slot });
+                self.program.slots.len() - 1
+            }
+        }
+    }
+
+    fn regex(&self, value: &Word, checked: &mut Checked) -> Result<Test, Fault> {
+        let error = match Regex::new(&value.text) {
+            Ok(regex) => return Ok(Test::Regex(Box::new(regex))),
+            Err(error) => error,
+        };
+        if self.regex_compat_falco {
+            let message = format!("{}; as in Falco, it never matches", error.message);
+            checked.warnings.push(Fault::new("CASTELLAN_REGEX", value.place, message).help_if(error.help));
+            return Ok(Test::Never);
+        }
+        Err(Fault::new(CODE, value.place, error.message).help_if(error.help))
+    }
+
+    /// Constants that are probably not what they seem.
+    fn warn_of_constants(&self, check: &Check, checked: &mut Checked) {
+        let words = match &check.right {
+            Right::Value(word) => std::slice::from_ref(word),
+            Right::List(words) => words.as_slice(),
+            Right::Nothing | Right::Val(_) | Right::Transformed(_) => &[],
+        };
+        for word in words {
+            if self.catalogue.index(&word.text).is_some() {
+                let message = format!("`{}` is a constant here, but a field has this name", word.text);
+                let fault = Fault::new("LOAD_COMPILE_CONDITION", word.place, message);
+                checked
+                    .warnings
+                    .push(fault.help(format!("to compare with the field, write `val({})`", word.text)));
+            }
+        }
+        if let (Op::Regex, Right::Value(word)) = (check.op, &check.right)
+            && simpler_than_regex(&word.text)
+        {
+            let message =
+                "this pattern needs no `regex`: `=`, `contains`, `startswith` or `endswith` is faster";
+            checked.warnings.push(Fault::new("LOAD_COMPILE_CONDITION", word.place, message));
+        }
+    }
+}
+
+/// A comparison with a list of constants.
+fn set(ty: FieldType, op: Op, values: &[Word]) -> Result<Test, Fault> {
+    let texts = values.iter().map(check::constant).collect::<Result<Vec<_>, _>>()?;
+    let all = op == Op::In;
+    Ok(match ty {
+        FieldType::U64 | FieldType::U64List => {
+            let set = values.iter().map(check::number).collect::<Result<HashSet<_>, _>>()?;
+            Test::NumberSet(Members { set, all })
+        }
+        FieldType::Bool => {
+            let values = values.iter().map(check::boolean).collect::<Result<Vec<_>, _>>()?;
+            Test::BoolSet([values.contains(&false), values.contains(&true)])
+        }
+        FieldType::Text | FieldType::TextList if op == Op::PMatch => Test::PathSet(PathSet::new(texts)),
+        FieldType::Text | FieldType::TextList => Test::TextSet(Members { set: TextSet::new(texts), all }),
+    })
+}
+
+fn word(operand: &Operand) -> Word {
+    Word { text: print::operand(operand), place: operand.place }
+}
+
+/// The field within an operand.
+fn field_name(operand: &Operand) -> &str {
+    match &operand.kind {
+        OperandKind::Field { name, .. } => name,
+        OperandKind::Transformed { inner, .. } => field_name(inner),
+    }
+}

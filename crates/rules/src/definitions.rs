@@ -1,0 +1,278 @@
+//! What the items read so far define: lists, macros and rules, each in its place in the order, with appends and overrides
+//! applied as Falco's collector does. Knows neither YAML nor the condition grammar.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::catalogue::Catalogue;
+use crate::exceptions;
+use crate::item::{Change, Item, Kind, Name, PluginVersion, RuleItem, RulePatch, RuleText, Version};
+use crate::load::Options;
+use crate::problem::{Fault, Report};
+use crate::text::{Place, Text};
+
+/// The engine that rule files may ask for: that of Falco 0.43.
+const ENGINE_VERSION: &str = "0.58.0";
+
+/// The lists, macros and rules of the files read so far.
+#[derive(Debug, Default)]
+pub(crate) struct Definitions {
+    pub(crate) lists: Table<Vec<Text>>,
+    pub(crate) macros: Table<Text>,
+    pub(crate) rules: Table<RuleText>,
+    /// What an item with errors would have defined: naming it is no further problem.
+    broken: HashSet<(Kind, String)>,
+    clock: usize,
+}
+
+/// Named definitions in the order of their first appearance.
+#[derive(Debug)]
+pub(crate) struct Table<T> {
+    all: Vec<Definition<T>>,
+    by_name: HashMap<String, usize>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Definition<T> {
+    pub(crate) name: Name,
+    pub(crate) value: T,
+    /// When it was first defined.
+    pub(crate) index: usize,
+    /// When it was last defined or appended to: it sees what was first defined before.
+    pub(crate) visibility: usize,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), by_name: HashMap::new() }
+    }
+}
+
+impl<T> Table<T> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Definition<T>> {
+        self.all.iter()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Definition<T>> {
+        self.by_name.get(name).and_then(|index| self.all.get(*index))
+    }
+
+    /// The position of a name in the order.
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    fn get_mut(&mut self, name: &str) -> Option<&mut Definition<T>> {
+        self.by_name.get(name).and_then(|index| self.all.get_mut(*index))
+    }
+
+    /// Defines a name, in its old place if it has one.
+    fn define(&mut self, name: Name, value: T, now: usize) {
+        match self.get_mut(&name.text) {
+            Some(old) => *old = Definition { name, value, index: old.index, visibility: now },
+            None => {
+                self.by_name.insert(name.text.clone(), self.all.len());
+                self.all.push(Definition { name, value, index: now, visibility: now });
+            }
+        }
+    }
+}
+
+impl Definitions {
+    /// Applies an item.
+    pub(crate) fn apply(&mut self, item: Item, scope: &Scope<'_>, report: &mut Report<'_>) {
+        self.clock += 1;
+        match item {
+            Item::EngineVersion(version, place) => check_engine(version, place, report),
+            Item::PluginVersions(required) => check_plugins(&required, scope.options, report),
+            Item::List { name, items, change } => self.apply_list(name, items, change, report),
+            Item::Macro { name, condition, change } => self.apply_macro(name, condition, change, report),
+            Item::Rule { name, item } => {
+                let label = Kind::Rule.label(&name.text);
+                if let Err(fault) = self.apply_rule(name, item, scope) {
+                    report.error(&label, fault);
+                }
+            }
+            Item::Broken { name, kind } => {
+                self.broken.insert((kind, name.text));
+            }
+        }
+    }
+
+    /// Whether an item that had errors would have defined this.
+    pub(crate) fn is_broken(&self, kind: Kind, name: &str) -> bool {
+        self.broken.contains(&(kind, name.to_owned()))
+    }
+
+    fn apply_list(&mut self, name: Name, items: Vec<Text>, change: Change, report: &mut Report<'_>) {
+        if change != Change::Append {
+            return self.lists.define(name, items, self.clock);
+        }
+        match self.lists.get_mut(&name.text) {
+            Some(old) => {
+                old.value.extend(items);
+                old.visibility = self.clock;
+            }
+            None => self.nothing_to_append(&name, Kind::List, report),
+        }
+    }
+
+    fn apply_macro(&mut self, name: Name, condition: Text, change: Change, report: &mut Report<'_>) {
+        if change != Change::Append {
+            return self.macros.define(name, condition, self.clock);
+        }
+        match self.macros.get_mut(&name.text) {
+            Some(old) => {
+                append(&mut old.value, &condition);
+                old.visibility = self.clock;
+            }
+            None => self.nothing_to_append(&name, Kind::Macro, report),
+        }
+    }
+
+    fn nothing_to_append(&mut self, name: &Name, kind: Kind, report: &mut Report<'_>) {
+        if !self.is_broken(kind, &name.text) {
+            report.error(&kind.label(&name.text), not_defined(name, kind));
+        }
+    }
+
+    fn apply_rule(&mut self, name: Name, item: RuleItem, scope: &Scope<'_>) -> Result<(), Fault> {
+        match item {
+            RuleItem::Define(rule) => self.define_rule(name, *rule, scope),
+            RuleItem::Enable(enabled) => {
+                let Some(old) = self.rule(&name)? else { return Ok(()) };
+                old.value.enabled = enabled;
+                Ok(())
+            }
+            RuleItem::Alter(patches) => {
+                let (append, replace) = *patches;
+                let now = self.clock;
+                let Some(old) = self.rule(&name)? else { return Ok(()) };
+                old.visibility = now;
+                append_rule(&mut old.value, append, scope)?;
+                replace_rule(&mut old.value, replace, scope)
+            }
+        }
+    }
+
+    fn define_rule(&mut self, name: Name, mut rule: RuleText, scope: &Scope<'_>) -> Result<(), Fault> {
+        if self.rules.get(&name.text).is_some_and(|old| old.value.source != rule.source) {
+            let message = "the rule was defined before with another `source`";
+            return Err(Fault::new("LOAD_ERR_VALIDATE", name.place, message));
+        }
+        if let Some(catalogue) = scope.catalogue(&rule.source) {
+            for exception in &mut rule.exceptions {
+                exceptions::complete(exception, catalogue)?;
+            }
+        }
+        self.rules.define(name, rule, self.clock);
+        Ok(())
+    }
+
+    /// An earlier rule; `None` when it was broken, which has been reported.
+    fn rule(&mut self, name: &Name) -> Result<Option<&mut Definition<RuleText>>, Fault> {
+        let broken = self.is_broken(Kind::Rule, &name.text);
+        match self.rules.get_mut(&name.text) {
+            Some(old) => Ok(Some(old)),
+            None if broken => Ok(None),
+            None => Err(not_defined(name, Kind::Rule)),
+        }
+    }
+}
+
+/// What conditions are checked against.
+#[derive(Debug)]
+pub(crate) struct Scope<'o> {
+    pub(crate) options: &'o Options,
+    pub(crate) fields: Catalogue,
+    pub(crate) syscall: Catalogue,
+}
+
+impl Scope<'_> {
+    /// The fields of a source; `None` for a source that nobody knows.
+    pub(crate) fn catalogue(&self, source: &str) -> Option<&Catalogue> {
+        if source == self.options.source {
+            Some(&self.fields)
+        } else if source == "syscall" {
+            Some(&self.syscall)
+        } else {
+            None
+        }
+    }
+}
+
+fn append_rule(rule: &mut RuleText, patch: RulePatch, scope: &Scope<'_>) -> Result<(), Fault> {
+    if let Some(condition) = patch.condition {
+        append(&mut rule.condition, &condition);
+    }
+    if let Some(output) = patch.output {
+        append(&mut rule.output, &output);
+    }
+    if let Some(desc) = patch.desc {
+        rule.desc = format!("{} {desc}", rule.desc);
+    }
+    if let Some(tags) = patch.tags {
+        rule.tags.extend(tags);
+        rule.tags.sort();
+        rule.tags.dedup();
+    }
+    for exception in patch.exceptions.unwrap_or_default() {
+        exceptions::append(&mut rule.exceptions, exception, scope.catalogue(&rule.source))?;
+    }
+    Ok(())
+}
+
+fn replace_rule(rule: &mut RuleText, patch: RulePatch, scope: &Scope<'_>) -> Result<(), Fault> {
+    if let Some(mut exceptions) = patch.exceptions {
+        if let Some(catalogue) = scope.catalogue(&rule.source) {
+            exceptions.iter_mut().try_for_each(|exception| exceptions::complete(exception, catalogue))?;
+        }
+        rule.exceptions = exceptions;
+    }
+    replace(&mut rule.condition, patch.condition);
+    replace(&mut rule.output, patch.output);
+    replace(&mut rule.desc, patch.desc);
+    replace(&mut rule.tags, patch.tags);
+    replace(&mut rule.priority, patch.priority);
+    replace(&mut rule.enabled, patch.enabled);
+    replace(&mut rule.skip_if_unknown_filter, patch.skip_if_unknown_filter);
+    Ok(())
+}
+
+fn replace<T>(part: &mut T, new: Option<T>) {
+    if let Some(new) = new {
+        *part = new;
+    }
+}
+
+/// Appends as Falco does: as text, after a blank.
+fn append(text: &mut Text, more: &Text) {
+    text.push_derived(" ", more.place(0..1));
+    text.push(more);
+}
+
+fn not_defined(name: &Name, kind: Kind) -> Fault {
+    let message = format!("there is no earlier {} of this name to change", kind.as_str());
+    let help = "define it above or in an earlier file, or drop `append` and `override`";
+    Fault::new("LOAD_ERR_VALIDATE", name.place, message).help(help)
+}
+
+fn check_engine(required: Version, place: Place, report: &mut Report<'_>) {
+    if !Version::parse(ENGINE_VERSION).is_some_and(|engine| engine.serves(required)) {
+        let message = format!("the rules need engine version {required}, this is {ENGINE_VERSION}");
+        report.error("required_engine_version", Fault::new("LOAD_ERR_VALIDATE", place, message));
+    }
+}
+
+fn check_plugins(required: &[(Vec<PluginVersion>, Place)], options: &Options, report: &mut Report<'_>) {
+    let ours = Version::parse(&options.plugin_version);
+    let met = |plugin: &PluginVersion| {
+        plugin.name == options.source && ours.is_some_and(|ours| ours.serves(plugin.version))
+    };
+    for (alternatives, place) in required {
+        let Some(first) = alternatives.first().filter(|_| !alternatives.iter().any(met)) else { continue };
+        let message = format!("the rules need plugin `{}` {}", first.name, first.version);
+        let help = format!("this engine stands in for `{}` {}", options.source, options.plugin_version);
+        let fault = Fault::new("CASTELLAN_PLUGIN_VERSION", *place, message).help(help);
+        report.error("required_plugin_versions", fault);
+    }
+}

@@ -1,0 +1,194 @@
+//! Macros are substituted in syntax trees. A macro sees the macros first defined before it was last changed; rules see
+//! all. Trees are shared, so that macros cost nothing until they are compiled; what they expand to is counted.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::ast::{Expr, Word};
+use crate::definitions::Definitions;
+use crate::expand::Lists;
+use crate::item::Kind;
+use crate::limits::{EXPANDED_NESTING_MAX, EXPANDED_NODES_MAX};
+use crate::parse;
+use crate::problem::{Fault, Report};
+use crate::suggest::did_you_mean;
+
+/// The macros, expanded.
+#[derive(Debug)]
+pub(crate) struct Macros<'d> {
+    definitions: &'d Definitions,
+    by_name: HashMap<&'d str, Macro>,
+}
+
+#[derive(Debug)]
+struct Macro {
+    /// `None` when it has errors, which have been reported.
+    tree: Option<Tree>,
+    index: usize,
+    used: Cell<bool>,
+}
+
+/// A tree with what it costs.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    pub(crate) expr: Rc<Expr>,
+    nodes: usize,
+    /// 0 while its macros are not put in yet.
+    levels: usize,
+}
+
+impl<'d> Macros<'d> {
+    /// Parses and expands all macros.
+    pub(crate) fn new(definitions: &'d Definitions, lists: &Lists, report: &mut Report<'_>) -> Self {
+        let mut macros = Self { definitions, by_name: HashMap::new() };
+        for definition in definitions.macros.iter() {
+            let parsed = lists.put_into(&definition.value).and_then(|text| parse::parse(&text));
+            let tree = match parsed {
+                Ok(expr) => Some(Tree { nodes: 0, levels: 0, expr }),
+                Err(fault) => {
+                    report.error(&Kind::Macro.label(&definition.name.text), fault);
+                    None
+                }
+            };
+            let parsed = Macro { tree, index: definition.index, used: Cell::new(false) };
+            macros.by_name.insert(&definition.name.text, parsed);
+        }
+        for definition in definitions.macros.iter() {
+            let name = definition.name.text.as_str();
+            let Some(tree) = macros.by_name.get(name).and_then(|parsed| parsed.tree.clone()) else {
+                continue;
+            };
+            let expanded = macros.expand(&tree.expr, definition.visibility, &Kind::Macro.label(name), report);
+            if let Some(parsed) = macros.by_name.get_mut(name) {
+                parsed.tree = expanded;
+            }
+        }
+        macros
+    }
+
+    /// Puts the macros into the condition of a rule; `None` after errors, which are reported.
+    pub(crate) fn put_into(&self, expr: &Rc<Expr>, label: &str, report: &mut Report<'_>) -> Option<Rc<Expr>> {
+        self.expand(expr, usize::MAX, label, report).map(|tree| tree.expr)
+    }
+
+    /// The names of the macros that no rule and no macro names.
+    pub(crate) fn unused(&self) -> impl Iterator<Item = &str> {
+        let unused = |name: &str| self.by_name.get(name).is_some_and(|found| !found.used.get());
+        self.definitions.macros.iter().map(|found| found.name.text.as_str()).filter(move |name| unused(name))
+    }
+
+    fn expand(
+        &self,
+        expr: &Rc<Expr>,
+        visibility: usize,
+        label: &str,
+        report: &mut Report<'_>,
+    ) -> Option<Tree> {
+        let mut walk =
+            Walk { macros: self, visibility, open: Vec::new(), faults: Vec::new(), broken: false, nodes: 0 };
+        let tree = walk.expand(expr, 0);
+        let broken = walk.broken || !walk.faults.is_empty();
+        for fault in walk.faults {
+            report.error(label, fault);
+        }
+        if broken { None } else { tree }
+    }
+}
+
+/// One walk over a tree.
+struct Walk<'m, 'd> {
+    macros: &'m Macros<'d>,
+    visibility: usize,
+    /// The macros being expanded.
+    open: Vec<String>,
+    faults: Vec<Fault>,
+    /// A macro with errors was named.
+    broken: bool,
+    /// Macros named and comparisons put in so far.
+    nodes: usize,
+}
+
+impl Walk<'_, '_> {
+    fn expand(&mut self, expr: &Rc<Expr>, level: usize) -> Option<Tree> {
+        match &**expr {
+            Expr::Check(_) => Some(Tree { expr: Rc::clone(expr), nodes: 1, levels: 1 }),
+            Expr::And(all) => self.chain(all, Expr::And, level),
+            Expr::Or(all) => self.chain(all, Expr::Or, level),
+            Expr::Not(inner) => {
+                let tree = self.expand(inner, level + 1)?;
+                let expr = Rc::new(Expr::Not(tree.expr));
+                Some(Tree { expr, nodes: tree.nodes + 1, levels: tree.levels + 1 })
+            }
+            Expr::Macro(name) => self.call(name, level),
+        }
+    }
+
+    fn chain(&mut self, all: &[Rc<Expr>], of: fn(Vec<Rc<Expr>>) -> Expr, level: usize) -> Option<Tree> {
+        let trees: Vec<_> = all.iter().filter_map(|expr| self.expand(expr, level + 1)).collect();
+        let nodes = trees.iter().fold(1, |sum: usize, tree| sum.saturating_add(tree.nodes));
+        let levels = trees.iter().map(|tree| tree.levels).max().unwrap_or_default() + 1;
+        let whole = trees.len() == all.len();
+        let expr = Rc::new(of(trees.into_iter().map(|tree| tree.expr).collect()));
+        if whole { Some(Tree { expr, nodes, levels }) } else { None }
+    }
+
+    fn call(&mut self, name: &Word, level: usize) -> Option<Tree> {
+        let found = self.macros.by_name.get(name.text.as_str()).filter(|found| found.index < self.visibility);
+        let Some(found) = found else {
+            self.undefined(name);
+            return None;
+        };
+        found.used.set(true);
+        let Some(tree) = found.tree.as_ref() else {
+            self.broken = true;
+            return None;
+        };
+        self.nodes = self.nodes.saturating_add(tree.nodes + 1);
+        if self.nodes > EXPANDED_NODES_MAX {
+            let message = format!("more than {EXPANDED_NODES_MAX} comparisons with the macros put in");
+            return self.fail(Fault::new("CASTELLAN_LIMIT", name.place, message).help("name fewer macros"));
+        }
+        if self.open.contains(&name.text) {
+            let chain = self.open.join("`, `");
+            let message = format!("a macro names itself: `{chain}`, `{}`", name.text);
+            return self.fail(Fault::new("LOAD_ERR_VALIDATE", name.place, message));
+        }
+        if level + tree.levels > EXPANDED_NESTING_MAX {
+            let message =
+                format!("more than {EXPANDED_NESTING_MAX} levels with the macro `{}` put in", name.text);
+            return self
+                .fail(Fault::new("CASTELLAN_LIMIT", name.place, message).help("nest macros less deeply"));
+        }
+        if tree.levels > 0 {
+            return Some(tree.clone());
+        }
+        self.open.push(name.text.clone());
+        let expanded = self.expand(&tree.expr, level + 1);
+        self.open.pop();
+        expanded
+    }
+
+    fn undefined(&mut self, name: &Word) {
+        let definitions = self.macros.definitions;
+        if definitions.is_broken(Kind::Macro, &name.text) {
+            self.broken = true;
+            return;
+        }
+        let help = if definitions.macros.get(&name.text).is_some() {
+            Some(format!("`{}` is defined after this macro: move it before", name.text))
+        } else {
+            did_you_mean(&name.text, definitions.macros.iter().map(|known| known.name.text.as_str()))
+        };
+        let message = format!("there is no macro `{}`", name.text);
+        self.fail(Fault::new("LOAD_ERR_VALIDATE", name.place, message).help_if(help));
+    }
+
+    /// Keeps a fault; of those about a limit, the first is enough.
+    fn fail(&mut self, fault: Fault) -> Option<Tree> {
+        if fault.code != "CASTELLAN_LIMIT" || self.faults.iter().all(|old| old.code != fault.code) {
+            self.faults.push(fault);
+        }
+        None
+    }
+}

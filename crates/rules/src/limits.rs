@@ -1,0 +1,56 @@
+//! Limits on everything that a rule file can make large. Over a limit is an error with its place, never a silent cut.
+
+/// Bytes of one rule file. Falco's own default rules are 64 KB; 10,000 rules are about 3 MB.
+pub(crate) const SOURCE_BYTES_MAX: usize = 8 << 20;
+
+/// Levels of YAML nesting, aliases followed. A rule file needs six (exception values).
+pub(crate) const YAML_DEPTH_MAX: usize = 32;
+
+/// Bytes and values of one file with every alias written out: stops alias bombs.
+pub(crate) const YAML_EXPANDED_MAX: usize = 2 * SOURCE_BYTES_MAX;
+
+/// Bytes of a condition after lists are put in. A list of 10,000 paths is about 300 KB.
+pub(crate) const CONDITION_BYTES_MAX: usize = 1 << 20;
+
+/// Levels of parentheses, `not(` and transformers in one condition: bounds the parser's stack. Hand-written rules stay
+/// below ten; Falco's cap is 100 where it works at all.
+pub(crate) const NESTING_MAX: usize = 100;
+
+/// Levels of a condition after macros are put in: bounds the stack of everything that walks it.
+pub(crate) const EXPANDED_NESTING_MAX: usize = 400;
+
+/// Operators and comparisons of a condition after macros are put in: stops macros that double at each step.
+pub(crate) const EXPANDED_NODES_MAX: usize = 100_000;
+
+/// Bytes of a string constant (Falco 0.43 refuses longer ones).
+pub(crate) const CONSTANT_BYTES_MAX: usize = 255;
+
+/// Bytes of a glob that comes from a field and not from a rule: the length of a path.
+pub(crate) const GLOB_BYTES_MAX: usize = 4_096;
+
+/// Bytes of one compiled regular expression.
+pub(crate) const REGEX_BYTES_MAX: usize = 1 << 20;
+
+/// Levels of groups in a regular expression.
+pub(crate) const REGEX_NESTING_MAX: u32 = 50;
+
+/// Bytes of one field, with argument and transformers, in an output: bounds the search for its end.
+pub(crate) const OPERAND_BYTES_MAX: usize = 256;
+
+/// Columns that `%123field` may ask for in an output.
+pub(crate) const OUTPUT_WIDTH_MAX: usize = 1 << 12;
+
+/// Problems that one load reports.
+pub(crate) const PROBLEMS_MAX: usize = 1_000;
+
+/// Bytes of a problem's message: names and words in it come from the file.
+pub(crate) const MESSAGE_BYTES_MAX: usize = 500;
+
+/// Bytes of a source line that a rendered problem shows.
+pub(crate) const LINE_BYTES_MAX: usize = 10_000;
+
+/// Bytes of a misspelt name for which the nearest one is looked for.
+pub(crate) const NAME_BYTES_MAX: usize = 64;
+
+/// Names that a misspelt one is compared with: bounds a file full of misspelt names.
+pub(crate) const CANDIDATES_MAX: usize = 1_000;

@@ -1,0 +1,346 @@
+//! Condition text to syntax tree: recursive descent over Falco 0.43's grammar, with its quirks (a keyword must be followed
+//! by a blank or a parenthesis, and after `or(` only the parenthesis is taken). Nesting is limited, the input is read
+//! once. Looks up no names.
+
+use std::rc::Rc;
+
+use crate::ast::{
+    Check, Expr, OPERATORS, Op, Operand, OperandKind, Right, TRANSFORMERS, Takes, Transformer, Word,
+};
+use crate::lex::Cursor;
+use crate::limits::NESTING_MAX;
+use crate::problem::Fault;
+use crate::suggest::did_you_mean;
+use crate::text::{Place, Text};
+
+/// Parses a condition, the whole of it.
+pub(crate) fn parse(text: &Text) -> Result<Rc<Expr>, Fault> {
+    let mut parser = Parser::new(text);
+    let expr = parser.or()?;
+    parser.cursor.blank();
+    if parser.cursor.rest().is_empty() {
+        return Ok(expr);
+    }
+    let word = parser.cursor.rest().split_ascii_whitespace().next().unwrap_or_default();
+    let message = format!("unexpected `{word}`, expected `and`, `or` or the end of the condition");
+    let help = did_you_mean(word, ["and", "or"]).filter(|_| word.len() > 1);
+    Err(parser.fault(parser.cursor.at(), word.len(), message).help_if(help))
+}
+
+/// Parses a field or transformed field that stands alone.
+pub(crate) fn operand(text: &Text) -> Result<Operand, Fault> {
+    let mut parser = Parser::new(text);
+    parser.cursor.blank();
+    match parser.operand()? {
+        Some(operand) if parser.cursor.rest().trim().is_empty() => Ok(operand),
+        Some(_) => Err(parser.expected("the end of the field")),
+        None => Err(parser.expected("a field")),
+    }
+}
+
+/// Parses a field or transformed field at the start of `text`, as outputs name it: a field's argument is what stands
+/// between the brackets, quotes included. With the bytes that it takes.
+pub(crate) fn operand_prefix(text: &str) -> Option<(Operand, usize)> {
+    let own = Text::derived(text, Place { file: 0, start: 0, end: 0 });
+    let mut parser = Parser { raw_arguments: true, ..Parser::new(&own) };
+    let operand = parser.operand().ok().flatten()?;
+    Some((operand, parser.cursor.at()))
+}
+
+type Parsed<T> = Result<T, Fault>;
+
+struct Parser<'t> {
+    text: &'t Text,
+    cursor: Cursor<'t>,
+    depth: usize,
+    /// Quotes in a field's brackets are part of the argument.
+    raw_arguments: bool,
+}
+
+impl<'t> Parser<'t> {
+    fn new(text: &'t Text) -> Self {
+        Self { text, cursor: Cursor::new(text.as_str()), depth: 0, raw_arguments: false }
+    }
+
+    fn or(&mut self) -> Parsed<Rc<Expr>> {
+        self.deeper()?;
+        let first = self.and()?;
+        let all = self.chain(first, "or", Self::and)?;
+        self.depth -= 1;
+        Ok(join(all, Expr::Or))
+    }
+
+    fn and(&mut self) -> Parsed<Rc<Expr>> {
+        let first = self.not()?;
+        let all = self.chain(first, "and", Self::not)?;
+        Ok(join(all, Expr::And))
+    }
+
+    /// The operands of a chain of one keyword.
+    fn chain(
+        &mut self,
+        first: Rc<Expr>,
+        word: &str,
+        next: fn(&mut Self) -> Parsed<Rc<Expr>>,
+    ) -> Parsed<Vec<Rc<Expr>>> {
+        let mut all = vec![first];
+        self.cursor.blank();
+        while self.cursor.eat(word) {
+            let operand = if self.cursor.blank() {
+                next(self)?
+            } else if self.cursor.eat("(") {
+                self.parenthesis()?
+            } else {
+                return Err(self.expected(&format!("a blank or `(` after `{word}`")));
+            };
+            all.push(operand);
+            self.cursor.blank();
+        }
+        Ok(all)
+    }
+
+    fn not(&mut self) -> Parsed<Rc<Expr>> {
+        self.cursor.blank();
+        let mut negated = false;
+        while self.cursor.not() {
+            negated = !negated;
+            if self.cursor.eat("(") {
+                return self.parenthesis().map(|expr| negate(expr, negated));
+            }
+            self.cursor.blank();
+        }
+        self.check().map(|expr| negate(expr, negated))
+    }
+
+    fn check(&mut self) -> Parsed<Rc<Expr>> {
+        if self.cursor.eat("(") {
+            return self.parenthesis();
+        }
+        let start = self.cursor.at();
+        if let Some(left) = self.operand()? {
+            return self.comparison(left);
+        }
+        match self.cursor.identifier() {
+            Some(name) => Ok(Rc::new(Expr::Macro(self.word(name, start)))),
+            None => Err(self.expected("`(`, a field or the name of a macro")),
+        }
+    }
+
+    /// The rest of a parenthesis whose `(` has been read.
+    fn parenthesis(&mut self) -> Parsed<Rc<Expr>> {
+        self.cursor.blank();
+        let expr = self.or()?;
+        self.cursor.blank();
+        self.close(")", "a `)`")?;
+        Ok(expr)
+    }
+
+    fn comparison(&mut self, left: Operand) -> Parsed<Rc<Expr>> {
+        self.cursor.blank();
+        let (op, takes) = self.operator()?;
+        self.cursor.blank();
+        let right = match takes {
+            Takes::Nothing => Right::Nothing,
+            Takes::Number => match self.right_operand()? {
+                Some(right) => right,
+                None => self.number()?,
+            },
+            Takes::String | Takes::SpacedString => match self.right_operand()? {
+                Some(right) => right,
+                None => Right::Value(self.string()?),
+            },
+            Takes::List => match self.right_operand()? {
+                Some(right) => right,
+                None => self.list()?,
+            },
+        };
+        Ok(Rc::new(Expr::Check(Check { left, op, right })))
+    }
+
+    fn operator(&mut self) -> Parsed<(Op, Takes)> {
+        let start = self.cursor.at();
+        let rest = self.cursor.rest();
+        let found = OPERATORS.iter().find(|(name, _, _)| rest.starts_with(name));
+        if let Some((name, op, takes)) = found {
+            self.cursor.eat(name);
+            let spaced = self.cursor.rest().bytes().next().is_some_and(crate::lex::is_blank);
+            if *takes != Takes::SpacedString || spaced {
+                return Ok((*op, *takes));
+            }
+            return Err(self.expected(&format!("a blank after `{name}`")));
+        }
+        let word = rest.split_ascii_whitespace().next().unwrap_or_default();
+        let names = OPERATORS.map(|(name, _, _)| name);
+        let help = did_you_mean(word, names).unwrap_or_else(|| format!("use one of: {}", names.join(" ")));
+        let message = if word.is_empty() {
+            "expected an operator after the field".to_owned()
+        } else {
+            format!("expected an operator, found `{word}`")
+        };
+        Err(self.fault(start, word.len(), message).help(help))
+    }
+
+    /// A field or a transformer; `None` when neither is next.
+    fn operand(&mut self) -> Parsed<Option<Operand>> {
+        let start = self.cursor.at();
+        if let Some(by) = self.transformer() {
+            return self.transformed(by, start).map(Some);
+        }
+        self.field()
+    }
+
+    /// A field or transformer on the right side; `None` when a constant must follow.
+    fn right_operand(&mut self) -> Parsed<Option<Right>> {
+        let start = self.cursor.at();
+        if let Some(by) = self.transformer() {
+            return self.transformed(by, start).map(|operand| Some(Right::Transformed(operand)));
+        }
+        if !self.cursor.eat("val(") {
+            return Ok(None);
+        }
+        self.cursor.blank();
+        let Some(field) = self.field()? else { return Err(self.expected("a field in `val(...)`")) };
+        self.cursor.blank();
+        self.close(")", "a `)` after the field of `val`")?;
+        Ok(Some(Right::Val(field)))
+    }
+
+    fn transformer(&mut self) -> Option<Transformer> {
+        let rest = self.cursor.rest();
+        let opens = |name: &str| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('('));
+        let (name, transformer) = TRANSFORMERS.iter().find(|(name, _)| opens(name))?;
+        self.cursor.eat(name);
+        self.cursor.eat("(");
+        Some(*transformer)
+    }
+
+    /// The rest of a transformer whose `(` has been read.
+    fn transformed(&mut self, by: Transformer, start: usize) -> Parsed<Operand> {
+        self.deeper()?;
+        self.cursor.blank();
+        let Some(inner) = self.operand()? else {
+            return Err(self.expected(&format!("a field in `{}(...)`", by.as_str())));
+        };
+        self.cursor.blank();
+        self.close(")", "a `)` that closes the transformer")?;
+        self.depth -= 1;
+        let kind = OperandKind::Transformed { by, inner: Box::new(inner) };
+        Ok(Operand { kind, place: self.text.place(start..self.cursor.at()) })
+    }
+
+    fn field(&mut self) -> Parsed<Option<Operand>> {
+        let start = self.cursor.at();
+        let Some(name) = self.cursor.field_name() else { return Ok(None) };
+        let mut arg = None;
+        if self.cursor.eat("[") {
+            let quoted = if self.raw_arguments { None } else { self.quoted()? };
+            arg = match quoted {
+                Some(arg) => Some(arg),
+                None => self.cursor.bare_argument(self.raw_arguments).map(str::to_owned),
+            };
+            if arg.is_none() {
+                return Err(self.expected("the field's argument"));
+            }
+            self.close("]", "a `]` after the field's argument")?;
+        }
+        let kind = OperandKind::Field { name: name.to_owned(), arg };
+        Ok(Some(Operand { kind, place: self.text.place(start..self.cursor.at()) }))
+    }
+
+    fn number(&mut self) -> Parsed<Right> {
+        let start = self.cursor.at();
+        match self.cursor.number() {
+            Some(number) => Ok(Right::Value(self.word(number, start))),
+            None => Err(self.expected("a number or a transformed field")),
+        }
+    }
+
+    fn string(&mut self) -> Parsed<Word> {
+        let start = self.cursor.at();
+        if let Some(text) = self.quoted()? {
+            return Ok(Word { text, place: self.text.place(start..self.cursor.at()) });
+        }
+        match self.cursor.bare_string() {
+            Some(text) => Ok(self.word(text, start)),
+            None => Err(self.expected("a string, `val(field)` or a transformed field")),
+        }
+    }
+
+    fn list(&mut self) -> Parsed<Right> {
+        let start = self.cursor.at();
+        if !self.cursor.eat("(") {
+            return match self.cursor.identifier() {
+                Some(name) => Ok(Right::List(vec![self.word(name, start)])),
+                None => Err(self.expected("a list such as `(a, b)`")),
+            };
+        }
+        let mut words = Vec::new();
+        self.cursor.blank();
+        let opens_string = |rest: &str| !rest.starts_with([')', '(', '=', ',']) && !rest.is_empty();
+        if opens_string(self.cursor.rest()) {
+            words.push(self.string()?);
+            self.cursor.blank();
+            while self.cursor.eat(",") {
+                self.cursor.blank();
+                words.push(self.string()?);
+                self.cursor.blank();
+            }
+        }
+        self.close(")", "`,` or `)` in the list")?;
+        Ok(Right::List(words))
+    }
+
+    fn quoted(&mut self) -> Parsed<Option<String>> {
+        self.cursor.quoted().map_err(|bad| {
+            let help = "write a backslash as `\\\\`; known escapes are \\b \\f \\n \\r \\t \\\\ \\/ and the string's own quote";
+            self.fault(bad.at, 1, bad.message.to_owned()).help(help)
+        })
+    }
+
+    fn close(&mut self, token: &str, what: &str) -> Parsed<()> {
+        if self.cursor.eat(token) { Ok(()) } else { Err(self.expected(what)) }
+    }
+
+    fn deeper(&mut self) -> Parsed<()> {
+        self.depth += 1;
+        if self.depth <= NESTING_MAX {
+            return Ok(());
+        }
+        let message = format!("more than {NESTING_MAX} levels of nesting");
+        Err(self.fault(self.cursor.at(), 1, message).help("split the condition into macros"))
+    }
+
+    fn word(&self, text: &str, start: usize) -> Word {
+        Word { text: text.to_owned(), place: self.text.place(start..start + text.len()) }
+    }
+
+    fn expected(&self, what: &str) -> Fault {
+        let rest = self.cursor.rest();
+        let found = rest.split_ascii_whitespace().next().unwrap_or_default();
+        let message = if found.is_empty() {
+            format!("expected {what}, found the end of the condition")
+        } else {
+            format!("expected {what}, found `{found}`")
+        };
+        self.fault(self.cursor.at(), found.len(), message)
+    }
+
+    fn fault(&self, start: usize, len: usize, message: String) -> Fault {
+        let place = self.text.place(start..start + len.max(1));
+        Fault::new("LOAD_ERR_COMPILE_CONDITION", place, message)
+    }
+}
+
+fn join(mut all: Vec<Rc<Expr>>, of: fn(Vec<Rc<Expr>>) -> Expr) -> Rc<Expr> {
+    match (all.len(), all.pop()) {
+        (1, Some(only)) => only,
+        (_, last) => {
+            all.extend(last);
+            Rc::new(of(all))
+        }
+    }
+}
+
+fn negate(expr: Rc<Expr>, negated: bool) -> Rc<Expr> {
+    if negated { Rc::new(Expr::Not(expr)) } else { expr }
+}

@@ -1,0 +1,9 @@
+//! Patterns that are compiled once and matched often: `glob`, `regex` and `pmatch`. Work on bytes, know no fields.
+
+mod glob;
+mod path;
+mod regex;
+
+pub(crate) use glob::Glob;
+pub(crate) use path::PathSet;
+pub(crate) use regex::{Regex, simpler_than_regex};

@@ -1,0 +1,96 @@
+//! Sets of path prefixes, as `pmatch` tests them: component by component, empty components do not count, and a component of
+//! the set with `?`, `*` or `[` is a glob for one component.
+
+use std::collections::HashMap;
+
+use crate::pattern::Glob;
+
+/// A set of path prefixes.
+#[derive(Debug, Default)]
+pub(crate) struct PathSet {
+    root: Dir,
+}
+
+/// What may follow a common beginning.
+#[derive(Debug, Default)]
+struct Dir {
+    /// A path of the set ends here: everything below matches.
+    end: bool,
+    names: HashMap<Box<[u8]>, Dir>,
+    globs: Vec<(Glob, Dir)>,
+}
+
+impl PathSet {
+    pub(crate) fn new<'p>(paths: impl IntoIterator<Item = &'p [u8]>) -> Self {
+        let mut set = Self::default();
+        for path in paths {
+            let mut dir = &mut set.root;
+            for name in components(path) {
+                dir = if name.iter().any(|byte| matches!(byte, b'?' | b'*' | b'[')) {
+                    dir.globs.push((Glob::new(name), Dir::default()));
+                    match dir.globs.last_mut() {
+                        Some((_, dir)) => dir,
+                        None => break,
+                    }
+                } else {
+                    dir.names.entry(name.into()).or_default()
+                };
+            }
+            dir.end = true;
+        }
+        set
+    }
+
+    /// Whether a path of the set is a prefix of this path.
+    pub(crate) fn matches(&self, path: &[u8]) -> bool {
+        // Every beginning that still fits; a path of n components and a set of m never costs more than n times m.
+        let mut open = vec![&self.root];
+        let mut names = components(path);
+        loop {
+            if open.iter().any(|dir| dir.end) {
+                return true;
+            }
+            let Some(name) = names.next().filter(|_| !open.is_empty()) else { return false };
+            open = open.iter().flat_map(|dir| dir.under(name)).collect();
+        }
+    }
+}
+
+impl Dir {
+    fn under<'d>(&'d self, name: &[u8]) -> impl Iterator<Item = &'d Self> {
+        let globs = self.globs.iter().filter(|(glob, _)| glob.matches(name)).map(|(_, dir)| dir);
+        self.names.get(name).into_iter().chain(globs.collect::<Vec<_>>())
+    }
+}
+
+fn components(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PathSet;
+
+    #[test]
+    fn prefixes() {
+        for (set, path, expected) in [
+            (&["/etc"][..], "/etc", true),
+            (&["/etc"], "/etc/", true),
+            (&["/etc"], "//etc//passwd", true),
+            (&["/etc"], "/etcx", false),
+            (&["etc"], "/etc/passwd", true),
+            (&["/home/u"], "/home", false),
+            (&["/"], "", true),
+            (&[""], "/x", true),
+            (&[], "/x", false),
+            (&["/home/*/p"], "/home/v/p/q", true),
+            (&["/home/*/p"], "/home/v/x", false),
+            (&["/home/?/p"], "/home/uv/p", false),
+            (&["/a/*/b", "/a/x*/c"], "/a/xy/c", true),
+            (&["/a/b/c", "/a"], "/a/z", true),
+        ] {
+            let compiled = PathSet::new(set.iter().map(|path| path.as_bytes()));
+            assert_eq!(compiled.matches(path.as_bytes()), expected, "{set:?} on {path}");
+        }
+    }
+}

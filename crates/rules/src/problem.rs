@@ -1,0 +1,201 @@
+//! Problems of rule files: what is wrong, where, and what to do. Falco's codes where Falco has one, `CASTELLAN_*` where it
+//! has none. Knows nothing of how a problem is found.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use crate::limits::{LINE_BYTES_MAX, MESSAGE_BYTES_MAX, PROBLEMS_MAX};
+use crate::load::Source;
+use crate::text::Place;
+
+/// Whether a problem keeps the rule set from being used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The files do not load.
+    Error,
+    /// The files load, but probably do not mean what their author thinks.
+    Warning,
+}
+
+/// One problem of a rule file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Problem {
+    /// Error or warning.
+    pub severity: Severity,
+    /// `LOAD_ERR_*` or `LOAD_*` as Falco 0.43 names them, or `CASTELLAN_*`.
+    pub code: &'static str,
+    /// What is wrong, one line.
+    pub message: String,
+    /// Name of the file, as it was given.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Bytes of the file that the problem is about.
+    pub span: Option<Range<usize>>,
+    /// What the problem is in, such as "rule 'x'"; empty for the file as a whole.
+    pub item: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Problem {
+    /// Renders the problem for people, without a newline at the end; with the text of its file, the source line and a
+    /// caret.
+    pub fn render(&self, source_text: Option<&str>) -> String {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let mut group = Group::with_title(level.primary_title(self.title()).id(self.code));
+        let span = self.span.clone().unwrap_or_default();
+        let line = source_text.and_then(|text| line_around(text, &span));
+        if let Some((text, span)) = &line {
+            let snippet = Snippet::source(*text).line_start(self.line).path(self.file.as_str()).fold(false);
+            group = group.element(snippet.annotation(AnnotationKind::Primary.span(span.clone())));
+        }
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help.as_str()));
+        }
+        let rendered = Renderer::plain().render(&[group]);
+        if line.is_some() { rendered } else { format!("{}\n{rendered}", self.position()) }
+    }
+
+    /// The problem in one line: `file:line:column: code: message`.
+    pub fn one_line(&self) -> String {
+        let help = self.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+        format!("{}: {}: {}{help}", self.position(), self.code, self.title())
+    }
+
+    fn position(&self) -> String {
+        format!("{}:{}:{}", self.file, self.line, self.column)
+    }
+
+    fn title(&self) -> String {
+        if self.item.is_empty() { self.message.clone() } else { format!("{}: {}", self.item, self.message) }
+    }
+}
+
+/// What a problem is about, while it is being found.
+#[derive(Debug, Clone)]
+pub(crate) struct Fault {
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    pub(crate) place: Place,
+    pub(crate) help: Option<String>,
+}
+
+impl Fault {
+    pub(crate) fn new(code: &'static str, place: Place, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), place, help: None }
+    }
+
+    pub(crate) fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+
+    pub(crate) fn help_if(self, help: Option<String>) -> Self {
+        Self { help, ..self }
+    }
+}
+
+/// The problems of one load. The same problem found again (files load cumulatively) is kept once.
+#[derive(Debug)]
+pub(crate) struct Report<'a> {
+    sources: &'a [Source],
+    lines: Vec<Lines>,
+    problems: Vec<Problem>,
+    known: HashSet<Problem>,
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn new(sources: &'a [Source]) -> Self {
+        let lines = sources.iter().map(|source| Lines::new(&source.text)).collect();
+        Self { sources, lines, problems: Vec::new(), known: HashSet::new() }
+    }
+
+    pub(crate) fn error(&mut self, item: &str, fault: Fault) {
+        self.add(Severity::Error, item, fault);
+    }
+
+    pub(crate) fn warning(&mut self, item: &str, fault: Fault) {
+        self.add(Severity::Warning, item, fault);
+    }
+
+    /// The file and line of a place.
+    pub(crate) fn position(&self, place: Place) -> (String, usize) {
+        let found = self.sources.get(place.file).zip(self.lines.get(place.file));
+        found.map_or_else(Default::default, |(source, lines)| {
+            (source.name.clone(), lines.position(&source.text, place.start).0)
+        })
+    }
+
+    /// Ends the report: problems in the order of the files, then of their lines.
+    pub(crate) fn finish(mut self) -> Vec<Problem> {
+        let order = |problem: &Problem| self.sources.iter().position(|source| source.name == problem.file);
+        self.problems.sort_by_key(|problem| (order(problem), problem.line, problem.column));
+        self.problems
+    }
+
+    fn add(&mut self, severity: Severity, item: &str, fault: Fault) {
+        if self.problems.len() >= PROBLEMS_MAX {
+            return;
+        }
+        let place = fault.place;
+        let (Some(source), Some(lines)) = (self.sources.get(place.file), self.lines.get(place.file)) else {
+            return;
+        };
+        let (line, column) = lines.position(&source.text, place.start);
+        let problem = Problem {
+            severity,
+            code: fault.code,
+            message: printable(&fault.message),
+            file: source.name.clone(),
+            line,
+            column,
+            span: Some(place.start..place.end),
+            item: printable(item),
+            help: fault.help.as_deref().map(printable),
+        };
+        if self.known.insert(problem.clone()) {
+            self.problems.push(problem);
+        }
+    }
+}
+
+/// Where the lines of a text begin.
+#[derive(Debug)]
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn new(text: &str) -> Self {
+        Self(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
+    }
+
+    /// Line and column of a byte, both from 1.
+    fn position(&self, text: &str, at: usize) -> (usize, usize) {
+        let line = self.0.partition_point(|start| *start <= at).max(1);
+        let start = self.0.get(line - 1).copied().unwrap_or_default();
+        let before = text.as_bytes().get(start..at).unwrap_or_default();
+        (line, String::from_utf8_lossy(before).chars().count() + 1)
+    }
+}
+
+/// One line that does nothing to a terminal: names and words in it come from the file.
+fn printable(text: &str) -> String {
+    let cut = text.floor_char_boundary(MESSAGE_BYTES_MAX);
+    let shown = text.get(..cut).unwrap_or_default();
+    let shown = shown.chars().map(|char| if char.is_control() { char::REPLACEMENT_CHARACTER } else { char });
+    shown.chain(if cut < text.len() { "..." } else { "" }.chars()).collect()
+}
+
+/// The line on which a span starts, and the span within it; `None` for a line too long to show.
+fn line_around<'t>(text: &'t str, span: &Range<usize>) -> Option<(&'t str, Range<usize>)> {
+    let start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
+    let line = text.get(start..)?.split('\n').next().filter(|line| line.len() <= LINE_BYTES_MAX)?;
+    let from = span.start - start;
+    Some((line, from..span.end.saturating_sub(start).clamp(from, line.len().max(from))))
+}
