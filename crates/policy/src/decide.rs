@@ -1,0 +1,138 @@
+//! One call, one decision: the stages in order.
+
+use castellan_event::{Answers, Call, Code, Decision, Finding, Mode, Query, Verdict, World, rows};
+
+use crate::limits::ROUNDS_MAX;
+use crate::policy::Policy;
+use crate::request::RequestId;
+use crate::stages;
+
+/// What the decision must know of the daemon's memory.
+#[derive(Debug, Clone, Copy)]
+pub struct State {
+    /// How decisions are carried out.
+    pub mode: Mode,
+    /// Whether the agent, told "ask" at this event, asks a person. Where it would run the call instead, ask becomes deny.
+    pub agent_asks: bool,
+    /// The id for this call, should a person have to look at it.
+    pub next_request: RequestId,
+}
+
+/// What the daemon must remember of a decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StateChange {
+    /// The request id was given to the agent.
+    TakeRequest(RequestId),
+    /// What was answered, for the agent's second question about the same call.
+    RememberAnswer(Verdict),
+}
+
+/// One step of a decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// These queries must be answered first.
+    Needs(Vec<Query>),
+    /// Decided.
+    Done(Decision, Vec<StateChange>),
+}
+
+/// Judges one call. Pure: the same call, policy, state and answers give the same step.
+pub fn decide(call: &Call, policy: &Policy, state: &State, answers: &Answers) -> Step {
+    let mut findings = stages::intake(call);
+    if state.mode != Mode::Passthrough {
+        let rows = match rows(call, answers) {
+            Ok(rows) => rows,
+            Err(missing) => return Step::Needs(missing),
+        };
+        let matches = policy.matches(&rows);
+        findings.extend(stages::policy_present(policy, call));
+        findings.extend(stages::deny_floor(&matches));
+        findings.extend(stages::ask_rules(&matches));
+        findings.extend(stages::review_rules(&matches));
+        findings.extend(stages::unknown_tool(call));
+        findings.extend(stages::allow_rules(call, rows.len(), &matches));
+        findings.extend(stages::notices(&matches));
+    }
+    conclude(findings, policy.default_verdict(), state)
+}
+
+/// Decides with a world at hand: answers what is asked until the decision is made. A decision that cannot be completed is
+/// a deny.
+pub fn drive(
+    call: &Call,
+    policy: &Policy,
+    state: &State,
+    world: &dyn World,
+) -> (Decision, Vec<StateChange>, Answers) {
+    let mut answers = Answers::default();
+    for _ in 0..ROUNDS_MAX {
+        match decide(call, policy, state, &answers) {
+            Step::Done(decision, changes) => return (decision, changes, answers),
+            Step::Needs(queries) => {
+                let answered = queries.into_iter().all(|query| {
+                    let answer = world.answer(&query);
+                    answer.is_some_and(|answer| answers.insert(query, answer))
+                });
+                if !answered {
+                    break;
+                }
+            }
+        }
+    }
+    let failed = Finding::new(
+        Verdict::Deny,
+        Code::FailClosed,
+        "the call could not be looked into far enough to judge it",
+    );
+    match conclude(vec![failed], policy.default_verdict(), state) {
+        Step::Done(decision, changes) => (decision, changes, answers),
+        Step::Needs(_) => (fail_closed(state, "the decision asks without end"), Vec::new(), answers),
+    }
+}
+
+/// Returns the decision for a failure of our own while a call was judged.
+pub fn fail_closed(state: &State, message: &str) -> Decision {
+    let finding = Finding::new(Verdict::Deny, Code::FailClosed, message);
+    Decision {
+        verdict: Verdict::Deny,
+        answer: told(Verdict::Deny, state),
+        reason: reason(&finding),
+        findings: vec![finding],
+        mode: state.mode,
+    }
+}
+
+/// The strictest finding decides, the first of equals; without one, the default.
+fn conclude(findings: Vec<Finding>, default: Verdict, state: &State) -> Step {
+    let mut decisive: Option<&Finding> = None;
+    for finding in findings.iter().filter(|finding| finding.verdict > Verdict::Defer) {
+        if decisive.is_none_or(|strictest| finding.verdict > strictest.verdict) {
+            decisive = Some(finding);
+        }
+    }
+    let verdict = decisive.map_or(default, |finding| finding.verdict);
+    let reason = decisive.map(reason).unwrap_or_default();
+    let answer = told(verdict, state);
+    let mut changes = vec![StateChange::RememberAnswer(answer)];
+    if verdict >= Verdict::Ask {
+        changes.push(StateChange::TakeRequest(state.next_request));
+    }
+    Step::Done(Decision { verdict, answer, reason, findings, mode: state.mode }, changes)
+}
+
+/// What the agent is told: first what it can be told, then the mode.
+fn told(verdict: Verdict, state: &State) -> Verdict {
+    let tellable = if verdict == Verdict::Ask && !state.agent_asks { Verdict::Deny } else { verdict };
+    match state.mode {
+        Mode::Enforce => tellable,
+        Mode::Monitor | Mode::Passthrough => Verdict::Defer,
+    }
+}
+
+fn reason(finding: &Finding) -> String {
+    if finding.rule.is_empty() {
+        finding.message.clone()
+    } else {
+        format!("{}: {}", finding.rule, finding.message)
+    }
+}

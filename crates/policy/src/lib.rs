@@ -1,0 +1,15 @@
+//! L2: the decision. [`decide`] names the stages in order; each stage is a small pure module that returns findings.
+//!
+//! The crate knows neither agents' JSON nor files nor clocks: what it must know of the world it asks for.
+
+mod decide;
+mod limits;
+mod policy;
+mod request;
+mod stages;
+mod tell;
+
+pub use decide::{State, StateChange, Step, decide, drive, fail_closed};
+pub use policy::{Policy, RuleVerdict, Settings, Tags};
+pub use request::RequestId;
+pub use tell::{agent_text, user_text};

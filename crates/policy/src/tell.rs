@@ -1,0 +1,41 @@
+//! What people and agents read about a decision. The agent's text never says how to be let through; it names a request id
+//! that the user can look up.
+
+use castellan_event::{Decision, Verdict};
+
+use crate::limits::MESSAGE_BYTES_MAX;
+use crate::request::RequestId;
+
+/// Returns the reason for the agent: `<rule>: <message> | For AI Agents: ... | correlation=<id>`.
+pub fn agent_text(decision: &Decision, request: RequestId, correlation_id: u64) -> String {
+    let advice = match (decision.answer, decision.verdict) {
+        (Verdict::Ask, _) => "this call waits for the user's answer",
+        (_, Verdict::Ask) => {
+            "this call needs the user's consent and was not run; do not try it in another form"
+        }
+        _ => "this call was denied; do not try it in another form",
+    };
+    let reason = cut(&decision.reason);
+    format!(
+        "{reason} | For AI Agents: {advice}; tell the user: request {request} | correlation={correlation_id}"
+    )
+}
+
+/// Returns the note for the user's own channel, which the agent does not read.
+pub fn user_text(decision: &Decision, request: RequestId) -> String {
+    let what = match decision.answer {
+        Verdict::Ask => "asks about",
+        Verdict::Deny => "denied",
+        Verdict::Allow | Verdict::Defer => return String::new(),
+    };
+    format!("castellan {what} request {request}; see: castellan log --request {request}")
+}
+
+fn cut(text: &str) -> String {
+    let one_line = text.replace(['\n', '\r', '\0'], " ");
+    let end = one_line.floor_char_boundary(MESSAGE_BYTES_MAX);
+    match one_line.get(..end) {
+        Some(kept) if end < one_line.len() => format!("{kept}…"),
+        _ => one_line,
+    }
+}

@@ -1,0 +1,282 @@
+//! The shipped rule packs against the cases beside them: each file loads without a word, alone and with the others, and
+//! each case is decided as it says, by the rule that it names.
+
+#![expect(clippy::panic, reason = "a test that cannot read its cases has nothing to say but that it failed")]
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use castellan_event::{
+    Agent, Answer, Call, Decision, FIELDS, FileTarget, Mode, PatchOp, Query, Tool, ToolKind, Verdict, World,
+};
+use castellan_policy::{Policy, RequestId, Settings, State, drive};
+use castellan_rules::{Options, Rule, Source, load};
+use serde::Deserialize;
+
+/// In the order in which they are shipped.
+const PACKS: [&str; 8] =
+    ["secrets", "system", "destructive", "execution", "agents", "git", "publish", "self"];
+
+const CASES_VERSION: u32 = 1;
+
+/// Where the calls of the cases come from unless they say otherwise.
+const CWD: &str = "/home/dev/project";
+
+/// Agents cut long reasons; what to do instead must still be in the part that is left.
+const OUTPUT_BYTES_MAX: usize = 400;
+
+const CASES_PER_RULE_MIN: usize = 2;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cases {
+    version: u32,
+    cases: Vec<Case>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    call: CaseCall,
+    verdict: String,
+    /// The rule that decides; for `defer` the rule that the call only resembles.
+    rule: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CaseCall {
+    tool: String,
+    command: Option<String>,
+    file_path: Option<String>,
+    content: Option<String>,
+    url: Option<String>,
+    cwd: Option<String>,
+    /// Where the file path leads, if it is a symlink.
+    real_path: Option<String>,
+}
+
+#[test]
+fn packs_load_together_without_a_problem() {
+    let loaded = load(&packs(), FIELDS, &Options::default());
+    let problems: Vec<_> = loaded.problems.iter().map(|problem| problem.one_line()).collect();
+    assert_eq!(problems, [""; 0]);
+}
+
+#[test]
+fn each_pack_loads_alone_without_a_problem() {
+    for pack in packs() {
+        let loaded = load(std::slice::from_ref(&pack), FIELDS, &Options::default());
+        let problems: Vec<_> = loaded.problems.iter().map(|problem| problem.one_line()).collect();
+        assert_eq!(problems, [""; 0], "{}", pack.name);
+    }
+}
+
+/// The header of each pack shows how a user's own file, which loads after the packs, changes them.
+#[test]
+fn the_examples_in_the_headers_load() {
+    for pack in packs() {
+        let examples = examples(&pack.text);
+        assert!(!examples.is_empty(), "{}: no examples", pack.name);
+        let user = Source { name: format!("examples of {}", pack.name), text: examples };
+        let mut sources = packs();
+        sources.push(user);
+        let loaded = load(&sources, FIELDS, &Options::default());
+        let problems: Vec<_> = loaded.problems.iter().map(|problem| problem.one_line()).collect();
+        assert_eq!(problems, [""; 0], "{}", pack.name);
+    }
+}
+
+#[test]
+fn every_case_is_decided_as_it_says() {
+    let policy = policy();
+    let mut wrong = Vec::new();
+    for name in PACKS {
+        for case in cases(name) {
+            let decision = decide(&policy, &case.call);
+            let decisive = decisive_rule(&decision);
+            let expected = if case.verdict == "defer" { "" } else { case.rule.as_str() };
+            if decision.verdict.as_str() != case.verdict || decisive != expected {
+                wrong.push(format!(
+                    "{name}: {:?}\n  expected {} by `{expected}`\n  got {} by `{decisive}`",
+                    case.call, case.verdict, decision.verdict
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_rule_has_cases_that_match_and_cases_that_do_not() {
+    let mut matching: HashMap<String, usize> = HashMap::new();
+    let mut resembling: HashMap<String, usize> = HashMap::new();
+    for case in PACKS.iter().flat_map(|name| cases(name)) {
+        let counts = if case.verdict == "defer" { &mut resembling } else { &mut matching };
+        *counts.entry(case.rule).or_default() += 1;
+    }
+    let policy = policy();
+    let names: Vec<_> = policy.rules().rules().iter().map(|rule| rule.name.as_str()).collect();
+    for name in &names {
+        for (kind, counts) in [("matching", &matching), ("non-matching", &resembling)] {
+            let count = counts.get(*name).copied().unwrap_or_default();
+            assert!(count >= CASES_PER_RULE_MIN, "`{name}` has {count} {kind} cases");
+        }
+    }
+    for name in matching.keys().chain(resembling.keys()) {
+        assert!(names.contains(&name.as_str()), "cases name `{name}`, which is no rule");
+    }
+}
+
+#[test]
+fn rules_say_what_they_do() {
+    let policy = policy();
+    for rule in policy.rules().rules() {
+        check_rule(rule);
+    }
+}
+
+fn check_rule(rule: &Rule) {
+    let name = &rule.name;
+    let has = |tag: &str| rule.tags.iter().any(|other| other == tag);
+    assert!(rule.output.len() <= OUTPUT_BYTES_MAX, "`{name}`: output of {} bytes", rule.output.len());
+    assert!(!rule.desc.is_empty(), "`{name}`: no description");
+    let (deny, ask) = (has("coding_agent_deny"), has("coding_agent_ask"));
+    assert!(deny != ask, "`{name}` needs exactly one verdict tag");
+    let (word, priority) = if deny { ("Deny ", "Critical") } else { ("Ask before ", "Warning") };
+    assert!(name.starts_with(word), "`{name}` must begin with `{word}`");
+    assert_eq!(rule.priority.as_str(), priority, "`{name}`");
+    let reads_text =
+        rule.fields.iter().any(|field| FIELDS.get(*field).is_some_and(|f| f.name == "tool.input_command"));
+    assert_eq!(
+        has("string_test"),
+        reads_text,
+        "`{name}`: tag `string_test` if and only if it reads shell text"
+    );
+}
+
+/// The YAML in the comment after "To change it", the comment signs taken off.
+fn examples(text: &str) -> String {
+    let after = text.lines().skip_while(|line| !line.starts_with("# To change it"));
+    let lines = after.skip(1).map_while(|line| line.strip_prefix("#   "));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+fn policy() -> Policy {
+    let packs = packs();
+    let loaded = load(&packs, FIELDS, &Options::default());
+    assert!(!loaded.has_errors(), "{:?}", loaded.problems);
+    Policy::new(loaded.rules, &packs, Settings::default())
+}
+
+fn packs() -> Vec<Source> {
+    let source = |name: &&str| Source { name: format!("{name}.yaml"), text: read(&format!("{name}.yaml")) };
+    PACKS.iter().map(source).collect()
+}
+
+fn cases(name: &str) -> Vec<Case> {
+    let file = format!("{name}_cases.yaml");
+    let cases: Cases = serde_saphyr::from_str(&read(&file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    assert_eq!(cases.version, CASES_VERSION, "{file}");
+    cases.cases
+}
+
+fn read(file: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../rules").join(file);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn decide(policy: &Policy, call: &CaseCall) -> Decision {
+    let state = State { mode: Mode::Enforce, agent_asks: true, next_request: RequestId::from_seed(0) };
+    let world = Links { path: call.file_path.clone(), real: call.real_path.clone() };
+    let (decision, _, _) = drive(&call_of(call), policy, &state, &world);
+    decision
+}
+
+/// The rule of the first of the strictest findings.
+fn decisive_rule(decision: &Decision) -> &str {
+    let mut strictest = decision.findings.iter().filter(|finding| finding.verdict == decision.verdict);
+    strictest.next().filter(|_| decision.verdict > Verdict::Defer).map_or("", |finding| &finding.rule)
+}
+
+fn call_of(case: &CaseCall) -> Call {
+    let kind = kind_of(&case.tool);
+    let mut input = serde_json::Map::new();
+    let given = [
+        ("command", &case.command),
+        ("file_path", &case.file_path),
+        ("content", &case.content),
+        ("url", &case.url),
+    ];
+    for (key, value) in given {
+        if let Some(value) = value {
+            input.insert(key.to_owned(), value.clone().into());
+        }
+    }
+    let input = serde_json::Value::Object(input);
+    let file = case.file_path.as_ref().map(|path| FileTarget {
+        path: path.clone(),
+        patch_op: (kind == ToolKind::Patch).then_some(PatchOp::Update),
+        patch_text: case.content.clone().unwrap_or_default(),
+    });
+    Call {
+        correlation_id: 1,
+        agent: Agent {
+            name: "claude_code".to_owned(),
+            event: "PreToolUse".to_owned(),
+            cwd: case.cwd.clone().unwrap_or_else(|| CWD.to_owned()),
+            ..Agent::default()
+        },
+        tool: Tool {
+            name: case.tool.clone(),
+            name_raw: case.tool.clone(),
+            use_id: String::new(),
+            kind,
+            mcp: None,
+        },
+        input_text: input.to_string(),
+        input,
+        command: case.command.clone().filter(|_| kind == ToolKind::Shell),
+        files: file.into_iter().collect(),
+        problems: Vec::new(),
+    }
+}
+
+fn kind_of(tool: &str) -> ToolKind {
+    match tool {
+        "Bash" | "PowerShell" | "Monitor" => ToolKind::Shell,
+        "Read" | "Grep" | "Glob" | "view_image" => ToolKind::Read,
+        "Write" => ToolKind::Write,
+        "Edit" | "MultiEdit" | "NotebookEdit" => ToolKind::Edit,
+        "apply_patch" => ToolKind::Patch,
+        "WebFetch" => ToolKind::Web,
+        _ => ToolKind::Unknown,
+    }
+}
+
+/// A world without files, but for one symlink: paths lead where they say.
+struct Links {
+    path: Option<String>,
+    real: Option<String>,
+}
+
+impl World for Links {
+    fn answer(&self, query: &Query) -> Option<Answer> {
+        let Query::RealPath { base, path } = query;
+        let linked = self.real.clone().filter(|_| self.path.as_ref() == Some(path));
+        Some(Answer::RealPath(linked.unwrap_or_else(|| lexical(base, path))))
+    }
+}
+
+fn lexical(base: &str, path: &str) -> String {
+    let joined = if path.starts_with('/') { path.to_owned() } else { format!("{base}/{path}") };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in joined.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
