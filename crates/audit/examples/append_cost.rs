@@ -1,0 +1,79 @@
+//! Measures what one append costs: `cargo run --release -p castellan-audit --example append_cost`.
+
+use std::time::{Instant, SystemTime};
+
+use castellan_audit::{CallRecord, Config, FileRecord, FindingRecord, Log, Record, WorldRecord};
+
+const APPENDS: usize = 50_000;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    for (name, verdict, command) in [
+        ("allowed, short command", "allow", "cargo test --workspace".to_owned()),
+        ("denied, 1 KiB command", "deny", "echo some words of a command; ".repeat(34)),
+        ("allowed, with a secret", "allow", "PGPASSWORD=hunter2 psql -h db -c 'select 1'".to_owned()),
+        ("allowed, 4 KiB cut from 64 KiB", "allow", "echo some words of a command; ".repeat(2200)),
+        ("allowed, nothing but secrets", "allow", "password=a token=b ".repeat(4000)),
+    ] {
+        let dir = tempfile::tempdir()?;
+        let log = Log::open(dir.path(), Config::default(), SystemTime::now())?;
+        let record = record(verdict, command);
+        let mut nanos = Vec::with_capacity(APPENDS);
+        for _ in 0..APPENDS {
+            let start = Instant::now();
+            log.append(&record, SystemTime::now())?;
+            nanos.push(start.elapsed().as_nanos());
+        }
+        nanos.sort_unstable();
+        let microseconds = |share: usize| {
+            let index = APPENDS.saturating_mul(share) / 1000;
+            nanos.get(index).copied().unwrap_or_default() / 100
+        };
+        let show = |tenths: u128| format!("{}.{} µs", tenths / 10, tenths % 10);
+        let status = log.status();
+        let bytes = (status.routine.bytes + status.notable.bytes) / u64::try_from(APPENDS)?;
+        let (p50, p99, p999) = (show(microseconds(500)), show(microseconds(990)), show(microseconds(999)));
+        println!("{name}: p50 {p50}, p99 {p99}, p99.9 {p999} ({bytes} bytes on average that are kept)");
+    }
+    Ok(())
+}
+
+fn record(verdict: &str, command: String) -> Record {
+    let text = |text: &str| text.to_owned();
+    Record::Call(CallRecord {
+        correlation_id: 81_985_529_216_486_895,
+        event: text("PreToolUse"),
+        agent: text("claude_code"),
+        agent_pid: 4711,
+        session_id: text("0b6f1c1e-6ef3-4d1c-9d35-3d1f4d1d6d11"),
+        permission_mode: text("default"),
+        cwd: text("/home/user/project"),
+        real_cwd: text("/home/user/project"),
+        tool: text("Bash"),
+        tool_raw: text("Bash"),
+        use_id: text("toolu_01ABCDEFGHIJKLMNOPQRSTUV"),
+        input: serde_json::json!({"command": command, "description": "Runs the tests of the workspace"}),
+        files: vec![FileRecord {
+            path: text("src/lib.rs"),
+            real_path: text("/home/user/project/src/lib.rs"),
+            op: text(""),
+        }],
+        world: vec![WorldRecord {
+            query: text("real_path src/lib.rs"),
+            answer: text("/home/user/project/src/lib.rs"),
+        }],
+        findings: vec![FindingRecord {
+            verdict: text(verdict),
+            code: text("deny_rule"),
+            rule: text("Delete recursively at the root"),
+            message: text("would remove every file of the system"),
+        }],
+        verdict: text(verdict),
+        answer: text(verdict),
+        enforced: true,
+        mode: text("enforce"),
+        reason: text("Delete recursively at the root: would remove every file of the system"),
+        policy: text("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        duration_us: 812,
+        ..CallRecord::default()
+    })
+}

@@ -1,0 +1,60 @@
+//! [`AuditError`]: why a record could not be written or read, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A record could not be written or the log not be read. Whoever decides a call must deny on it.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// The file system refused.
+    #[error("cannot {action} `{}`: {source}; {}", path.display(), remedy(source))]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The answer of the system.
+        source: io::Error,
+    },
+    /// Another process writes the same directory.
+    #[error("the log in `{}` is in use by another castellan daemon; stop that one or use another home", dir.display())]
+    Locked {
+        /// The log's directory.
+        dir: PathBuf,
+    },
+    /// The record has more bytes than a line may have, cut values and all.
+    #[error("a record of {bytes} bytes is over the limit of {max}; make a call that names fewer files")]
+    TooLong {
+        /// Bytes of the line.
+        bytes: usize,
+        /// Bytes that a line may have.
+        max: usize,
+    },
+    /// The record has no JSON form.
+    #[error("a record cannot be written as JSON: {0}; report this as a bug")]
+    Encode(serde_json::Error),
+}
+
+impl AuditError {
+    /// Returns a function for `map_err` that adds what was tried on which path.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> AuditError {
+        move |source| AuditError::Io { action, path: path.to_owned(), source }
+    }
+}
+
+/// What a person can do about each kind of failure; the first row that fits counts.
+const REMEDIES: &[(io::ErrorKind, &str)] = &[
+    (io::ErrorKind::PermissionDenied, "make it readable and writable for this user, or use another home"),
+    (io::ErrorKind::ReadOnlyFilesystem, "use a home on a writable file system"),
+    (io::ErrorKind::StorageFull, "free some space on its file system"),
+    (io::ErrorKind::QuotaExceeded, "free some of this user's disk quota"),
+    (io::ErrorKind::FileTooLarge, "raise the file size limit of the daemon (`ulimit -f`)"),
+    (io::ErrorKind::NotFound, "start castellan, which creates it"),
+    (io::ErrorKind::NotADirectory, "move away the file that stands where a directory is needed"),
+    (io::ErrorKind::AlreadyExists, "move away what stands where a directory is needed"),
+];
+
+fn remedy(error: &io::Error) -> &'static str {
+    let known = REMEDIES.iter().find(|(kind, _)| *kind == error.kind());
+    known.map_or("check the disk and the mount", |(_, remedy)| remedy)
+}

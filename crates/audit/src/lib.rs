@@ -1,0 +1,34 @@
+//! L3: the record of what castellan decided. One JSON line for each call, in two append-only streams with a hash chain
+//! each and one sequence of numbers over both.
+//!
+//! The crate owns one directory of files and nothing else: the clock is an argument, and it knows no sockets, agents or
+//! rules. Only the daemon that holds the home's lock may write (a `flock` on the directory's `lock` file defends this);
+//! any process of the user may read, follow and verify.
+//!
+//! The chain shows a change made by someone who does not know the format, a crash or a bad disk. It is no proof against
+//! a program of the same user that recomputes the whole chain.
+
+mod clean;
+mod error;
+mod follow;
+mod head;
+mod limits;
+mod line;
+mod log;
+mod read;
+mod record;
+mod redact;
+mod retain;
+mod segment;
+mod verify;
+mod writer;
+
+pub use error::AuditError;
+pub use follow::Follower;
+pub use log::{Config, Log, Status, StreamStatus};
+pub use read::{Entry, Filter, Reading, read};
+pub use record::{
+    CallRecord, ControlRecord, Cut, FailureRecord, FileRecord, FindingRecord, GapRecord, Record,
+    RecoveryRecord, RetentionRecord, SessionRecord, Stream, WorldRecord,
+};
+pub use verify::{Broken, Gap, Loss, StreamVerification, Verification, verify};

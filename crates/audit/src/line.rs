@@ -1,0 +1,305 @@
+//! One line of a segment: its version, number, time and chain around a [`Record`], and the anchor that begins a segment.
+//!
+//! A line's hash is the SHA-256 of its exact bytes without the newline. This file alone knows the keys around a record.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::de::Error as _;
+use serde::ser::SerializeStruct as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
+
+use crate::error::AuditError;
+use crate::record::{
+    CallRecord, ControlRecord, Cut, FailureRecord, GapRecord, Record, RecoveryRecord, RetentionRecord,
+    SessionRecord, Stream,
+};
+
+/// Version of the format, the first key of every line.
+pub(crate) const VERSION: u32 = 1;
+
+/// `type` of the line that begins a segment.
+pub(crate) const ANCHOR: &str = "anchor";
+
+/// SHA-256 of a line; zeros stand for "no line before".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Hash([u8; 32]);
+
+/// A line as the next one refers to it: number of the last record so far, hash of the line itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Link {
+    pub(crate) seq: u64,
+    pub(crate) hash: Hash,
+}
+
+/// What surrounds the record of any line: all that the chain needs.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Frame {
+    v: u32,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) seq: u64,
+    #[serde(deserialize_with = "time")]
+    pub(crate) time: SystemTime,
+    pub(crate) prev: Hash,
+    /// Anchors only.
+    pub(crate) stream: Option<Stream>,
+    /// Anchors only: number of the stream's last record before the segment.
+    pub(crate) prev_seq: Option<u64>,
+    pub(crate) retention: Option<RetentionRecord>,
+    pub(crate) recovery: Option<RecoveryRecord>,
+}
+
+impl Frame {
+    /// Parses a line without looking into calls and notices.
+    pub(crate) fn parse(line: &[u8]) -> Result<Frame, String> {
+        let frame: Frame = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        version(frame.v)?;
+        Ok(frame)
+    }
+
+    /// Reports whether the line begins a segment.
+    pub(crate) fn is_anchor(&self) -> bool {
+        self.kind == ANCHOR
+    }
+}
+
+/// A whole line, with the one record that its `type` names.
+#[derive(Debug, Deserialize)]
+struct Line {
+    v: u32,
+    #[serde(rename = "type")]
+    kind: String,
+    seq: u64,
+    #[serde(deserialize_with = "time")]
+    time: SystemTime,
+    call: Option<CallRecord>,
+    session: Option<SessionRecord>,
+    control: Option<ControlRecord>,
+    failure: Option<FailureRecord>,
+    gap: Option<GapRecord>,
+    retention: Option<RetentionRecord>,
+    recovery: Option<RecoveryRecord>,
+}
+
+/// Parses a line whole. An anchor is `None`.
+pub(crate) fn parse(line: &[u8]) -> Result<Option<(u64, SystemTime, Record)>, String> {
+    let line: Line = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    version(line.v)?;
+    if line.kind == ANCHOR {
+        return Ok(None);
+    }
+    let records = [
+        line.call.map(Record::Call),
+        line.session.map(Record::Session),
+        line.control.map(Record::Control),
+        line.failure.map(Record::Failure),
+        line.gap.map(Record::Gap),
+        line.retention.map(Record::Retention),
+        line.recovery.map(Record::Recovery),
+    ];
+    let record = records.into_iter().flatten().find(|record| record.kind() == line.kind);
+    let record = record.ok_or_else(|| format!("no record of type `{}`", line.kind))?;
+    Ok(Some((line.seq, line.time, record)))
+}
+
+fn version(v: u32) -> Result<(), String> {
+    if v == VERSION { Ok(()) } else { Err(format!("format version {v} is not known to this castellan")) }
+}
+
+/// Writes a record as one line, newline included, over what is in the buffer.
+pub(crate) fn encode(
+    buffer: &mut Vec<u8>,
+    seq: u64,
+    now: SystemTime,
+    prev: Hash,
+    record: &Record,
+) -> Result<(), AuditError> {
+    finish(buffer, &RecordLine { seq, time: format_time(now), prev, record })
+}
+
+/// Writes the line that begins a segment, newline included, over what is in the buffer.
+pub(crate) fn encode_anchor(
+    buffer: &mut Vec<u8>,
+    stream: Stream,
+    seq: u64,
+    now: SystemTime,
+    before: Link,
+) -> Result<(), AuditError> {
+    let time = format_time(now);
+    let (kind, prev, prev_seq) = (ANCHOR, before.hash, before.seq);
+    finish(buffer, &AnchorLine { v: VERSION, kind, stream, seq, time, prev, prev_seq })
+}
+
+fn finish(buffer: &mut Vec<u8>, line: &impl Serialize) -> Result<(), AuditError> {
+    buffer.clear();
+    serde_json::to_writer(&mut *buffer, line).map_err(AuditError::Encode)?;
+    buffer.push(b'\n');
+    Ok(())
+}
+
+/// Formats a time in UTC with microseconds. A clock outside of the years 1970 to 9999 is moved to the nearest of them.
+pub(crate) fn format_time(now: SystemTime) -> String {
+    const LAST_SECOND: Duration = Duration::from_secs(253_402_300_799);
+    let since = now.duration_since(UNIX_EPOCH).unwrap_or_default().min(LAST_SECOND);
+    humantime::format_rfc3339_micros(UNIX_EPOCH + since).to_string()
+}
+
+#[derive(Serialize)]
+struct AnchorLine {
+    v: u32,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    stream: Stream,
+    seq: u64,
+    time: String,
+    prev: Hash,
+    prev_seq: u64,
+}
+
+struct RecordLine<'a> {
+    seq: u64,
+    time: String,
+    prev: Hash,
+    record: &'a Record,
+}
+
+impl Serialize for RecordLine<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut line = serializer.serialize_struct("RecordLine", 6)?;
+        line.serialize_field("v", &VERSION)?;
+        line.serialize_field("type", self.record.kind())?;
+        line.serialize_field("seq", &self.seq)?;
+        line.serialize_field("time", &self.time)?;
+        line.serialize_field("prev", &self.prev)?;
+        match self.record {
+            Record::Call(record) => line.serialize_field("call", record)?,
+            Record::Session(record) => line.serialize_field("session", record)?,
+            Record::Control(record) => line.serialize_field("control", record)?,
+            Record::Failure(record) => line.serialize_field("failure", record)?,
+            Record::Gap(record) => line.serialize_field("gap", record)?,
+            Record::Retention(record) => line.serialize_field("retention", record)?,
+            Record::Recovery(record) => line.serialize_field("recovery", record)?,
+        }
+        line.end()
+    }
+}
+
+fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SystemTime, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    humantime::parse_rfc3339(&text).map_err(|_| D::Error::custom(format!("`{text}` is not a time")))
+}
+
+impl Hash {
+    /// Hashes a line, given without its newline.
+    pub(crate) fn of(line: &[u8]) -> Hash {
+        Hash(Sha256::digest(line).into())
+    }
+
+    fn parse(hex: &str) -> Option<Hash> {
+        let mut hash = [0; 32];
+        if hex.len() != 2 * hash.len() || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        for (index, byte) in hash.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(hex.get(2 * index..2 * index + 2)?, 16).ok()?;
+        }
+        Some(Hash(hash))
+    }
+
+    fn hex(self) -> [u8; 64] {
+        let mut hex = [0; 64];
+        for (digits, byte) in hex.chunks_exact_mut(2).zip(self.0) {
+            digits.copy_from_slice(&[digit(byte >> 4), digit(byte & 0xf)]);
+        }
+        hex
+    }
+}
+
+fn digit(nibble: u8) -> u8 {
+    if nibble < 10 { b'0' + nibble } else { b'a' + (nibble - 10) }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(std::str::from_utf8(&self.hex()).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl Serialize for Hash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Hash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Hash, D::Error> {
+        let hex = String::deserialize(deserializer)?;
+        Hash::parse(&hex).ok_or_else(|| D::Error::custom(format!("`{hex}` is not a SHA-256")))
+    }
+}
+
+impl Link {
+    /// Returns the link in the form of the public records.
+    pub(crate) fn to_cut(self) -> Cut {
+        Cut { seq: self.seq, hash: self.hash.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(now: SystemTime, expected: &str) {
+        assert_eq!(format_time(now), expected);
+    }
+
+    #[test]
+    fn times_outside_of_the_format_are_moved_into_it() {
+        check(UNIX_EPOCH + Duration::from_micros(1_500_000), "1970-01-01T00:00:01.500000Z");
+        check(UNIX_EPOCH - Duration::from_secs(1), "1970-01-01T00:00:00.000000Z");
+        check(UNIX_EPOCH + Duration::from_secs(400_000_000_000), "9999-12-31T23:59:59.000000Z");
+    }
+
+    #[test]
+    fn hash_is_sha256_and_round_trips_through_hex() {
+        // FIPS 180-2, appendix B.1.
+        let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(Hash::of(b"abc").to_string(), hex);
+        assert_eq!(Hash::parse(hex), Some(Hash::of(b"abc")));
+        for bad in ["", "ba78", &hex.replace('b', "g"), &hex.replace("ba", "+a")] {
+            assert_eq!(Hash::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn keys_stand_in_the_order_of_the_format() {
+        let mut buffer = Vec::new();
+        let record = Record::Gap(GapRecord { count: 2, ..GapRecord::default() });
+        encode(&mut buffer, 7, UNIX_EPOCH, Hash::default(), &record).unwrap();
+        let zeros = "0".repeat(64);
+        let gap = r#"{"agent":"","event":"","count":2,"since":"","message":""}"#;
+        let time = "1970-01-01T00:00:00.000000Z";
+        let expected =
+            format!(r#"{{"v":1,"type":"gap","seq":7,"time":"{time}","prev":"{zeros}","gap":{gap}}}"#) + "\n";
+        assert_eq!(String::from_utf8(buffer).unwrap(), expected);
+    }
+
+    #[test]
+    fn lines_of_other_versions_and_types_are_not_understood() {
+        let line = |v: u32, kind: &str, key: &str| {
+            let time = "1970-01-01T00:00:00Z";
+            format!(r#"{{"v":{v},"type":"{kind}","seq":1,"time":"{time}","new":[],"{key}":{{"count":3}}}}"#)
+        };
+        let read = |line: String| parse(line.as_bytes());
+        let expected = Record::Gap(GapRecord { count: 3, ..GapRecord::default() });
+        assert_eq!(read(line(1, "gap", "gap")), Ok(Some((1, UNIX_EPOCH, expected))));
+        assert_eq!(
+            read(line(2, "gap", "gap")),
+            Err("format version 2 is not known to this castellan".into())
+        );
+        assert_eq!(read(line(1, "gap", "call")), Err("no record of type `gap`".into()));
+        assert_eq!(read(line(1, "song", "song")), Err("no record of type `song`".into()));
+    }
+}

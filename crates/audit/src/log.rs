@@ -1,0 +1,254 @@
+//! [`Log`]: the writing end of the whole log. One mutex, one buffer, one sequence of numbers over both streams.
+//!
+//! A record is in its file when [`Log::append`] returns; on any error it is not, and the caller denies the call.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+
+use crate::error::AuditError;
+use crate::head::{Head, HeadFile};
+use crate::limits::BUFFER_BYTES_KEPT;
+use crate::record::{Record, RecoveryRecord, Stream};
+use crate::redact;
+use crate::segment::{Segment, nofollow};
+use crate::writer::Writer;
+
+/// How much of the log is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Bytes after which a routine segment is closed.
+    pub routine_segment_bytes: u64,
+    /// Closed routine segments that are kept.
+    pub routine_segments: u32,
+    /// Bytes after which a notable segment is closed.
+    pub notable_segment_bytes: u64,
+    /// Days that notable records are kept.
+    pub notable_days: u32,
+    /// Bytes of notable records from which [`Status::limit_reached`] is reported. They are still written and kept: a
+    /// flood of denied calls must not push out young records. Only at twice this size the oldest segment is deleted
+    /// before its days are over, so that the log cannot fill the disk; a retention record says so.
+    pub notable_bytes: u64,
+    /// Whether every record is flushed to the disk. Without, a crash of the machine (not of castellan) can lose the
+    /// last records; this is noticed and recorded at the next start.
+    pub fsync: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        const MIB: u64 = 1024 * 1024;
+        Config {
+            routine_segment_bytes: 50 * MIB,
+            routine_segments: 3,
+            notable_segment_bytes: 32 * MIB,
+            notable_days: 90,
+            notable_bytes: 512 * MIB,
+            fsync: false,
+        }
+    }
+}
+
+/// The log, open for writing. Only one process can have it.
+#[derive(Debug)]
+pub struct Log {
+    dir: PathBuf,
+    config: Config,
+    state: Mutex<State>,
+    /// Holds the lock until the log is dropped.
+    _lock: File,
+}
+
+/// What is on disk, for `castellan status`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// The log's directory.
+    pub dir: PathBuf,
+    /// The routine stream.
+    pub routine: StreamStatus,
+    /// The notable stream.
+    pub notable: StreamStatus,
+    /// Whether the notable stream has reached its size limit before its days are over.
+    pub limit_reached: bool,
+    /// Number of the last record; 0 where there is none.
+    pub last_seq: u64,
+}
+
+/// What is on disk of one stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamStatus {
+    /// Bytes of all segments.
+    pub bytes: u64,
+    /// Number of segments, the live one included.
+    pub segments: usize,
+    /// Start of the oldest segment.
+    pub oldest: Option<SystemTime>,
+}
+
+impl Log {
+    /// Opens the log in `dir`, creates what is missing and mends what a crash left, recording it.
+    pub fn open(dir: &Path, config: Config, now: SystemTime) -> Result<Log, AuditError> {
+        redact::prepare();
+        prepare_dir(dir)?;
+        let lock = lock(dir)?;
+        let noted = Head::load(dir)?;
+        let head = noted.as_ref().and_then(|noted| noted.as_ref().ok());
+        let open = |stream, bytes| {
+            Writer::open(dir, stream, bytes, config.fsync, head.map(|head| head.link(stream)))
+        };
+        let (routine, routine_damage) = open(Stream::Routine, config.routine_segment_bytes)?;
+        let (notable, notable_damage) = open(Stream::Notable, config.notable_segment_bytes)?;
+        let noted_seq = head.map_or(0, Head::last_seq);
+        let last_seq = routine.last().seq.max(notable.last().seq).max(noted_seq);
+        let existed = last_seq > 0;
+        let head = HeadFile::open(dir)?;
+        let mut state = State { routine, notable, last_seq, head, buffer: Vec::new() };
+        for stream in Stream::ALL {
+            state.begin(stream, now)?;
+        }
+        let head_damage = head_damage(noted, existed, &state);
+        for damage in [routine_damage, notable_damage, head_damage].into_iter().flatten() {
+            state.append(&Record::Recovery(damage), now)?;
+        }
+        state.note();
+        Ok(Log { dir: dir.to_owned(), config, state: Mutex::new(state), _lock: lock })
+    }
+
+    /// Writes a record and returns its sequence number.
+    pub fn append(&self, record: &Record, now: SystemTime) -> Result<u64, AuditError> {
+        let mut state = self.state();
+        let (seq, rotated) = state.append(record, now)?;
+        if rotated {
+            // The record is written: that old segments could not be deleted is no reason to deny its call. The next
+            // `maintain` tries again and reports it.
+            let _ = state.retain(&self.config, now);
+        }
+        Ok(seq)
+    }
+
+    /// Deletes what is over its retention and looks whether someone else touched the live segments. To be called about
+    /// once a minute.
+    pub fn maintain(&self, now: SystemTime) -> Result<(), AuditError> {
+        let mut state = self.state();
+        for stream in Stream::ALL {
+            if let Some(damage) = state.writer_mut(stream).check()? {
+                state.begin(stream, now)?;
+                state.append(&Record::Recovery(damage), now)?;
+            }
+        }
+        state.retain(&self.config, now)
+    }
+
+    /// Returns what is on disk.
+    pub fn status(&self) -> Status {
+        let state = self.state();
+        let (routine, notable) = (stream_status(&state.routine), stream_status(&state.notable));
+        let limit_reached = notable.bytes >= self.config.notable_bytes;
+        Status { dir: self.dir.clone(), routine, notable, limit_reached, last_seq: state.last_seq }
+    }
+
+    /// A panic while the lock was held leaves the state usable: it changes only after a line is written.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Both streams and what they share.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) routine: Writer,
+    pub(crate) notable: Writer,
+    last_seq: u64,
+    head: HeadFile,
+    buffer: Vec<u8>,
+}
+
+impl State {
+    pub(crate) fn append(&mut self, record: &Record, now: SystemTime) -> Result<(u64, bool), AuditError> {
+        let seq = self.last_seq.saturating_add(1);
+        let (writer, buffer) = self.writer_and_buffer(record.stream());
+        let appended = writer.append(seq, record, now, buffer);
+        if self.buffer.capacity() > BUFFER_BYTES_KEPT {
+            self.buffer = Vec::new();
+        }
+        let rotated = appended?;
+        self.last_seq = seq;
+        self.note();
+        Ok((seq, rotated))
+    }
+
+    fn begin(&mut self, stream: Stream, now: SystemTime) -> Result<(), AuditError> {
+        let seq = self.last_seq.saturating_add(1);
+        let (writer, buffer) = self.writer_and_buffer(stream);
+        writer.begin_if_none(seq, now, buffer)?;
+        Ok(())
+    }
+
+    /// Notes the last lines. Best effort: an old note only shows less, and the record itself is written.
+    fn note(&mut self) {
+        let _ = self.head.write(&Head::new(self.routine.last(), self.notable.last()));
+    }
+
+    pub(crate) fn writer(&self, stream: Stream) -> &Writer {
+        match stream {
+            Stream::Routine => &self.routine,
+            Stream::Notable => &self.notable,
+        }
+    }
+
+    pub(crate) fn writer_mut(&mut self, stream: Stream) -> &mut Writer {
+        self.writer_and_buffer(stream).0
+    }
+
+    fn writer_and_buffer(&mut self, stream: Stream) -> (&mut Writer, &mut Vec<u8>) {
+        match stream {
+            Stream::Routine => (&mut self.routine, &mut self.buffer),
+            Stream::Notable => (&mut self.notable, &mut self.buffer),
+        }
+    }
+}
+
+/// A missing or damaged note of the last lines, where there are lines, is damage as well.
+fn head_damage(noted: Option<Result<Head, String>>, existed: bool, state: &State) -> Option<RecoveryRecord> {
+    let message = match noted {
+        Some(Ok(_)) => return None,
+        None if !existed => return None,
+        None => "the note of the last lines is missing".to_owned(),
+        Some(Err(error)) => format!("the note of the last lines is damaged: {error}"),
+    };
+    let (stream, file, seq) = (Stream::Notable, "head".to_owned(), state.notable.last().seq);
+    Some(RecoveryRecord { stream, file, cut_bytes: 0, lost: true, after_seq: seq, up_to_seq: seq, message })
+}
+
+fn prepare_dir(dir: &Path) -> Result<(), AuditError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(AuditError::io("create", dir))?;
+    let mode = fs::metadata(dir).map_err(AuditError::io("read", dir))?.permissions().mode();
+    if mode & 0o777 != 0o700 {
+        fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(AuditError::io("restrict", dir))?;
+    }
+    Ok(())
+}
+
+fn lock(dir: &Path) -> Result<File, AuditError> {
+    let path = dir.join("lock");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600).custom_flags(nofollow());
+    let file = options.open(&path).map_err(AuditError::io("open", &path))?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(Errno::WOULDBLOCK) => Err(AuditError::Locked { dir: dir.to_owned() }),
+        Err(error) => Err(AuditError::io("lock", &path)(error.into())),
+    }
+}
+
+fn stream_status(writer: &Writer) -> StreamStatus {
+    StreamStatus {
+        bytes: writer.segments().map(|segment: &Segment| segment.bytes).sum(),
+        segments: writer.segments().count(),
+        oldest: writer.segments().next().map(|segment| segment.oldest),
+    }
+}

@@ -1,0 +1,199 @@
+//! Reads records back, filtered, merged over both streams by their number. Takes no lock: a daemon may write meanwhile.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::error::AuditError;
+use crate::limits::LISTING_ATTEMPTS;
+use crate::line;
+use crate::record::{CallRecord, Record, Stream};
+use crate::segment::{self, Lines, closed_numbers, closed_path, file_name, live_path};
+use crate::verify::Broken;
+
+/// A record, read back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Number over both streams.
+    pub seq: u64,
+    /// When it was written.
+    pub time: SystemTime,
+    /// The stream it stands in.
+    pub stream: Stream,
+    /// What it says.
+    pub record: Record,
+    /// The line as it stands in the file, without its newline: JSON.
+    pub line: String,
+}
+
+/// Which entries are wanted. Each condition that is set must hold; records without the property do not match it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// The verdict of a call (`deny`).
+    pub verdict: Option<String>,
+    /// The agent (`claude_code`).
+    pub agent: Option<String>,
+    /// The session's id.
+    pub session: Option<String>,
+    /// Part of the name of a rule that made a finding, in any case.
+    pub rule: Option<String>,
+    /// The tool, by its canonical or the agent's name.
+    pub tool: Option<String>,
+    /// The request of a call (`K7`).
+    pub request: Option<String>,
+    /// Not before this time.
+    pub since: Option<SystemTime>,
+    /// Before this time.
+    pub until: Option<SystemTime>,
+    /// Only the last so many that match.
+    pub limit: Option<usize>,
+}
+
+/// What [`read`] found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reading {
+    /// The entries that match, by number.
+    pub entries: Vec<Entry>,
+    /// Lines that are not understood. [`crate::verify()`] tells whether they were changed.
+    pub unreadable: Vec<Broken>,
+}
+
+/// Reads the entries that match. With a limit, only as many of the newest segments as it needs.
+pub fn read(dir: &Path, filter: &Filter) -> Result<Reading, AuditError> {
+    let mut reading = Reading::default();
+    for stream in Stream::ALL {
+        read_stream(dir, stream, filter, &mut reading)?;
+    }
+    reading.entries.sort_by_key(|entry| entry.seq);
+    let surplus = reading.entries.len().saturating_sub(filter.limit.unwrap_or(usize::MAX));
+    reading.entries.drain(..surplus);
+    Ok(reading)
+}
+
+/// Reads from the newest segment back, until the limit is reached.
+fn read_stream(dir: &Path, stream: Stream, filter: &Filter, reading: &mut Reading) -> Result<(), AuditError> {
+    let mut wanted = filter.limit.unwrap_or(usize::MAX);
+    for (name, file) in open_all(dir, stream)?.into_iter().rev() {
+        if wanted == 0 {
+            break;
+        }
+        let mut found = VecDeque::new();
+        let mut lines = Lines::new(file);
+        let mut number: u64 = 0;
+        while let Some(line) = lines.next_line().map_err(AuditError::io("read", &dir.join(&name)))? {
+            number = number.saturating_add(1);
+            match entry(line, stream) {
+                Ok(Some(entry)) if filter.matches(&entry) => {
+                    if found.len() >= wanted {
+                        found.pop_front();
+                    }
+                    found.push_back(entry);
+                }
+                Ok(_) => {}
+                Err(what) => reading.unreadable.push(Broken { file: name.clone(), line: number, what }),
+            }
+        }
+        wanted = wanted.saturating_sub(found.len());
+        reading.entries.extend(found);
+    }
+    Ok(())
+}
+
+/// Parses a line; `None` for an anchor.
+pub(crate) fn entry(line: &[u8], stream: Stream) -> Result<Option<Entry>, String> {
+    let parsed = line::parse(line)?;
+    let text = || String::from_utf8_lossy(line).into_owned();
+    Ok(parsed.map(|(seq, time, record)| Entry { seq, time, stream, record, line: text() }))
+}
+
+/// Opens all segments of a stream, oldest first, under the names they had. Starts again when one was rotated or deleted
+/// between listing and opening.
+pub(crate) fn open_all(dir: &Path, stream: Stream) -> Result<Vec<(String, File)>, AuditError> {
+    let mut result = try_open_all(dir, stream);
+    for _ in 1..LISTING_ATTEMPTS {
+        if let Ok(Some(files)) = result {
+            return Ok(files);
+        }
+        result = try_open_all(dir, stream);
+    }
+    let path = live_path(dir, stream);
+    result?.ok_or_else(|| AuditError::io("open", &path)(io::ErrorKind::ResourceBusy.into()))
+}
+
+fn try_open_all(dir: &Path, stream: Stream) -> Result<Option<Vec<(String, File)>>, AuditError> {
+    // The live one first: when it is closed meanwhile, it is the same file under another name, and none is left out.
+    let live_path = live_path(dir, stream);
+    let live = match segment::open(&live_path) {
+        Ok(file) => Some((file_name(&live_path), file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(AuditError::io("open", &live_path)(error)),
+    };
+    let numbers = closed_numbers(dir, stream)?;
+    let mut files = Vec::new();
+    for number in &numbers {
+        let path = closed_path(dir, stream, *number);
+        match segment::open(&path) {
+            Ok(file) => files.push((file_name(&path), file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(AuditError::io("open", &path)(error)),
+        }
+    }
+    let identity = |file: &File| file.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+    let listed = |live: &File| files.iter().any(|(_, file)| identity(file) == identity(live));
+    let deleted = |live: &File| live.metadata().is_ok_and(|meta| meta.nlink() == 0);
+    let live = live.filter(|(_, file)| !listed(file) && !deleted(file));
+    files.extend(live);
+    Ok((closed_numbers(dir, stream)? == numbers).then_some(files))
+}
+
+impl Filter {
+    /// Reports whether an entry is wanted; the limit is not looked at.
+    pub fn matches(&self, entry: &Entry) -> bool {
+        let view = View::of(&entry.record);
+        let call = view.call;
+        let equal =
+            |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
+        let tool = equal(&self.tool, view.tool) || call.is_some_and(|call| equal(&self.tool, &call.tool_raw));
+        self.since.is_none_or(|since| entry.time >= since)
+            && self.until.is_none_or(|until| entry.time < until)
+            && equal(&self.verdict, call.map_or("", |call| &call.verdict))
+            && equal(&self.request, call.map_or("", |call| &call.request))
+            && equal(&self.agent, view.agent)
+            && equal(&self.session, view.session)
+            && tool
+            && self.rule.as_deref().is_none_or(|rule| call.is_some_and(|call| names_rule(call, rule)))
+    }
+}
+
+fn names_rule(call: &CallRecord, part: &str) -> bool {
+    let part = part.to_lowercase();
+    call.findings.iter().any(|finding| finding.rule.to_lowercase().contains(&part))
+}
+
+/// The properties that records of several kinds share; empty where a kind has none.
+#[derive(Default)]
+struct View<'a> {
+    call: Option<&'a CallRecord>,
+    agent: &'a str,
+    session: &'a str,
+    tool: &'a str,
+}
+
+impl View<'_> {
+    fn of(record: &Record) -> View<'_> {
+        match record {
+            Record::Call(call) => {
+                View { call: Some(call), agent: &call.agent, session: &call.session_id, tool: &call.tool }
+            }
+            Record::Session(notice) => {
+                View { call: None, agent: &notice.agent, session: &notice.session_id, tool: &notice.tool }
+            }
+            Record::Failure(failure) => View { agent: &failure.agent, ..View::default() },
+            Record::Gap(gap) => View { agent: &gap.agent, ..View::default() },
+            Record::Control(_) | Record::Retention(_) | Record::Recovery(_) => View::default(),
+        }
+    }
+}

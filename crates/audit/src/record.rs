@@ -1,0 +1,357 @@
+//! The records, as they stand in the log: format version 1.
+//!
+//! These structs are the file format and nothing else. Keys keep their order; a new version may add keys (readers take
+//! absent ones as empty and skip unknown ones), and gives a new version number to anything else. Strings are redacted
+//! and cut while they are written, so what is read back may be shorter than what was appended.
+
+use std::fmt;
+
+use castellan_event::Verdict;
+use serde::{Deserialize, Serialize};
+
+use crate::clean;
+
+/// One of the two files a record goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stream {
+    /// Calls allowed or deferred, and notices of sessions: many, kept by size.
+    Routine,
+    /// Everything a person may ask about later: kept by time.
+    Notable,
+}
+
+impl Stream {
+    /// Both streams.
+    pub const ALL: [Stream; 2] = [Stream::Routine, Stream::Notable];
+
+    /// Returns the word used in file names and records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Stream::Routine => "routine",
+            Stream::Notable => "notable",
+        }
+    }
+}
+
+impl fmt::Display for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// What one line of the log says.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all records are calls, and they are not kept in memory"
+)]
+pub enum Record {
+    /// A tool call that was judged.
+    Call(CallRecord),
+    /// A notice of an agent that precedes no call: prompt, session start and end, a call that is done.
+    Session(SessionRecord),
+    /// A request on the control socket.
+    Control(ControlRecord),
+    /// A failure of castellan itself.
+    Failure(FailureRecord),
+    /// Events that nobody recorded while the daemon was away.
+    Gap(GapRecord),
+    /// A segment that castellan deletes. Written by the log itself.
+    Retention(RetentionRecord),
+    /// Damage that the log found in its own files. Written by the log itself.
+    Recovery(RecoveryRecord),
+}
+
+impl Record {
+    /// Returns the word in the line's `type`, which is also the key of the record.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Record::Call(_) => "call",
+            Record::Session(_) => "session",
+            Record::Control(_) => "control",
+            Record::Failure(_) => "failure",
+            Record::Gap(_) => "gap",
+            Record::Retention(_) => "retention",
+            Record::Recovery(_) => "recovery",
+        }
+    }
+
+    /// Returns the stream the record belongs to. A verdict that is no known word is notable.
+    pub fn stream(&self) -> Stream {
+        match self {
+            Record::Call(call) => match call.verdict.parse() {
+                Ok(Verdict::Allow | Verdict::Defer) => Stream::Routine,
+                Ok(Verdict::Ask | Verdict::Deny) | Err(_) => Stream::Notable,
+            },
+            Record::Session(_) => Stream::Routine,
+            Record::Control(_)
+            | Record::Failure(_)
+            | Record::Gap(_)
+            | Record::Retention(_)
+            | Record::Recovery(_) => Stream::Notable,
+        }
+    }
+}
+
+/// A tool call and what castellan decided.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CallRecord {
+    /// Random id, also in the reason the agent is told.
+    pub correlation_id: u64,
+    /// The request a person can grant (`K7`); empty where there is none.
+    #[serde(serialize_with = "clean::text")]
+    pub request: String,
+    /// The agent's own event name (`PreToolUse`).
+    #[serde(serialize_with = "clean::text")]
+    pub event: String,
+    /// `claude_code`, `codex`, ...
+    #[serde(serialize_with = "clean::text")]
+    pub agent: String,
+    /// Process id of the agent.
+    pub agent_pid: u32,
+    /// The agent's session id.
+    #[serde(serialize_with = "clean::text")]
+    pub session_id: String,
+    /// The sub-agent's id; empty for the main agent.
+    #[serde(serialize_with = "clean::text")]
+    pub subagent_id: String,
+    /// The agent's permission mode.
+    #[serde(serialize_with = "clean::text")]
+    pub permission_mode: String,
+    /// Working directory as the agent gave it.
+    #[serde(serialize_with = "clean::text")]
+    pub cwd: String,
+    /// Working directory, resolved.
+    #[serde(serialize_with = "clean::text")]
+    pub real_cwd: String,
+    /// Canonical tool name.
+    #[serde(serialize_with = "clean::text")]
+    pub tool: String,
+    /// The agent's own tool name.
+    #[serde(serialize_with = "clean::text")]
+    pub tool_raw: String,
+    /// The agent's id of this call.
+    #[serde(serialize_with = "clean::text")]
+    pub use_id: String,
+    /// The tool's input: redacted, long values cut.
+    #[serde(serialize_with = "clean::input")]
+    pub input: serde_json::Value,
+    /// Files that the call names.
+    pub files: Vec<FileRecord>,
+    /// What the world answered while the call was judged.
+    pub world: Vec<WorldRecord>,
+    /// All findings, lifted or not, in the order of the stages.
+    pub findings: Vec<FindingRecord>,
+    /// What policy says, whatever the mode.
+    #[serde(serialize_with = "clean::text")]
+    pub verdict: String,
+    /// What the agent was told.
+    #[serde(serialize_with = "clean::text")]
+    pub answer: String,
+    /// Whether the answer carries out the verdict.
+    pub enforced: bool,
+    /// `enforce`, `monitor` or `passthrough`.
+    #[serde(serialize_with = "clean::text")]
+    pub mode: String,
+    /// Why, as the agent is told.
+    #[serde(serialize_with = "clean::text")]
+    pub reason: String,
+    /// Hash of the policy it was judged by.
+    #[serde(serialize_with = "clean::text")]
+    pub policy: String,
+    /// Time from the frame to this record, in microseconds.
+    pub duration_us: u64,
+}
+
+/// A file that a call names.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileRecord {
+    /// The path as the agent gave it.
+    #[serde(serialize_with = "clean::text")]
+    pub path: String,
+    /// The path, resolved.
+    #[serde(serialize_with = "clean::text")]
+    pub real_path: String,
+    /// What a patch does to it; empty for other tools.
+    #[serde(serialize_with = "clean::text")]
+    pub op: String,
+}
+
+/// One question to the world and its answer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorldRecord {
+    /// What was asked.
+    #[serde(serialize_with = "clean::text")]
+    pub query: String,
+    /// What came back.
+    #[serde(serialize_with = "clean::text")]
+    pub answer: String,
+}
+
+/// What a stage found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FindingRecord {
+    /// What this finding alone would answer.
+    #[serde(serialize_with = "clean::text")]
+    pub verdict: String,
+    /// Kind of the finding.
+    #[serde(serialize_with = "clean::text")]
+    pub code: String,
+    /// Name of the rule; empty where none made it.
+    #[serde(serialize_with = "clean::text")]
+    pub rule: String,
+    /// What happened.
+    #[serde(serialize_with = "clean::text")]
+    pub message: String,
+}
+
+/// A notice of an agent that asks nothing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionRecord {
+    /// The agent's own event name (`UserPromptSubmit`, `SessionStart`, `PostToolUse`, ...).
+    #[serde(serialize_with = "clean::text")]
+    pub event: String,
+    /// `claude_code`, `codex`, ...
+    #[serde(serialize_with = "clean::text")]
+    pub agent: String,
+    /// Process id of the agent.
+    pub agent_pid: u32,
+    /// The agent's session id.
+    #[serde(serialize_with = "clean::text")]
+    pub session_id: String,
+    /// The sub-agent's id; empty for the main agent.
+    #[serde(serialize_with = "clean::text")]
+    pub subagent_id: String,
+    /// Working directory as the agent gave it.
+    #[serde(serialize_with = "clean::text")]
+    pub cwd: String,
+    /// Canonical name of the tool that is done; else empty.
+    #[serde(serialize_with = "clean::text")]
+    pub tool: String,
+    /// The agent's id of the call that is done; else empty.
+    #[serde(serialize_with = "clean::text")]
+    pub use_id: String,
+    /// The prompt, or the reason of the start or end.
+    #[serde(serialize_with = "clean::text")]
+    pub message: String,
+}
+
+/// A request on the control socket and what became of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ControlRecord {
+    /// What was asked for (`mode`, `stop`, ...).
+    #[serde(serialize_with = "clean::text")]
+    pub action: String,
+    /// Its argument (`monitor`); empty where there is none.
+    #[serde(serialize_with = "clean::text")]
+    pub argument: String,
+    /// Whether it was done.
+    pub accepted: bool,
+    /// Why it was refused, or what the presence check saw.
+    #[serde(serialize_with = "clean::text")]
+    pub message: String,
+    /// Process id of the one who asked.
+    pub peer_pid: u32,
+    /// User id of the one who asked.
+    pub peer_uid: u32,
+}
+
+/// A failure of castellan itself.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FailureRecord {
+    /// Kind of the failure, one stable word (`panic`, `policy`, `frame`, ...).
+    #[serde(serialize_with = "clean::text")]
+    pub code: String,
+    /// What happened, with file, line and remedy.
+    #[serde(serialize_with = "clean::text")]
+    pub message: String,
+    /// The agent concerned; empty where none is.
+    #[serde(serialize_with = "clean::text")]
+    pub agent: String,
+    /// The agent's own event name; empty where none is concerned.
+    #[serde(serialize_with = "clean::text")]
+    pub event: String,
+    /// Process id of the peer; 0 where none is concerned.
+    pub peer_pid: u32,
+    /// What the agent was told; empty where none is concerned.
+    #[serde(serialize_with = "clean::text")]
+    pub answer: String,
+}
+
+/// Events that nobody recorded while the daemon was away.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GapRecord {
+    /// The agent concerned; empty where it is not known.
+    #[serde(serialize_with = "clean::text")]
+    pub agent: String,
+    /// The agent's own event name; empty where it is not known.
+    #[serde(serialize_with = "clean::text")]
+    pub event: String,
+    /// Events known to be missing; 0 where nobody counted.
+    pub count: u64,
+    /// Start of the gap, RFC 3339; empty where it is not known.
+    #[serde(serialize_with = "clean::text")]
+    pub since: String,
+    /// Why nothing was recorded.
+    #[serde(serialize_with = "clean::text")]
+    pub message: String,
+}
+
+/// A segment that is deleted right after this record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RetentionRecord {
+    /// The stream of the segment.
+    pub stream: Stream,
+    /// Name of the deleted file.
+    pub file: String,
+    /// First sequence number in it.
+    pub first_seq: u64,
+    /// Last sequence number in it.
+    pub last_seq: u64,
+    /// SHA-256 of its last line, in hex.
+    pub last_hash: String,
+    /// Which limit was reached.
+    pub reason: String,
+    /// Where the routine stream begins after the deletion. Both are repeated in every retention record, because older
+    /// ones may be deleted themselves.
+    pub routine_cut: Cut,
+    /// Where the notable stream begins after the deletion.
+    pub notable_cut: Cut,
+}
+
+/// The last line of a stream that retention deleted; zeros where it deleted nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Cut {
+    /// Its sequence number.
+    pub seq: u64,
+    /// Its SHA-256, in hex.
+    pub hash: String,
+}
+
+/// Damage that the log found in its own files and went on after.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecoveryRecord {
+    /// The stream concerned.
+    pub stream: Stream,
+    /// Name of the damaged file.
+    pub file: String,
+    /// Bytes of an unfinished last line that were cut off. Such a line was never answered.
+    pub cut_bytes: u64,
+    /// Whether finished lines are missing or changed, which a crash of the daemon alone does not do.
+    pub lost: bool,
+    /// Last sequence number of the stream before the lost lines.
+    pub after_seq: u64,
+    /// Last sequence number that may be lost; `after_seq` when none is.
+    pub up_to_seq: u64,
+    /// What was found.
+    pub message: String,
+}

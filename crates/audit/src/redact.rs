@@ -1,0 +1,174 @@
+//! Finds secrets in text by their shape. The shapes are a table of linear-time patterns.
+//!
+//! A placeholder says what stood there (`[redacted github token]`). What only looks like a secret stays: a record that
+//! hides the command is of no use. Knows nothing of records.
+
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexSet};
+
+/// A secret found in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// What it is.
+    pub(crate) label: &'static str,
+}
+
+/// What a secret looks like. The first group that takes part is the secret, without groups the whole match.
+struct Shape {
+    label: &'static str,
+    pattern: &'static str,
+}
+
+/// More specific shapes stand first: where two overlap, the first gives the label.
+#[rustfmt::skip]
+const SHAPES: &[Shape] = &[
+    Shape { label: "private key", pattern: r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[\sA-Za-z0-9+/=:,.\\-]*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|[\sA-Za-z0-9+/=:,.\\-]{16,})"# },
+    Shape { label: "private key", pattern: r"AGE-SECRET-KEY-1[A-Z0-9]{50,}" },
+    Shape { label: "aws access key", pattern: r"(?-u:\b)(?:AKIA|ASIA)[A-Z0-9]{16}(?-u:\b)" },
+    Shape { label: "github token", pattern: r"(?-u:\b)gh[pousr]_[A-Za-z0-9]{36,}" },
+    Shape { label: "github token", pattern: r"(?-u:\b)github_pat_[A-Za-z0-9_]{22,}" },
+    Shape { label: "gitlab token", pattern: r"(?-u:\b)glpat-[A-Za-z0-9_-]{20,}" },
+    Shape { label: "slack token", pattern: r"(?-u:\b)xox[abeprs]-[A-Za-z0-9-]{10,}" },
+    Shape { label: "slack webhook", pattern: r"hooks\.slack\.com/services/([A-Za-z0-9/]{20,})" },
+    Shape { label: "anthropic key", pattern: r"(?-u:\b)sk-ant-[A-Za-z0-9_-]{16,}" },
+    Shape { label: "openai key", pattern: r"(?-u:\b)sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}" },
+    Shape { label: "api key", pattern: r"(?-u:\b)sk-(?:or-v1-)?[A-Za-z0-9]{32,}" },
+    Shape { label: "google key", pattern: r"(?-u:\b)AIza[A-Za-z0-9_-]{35}" },
+    Shape { label: "google token", pattern: r"(?-u:\b)ya29\.[A-Za-z0-9_-]{20,}" },
+    Shape { label: "npm token", pattern: r"(?-u:\b)npm_[A-Za-z0-9]{36}" },
+    Shape { label: "pypi token", pattern: r"(?-u:\b)pypi-[A-Za-z0-9_-]{50,}" },
+    Shape { label: "stripe key", pattern: r"(?-u:\b)[rs]k_(?:live|test)_[A-Za-z0-9]{16,}" },
+    Shape { label: "hugging face token", pattern: r"(?-u:\b)hf_[A-Za-z]{34}" },
+    Shape { label: "sendgrid key", pattern: r"(?-u:\b)SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}" },
+    Shape { label: "jwt", pattern: r"(?-u:\b)eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*" },
+    Shape { label: "authorization", pattern: r#"(?i-u:authorization["']?[ \t]*[:=][ \t]*["']?(?:bearer|basic|token|digest|negotiate)[ \t]+)([A-Za-z0-9._~+/=-]+)"# },
+    Shape { label: "api key", pattern: r#"(?i-u:(?:x-api-key|x-auth-token|private-token)[ \t]*:[ \t]*)([A-Za-z0-9._~+/=-]+)"# },
+    Shape { label: "password", pattern: r#"(?i-u:\bcurl\b)[^\n|;&]*?[ \t](?:-u|--user)[ \t=]?["']?[^\s:"'$]+:([^\s"'$\[][^\s"']*)"# },
+    Shape { label: "password", pattern: r#"(?i-u:\b[a-z][a-z0-9+.-]*)://[^\s/:@"'<>]*:([^\s/@"'<>${\[][^\s/@"'<>]*)@"# },
+    // `name=value`: no spaces, or a quoted value. A value that is a variable, a template or a comparison is none.
+    Shape { label: "password", pattern: r#"(?i-u:password|passwd|passphrase|mysql_pwd)(?:[ \t]*=[ \t]*(?:"([^"$\[{][^"]*)|'([^'\[][^']*))|=([^\s"'=$<>{(\[&;|%][^\s"'&;,|)]*))"# },
+    Shape { label: "token", pattern: r#"(?i-u:token)(?:[ \t]*=[ \t]*(?:"([^"$\[{][^"]*)|'([^'\[][^']*))|=([^\s"'=$<>{(\[&;|%][^\s"'&;,|)]*))"# },
+    Shape { label: "secret", pattern: r#"(?i-u:secret)(?:[ \t]*=[ \t]*(?:"([^"$\[{][^"]*)|'([^'\[][^']*))|=([^\s"'=$<>{(\[&;|%][^\s"'&;,|)]*))"# },
+    Shape { label: "key", pattern: r#"(?i-u:(?:api|access|secret|private|account|encryption|signing)[_-]?key)(?:[ \t]*=[ \t]*(?:"([^"$\[{][^"]*)|'([^'\[][^']*))|=([^\s"'=$<>{(\[&;|%][^\s"'&;,|)]*))"# },
+    // `"name": "value"`, also with escaped quotes, as in JSON inside of a command.
+    Shape { label: "secret", pattern: r#"(?i-u:(?:password|passwd|passphrase|token|secret|(?:api|access|secret|private)[_-]?key)\\?["'][ \t]*:[ \t]*\\?["'])([^\s"'\\$\[{][^"'\\]*)"# },
+    // `name: value` alone on a line, as in YAML; a type name has no digit.
+    Shape { label: "secret", pattern: r#"(?m)(?i-u:^[ \t-]*[a-z0-9_.-]*(?:password|passwd|passphrase|token|secret|(?:api|access|secret|private)[_-]?key):[ \t]+)["']?([^\s"'$<{\[]*[0-9][^\s"']*)["']?[ \t]*$"# },
+    // `--name value`
+    Shape { label: "secret", pattern: r#"(?i-u:--(?:[a-z0-9]+-)*(?:password|passwd|passphrase|token|secret-key|access-key|api-?key|client-secret)[ \t]+)(?:"([^"$\[][^"]*)|'([^'\[][^']*)|([^\s"'$<>{(\[&;|-][^\s"'&;|)]*))"# },
+];
+
+/// Names whose values are secrets, as their last part without `_`, `-` and `.`, in lower case.
+const NAMES: &[(&str, &str)] = &[
+    ("password", "password"),
+    ("passwd", "password"),
+    ("passphrase", "password"),
+    ("mysqlpwd", "password"),
+    ("secret", "secret"),
+    ("token", "token"),
+    ("apikey", "api key"),
+    ("accesskey", "access key"),
+    ("secretkey", "secret key"),
+    ("privatekey", "private key"),
+    ("authorization", "authorization"),
+    ("credential", "credentials"),
+    ("credentials", "credentials"),
+];
+
+/// No secret of the table is shorter; most strings of a record are.
+const SHORTEST: usize = "token=x".len();
+
+struct Patterns {
+    all: RegexSet,
+    each: Vec<(Regex, &'static str)>,
+}
+
+/// Compiled once; the patterns are constants.
+static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
+    let all = RegexSet::new(SHAPES.iter().map(|shape| shape.pattern)).ok()?;
+    let each = SHAPES.iter().map(|shape| Some((Regex::new(shape.pattern).ok()?, shape.label)));
+    Some(Patterns { all, each: each.collect::<Option<_>>()? })
+});
+
+/// Compiles the patterns now, so that no call waits for it.
+pub(crate) fn prepare() {
+    LazyLock::force(&PATTERNS);
+}
+
+/// Returns the start of the text, up to `cut`, with the spans replaced, and where in the text it really ends (a secret
+/// across the cut is replaced whole).
+pub(crate) fn replace(text: &str, spans: &[Span], cut: usize) -> (String, usize) {
+    let mut out = String::with_capacity(cut);
+    let mut position = 0;
+    for span in spans.iter().take_while(|span| span.start < cut) {
+        out.push_str(text.get(position..span.start).unwrap_or_default());
+        out.push_str(&placeholder(span.label));
+        position = span.end;
+    }
+    out.push_str(text.get(position..cut).unwrap_or_default());
+    (out, position.max(cut))
+}
+
+/// Returns what stands in a record for a secret.
+pub(crate) fn placeholder(label: &str) -> String {
+    format!("[redacted {label}]")
+}
+
+/// Finds the secrets of a text, in order and without overlap.
+pub(crate) fn spans(text: &str) -> Vec<Span> {
+    if text.len() < SHORTEST {
+        return Vec::new();
+    }
+    let Some(patterns) = PATTERNS.as_ref() else {
+        return vec![Span {
+            start: 0,
+            end: text.len(),
+            label: "text, as the patterns for secrets are broken",
+        }];
+    };
+    if !patterns.all.is_match(text) {
+        return Vec::new();
+    }
+    let matching = patterns.all.matches(text);
+    let shapes = patterns.each.iter().enumerate().filter(|(index, _)| matching.matched(*index));
+    let mut found: Vec<(Span, usize)> = Vec::new();
+    for (rank, (regex, label)) in shapes {
+        for captures in regex.captures_iter(text) {
+            let whole = captures.get(0);
+            let secret = captures.iter().skip(1).flatten().next().or(whole);
+            found.extend(secret.map(|m| (Span { start: m.start(), end: m.end(), label }, rank)));
+        }
+    }
+    merge(found)
+}
+
+/// Joins overlapping spans under the label of the most specific shape.
+fn merge(mut found: Vec<(Span, usize)>) -> Vec<Span> {
+    found.sort_by_key(|(span, rank)| (span.start, *rank));
+    let mut merged: Vec<(Span, usize)> = Vec::new();
+    for (span, rank) in found {
+        match merged.last_mut() {
+            Some((last, best)) if span.start < last.end => {
+                last.end = last.end.max(span.end);
+                if rank < *best {
+                    (last.label, *best) = (span.label, rank);
+                }
+            }
+            _ => merged.push((span, rank)),
+        }
+    }
+    merged.into_iter().map(|(span, _)| span).collect()
+}
+
+/// Returns what the value under a key of this name is, when it is a secret.
+pub(crate) fn secret_name(name: &str) -> Option<&'static str> {
+    let plain: String =
+        name.chars().filter(|c| !matches!(c, '_' | '-' | '.')).map(|c| c.to_ascii_lowercase()).collect();
+    NAMES.iter().find(|(suffix, _)| plain.ends_with(suffix)).map(|(_, label)| *label)
+}
+
+#[cfg(test)]
+mod tests;

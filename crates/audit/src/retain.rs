@@ -1,0 +1,84 @@
+//! Which segments are deleted, and when. A record of the deletion is written before the file goes, so that the chains
+//! still verify and a deletion by someone else shows.
+
+use std::time::{Duration, SystemTime};
+
+use crate::error::AuditError;
+use crate::line::Link;
+use crate::log::{Config, State};
+use crate::record::{Record, RetentionRecord, Stream};
+use crate::segment::{Segment, closed_path, file_name};
+use crate::writer::Writer;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Why a segment is deleted.
+enum Reason {
+    Segments(u32),
+    Days(u32),
+    Bytes(u64),
+}
+
+impl State {
+    /// Deletes every segment that is over its retention.
+    pub(crate) fn retain(&mut self, config: &Config, now: SystemTime) -> Result<(), AuditError> {
+        while let Some((stream, reason)) = self.expired(config, now) {
+            self.delete_oldest(stream, &reason, now)?;
+        }
+        Ok(())
+    }
+
+    fn expired(&self, config: &Config, now: SystemTime) -> Option<(Stream, Reason)> {
+        let routine_max = usize::try_from(config.routine_segments).unwrap_or(usize::MAX);
+        if self.routine.closed.len() > routine_max {
+            return Some((Stream::Routine, Reason::Segments(config.routine_segments)));
+        }
+        let oldest = self.notable.closed.front()?;
+        // A clock that went back makes no record old.
+        let age = now.duration_since(oldest.newest).unwrap_or_default();
+        if age > DAY.saturating_mul(config.notable_days) {
+            return Some((Stream::Notable, Reason::Days(config.notable_days)));
+        }
+        let bytes: u64 = self.notable.segments().map(|segment| segment.bytes).sum();
+        let hard_limit = config.notable_bytes.saturating_mul(2);
+        (bytes > hard_limit).then_some((Stream::Notable, Reason::Bytes(hard_limit)))
+    }
+
+    fn delete_oldest(&mut self, stream: Stream, reason: &Reason, now: SystemTime) -> Result<(), AuditError> {
+        let Some(segment) = self.writer(stream).closed.front() else { return Ok(()) };
+        if !segment.deletion_recorded {
+            let record = self.retention(stream, segment, reason);
+            self.append(&Record::Retention(record), now)?;
+        }
+        let oldest = self.writer_mut(stream).closed.front_mut();
+        if let Some(segment) = oldest {
+            segment.deletion_recorded = true;
+        }
+        self.writer_mut(stream).remove_oldest()
+    }
+
+    fn retention(&self, stream: Stream, segment: &Segment, reason: &Reason) -> RetentionRecord {
+        let cut = |of: Stream| {
+            if of == stream { segment.last.to_cut() } else { begin(self.writer(of)).to_cut() }
+        };
+        RetentionRecord {
+            stream,
+            file: file_name(&closed_path(self.writer(stream).dir(), stream, segment.number)),
+            first_seq: segment.first_seq.unwrap_or(segment.last.seq),
+            last_seq: segment.last.seq,
+            last_hash: segment.last.hash.to_string(),
+            reason: match reason {
+                Reason::Segments(max) => format!("more than {max} closed segments"),
+                Reason::Days(max) => format!("older than {max} days"),
+                Reason::Bytes(max) => format!("more than {max} bytes, twice the limit of the stream"),
+            },
+            routine_cut: cut(Stream::Routine),
+            notable_cut: cut(Stream::Notable),
+        }
+    }
+}
+
+/// The line before the oldest segment that is kept.
+fn begin(writer: &Writer) -> Link {
+    writer.segments().next().map_or(Link::default(), |segment| segment.before)
+}

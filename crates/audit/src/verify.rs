@@ -1,0 +1,319 @@
+//! Checks the chains of both streams and that no number is missing or used twice. Takes no lock: a daemon may write
+//! meanwhile.
+//!
+//! Shows a changed, moved or missing line, a missing segment that no retention record explains, and missing lines at
+//! the end. Losses that the log noticed itself at a start are told apart, and are no success either.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::path::Path;
+
+use crate::error::AuditError;
+use crate::head::Head;
+use crate::limits::LISTING_ATTEMPTS;
+use crate::line::{Frame, Hash, Link};
+use crate::read::open_all;
+use crate::record::{Cut, RecoveryRecord, Stream};
+use crate::segment::{Lines, closed_path, live_path};
+
+/// What [`verify()`] found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    /// The routine stream.
+    pub routine: StreamVerification,
+    /// The notable stream.
+    pub notable: StreamVerification,
+    /// Numbers that are missing without an explanation, or used twice.
+    pub gaps: Vec<Gap>,
+    /// Losses that were noticed and recorded when castellan started.
+    pub losses: Vec<Loss>,
+    /// What is wrong with the note of the last lines (the file `head`).
+    pub head: Option<String>,
+}
+
+impl Verification {
+    /// Reports whether every record that must be there is there, unchanged.
+    pub fn ok(&self) -> bool {
+        let streams = [&self.routine, &self.notable];
+        streams.iter().all(|stream| stream.broken.is_none())
+            && self.gaps.is_empty()
+            && self.losses.is_empty()
+            && self.head.is_none()
+    }
+}
+
+/// One stream, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamVerification {
+    /// The stream.
+    pub stream: Stream,
+    /// Segments on disk.
+    pub segments: usize,
+    /// Lines, anchors included.
+    pub lines: u64,
+    /// Number of the first record.
+    pub first_seq: Option<u64>,
+    /// Number of the last record.
+    pub last_seq: Option<u64>,
+    /// The first place that does not fit.
+    pub broken: Option<Broken>,
+}
+
+/// A place in the log that does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// Name of the file in the log's directory.
+    pub file: String,
+    /// Line, from 1; 0 where the file as a whole is meant.
+    pub line: u64,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// Numbers that are missing (`twice` false) or used twice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// First number.
+    pub first: u64,
+    /// Last number.
+    pub last: u64,
+    /// Whether the number stands in both streams.
+    pub twice: bool,
+}
+
+/// Lines that were found missing or changed when castellan started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// Number of the record that says so.
+    pub recorded_seq: u64,
+    /// The stream concerned.
+    pub stream: Stream,
+    /// Last number before the loss.
+    pub after_seq: u64,
+    /// Last number that may be lost.
+    pub up_to_seq: u64,
+    /// What was found.
+    pub message: String,
+}
+
+/// Checks the log in `dir`.
+pub fn verify(dir: &Path) -> Result<Verification, AuditError> {
+    // Read first: what is noted here is in the files by the time that they are read.
+    let noted = Head::load(dir)?;
+    let (head, head_problem) = match noted {
+        Some(Ok(head)) => (Some(head), None),
+        Some(Err(error)) => (None, Some(format!("the note of the last lines is damaged: {error}"))),
+        None => (None, Some("the note of the last lines is missing".to_owned())),
+    };
+    let link = |stream| head.map(|head| head.link(stream));
+    let mut routine = Scan::run(dir, Stream::Routine, link(Stream::Routine))?;
+    let mut notable = Scan::run(dir, Stream::Notable, link(Stream::Notable))?;
+    let cuts: HashSet<_> = notable.cuts.drain(..).collect();
+    routine.check_begin(&cuts);
+    notable.check_begin(&cuts);
+
+    // Numbers after the noted one may still be on their way into the stream that was read first.
+    let up_to = head.map_or(u64::MAX, |head| head.last_seq());
+    let gaps = gaps(&routine, &notable, &notable.losses, up_to);
+    let losses = notable.losses.iter().filter(|(_, loss)| loss.lost);
+    let losses = losses.map(|(seq, loss)| Loss {
+        recorded_seq: *seq,
+        stream: loss.stream,
+        after_seq: loss.after_seq,
+        up_to_seq: loss.up_to_seq,
+        message: loss.message.clone(),
+    });
+    let losses = losses.collect();
+    Ok(Verification { gaps, losses, head: head_problem, routine: routine.result, notable: notable.result })
+}
+
+/// The lines of one stream, read once.
+struct Scan {
+    result: StreamVerification,
+    /// Numbers of all records, ascending.
+    seqs: Vec<u64>,
+    /// The line before the oldest segment, as its anchor says.
+    begin: Option<(String, Link)>,
+    /// Last line so far; `hash` is none before the first.
+    last_seq: u64,
+    last_hash: Option<Hash>,
+    /// The line that was noted as the last, until it is seen.
+    awaited: Option<Link>,
+    /// Ends of deleted segments, from retention records.
+    cuts: Vec<(Stream, Cut)>,
+    losses: Vec<(u64, RecoveryRecord)>,
+}
+
+impl Scan {
+    fn run(dir: &Path, stream: Stream, awaited: Option<Link>) -> Result<Scan, AuditError> {
+        let (first_seq, last_seq, broken) = (None, None, None);
+        let result = StreamVerification { stream, segments: 0, lines: 0, first_seq, last_seq, broken };
+        let awaited = awaited.filter(|link| link.hash != Hash::default());
+        let mut scan = Scan {
+            result,
+            seqs: Vec::new(),
+            begin: None,
+            last_seq: 0,
+            last_hash: None,
+            awaited,
+            cuts: Vec::new(),
+            losses: Vec::new(),
+        };
+        let files = open_all(dir, stream)?;
+        scan.result.segments = files.len();
+        for (name, file) in files {
+            scan.segment(&name, file).map_err(AuditError::io("read", &dir.join(&name)))?;
+        }
+        scan.check_end();
+        Ok(scan)
+    }
+
+    fn segment(&mut self, name: &str, file: File) -> std::io::Result<()> {
+        let mut lines = Lines::new(file);
+        let mut number: u64 = 0;
+        let mut attempts = 0;
+        loop {
+            if let Some(line) = lines.next_line()? {
+                number = number.saturating_add(1);
+                self.line(name, number, line);
+            } else if lines.torn && attempts < LISTING_ATTEMPTS {
+                // A daemon may be in the middle of writing it.
+                attempts = attempts.saturating_add(1);
+                std::thread::yield_now();
+            } else {
+                break;
+            }
+        }
+        if lines.torn {
+            self.broken(name, number.saturating_add(1), "the last line is not finished");
+        } else if number == 0 && Path::new(name) != live_path(Path::new(""), self.result.stream) {
+            // The live one is empty for a moment when it is begun. Emptied by someone else, it lacks the last line noted.
+            self.broken(name, 0, "the file is empty");
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, name: &str, number: u64, line: &[u8]) {
+        self.result.lines = self.result.lines.saturating_add(1);
+        let hash = Hash::of(line);
+        match Frame::parse(line) {
+            Ok(frame) => self.frame(name, number, frame),
+            Err(error) => self.broken(name, number, &format!("the line is not understood: {error}")),
+        }
+        if self.awaited.is_some_and(|awaited| awaited.hash == hash) {
+            self.awaited = None;
+        }
+        self.last_hash = Some(hash);
+    }
+
+    fn frame(&mut self, name: &str, number: u64, frame: Frame) {
+        match self.last_hash {
+            Some(last) if last != frame.prev => {
+                self.broken(name, number, "the line before was changed, moved or removed");
+            }
+            Some(_) => {}
+            None => {
+                let link = Link { seq: frame.prev_seq.unwrap_or(0), hash: frame.prev };
+                self.begin = Some((name.to_owned(), link));
+            }
+        }
+        if frame.is_anchor() != (number == 1) {
+            self.broken(name, number, "the anchor does not stand at the start of the file");
+        }
+        if frame.is_anchor() {
+            self.anchor(name, number, &frame);
+            return;
+        }
+        if frame.seq <= self.last_seq {
+            self.broken(name, number, "the number is not larger than the one before");
+        }
+        self.last_seq = self.last_seq.max(frame.seq);
+        self.seqs.push(frame.seq);
+        self.result.first_seq.get_or_insert(frame.seq);
+        self.result.last_seq = Some(frame.seq);
+        if let Some(retention) = frame.retention {
+            self.cuts.push((Stream::Routine, retention.routine_cut));
+            self.cuts.push((Stream::Notable, retention.notable_cut));
+        }
+        self.losses.extend(frame.recovery.map(|recovery| (frame.seq, recovery)));
+    }
+
+    fn anchor(&mut self, name: &str, number: u64, frame: &Frame) {
+        let stream = self.result.stream;
+        let own = Path::new("");
+        let own = [closed_path(own, stream, frame.seq), live_path(own, stream)];
+        if frame.stream != Some(stream) || !own.iter().any(|own| own == Path::new(name)) {
+            self.broken(name, number, "the anchor belongs to another file");
+        }
+        if self.last_hash.is_some() && frame.prev_seq != Some(self.last_seq) {
+            self.broken(name, number, "the segment before is missing or ends too early");
+        }
+        self.last_seq = self.last_seq.max(frame.prev_seq.unwrap_or(0));
+    }
+
+    fn check_end(&mut self) {
+        let Some(awaited) = self.awaited else { return };
+        if awaited.seq <= self.deleted_up_to() && self.deleted_up_to() > 0 {
+            // Rotated and deleted since it was noted; `check_begin` wants to know why.
+            return;
+        }
+        let what = format!("the last line noted, with number {}, is missing or was changed", awaited.seq);
+        let name = format!("{}.jsonl", self.result.stream);
+        self.broken(&name, 0, &what);
+    }
+
+    /// The oldest segment begins with the log, or where retention cut it.
+    fn check_begin(&mut self, cuts: &HashSet<(Stream, Cut)>) {
+        let Some((name, begin)) = self.begin.clone() else { return };
+        let explained = begin == Link::default() || cuts.contains(&(self.result.stream, begin.to_cut()));
+        if !explained {
+            let what =
+                format!("older segments, up to number {}, are missing and no record says why", begin.seq);
+            self.result.broken = Some(Broken { file: name, line: 0, what });
+        }
+    }
+
+    /// Keeps the first place only: what follows is often its consequence.
+    fn broken(&mut self, file: &str, line: u64, what: &str) {
+        let broken = || Broken { file: file.to_owned(), line, what: what.to_owned() };
+        self.result.broken.get_or_insert_with(broken);
+    }
+
+    /// Up to this number, records of the stream may have been deleted.
+    fn deleted_up_to(&self) -> u64 {
+        self.begin.as_ref().map_or(0, |(_, begin)| begin.seq)
+    }
+}
+
+/// Finds numbers that stand in no stream, or in both.
+fn gaps(routine: &Scan, notable: &Scan, known: &[(u64, RecoveryRecord)], up_to: u64) -> Vec<Gap> {
+    let mut seqs: Vec<u64> = routine.seqs.iter().chain(&notable.seqs).copied().collect();
+    seqs.sort_unstable();
+    let mut gaps = Vec::new();
+    let mut last = routine.deleted_up_to().max(notable.deleted_up_to());
+    let mut previous = None;
+    for seq in seqs {
+        if previous == Some(seq) {
+            gaps.push(Gap { first: seq, last: seq, twice: true });
+        }
+        previous = Some(seq);
+        if seq > up_to {
+            break;
+        }
+        let first = after_losses(last.saturating_add(1), known);
+        if first < seq {
+            gaps.push(Gap { first, last: seq.saturating_sub(1), twice: false });
+        }
+        last = last.max(seq);
+    }
+    gaps
+}
+
+/// Returns the first number from `first` on that no recorded loss covers.
+fn after_losses(first: u64, known: &[(u64, RecoveryRecord)]) -> u64 {
+    let covers = |loss: &RecoveryRecord| loss.lost && loss.after_seq < first && first <= loss.up_to_seq;
+    match known.iter().find(|(_, loss)| covers(loss)) {
+        Some((_, loss)) => after_losses(loss.up_to_seq.saturating_add(1), known),
+        None => first,
+    }
+}

@@ -1,0 +1,378 @@
+//! [`Writer`]: appends lines to one stream, rotates its segments, and mends what a crash or a full disk left behind.
+//!
+//! A line is in the file whole or not at all. Knows neither the other stream nor when a segment may be deleted.
+
+use std::collections::VecDeque;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::error::AuditError;
+use crate::line::{self, Hash, Link};
+use crate::record::{Record, RecoveryRecord, Stream};
+use crate::segment::{self, Segment};
+
+/// The writing end of one stream.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    dir: PathBuf,
+    stream: Stream,
+    segment_bytes: u64,
+    fsync: bool,
+    /// Closed segments, oldest first.
+    pub(crate) closed: VecDeque<Segment>,
+    /// None between closing a segment and creating the next, which a full disk can separate.
+    live: Option<Live>,
+    /// The stream's last line.
+    last: Link,
+}
+
+#[derive(Debug)]
+struct Live {
+    file: File,
+    segment: Segment,
+    /// Whether the file may hold a part of a line after `segment.bytes`, because cutting it off failed as well.
+    torn: bool,
+}
+
+impl Writer {
+    /// Opens the stream, cuts off an unfinished line, and tells what was damaged. `head` is the last line that was
+    /// noted. Creates no segment: the number of the next record is not known before both streams are open.
+    pub(crate) fn open(
+        dir: &Path,
+        stream: Stream,
+        segment_bytes: u64,
+        fsync: bool,
+        head: Option<Link>,
+    ) -> Result<(Writer, Option<RecoveryRecord>), AuditError> {
+        let mut closed = VecDeque::new();
+        for number in segment::closed_numbers(dir, stream)? {
+            let path = segment::closed_path(dir, stream, number);
+            let file = segment::open(&path).map_err(AuditError::io("open", &path))?;
+            let loaded = Segment::load(&file, number).map_err(AuditError::io("read", &path))?;
+            // An empty file under a segment's name is none of ours: `verify` reports it.
+            closed.extend(loaded.map(|(segment, _)| Segment { number, ..segment }));
+        }
+        let last = closed.back().map_or(Link::default(), |segment| segment.last);
+        let dir = dir.to_owned();
+        let mut writer = Writer { dir, stream, segment_bytes, fsync, closed, live: None, last };
+        let found = writer.open_live()?;
+        let recovery = writer.recovery(found, head);
+        Ok((writer, recovery))
+    }
+
+    /// Opens the live segment where there is one with a finished line, and cuts off what follows that line.
+    fn open_live(&mut self) -> Result<Found, AuditError> {
+        let path = segment::live_path(&self.dir, self.stream);
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).custom_flags(segment::nofollow());
+        let file = match options.open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::default()),
+            Err(error) => return Err(AuditError::io("open", &path)(error)),
+        };
+        file.set_permissions(Permissions::from_mode(0o600)).map_err(AuditError::io("restrict", &path))?;
+        let bytes = file.metadata().map_err(AuditError::io("read", &path))?.len();
+        let loaded = Segment::load(&file, 0).map_err(AuditError::io("read", &path))?;
+        let Some((segment, tail)) = loaded else {
+            // Not even its anchor is finished: begin it again.
+            fs::remove_file(&path).map_err(AuditError::io("remove", &path))?;
+            return Ok(Found { cut_bytes: bytes, ..Found::default() });
+        };
+        let cut_bytes = bytes.saturating_sub(segment.bytes);
+        if cut_bytes > 0 {
+            file.set_len(segment.bytes).map_err(AuditError::io("mend", &path))?;
+        }
+        self.last = segment.last;
+        self.live = Some(Live { file, segment, torn: false });
+        Ok(Found { cut_bytes, unreadable: !tail.readable, prev: tail.prev })
+    }
+
+    /// Compares what was found with what was noted.
+    fn recovery(&self, found: Found, head: Option<Link>) -> Option<RecoveryRecord> {
+        let head = head.unwrap_or(self.last);
+        let missing = head.seq > self.last.seq;
+        // A segment that was begun right before the crash ends in an anchor that nobody noted.
+        let known =
+            head.hash == self.last.hash || found.prev == Some(head.hash) || head.hash == Hash::default();
+        let changed = !missing && head.seq == self.last.seq && !known;
+        let message = match (missing, changed || found.unreadable, found.cut_bytes > 0) {
+            (true, _, _) => "finished lines at the end are missing",
+            (false, true, _) => "the last line is not the one that was written",
+            (false, false, true) => "an unfinished last line was cut off",
+            (false, false, false) => return None,
+        };
+        Some(RecoveryRecord {
+            stream: self.stream,
+            file: segment::file_name(&segment::live_path(&self.dir, self.stream)),
+            cut_bytes: found.cut_bytes,
+            lost: missing || changed || found.unreadable,
+            after_seq: self.last.seq,
+            up_to_seq: head.seq.max(self.last.seq),
+            message: message.to_owned(),
+        })
+    }
+
+    /// Writes a record under the number `seq`. On an error nothing of it stays, and the next append works if its cause
+    /// is gone. Tells whether a new segment was begun.
+    pub(crate) fn append(
+        &mut self,
+        seq: u64,
+        record: &Record,
+        now: SystemTime,
+        buffer: &mut Vec<u8>,
+    ) -> Result<bool, AuditError> {
+        let mut rotated = self.begin_if_none(seq, now, buffer)?;
+        line::encode(buffer, seq, now, self.last.hash, record)?;
+        let max = crate::limits::LINE_BYTES_MAX;
+        if buffer.len() > max {
+            return Err(AuditError::TooLong { bytes: buffer.len(), max });
+        }
+        if self.is_full(buffer.len()) {
+            self.close()?;
+            rotated = self.begin_if_none(seq, now, buffer)?;
+            line::encode(buffer, seq, now, self.last.hash, record)?;
+        }
+        self.write(buffer)?;
+        let hash = Hash::of(without_newline(buffer));
+        self.last = Link { seq, hash };
+        if let Some(live) = &mut self.live {
+            live.segment.bytes = live.segment.bytes.saturating_add(length(buffer));
+            live.segment.last = self.last;
+            live.segment.first_seq.get_or_insert(seq);
+            live.segment.newest = now;
+        }
+        Ok(rotated)
+    }
+
+    fn is_full(&self, more: usize) -> bool {
+        let more = u64::try_from(more).unwrap_or(u64::MAX);
+        self.live.as_ref().is_some_and(|live| {
+            live.segment.first_seq.is_some() && live.segment.bytes.saturating_add(more) > self.segment_bytes
+        })
+    }
+
+    /// Gives the live segment its closed name. The next append begins a new one.
+    fn close(&mut self) -> Result<(), AuditError> {
+        let Some(live) = &mut self.live else { return Ok(()) };
+        live.mend().map_err(AuditError::io("mend", &segment::live_path(&self.dir, self.stream)))?;
+        let from = segment::live_path(&self.dir, self.stream);
+        let to = segment::closed_path(&self.dir, self.stream, live.segment.number);
+        fs::rename(&from, &to).map_err(AuditError::io("rename", &from))?;
+        self.closed.extend(self.live.take().map(|live| live.segment));
+        Ok(())
+    }
+
+    /// Creates the live segment with its anchor, if there is none. Tells whether it did.
+    pub(crate) fn begin_if_none(
+        &mut self,
+        seq: u64,
+        now: SystemTime,
+        buffer: &mut Vec<u8>,
+    ) -> Result<bool, AuditError> {
+        if self.live.is_some() {
+            return Ok(false);
+        }
+        line::encode_anchor(buffer, self.stream, seq, now, self.last)?;
+        let path = segment::live_path(&self.dir, self.stream);
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create_new(true).mode(0o600).custom_flags(segment::nofollow());
+        let mut file = options.open(&path).map_err(AuditError::io("create", &path))?;
+        if let Err(error) = file.write_all(buffer) {
+            // Best effort: where it fails too, `open` begins the segment again, and until then `create_new` refuses.
+            let _ = fs::remove_file(&path);
+            return Err(AuditError::io("write", &path)(error));
+        }
+        let before = self.last;
+        self.last.hash = Hash::of(without_newline(buffer));
+        let bytes = length(buffer);
+        let segment = Segment {
+            number: seq,
+            before,
+            last: self.last,
+            bytes,
+            first_seq: None,
+            oldest: now,
+            newest: now,
+            deletion_recorded: false,
+        };
+        self.live = Some(Live { file, segment, torn: false });
+        Ok(true)
+    }
+
+    fn write(&mut self, buffer: &[u8]) -> Result<(), AuditError> {
+        let path = || segment::live_path(&self.dir, self.stream);
+        let Some(live) = &mut self.live else {
+            return Err(AuditError::io("write", &path())(io::ErrorKind::NotFound.into()));
+        };
+        live.mend().map_err(|error| AuditError::io("mend", &path())(error))?;
+        live.torn = true;
+        let written = live.file.write_all(buffer);
+        let written = written.and_then(|()| if self.fsync { live.file.sync_data() } else { Ok(()) });
+        match written {
+            Ok(()) => {
+                live.torn = false;
+                Ok(())
+            }
+            Err(error) => {
+                // A failure leaves `torn` set, and the next append tries again.
+                let _ = live.mend();
+                Err(AuditError::io("write", &path())(error))
+            }
+        }
+    }
+
+    /// Looks whether someone else moved, removed or changed the live segment, and takes up what is there.
+    pub(crate) fn check(&mut self) -> Result<Option<RecoveryRecord>, AuditError> {
+        let Some(live) = &mut self.live else { return Ok(None) };
+        let path = segment::live_path(&self.dir, self.stream);
+        let ours = live.file.metadata().map_err(AuditError::io("read", &path))?;
+        let there = fs::symlink_metadata(&path).ok();
+        let in_place = there.is_some_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino()));
+        let message = if !in_place {
+            "the file was moved or removed by someone else"
+        } else if ours.len() != live.segment.bytes && !live.torn {
+            "the file was changed by someone else"
+        } else {
+            return Ok(None);
+        };
+        let after_seq = live.segment.before.seq;
+        if in_place {
+            live.segment.bytes = ours.len();
+        } else {
+            self.live = None;
+        }
+        let (stream, file) = (self.stream, segment::file_name(&path));
+        let (lost, up_to_seq, message) = (true, self.last.seq, message.to_owned());
+        Ok(Some(RecoveryRecord { stream, file, cut_bytes: 0, lost, after_seq, up_to_seq, message }))
+    }
+
+    /// Removes the oldest closed segment.
+    pub(crate) fn remove_oldest(&mut self) -> Result<(), AuditError> {
+        let Some(oldest) = self.closed.front() else { return Ok(()) };
+        let path = segment::closed_path(&self.dir, self.stream, oldest.number);
+        match fs::remove_file(&path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(AuditError::io("remove", &path)(error)),
+        }
+        self.closed.pop_front();
+        Ok(())
+    }
+
+    /// Returns the log's directory.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Returns the stream's last line.
+    pub(crate) fn last(&self) -> Link {
+        self.last
+    }
+
+    /// Returns all segments, oldest first.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = &Segment> {
+        self.closed.iter().chain(self.live.iter().map(|live| &live.segment))
+    }
+}
+
+impl Live {
+    /// Cuts off a part of a line that an earlier append left.
+    fn mend(&mut self) -> io::Result<()> {
+        if self.torn {
+            self.file.set_len(self.segment.bytes)?;
+            self.torn = false;
+        }
+        Ok(())
+    }
+}
+
+/// What `open` saw at the end of the live segment.
+#[derive(Debug, Default, Clone, Copy)]
+struct Found {
+    cut_bytes: u64,
+    unreadable: bool,
+    prev: Option<Hash>,
+}
+
+fn without_newline(buffer: &[u8]) -> &[u8] {
+    buffer.strip_suffix(b"\n").unwrap_or(buffer)
+}
+
+fn length(buffer: &[u8]) -> u64 {
+    u64::try_from(buffer.len()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::SessionRecord;
+
+    const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+
+    fn record(message: &str) -> Record {
+        Record::Session(SessionRecord { message: message.to_owned(), ..SessionRecord::default() })
+    }
+
+    fn writer(dir: &Path) -> Writer {
+        Writer::open(dir, Stream::Routine, 1 << 20, false, None).unwrap().0
+    }
+
+    /// Swaps the live file for one on which every write fails: `/dev/full` answers "no space left on device", and
+    /// cannot be cut, as on a disk that is broken as well as full.
+    #[test]
+    fn a_failed_append_leaves_the_chain_and_the_next_one_works() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = writer(dir.path());
+        let mut buffer = Vec::new();
+        writer.append(1, &record("one"), NOW, &mut buffer).unwrap();
+        let path = segment::live_path(dir.path(), Stream::Routine);
+        let before = (fs::read(&path).unwrap(), writer.last());
+
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let file = std::mem::replace(&mut writer.live.as_mut().unwrap().file, full);
+        let error = writer.append(2, &record("two"), NOW, &mut buffer).unwrap_err();
+        assert!(error.to_string().ends_with("free some space on its file system"), "{error}");
+        assert_eq!((fs::read(&path).unwrap(), writer.last()), before);
+
+        // The part of a line that a full disk takes before it fails.
+        (&file).write_all(b"{\"v\":1,\"ty").unwrap();
+        writer.live.as_mut().unwrap().file = file;
+        writer.append(2, &record("two"), NOW, &mut buffer).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with(std::str::from_utf8(&before.0).unwrap()));
+        assert_eq!(text.lines().count(), 3);
+        assert!(text.lines().all(|line| line::parse(line.as_bytes()).is_ok()));
+    }
+
+    #[test]
+    fn a_segment_that_could_not_be_begun_is_begun_by_the_next_append() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = writer(dir.path());
+        let mut buffer = Vec::new();
+        writer.append(1, &record("one"), NOW, &mut buffer).unwrap();
+        writer.segment_bytes = 1;
+        let live = segment::live_path(dir.path(), Stream::Routine);
+        writer.close().unwrap();
+        fs::create_dir(&live).unwrap();
+        writer.append(2, &record("two"), NOW, &mut buffer).unwrap_err();
+        fs::remove_dir(&live).unwrap();
+        assert!(writer.append(2, &record("two"), NOW, &mut buffer).unwrap());
+        assert_eq!(writer.segments().map(|segment| segment.last.seq).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn a_record_over_the_limit_of_a_line_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = writer(dir.path());
+        let path = "x".repeat(4096);
+        let file = crate::record::FileRecord { path: path.clone(), real_path: path, op: String::new() };
+        let files = vec![file; 2100];
+        let call = Record::Call(crate::record::CallRecord { files, ..Default::default() });
+        let error = writer.append(1, &call, NOW, &mut Vec::new()).unwrap_err();
+        assert!(matches!(error, AuditError::TooLong { .. }), "{error}");
+        writer.append(1, &record("one"), NOW, &mut Vec::new()).unwrap();
+    }
+}

@@ -1,0 +1,89 @@
+//! Reading, filtering and following, also beside a writer.
+
+use castellan_audit::{Config, Filter, Follower, Record, Stream, read};
+
+use crate::support::*;
+
+#[test]
+fn a_follower_sees_every_line_once_across_rotations() {
+    let dir = TestDir::new();
+    let log = dir.open(Config { routine_segments: 1000, ..small() });
+    log.append(&call("allow"), at(1)).unwrap();
+    let mut from_now = Follower::new(dir.path(), true).unwrap();
+    let mut from_start = Follower::new(dir.path(), false).unwrap();
+    assert_eq!(seqs(&from_now.next_entries().unwrap()), [0u64; 0]);
+    assert_eq!(seqs(&from_start.next_entries().unwrap()), [1]);
+    let mut next = 2;
+    // Steps within a segment, over one end and over many.
+    for step in [1, 2, 1, 9, 40, 0, 1] {
+        for index in 0..step {
+            log.append(&call(if index % 3 == 0 { "deny" } else { "allow" }), at(1)).unwrap();
+        }
+        let expected: Vec<_> = (next..next + step).collect();
+        assert_eq!(seqs(&from_now.next_entries().unwrap()), expected);
+        assert_eq!(seqs(&from_start.next_entries().unwrap()), expected);
+        next += step;
+    }
+    assert!(dir.closed(Stream::Routine).len() > 5);
+}
+
+#[test]
+fn a_follower_beside_a_writer_loses_and_repeats_nothing() {
+    const APPENDS: u64 = 2000;
+    let dir = TestDir::new();
+    let log = dir.open(Config { routine_segments: 1000, ..small() });
+    let mut follower = Follower::new(dir.path(), true).unwrap();
+    let mut seen = Vec::new();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for _ in 0..APPENDS {
+                log.append(&call("allow"), at(1)).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            seen.extend(seqs(&follower.next_entries().unwrap()));
+        }
+    });
+    seen.extend(seqs(&follower.next_entries().unwrap()));
+    assert_eq!(seen, (1..=APPENDS).collect::<Vec<_>>());
+}
+
+#[test]
+fn filters_select_and_the_limit_takes_the_last() {
+    let dir = TestDir::new();
+    let log = dir.open(Config { routine_segments: 1000, ..small() });
+    for index in 0..30 {
+        log.append(&numbered("allow", index), at(1)).unwrap();
+    }
+    log.append(&Record::Call(full_call()), at(2)).unwrap();
+    log.append(&session("hello"), at(3)).unwrap();
+    let check = |filter: Filter, expected: &[u64]| {
+        assert_eq!(seqs(&dir.entries(&filter)), expected, "{filter:?}");
+    };
+    let word = |word: &str| Some(word.to_owned());
+    check(Filter { verdict: word("deny"), ..Filter::default() }, &[31]);
+    check(Filter { verdict: word("allow"), limit: Some(3), ..Filter::default() }, &[28, 29, 30]);
+    check(Filter { limit: Some(3), ..Filter::default() }, &[30, 31, 32]);
+    check(Filter { limit: Some(0), ..Filter::default() }, &[]);
+    check(Filter { rule: word("SSH KEY"), ..Filter::default() }, &[31]);
+    check(Filter { tool: word("Bash"), ..Filter::default() }, &[31]);
+    check(Filter { tool: word("bash_raw"), ..Filter::default() }, &[31]);
+    check(Filter { request: word("K7"), ..Filter::default() }, &[31]);
+    check(Filter { session: word("s-1"), ..Filter::default() }, &[31]);
+    check(Filter { agent: word("codex"), ..Filter::default() }, &[32]);
+    check(Filter { since: Some(at(2)), until: Some(at(3)), ..Filter::default() }, &[31]);
+}
+
+#[test]
+fn a_line_that_is_not_understood_is_told_and_the_others_are_read() {
+    let dir = TestDir::new();
+    let log = dir.open(Config::default());
+    for _ in 0..3 {
+        log.append(&call("allow"), at(1)).unwrap();
+    }
+    dir.edit(&dir.live(Stream::Routine), |lines| lines[2] = lines[2].replace("\"v\":1", "\"v\":2"));
+    let reading = read(dir.path(), &Filter::default()).unwrap();
+    assert_eq!(seqs(&reading.entries), [1, 3]);
+    assert_eq!(reading.unreadable.len(), 1);
+    assert_eq!((reading.unreadable[0].file.as_str(), reading.unreadable[0].line), ("routine.jsonl", 3));
+}
