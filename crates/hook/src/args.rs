@@ -1,0 +1,78 @@
+//! The hook's three arguments. They come from the agent's settings, as `castellan install` wrote them.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use castellan_wire::Home;
+
+use crate::limits::ARGUMENT_BYTES_MAX;
+
+/// `--agent NAME --event EVENT --home DIR`, in any order, each exactly once.
+#[derive(Debug)]
+pub(crate) struct Args {
+    pub(crate) agent: String,
+    pub(crate) event: String,
+    pub(crate) home: Home,
+}
+
+/// Arguments that cannot be used, with what was understood of them: enough to deny in the agent's own way.
+#[derive(Debug, Default)]
+pub(crate) struct Unusable {
+    pub(crate) agent: String,
+    pub(crate) event: String,
+}
+
+impl Args {
+    pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Args, Unusable> {
+        let mut agent = None;
+        let mut event = None;
+        let mut home = None;
+        let mut sound = true;
+        let mut arguments = arguments;
+        while let Some(flag) = arguments.next() {
+            let slot = match flag.to_str() {
+                Some("--agent") => &mut agent,
+                Some("--event") => &mut event,
+                Some("--home") => &mut home,
+                _ => {
+                    sound = false;
+                    continue;
+                }
+            };
+            let value = arguments.next().filter(|value| value.len() <= ARGUMENT_BYTES_MAX);
+            sound &= value.is_some() && slot.is_none();
+            *slot = value;
+        }
+        let word =
+            |value: Option<OsString>| value.and_then(|value| value.into_string().ok()).unwrap_or_default();
+        let (agent, event) = (word(agent), word(event));
+        let home = home.and_then(|dir| Home::new(PathBuf::from(dir)));
+        match home {
+            Some(home) if sound && !agent.is_empty() && !event.is_empty() => Ok(Args { agent, event, home }),
+            _ => Err(Unusable { agent, event }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(arguments: &str, expected: Result<(&str, &str, &str), (&str, &str)>) {
+        let got = Args::parse(arguments.split(' ').map(OsString::from));
+        let got = got.as_ref().map(|a| (a.agent.as_str(), a.event.as_str(), a.home.dir().to_str().unwrap()));
+        assert_eq!(got.map_err(|u| (u.agent.as_str(), u.event.as_str())), expected, "{arguments}");
+    }
+
+    #[test]
+    fn each_argument_is_needed_once() {
+        check("--agent claude --event PreToolUse --home /h", Ok(("claude", "PreToolUse", "/h")));
+        check("--home /h --event E --agent codex", Ok(("codex", "E", "/h")));
+        check("--agent claude --event E --home relative", Err(("claude", "E")));
+        check("--agent claude --event E", Err(("claude", "E")));
+        check("--agent claude --event E --home /h --agent codex", Err(("codex", "E")));
+        check("--agent claude --event E --home /h extra", Err(("claude", "E")));
+        check("--agent claude --event E --home", Err(("claude", "E")));
+        check("--event E --home /h", Err(("", "E")));
+    }
+}

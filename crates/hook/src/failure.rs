@@ -1,0 +1,160 @@
+//! How each agent and event is told "deny" when the daemon cannot be asked. The daemon's own failures are told the same
+//! way by the `agents` crate; a test holds the two together.
+//!
+//! What the agent can read here never says how to be let through: it tells the agent to tell the user.
+
+use castellan_wire::{Reply, WireError};
+
+/// What went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The hook's own arguments are wrong.
+    Arguments,
+    /// Standard input could not be read.
+    Input,
+    /// The home or its `run` folder is not this user's alone.
+    Home,
+    /// The daemon was stopped on purpose.
+    Stopped,
+    /// No daemon listens and none could be started.
+    NotStarted,
+    /// The daemon closed the connection before it answered.
+    Disconnected,
+    /// The daemon's answer is not one.
+    Protocol,
+    /// No answer before the hook's own deadline.
+    Deadline,
+    /// A fault of the hook itself.
+    Internal,
+}
+
+impl Failure {
+    /// A word for the record.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Failure::Arguments => "arguments",
+            Failure::Input => "input",
+            Failure::Home => "home",
+            Failure::Stopped => "stopped",
+            Failure::NotStarted => "not_started",
+            Failure::Disconnected => "disconnected",
+            Failure::Protocol => "protocol",
+            Failure::Deadline => "deadline",
+            Failure::Internal => "internal",
+        }
+    }
+
+    /// What the agent and the user read. Plain ASCII without quotes: it is put into JSON as it is.
+    fn text(self) -> &'static str {
+        match self {
+            Failure::Arguments => "its hook was started with wrong arguments",
+            Failure::Input => "its hook could not read the call",
+            Failure::Home => "its home directory is missing or not private to this user",
+            Failure::Stopped => "it was stopped by the user",
+            Failure::NotStarted => "its daemon could not be started",
+            Failure::Disconnected => "its daemon broke off before it answered",
+            Failure::Protocol => "its daemon answered in a way that its hook does not understand",
+            Failure::Deadline => "its daemon did not answer in time",
+            Failure::Internal => "its hook failed",
+        }
+    }
+}
+
+impl From<&WireError> for Failure {
+    fn from(error: &WireError) -> Failure {
+        match error {
+            WireError::Closed | WireError::Io(_) => Failure::Disconnected,
+            WireError::NotAFrame
+            | WireError::Version(_)
+            | WireError::Kind(_)
+            | WireError::TooLong { .. }
+            | WireError::Body => Failure::Protocol,
+        }
+    }
+}
+
+/// Said on standard error when standard output is closed.
+pub(crate) const OUTPUT_FAILED: &[u8] =
+    b"castellan: denied, its answer could not be written; tell the user\n";
+
+/// How a failure is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Telling {
+    /// Exit 2 with a line on standard error: blocks the call.
+    Block,
+    /// Exit 0 with a deny decision in JSON: where exit 2 does not deny.
+    PermissionDeny,
+    /// Exit 0 with a line on standard error: no call depends on the answer.
+    Mention,
+}
+
+/// Agent, event, how it is told. Whatever is not in the table blocks. Measured on Claude Code 2.1.330 and Codex 0.169.0.
+const TABLE: &[(&str, &str, Telling)] = &[
+    ("claude", "PreToolUse", Telling::Block),
+    ("claude", "PermissionRequest", Telling::PermissionDeny),
+    ("claude", "PostToolUse", Telling::Mention),
+    ("claude", "PostToolUseFailure", Telling::Mention),
+    ("claude", "UserPromptSubmit", Telling::Mention),
+    ("claude", "SessionStart", Telling::Mention),
+    ("claude", "SessionEnd", Telling::Mention),
+    ("codex", "PreToolUse", Telling::Block),
+    ("codex", "PermissionRequest", Telling::PermissionDeny),
+    ("codex", "PostToolUse", Telling::Mention),
+    ("codex", "UserPromptSubmit", Telling::Mention),
+    ("codex", "SessionStart", Telling::Mention),
+    ("codex", "SessionEnd", Telling::Mention),
+];
+
+/// Returns what the hook writes for a failure, and its exit code.
+pub(crate) fn reply_for(agent: &str, event: &str, failure: Failure) -> Reply {
+    let row = TABLE.iter().find(|(a, e, _)| *a == agent && *e == event);
+    let telling = row.map_or(Telling::Block, |(_, _, telling)| *telling);
+    let why = failure.text();
+    match telling {
+        Telling::Block => Reply { exit: 2, stdout: Vec::new(), stderr: line("denied", why) },
+        Telling::Mention => Reply { exit: 0, stdout: Vec::new(), stderr: line("not recorded", why) },
+        Telling::PermissionDeny => {
+            let decision =
+                format!(r#"{{"behavior":"deny","message":"castellan: denied, {why}; tell the user"}}"#);
+            let output = format!(r#"{{"hookEventName":"{event}","decision":{decision}}}"#);
+            let stdout = format!("{{\"hookSpecificOutput\":{output}}}\n").into_bytes();
+            Reply { exit: 0, stdout, stderr: Vec::new() }
+        }
+    }
+}
+
+fn line(what: &str, why: &str) -> Vec<u8> {
+    format!("castellan: {what}, {why}; tell the user\n").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(agent: &str, event: &str, exit: u8, stdout: &str, stderr: &str) {
+        let reply = reply_for(agent, event, Failure::Deadline);
+        let got =
+            (reply.exit, String::from_utf8(reply.stdout).unwrap(), String::from_utf8(reply.stderr).unwrap());
+        assert_eq!(got, (exit, stdout.to_owned(), stderr.to_owned()), "{agent} {event}");
+    }
+
+    #[test]
+    fn every_failure_denies_as_the_agent_understands_it() {
+        let denied = "castellan: denied, its daemon did not answer in time; tell the user\n";
+        for agent in ["claude", "codex"] {
+            check(agent, "PreToolUse", 2, "", denied);
+            check(agent, "SomethingNew", 2, "", denied);
+            check(agent, "PostToolUse", 0, "", &denied.replace("denied", "not recorded"));
+            check(
+                agent,
+                "PermissionRequest",
+                0,
+                "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"deny\",\
+                 \"message\":\"castellan: denied, its daemon did not answer in time; tell the user\"}}}\n",
+                "",
+            );
+        }
+        check("", "", 2, "", denied);
+        check("gemini", "BeforeTool", 2, "", denied);
+    }
+}

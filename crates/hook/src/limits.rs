@@ -1,0 +1,19 @@
+//! Limits of the hook.
+
+use std::time::Duration;
+
+/// Seconds that a call may take from the hook's start to its answer, unless the daemon asks to hold. Far above a decision
+/// (milliseconds) and a start of the daemon (tenths of a second), far below the 600 s after which an agent gives up.
+pub(crate) const CALL_SECONDS: u32 = 10;
+
+/// The same for `SessionEnd`: Claude Code 2.1.330 gives all its hooks 1.5 s together, Codex 1 s.
+pub(crate) const SESSION_END_SECONDS: u32 = 1;
+
+/// How long a hook waits for a daemon that is being started to listen.
+pub(crate) const START: Duration = Duration::from_secs(6);
+
+/// Bytes of the file of gaps: about 10,000 lines. A hook adds no more; the first ones tell the story.
+pub(crate) const GAPS_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Bytes of an argument. Agent and event names are words; a home is a path.
+pub(crate) const ARGUMENT_BYTES_MAX: usize = 4096;

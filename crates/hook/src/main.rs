@@ -1,0 +1,102 @@
+//! L4: `castellan-hook --agent NAME --event EVENT --home DIR`, the pipe between an agent and the daemon.
+//!
+//! It sends one frame (its arguments, cwd, parent process, raw standard input) and writes back exactly the bytes and the
+//! exit code that it is told. It knows no JSON and no rule, and takes nothing from the environment: an agent's project
+//! settings could set it. Its only own knowledge is how each agent is told "deny" when anything goes wrong
+//! ([`failure`]), and how to start the daemon that lies beside it ([`start`]).
+
+mod args;
+mod deadline;
+mod failure;
+mod gap;
+mod limits;
+mod start;
+mod sys;
+
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+
+use castellan_wire::{
+    FRAME_BYTES_MAX, Hold, Kind, PAYLOAD_BYTES_MAX, REPLY_BYTES_MAX, Reply, Request, read_frame, write_frame,
+};
+
+use crate::args::Args;
+use crate::failure::Failure;
+
+fn main() -> ExitCode {
+    let args = match Args::parse(std::env::args_os().skip(1)) {
+        Ok(args) => args,
+        Err(unusable) => {
+            return emit(&failure::reply_for(&unusable.agent, &unusable.event, Failure::Arguments));
+        }
+    };
+    deadline::arm(&args);
+    refuse_on_panic(&args);
+    match run(&args) {
+        Ok(reply) => emit(&reply),
+        Err(failure) => {
+            gap::note(&args, failure);
+            emit(&failure::reply_for(&args.agent, &args.event, failure))
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<Reply, Failure> {
+    let payload = read_payload()?;
+    let request = Request {
+        agent: args.agent.clone(),
+        event: args.event.clone(),
+        parent_pid: std::os::unix::process::parent_id(),
+        cwd: std::env::current_dir().map(|dir| dir.into_os_string().into_vec()).unwrap_or_default(),
+        payload,
+    };
+    let mut daemon = start::connect_or_start(&args.home)?;
+    // A daemon that refuses early has answered already: the reply is read even if it did not take the whole request.
+    let sent = write_frame(&mut daemon, Kind::Request, &request.encode());
+    read_reply(&mut daemon).map_err(|failure| if sent.is_err() { Failure::Disconnected } else { failure })
+}
+
+/// Reads standard input, one byte over the limit at most, so that the daemon sees and records what is too long.
+fn read_payload() -> Result<Vec<u8>, Failure> {
+    const { assert!(PAYLOAD_BYTES_MAX < FRAME_BYTES_MAX) };
+    let mut payload = Vec::new();
+    let most = PAYLOAD_BYTES_MAX as u64 + 1;
+    std::io::stdin().lock().take(most).read_to_end(&mut payload).map_err(|_| Failure::Input)?;
+    Ok(payload)
+}
+
+fn read_reply(daemon: &mut UnixStream) -> Result<Reply, Failure> {
+    loop {
+        let frame = read_frame(daemon, REPLY_BYTES_MAX).map_err(|error| Failure::from(&error))?;
+        match frame.kind {
+            Kind::Reply => return Reply::decode(&frame.body).map_err(|_| Failure::Protocol),
+            Kind::Hold => deadline::hold(Hold::decode(&frame.body).map_err(|_| Failure::Protocol)?),
+            Kind::Request | Kind::Control => return Err(Failure::Protocol),
+        }
+    }
+}
+
+/// Writes a reply. Output that cannot be written must not become an empty, and so permitting, answer: exit 2 denies.
+fn emit(reply: &Reply) -> ExitCode {
+    let mut stdout = std::io::stdout().lock();
+    let written = stdout.write_all(&reply.stdout).and_then(|()| stdout.flush());
+    let told = std::io::stderr().write_all(&reply.stderr);
+    match (written, told) {
+        (Ok(()), _) => ExitCode::from(reply.exit),
+        (Err(_), _) => {
+            let _ = std::io::stderr().write_all(failure::OUTPUT_FAILED);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// A panic of the hook itself must deny as well: an abort by signal would let the call run on Codex.
+fn refuse_on_panic(args: &Args) {
+    let reply = failure::reply_for(&args.agent, &args.event, Failure::Internal);
+    std::panic::set_hook(Box::new(move |_| {
+        let _ = emit(&reply);
+        std::process::exit(i32::from(reply.exit));
+    }));
+}

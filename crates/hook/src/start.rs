@@ -1,0 +1,88 @@
+//! Reaching the daemon, and starting it when there is none: the `castellan` beside the hook's own executable, in a session
+//! of its own, with an empty environment, in `/`. When many hooks find no daemon at once, one of them starts it.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use castellan_wire::{Home, connect};
+
+use crate::failure::Failure;
+use crate::limits::START;
+use crate::sys;
+
+/// Connects to the daemon of `home`, starting it if none listens and it was not stopped on purpose.
+pub(crate) fn connect_or_start(home: &Home) -> Result<UnixStream, Failure> {
+    let run = home.run();
+    if !run.exists() {
+        DirBuilder::new().recursive(true).mode(0o700).create(&run).map_err(|_| Failure::Home)?;
+    }
+    check_private(home)?;
+    match connect(&home.hook_socket()) {
+        Ok(stream) => Ok(stream),
+        Err(_) if home.stopped_marker().exists() => Err(Failure::Stopped),
+        Err(_) => start_and_connect(home),
+    }
+}
+
+/// A `run` folder that another user could write would let that user answer in the daemon's place.
+fn check_private(home: &Home) -> Result<(), Failure> {
+    let run = std::fs::symlink_metadata(home.run()).map_err(|_| Failure::Home)?;
+    let private = run.is_dir() && run.uid() == sys::user_id() && run.mode() & 0o077 == 0;
+    if private { Ok(()) } else { Err(Failure::Home) }
+}
+
+fn start_and_connect(home: &Home) -> Result<UnixStream, Failure> {
+    let until = Instant::now() + START;
+    let lock = open_lock(home)?;
+    let mut daemon: Option<Child> = None;
+    let mut pause = Duration::from_millis(1);
+    while Instant::now() < until {
+        if let Ok(stream) = connect(&home.hook_socket()) {
+            return Ok(stream);
+        }
+        // The lock is held until this hook ends: the others wait and connect.
+        if daemon.is_none() && lock.try_lock().is_ok() {
+            daemon = Some(spawn(home)?);
+        }
+        // A daemon that gave up: another one may be listening already, else there is none to wait for.
+        if daemon.as_mut().is_some_and(has_ended) {
+            return connect(&home.hook_socket()).map_err(|_| Failure::NotStarted);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+    Err(Failure::NotStarted)
+}
+
+fn has_ended(daemon: &mut Child) -> bool {
+    daemon.try_wait().is_ok_and(|status| status.is_some())
+}
+
+fn open_lock(home: &Home) -> Result<File, Failure> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    options.open(home.start_lock()).map_err(|_| Failure::Home)
+}
+
+fn spawn(home: &Home) -> Result<Child, Failure> {
+    let stderr =
+        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(home.daemon_stderr());
+    let mut command = Command::new(daemon_program().ok_or(Failure::NotStarted)?);
+    command.arg("daemon").arg("--home").arg(home.dir());
+    command.env_clear().current_dir("/");
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(stderr.map_or_else(|_| Stdio::null(), Stdio::from));
+    sys::detach_on_exec(&mut command);
+    command.spawn().map_err(|_| Failure::NotStarted)
+}
+
+/// The `castellan` beside this executable, wherever a symlink or a PATH led to it from.
+fn daemon_program() -> Option<PathBuf> {
+    Some(std::env::current_exe().ok()?.parent()?.join("castellan"))
+}
