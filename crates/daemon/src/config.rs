@@ -1,0 +1,228 @@
+//! [`Config`]: `config.toml`, strictly read: an unknown key is an error, because a misspelt setting is one that is not in
+//! force.
+
+use std::path::{Path, PathBuf};
+
+use castellan_audit as audit;
+use castellan_event::{Mode, Verdict};
+use castellan_policy::{Settings, Tags};
+use castellan_rules as rules;
+use serde::Deserialize;
+
+use crate::limits::CONFIG_BYTES_MAX;
+use crate::shipped::write_private;
+
+/// The configuration that a new home gets.
+pub(crate) const DEFAULT_TEXT: &str = include_str!("default_config.toml");
+
+/// Settings of one home.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// How decisions are carried out when the daemon starts.
+    pub mode: Mode,
+    /// Settings of the decision.
+    pub settings: Settings,
+    /// Options of the rule loader.
+    pub rule_options: rules::Options,
+    /// Sizes and times of the log.
+    pub log: audit::Config,
+}
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file could not be read.
+    #[error("`{0}`: {1}")]
+    Io(PathBuf, std::io::Error),
+    /// The file is not a configuration. The message names line and column.
+    #[error("`{0}`: {1}: mend the file; `castellan install` writes a default one when it is missing")]
+    Malformed(PathBuf, String),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    version: u32,
+    #[serde(default)]
+    mode: Option<String>,
+    #[serde(default)]
+    default: Option<String>,
+    #[serde(default)]
+    rules: RulesTable,
+    #[serde(default)]
+    tags: TagsTable,
+    #[serde(default)]
+    log: LogTable,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RulesTable {
+    regex_compat: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TagsTable {
+    deny: Option<String>,
+    ask: Option<String>,
+    review: Option<String>,
+    allow: Option<String>,
+    seen: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LogTable {
+    routine_segment_mib: Option<u32>,
+    routine_segments: Option<u32>,
+    notable_days: Option<u32>,
+    notable_mib: Option<u32>,
+    fsync: Option<bool>,
+}
+
+impl Config {
+    /// Reads a file; a missing one gives the defaults.
+    pub fn read(file: &Path) -> Result<Config, ConfigError> {
+        let io = |error| ConfigError::Io(file.to_owned(), error);
+        match std::fs::metadata(file) {
+            Ok(meta) if meta.len() > CONFIG_BYTES_MAX => {
+                return Err(ConfigError::Malformed(
+                    file.to_owned(),
+                    format!("more than {CONFIG_BYTES_MAX} bytes"),
+                ));
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
+            Err(error) => return Err(io(error)),
+        }
+        let text = std::fs::read_to_string(file).map_err(io)?;
+        Config::parse(&text).map_err(|message| ConfigError::Malformed(file.to_owned(), message))
+    }
+
+    fn parse(text: &str) -> Result<Config, String> {
+        let file: File = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        if file.version != 1 {
+            return Err(format!("`version` is {}, this castellan reads 1", file.version));
+        }
+        let mode = file.mode.as_deref().unwrap_or("enforce").parse().map_err(|e| format!("`mode`: {e}"))?;
+        let default_verdict = match file.default.as_deref().unwrap_or("defer") {
+            "defer" => Verdict::Defer,
+            "allow" => Verdict::Allow,
+            other => return Err(format!("`default`: `{other}` is none of defer, allow")),
+        };
+        let regex_compat_falco = match file.rules.regex_compat.as_deref().unwrap_or("strict") {
+            "strict" => false,
+            "falco" => true,
+            other => return Err(format!("`rules.regex_compat`: `{other}` is none of strict, falco")),
+        };
+        Ok(Config {
+            mode,
+            settings: Settings { default_verdict, tags: file.tags.into_tags() },
+            rule_options: rules::Options { regex_compat_falco, ..rules::Options::default() },
+            log: file.log.into_config(),
+        })
+    }
+}
+
+/// The configuration of [`DEFAULT_TEXT`]; a test holds the two together.
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            mode: Mode::Enforce,
+            settings: Settings::default(),
+            rule_options: rules::Options::default(),
+            log: audit::Config::default(),
+        }
+    }
+}
+
+/// Changes the mode in a configuration file, and nothing else in it.
+pub(crate) fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {
+    let io = |error| ConfigError::Io(file.to_owned(), error);
+    let text = match std::fs::read_to_string(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => DEFAULT_TEXT.to_owned(),
+        read => read.map_err(io)?,
+    };
+    let malformed = |message: String| ConfigError::Malformed(file.to_owned(), message);
+    let mut document: toml_edit::DocumentMut = text
+        .parse()
+        .map_err(|error: toml_edit::TomlError| malformed(error.to_string().trim_end().to_owned()))?;
+    let decor = document.get("mode").and_then(|item| item.as_value()).map(|value| value.decor().clone());
+    let mut value = toml_edit::Value::from(mode.as_str());
+    if let Some(decor) = decor {
+        *value.decor_mut() = decor;
+    }
+    document.insert("mode", toml_edit::Item::Value(value));
+    write_private(file, document.to_string().as_bytes()).map_err(io)
+}
+
+impl TagsTable {
+    fn into_tags(self) -> Tags {
+        let Tags { deny, ask, review, allow, seen } = Tags::default();
+        Tags {
+            deny: self.deny.unwrap_or(deny),
+            ask: self.ask.unwrap_or(ask),
+            review: self.review.unwrap_or(review),
+            allow: self.allow.unwrap_or(allow),
+            seen: self.seen.unwrap_or(seen),
+        }
+    }
+}
+
+impl LogTable {
+    fn into_config(self) -> audit::Config {
+        let mib = |value: u32| u64::from(value.max(1)) * 1024 * 1024;
+        let default = audit::Config::default();
+        audit::Config {
+            routine_segment_bytes: self.routine_segment_mib.map_or(default.routine_segment_bytes, mib),
+            routine_segments: self.routine_segments.unwrap_or(default.routine_segments),
+            notable_days: self.notable_days.unwrap_or(default.notable_days),
+            notable_bytes: self.notable_mib.map_or(default.notable_bytes, mib),
+            fsync: self.fsync.unwrap_or(default.fsync),
+            ..default
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<Mode, &str>) {
+        match (Config::parse(text), expected) {
+            (Ok(config), Ok(mode)) => assert_eq!(config.mode, mode, "{text}"),
+            (Err(message), Err(part)) => assert!(message.contains(part), "{message} lacks {part}"),
+            (got, expected) => panic!("{text}: {got:?}, expected {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn the_default_text_says_what_the_defaults_are() {
+        let (text, code) = (Config::parse(DEFAULT_TEXT).unwrap(), Config::default());
+        assert_eq!(format!("{text:?}"), format!("{code:?}"));
+    }
+
+    #[test]
+    fn changing_the_mode_keeps_the_rest() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("config.toml");
+        std::fs::write(&file, "# mine\nversion = 1\nmode = \"enforce\" # tight\n[log]\nfsync = true\n")
+            .unwrap();
+        write_mode(&file, Mode::Monitor).unwrap();
+        let expected = "# mine\nversion = 1\nmode = \"monitor\" # tight\n[log]\nfsync = true\n";
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_misspelt_setting_is_an_error() {
+        check(DEFAULT_TEXT, Ok(Mode::Enforce));
+        check("version = 1\nmode = \"monitor\"", Ok(Mode::Monitor));
+        check("version = 1\nmode = \"enforced\"", Err("`enforced` is none of passthrough, monitor, enforce"));
+        check("version = 1\nmod = \"monitor\"", Err("unknown field `mod`"));
+        check("version = 2", Err("this castellan reads 1"));
+        check("mode = \"monitor\"", Err("missing field `version`"));
+        check("version = 1\ndefault = \"deny\"", Err("none of defer, allow"));
+        check("version = 1\n[log]\nfsync = 3", Err("invalid type"));
+    }
+}

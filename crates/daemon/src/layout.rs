@@ -1,0 +1,153 @@
+//! [`Layout`]: where configuration, rules and state of a home lie.
+//!
+//! Without a `layout` file everything lies below the home itself. `castellan install` writes one that points to the XDG
+//! directories; they are resolved then, once, because a daemon must not take paths from an environment.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use castellan_wire::Home;
+
+const FIRST_LINE: &str = "castellan-layout 1";
+
+/// Absolute directories of one home.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    home: Home,
+    config: PathBuf,
+    state: PathBuf,
+}
+
+/// Why a layout cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LayoutError {
+    /// The home is not absolute.
+    #[error("the home `{0}` is not an absolute path: give an absolute one")]
+    Relative(PathBuf),
+    /// The layout file is none.
+    #[error("`{0}`:{1}: not a castellan layout: remove the file, or run `castellan install` again")]
+    Malformed(PathBuf, usize),
+    /// A directory or file could not be made or read.
+    #[error("`{0}`: {1}")]
+    Io(PathBuf, io::Error),
+}
+
+impl Layout {
+    /// Reads the layout of a home. A home that does not exist yet has the plain one.
+    pub fn read(dir: &Path) -> Result<Layout, LayoutError> {
+        let home = Home::new(dir).ok_or_else(|| LayoutError::Relative(dir.to_owned()))?;
+        let file = dir.join("layout");
+        match std::fs::read_to_string(&file) {
+            Ok(text) => Layout::parse(home, &text).map_err(|line| LayoutError::Malformed(file, line)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(Layout { config: dir.join("config"), state: dir.join("state"), home })
+            }
+            Err(error) => Err(LayoutError::Io(file, error)),
+        }
+    }
+
+    /// Returns the layout of a home whose configuration and state lie elsewhere.
+    pub fn new(home: Home, config: PathBuf, state: PathBuf) -> Layout {
+        Layout { home, config, state }
+    }
+
+    fn parse(home: Home, text: &str) -> Result<Layout, usize> {
+        let mut lines = text.lines();
+        if lines.next() != Some(FIRST_LINE) {
+            return Err(1);
+        }
+        let mut directory = |number: usize, key: &str| {
+            let value = lines.next().and_then(|line| line.strip_prefix(key)).map(PathBuf::from);
+            value.filter(|path| path.is_absolute()).ok_or(number)
+        };
+        let (config, state) = (directory(2, "config=")?, directory(3, "state=")?);
+        Ok(Layout { home, config, state })
+    }
+
+    /// Returns the text of the layout file.
+    pub fn to_text(&self) -> String {
+        format!("{FIRST_LINE}\nconfig={}\nstate={}\n", self.config.display(), self.state.display())
+    }
+
+    /// Makes every directory, each for this user alone.
+    pub fn create(&self) -> Result<(), LayoutError> {
+        for dir in [self.home.run(), self.rules_shipped(), self.rules_user(), self.log(), self.last_good()] {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(&dir);
+            made.map_err(|error| LayoutError::Io(dir, error))?;
+        }
+        Ok(())
+    }
+
+    /// What hooks and daemon share.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// `config.toml`, the user's.
+    pub fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// The directory that holds configuration and rules.
+    pub fn config(&self) -> &Path {
+        &self.config
+    }
+
+    /// The directory that holds the log and the last good rules.
+    pub fn state(&self) -> &Path {
+        &self.state
+    }
+
+    /// Rule files that castellan ships; loaded first.
+    pub fn rules_shipped(&self) -> PathBuf {
+        self.config.join("rules/default")
+    }
+
+    /// The user's rule files; loaded after the shipped ones, which they may override.
+    pub fn rules_user(&self) -> PathBuf {
+        self.config.join("rules/user")
+    }
+
+    /// The audit log.
+    pub fn log(&self) -> PathBuf {
+        self.state.join("log")
+    }
+
+    /// The last set of rule files that loaded without an error.
+    pub fn last_good(&self) -> PathBuf {
+        self.state.join("last-good")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<(&str, &str), usize>) {
+        let home = Home::new("/h").unwrap();
+        let got = Layout::parse(home, text);
+        let got = got
+            .as_ref()
+            .map(|l| (l.config.to_str().unwrap(), l.state.to_str().unwrap()))
+            .map_err(|line| *line);
+        assert_eq!(got, expected, "{text:?}");
+    }
+
+    #[test]
+    fn a_layout_is_read_strictly() {
+        check("castellan-layout 1\nconfig=/c\nstate=/s\n", Ok(("/c", "/s")));
+        check("castellan-layout 2\nconfig=/c\nstate=/s\n", Err(1));
+        check("castellan-layout 1\nconfig=c\nstate=/s\n", Err(2));
+        check("castellan-layout 1\nconfig=/c\n", Err(3));
+        check("", Err(1));
+    }
+
+    #[test]
+    fn a_layout_reads_what_it_writes() {
+        let home = Home::new("/h").unwrap();
+        let layout = Layout::new(home.clone(), "/etc/x y".into(), "/var/z".into());
+        assert_eq!(Layout::parse(home, &layout.to_text()), Ok(layout));
+    }
+}

@@ -1,0 +1,35 @@
+//! L4: the daemon. It keeps what a one-shot hook cannot: compiled policy, memory of calls, the log; and it answers the
+//! pure core's questions about the world.
+//!
+//! Reading order: [`run`] starts everything; `server` takes a hook's frame; `judge` takes one call from payload to reply;
+//! `control` is the other socket, over which everything that changes anything goes.
+
+mod config;
+mod control;
+mod control_server;
+mod gaps;
+mod judge;
+mod layout;
+mod limits;
+mod memory;
+mod peers;
+mod policy_state;
+mod presence;
+mod process;
+mod record;
+mod run;
+mod server;
+mod shipped;
+mod store;
+mod world;
+
+pub use config::{Config, ConfigError};
+pub use control::{
+    ControlClient, ControlError, ControlRequest, ControlResponse, StatusReport, VerdictCounts,
+};
+pub use layout::{Layout, LayoutError};
+pub use presence::{Refusal, check as check_presence};
+pub use run::{DaemonError, run};
+pub use shipped::{Shipped, shipped_rules, write_shipped};
+pub use store::{Loaded, PolicyOrigin, load as load_policy};
+pub use world::FileSystem;

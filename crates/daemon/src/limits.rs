@@ -1,0 +1,62 @@
+//! Limits of the daemon. Over a limit, the caller is refused, and so denied; nobody else notices.
+
+use std::time::Duration;
+
+/// Threads that serve hooks. Each serves one connection at a time; a decision takes microseconds, so this many are in use
+/// only when peers are slow or calls wait for a person.
+pub(crate) const WORKERS_MAX: usize = 128;
+
+/// Idle threads that are kept. Two cores' worth, and one that waits in `accept`.
+pub(crate) const WORKERS_IDLE_MAX: usize = 4;
+
+/// Connections of one agent process at a time, which is also its calls in flight. Agents run a handful of tools in
+/// parallel; the rest of the workers stay free for other sessions.
+pub(crate) const CONNECTIONS_PER_PEER_MAX: usize = 32;
+
+/// Time for one request frame to arrive whole. A hook sends at once; 8 MiB take milliseconds.
+pub(crate) const FRAME_TIME: Duration = Duration::from_secs(2);
+
+/// Time for a reply to be taken by the hook.
+pub(crate) const REPLY_TIME: Duration = Duration::from_secs(2);
+
+/// Control connections at a time: people, not programs.
+pub(crate) const CONTROL_CONNECTIONS_MAX: usize = 8;
+
+/// Time for calls in flight to end after SIGTERM. Below the hook's own deadline, so that its answer still counts.
+pub(crate) const SHUTDOWN_TIME: Duration = Duration::from_secs(8);
+
+/// Answers kept for the agent's second question about a call. It follows within a second; the oldest go first.
+pub(crate) const REMEMBERED_ANSWERS_MAX: usize = 1024;
+
+/// Agent processes kept in mind for the presence check, the oldest go first.
+pub(crate) const GUARDED_AGENTS_MAX: usize = 4096;
+
+/// Shells between an agent and its hook. Codex has one, the login shell.
+pub(crate) const WRAPPERS_MAX: usize = 4;
+
+/// Ancestors that the presence check climbs. Real chains have about ten.
+pub(crate) const ANCESTORS_MAX: usize = 64;
+
+/// Symlinks followed in one path, as in Linux.
+pub(crate) const SYMLINKS_MAX: usize = 40;
+
+/// Components of one path, resolved ones included. Longer ones are given back lexically.
+pub(crate) const COMPONENTS_MAX: usize = 1024;
+
+/// Bytes of one rule file. The largest public one has 64 KiB.
+pub(crate) const RULE_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Rule files.
+pub(crate) const RULE_FILES_MAX: usize = 512;
+
+/// Bytes of the configuration file.
+pub(crate) const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Bytes of the gap file that are read; hooks stop adding at 1 MiB.
+pub(crate) const GAPS_BYTES_MAX: u64 = 2 * 1024 * 1024;
+
+/// Time between two rounds of housekeeping.
+pub(crate) const HOUSEKEEPING: Duration = Duration::from_secs(1);
+
+/// Rounds of housekeeping between two looks at the log's retention.
+pub(crate) const RETENTION_ROUNDS: u32 = 60;

@@ -1,0 +1,197 @@
+//! Who is connected: limits for each agent process, so that one session's overload denies only itself, and which
+//! processes are guarded agents, for the presence check.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::limits::{CONNECTIONS_PER_PEER_MAX, GUARDED_AGENTS_MAX, WRAPPERS_MAX};
+use crate::process::Process;
+
+/// An agent process: pid and start time. All zero when it cannot be seen; such peers share one limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct AgentProcess {
+    pub(crate) pid: u32,
+    pub(crate) started: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Peers {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    connections: HashMap<AgentProcess, usize>,
+    guarded: HashSet<AgentProcess>,
+    guarded_order: VecDeque<AgentProcess>,
+}
+
+/// One admitted connection; dropping it makes room.
+#[derive(Debug)]
+pub(crate) struct Admission<'a> {
+    peers: &'a Peers,
+    pub(crate) agent: AgentProcess,
+    is_agent: bool,
+}
+
+impl Admission<'_> {
+    /// Remembers the agent for the presence check: it has asked about a call. Who merely looks whether somebody listens
+    /// is no agent.
+    pub(crate) fn guard_agent(&self) {
+        if self.is_agent {
+            self.peers.lock().guard(self.agent);
+        }
+    }
+}
+
+/// Agents start hooks through these (Codex through the login shell): the agent is the shell's parent.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "busybox"];
+
+impl Peers {
+    /// Admits a connection of the hook process `hook`, unless its agent has too many.
+    pub(crate) fn admit(&self, hook: u32) -> Option<Admission<'_>> {
+        let Caller { agent, is_agent } = caller_of(hook, Process::read, role);
+        let mut inner = self.lock();
+        let connections = inner.connections.entry(agent).or_default();
+        if *connections >= CONNECTIONS_PER_PEER_MAX {
+            return None;
+        }
+        *connections += 1;
+        Some(Admission { peers: self, agent, is_agent })
+    }
+
+    /// Reports whether this process has asked as an agent.
+    pub(crate) fn is_guarded(&self, pid: u32, started: u64) -> bool {
+        self.lock().guarded.contains(&AgentProcess { pid, started })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Nothing in this module panics while it holds the lock; its state is sound even if a caller did.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn guard(&mut self, agent: AgentProcess) {
+        if agent.pid == 0 || !self.guarded.insert(agent) {
+            return;
+        }
+        self.guarded_order.push_back(agent);
+        if self.guarded_order.len() > GUARDED_AGENTS_MAX
+            && let Some(oldest) = self.guarded_order.pop_front()
+        {
+            self.guarded.remove(&oldest);
+        }
+    }
+}
+
+impl Drop for Admission<'_> {
+    fn drop(&mut self) {
+        let mut inner = self.peers.lock();
+        if let Some(connections) = inner.connections.get_mut(&self.agent) {
+            *connections = connections.saturating_sub(1);
+            if *connections == 0 {
+                inner.connections.remove(&self.agent);
+            }
+        }
+    }
+}
+
+/// Who started a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Caller {
+    agent: AgentProcess,
+    /// False for a person at a shell, who is trying a hook by hand.
+    is_agent: bool,
+}
+
+/// What a hook's ancestor is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Agent,
+    /// `sh -c '...'`: whoever started it is the agent.
+    ShellCommand,
+    /// A shell that reads a terminal or a script.
+    Shell,
+}
+
+/// Climbs from a hook to the process that had it started.
+fn caller_of(hook: u32, read: impl Fn(u32) -> Option<Process>, role: impl Fn(&Process) -> Role) -> Caller {
+    let mut caller = Caller::default();
+    let mut parent = read(hook).map_or(0, |process| process.parent);
+    for _ in 0..WRAPPERS_MAX {
+        let Some(process) = read(parent).filter(|process| process.pid > 1) else { break };
+        let role = role(&process);
+        let agent = AgentProcess { pid: process.pid, started: process.started };
+        caller = Caller { agent, is_agent: role == Role::Agent };
+        if role != Role::ShellCommand {
+            break;
+        }
+        parent = process.parent;
+    }
+    caller
+}
+
+fn role(process: &Process) -> Role {
+    if !SHELLS.contains(&process.name.as_str()) {
+        Role::Agent
+    } else if process
+        .arguments()
+        .iter()
+        .any(|argument| argument.starts_with(b"-") && argument.ends_with(b"c"))
+    {
+        Role::ShellCommand
+    } else {
+        Role::Shell
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Process `n` has parent `n - 1`; `names` from pid 1 on. The last one is the hook. `sh` runs a command, `bash` does not.
+    fn check(names: &[&str], expected: (u32, bool)) {
+        let read = |pid: u32| {
+            let name = names.get((pid as usize).checked_sub(1)?)?;
+            Some(Process { pid, parent: pid - 1, terminal: 0, started: 7, name: (*name).to_owned() })
+        };
+        let role = |process: &Process| match process.name.as_str() {
+            "sh" => Role::ShellCommand,
+            "bash" => Role::Shell,
+            _ => Role::Agent,
+        };
+        let Caller { agent, is_agent } = caller_of(u32::try_from(names.len()).unwrap(), read, role);
+        assert_eq!((agent.pid, is_agent), expected, "{names:?}");
+    }
+
+    #[test]
+    fn the_agent_is_found_behind_the_shell_that_starts_its_hooks() {
+        check(&["init", "claude", "castellan-hook"], (2, true));
+        check(&["init", "codex", "sh", "castellan-hook"], (2, true));
+        check(&["init", "sh", "castellan-hook"], (2, false));
+        check(&["init", "castellan-hook"], (0, false));
+        check(&[], (0, false));
+    }
+
+    #[test]
+    fn a_person_who_tries_a_hook_by_hand_is_no_agent() {
+        check(&["init", "tmux", "bash", "castellan-hook"], (3, false));
+        check(&["init", "tmux", "bash", "sh", "castellan-hook"], (3, false));
+    }
+
+    #[test]
+    fn an_agent_over_its_limit_is_refused_until_a_call_ends() {
+        let peers = Peers::default();
+        let me = std::process::id();
+        let mut admitted: Vec<_> = (0..CONNECTIONS_PER_PEER_MAX).map(|_| peers.admit(me).unwrap()).collect();
+        assert!(peers.admit(me).is_none());
+        let agent = admitted[0].agent;
+        assert!(!peers.is_guarded(agent.pid, agent.started));
+        peers.lock().guard(agent);
+        assert!(peers.is_guarded(agent.pid, agent.started));
+        assert!(!peers.is_guarded(agent.pid, agent.started + 1));
+        admitted.pop();
+        assert!(peers.admit(me).is_some());
+    }
+}

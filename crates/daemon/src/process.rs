@@ -1,0 +1,73 @@
+//! What the kernel says about a process: its parent, session, terminal, start time and names. Linux's `/proc`; elsewhere
+//! nothing is known, and whoever asks must treat that as the worst.
+
+use std::path::Path;
+
+/// One process as `/proc` shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    pub(crate) parent: u32,
+    /// The controlling terminal's device number; 0 when there is none.
+    pub(crate) terminal: i32,
+    /// Clock ticks since boot: with the pid it names a process for good.
+    pub(crate) started: u64,
+    /// The kernel's name of it, at most 15 bytes.
+    pub(crate) name: String,
+}
+
+impl Process {
+    /// Reads a process; `None` when it is gone or cannot be read.
+    pub(crate) fn read(pid: u32) -> Option<Process> {
+        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+        Process::parse(pid, &String::from_utf8_lossy(&stat))
+    }
+
+    /// `pid (name) state ppid pgrp session tty_nr ... starttime`; the name may hold anything, parentheses included.
+    fn parse(pid: u32, stat: &str) -> Option<Process> {
+        let (head, tail) = stat.rsplit_once(')')?;
+        let name = head.split_once('(')?.1.to_owned();
+        let fields: Vec<&str> = tail.split_ascii_whitespace().collect();
+        let field = |number: usize| fields.get(number - 3).copied();
+        Some(Process {
+            pid,
+            parent: field(4)?.parse().ok()?,
+            terminal: field(7)?.parse().ok()?,
+            started: field(22)?.parse().ok()?,
+            name,
+        })
+    }
+
+    /// File names by which the process was started: of its executable, and of the first two arguments (an interpreter and
+    /// its script).
+    pub(crate) fn program_names(&self) -> Vec<String> {
+        let base = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let mut names = vec![self.name.clone()];
+        names.extend(std::fs::read_link(format!("/proc/{}/exe", self.pid)).ok().as_deref().and_then(base));
+        let arguments = self.arguments();
+        let first_two = arguments.iter().take(2);
+        names.extend(first_two.filter_map(|bytes| base(Path::new(&*String::from_utf8_lossy(bytes)))));
+        names
+    }
+
+    /// The arguments it was started with, its own name first; empty when they cannot be read.
+    pub(crate) fn arguments(&self) -> Vec<Vec<u8>> {
+        let line = std::fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let tail = "S 7 7 7 34816 9 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0";
+        let process = Process::parse(9, &format!("9 (a) b (c)) {tail}")).unwrap();
+        let Process { parent, terminal, started, name, .. } = process;
+        assert_eq!((parent, terminal, started, name.as_str()), (7, 34816, 4242, "a) b (c)"));
+        assert_eq!(Process::parse(9, "9 (cut"), None);
+        assert_eq!(Process::parse(9, "9 (a) S 7"), None);
+    }
+}

@@ -1,0 +1,154 @@
+//! What is judged → what is recorded. The record's format belongs to the `audit` crate, the vocabulary to `event`; this is
+//! the one place that knows both.
+
+use std::time::Duration;
+
+use castellan_agents::{Done, Malformed, Notice};
+use castellan_audit::{
+    CallRecord, ControlRecord, FailureRecord, FileRecord, FindingRecord, GapRecord, Record, SessionRecord,
+    WorldRecord,
+};
+use castellan_event::{Agent, Answer, Answers, Call, Decision, Mode, PatchOp, Query};
+use castellan_policy::RequestId;
+
+use crate::gaps::Gap;
+
+/// A judged call.
+pub(crate) struct Judged<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) decision: &'a Decision,
+    pub(crate) answers: &'a Answers,
+    pub(crate) request: Option<RequestId>,
+    pub(crate) policy: &'a str,
+}
+
+impl Judged<'_> {
+    /// The record of the call, `duration` after its request came in.
+    pub(crate) fn record(&self, duration: Duration) -> Record {
+        let Judged { call, decision, answers, request, policy } = self;
+        let agent = call.agent.clone();
+        let real = |base: &str, path: &str| answers.real_path(base, path).unwrap_or_default().to_owned();
+        let files = call.files.iter().map(|file| FileRecord {
+            path: file.path.clone(),
+            real_path: real(&agent.cwd, &file.path),
+            op: file.patch_op.map_or("", PatchOp::as_str).to_owned(),
+        });
+        let findings = decision.findings.iter().map(|finding| FindingRecord {
+            verdict: finding.verdict.as_str().to_owned(),
+            code: finding.code.as_str().to_owned(),
+            rule: finding.rule.clone(),
+            message: finding.message.clone(),
+        });
+        Record::Call(CallRecord {
+            correlation_id: call.correlation_id,
+            request: request.map(|id| id.to_string()).unwrap_or_default(),
+            agent_pid: agent.pid,
+            real_cwd: real("/", &agent.cwd),
+            tool: call.tool.name.clone(),
+            tool_raw: call.tool.name_raw.clone(),
+            use_id: call.tool.use_id.clone(),
+            input: call.input.clone(),
+            files: files.collect(),
+            world: answers.iter().map(|(query, answer)| world(query, answer)).collect(),
+            findings: findings.collect(),
+            verdict: decision.verdict.as_str().to_owned(),
+            answer: decision.answer.as_str().to_owned(),
+            enforced: decision.enforced(),
+            mode: decision.mode.as_str().to_owned(),
+            reason: decision.reason.clone(),
+            policy: (*policy).to_owned(),
+            duration_us: u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
+            event: agent.event,
+            agent: agent.name,
+            session_id: agent.session_id,
+            subagent_id: agent.subagent_id,
+            permission_mode: agent.permission_mode,
+            cwd: agent.cwd,
+        })
+    }
+}
+
+/// A call that has run.
+pub(crate) fn done(done: &Done) -> Record {
+    let message = if done.failed { "failed" } else { "done" };
+    let session = session(&done.call.agent, message.to_owned());
+    Record::Session(SessionRecord {
+        tool: done.call.tool.name.clone(),
+        use_id: done.call.tool.use_id.clone(),
+        ..session
+    })
+}
+
+/// An event of a session that is no call.
+pub(crate) fn notice(notice: &Notice) -> Record {
+    Record::Session(session(&notice.agent, notice.text.clone()))
+}
+
+/// A payload from which no call could be read.
+pub(crate) fn malformed(malformed: &Malformed, event: &str, mode: Mode) -> Record {
+    let answer = if mode == Mode::Enforce { "deny" } else { "defer" };
+    Record::Failure(FailureRecord {
+        code: "malformed".to_owned(),
+        message: format!("{}; the payload begins: {}", malformed.message, malformed.text),
+        agent: malformed.agent.name.clone(),
+        event: event.to_owned(),
+        peer_pid: malformed.agent.pid,
+        answer: answer.to_owned(),
+    })
+}
+
+/// A failure of castellan itself.
+pub(crate) fn failure(message: &str) -> Record {
+    Record::Failure(FailureRecord {
+        code: "fail_closed".to_owned(),
+        message: message.to_owned(),
+        ..Default::default()
+    })
+}
+
+/// A gap that a hook noted, or a line that is none.
+pub(crate) fn gap(gap: Option<&Gap>, line: &str) -> Record {
+    Record::Gap(match gap {
+        Some(gap) => GapRecord {
+            agent: gap.agent.clone(),
+            event: gap.event.clone(),
+            count: 1,
+            since: humantime::format_rfc3339_millis(gap.time).to_string(),
+            message: format!("the hook of process {} answered alone: {}", gap.parent_pid, gap.failure),
+        },
+        None => GapRecord { message: format!("a note that cannot be read: {line}"), ..Default::default() },
+    })
+}
+
+/// A control request.
+pub(crate) fn control(action: &str, argument: &str, refused: Option<&str>, peer: (u32, u32)) -> Record {
+    Record::Control(ControlRecord {
+        action: action.to_owned(),
+        argument: argument.to_owned(),
+        accepted: refused.is_none(),
+        message: refused.unwrap_or_default().to_owned(),
+        peer_pid: peer.0,
+        peer_uid: peer.1,
+    })
+}
+
+fn session(agent: &Agent, message: String) -> SessionRecord {
+    SessionRecord {
+        event: agent.event.clone(),
+        agent: agent.name.clone(),
+        agent_pid: agent.pid,
+        session_id: agent.session_id.clone(),
+        subagent_id: agent.subagent_id.clone(),
+        cwd: agent.cwd.clone(),
+        message,
+        ..Default::default()
+    }
+}
+
+fn world(query: &Query, answer: &Answer) -> WorldRecord {
+    match (query, answer) {
+        (Query::RealPath { base, path }, Answer::RealPath(real)) => {
+            WorldRecord { query: format!("real_path {path} from {base}"), answer: real.clone() }
+        }
+    }
+}

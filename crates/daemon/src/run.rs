@@ -1,0 +1,180 @@
+//! The daemon's life: one for each home, from lock to last call.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Instant, SystemTime};
+
+use castellan_audit::{AuditError, Log};
+use castellan_wire::bind;
+use rustix::process::DumpableBehavior;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::config::Config;
+use crate::control_server::ControlServer;
+use crate::gaps;
+use crate::judge::Judge;
+use crate::layout::{Layout, LayoutError};
+use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS};
+use crate::policy_state::PolicyState;
+use crate::server::Server;
+use crate::shipped::write_shipped;
+
+/// Why a daemon does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonError {
+    /// Another daemon serves this home; it is left alone.
+    #[error("a daemon already serves `{0}`")]
+    AlreadyRunning(PathBuf),
+    /// The home cannot be used.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// The log cannot be opened. Calls could not be recorded, so none could be let through.
+    #[error(transparent)]
+    Log(#[from] AuditError),
+    /// A file, socket or thread could not be made.
+    #[error("`{0}`: {1}")]
+    Io(PathBuf, io::Error),
+}
+
+/// What can happen to a running daemon from outside a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// Finish calls in flight and end.
+    End,
+    /// Load the rule files again.
+    Reload,
+}
+
+/// Serves the home `dir` until SIGTERM or a control request. Makes the home if it does not exist.
+pub fn run(dir: &Path) -> Result<(), DaemonError> {
+    // A session of its own, so that nothing that ends the starter's terminal ends the daemon. Refused, rightly, where a
+    // shell's job control made this process a group: in the foreground.
+    let _ = rustix::process::setsid();
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    // Other processes of this user must not read the daemon's memory or attach to it.
+    let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    let layout = Layout::read(dir)?;
+    layout.create()?;
+    let _lock = lock(&layout)?;
+    write_shipped(&layout).map_err(|error| DaemonError::Io(layout.rules_shipped(), error))?;
+
+    let (config, problems) = read_config(&layout);
+    let log = Log::open(&layout.log(), config.log.clone(), SystemTime::now())?;
+    let (policy_state, policy) = PolicyState::load(&layout, &config, problems);
+    let judge = Arc::new(Judge::new(policy, config.mode, log));
+    let policy_state = Arc::new(policy_state);
+    gaps::collect(layout.home(), &judge);
+
+    let (signals, received) = channel();
+    watch_signals(&signals).map_err(|error| DaemonError::Io(dir.to_owned(), error))?;
+    let control = Arc::new(ControlServer {
+        layout: layout.clone(),
+        judge: Arc::clone(&judge),
+        policy: Arc::clone(&policy_state),
+        signals,
+        started: Instant::now(),
+        connections: AtomicUsize::new(0),
+    });
+    let control_listener = listen(&layout.home().control_socket())?;
+    spawn("control", move || control.serve(&control_listener))?;
+    // The hook socket comes last: who can connect is served.
+    let server = Server::start(listen(&layout.home().hook_socket())?, Arc::clone(&judge));
+    let server = server.map_err(|error| DaemonError::Io(layout.home().hook_socket(), error))?;
+
+    keep_house(&received, &layout, &config, &judge, &policy_state);
+    let _ = std::fs::remove_file(layout.home().hook_socket());
+    let _ = std::fs::remove_file(layout.home().control_socket());
+    server.stop();
+    Ok(())
+}
+
+/// Reloads, collects gaps and looks after the log until the daemon is to end.
+fn keep_house(
+    received: &Receiver<Signal>,
+    layout: &Layout,
+    config: &Config,
+    judge: &Judge,
+    policy_state: &PolicyState,
+) {
+    let mut round: u32 = 0;
+    loop {
+        match received.recv_timeout(HOUSEKEEPING) {
+            Ok(Signal::End) | Err(RecvTimeoutError::Disconnected) => return,
+            Ok(Signal::Reload) => {
+                if let Err(why) = policy_state.reload(layout, config, judge) {
+                    judge.fail(&format!(
+                        "the rules could not be loaded again, the last good ones stay in force: {why}"
+                    ));
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        gaps::collect(layout.home(), judge);
+        round = round.wrapping_add(1);
+        if round.is_multiple_of(RETENTION_ROUNDS)
+            && let Err(error) = judge.log().maintain(SystemTime::now())
+        {
+            judge.fail(&format!("the log could not be maintained: {error}"));
+        }
+    }
+}
+
+/// A configuration that cannot be read leaves the defaults in force, which enforce; the status shows why.
+fn read_config(layout: &Layout) -> (Config, Vec<String>) {
+    match Config::read(&layout.config_file()) {
+        Ok(config) => (config, Vec::new()),
+        Err(error) => (Config::default(), vec![error.to_string()]),
+    }
+}
+
+/// Locks the home for this process's life.
+fn lock(layout: &Layout) -> Result<File, DaemonError> {
+    let path = layout.home().daemon_lock();
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let file = options.open(&path).map_err(|error| DaemonError::Io(path.clone(), error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => {
+            Err(DaemonError::AlreadyRunning(layout.home().dir().to_owned()))
+        }
+        Err(std::fs::TryLockError::Error(error)) => Err(DaemonError::Io(path, error)),
+    }
+}
+
+/// Listens, in the place of a socket that a dead daemon left behind: the lock says that it is dead.
+fn listen(path: &Path) -> Result<UnixListener, DaemonError> {
+    let io = |error| DaemonError::Io(path.to_owned(), error);
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
+        _ => {}
+    }
+    let listener = bind(path).map_err(io)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(io)?;
+    Ok(listener)
+}
+
+fn watch_signals(signals: &Sender<Signal>) -> io::Result<()> {
+    let mut caught = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+    let signals = signals.clone();
+    std::thread::Builder::new().name("signals".into()).spawn(move || {
+        for number in caught.forever() {
+            let signal = if number == SIGHUP { Signal::Reload } else { Signal::End };
+            if signals.send(signal).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(())
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), DaemonError> {
+    let spawned = std::thread::Builder::new().name(name.into()).spawn(work);
+    spawned.map(drop).map_err(|error| DaemonError::Io(PathBuf::from(name), error))
+}
