@@ -1,0 +1,70 @@
+//! [`Account`]: a line of `/etc/passwd`: a user's home directory and login shell, which no environment can change.
+
+use std::path::PathBuf;
+
+use crate::limits::PASSWD_BYTES_MAX;
+
+/// One user of this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Account {
+    pub(crate) name: String,
+    pub(crate) uid: u32,
+    pub(crate) home: PathBuf,
+    pub(crate) shell: PathBuf,
+}
+
+impl Account {
+    /// Returns the user who runs this program.
+    pub(crate) fn own() -> Option<Account> {
+        let uid = rustix::process::getuid().as_raw();
+        Account::find(|account| account.uid == uid)
+    }
+
+    /// Returns the user with this name.
+    pub(crate) fn named(name: &str) -> Option<Account> {
+        Account::find(|account| account.name == name)
+    }
+
+    fn find(wanted: impl Fn(&Account) -> bool) -> Option<Account> {
+        let file = std::path::Path::new("/etc/passwd");
+        let small = std::fs::metadata(file).is_ok_and(|meta| meta.len() <= PASSWD_BYTES_MAX);
+        let text = small.then(|| std::fs::read(file).ok()).flatten()?;
+        String::from_utf8_lossy(&text).lines().filter_map(Account::parse).find(|account| wanted(account))
+    }
+
+    /// `name:password:uid:gid:comment:home:shell`, see passwd(5). An empty shell is `/bin/sh`.
+    fn parse(line: &str) -> Option<Account> {
+        let fields: Vec<&str> = line.split(':').collect();
+        let [name, _, uid, _, _, home, shell] = fields.try_into().ok()?;
+        let shell = if shell.is_empty() { "/bin/sh" } else { shell };
+        Some(Account {
+            name: name.to_owned(),
+            uid: uid.parse().ok()?,
+            home: home.into(),
+            shell: shell.into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_lines_are_accounts() {
+        let check = |line: &str, expected: Option<(&str, u32, &str, &str)>| {
+            let expected = expected.map(|(name, uid, home, shell)| Account {
+                name: name.into(),
+                uid,
+                home: home.into(),
+                shell: shell.into(),
+            });
+            assert_eq!(Account::parse(line), expected, "{line}");
+        };
+        check("ada:x:1000:1000:Ada, L:/home/ada:/bin/zsh", Some(("ada", 1000, "/home/ada", "/bin/zsh")));
+        check("ada:x:1000:1000::/home/ada:", Some(("ada", 1000, "/home/ada", "/bin/sh")));
+        check("ada:x:-1:1000::/home/ada:/bin/sh", None);
+        check("+::::::", None);
+        check("ada:x:1000", None);
+    }
+}

@@ -1,0 +1,77 @@
+//! [`AgentFiles`]: where an agent keeps its own files, and whether the agent is on this machine.
+
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use castellan_agents::{AgentId, settings_path};
+
+use crate::directories::{Directories, absolute};
+
+/// Places of one agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AgentFiles {
+    pub(crate) agent: AgentId,
+    /// The directory of the agent's own files.
+    pub(crate) dir: PathBuf,
+    /// The user's file that holds hooks.
+    pub(crate) settings: PathBuf,
+}
+
+impl AgentFiles {
+    /// Returns the places of the user who runs this program: the agent's own variable moves them.
+    pub(crate) fn of_environment(agent: AgentId) -> anyhow::Result<AgentFiles> {
+        let moved = absolute(std::env::var_os(variable(agent)));
+        Ok(AgentFiles::new(agent, &Directories::of_environment()?.home, moved))
+    }
+
+    fn new(agent: AgentId, home: &Path, moved: Option<PathBuf>) -> AgentFiles {
+        let default = home.join(settings_path(agent));
+        let settings = match (&moved, default.file_name()) {
+            (Some(dir), Some(name)) => dir.join(name),
+            _ => default,
+        };
+        let dir = settings.parent().map_or_else(|| home.to_owned(), Path::to_owned);
+        AgentFiles { agent, dir, settings }
+    }
+
+    /// Reports whether the agent is installed: its command or its directory is there.
+    pub(crate) fn is_present(&self) -> bool {
+        self.dir.is_dir() || on_path(self.agent.word(), std::env::var_os("PATH"))
+    }
+}
+
+/// The variable that moves an agent's directory.
+fn variable(agent: AgentId) -> &'static str {
+    match agent {
+        AgentId::Claude => "CLAUDE_CONFIG_DIR",
+        AgentId::Codex => "CODEX_HOME",
+    }
+}
+
+fn on_path(program: &str, path: Option<OsString>) -> bool {
+    let dirs = path.iter().flat_map(std::env::split_paths);
+    dirs.map(|dir| dir.join(program)).any(|file| is_executable(&file))
+}
+
+/// Reports whether a file can be started.
+pub(crate) fn is_executable(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_moves_the_directory() {
+        let check = |agent, moved: Option<&str>, dir: &str, settings: &str| {
+            let got = AgentFiles::new(agent, Path::new("/h"), moved.map(PathBuf::from));
+            assert_eq!(got, AgentFiles { agent, dir: dir.into(), settings: settings.into() });
+        };
+        check(AgentId::Claude, None, "/h/.claude", "/h/.claude/settings.json");
+        check(AgentId::Claude, Some("/c"), "/c", "/c/settings.json");
+        check(AgentId::Codex, None, "/h/.codex", "/h/.codex/hooks.json");
+        check(AgentId::Codex, Some("/x"), "/x", "/x/hooks.json");
+    }
+}

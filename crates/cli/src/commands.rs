@@ -1,0 +1,73 @@
+//! The subcommands, one file each, and which is which.
+
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod daemon;
+pub(crate) mod doctor;
+pub(crate) mod install;
+pub(crate) mod log;
+pub(crate) mod man;
+pub(crate) mod mode;
+pub(crate) mod restart;
+pub(crate) mod rules;
+pub(crate) mod start;
+pub(crate) mod status;
+pub(crate) mod stop;
+pub(crate) mod uninstall;
+
+use crate::exit::Exit;
+use crate::global::Global;
+
+/// What `castellan` can do.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Guard agents: register the hooks, write the defaults, start the daemon
+    Install(install::Options),
+    /// Undo an install
+    Uninstall(uninstall::Options),
+    /// Start the daemon
+    Start,
+    /// Stop the daemon; guarded agents' calls are denied until it is started
+    Stop,
+    /// End the daemon and start the one of this version
+    Restart,
+    /// Show how the daemon is
+    Status(status::Options),
+    /// Show the mode or change it
+    Mode(mode::Options),
+    /// Judge one call without an agent, and show why
+    Check(check::Options),
+    /// Show the log
+    Log(log::Options),
+    /// Find out whether everything works, with a live call through every hook
+    Doctor(doctor::Options),
+    /// Look at rules
+    #[command(subcommand)]
+    Rules(rules::Command),
+    /// Serve a home in the foreground
+    Daemon,
+    /// Print shell completions
+    Completions(completions::Options),
+    /// Write man pages
+    Man(man::Options),
+}
+
+/// Runs a subcommand.
+pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Install(options) => install::run(global, options),
+        Command::Uninstall(options) => uninstall::run(global, options),
+        Command::Start => start::run(global),
+        Command::Stop => stop::run(global),
+        Command::Restart => restart::run(global),
+        Command::Status(options) => status::run(global, options),
+        Command::Mode(options) => mode::run(global, options),
+        Command::Check(options) => check::run(global, options),
+        Command::Log(options) => log::run(global, options),
+        Command::Doctor(options) => doctor::run(global, options),
+        Command::Rules(command) => rules::run(global, command),
+        Command::Daemon => daemon::run(global),
+        Command::Completions(options) => completions::run(options),
+        Command::Man(options) => man::run(global, options),
+    }
+}

@@ -1,0 +1,174 @@
+//! The answer of `castellan check`: the verdict, every finding with the line of its rule, and what the world said.
+
+use std::io::Write;
+
+use castellan_agents::AgentId;
+use castellan_event::{Answers, Call, Decision, Finding, Mode, PatchOp, Verdict};
+use castellan_rules::Rule;
+use serde_json::{Value as Json, json};
+
+use crate::global::Global;
+use crate::output::{self, Cell, FAINT, WARN, verdict_style};
+use crate::policy::{LoadedPolicy, Source};
+
+/// A judged call and what it was judged by.
+#[derive(Debug)]
+pub(super) struct Answered<'a> {
+    pub(super) agent: AgentId,
+    pub(super) call: &'a Call,
+    pub(super) decision: &'a Decision,
+    pub(super) answers: &'a Answers,
+    pub(super) loaded: &'a LoadedPolicy,
+    /// The mode in force.
+    pub(super) mode: Mode,
+    /// Hash of the running daemon's policy.
+    pub(super) daemon_policy: Option<String>,
+}
+
+impl Answered<'_> {
+    pub(super) fn write(&self, out: &mut impl Write, global: &Global) -> anyhow::Result<()> {
+        let verdict = self.decision.verdict;
+        let style = verdict_style(verdict.as_str());
+        writeln!(out, "{style}{verdict}{style:#}  {}", meaning(verdict))?;
+        if !global.quiet {
+            for finding in &self.decision.findings {
+                self.write_finding(out, finding)?;
+            }
+            writeln!(out)?;
+            output::write_table(out, &self.facts(global.verbose))?;
+        }
+        for hint in self.hints() {
+            writeln!(out, "{WARN}note{WARN:#}: {}", output::printable(&hint))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn write_json(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let findings: Vec<Json> =
+            self.decision.findings.iter().map(|finding| self.json_of(finding)).collect();
+        let files: Vec<Json> = self
+            .files()
+            .into_iter()
+            .map(|(op, path, real)| json!({ "op": op, "path": path, "real_path": real }))
+            .collect();
+        let answer = json!({
+            "verdict": self.decision.verdict.as_str(),
+            "answer": self.decision.answer.as_str(),
+            "reason": self.decision.reason,
+            "findings": findings,
+            "agent": self.call.agent.name,
+            "tool": self.call.tool.name,
+            "cwd": self.call.agent.cwd,
+            "real_cwd": self.real_cwd(),
+            "files": files,
+            "mode": self.mode.as_str(),
+            "policy": self.loaded.policy.hash(),
+            "notes": self.hints(),
+        });
+        Ok(writeln!(out, "{answer:#}")?)
+    }
+
+    fn write_finding(&self, out: &mut impl Write, finding: &Finding) -> anyhow::Result<()> {
+        let word = finding.verdict.as_str();
+        let name = if finding.rule.is_empty() { finding.code.as_str() } else { &finding.rule };
+        let place = self.rule(finding).map(|rule| format!("{}:{}", rule.file, rule.line)).unwrap_or_default();
+        writeln!(out)?;
+        output::write_table(
+            out,
+            &[vec![Cell::new(word, verdict_style(word)), name.into(), Cell::new(place, FAINT)]],
+        )?;
+        Ok(writeln!(out, "      {}", output::printable(&finding.message))?)
+    }
+
+    fn json_of(&self, finding: &Finding) -> Json {
+        let rule = self.rule(finding);
+        json!({
+            "verdict": finding.verdict.as_str(),
+            "code": finding.code.as_str(),
+            "rule": finding.rule,
+            "file": rule.map(|rule| rule.file.as_str()),
+            "line": rule.map(|rule| rule.line),
+            "message": finding.message,
+        })
+    }
+
+    fn rule(&self, finding: &Finding) -> Option<&Rule> {
+        let rules = self.loaded.policy.rules().rules();
+        rules.iter().find(|rule| !finding.rule.is_empty() && rule.name == finding.rule)
+    }
+
+    fn facts(&self, with_policy: bool) -> Vec<Vec<Cell>> {
+        let row = |name: &str, value: &str| vec![Cell::new(name, FAINT), Cell::from(value)];
+        let mut rows = vec![row("tool", &format!("{} of {}", self.call.tool.name, self.agent.title()))];
+        if let Some(command) = &self.call.command {
+            rows.push(row("command", command));
+        }
+        rows.push(row("directory", &arrow(&self.call.agent.cwd, self.real_cwd())));
+        for (op, path, real) in self.files() {
+            let name = if op.is_empty() { "file".to_owned() } else { format!("file, {}", op.to_lowercase()) };
+            rows.push(row(&name, &arrow(path, real)));
+        }
+        if with_policy {
+            rows.push(row("policy", self.loaded.policy.hash()));
+        }
+        rows
+    }
+
+    /// Operation, path as written, path with symlinks resolved.
+    fn files(&self) -> Vec<(&str, &str, &str)> {
+        let real = |path| self.answers.real_path(&self.call.agent.cwd, path).unwrap_or_default();
+        let files = self.call.files.iter();
+        files
+            .map(|file| (file.patch_op.map_or("", PatchOp::as_str), file.path.as_str(), real(&file.path)))
+            .collect()
+    }
+
+    fn real_cwd(&self) -> &str {
+        self.answers.real_path("/", &self.call.agent.cwd).unwrap_or_default()
+    }
+
+    fn hints(&self) -> Vec<String> {
+        let mut hints = Vec::new();
+        if self.decision.answer != self.decision.verdict {
+            let (title, answer) = (self.agent.title(), self.decision.answer);
+            hints.push(format!("{title} would run the call where it is told to ask, so it is told {answer}"));
+        }
+        match self.mode {
+            Mode::Enforce => {}
+            Mode::Monitor => {
+                hints.push("the mode is monitor: the call is recorded and left to the agent".to_owned())
+            }
+            Mode::Passthrough => {
+                hints.push("the mode is passthrough: no rule is applied to the call".to_owned())
+            }
+        }
+        match &self.loaded.source {
+            Source::Files => {}
+            Source::Shipped => {
+                hints.push("there is no home yet: judged by the rules that castellan ships".to_owned())
+            }
+            Source::NotTheFiles(why) => hints.push(format!("the rule files are not in force: {why}")),
+        }
+        if self.daemon_policy.as_ref().is_some_and(|policy| policy != self.loaded.policy.hash()) {
+            hints.push(
+                "the running daemon has other rules than the files: `castellan restart` loads these"
+                    .to_owned(),
+            );
+        }
+        hints
+    }
+}
+
+/// What becomes of a call.
+fn meaning(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Deny => "the call does not run",
+        Verdict::Ask => "a person is asked before the call runs",
+        Verdict::Allow => "the call runs without the agent's prompt",
+        Verdict::Defer => "the call is left to the agent's own permissions",
+    }
+}
+
+fn arrow(path: &str, real: &str) -> String {
+    if path == real || real.is_empty() { path.to_owned() } else { format!("{path} → {real}") }
+}

@@ -1,0 +1,9 @@
+//! `castellan daemon`: serves a home in the foreground. Hooks start it so; people use `castellan start`.
+
+use crate::exit::Exit;
+use crate::global::Global;
+
+pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
+    castellan_daemon::run(&global.home()?.0)?;
+    Ok(Exit::Done)
+}

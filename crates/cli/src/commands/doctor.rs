@@ -1,0 +1,121 @@
+//! `castellan doctor`: finds out whether everything works, each answer with a remedy, and proves it with a live call
+//! through every registered hook.
+
+mod agents;
+mod canary;
+mod repository;
+mod service;
+
+use std::io::Write;
+
+use castellan_agents::AgentId;
+use clap::builder::styling::Style;
+use serde_json::{Value as Json, json};
+
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN};
+
+/// Options of `castellan doctor`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    Good,
+    Doubtful,
+    Bad,
+}
+
+impl Outcome {
+    /// Word, mark and colour.
+    fn shown(self) -> (&'static str, &'static str, Style) {
+        match self {
+            Outcome::Good => ("good", "✓", GOOD),
+            Outcome::Doubtful => ("doubtful", "!", WARN),
+            Outcome::Bad => ("bad", "✗", BAD),
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Check {
+    outcome: Outcome,
+    subject: String,
+    what: String,
+    /// What to do; empty where nothing needs to be done.
+    remedy: String,
+}
+
+impl Check {
+    fn good(subject: &str, what: impl Into<String>) -> Check {
+        Check {
+            outcome: Outcome::Good,
+            subject: subject.to_owned(),
+            what: what.into(),
+            remedy: String::new(),
+        }
+    }
+
+    fn doubtful(subject: &str, what: impl Into<String>, remedy: impl Into<String>) -> Check {
+        Check {
+            outcome: Outcome::Doubtful,
+            subject: subject.to_owned(),
+            what: what.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    fn bad(subject: &str, what: impl Into<String>, remedy: impl Into<String>) -> Check {
+        Check { outcome: Outcome::Bad, subject: subject.to_owned(), what: what.into(), remedy: remedy.into() }
+    }
+}
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let layout = global.layout()?;
+    let mut checks = service::checks(&layout)?;
+    for agent in AgentId::ALL {
+        checks.extend(agents::checks(agent, &layout)?);
+    }
+    let worst = checks.iter().map(|check| check.outcome).max().unwrap_or(Outcome::Good);
+    let mut out = anstream::stdout();
+    if options.json {
+        let shown: Vec<Json> = checks.iter().map(json_of).collect();
+        writeln!(out, "{:#}", json!({ "ok": worst < Outcome::Bad, "checks": shown }))?;
+    } else {
+        write(&mut out, global, &checks)?;
+    }
+    Ok(if worst == Outcome::Bad { Exit::No } else { Exit::Done })
+}
+
+fn write(out: &mut impl Write, global: &Global, checks: &[Check]) -> anyhow::Result<()> {
+    let shown = checks.iter().filter(|check| !global.quiet || check.outcome > Outcome::Good);
+    let mut rows = Vec::new();
+    for check in shown {
+        let (_, mark, style) = check.outcome.shown();
+        rows.push(vec![Cell::new(mark, style), Cell::from(&check.subject), Cell::from(&check.what)]);
+        if !check.remedy.is_empty() {
+            rows.push(vec!["".into(), "".into(), Cell::new(format!("→ {}", check.remedy), FAINT)]);
+        }
+    }
+    output::write_table(out, &rows)?;
+    let count = |outcome| checks.iter().filter(|check| check.outcome == outcome).count();
+    let (bad, doubtful) = (count(Outcome::Bad), count(Outcome::Doubtful));
+    let (style, summary) = match (bad, doubtful) {
+        (0, 0) => (GOOD, "everything works".to_owned()),
+        (0, doubtful) => (WARN, format!("works; {doubtful} to look at")),
+        (bad, doubtful) => (BAD, format!("{bad} broken, {doubtful} to look at")),
+    };
+    Ok(writeln!(out, "\n{style}{summary}{style:#}")?)
+}
+
+fn json_of(check: &Check) -> Json {
+    let (word, ..) = check.outcome.shown();
+    json!({ "outcome": word, "subject": check.subject, "what": check.what, "remedy": check.remedy })
+}

@@ -1,0 +1,197 @@
+//! One agent: whether its hooks are registered, whole, trusted and run, and who could get between.
+
+use std::path::Path;
+
+use castellan_agents::{
+    AgentId, HookCommand, Inspection, Trust, codex_trust, inspect, repository_switches_off,
+};
+use castellan_daemon::Layout;
+
+use super::{Check, canary, repository};
+use crate::agent_files::{AgentFiles, is_executable};
+use crate::edit::SettingsFile;
+use crate::launch;
+use crate::output::message;
+use crate::registration::{Registration, hook_of};
+
+pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Check>> {
+    let files = AgentFiles::of_environment(agent)?;
+    let machine = Registration::of_machine(agent);
+    let for_machine = match machine.is_present() {
+        Ok(present) => present,
+        Err(error) => return Ok(vec![Check::bad(agent.title(), message(&error), "mend the file")]),
+    };
+    let user = match SettingsFile::read(&files.settings) {
+        Ok(file) => {
+            inspect(agent, file.text()).map(|found| (file, found)).map_err(|problem| problem.to_string())
+        }
+        Err(error) => Err(message(&error)),
+    };
+    let mut checks = Vec::new();
+    let hook = match &user {
+        Err(why) => {
+            let what = format!("`{}`: {why}", files.settings.display());
+            checks.push(Check::bad(agent.title(), what, "mend the file, then castellan install"));
+            None
+        }
+        Ok((file, found)) if !found.ours.is_empty() => {
+            checks.extend(registered(&files, file, found, layout));
+            found.ours.iter().find(|ours| ours.event == canary::EVENT).and_then(|ours| hook_of(&ours.argv))
+        }
+        Ok(_) if for_machine => None,
+        Ok(_) if files.is_present() => {
+            let remedy = format!("castellan install {}", agent.word());
+            return Ok(vec![Check::doubtful(agent.title(), "is on this machine and not guarded", remedy)]);
+        }
+        Ok(_) => return Ok(Vec::new()),
+    };
+    checks.extend(level(agent, &files, for_machine, hook.is_some()));
+    let hook = match hook {
+        None if for_machine => Some(beside(layout)?),
+        hook => hook,
+    };
+    if let Some(hook) = hook.filter(|hook| is_executable(Path::new(&hook.program))) {
+        checks.push(canary::send(agent, &hook));
+    }
+    Ok(checks)
+}
+
+/// What the user's settings file says.
+fn registered(files: &AgentFiles, file: &SettingsFile, found: &Inspection, layout: &Layout) -> Vec<Check> {
+    let (title, word) = (files.agent.title(), files.agent.word());
+    let again = format!("castellan install {word}");
+    let mut checks = Vec::new();
+    if !found.missing.is_empty() {
+        checks.push(Check::bad(title, format!("no hook for {}", found.missing.join(", ")), &again));
+    }
+    let changed: Vec<&str> =
+        found.ours.iter().filter(|ours| !ours.intact).map(|ours| ours.event.as_str()).collect();
+    if !changed.is_empty() {
+        checks.push(Check::bad(title, format!("the hook for {} was changed", changed.join(", ")), &again));
+    }
+    for hook in hooks(found) {
+        if !is_executable(Path::new(&hook.program)) {
+            checks.push(Check::bad(
+                title,
+                format!("`{}` is missing or not executable", hook.program),
+                &again,
+            ));
+        }
+        if Path::new(&hook.home) != layout.home().dir() {
+            let what = format!("its calls go to another home, {}", hook.home);
+            checks.push(Check::doubtful(title, what, format!("castellan --home {} doctor", hook.home)));
+        }
+    }
+    if found.disabled {
+        let what = format!("`disableAllHooks` in {} switches every hook off", files.settings.display());
+        checks.push(Check::bad(title, what, "remove it"));
+    }
+    if let Some(why) = &found.ignored {
+        checks.push(Check::bad(
+            title,
+            format!("{} is not read: {why}", files.settings.display()),
+            "mend the file",
+        ));
+    }
+    if checks.is_empty() {
+        let what = format!("{} hooks in {}, unchanged", found.ours.len(), files.settings.display());
+        checks.push(Check::good(title, what));
+    }
+    if !found.foreign.is_empty() {
+        let others: Vec<String> =
+            found.foreign.iter().map(|f| format!("{} {}", f.event, f.command)).collect();
+        let what = format!(
+            "other hooks run beside castellan's and could change a call after it was judged: {}",
+            others.join("; ")
+        );
+        checks.push(Check::doubtful(title, what, "keep only those that you know"));
+    }
+    if files.agent == AgentId::Codex {
+        checks.extend(codex(files, file));
+    }
+    checks
+}
+
+/// The different commands of castellan's hooks.
+fn hooks(found: &Inspection) -> Vec<HookCommand> {
+    let mut hooks: Vec<HookCommand> = Vec::new();
+    for hook in found.ours.iter().filter_map(|ours| hook_of(&ours.argv)) {
+        if !hooks.contains(&hook) {
+            hooks.push(hook);
+        }
+    }
+    hooks
+}
+
+/// Codex runs a hook only when its user trusts it.
+fn codex(files: &AgentFiles, file: &SettingsFile) -> Vec<Check> {
+    let title = AgentId::Codex.title();
+    let config_file = files.dir.join("config.toml");
+    let config = std::fs::read_to_string(&config_file).unwrap_or_default();
+    let seen = std::fs::canonicalize(&files.dir).unwrap_or_else(|_| files.dir.clone());
+    let seen = seen.join(files.settings.file_name().unwrap_or_default());
+    let trusts = codex_trust(&config, &seen.to_string_lossy(), file.text());
+    let events = |wanted: Trust| -> String {
+        let named = trusts.iter().filter(|(_, trust)| *trust == wanted).map(|(event, _)| event.as_str());
+        named.collect::<Vec<_>>().join(", ")
+    };
+    let trust_them = "start codex, open /hooks, trust castellan's";
+    let mut checks = Vec::new();
+    let (untrusted, changed, disabled) =
+        (events(Trust::Untrusted), events(Trust::Changed), events(Trust::Disabled));
+    if !untrusted.is_empty() {
+        checks.push(Check::doubtful(title, format!("not trusted yet, so not run: {untrusted}"), trust_them));
+    }
+    if !changed.is_empty() {
+        let what = format!("changed since it was trusted, so not run: {changed}");
+        checks.push(Check::bad(title, what, trust_them));
+    }
+    if !disabled.is_empty() {
+        let remedy = "start codex, open /hooks, switch it on";
+        checks.push(Check::bad(title, format!("switched off in /hooks: {disabled}"), remedy));
+    }
+    if checks.is_empty() && !trusts.is_empty() {
+        checks.push(Check::good(title, "the hooks are trusted"));
+    }
+    let name = config_file.to_string_lossy();
+    if repository_switches_off(AgentId::Codex, &name, &config).is_some() {
+        checks.push(Check::bad(
+            title,
+            format!("`{name}` switches every hook off"),
+            "set `hooks = true` in `[features]`",
+        ));
+    }
+    checks
+}
+
+/// How firmly it is registered, and what the repository around the current directory makes of it.
+fn level(agent: AgentId, files: &AgentFiles, for_machine: bool, for_user: bool) -> Vec<Check> {
+    let title = agent.title();
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let mut checks = Vec::new();
+    if for_machine {
+        checks.push(Check::good(title, "registered for the whole machine: no repository can switch it off"));
+    }
+    if for_machine && for_user {
+        let what = "registered for the machine and for you: every call is judged twice";
+        checks.push(Check::doubtful(title, what, format!("castellan uninstall {}", agent.word())));
+    }
+    if for_user && !for_machine {
+        let what = "registered for you alone: a repository can switch it off";
+        checks.push(Check::doubtful(
+            title,
+            what,
+            "sudo castellan install --managed, or castellan install --launchers",
+        ));
+        let switches = repository::switches(agent, &cwd, &files.dir);
+        let remedy = "remove it, or sudo castellan install --managed";
+        checks.extend(switches.into_iter().map(|what| Check::bad(title, what, remedy)));
+    }
+    checks
+}
+
+/// The hook that a registration for the machine leads to.
+fn beside(layout: &Layout) -> anyhow::Result<HookCommand> {
+    let program = launch::beside("castellan-hook")?.display().to_string();
+    Ok(HookCommand { program, home: layout.home().dir().display().to_string() })
+}

@@ -1,0 +1,202 @@
+//! What stands behind the hooks: programs, home, sockets, daemon, rules, log.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use castellan_daemon::{
+    Config, ControlClient, ControlError, Layout, PolicyOrigin, StatusReport, load_policy,
+};
+use castellan_rules::{Problem, Severity};
+use castellan_wire::Home;
+use rustix::fs::Access;
+
+use super::Check;
+use crate::agent_files::is_executable;
+use crate::commands::log::problems;
+use crate::launch;
+
+pub(super) fn checks(layout: &Layout) -> anyhow::Result<Vec<Check>> {
+    let mut checks = vec![hook_program()?];
+    if !layout.home().run().exists() {
+        let home = layout.home().dir().display();
+        checks.push(Check::bad("home", format!("{home} does not exist"), "castellan install"));
+        return Ok(checks);
+    }
+    checks.extend(directories(layout));
+    let status = ControlClient::new(layout.home().clone()).status();
+    checks.extend(daemon(layout.home(), &status));
+    checks.extend(rules(layout, status.as_ref().ok()));
+    checks.extend(log(&layout.log(), status.as_ref().ok()));
+    Ok(checks)
+}
+
+fn hook_program() -> anyhow::Result<Check> {
+    let program = launch::beside("castellan-hook")?;
+    let shown = program.display();
+    Ok(match is_executable(&program) {
+        true => {
+            Check::good("programs", format!("{shown} can be started, version {}", env!("CARGO_PKG_VERSION")))
+        }
+        false => {
+            Check::bad("programs", format!("{shown} is missing or not executable"), "install castellan again")
+        }
+    })
+}
+
+/// Directories, and what others may not do there: who writes rules decides what is let through, and who reads the log
+/// reads what agents did.
+fn directories(layout: &Layout) -> Vec<Check> {
+    let dirs = [
+        (layout.home().run(), 0o077),
+        (layout.rules_shipped(), 0o022),
+        (layout.rules_user(), 0o022),
+        (layout.log(), 0o077),
+    ];
+    let mut checks: Vec<Check> =
+        dirs.iter().filter_map(|(dir, forbidden)| directory(dir, *forbidden)).collect();
+    if checks.is_empty() {
+        checks.push(Check::good("home", format!("{} is yours alone", layout.home().dir().display())));
+    }
+    checks
+}
+
+fn directory(dir: &Path, forbidden: u32) -> Option<Check> {
+    let own = rustix::process::geteuid().as_raw();
+    let shown = dir.display();
+    match std::fs::metadata(dir) {
+        Ok(meta) if meta.uid() != own => {
+            let what = format!("{shown} is another user's");
+            Some(Check::bad("home", what, format!("chown it to user {own}")))
+        }
+        Ok(meta) if meta.mode() & forbidden != 0 => {
+            let what = format!("{shown} is open to others ({:o})", meta.mode() & 0o7777);
+            Some(Check::bad("home", what, format!("chmod 700 {shown}")))
+        }
+        Ok(_) => None,
+        Err(error) => Some(Check::bad("home", format!("{shown}: {error}"), "castellan install")),
+    }
+}
+
+fn daemon(home: &Home, status: &Result<StatusReport, ControlError>) -> Vec<Check> {
+    let status = match status {
+        Ok(status) => status,
+        Err(ControlError::NotRunning) if home.stopped_marker().exists() => {
+            let what = "it was stopped: every call of a guarded agent is denied";
+            return vec![Check::bad("daemon", what, "castellan start")];
+        }
+        Err(ControlError::NotRunning) => {
+            return vec![Check::doubtful(
+                "daemon",
+                "not running; the next call starts it",
+                "castellan start",
+            )];
+        }
+        Err(error) => return vec![Check::bad("daemon", error.to_string(), "castellan restart")],
+    };
+    let mut checks = Vec::new();
+    let own = env!("CARGO_PKG_VERSION");
+    checks.push(match status.version == own {
+        true => Check::good("daemon", format!("running, process {}, version {own}", status.pid)),
+        false => {
+            let what = format!("it is of version {}, this is {own}", status.version);
+            Check::bad("daemon", what, "castellan restart")
+        }
+    });
+    checks.extend([home.hook_socket(), home.control_socket()].iter().map(|socket| socket_check(socket)));
+    if status.mode != "enforce" {
+        let what = format!("the mode is {}: nothing is denied", status.mode);
+        checks.push(Check::doubtful("daemon", what, "castellan mode enforce"));
+    }
+    if status.failures > 0 {
+        let what = format!("{} failures of castellan's own since its start", status.failures);
+        checks.push(Check::doubtful("daemon", what, "castellan log"));
+    }
+    checks
+}
+
+fn socket_check(socket: &Path) -> Check {
+    let shown = socket.display();
+    match std::fs::metadata(socket) {
+        Ok(meta) if meta.mode() & 0o077 != 0 => {
+            Check::bad("sockets", format!("{shown} is open to others"), "castellan restart")
+        }
+        Ok(_) if castellan_wire::connect(socket).is_err() => {
+            Check::bad("sockets", format!("{shown} does not answer"), "castellan restart")
+        }
+        Ok(_) => Check::good("sockets", format!("{shown} answers")),
+        Err(error) => Check::bad("sockets", format!("{shown}: {error}"), "castellan restart"),
+    }
+}
+
+fn rules(layout: &Layout, status: Option<&StatusReport>) -> Vec<Check> {
+    let config = match Config::read(&layout.config_file()) {
+        Ok(config) => config,
+        Err(error) => {
+            return vec![Check::bad("configuration", error.to_string(), "mend it, then castellan restart")];
+        }
+    };
+    let loaded = load_policy(layout, &config);
+    let mut checks: Vec<Check> = loaded.problems.iter().map(problem).collect();
+    match &loaded.origin {
+        PolicyOrigin::Current => {
+            let count = loaded.policy.rules().rules().iter().filter(|rule| rule.enabled).count();
+            checks.push(Check::good("rules", format!("{count} rules load")));
+        }
+        PolicyOrigin::LastGood(why) => {
+            let what = format!("the last good rules are in force, not the files: {why}");
+            checks.push(Check::bad("rules", what, "castellan rules validate"));
+        }
+        PolicyOrigin::Missing(why) => {
+            let what = format!("no rules are in force, all but reading is denied: {why}");
+            checks.push(Check::bad("rules", what, "castellan rules validate"));
+        }
+    }
+    if status.is_some_and(|status| status.policy != loaded.policy.hash()) {
+        let what = "the running daemon has other rules than the files";
+        checks.push(Check::doubtful("rules", what, "castellan restart"));
+    }
+    checks
+}
+
+fn problem(problem: &Problem) -> Check {
+    match problem.severity {
+        Severity::Error => Check::bad("rules", problem.one_line(), "castellan rules validate"),
+        Severity::Warning => Check::doubtful("rules", problem.one_line(), "castellan rules validate"),
+    }
+}
+
+fn log(dir: &Path, status: Option<&StatusReport>) -> Vec<Check> {
+    let shown = dir.display();
+    if let Err(error) = rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK) {
+        let what = format!("{shown} cannot be written: {error}; every call is denied");
+        return vec![Check::bad("log", what, "make it writable for this user")];
+    }
+    let mut checks = Vec::new();
+    if status.is_some_and(|status| status.log_limit_reached) {
+        let what = "the records of denied calls do not fit into their size";
+        checks.push(Check::doubtful("log", what, "raise `log.notable_mib` in config.toml"));
+    }
+    match castellan_audit::verify(dir) {
+        Ok(verification) if verification.ok() => {
+            let lines = verification.routine.lines + verification.notable.lines;
+            checks.push(Check::good("log", format!("{lines} lines in {shown}, the chains hold")));
+        }
+        Ok(_) if status.is_none() && is_empty(dir) => {
+            checks.push(Check::good("log", format!("{shown} is empty yet")))
+        }
+        Ok(verification) => {
+            let broken = problems(&verification).join("; ");
+            checks.push(Check::bad(
+                "log",
+                format!("the chains are broken: {broken}"),
+                "castellan log verify",
+            ));
+        }
+        Err(error) => checks.push(Check::bad("log", error.to_string(), "castellan log verify")),
+    }
+    checks
+}
+
+fn is_empty(dir: &Path) -> bool {
+    std::fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none())
+}

@@ -1,0 +1,203 @@
+//! `castellan install`: makes the home, registers the hooks, starts the daemon. Says what it changed and how to undo it; a
+//! second run changes nothing. What it tightens needs nobody's leave; leading hooks away from another castellan does.
+
+mod home;
+mod report;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use castellan_agents::{AgentId, HookCommand};
+use castellan_daemon::ControlClient;
+use castellan_event::Mode;
+
+use crate::account::Account;
+use crate::agent_files::{AgentFiles, is_executable};
+use crate::directories::Directories;
+use crate::edit::Edited;
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::launch::{self, Started};
+use crate::registration::Registration;
+use crate::{launchers, presence, values};
+use report::Report;
+
+/// Options of `castellan install`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Agents to guard; without any, those found on this machine
+    #[arg(value_name = "AGENT", value_parser = values::agent())]
+    agents: Vec<AgentId>,
+
+    /// Register with no agent
+    #[arg(long, conflicts_with = "agents")]
+    no_agents: bool,
+
+    /// How decisions are carried out: `monitor` only watches at first
+    #[arg(long, value_parser = values::mode())]
+    mode: Option<Mode>,
+
+    /// Register for everybody on this machine, so that no repository can switch it off (needs root)
+    #[arg(long)]
+    managed: bool,
+
+    /// Also write `castellan-claude`, `castellan-codex`, which start an agent so that no repository can switch hooks off
+    #[arg(long)]
+    launchers: bool,
+
+    /// Only say what would be done
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Whose home the hooks lead to.
+struct Owner {
+    home: PathBuf,
+    /// Directories for configuration and state of a new home that is the default one.
+    apart: Option<Directories>,
+    /// Whether this program runs as the owner: else it leaves the home alone, which the owner's first hook makes.
+    is_self: bool,
+}
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    if options.managed && !rustix::process::geteuid().is_root() {
+        let own = launch::beside("castellan")?;
+        bail!("to register for the whole machine needs root: run `sudo {} install --managed`", own.display());
+    }
+    let owner = owner(global, options)?;
+    let agents = agents(options)?;
+    let hook = hook(&owner.home)?;
+    let mut report = Report::new(options.dry_run);
+
+    let made = if owner.is_self { make_home(&owner, options, &mut report)? } else { None };
+    for agent in &agents {
+        register(*agent, &hook, options, &mut report);
+    }
+    if options.launchers {
+        for agent in &agents {
+            report.launcher(&launchers::path(*agent)?, launchers::write(*agent, options.dry_run));
+        }
+    }
+    let started = made.map_or(Ok(()), |made| start(&made, options, &mut report));
+    // What was done is said, whatever comes of the daemon.
+    let exit = report.write(global, options, &agents, &hook)?;
+    started.map(|()| exit)
+}
+
+/// Under sudo, the home is that of the user who called it.
+fn owner(global: &Global, options: &Options) -> anyhow::Result<Owner> {
+    let caller = std::env::var("SUDO_USER").ok().filter(|name| options.managed && name != "root");
+    let (home, is_default) = global.home()?;
+    let Some(name) = caller else {
+        let apart = if is_default { Some(Directories::of_environment()?) } else { None };
+        return Ok(Owner { home, apart, is_self: true });
+    };
+    let account = Account::named(&name)
+        .with_context(|| format!("`{name}` is no user of this machine: give `--home`"))?;
+    let home = if is_default { Directories::of_account(&account).data.join("castellan") } else { home };
+    Ok(Owner { home, apart: None, is_self: false })
+}
+
+fn agents(options: &Options) -> anyhow::Result<Vec<AgentId>> {
+    if options.no_agents {
+        return Ok(Vec::new());
+    }
+    if !options.agents.is_empty() {
+        return Ok(options.agents.clone());
+    }
+    if options.managed {
+        return Ok(AgentId::ALL.to_vec());
+    }
+    let mut found = Vec::new();
+    for agent in AgentId::ALL {
+        if AgentFiles::of_environment(agent)?.is_present() {
+            found.push(agent);
+        }
+    }
+    Ok(found)
+}
+
+/// The hook that lies beside this program.
+fn hook(home: &Path) -> anyhow::Result<HookCommand> {
+    let program = launch::beside("castellan-hook")?;
+    if !is_executable(&program) {
+        bail!("`{}` is missing or not executable: it belongs beside `castellan`", program.display());
+    }
+    let text = |path: &Path| {
+        let text = path.to_str().map(str::to_owned);
+        text.with_context(|| {
+            format!("`{}` is not UTF-8, which agents' settings need: move it", path.display())
+        })
+    };
+    Ok(HookCommand { program: text(&program)?, home: text(home)? })
+}
+
+fn make_home(owner: &Owner, options: &Options, report: &mut Report) -> anyhow::Result<Option<home::Made>> {
+    if options.dry_run {
+        let layout = home::layout(&owner.home, owner.apart.as_ref())?;
+        if !layout.config_file().exists() {
+            report.home(layout.config());
+        }
+        return Ok(None);
+    }
+    let mode = options.mode.unwrap_or(Mode::Enforce);
+    let made = home::make(&owner.home, owner.apart.as_ref(), mode)?;
+    if made.is_new {
+        report.home(made.layout.config());
+    } else {
+        report.shipped(&made.files);
+    }
+    Ok(Some(made))
+}
+
+/// One agent's failure keeps no other from being guarded.
+fn register(agent: AgentId, hook: &HookCommand, options: &Options, report: &mut Report) {
+    let registered = registration(agent, options.managed).and_then(|registration| {
+        let edited = add(&registration, hook, options.dry_run)?;
+        Ok((registration, edited))
+    });
+    match registered {
+        Ok((registration, edited)) => {
+            report.registered(&registration, &edited);
+            if let Some(why) = registration.ignored().unwrap_or_default() {
+                report.ignored(&registration, &why);
+            }
+        }
+        Err(error) => report.failed(agent, &error),
+    }
+}
+
+fn registration(agent: AgentId, managed: bool) -> anyhow::Result<Registration> {
+    if managed {
+        return Ok(Registration::of_machine(agent));
+    }
+    Ok(Registration::of_user(&AgentFiles::of_environment(agent)?))
+}
+
+fn add(registration: &Registration, hook: &HookCommand, dry_run: bool) -> anyhow::Result<Edited> {
+    if !dry_run && registration.leads_elsewhere(hook)? {
+        // The castellan that the hooks lead to now loses the agent's calls.
+        presence::require_here().context("the hooks lead to another castellan now")?;
+    }
+    registration.add(hook, dry_run)
+}
+
+/// Starts the daemon; one that runs already loads the rules that were updated. On a home that was there before, the mode
+/// is changed, for which a loosening one needs a person.
+fn start(made: &home::Made, options: &Options, report: &mut Report) -> anyhow::Result<()> {
+    let home = made.layout.home();
+    let started = launch::start(home)?;
+    let client = ControlClient::new(home.clone());
+    let status = client.status()?;
+    match started {
+        Started::Now => report.started(),
+        Started::Before if status.version != env!("CARGO_PKG_VERSION") => report.outdated(&status.version),
+        Started::Before if !made.files.is_empty() => launch::reload(status.pid)?,
+        Started::Before => {}
+    }
+    if let Some(mode) = options.mode.filter(|mode| mode.as_str() != status.mode) {
+        client.set_mode(mode.as_str()).context("the mode")?;
+        report.mode(mode);
+    }
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! What an install did, what it could not do, how to undo it and what it leaves open: for people.
+
+use std::io::Write;
+use std::path::Path;
+
+use castellan_agents::{AgentId, HookCommand};
+use castellan_daemon::Shipped;
+use castellan_event::Mode;
+
+use super::Options;
+use crate::edit::Edited;
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::launch;
+use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN};
+use crate::registration::{Registration, Scope};
+
+/// Collects what is done.
+#[derive(Debug)]
+pub(super) struct Report {
+    dry_run: bool,
+    rows: Vec<Vec<Cell>>,
+    failures: Vec<String>,
+    codex_changed: bool,
+}
+
+impl Report {
+    pub(super) fn new(dry_run: bool) -> Report {
+        Report { dry_run, rows: Vec::new(), failures: Vec::new(), codex_changed: false }
+    }
+
+    /// Configuration and rules of a new home.
+    pub(super) fn home(&mut self, config: &Path) {
+        self.row("defaults written", config, "configuration and shipped rules");
+    }
+
+    /// Files of a home that was there before.
+    pub(super) fn shipped(&mut self, files: &[Shipped]) {
+        for file in files {
+            match file {
+                Shipped::Written(path) => self.row("written", path, ""),
+                Shipped::Updated(path) => self.row("rules updated", path, "you had not changed them"),
+                Shipped::Kept(path) => {
+                    self.row("rules kept", path, "yours is in force; the new one lies here")
+                }
+            }
+        }
+    }
+
+    /// A settings file of an agent.
+    pub(super) fn registered(&mut self, registration: &Registration, edited: &Edited) {
+        let what = format!("{} guarded", registration.agent.title());
+        let detail = match edited {
+            Edited::Unchanged => return,
+            Edited::Changed { backup } if !self.dry_run => format!("before: {}", backup.display()),
+            Edited::Created => "new file".to_owned(),
+            Edited::Changed { .. } | Edited::Deleted => String::new(),
+        };
+        self.codex_changed |= registration.agent == AgentId::Codex && registration.scope == Scope::User;
+        self.row(&what, &registration.file, &detail);
+    }
+
+    /// A launcher.
+    pub(super) fn launcher(&mut self, path: &Path, written: anyhow::Result<bool>) {
+        match written {
+            Ok(true) => self.row("launcher written", path, "start the agent with it"),
+            Ok(false) => {}
+            Err(error) => self.failures.push(output::message(&error)),
+        }
+    }
+
+    /// An agent that could not be registered.
+    pub(super) fn failed(&mut self, agent: AgentId, error: &anyhow::Error) {
+        self.failures.push(format!("{} is not guarded: {}", agent.title(), output::message(error)));
+    }
+
+    /// A settings file that the agent does not read.
+    pub(super) fn ignored(&mut self, registration: &Registration, why: &str) {
+        let (title, file) = (registration.agent.title(), registration.file.display());
+        self.failures
+            .push(format!("{title} is not guarded, because it does not read `{file}`: {why}: mend the file"));
+    }
+
+    pub(super) fn started(&mut self) {
+        self.rows.push(vec!["daemon started".into()]);
+    }
+
+    /// A daemon of another version goes on until somebody restarts it.
+    pub(super) fn outdated(&mut self, version: &str) {
+        self.failures.push(format!("the daemon of version {version} still runs: castellan restart"));
+    }
+
+    pub(super) fn mode(&mut self, mode: Mode) {
+        self.rows.push(vec!["mode".into(), mode.as_str().into()]);
+    }
+
+    /// Writes everything and says how it went.
+    pub(super) fn write(
+        self,
+        global: &Global,
+        options: &Options,
+        agents: &[AgentId],
+        hook: &HookCommand,
+    ) -> anyhow::Result<Exit> {
+        if !global.quiet {
+            self.write_changes(global, options)?;
+            self.write_notes(options, agents, hook)?;
+        }
+        for failure in &self.failures {
+            writeln!(anstream::stderr(), "{BAD}not done{BAD:#}: {}", output::printable_lines(failure))?;
+        }
+        Ok(if self.failures.is_empty() { Exit::Done } else { Exit::Incomplete })
+    }
+
+    fn write_changes(&self, global: &Global, options: &Options) -> anyhow::Result<()> {
+        let mut out = anstream::stdout();
+        match (self.rows.is_empty(), self.dry_run) {
+            (true, false) if self.failures.is_empty() => {
+                writeln!(out, "nothing to do: everything is in place")?
+            }
+            (true, _) => writeln!(out, "nothing changed")?,
+            (false, true) => writeln!(out, "would be done:")?,
+            (false, false) => writeln!(out, "{GOOD}done{GOOD:#}:")?,
+        }
+        output::write_table(&mut out, &self.rows)?;
+        if !self.rows.is_empty() && !self.dry_run {
+            writeln!(out, "undo: {}", output::printable(&undo(global, options)))?;
+        }
+        Ok(())
+    }
+
+    fn write_notes(&self, options: &Options, agents: &[AgentId], hook: &HookCommand) -> anyhow::Result<()> {
+        let mut out = anstream::stdout();
+        if agents.is_empty() {
+            writeln!(out, "\nno agent is guarded by this: name one, as in `castellan install claude`")?;
+        }
+        if self.codex_changed {
+            writeln!(out, "\n{WARN}Codex{WARN:#} {CODEX_TRUST}")?;
+        }
+        if options.managed {
+            writeln!(out, "\n{MACHINE} {}.", output::printable(&hook.home))?;
+        } else if !options.launchers && !agents.is_empty() {
+            writeln!(out, "\n{}", output::printable_lines(&closing(&launch::beside("castellan")?)))?;
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, what: &str, path: &Path, detail: &str) {
+        self.rows.push(vec![what.into(), path.display().to_string().into(), Cell::new(detail, FAINT)]);
+    }
+}
+
+const CODEX_TRUST: &str =
+    "runs these hooks only after you have trusted them: start codex, open /hooks, trust castellan's.";
+
+const MACHINE: &str = "\
+No repository can switch these hooks off. They are everybody's on this machine: users who cannot open the home below
+have their agents' calls denied. The home is";
+
+/// What leaves a repository no way to switch hooks off. sudo does not look where users keep their programs.
+fn closing(own: &Path) -> String {
+    let own = own.display();
+    format!(
+        "A repository's own settings can switch these hooks off. What closes that:\n  \
+         sudo {own} install --managed\n      registers them for the whole machine\n  \
+         {own} install --launchers\n      writes castellan-claude, castellan-codex to start the agents with"
+    )
+}
+
+/// The command that undoes an install.
+fn undo(global: &Global, options: &Options) -> String {
+    let mut words = vec!["castellan".to_owned()];
+    words.extend(global.home_option());
+    words.push("uninstall".to_owned());
+    words.extend(options.agents.iter().map(|agent| agent.word().to_owned()));
+    words.extend((options.launchers && !options.agents.is_empty()).then(|| "--launchers".to_owned()));
+    words.extend(options.managed.then(|| "--managed".to_owned()));
+    words.join(" ")
+}

@@ -1,0 +1,177 @@
+//! `castellan log`: shows the records, follows them live, verifies their chains.
+
+mod line;
+mod verify;
+
+pub(crate) use verify::problems;
+
+use std::io::Write;
+use std::path::Path;
+use std::time::SystemTime;
+
+use castellan_agents::AgentId;
+use castellan_audit::{Entry, Filter, Follower, Reading};
+use castellan_event::Verdict;
+
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::limits::FOLLOW_POLL;
+use crate::output::{self, FAINT, WARN};
+use crate::values;
+
+/// Options of `castellan log`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    wanted: Wanted,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Check that no record was changed, moved or removed
+    Verify(verify::Options),
+}
+
+/// Which records.
+#[derive(Debug, clap::Args)]
+struct Wanted {
+    /// Go on with new records as they come
+    #[arg(long, short)]
+    follow: bool,
+
+    /// Only the last N; 10 with --follow, all without
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+
+    /// Calls with this verdict
+    #[arg(long, value_parser = values::verdict())]
+    verdict: Option<Verdict>,
+
+    /// Records of this agent
+    #[arg(long, value_parser = values::agent())]
+    agent: Option<AgentId>,
+
+    /// Records of the session with this id
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+
+    /// Calls on which a rule fired whose name has this in it
+    #[arg(long)]
+    rule: Option<String>,
+
+    /// Records of this tool
+    #[arg(long)]
+    tool: Option<String>,
+
+    /// The call that the agent named, such as `K7`
+    #[arg(long, value_name = "ID")]
+    request: Option<String>,
+
+    /// From this time on: `2026-01-31T12:00:00Z`, or how long ago, `1h30m`
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    since: Option<SystemTime>,
+
+    /// Before this time
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    until: Option<SystemTime>,
+
+    /// Print the records as they stand in the log, one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Records shown before those that are awaited.
+const FOLLOW_FIRST: usize = 10;
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let dir = global.layout()?.log();
+    match &options.command {
+        Some(Command::Verify(options)) => verify::run(global, &dir, options),
+        None if options.wanted.follow => follow(global, &dir, &options.wanted),
+        None => show(global, &dir, &options.wanted),
+    }
+}
+
+fn show(global: &Global, dir: &Path, wanted: &Wanted) -> anyhow::Result<Exit> {
+    let Reading { entries, unreadable } = castellan_audit::read(dir, &wanted.filter())?;
+    let mut out = anstream::stdout();
+    for entry in &entries {
+        write_entry(&mut out, entry, global, wanted)?;
+    }
+    let mut err = anstream::stderr();
+    if entries.is_empty() && !global.quiet && !wanted.json {
+        writeln!(err, "{FAINT}no such record in {}{FAINT:#}", output::printable(&dir.display().to_string()))?;
+    }
+    for broken in &unreadable {
+        let (file, line, what) = (&broken.file, broken.line, output::printable(&broken.what));
+        writeln!(err, "{WARN}unreadable{WARN:#}: {file}:{line}: {what}; see `castellan log verify`")?;
+    }
+    Ok(if unreadable.is_empty() { Exit::Done } else { Exit::No })
+}
+
+fn follow(global: &Global, dir: &Path, wanted: &Wanted) -> anyhow::Result<Exit> {
+    let filter = wanted.filter();
+    // Begun before reading, so that nothing falls between; what comes twice is dropped by its number.
+    let mut follower = Follower::new(dir, true)?;
+    let mut out = anstream::stdout();
+    let mut last = 0;
+    let first = Filter { limit: filter.limit.or(Some(FOLLOW_FIRST)), ..filter.clone() };
+    for entry in castellan_audit::read(dir, &first)?.entries {
+        last = entry.seq;
+        write_entry(&mut out, &entry, global, wanted)?;
+    }
+    out.flush()?;
+    loop {
+        let entries = follower.next_entries()?;
+        if entries.is_empty() {
+            if filter.until.is_some_and(|until| until <= SystemTime::now()) || reader_is_gone() {
+                return Ok(Exit::Done);
+            }
+            std::thread::sleep(FOLLOW_POLL);
+        }
+        for entry in entries.iter().filter(|entry| entry.seq > last && filter.matches(entry)) {
+            write_entry(&mut out, entry, global, wanted)?;
+        }
+        out.flush()?;
+    }
+}
+
+/// Reports whether nobody reads standard output any more: a follower that waits writes nothing, and would not notice.
+fn reader_is_gone() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let stdout = std::io::stdout();
+    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let polled = poll(&mut fds, Some(&now));
+    polled.is_ok_and(|ready| ready > 0) && fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR))
+}
+
+fn write_entry(out: &mut impl Write, entry: &Entry, global: &Global, wanted: &Wanted) -> anyhow::Result<()> {
+    if wanted.json {
+        writeln!(out, "{}", entry.line)?;
+    } else {
+        let columns = if global.verbose { usize::MAX } else { output::columns() };
+        line::write(out, entry, columns)?;
+    }
+    Ok(())
+}
+
+impl Wanted {
+    fn filter(&self) -> Filter {
+        Filter {
+            verdict: self.verdict.map(|verdict| verdict.as_str().to_owned()),
+            agent: self.agent.map(|agent| agent.name().to_owned()),
+            session: self.session.clone(),
+            rule: self.rule.clone(),
+            tool: self.tool.clone(),
+            request: self.request.clone(),
+            since: self.since,
+            until: self.until,
+            limit: self.limit,
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! One record as a line for people: time, verdict, agent, tool, what, why.
+
+use std::io::{self, Write};
+
+use castellan_audit::{CallRecord, Entry, Record};
+
+use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, verdict_style};
+
+/// Widths of the columns before the last: time, verdict or kind, agent, tool. Rows come one by one, so they are fixed; a
+/// longer value moves the rest of its row.
+const WIDTHS: [usize; 5] = [19, 8, 11, 11, 0];
+
+/// Columns that stand before what a call does, with the gaps.
+const BEFORE_WHAT: usize = 19 + 8 + 11 + 11 + 4 * 2;
+
+/// Characters of what a call does at least, however narrow the terminal.
+const WHAT_MIN: usize = 30;
+
+/// Writes one record, with what the call does cut so that the line fits into so many columns.
+pub(super) fn write(out: &mut impl Write, entry: &Entry, columns: usize) -> io::Result<()> {
+    let time = humantime::format_rfc3339_seconds(entry.time).to_string();
+    let time = Cell::new(time.trim_end_matches('Z').replace('T', " "), FAINT);
+    let mut row = vec![time];
+    row.extend(cells(&entry.record, columns));
+    output::write_row(out, &row, &WIDTHS)
+}
+
+fn cells(record: &Record, columns: usize) -> Vec<Cell> {
+    match record {
+        Record::Call(call) => call_cells(call, columns),
+        Record::Session(session) => {
+            let what = if session.tool.is_empty() { &session.message } else { &session.use_id };
+            let text = format!("{} {}", session.event, one_line(what));
+            vec![
+                Cell::new("note", FAINT),
+                Cell::from(&session.agent),
+                tool(&session.tool),
+                Cell::new(cut(&text, columns), FAINT),
+            ]
+        }
+        Record::Control(control) => {
+            let (word, style) = if control.accepted { ("done", GOOD) } else { ("refused", WARN) };
+            let who = format!("by process {}", control.peer_pid);
+            let text = [&control.action, &control.argument, &who, &control.message].map(String::as_str);
+            vec![Cell::new(word, style), "castellan".into(), "control".into(), joined(&text)]
+        }
+        Record::Failure(failure) => {
+            let agent = if failure.agent.is_empty() { "castellan" } else { &failure.agent };
+            let text = [failure.event.as_str(), &failure.code, &failure.message];
+            vec![Cell::new("failure", BAD), agent.into(), "".into(), joined(&text)]
+        }
+        Record::Gap(gap) => {
+            let text = format!("{} {}", gap.event, gap.message);
+            vec![Cell::new("gap", WARN), Cell::from(&gap.agent), "".into(), Cell::from(one_line(&text))]
+        }
+        Record::Retention(retention) => {
+            let text = format!("deleted {}: {}", retention.file, retention.reason);
+            vec![Cell::new("log", FAINT), "castellan".into(), "".into(), text.into()]
+        }
+        Record::Recovery(recovery) => {
+            let text = format!("{}: {}", recovery.file, recovery.message);
+            vec![Cell::new("damage", BAD), "castellan".into(), "".into(), text.into()]
+        }
+    }
+}
+
+fn call_cells(call: &CallRecord, columns: usize) -> Vec<Cell> {
+    let why = why(call);
+    let what = cut(&one_line(&what(call)), columns.saturating_sub(why.chars().count() + 2));
+    let verdict = Cell::new(shown_verdict(call), verdict_style(&call.verdict));
+    let mut cells = vec![verdict, Cell::from(&call.agent), tool(&call.tool), Cell::from(what)];
+    if !why.is_empty() {
+        cells.push(Cell::new(why, FAINT));
+    }
+    cells
+}
+
+/// A verdict that was not carried out stands in brackets.
+fn shown_verdict(call: &CallRecord) -> String {
+    if call.enforced { call.verdict.clone() } else { format!("({})", call.verdict) }
+}
+
+/// The command, the paths, or the whole input.
+fn what(call: &CallRecord) -> String {
+    if let Some(command) = call.input.get("command").and_then(|command| command.as_str())
+        && call.files.is_empty()
+    {
+        return command.to_owned();
+    }
+    if call.files.is_empty() {
+        return call.input.to_string();
+    }
+    let paths = call.files.iter().map(|file| format!("{} {}", file.op, file.path).trim_start().to_owned());
+    paths.collect::<Vec<_>>().join(", ")
+}
+
+/// The request and the rules that made the verdict.
+fn why(call: &CallRecord) -> String {
+    let decisive = call.findings.iter().filter(|finding| finding.verdict == call.verdict);
+    let named = decisive.map(|finding| if finding.rule.is_empty() { &finding.code } else { &finding.rule });
+    let mut words: Vec<String> = named.cloned().collect();
+    words.dedup();
+    let rules = words.join(", ");
+    if call.request.is_empty() { rules } else { format!("{} {rules}", call.request) }
+}
+
+fn tool(name: &str) -> Cell {
+    Cell::from(output::cut(name, 32))
+}
+
+fn joined(parts: &[&str]) -> Cell {
+    let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
+    Cell::from(one_line(&parts.join(" ")))
+}
+
+fn cut(text: &str, columns: usize) -> String {
+    output::cut(&output::printable(text), columns.saturating_sub(BEFORE_WHAT).max(WHAT_MIN))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

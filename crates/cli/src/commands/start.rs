@@ -1,0 +1,20 @@
+//! `castellan start`: starts the daemon in the background, also after a `castellan stop`.
+
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::launch::{self, Started};
+
+pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
+    let layout = global.layout()?;
+    let started = launch::start(layout.home())?;
+    let status = global.client()?.status()?;
+    let how = match started {
+        Started::Now => "started",
+        Started::Before => "already running",
+    };
+    global.note(&format!("{how}: process {}, mode {}, {} rules", status.pid, status.mode, status.rules))?;
+    for problem in &status.problems {
+        global.note(&format!("problem: {problem}"))?;
+    }
+    Ok(Exit::Done)
+}

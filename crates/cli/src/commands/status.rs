@@ -1,0 +1,149 @@
+//! `castellan status`: how the daemon is, and how firmly each agent is guarded.
+
+use std::io::Write;
+use std::time::Duration;
+
+use castellan_agents::AgentId;
+use castellan_daemon::{ControlError, StatusReport};
+use serde_json::{Value as Json, json};
+
+use crate::agent_files::AgentFiles;
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::output::{self, Cell, FAINT, GOOD, WARN};
+use crate::registration::Registration;
+
+/// Options of `castellan status`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How an agent is registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Guard {
+    agent: AgentId,
+    for_user: bool,
+    for_machine: bool,
+}
+
+impl Guard {
+    /// A repository's own settings switch off hooks that are registered for the user alone.
+    fn can_be_switched_off(self) -> bool {
+        self.for_user && !self.for_machine
+    }
+}
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let guards = AgentId::ALL.into_iter().map(guard).collect::<anyhow::Result<Vec<_>>>()?;
+    let report = match global.client()?.status() {
+        Ok(report) => Some(report),
+        Err(ControlError::NotRunning) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let mut out = anstream::stdout();
+    if options.json {
+        writeln!(out, "{:#}", json_of(report.as_ref(), &guards)?)?;
+    } else {
+        write_report(&mut out, global, report.as_ref())?;
+        write_guards(&mut out, &guards)?;
+    }
+    Ok(if report.is_some() { Exit::Done } else { Exit::NotRunning })
+}
+
+/// A settings file that cannot be read registers nothing: doctor says why.
+fn guard(agent: AgentId) -> anyhow::Result<Guard> {
+    let user = Registration::of_user(&AgentFiles::of_environment(agent)?);
+    let present = |registration: Registration| registration.is_present().unwrap_or(false);
+    Ok(Guard { agent, for_user: present(user), for_machine: present(Registration::of_machine(agent)) })
+}
+
+fn json_of(report: Option<&StatusReport>, guards: &[Guard]) -> anyhow::Result<Json> {
+    let agents: Vec<Json> = guards
+        .iter()
+        .map(|guard| {
+            json!({
+                "agent": guard.agent.word(),
+                "registered_for_user": guard.for_user,
+                "registered_for_machine": guard.for_machine,
+                "repository_can_switch_off": guard.can_be_switched_off(),
+            })
+        })
+        .collect();
+    let mut status = json!({ "running": report.is_some() });
+    if let (Json::Object(status), Some(report)) = (&mut status, report)
+        && let Json::Object(report) = serde_json::to_value(report)?
+    {
+        status.extend(report);
+    }
+    if let Json::Object(status) = &mut status {
+        status.insert("agents".to_owned(), Json::Array(agents));
+    }
+    Ok(status)
+}
+
+fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusReport>) -> anyhow::Result<()> {
+    let layout = global.layout()?;
+    let home = layout.home().dir().display().to_string();
+    let Some(report) = report else {
+        let why = match layout.home().stopped_marker().exists() {
+            true => "it was stopped: calls of guarded agents are denied until `castellan start`",
+            false => "the next call of a guarded agent starts it, or `castellan start`",
+        };
+        let rows =
+            [vec![Cell::from("daemon"), Cell::new(format!("not running; {why}"), WARN)], row("home", &home)];
+        return Ok(output::write_table(out, &rows)?);
+    };
+    let mode_style = if report.mode == "enforce" { GOOD } else { WARN };
+    let verdicts = &report.verdicts;
+    let (deny, ask, allow, defer) = (verdicts.deny, verdicts.ask, verdicts.allow, verdicts.defer);
+    let up = humantime::format_duration(Duration::from_secs(report.uptime_s));
+    let policy =
+        if global.verbose { report.policy.as_str() } else { report.policy.get(..12).unwrap_or_default() };
+    let mut rows = vec![
+        row("daemon", &format!("running for {up}, process {}, version {}", report.pid, report.version)),
+        vec!["mode".into(), Cell::new(&report.mode, mode_style)],
+        row("policy", &format!("{} rules, {} ({})", report.rules, policy, report.policy_origin)),
+        row("calls", &format!("{deny} denied, {ask} asked, {allow} allowed, {defer} left to the agent")),
+        row("log", &format!("{}, {} records", report.log, report.log_last_seq)),
+        row("home", &home),
+    ];
+    if report.failures > 0 {
+        rows.push(warning("failures", &format!("{}; see `castellan log`", report.failures)));
+    }
+    if report.log_limit_reached {
+        rows.push(warning(
+            "log",
+            "the denied calls of 90 days do not fit: raise `log.notable_mib` in config.toml",
+        ));
+    }
+    rows.extend(report.problems.iter().map(|problem| warning("problem", problem)));
+    Ok(output::write_table(out, &rows)?)
+}
+
+fn write_guards(out: &mut impl Write, guards: &[Guard]) -> anyhow::Result<()> {
+    let mut rows = Vec::new();
+    for guard in guards {
+        let (text, style) = match (guard.for_machine, guard.for_user) {
+            (true, _) => ("guarded, for everybody on this machine", GOOD),
+            (false, true) => (
+                "guarded, but a repository can switch this off; `castellan install --managed` closes that",
+                WARN,
+            ),
+            (false, false) => ("not guarded", FAINT),
+        };
+        rows.push(vec![Cell::from(guard.agent.title()), Cell::new(text, style)]);
+    }
+    writeln!(out)?;
+    Ok(output::write_table(out, &rows)?)
+}
+
+fn row(name: &str, value: &str) -> Vec<Cell> {
+    vec![name.into(), value.into()]
+}
+
+fn warning(name: &str, value: &str) -> Vec<Cell> {
+    vec![name.into(), Cell::new(value, WARN)]
+}

@@ -1,0 +1,34 @@
+//! `castellan stop`: ends the daemon for good. Guarded agents' calls are denied until `castellan start`.
+
+use anyhow::Context;
+use castellan_daemon::{ControlClient, ControlError, Layout};
+use castellan_wire::WireError;
+
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::{launch, presence};
+
+pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
+    let layout = global.layout()?;
+    stop(&layout)?;
+    global.note("stopped: calls of guarded agents are denied until `castellan start`")?;
+    Ok(Exit::Done)
+}
+
+/// Stops the daemon of a home and keeps hooks from starting it. Needs a person, whether it runs or not.
+pub(crate) fn stop(layout: &Layout) -> anyhow::Result<()> {
+    let client = ControlClient::new(layout.home().clone());
+    match client.stop() {
+        // A daemon that ends may hang up before it has said so.
+        Ok(()) | Err(ControlError::Wire(WireError::Closed)) => launch::await_end(layout.home(), &client),
+        Err(ControlError::NotRunning) => {
+            presence::require_here()?;
+            let marker = layout.home().stopped_marker();
+            match marker.parent().is_some_and(|dir| dir.exists()) {
+                true => std::fs::write(&marker, b"").with_context(|| format!("`{}`", marker.display())),
+                false => Ok(()),
+            }
+        }
+        Err(error) => Err(error.into()),
+    }
+}

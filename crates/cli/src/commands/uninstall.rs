@@ -1,0 +1,219 @@
+//! `castellan uninstall`: undoes an install. Settings files get back the bytes they had; what a person wrote stays unless
+//! `--purge` is given. It loosens, so it needs a person.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use castellan_agents::AgentId;
+use castellan_daemon::Layout;
+
+use crate::agent_files::AgentFiles;
+use crate::commands::stop;
+use crate::edit::{Edited, backups};
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::output::{self, BAD, Cell};
+use crate::registration::Registration;
+use crate::{launch, launchers, presence, values};
+
+/// Options of `castellan uninstall`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Agents to guard no longer; without any, all of them, and the daemon is stopped
+    #[arg(value_name = "AGENT", value_parser = values::agent())]
+    agents: Vec<AgentId>,
+
+    /// Undo the registration for everybody on this machine (needs root)
+    #[arg(long)]
+    managed: bool,
+
+    /// Remove the launchers
+    #[arg(long)]
+    launchers: bool,
+
+    /// Also delete configuration, rules and log
+    #[arg(long, conflicts_with_all = ["agents", "managed", "launchers"])]
+    purge: bool,
+}
+
+impl Options {
+    fn is_whole(&self) -> bool {
+        self.agents.is_empty() && !self.managed && !self.launchers
+    }
+}
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let layout = global.layout()?;
+    if options.managed {
+        if !rustix::process::geteuid().is_root() {
+            let own = launch::beside("castellan")?;
+            bail!(
+                "to undo this for the whole machine needs root: run `sudo {} uninstall --managed`",
+                own.display()
+            );
+        }
+        // The daemon may be another user's, who is asked for nothing here: root decides.
+        presence::require_here()?;
+    } else {
+        presence::require(layout.home(), &action(options))?;
+    }
+    let for_machine = machine_registrations();
+    if let (true, Some(registration)) = (options.purge, for_machine.first()) {
+        let (title, file) = (registration.agent.title(), registration.file.display());
+        let first = "run `sudo castellan uninstall --managed` first";
+        bail!("{title} is registered for the whole machine in `{file}`: {first}");
+    }
+    let mut undone = Undone::default();
+    for registration in registrations(options)? {
+        undone.registration(&registration, registration.remove());
+    }
+    if options.launchers || options.is_whole() {
+        for agent in agents(options) {
+            undone.launcher(&launchers::path(agent)?, launchers::remove(agent));
+        }
+    }
+    // A daemon that is stopped while hooks are left would have every call denied.
+    let stopped = if options.is_whole() && undone.failures.is_empty() && for_machine.is_empty() {
+        stop(&layout, options.purge, &mut undone)
+    } else {
+        Ok(())
+    };
+    // What was undone is said, whatever comes of the daemon.
+    write(global, &layout, options, &undone)?;
+    stopped?;
+    Ok(if undone.failures.is_empty() { Exit::Done } else { Exit::Incomplete })
+}
+
+/// What was undone, and what could not be.
+#[derive(Debug, Default)]
+struct Undone {
+    rows: Vec<Vec<Cell>>,
+    failures: Vec<String>,
+}
+
+impl Undone {
+    fn registration(&mut self, registration: &Registration, edited: anyhow::Result<Edited>) {
+        let title = registration.agent.title();
+        let detail = match edited {
+            Ok(Edited::Unchanged | Edited::Created) => return,
+            Ok(Edited::Changed { backup }) => format!("before: {}", backup.display()),
+            Ok(Edited::Deleted) => "deleted: castellan had made it".to_owned(),
+            Err(error) => {
+                self.failures.push(format!("{title} is still registered: {}", output::message(&error)));
+                return;
+            }
+        };
+        let what = format!("{title} no longer guarded");
+        self.rows.push(vec![what.into(), registration.file.display().to_string().into(), detail.into()]);
+    }
+
+    fn launcher(&mut self, path: &Path, removed: anyhow::Result<bool>) {
+        match removed {
+            Ok(true) => self.rows.push(vec!["launcher removed".into(), path.display().to_string().into()]),
+            Ok(false) => {}
+            Err(error) => self.failures.push(output::message(&error)),
+        }
+    }
+}
+
+fn stop(layout: &Layout, and_purge: bool, undone: &mut Undone) -> anyhow::Result<()> {
+    stop::stop(layout)?;
+    undone.rows.push(vec!["daemon stopped".into()]);
+    if and_purge {
+        purge(layout)?;
+        undone.rows.push(vec!["deleted".into(), "configuration, rules and log".into()]);
+    }
+    Ok(())
+}
+
+/// What the log says about it.
+fn action(options: &Options) -> String {
+    let words: Vec<&str> = agents(options).into_iter().map(AgentId::word).collect();
+    format!("uninstall {}", words.join(" "))
+}
+
+fn agents(options: &Options) -> Vec<AgentId> {
+    if options.agents.is_empty() { AgentId::ALL.to_vec() } else { options.agents.clone() }
+}
+
+fn registrations(options: &Options) -> anyhow::Result<Vec<Registration>> {
+    if options.managed {
+        return Ok(agents(options).into_iter().map(Registration::of_machine).collect());
+    }
+    if options.launchers && options.agents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let user = |agent| Ok(Registration::of_user(&AgentFiles::of_environment(agent)?));
+    agents(options).into_iter().map(user).collect()
+}
+
+/// Deletes what castellan made, by name; a directory with anything else in it stays.
+fn purge(layout: &Layout) -> anyhow::Result<()> {
+    let (config, home) = (layout.config(), layout.home());
+    let trees = [config.join("rules"), layout.log(), layout.last_good(), home.run()];
+    let files = [layout.config_file(), home.dir().join("layout")];
+    let dirs: [&Path; 3] = [config, layout.state(), home.dir()];
+    for tree in trees.iter().filter(|tree| tree.exists()) {
+        std::fs::remove_dir_all(tree).with_context(|| format!("`{}`", tree.display()))?;
+    }
+    for file in files.iter().filter(|file| file.exists()) {
+        std::fs::remove_file(file).with_context(|| format!("`{}`", file.display()))?;
+    }
+    for dir in dirs {
+        // Not empty: somebody else keeps something there.
+        let _ = std::fs::remove_dir(dir);
+    }
+    Ok(())
+}
+
+fn write(global: &Global, layout: &Layout, options: &Options, undone: &Undone) -> anyhow::Result<()> {
+    let Undone { rows, failures } = undone;
+    for failure in failures {
+        writeln!(anstream::stderr(), "{BAD}not done{BAD:#}: {}", output::printable_lines(failure))?;
+    }
+    if global.quiet {
+        return Ok(());
+    }
+    let mut out = anstream::stdout();
+    output::write_table(&mut out, rows)?;
+    if rows.is_empty() && failures.is_empty() {
+        writeln!(out, "nothing to do")?;
+    }
+    let left = left(layout, options)?;
+    if !left.is_empty() {
+        writeln!(out, "\nleft in place:")?;
+        output::write_table(&mut out, &left)?;
+    }
+    Ok(())
+}
+
+/// What is still there, and how it goes.
+fn left(layout: &Layout, options: &Options) -> anyhow::Result<Vec<Vec<Cell>>> {
+    let mut left = Vec::new();
+    let mut add = |what: &str, path: PathBuf, how: &str| {
+        if path.exists() {
+            left.push(vec![Cell::from(what), path.display().to_string().into(), how.into()]);
+        }
+    };
+    if options.is_whole() {
+        add("configuration, rules", layout.config().to_owned(), "castellan uninstall --purge");
+        add("log", layout.log(), "castellan uninstall --purge");
+    }
+    for registration in registrations(options)? {
+        for backup in backups(&registration.file) {
+            add("backup", backup, "delete it when you no longer need it");
+        }
+    }
+    if !options.managed {
+        for registration in machine_registrations() {
+            add("for everybody", registration.file, "sudo castellan uninstall --managed");
+        }
+    }
+    Ok(left)
+}
+
+fn machine_registrations() -> Vec<Registration> {
+    let all = AgentId::ALL.into_iter().map(Registration::of_machine);
+    all.filter(|registration| registration.is_present().unwrap_or(false)).collect()
+}

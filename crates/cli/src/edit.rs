@@ -1,0 +1,226 @@
+//! [`SettingsFile`]: a file of somebody else's, edited so that nothing can be lost: symlinks are kept, the old text is
+//! backed up, the new one is there whole or not at all, with the mode and owner of the old. It must not know what is in it.
+
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, bail};
+use castellan_agents::SETTINGS_BYTES_MAX;
+use rustix::fs::{Gid, Uid};
+
+/// A file as it was read.
+#[derive(Debug)]
+pub(crate) struct SettingsFile {
+    /// As its owner calls it.
+    path: PathBuf,
+    /// Past every symlink.
+    target: PathBuf,
+    /// `None` where there is no file.
+    text: Option<String>,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Edited {
+    Unchanged,
+    Created,
+    Changed { backup: PathBuf },
+    Deleted,
+}
+
+impl SettingsFile {
+    /// Reads a file, which need not exist.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<SettingsFile> {
+        let at = || format!("`{}`", path.display());
+        let target = match fs::canonicalize(path) {
+            Ok(target) => target,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if fs::symlink_metadata(path).is_ok() {
+                    bail!("`{}` is a symlink to nothing: make its target, or remove it", path.display());
+                }
+                return Ok(SettingsFile { path: path.to_owned(), target: path.to_owned(), text: None });
+            }
+            Err(error) => return Err(error).with_context(at),
+        };
+        let text = read_text(&target).with_context(at)?;
+        Ok(SettingsFile { path: path.to_owned(), target, text: Some(text) })
+    }
+
+    /// Returns its text; that of a missing file is empty.
+    pub(crate) fn text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
+    }
+
+    /// Returns what [`SettingsFile::replace`] would do.
+    pub(crate) fn would_be(&self, text: &str) -> Edited {
+        match &self.text {
+            Some(old) if old == text => Edited::Unchanged,
+            None if text.is_empty() => Edited::Unchanged,
+            None => Edited::Created,
+            Some(_) if text.is_empty() && !self.was_empty() => Edited::Deleted,
+            Some(_) => Edited::Changed { backup: self.backup_path(SystemTime::now()) },
+        }
+    }
+
+    /// Replaces the text. A new file gets `mode`; one that would become empty is deleted, unless it was empty before
+    /// castellan came.
+    pub(crate) fn replace(&self, text: &str, mode: u32) -> anyhow::Result<Edited> {
+        let edited = self.would_be(text);
+        let at = || format!("`{}`", self.path.display());
+        match &edited {
+            Edited::Unchanged => {}
+            Edited::Created => self.write(text, mode).with_context(at)?,
+            Edited::Changed { backup } => {
+                self.back_up(backup).with_context(|| format!("`{}`", backup.display()))?;
+                self.write(text, mode).with_context(at)?;
+            }
+            Edited::Deleted => fs::remove_file(&self.target).with_context(at)?,
+        }
+        Ok(edited)
+    }
+
+    /// A file that castellan made has no backup of before; one that was there and empty has an empty one.
+    fn was_empty(&self) -> bool {
+        backups(&self.path).iter().any(|backup| fs::metadata(backup).is_ok_and(|meta| meta.len() == 0))
+    }
+
+    /// The name of a backup made now: `<file>.castellan-backup-<unix seconds>`, a later second where that one is taken.
+    fn backup_path(&self, now: SystemTime) -> PathBuf {
+        let seconds = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let named = |seconds: u64| PathBuf::from(format!("{}{BACKUP}{seconds}", self.path.display()));
+        (seconds..).map(named).find(|backup| !backup.exists()).unwrap_or_else(|| named(seconds))
+    }
+
+    fn back_up(&self, backup: &Path) -> anyhow::Result<()> {
+        let meta = fs::metadata(&self.target)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(backup)?;
+        give(&file, &meta)?;
+        file.write_all(self.text().as_bytes())?;
+        Ok(file.sync_all()?)
+    }
+
+    fn write(&self, text: &str, mode: u32) -> anyhow::Result<()> {
+        let dir = self.target.parent().context("it lies in no directory")?;
+        let mut partial = tempfile::NamedTempFile::new_in(dir)?;
+        match fs::metadata(&self.target) {
+            Ok(meta) => give(partial.as_file(), &meta)?,
+            Err(_) => partial.as_file().set_permissions(Permissions::from_mode(mode))?,
+        }
+        partial.write_all(text.as_bytes())?;
+        partial.as_file().sync_all()?;
+        let now = if self.target.exists() { Some(read_text(&self.target)?) } else { None };
+        if now != self.text {
+            bail!("it was changed by somebody else just now: run the command again");
+        }
+        partial.persist(&self.target)?;
+        Ok(())
+    }
+}
+
+const BACKUP: &str = ".castellan-backup-";
+
+/// Returns the backups of a file.
+pub(crate) fn backups(path: &Path) -> Vec<PathBuf> {
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return Vec::new() };
+    let begin = format!("{}{BACKUP}", name.to_string_lossy());
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&begin))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
+}
+
+fn read_text(file: &Path) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    let most = SETTINGS_BYTES_MAX as u64 + 1;
+    fs::File::open(file)?.take(most).read_to_end(&mut bytes)?;
+    if bytes.len() > SETTINGS_BYTES_MAX {
+        bail!("it has more than {SETTINGS_BYTES_MAX} bytes");
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let line = error
+            .as_bytes()
+            .iter()
+            .take(error.utf8_error().valid_up_to())
+            .filter(|byte| **byte == b'\n')
+            .count();
+        anyhow::anyhow!("line {}: not valid UTF-8: save it as UTF-8", line + 1)
+    })
+}
+
+/// Gives a file the mode and owner of another. Only root can give to others; a user's own file needs no giving.
+fn give(file: &fs::File, like: &fs::Metadata) -> io::Result<()> {
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) != (like.uid(), like.gid()) {
+        rustix::fs::fchown(file, Some(Uid::from_raw(like.uid())), Some(Gid::from_raw(like.gid())))?;
+    }
+    file.set_permissions(Permissions::from_mode(like.mode() & 0o7777))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_mode_and_old_text_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real.json"), dir.path().join("link.json"));
+        fs::write(&real, "old").unwrap();
+        fs::set_permissions(&real, Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink("real.json", &link).unwrap();
+
+        let file = SettingsFile::read(&link).unwrap();
+        let Edited::Changed { backup } = file.replace("new", 0o600).unwrap() else { panic!("not changed") };
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+        assert_eq!(fs::read_link(&link).unwrap(), Path::new("real.json"));
+        assert_eq!(fs::metadata(&real).unwrap().mode() & 0o7777, 0o640);
+        assert_eq!(fs::read_to_string(&backup).unwrap(), "old");
+        assert_eq!(backups(&link), [backup]);
+        assert_eq!(SettingsFile::read(&link).unwrap().replace("new", 0o600).unwrap(), Edited::Unchanged);
+    }
+
+    #[test]
+    fn only_a_file_that_was_not_there_is_deleted() {
+        let dir = tempfile::tempdir().unwrap();
+        let (made, empty) = (dir.path().join("made.json"), dir.path().join("empty.json"));
+        fs::write(&empty, "").unwrap();
+        for path in [&made, &empty] {
+            SettingsFile::read(path).unwrap().replace("ours", 0o600).unwrap();
+            SettingsFile::read(path).unwrap().replace("", 0o600).unwrap();
+        }
+        assert!(!made.exists());
+        assert_eq!(fs::read_to_string(&empty).unwrap(), "");
+    }
+
+    #[test]
+    fn what_changes_meanwhile_is_not_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "1").unwrap();
+        let file = SettingsFile::read(&path).unwrap();
+        fs::write(&path, "2").unwrap();
+        assert!(file.replace("3", 0o600).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "2");
+    }
+
+    #[test]
+    fn unreadable_files_say_why() {
+        let dir = tempfile::tempdir().unwrap();
+        let check = |bytes: &[u8], part: &str| {
+            let path = dir.path().join("f");
+            fs::write(&path, bytes).unwrap();
+            let error = format!("{:#}", SettingsFile::read(&path).unwrap_err());
+            assert!(error.contains(part), "{error}");
+        };
+        check(b"{}\n\xff", "line 2: not valid UTF-8");
+        check(&vec![b' '; SETTINGS_BYTES_MAX + 1], "more than");
+        let link = dir.path().join("l");
+        std::os::unix::fs::symlink("nothing", &link).unwrap();
+        assert!(SettingsFile::read(&link).unwrap_err().to_string().contains("symlink to nothing"));
+    }
+}

@@ -1,0 +1,103 @@
+//! [`Exit`]: the exit codes of `castellan`, one table. They are stable: scripts may rely on them.
+
+use std::io;
+use std::process::ExitCode;
+
+use castellan_daemon::{ControlError, DaemonError, Refusal};
+
+/// How `castellan` ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Done,
+    No,
+    Usage,
+    NotRunning,
+    Refused,
+    AlreadyRunning,
+    Incomplete,
+    Failed,
+    Ask,
+    Deny,
+}
+
+/// Exit, its code, what it means. `--help`, the man page and the documentation are made from this.
+pub(crate) const EXITS: &[(Exit, u8, &str)] = &[
+    (Exit::Done, 0, "done; of `check`: allowed, or left to the agent"),
+    (Exit::No, 1, "the answer is no, or problems were found"),
+    (Exit::Usage, 2, "the command line is wrong"),
+    (Exit::NotRunning, 3, "the daemon is not running"),
+    (Exit::Refused, 4, "refused: it needs a person at a terminal"),
+    (Exit::AlreadyRunning, 5, "a daemon already serves this home"),
+    (Exit::Incomplete, 6, "done in part; the output says what was left out"),
+    (Exit::Failed, 7, "failed; the message says why"),
+    (Exit::Ask, 10, "of `check`: asked"),
+    (Exit::Deny, 11, "of `check`: denied"),
+];
+
+impl Exit {
+    /// Returns the exit for an error.
+    pub(crate) fn of(error: &anyhow::Error) -> Exit {
+        if error.downcast_ref::<Refusal>().is_some() {
+            return Exit::Refused;
+        }
+        if let Some(DaemonError::AlreadyRunning(_)) = error.downcast_ref::<DaemonError>() {
+            return Exit::AlreadyRunning;
+        }
+        match error.downcast_ref::<ControlError>() {
+            Some(ControlError::NotRunning) => Exit::NotRunning,
+            Some(ControlError::Refused(_)) => Exit::Refused,
+            Some(ControlError::Wire(_) | ControlError::Answer(_)) | None => Exit::Failed,
+        }
+    }
+
+    fn code(self) -> u8 {
+        EXITS.iter().find(|(exit, ..)| *exit == self).map_or(u8::MAX, |(_, code, _)| *code)
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// Returns the table for `--help`.
+pub(crate) fn help() -> String {
+    let lines = EXITS.iter().map(|(_, code, meaning)| format!("\n  {code:>2}  {meaning}"));
+    format!("Exit codes:{}", lines.collect::<String>())
+}
+
+/// Reports whether an error is only that the reader of our output went away, as `| head` does.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    io.into_iter().any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_exit_has_one_code_of_its_own() {
+        let mut codes: Vec<u8> = EXITS
+            .iter()
+            .map(|(exit, code, _)| {
+                assert_eq!(exit.code(), *code);
+                *code
+            })
+            .collect();
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), EXITS.len());
+    }
+
+    #[test]
+    fn errors_have_the_exit_of_their_cause() {
+        let check = |error: anyhow::Error, expected| assert_eq!(Exit::of(&error), expected, "{error:#}");
+        check(ControlError::NotRunning.into(), Exit::NotRunning);
+        check(anyhow::Error::from(Refusal::NoTerminal).context("uninstall"), Exit::Refused);
+        check(ControlError::Refused("x".into()).into(), Exit::Refused);
+        check(DaemonError::AlreadyRunning("/h".into()).into(), Exit::AlreadyRunning);
+        check(anyhow::anyhow!("x"), Exit::Failed);
+    }
+}

@@ -1,0 +1,120 @@
+//! Starting and awaiting the daemon of a home, from the `castellan` that runs now.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use castellan_daemon::ControlClient;
+use castellan_wire::{Home, connect};
+use rustix::process::{Pid, Signal};
+
+use crate::limits::{DAEMON_STDERR_BYTES_MAX, POLL, START_TIME, STOP_TIME};
+use crate::output::printable_lines;
+
+/// What [`start`] found or did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Started {
+    Now,
+    Before,
+}
+
+/// Starts the daemon of `home` unless one listens, and forgets that it was stopped on purpose.
+pub(crate) fn start(home: &Home) -> anyhow::Result<Started> {
+    DirBuilder::new().recursive(true).mode(0o700).create(home.run()).with_context(|| at(&home.run()))?;
+    let marker = home.stopped_marker();
+    match std::fs::remove_file(&marker) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).context(at(&marker)),
+        _ => {}
+    }
+    if listens(home) {
+        return Ok(Started::Before);
+    }
+    let mut daemon = spawn(home)?;
+    let up = poll(START_TIME, || listens(home) || daemon.try_wait().is_ok_and(|status| status.is_some()));
+    if listens(home) {
+        return Ok(Started::Now);
+    }
+    if up {
+        bail!("the daemon did not start: {}", last_words(home));
+    }
+    bail!(
+        "the daemon did not listen within {} s; look at `{}`",
+        START_TIME.as_secs(),
+        home.daemon_stderr().display()
+    )
+}
+
+/// Tells a running daemon to load the rule files again.
+pub(crate) fn reload(pid: u32) -> anyhow::Result<()> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).context("the daemon has no process id")?;
+    rustix::process::kill_process(pid, Signal::HUP)
+        .context("the daemon could not be told to load the rules again")
+}
+
+/// Waits until the daemon of `home` has ended.
+pub(crate) fn await_end(home: &Home, client: &ControlClient) -> anyhow::Result<()> {
+    let ended = poll(STOP_TIME, || !client.is_running() && is_unlocked(home));
+    if !ended {
+        bail!("the daemon has not ended within {} s: it may still finish calls", STOP_TIME.as_secs());
+    }
+    Ok(())
+}
+
+/// Returns the path of a program that lies beside this one. The running executable counts, past any symlink to it.
+pub(crate) fn beside(name: &str) -> anyhow::Result<PathBuf> {
+    let own = std::env::current_exe().context("the path of this program is unknown")?;
+    let dir = own.parent().with_context(|| format!("`{}` lies in no directory", own.display()))?;
+    Ok(dir.join(name))
+}
+
+fn listens(home: &Home) -> bool {
+    connect(&home.hook_socket()).is_ok()
+}
+
+fn is_unlocked(home: &Home) -> bool {
+    std::fs::File::open(home.daemon_lock()).map_or(true, |lock| lock.try_lock_shared().is_ok())
+}
+
+/// The daemon gets nothing of this process: no environment, no directory, no terminal to write to.
+fn spawn(home: &Home) -> anyhow::Result<Child> {
+    let file = home.daemon_stderr();
+    let mut options = OpenOptions::new();
+    let stderr =
+        options.write(true).create(true).truncate(true).mode(0o600).open(&file).with_context(|| at(&file))?;
+    let program = beside("castellan")?;
+    let mut command = Command::new(&program);
+    command.arg("daemon").arg("--home").arg(home.dir());
+    command.env_clear().current_dir("/");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
+    command.spawn().with_context(|| at(&program))
+}
+
+fn last_words(home: &Home) -> String {
+    let text = std::fs::read(home.daemon_stderr()).unwrap_or_default();
+    let start = text.len().saturating_sub(DAEMON_STDERR_BYTES_MAX);
+    let tail = String::from_utf8_lossy(text.get(start..).unwrap_or_default());
+    let tail = tail.trim().strip_prefix("castellan: ").unwrap_or(tail.trim());
+    if tail.is_empty() { "it said nothing".to_owned() } else { printable_lines(tail) }
+}
+
+/// Looks at `condition` until it is true or `time` is over.
+fn poll(time: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let until = Instant::now() + time;
+    loop {
+        if condition() {
+            return true;
+        }
+        if Instant::now() >= until {
+            return false;
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+fn at(path: &Path) -> String {
+    format!("`{}`", path.display())
+}

@@ -1,0 +1,33 @@
+//! Limits of the command, each with its reason.
+
+use std::time::Duration;
+
+/// Bytes of `/etc/passwd`. Machines with more local users than fit have other means to look them up.
+pub(crate) const PASSWD_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Bytes of standard error shown of a daemon that did not start: its last lines say why.
+pub(crate) const DAEMON_STDERR_BYTES_MAX: usize = 4096;
+
+/// Time for a started daemon to listen. It is up in milliseconds; a long log is read at the start.
+pub(crate) const START_TIME: Duration = Duration::from_secs(6);
+
+/// Time for a daemon to end: it finishes calls in flight for up to 8 s.
+pub(crate) const STOP_TIME: Duration = Duration::from_secs(10);
+
+/// Time between two looks at something that cannot be waited on.
+pub(crate) const POLL: Duration = Duration::from_millis(10);
+
+/// Time between two looks at the log's end.
+pub(crate) const FOLLOW_POLL: Duration = Duration::from_millis(200);
+
+/// Time for the canary's hook to answer. Its own deadline for a daemon that starts is below.
+pub(crate) const CANARY_TIME: Duration = Duration::from_secs(20);
+
+/// Bytes of a hook's answer that doctor reads: a denial has some hundred.
+pub(crate) const CANARY_ANSWER_BYTES_MAX: u64 = 256 * 1024;
+
+/// Columns of a table where the output is no terminal.
+pub(crate) const COLUMNS_DEFAULT: usize = 160;
+
+/// Bytes of a repository's settings file that doctor looks at; agents' own files have a few KiB.
+pub(crate) const REPOSITORY_FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;

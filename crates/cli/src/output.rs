@@ -1,0 +1,156 @@
+//! Colours and tables for people. Nothing that came from an agent reaches the terminal raw: control characters are shown,
+//! not obeyed.
+
+use std::io::{self, Write};
+
+use clap::builder::styling::{AnsiColor, Style};
+
+use crate::limits::COLUMNS_DEFAULT;
+
+/// Denied, broken.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+/// Asked, doubtful.
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default().bold();
+/// Allowed, sound.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+/// Of less interest.
+pub(crate) const FAINT: Style = Style::new().dimmed();
+/// No colour.
+pub(crate) const PLAIN: Style = Style::new();
+
+/// Returns the colour of a verdict's word.
+pub(crate) fn verdict_style(verdict: &str) -> Style {
+    match verdict {
+        "deny" => BAD,
+        "ask" => WARN,
+        "allow" => GOOD,
+        _ => FAINT,
+    }
+}
+
+/// One cell of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Cell {
+    text: String,
+    style: Style,
+}
+
+impl Cell {
+    /// Returns a cell in a colour.
+    pub(crate) fn new(text: impl AsRef<str>, style: Style) -> Cell {
+        Cell { text: printable(text.as_ref()), style }
+    }
+}
+
+impl<T: AsRef<str>> From<T> for Cell {
+    fn from(text: T) -> Cell {
+        Cell::new(text, PLAIN)
+    }
+}
+
+/// Writes rows in columns two blanks apart; the last column is as long as it is.
+pub(crate) fn write_table(out: &mut impl Write, rows: &[Vec<Cell>]) -> io::Result<()> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.chars().count()).max()
+    };
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or_default()).collect();
+    for row in rows {
+        write_row(out, row, &widths)?;
+    }
+    Ok(())
+}
+
+/// Writes one row with columns of given widths, for rows that come one by one.
+pub(crate) fn write_row(out: &mut impl Write, row: &[Cell], widths: &[usize]) -> io::Result<()> {
+    for (column, Cell { text, style }) in row.iter().enumerate() {
+        let last = column + 1 == row.len();
+        let width = if last { 0 } else { widths.get(column).copied().unwrap_or_default() };
+        let padding = width.saturating_sub(text.chars().count());
+        let gap = if last { "" } else { "  " };
+        write!(out, "{style}{text}{style:#}{:padding$}{gap}", "")?;
+    }
+    writeln!(out)
+}
+
+/// Columns of the terminal, or of a file that is read later.
+pub(crate) fn columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(COLUMNS_DEFAULT)
+}
+
+/// Cuts a text to a number of characters and marks the cut.
+pub(crate) fn cut(text: &str, chars_max: usize) -> String {
+    if text.chars().count() <= chars_max {
+        return text.to_owned();
+    }
+    let mut kept: String = text.chars().take(chars_max.saturating_sub(1)).collect();
+    kept.push('…');
+    kept
+}
+
+/// An error and its causes in a line.
+pub(crate) fn message(error: &anyhow::Error) -> String {
+    printable_lines(&format!("{error:#}"))
+}
+
+/// A number and what is counted: `1 file`, `2 files`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// One line with every control and bidirectional-format character shown as an escape.
+pub(crate) fn printable(text: &str) -> String {
+    escaped(text, is_invisible)
+}
+
+/// The same for text of several lines.
+pub(crate) fn printable_lines(text: &str) -> String {
+    escaped(text, |c| c != '\n' && is_invisible(c))
+}
+
+fn escaped(text: &str, must_be: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if must_be(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
+}
+
+fn is_invisible(c: char) -> bool {
+    // Bidirectional controls make a text read other than it is (CVE-2021-42574).
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_below_each_other() {
+        let mut out = Vec::new();
+        let rows = [vec!["a".into(), "b".into()], vec!["äöü".into(), Cell::new("x\ny", PLAIN)]];
+        write_table(&mut out, &rows).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "a    b\näöü  x\\ny\n");
+    }
+
+    #[test]
+    fn a_terminal_is_not_told_what_to_do() {
+        assert_eq!(printable("a\u{1b}[2Jb\tc\u{202e}d"), "a\\u{1b}[2Jb\\tc\\u{202e}d");
+        assert_eq!(printable_lines("a\nb\r"), "a\nb\\r");
+        assert_eq!(printable("größe ✓"), "größe ✓");
+    }
+
+    #[test]
+    fn no_cause_is_said_twice() {
+        let named = io::Error::other("the file `x`: full");
+        assert_eq!(message(&anyhow::anyhow!("full").context("the file `x`: full")), "the file `x`: full");
+        assert_eq!(message(&anyhow::Error::from(named).context("the log")), "the log: the file `x`: full");
+    }
+
+    #[test]
+    fn a_cut_is_marked() {
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("äbcdefg", 6), "äbcde…");
+    }
+}

@@ -1,0 +1,50 @@
+//! The policy of a home as this process sees it, for judging and listing without a daemon.
+
+use anyhow::bail;
+use castellan_daemon::{Config, Layout, PolicyOrigin, load_policy, shipped_rules};
+use castellan_event::FIELDS;
+use castellan_policy::Policy;
+use castellan_rules as rules;
+
+/// A policy and what it was made of.
+#[derive(Debug)]
+pub(crate) struct LoadedPolicy {
+    pub(crate) policy: Policy,
+    pub(crate) source: Source,
+}
+
+/// What a policy was made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The rule files as they are.
+    Files,
+    /// The rules that castellan ships, for a home that does not exist yet.
+    Shipped,
+    /// The last good set or nothing, and why.
+    NotTheFiles(String),
+}
+
+/// Loads the policy of a home; of one that does not exist, the policy that it would get.
+pub(crate) fn load(layout: &Layout, config: &Config) -> anyhow::Result<LoadedPolicy> {
+    if !layout.rules_shipped().exists() {
+        return Ok(LoadedPolicy { policy: shipped(config)?, source: Source::Shipped });
+    }
+    let loaded = load_policy(layout, config);
+    let source = match loaded.origin {
+        PolicyOrigin::Current => Source::Files,
+        PolicyOrigin::LastGood(why) | PolicyOrigin::Missing(why) => Source::NotTheFiles(why),
+    };
+    Ok(LoadedPolicy { policy: loaded.policy, source })
+}
+
+fn shipped(config: &Config) -> anyhow::Result<Policy> {
+    let source =
+        |(name, text): &(&str, &str)| rules::Source { name: (*name).to_owned(), text: (*text).to_owned() };
+    let sources: Vec<rules::Source> = shipped_rules().iter().map(source).collect();
+    let loaded = rules::load(&sources, FIELDS, &config.rule_options);
+    if loaded.has_errors() {
+        let problems: Vec<String> = loaded.problems.iter().map(rules::Problem::one_line).collect();
+        bail!("the shipped rules do not load, which is a bug of castellan: {}", problems.join("; "));
+    }
+    Ok(Policy::new(loaded.rules, &sources, config.settings.clone()))
+}

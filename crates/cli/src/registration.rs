@@ -1,0 +1,145 @@
+//! [`Registration`]: a file in which an agent's hooks are registered, of the user or of the machine. The texts come from
+//! the `agents` crate; this module only knows which file takes which.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use castellan_agents::{
+    AgentId, HookCommand, SettingsProblem, inspect, managed_settings_text, register, register_managed_codex,
+    unregister, unregister_managed_codex,
+};
+
+use crate::agent_files::AgentFiles;
+use crate::edit::{Edited, SettingsFile};
+
+/// Who a registration is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// One user. A repository can switch it off.
+    User,
+    /// Everybody on this machine. A repository cannot switch it off.
+    Machine,
+}
+
+/// A file that registers hooks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Registration {
+    pub(crate) agent: AgentId,
+    pub(crate) scope: Scope,
+    pub(crate) file: PathBuf,
+}
+
+impl Registration {
+    /// Returns the user's file of an agent.
+    pub(crate) fn of_user(files: &AgentFiles) -> Registration {
+        Registration { agent: files.agent, scope: Scope::User, file: files.settings.clone() }
+    }
+
+    /// Returns the machine-wide file of an agent.
+    pub(crate) fn of_machine(agent: AgentId) -> Registration {
+        let file = match agent {
+            AgentId::Claude => "/etc/claude-code/managed-settings.d/50-castellan.json",
+            AgentId::Codex => "/etc/codex/requirements.toml",
+        };
+        Registration { agent, scope: Scope::Machine, file: file.into() }
+    }
+
+    /// Adds castellan's hooks; with `dry_run` only says what would be done.
+    pub(crate) fn add(&self, hook: &HookCommand, dry_run: bool) -> anyhow::Result<Edited> {
+        let file = SettingsFile::read(&self.file)?;
+        let text = match (self.scope, self.agent) {
+            (Scope::User, agent) => register(agent, file.text(), hook),
+            (Scope::Machine, AgentId::Claude) => Ok(managed_settings_text(AgentId::Claude, hook)),
+            (Scope::Machine, AgentId::Codex) => register_managed_codex(file.text(), hook),
+        };
+        self.apply(&file, text, dry_run)
+    }
+
+    /// Removes castellan's hooks.
+    pub(crate) fn remove(&self) -> anyhow::Result<Edited> {
+        let file = SettingsFile::read(&self.file)?;
+        let text = match (self.scope, self.agent) {
+            (Scope::User, agent) => unregister(agent, file.text()),
+            (Scope::Machine, AgentId::Claude) => Ok(String::new()),
+            (Scope::Machine, AgentId::Codex) => unregister_managed_codex(file.text()),
+        };
+        self.apply(&file, text, false)
+    }
+
+    /// Reports whether castellan's hooks are registered, wherever they lead.
+    pub(crate) fn is_present(&self) -> anyhow::Result<bool> {
+        let file = SettingsFile::read(&self.file)?;
+        let present = match (self.scope, self.agent) {
+            (Scope::Machine, AgentId::Codex) => {
+                unregister_managed_codex(file.text()).map(|without| without != file.text())
+            }
+            (Scope::User, agent) | (Scope::Machine, agent @ AgentId::Claude) => {
+                inspect(agent, file.text()).map(|found| !found.ours.is_empty())
+            }
+        };
+        present.map_err(|problem| self.problem(problem))
+    }
+
+    /// Says why the agent does not read the file, hooks included, if it does not.
+    pub(crate) fn ignored(&self) -> anyhow::Result<Option<String>> {
+        if (self.scope, self.agent) == (Scope::Machine, AgentId::Codex) {
+            return Ok(None);
+        }
+        let file = SettingsFile::read(&self.file)?;
+        let found = inspect(self.agent, file.text()).map_err(|problem| self.problem(problem))?;
+        Ok(found.ignored.or_else(|| found.disabled.then(|| "`disableAllHooks` is set in it".to_owned())))
+    }
+
+    /// Reports whether hooks of castellan's are registered for the user that lead to another program or home than `hook`:
+    /// to register would lead the agent's calls away from there.
+    pub(crate) fn leads_elsewhere(&self, hook: &HookCommand) -> anyhow::Result<bool> {
+        if self.scope == Scope::Machine {
+            return Ok(false);
+        }
+        let file = SettingsFile::read(&self.file)?;
+        let found = inspect(self.agent, file.text()).map_err(|problem| self.problem(problem))?;
+        Ok(found.ours.iter().any(|ours| hook_of(&ours.argv).as_ref() != Some(hook)))
+    }
+
+    fn apply(
+        &self,
+        file: &SettingsFile,
+        text: Result<String, SettingsProblem>,
+        dry_run: bool,
+    ) -> anyhow::Result<Edited> {
+        let text = text.map_err(|problem| self.problem(problem))?;
+        if dry_run {
+            return Ok(file.would_be(&text));
+        }
+        let (dir_mode, file_mode) = match self.scope {
+            Scope::User => (0o700, 0o600),
+            Scope::Machine => (0o755, 0o644),
+        };
+        if let Some(dir) = self.file.parent().filter(|dir| !text.is_empty() && !dir.exists()) {
+            create_dir(dir, dir_mode)?;
+        }
+        file.replace(&text, file_mode)
+    }
+
+    fn problem(&self, problem: SettingsProblem) -> anyhow::Error {
+        let file = self.file.display();
+        let title = self.agent.title();
+        anyhow::anyhow!(
+            "`{file}`: {problem}: {title}'s settings were left as they are; mend the file and run the command again"
+        )
+    }
+}
+
+/// Returns the command of castellan's hook in a command line.
+pub(crate) fn hook_of(argv: &[String]) -> Option<HookCommand> {
+    let program = argv.first()?.clone();
+    let home = argv.iter().skip_while(|word| *word != "--home").nth(1)?.clone();
+    Some(HookCommand { program, home })
+}
+
+fn create_dir(dir: &Path, mode: u32) -> anyhow::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(mode).create(dir).with_context(|| format!("`{}`", dir.display()))
+}

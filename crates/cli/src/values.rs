@@ -1,0 +1,62 @@
+//! Words of the command line and what they stand for; each list of choices comes from the vocabulary itself.
+
+use std::time::{Duration, SystemTime};
+
+use castellan_agents::AgentId;
+use castellan_event::{Mode, Verdict};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+/// Parses a mode.
+pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).try_map(|word| word.parse::<Mode>())
+}
+
+/// Parses a verdict.
+pub(crate) fn verdict() -> impl TypedValueParser<Value = Verdict> {
+    PossibleValuesParser::new(Verdict::ALL.map(Verdict::as_str)).try_map(|word| word.parse::<Verdict>())
+}
+
+/// Parses an agent.
+pub(crate) fn agent() -> impl TypedValueParser<Value = AgentId> {
+    PossibleValuesParser::new(AgentId::ALL.map(AgentId::word)).try_map(|word| word.parse::<AgentId>())
+}
+
+/// Parses a time: RFC 3339, or how long ago it is (`1h30m`).
+pub(crate) fn time(text: &str) -> Result<SystemTime, String> {
+    time_before(SystemTime::now(), text)
+}
+
+fn time_before(now: SystemTime, text: &str) -> Result<SystemTime, String> {
+    if let Ok(time) = humantime::parse_rfc3339_weak(text) {
+        return Ok(time);
+    }
+    let ago = humantime::parse_duration(text).ok().filter(|ago| *ago > Duration::ZERO);
+    let time = ago.and_then(|ago| now.checked_sub(ago));
+    time.ok_or_else(|| {
+        format!("`{text}` is no time: write one as `2026-01-31T12:00:00Z`, or how long ago as `1h30m`")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_absolute_or_ago() {
+        let unix = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        let check =
+            |text: &str, expected: Result<SystemTime, &str>| match (time_before(unix(86400), text), expected)
+            {
+                (Ok(time), Ok(expected)) => assert_eq!(time, expected, "{text}"),
+                (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),
+                (got, expected) => panic!("{text}: {got:?}, expected {expected:?}"),
+            };
+        check("1970-01-02T00:00:00Z", Ok(unix(86400)));
+        check("1970-01-02 00:00:01", Ok(unix(86401)));
+        check("2h", Ok(unix(79200)));
+        check("1h30m", Ok(unix(81000)));
+        check("0s", Err("is no time"));
+        check("yesterday", Err("how long ago as `1h30m`"));
+        check("", Err("is no time"));
+    }
+}

@@ -1,0 +1,118 @@
+//! `castellan doctor`, with the real hook.
+
+use serde_json::{Value as Json, json};
+
+use crate::home::{Home, real_hook, skipped};
+
+/// What doctor finds that is not good: outcome, subject, what.
+fn findings(home: &Home) -> (Option<i32>, Vec<(String, String, String)>) {
+    let done = home.run(&["doctor", "--json"]);
+    let report: Json = serde_json::from_str(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"));
+    let text = |check: &Json, key: &str| home.masked(check[key].as_str().unwrap());
+    let checks =
+        report["checks"].as_array().unwrap().iter().filter(|check| check["outcome"] != json!("good"));
+    let found = checks.map(|check| (text(check, "outcome"), text(check, "subject"), text(check, "what")));
+    (done.code, found.collect())
+}
+
+fn assert_found(home: &Home, outcome: &str, part: &str) {
+    let (code, found) = findings(home);
+    assert!(
+        found.iter().any(|(is, _, what)| is == outcome && what.contains(part)),
+        "{outcome} {part}: {found:?}"
+    );
+    assert_eq!(code, Some(if outcome == "bad" { 1 } else { 0 }), "{found:?}");
+}
+
+fn installed(arguments: &[&str]) -> Option<Home> {
+    if real_hook().is_none() {
+        skipped("`castellan-hook` is not built; build the workspace first");
+        return None;
+    }
+    let home = Home::new();
+    home.run_ok(&[&["install", "claude"], arguments].concat());
+    Some(home)
+}
+
+#[test]
+fn without_a_home() {
+    let home = Home::new();
+    assert_found(&home, "bad", "ROOT/user/.local/share/castellan does not exist");
+}
+
+#[test]
+fn a_canary_is_denied_and_recorded() {
+    let Some(home) = installed(&[]) else { return };
+    let (code, found) = findings(&home);
+    let expected = ("doubtful", "Claude Code", "registered for you alone: a repository can switch it off");
+    let expected = (expected.0.to_owned(), expected.1.to_owned(), expected.2.to_owned());
+    assert_eq!((code, found), (Some(0), vec![expected]));
+    let denied = home.run_ok(&["log", "--json", "--tool", "castellan_canary", "--verdict", "deny"]);
+    assert_eq!(denied.lines().count(), 1, "{denied}");
+}
+
+#[test]
+fn in_monitor_the_canary_is_only_recorded() {
+    let Some(home) = installed(&["--mode", "monitor"]) else { return };
+    assert_found(&home, "doubtful", "the mode is monitor");
+    assert!(home.run_ok(&["doctor"]).contains("a test call was recorded and left to the agent (monitor)"));
+}
+
+#[test]
+fn what_is_broken_is_named() {
+    let Some(home) = installed(&[]) else { return };
+    let settings = "user/.claude/settings.json";
+    let sound = home.read(settings);
+
+    home.write(settings, sound.replace("\"timeout\": 600", "\"timeout\": 5"));
+    assert_found(&home, "bad", "the hook for PreToolUse, PermissionRequest was changed");
+    home.write(settings, sound.replace("\"PreToolUse\"", "\"Elsewhere\""));
+    assert_found(&home, "bad", "no hook for PreToolUse");
+    home.write(settings, sound.replacen('{', "{\"disableAllHooks\": true,", 1));
+    assert_found(&home, "bad", "switches every hook off");
+    home.write(settings, sound.replace("/castellan-hook\"", "/moved/castellan-hook\""));
+    assert_found(&home, "bad", "missing or not executable");
+    home.write(settings, "{");
+    assert_found(&home, "bad", "line 1, column");
+    home.write(settings, &sound);
+
+    home.write("repo/.claude/settings.json", r#"{"disableAllHooks": true}"#);
+    assert_found(&home, "bad", "ROOT/repo/.claude/settings.json");
+    home.write("repo/.claude/settings.json", "{}");
+
+    let rules = home.user().join(".config/castellan/rules/user");
+    set_mode(&rules, 0o770);
+    assert_found(&home, "bad", "is open to others (770)");
+    set_mode(&rules, 0o755);
+
+    home.write("user/.config/castellan/rules/user/mine.yaml", "- rule: broken\n");
+    assert_found(&home, "bad", "mine.yaml:1");
+}
+
+fn set_mode(file: &std::path::Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn codex_must_trust_the_hooks() {
+    let Some(home) = installed(&["codex"]) else { return };
+    assert_found(
+        &home,
+        "doubtful",
+        "not trusted yet, so not run: PreToolUse, PermissionRequest, PostToolUse",
+    );
+}
+
+#[test]
+fn other_hooks_beside_ours_are_named() {
+    let Some(home) = installed(&[]) else { return };
+    let settings = "user/.claude/settings.json";
+    let other = r#""PreToolUse": [{"hooks": [{"type": "command", "command": "/opt/other"}]},"#;
+    let sound = home.read(settings);
+    let changed = sound.replacen("\"PreToolUse\": [", other, 1);
+    assert_ne!(changed, sound);
+    home.write(settings, changed);
+    assert_found(&home, "doubtful", "PreToolUse /opt/other");
+}

@@ -1,0 +1,220 @@
+//! A throw-away user: home directory, XDG directories below it, a repository and the programs. Dropping it ends the daemon.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal};
+use rustix::pty::OpenptFlags;
+use tempfile::TempDir;
+
+pub(crate) struct Home {
+    root: TempDir,
+    variables: Vec<(&'static str, PathBuf)>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Done {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Home {
+    pub(crate) fn new() -> Home {
+        // Beside the programs, as they are linked and not copied: a program that is being written cannot be started.
+        let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let home = Home { root, variables: Vec::new() };
+        for dir in [home.user(), home.repo(), home.bin()] {
+            fs::create_dir_all(dir).unwrap();
+        }
+        fs::hard_link(env!("CARGO_BIN_EXE_castellan"), home.bin().join("castellan")).unwrap();
+        match real_hook() {
+            Some(hook) => fs::hard_link(hook, home.bin().join("castellan-hook")).unwrap(),
+            // Good enough where it only has to be there.
+            None => home.write("bin/castellan-hook", "#!/bin/sh\nexit 2\n"),
+        }
+        fs::set_permissions(home.bin().join("castellan-hook"), fs::Permissions::from_mode(0o755)).unwrap();
+        home
+    }
+
+    pub(crate) fn with_variable(mut self, name: &'static str, value: PathBuf) -> Home {
+        self.variables.push((name, value));
+        self
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// `$HOME`.
+    pub(crate) fn user(&self) -> PathBuf {
+        self.path("user")
+    }
+
+    pub(crate) fn repo(&self) -> PathBuf {
+        self.path("repo")
+    }
+
+    pub(crate) fn bin(&self) -> PathBuf {
+        self.path("bin")
+    }
+
+    /// The default home of castellan.
+    pub(crate) fn castellan_home(&self) -> PathBuf {
+        self.user().join(".local/share/castellan")
+    }
+
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let file = self.path(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Runs `castellan` without a terminal, as a program would.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Done {
+        let mut command = self.command(&self.bin().join("castellan"));
+        done(command.args(arguments).stdin(Stdio::null()).output().unwrap())
+    }
+
+    /// Runs `castellan` and expects that it is done.
+    pub(crate) fn run_ok(&self, arguments: &[&str]) -> String {
+        let done = self.run(arguments);
+        assert_eq!(done.code, Some(0), "{arguments:?}: {done:?}");
+        done.stdout
+    }
+
+    /// Runs `castellan` in a session of its own with a controlling terminal, as a person would. `None`, after saying so,
+    /// where this machine has none to give, or the test itself runs below an agent.
+    pub(crate) fn run_as_person(&self, arguments: &[&str]) -> Option<Done> {
+        let program = self.bin().join("castellan").display().to_string();
+        self.at_terminal(&[&[program.as_str()], arguments].concat())
+    }
+
+    /// The same as root, with a private `/etc` that is the directory `etc` here.
+    pub(crate) fn run_as_root(&self, arguments: &[&str]) -> Option<Done> {
+        let (program, etc) = (self.bin().join("castellan").display().to_string(), self.path("etc"));
+        self.write("etc/passwd", "root:x:0:0::/root:/bin/sh\n");
+        let mut line = vec!["unshare", "--mount"];
+        if !rustix::process::geteuid().is_root() {
+            line.push("--map-root-user");
+        }
+        let etc = etc.display().to_string();
+        let mount = "mount --bind \"$0\" /etc || exit 99; exec \"$@\"";
+        line.extend(["sh", "-c", mount, &etc, &program]);
+        line.extend(arguments);
+        let done = self.at_terminal(&line)?;
+        if done.code == Some(99) || done.stderr.starts_with("unshare:") {
+            skipped(&format!("no private mount namespace: {}", done.stderr.trim()));
+            return None;
+        }
+        Some(done)
+    }
+
+    fn at_terminal(&self, line: &[&str]) -> Option<Done> {
+        let (_master, terminal) = terminal()?;
+        let mut command = self.command(Path::new("setsid"));
+        command.args(["--ctty", "--wait"]).args(line);
+        let done = done(command.stdin(terminal).output().unwrap());
+        if done.stderr.contains("from within a guarded agent") {
+            skipped("the tests run below an agent");
+            return None;
+        }
+        Some(done)
+    }
+
+    /// Every file below the user's home but castellan's own and backups, with its bytes.
+    pub(crate) fn agent_files(&self) -> Vec<(PathBuf, String)> {
+        let mut files = Vec::new();
+        collect(&self.user(), &mut files);
+        files.retain(|(path, _)| !path.to_string_lossy().contains("castellan"));
+        files.sort();
+        files
+    }
+
+    /// Replaces what differs from run to run.
+    pub(crate) fn masked(&self, text: &str) -> String {
+        text.replace(&*self.root.path().to_string_lossy(), "ROOT")
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().current_dir(self.repo());
+        command.env("HOME", self.user()).env("PATH", "/usr/bin:/bin");
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // Daemons name their home, which is this test's alone, on their command line.
+        let own = rustix::process::getpid();
+        let root = self.root.path().to_string_lossy().into_owned();
+        let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let pids =
+            names.filter_map(|name| Pid::from_raw(name.to_str()?.parse().ok()?)).filter(|pid| *pid != own);
+        for pid in pids {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            if String::from_utf8_lossy(&line).contains(&root) {
+                let _ended_already = rustix::process::kill_process(pid, Signal::KILL);
+            }
+        }
+    }
+}
+
+/// Says loudly that a test did not run. With `CI=true` that is a failure.
+pub(crate) fn skipped(why: &str) {
+    eprintln!("NOT RUN: {why}");
+    assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "a test did not run: {why}");
+}
+
+/// The hook that was built beside `castellan`, if it was.
+pub(crate) fn real_hook() -> Option<PathBuf> {
+    let hook = Path::new(env!("CARGO_BIN_EXE_castellan")).with_file_name("castellan-hook");
+    hook.exists().then_some(hook)
+}
+
+fn terminal() -> Option<(std::os::fd::OwnedFd, File)> {
+    let open = || -> rustix::io::Result<_> {
+        let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        rustix::pty::grantpt(&master)?;
+        rustix::pty::unlockpt(&master)?;
+        let name = rustix::pty::ptsname(&master, Vec::new())?;
+        let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY;
+        Ok((master, File::from(rustix::fs::open(name, flags, rustix::fs::Mode::empty())?)))
+    };
+    match open() {
+        Ok(pair) => Some(pair),
+        Err(error) => {
+            skipped(&format!("this machine gives no terminal: {error}"));
+            None
+        }
+    }
+}
+
+fn collect(dir: &Path, files: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(dir).unwrap().flatten() {
+        let path = entry.path();
+        if entry.file_type().unwrap().is_dir() {
+            collect(&path, files);
+        } else {
+            let mut bytes = Vec::new();
+            // A socket cannot be opened, and is nobody's settings.
+            let _ = File::open(&path).map(|mut file| file.read_to_end(&mut bytes));
+            files.push((path, String::from_utf8_lossy(&bytes).into_owned()));
+        }
+    }
+}
+
+fn done(output: Output) -> Done {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Done { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}

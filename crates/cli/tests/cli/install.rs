@@ -1,0 +1,239 @@
+//! `castellan install` and `castellan uninstall`: what they write, that they write it once, and that nothing is lost.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::home::{Done, Home};
+
+const CLAUDE: &str = "user/.claude/settings.json";
+const CODEX: &str = "user/.codex/hooks.json";
+
+/// Settings of a user, as they may be. Those with comments are ones that Claude Code itself does not read.
+const SETTINGS: &[&str] = &[
+    "{}",
+    "{}\n",
+    "",
+    "{\n  \"model\": \"opus\"\n}\n",
+    "{\r\n\t\"model\": \"opus\",\r\n\t\"hooks\": {}\r\n}\r\n",
+    "\u{feff}{\"a\":1}",
+    "{ // mine\n  \"b\": [1, 2,], /* two */\n  \"a\": null, }\n// end",
+    "{\"hooks\":{\"PreToolUse\":[{\"matcher\":\"Bash\",\"hooks\":[{\"type\":\"command\",\"command\":\"/opt/other\"}]}]}}\n",
+];
+
+fn person(home: &Home, arguments: &[&str]) -> Option<Done> {
+    let done = home.run_as_person(arguments)?;
+    assert_eq!(done.code, Some(0), "{arguments:?}: {done:?}");
+    Some(done)
+}
+
+#[test]
+fn a_second_install_changes_nothing() {
+    let home = Home::new();
+    home.write(CLAUDE, "{\n  \"model\": \"opus\"\n}\n");
+    home.write(CODEX, "{}");
+    let first = home.run_ok(&["install"]);
+    for part in [
+        "defaults written",
+        "Claude Code guarded",
+        "Codex guarded",
+        "daemon started",
+        "undo: castellan uninstall",
+    ] {
+        assert!(first.contains(part), "{part}: {first}");
+    }
+    assert!(first.contains("/hooks"), "{first}");
+    let files = home.agent_files();
+    let second = home.run_ok(&["install"]);
+    assert!(second.starts_with("nothing to do: everything is in place\n"), "{second}");
+    assert_eq!(home.agent_files(), files);
+    let backups = fs::read_dir(home.user().join(".claude")).unwrap().count() - 1;
+    assert_eq!(backups, 1);
+}
+
+#[test]
+fn an_uninstall_gives_back_every_byte() {
+    let home = Home::new();
+    for settings in SETTINGS {
+        home.write(CLAUDE, settings);
+        home.write(CODEX, settings);
+        let before = home.agent_files();
+        let installed = home.run(&["install"]);
+        assert!(home.read(CLAUDE).contains("castellan-hook"), "{settings:?}: {installed:?}");
+        if person(&home, &["uninstall"]).is_none() {
+            return;
+        }
+        assert_eq!(home.agent_files(), before, "{settings:?}");
+        assert_eq!(home.run(&["status"]).code, Some(3));
+    }
+}
+
+#[test]
+fn files_that_install_made_are_deleted() {
+    let home = Home::new();
+    home.run_ok(&["install", "claude", "codex"]);
+    assert!(home.path(CLAUDE).exists() && home.path(CODEX).exists());
+    let Some(done) = person(&home, &["uninstall", "--purge"]) else { return };
+    assert!(!home.path(CLAUDE).exists() && !home.path(CODEX).exists(), "{done:?}");
+    for dir in [".local/share/castellan", ".config/castellan", ".local/state/castellan"] {
+        assert!(!home.user().join(dir).exists(), "{dir}");
+    }
+}
+
+#[test]
+fn uninstall_says_what_is_left() {
+    let home = Home::new();
+    home.write(CLAUDE, "{}");
+    home.run_ok(&["install", "claude"]);
+    let Some(done) = person(&home, &["uninstall"]) else { return };
+    for part in ["configuration, rules", "log", "backup", "castellan uninstall --purge"] {
+        assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
+    }
+    assert!(home.user().join(".config/castellan/rules").exists());
+}
+
+#[test]
+fn while_hooks_are_left_the_daemon_goes_on() {
+    let home = Home::new();
+    home.write(CODEX, "{}");
+    home.run_ok(&["install", "claude", "codex"]);
+    home.write(CODEX, "{");
+    let Some(done) = home.run_as_person(&["uninstall"]) else { return };
+    assert_eq!(done.code, Some(6), "{done:?}");
+    assert!(done.stderr.contains("Codex is still registered"), "{}", done.stderr);
+    assert!(!home.path(CLAUDE).exists());
+    assert_eq!(home.run(&["status"]).code, Some(0));
+}
+
+#[test]
+fn a_linked_file_stays_linked() {
+    let home = Home::new();
+    home.write("user/dotfiles/claude.json", "{}\n");
+    fs::create_dir_all(home.user().join(".claude")).unwrap();
+    symlink("../dotfiles/claude.json", home.path(CLAUDE)).unwrap();
+    home.run_ok(&["install", "claude"]);
+    assert!(home.read("user/dotfiles/claude.json").contains("castellan-hook"));
+    assert!(fs::symlink_metadata(home.path(CLAUDE)).unwrap().is_symlink());
+    if person(&home, &["uninstall", "claude"]).is_some() {
+        assert_eq!(home.read("user/dotfiles/claude.json"), "{}\n");
+        assert!(fs::symlink_metadata(home.path(CLAUDE)).unwrap().is_symlink());
+    }
+}
+
+#[test]
+fn a_file_that_is_not_json_is_left_as_it_is() {
+    let home = Home::new();
+    let broken = "{\n  \"model\": opus\n}\n";
+    home.write(CLAUDE, broken);
+    home.write(CODEX, "{}");
+    let done = home.run(&["install"]);
+    assert_eq!(done.code, Some(6), "{done:?}");
+    assert_eq!(home.read(CLAUDE), broken);
+    assert!(home.read(CODEX).contains("castellan-hook"));
+    for part in ["Claude Code is not guarded", "ROOT/user/.claude/settings.json", "line 2", "mend the file"] {
+        assert!(home.masked(&done.stderr).contains(part), "{part}: {}", done.stderr);
+    }
+    assert!(done.stdout.contains("Codex guarded"), "{}", done.stdout);
+}
+
+#[test]
+fn a_file_that_the_agent_does_not_read_guards_nobody() {
+    let home = Home::new();
+    home.write(CLAUDE, "{ // mine\n}\n");
+    let done = home.run(&["install", "claude"]);
+    assert_eq!(done.code, Some(6), "{done:?}");
+    assert!(done.stderr.contains("reads no comments"), "{}", done.stderr);
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let home = Home::new();
+    home.write(CLAUDE, "{}");
+    let files = home.agent_files();
+    let done = home.run_ok(&["install", "--dry-run"]);
+    assert!(done.starts_with("would be done:\n") && done.contains("Claude Code guarded"), "{done}");
+    assert_eq!(home.agent_files(), files);
+    assert!(!home.castellan_home().exists());
+}
+
+#[test]
+fn agents_own_variables_are_honoured() {
+    let home = Home::new();
+    let (claude, codex) = (home.path("elsewhere/claude"), home.path("elsewhere/codex"));
+    let home = home.with_variable("CLAUDE_CONFIG_DIR", claude).with_variable("CODEX_HOME", codex);
+    home.run_ok(&["install", "claude", "codex"]);
+    assert!(home.read("elsewhere/claude/settings.json").contains("castellan-hook"));
+    assert!(home.read("elsewhere/codex/hooks.json").contains("castellan-hook"));
+    assert!(!home.path(CLAUDE).exists());
+}
+
+#[test]
+fn a_new_home_may_begin_in_monitor_and_an_old_one_needs_a_person_for_it() {
+    let home = Home::new();
+    home.run_ok(&["install", "--no-agents", "--mode", "monitor"]);
+    assert_eq!(home.run_ok(&["mode"]), "monitor\n");
+    assert!(home.read("user/.config/castellan/config.toml").contains("\nmode = \"monitor\"\n"));
+    home.run_ok(&["install", "--no-agents", "--mode", "enforce"]);
+    assert_eq!(home.run_ok(&["mode"]), "enforce\n");
+    let refused = home.run(&["install", "claude", "--mode", "monitor"]);
+    assert_eq!(refused.code, Some(4), "{refused:?}");
+    assert!(refused.stdout.contains("Claude Code guarded"), "{}", refused.stdout);
+    assert_eq!(home.run_ok(&["mode"]), "enforce\n");
+}
+
+#[test]
+fn hooks_are_not_led_to_another_castellan_without_a_person() {
+    let home = Home::new();
+    home.run_ok(&["install", "claude"]);
+    let before = home.read(CLAUDE);
+    let other = home.path("other").display().to_string();
+    let done = home.run(&["--home", &other, "install", "claude", "--mode", "monitor"]);
+    assert_eq!(done.code, Some(6), "{done:?}");
+    assert!(done.stderr.contains("this needs a person at a terminal"), "{}", done.stderr);
+    assert_eq!(home.read(CLAUDE), before);
+}
+
+#[test]
+fn with_a_home_of_its_own_everything_lies_below_it() {
+    let home = Home::new();
+    let dir = home.path("all").display().to_string();
+    let done = home.run_ok(&["--home", &dir, "install", "claude"]);
+    assert!(done.contains(&format!("undo: castellan --home {dir} uninstall claude")), "{done}");
+    assert!(home.path("all/config/config.toml").exists() && home.path("all/state/log").exists());
+    assert!(!home.user().join(".config").exists() && !home.castellan_home().exists());
+    assert!(home.read(CLAUDE).contains(&dir));
+}
+
+#[test]
+fn launchers_start_the_agent_with_hooks_on() {
+    let home = Home::new();
+    home.run_ok(&["install", "claude", "codex", "--launchers"]);
+    home.write("path/claude", "#!/bin/sh\nprintf '%s\\n' claude \"$@\"\n");
+    home.write("path/codex", "#!/bin/sh\nprintf '%s\\n' codex \"$@\"\n");
+    let check = |agent: &str, expected: &str| {
+        use std::os::unix::fs::PermissionsExt;
+
+        let program = home.path(&format!("path/{agent}"));
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut launcher = std::process::Command::new(home.bin().join(format!("castellan-{agent}")));
+        let output = launcher.env("PATH", home.path("path")).args(["-p", "a b"]).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    };
+    check("claude", "claude\n--settings\n{\"disableAllHooks\":false}\n-p\na b\n");
+    check("codex", "codex\n-c\nfeatures.hooks=true\n-p\na b\n");
+    if person(&home, &["uninstall"]).is_some() {
+        assert!(
+            !home.bin().join("castellan-claude").exists() && !home.bin().join("castellan-codex").exists()
+        );
+    }
+}
+
+#[test]
+fn managed_needs_root() {
+    if rustix::process::geteuid().is_root() {
+        eprintln!("NOT RUN as root: what a user without root is told");
+        return;
+    }
+    let done = Home::new().run(&["install", "--managed"]);
+    assert_eq!(done.code, Some(7));
+    assert!(done.stderr.contains("/castellan install --managed`"), "{}", done.stderr);
+}

@@ -1,0 +1,139 @@
+//! `castellan log`, on a log written with the crate that the daemon writes it with.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use castellan_audit::{CallRecord, Config, ControlRecord, FindingRecord, Log, Record};
+use serde_json::{Value as Json, json};
+
+use crate::home::Home;
+
+/// 2026-01-31T12:00:00Z, and then one record each minute.
+const FIRST: u64 = 1_769_860_800;
+
+fn call(verdict: &str, agent: &str, tool: &str, input: Json, rule: &str) -> Record {
+    let finding = FindingRecord {
+        verdict: verdict.into(),
+        code: "deny_rule".into(),
+        rule: rule.into(),
+        message: "why".into(),
+    };
+    let findings = if rule.is_empty() { Vec::new() } else { vec![finding] };
+    Record::Call(CallRecord {
+        request: if verdict == "deny" { "K7".into() } else { String::new() },
+        agent: agent.into(),
+        session_id: format!("session of {agent}"),
+        tool: tool.into(),
+        verdict: verdict.into(),
+        answer: verdict.into(),
+        enforced: agent == "codex",
+        findings,
+        input,
+        ..CallRecord::default()
+    })
+}
+
+fn home() -> Home {
+    let home = Home::new();
+    let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
+    let records = [
+        call("deny", "codex", "Bash", json!({ "command": "rm -rf \u{1b}[2J /" }), "Deny deleting"),
+        call("defer", "claude_code", "Bash", json!({ "command": "ls" }), ""),
+        call("ask", "claude_code", "WebFetch", json!({ "url": "http://x" }), "Ask about the web"),
+        Record::Control(ControlRecord {
+            action: "mode".into(),
+            argument: "monitor".into(),
+            message: "this needs a person at a terminal".into(),
+            peer_pid: 7,
+            ..ControlRecord::default()
+        }),
+    ];
+    for (minute, record) in (0..).zip(&records) {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(FIRST + 60 * minute);
+        log.append(record, time).unwrap();
+    }
+    home
+}
+
+fn log(home: &Home, arguments: &[&str]) -> crate::home::Done {
+    let dir = home.path("h").display().to_string();
+    home.run(&[&["--home", &dir, "log"], arguments].concat())
+}
+
+#[test]
+fn filters() {
+    let home = home();
+    let check = |arguments: &[&str], expected: &[u64]| {
+        let done = log(&home, &[&["--json"], arguments].concat());
+        assert_eq!(done.code, Some(0), "{done:?}");
+        let lines = done.stdout.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+        let seqs: Vec<u64> = lines.map(|line| line["seq"].as_u64().unwrap()).collect();
+        assert_eq!(seqs, expected, "{arguments:?}");
+    };
+    check(&[], &[1, 2, 3, 4]);
+    check(&["-n", "2"], &[3, 4]);
+    check(&["--verdict", "deny"], &[1]);
+    check(&["--agent", "claude"], &[2, 3]);
+    check(&["--agent", "codex", "--verdict", "ask"], &[]);
+    check(&["--session", "session of codex"], &[1]);
+    check(&["--rule", "web"], &[3]);
+    check(&["--tool", "Bash"], &[1, 2]);
+    check(&["--request", "K7"], &[1]);
+    check(&["--since", "2026-01-31T12:01:00Z"], &[2, 3, 4]);
+    check(&["--until", "2026-01-31T12:01:00Z"], &[1]);
+    check(&["--since", "1s"], &[]);
+}
+
+#[test]
+fn people_get_a_table() {
+    let home = home();
+    let done = log(&home, &[]);
+    insta::assert_snapshot!("log_table", done.stdout);
+    let none = log(&home, &["--verdict", "allow"]);
+    assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));
+    assert_eq!(home.masked(&none.stderr), "no such record in ROOT/h/state/log\n");
+}
+
+#[test]
+fn json_is_the_record_as_it_stands() {
+    let home = home();
+    let done = log(&home, &["--json", "--verdict", "deny"]);
+    let stored = home.read("h/state/log/notable.jsonl");
+    assert!(stored.lines().any(|line| line == done.stdout.trim_end()), "{}", done.stdout);
+}
+
+#[test]
+fn a_changed_record_is_found() {
+    let home = home();
+    let good = log(&home, &["verify"]);
+    assert_eq!(good.code, Some(0), "{good:?}");
+    assert!(good.stdout.contains("the chains hold"), "{}", good.stdout);
+
+    let file = "h/state/log/notable.jsonl";
+    let changed = home.read(file).replace("\"verdict\":\"deny\"", "\"verdict\":\"ask!\"");
+    home.write(file, changed);
+    let broken = log(&home, &["verify"]);
+    assert_eq!(broken.code, Some(1), "{broken:?}");
+    assert!(broken.stdout.contains("broken: notable.jsonl:"), "{}", broken.stdout);
+    let json: Json = serde_json::from_str(&log(&home, &["verify", "--json"]).stdout).unwrap();
+    assert_eq!(json["ok"], json!(false));
+}
+
+#[test]
+fn following_shows_what_comes_and_ends_with_its_reader() {
+    let home = home();
+    let mut follow = Command::new(home.bin().join("castellan"));
+    follow.arg("--home").arg(home.path("h")).args(["log", "-f", "-n", "1", "--json"]);
+    let mut follow = follow.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
+    let mut next = || serde_json::from_str::<Json>(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!(next()["seq"], json!(4));
+
+    let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::now()).unwrap();
+    log.append(&call("deny", "codex", "Bash", json!({}), ""), SystemTime::now()).unwrap();
+    assert_eq!(next()["seq"], json!(5));
+    drop(lines);
+    let done = follow.wait_with_output().unwrap();
+    assert_eq!((done.status.code(), String::from_utf8(done.stderr).unwrap()), (Some(0), String::new()));
+}

@@ -1,0 +1,13 @@
+//! The real `castellan` in throw-away homes. Every test has a home of its own; no daemon outlives its test.
+
+#![cfg(test)]
+
+mod check;
+mod doctor;
+mod help;
+mod home;
+mod install;
+mod log;
+mod managed;
+mod rules;
+mod service;
