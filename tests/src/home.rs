@@ -1,0 +1,220 @@
+//! A throw-away home: a user's home directory, a repository, Codex's home, castellan's home and binaries, below one
+//! folder, with no environment inherited but `PATH`. Dropping it ends every process that belongs to it and removes it.
+//! It must not know what the agents do in it.
+
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value as Json;
+use tempfile::TempDir;
+
+use crate::process::{Finished, Running, processes_of, until};
+use crate::{agents, etc};
+
+/// castellan answers its own commands at once; only a broken one takes this long.
+const COMMAND_LIMIT: Duration = Duration::from_secs(20);
+
+/// Codex's configuration but for the model's name and address, which the command line gives.
+const CODEX_CONFIG: &str = r#"model_provider = "scripted"
+check_for_update_on_startup = false
+
+[model_providers.scripted]
+name = "scripted"
+wire_api = "responses"
+requires_openai_auth = false
+
+[analytics]
+enabled = false
+"#;
+
+/// A throw-away home.
+#[derive(Debug)]
+pub struct Home {
+    root: TempDir,
+    private_etc: bool,
+}
+
+impl Home {
+    /// Creates a home without castellan. `name` is only for the person who looks at it.
+    pub fn new(name: &str) -> Result<Home> {
+        // Not below the temporary folder: there Codex refuses to set up its helpers.
+        let parent = agents::target().join("e2e");
+        fs::create_dir_all(&parent)?;
+        let parent = parent.canonicalize()?;
+        let root = tempfile::Builder::new().prefix(&format!("{name}-")).tempdir_in(parent)?;
+        let home = Home { root, private_etc: false };
+        for folder in [home.user(), home.codex(), home.workspace(), home.bin(), home.temporary()] {
+            fs::create_dir_all(folder)?;
+        }
+        let trust = format!("\n[projects.{:?}]\ntrust_level = \"trusted\"\n", home.workspace());
+        fs::write(home.codex().join("config.toml"), format!("{CODEX_CONFIG}{trust}"))?;
+        let mut git = home.command(Path::new("git"));
+        let done = Running::start(git.args(["init", "--quiet"]))?.finish(COMMAND_LIMIT)?;
+        ensure!(done.code == Some(0), "`git init` failed: {}", done.stderr);
+        Ok(home)
+    }
+
+    /// Creates a home with castellan's binaries, its configuration and one file of rules.
+    ///
+    /// The binaries are taken from `CASTELLAN_BIN_DIR`, else from the folder that this test was built into; building
+    /// them is up to the caller (`cargo xtask test` does it). An error when they are not there.
+    pub fn with_castellan(name: &str, config: &str, rules: &str) -> Result<Home> {
+        let home = Home::new(name)?;
+        for binary in ["castellan", "castellan-hook"] {
+            home.link(binary)?;
+        }
+        home.write(&home.castellan().join("config/config.toml"), config)?;
+        home.write(&home.castellan().join("config/rules/user/test.yaml"), rules)?;
+        Ok(home)
+    }
+
+    /// Puts one of castellan's binaries into [`Home::bin`].
+    pub fn link(&self, binary: &str) -> Result<()> {
+        let built = built_binaries()?.join(binary);
+        // A hard link, as the hook looks for `castellan` beside its own executable, past symlinks. Not a copy: an
+        // executable that is being written while another thread forks cannot be started.
+        let missing = || format!("`{}` cannot be linked; run `cargo build` first", built.display());
+        fs::hard_link(&built, self.bin().join(binary)).with_context(missing)
+    }
+
+    /// Gives all later commands a private `/etc/claude-code` and `/etc/codex`. Returns false when the system does not
+    /// let us, after saying so; with `CI=true` that is an error.
+    pub fn make_etc_private(&mut self) -> Result<bool> {
+        etc::lay_out(self.root.path())?;
+        self.private_etc = true;
+        let done = Running::start(&mut self.command(Path::new("true")))?.finish(COMMAND_LIMIT)?;
+        if done.code != Some(0) {
+            agents::not_run(&format!("no private mount namespace: {}", done.stderr.trim()))?;
+        }
+        Ok(done.code == Some(0))
+    }
+
+    /// The user's home directory.
+    pub fn user(&self) -> PathBuf {
+        self.root.path().join("user")
+    }
+
+    /// `CODEX_HOME`.
+    pub fn codex(&self) -> PathBuf {
+        self.root.path().join("codex")
+    }
+
+    /// The git repository that agents are started in.
+    pub fn workspace(&self) -> PathBuf {
+        self.root.path().join("repo")
+    }
+
+    /// The folder of castellan's binaries.
+    pub fn bin(&self) -> PathBuf {
+        self.root.path().join("bin")
+    }
+
+    /// What castellan is given as `--home`.
+    pub fn castellan(&self) -> PathBuf {
+        self.root.path().join("castellan")
+    }
+
+    /// The folder that stands for `/etc` after [`Home::make_etc_private`].
+    pub fn etc(&self) -> PathBuf {
+        self.root.path().join("etc")
+    }
+
+    /// Writes a file, with the folders above it, which are the user's alone.
+    pub fn write(&self, file: &Path, text: &str) -> Result<()> {
+        let folder = file.parent().context("a file without a folder")?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        fs::write(file, text).with_context(|| format!("`{}` cannot be written", file.display()))
+    }
+
+    /// Returns a command that runs in the workspace with this home's environment.
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = match self.private_etc {
+            true => etc::command(self.root.path(), program),
+            false => Command::new(program),
+        };
+        command.env_clear().current_dir(self.workspace());
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.user()).env("CODEX_HOME", self.codex()).env("TMPDIR", self.temporary());
+        command
+    }
+
+    /// Runs `castellan --home <home> ARGUMENTS`. An error unless it exits with 0.
+    pub fn run_castellan(&self, arguments: &[&str]) -> Result<Finished> {
+        let mut command = self.command(&self.bin().join("castellan"));
+        command.arg("--home").arg(self.castellan()).args(arguments);
+        let done = Running::start(&mut command)?.finish(COMMAND_LIMIT)?;
+        if done.code != Some(0) {
+            bail!(
+                "`castellan {}` exits with {:?}\n{}{}",
+                arguments.join(" "),
+                done.code,
+                done.stdout,
+                done.stderr
+            );
+        }
+        Ok(done)
+    }
+
+    /// Returns the records of the log, oldest first.
+    pub fn records(&self) -> Result<Vec<Json>> {
+        let log = self.run_castellan(&["log", "--json"])?.stdout;
+        log.lines()
+            .map(|line| serde_json::from_str(line).with_context(|| format!("not JSON: {line}")))
+            .collect()
+    }
+
+    /// Starts the daemon and returns its process id.
+    pub fn start_daemon(&self) -> Result<Pid> {
+        self.run_castellan(&["start"])?;
+        let status: Json = serde_json::from_str(&self.run_castellan(&["status", "--json"])?.stdout)?;
+        let pid = status.get("pid").and_then(Json::as_i64).and_then(|pid| i32::try_from(pid).ok());
+        pid.and_then(Pid::from_raw).with_context(|| format!("no `pid` in {status}"))
+    }
+
+    /// Waits until a hook is connected to a daemon that does not accept, and so waits for an answer.
+    pub fn wait_for_waiting_hook(&self, limit: Duration) -> Result<()> {
+        // In the kernel's table, state 02 is a connection that nobody has accepted yet.
+        let folder = self.castellan();
+        let waiting = |line: &str| {
+            let columns: Vec<_> = line.split_ascii_whitespace().collect();
+            columns.get(5) == Some(&"02")
+                && columns.get(7).is_some_and(|path| Path::new(path).starts_with(&folder))
+        };
+        let seen =
+            until(limit, || Ok(fs::read_to_string("/proc/net/unix")?.lines().any(waiting).then_some(())))?;
+        seen.context("no hook has connected")
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.root.path().join("tmp")
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // Found by the home's own unique path, not asked for: a daemon that is stopped or broken ends too. Again until
+        // there is none, as a hook that ends may just have started one.
+        drop(until(Duration::from_secs(5), || {
+            let left = processes_of(self.root.path());
+            for pid in &left {
+                let _ended_already = kill_process(*pid, Signal::KILL);
+            }
+            Ok(left.is_empty().then_some(()))
+        }));
+    }
+}
+
+/// Test executables stand in the folder `deps` of the one that binaries are built into.
+fn built_binaries() -> Result<PathBuf> {
+    if let Some(folder) = std::env::var_os("CASTELLAN_BIN_DIR") {
+        return Ok(folder.into());
+    }
+    let test = std::env::current_exe()?;
+    let folder = test.parent().and_then(Path::parent).context("the test executable has no folder")?;
+    Ok(folder.to_owned())
+}

@@ -1,0 +1,85 @@
+//! Hooks started by hand, as an agent starts them, and a daemon that misbehaves as a test wants.
+
+use std::io::Read;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::{Value as Json, json};
+
+use crate::home::Home;
+use crate::process::{Finished, Running};
+
+/// The hook's own deadline is 10 s; after this it has failed to keep it.
+pub const HOOK_LIMIT: Duration = Duration::from_secs(30);
+
+/// A call of Claude's Bash tool.
+pub fn bash(command: &str) -> Json {
+    call("Bash", &json!({ "command": command }))
+}
+
+/// A call of one of Claude's tools.
+pub fn call(tool: &str, input: &Json) -> Json {
+    json!({
+        "session_id": "test", "transcript_path": "/nowhere", "cwd": "/", "permission_mode": "default",
+        "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input, "tool_use_id": "toolu_1",
+    })
+}
+
+/// The command line of a hook. It runs below a process of its own, which is then what castellan takes for the agent: the
+/// test itself must not become one, or it could not play the user afterwards.
+pub fn command(home: &Home, agent: &str, event: &str) -> Command {
+    let mut command = home.command(Path::new("timeout"));
+    command.arg("60").arg(home.bin().join("castellan-hook"));
+    command.args(["--agent", agent, "--event", event]).arg("--home").arg(home.castellan());
+    command
+}
+
+/// Runs a hook to its end.
+pub fn run(home: &Home, agent: &str, event: &str, payload: &[u8]) -> Result<Finished> {
+    Running::start_with_input(&mut command(home, agent, event), payload)?.finish(HOOK_LIMIT)
+}
+
+/// Judges one of Claude's calls.
+pub fn judge(home: &Home, call: &Json) -> Result<Finished> {
+    run(home, "claude", "PreToolUse", call.to_string().as_bytes())
+}
+
+/// What the agent understands: `deny`, `ask`, `allow`, `defer`, or what is wrong with the answer.
+pub fn understood(done: &Finished) -> String {
+    let output: Option<Json> = serde_json::from_str(&done.stdout).ok();
+    let decision = output.as_ref().and_then(|json| json.pointer("/hookSpecificOutput/permissionDecision"));
+    let behavior = output.as_ref().and_then(|json| json.pointer("/hookSpecificOutput/decision/behavior"));
+    match (done.code, decision.or(behavior).and_then(Json::as_str)) {
+        (Some(2), None) if !done.stderr.trim().is_empty() => "deny".to_owned(),
+        (Some(0), Some(word)) => word.to_owned(),
+        (Some(0), None) if done.stdout.is_empty() => "defer".to_owned(),
+        _ => format!("nonsense: {done:?}"),
+    }
+}
+
+/// A socket where the daemon's would be; the test plays the daemon.
+#[derive(Debug)]
+pub struct FakeDaemon {
+    listener: UnixListener,
+}
+
+impl FakeDaemon {
+    /// Listens in the daemon's place.
+    pub fn listen(home: &Home) -> Result<FakeDaemon> {
+        let home = castellan_wire::Home::new(home.castellan()).context("a relative home")?;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home.run())?;
+        Ok(FakeDaemon { listener: castellan_wire::bind(&home.hook_socket())? })
+    }
+
+    /// Accepts one hook, reads some of its request and lets `play` answer.
+    pub fn serve(&self, play: impl FnOnce(&mut UnixStream)) -> Result<()> {
+        let (mut stream, _) = self.listener.accept()?;
+        let _some = stream.read(&mut [0; 16])?;
+        play(&mut stream);
+        Ok(())
+    }
+}

@@ -1,0 +1,16 @@
+//! The rig of the end-to-end tests: real agents, driven by scripted models on loopback, in throw-away homes. It knows
+//! castellan only as a user does: by its binaries, its configuration files and its log.
+
+pub mod agents;
+pub mod home;
+pub mod hook;
+pub mod model;
+pub mod process;
+pub mod run;
+pub mod scenario;
+pub mod terminal;
+
+mod anthropic;
+mod etc;
+mod http;
+mod openai;

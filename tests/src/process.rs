@@ -1,0 +1,119 @@
+//! Child processes with a time limit and a process group of their own, and the search for processes of a test. It must
+//! not know what the processes are.
+
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal};
+
+/// How often a condition is looked at again, where nothing can be waited on.
+const POLL: Duration = Duration::from_millis(5);
+
+/// A process that has ended by itself.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// What it wrote to standard output.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+    /// How long it ran.
+    pub took: Duration,
+}
+
+/// A process that runs, with everything it starts in its process group. Dropping it kills the group.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    started: Instant,
+    // Files, not pipes: a grandchild that keeps one open must not hold up the test.
+    stdout: File,
+    stderr: File,
+}
+
+impl Running {
+    /// Starts `command` with empty standard input.
+    pub fn start(command: &mut Command) -> Result<Running> {
+        Running::spawn(command.stdin(Stdio::null()))
+    }
+
+    /// Starts `command` with `input` as its standard input.
+    pub fn start_with_input(command: &mut Command, input: &[u8]) -> Result<Running> {
+        let mut stdin = tempfile::tempfile()?;
+        stdin.write_all(input)?;
+        stdin.rewind()?;
+        Running::spawn(command.stdin(stdin))
+    }
+
+    /// Starts `command` with an open terminal as its standard input.
+    pub fn start_at(command: &mut Command, terminal: File) -> Result<Running> {
+        Running::spawn(command.stdin(terminal))
+    }
+
+    fn spawn(command: &mut Command) -> Result<Running> {
+        let (stdout, stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
+        command.stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).process_group(0);
+        let child = command
+            .spawn()
+            .with_context(|| format!("`{}` cannot be started", command.get_program().display()))?;
+        Ok(Running { child, started: Instant::now(), stdout, stderr })
+    }
+
+    /// Waits until it ends. An error, with what it wrote, when that takes longer than `limit`.
+    pub fn finish(mut self, limit: Duration) -> Result<Finished> {
+        let ended = until(limit, || Ok(self.child.try_wait()?))?;
+        let (stdout, stderr) = (read_all(&mut self.stdout)?, read_all(&mut self.stderr)?);
+        let Some(status) = ended else { bail!("still running after {limit:?}\n{stdout}\n{stderr}") };
+        Ok(Finished { code: status.code(), stdout, stderr, took: self.started.elapsed() })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let Some(group) = group {
+            let _ended_already = rustix::process::kill_process_group(group, Signal::KILL);
+        }
+        drop(self.child.wait());
+    }
+}
+
+/// Looks at `condition` again and again until it gives a value; `None` when it has not within `limit`.
+pub fn until<T>(limit: Duration, mut condition: impl FnMut() -> Result<Option<T>>) -> Result<Option<T>> {
+    let start = Instant::now();
+    loop {
+        let value = condition()?;
+        if value.is_some() || start.elapsed() > limit {
+            return Ok(value);
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+/// Returns the processes whose command line or working directory names a path below `folder`, but for this one.
+pub fn processes_of(folder: &Path) -> Vec<Pid> {
+    let own = rustix::process::getpid();
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
+    pids.filter(|pid| *pid != own && belongs_to(*pid, folder)).collect()
+}
+
+fn belongs_to(pid: Pid, folder: &Path) -> bool {
+    let process = Path::new("/proc").join(pid.as_raw_nonzero().to_string());
+    let words = std::fs::read(process.join("cmdline")).unwrap_or_default();
+    let inside = std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
+    inside || String::from_utf8_lossy(&words).contains(&*folder.to_string_lossy())
+}
+
+fn read_all(file: &mut File) -> Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,90 @@
+//! Runs an agent once in a home, against a scripted model, without a person: Claude Code with `-p`, Codex with `exec`.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::agents::Agent;
+use crate::home::Home;
+use crate::model::Model;
+use crate::process::{Finished, Running};
+
+/// Agents take 1 to 5 s for a run; with a hung daemon, the hook's deadline is added for each event.
+pub const AGENT_LIMIT: Duration = Duration::from_secs(60);
+
+/// Codex's tools by model, measured on 0.169.0: with this model, an `exec` that runs JavaScript in which the other tools
+/// are functions (Code Mode).
+pub const CODEX_CODE_MODE: &str = "gpt-6.1-sol";
+
+/// With a model that Codex does not know, it offers sub-agents as `multi_agent_v1.spawn_agent`.
+pub const CODEX_UNKNOWN_MODEL: &str = "scripted";
+
+/// How an agent is started.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Claude's `--permission-mode`. Codex always runs without its sandbox and prompts.
+    pub claude_permission_mode: &'static str,
+    /// The name of Codex's model, which decides how tools are offered: here, the tools directly, with `apply_patch`.
+    pub codex_model: &'static str,
+    /// Whether Codex runs hooks that its user has not trusted; managed ones need no trust.
+    pub codex_trusts_hooks: bool,
+    /// More arguments, before the prompt.
+    pub arguments: &'static [&'static str],
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            claude_permission_mode: "bypassPermissions",
+            codex_model: "gpt-5.5",
+            codex_trusts_hooks: true,
+            arguments: &[],
+        }
+    }
+}
+
+/// Starts `agent` with the prompt `go`.
+pub fn start(
+    agent: Agent,
+    executable: &Path,
+    home: &Home,
+    model: &Model,
+    options: &Options,
+) -> Result<Running> {
+    let mut command = home.command(executable);
+    match agent {
+        Agent::Claude => claude(&mut command, model, options),
+        Agent::Codex => codex(&mut command, model, options),
+    }
+    Running::start(command.args(options.arguments).arg("go"))
+}
+
+/// Starts `agent` and waits for its end.
+pub fn run(
+    agent: Agent,
+    executable: &Path,
+    home: &Home,
+    model: &Model,
+    options: &Options,
+) -> Result<Finished> {
+    start(agent, executable, home, model, options)?.finish(AGENT_LIMIT)
+}
+
+fn claude(command: &mut Command, model: &Model, options: &Options) {
+    command.env("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}", model.port()));
+    command.env("ANTHROPIC_API_KEY", "sk-ant-scripted");
+    command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
+    // Lets root use bypassPermissions.
+    command.env("IS_SANDBOX", "1");
+    command.args(["-p", "--output-format", "json", "--permission-mode", options.claude_permission_mode]);
+}
+
+fn codex(command: &mut Command, model: &Model, options: &Options) {
+    let address = format!("model_providers.scripted.base_url=\"http://127.0.0.1:{}/v1\"", model.port());
+    command.args(["exec", "--json", "-s", "danger-full-access", "-m", options.codex_model, "-c", &address]);
+    if options.codex_trusts_hooks {
+        command.arg("--dangerously-bypass-hook-trust");
+    }
+}

@@ -1,0 +1,301 @@
+//! What the real-agent tests play: one agent, castellan registered with it as a user would, one scripted model; then a
+//! look at the world, at what the model was told and at the record. It must not know how an answer is encoded.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Signal, kill_process};
+use serde_json::{Value as Json, json};
+
+use crate::agents::Agent;
+use crate::home::Home;
+use crate::model::{Block, Model, Script};
+use crate::process::Finished;
+use crate::run::{self, AGENT_LIMIT, Options};
+use crate::terminal;
+
+/// Each rule is about one file name, by whatever tool the file is made.
+const RULES: &str = r#"
+- rule: Test deny
+  desc: Denies a file of the tests.
+  condition: tool.input contains "denied-file"
+  output: the test denies this file
+  priority: CRITICAL
+  source: coding_agent
+  tags: [coding_agent_deny]
+
+- rule: Test ask
+  desc: Asks about a file of the tests.
+  condition: tool.input contains "asked-file"
+  output: the test asks about this file
+  priority: WARNING
+  source: coding_agent
+  tags: [coding_agent_ask]
+
+- rule: Test allow
+  desc: Allows a file of the tests.
+  condition: tool.name = "Write" and tool.file_path endswith "allowed-file"
+  output: the test allows this file
+  priority: NOTICE
+  source: coding_agent
+  tags: [coding_agent_allow]
+"#;
+
+/// What a model is told when castellan denies a call that it could not judge.
+const FAILED: &str = "castellan: denied";
+
+/// The first call of a session in which the repository changes its settings: long enough for an agent's file watcher
+/// (Claude's takes up to a second).
+const WATCHED: &str = "sleep 3";
+
+/// A call that makes one file.
+#[derive(Debug)]
+pub struct Case {
+    /// castellan's mode.
+    pub mode: &'static str,
+    /// How the agent is started.
+    pub options: Options,
+    /// What the model asks for.
+    pub call: Block,
+    /// The file that the call makes, in the workspace.
+    pub file: &'static str,
+    /// Whether the file is there in the end.
+    pub made: bool,
+    /// What the model must be told, among other things.
+    pub told: &'static str,
+    /// `verdict`, `answer` and `enforced` of the call's record.
+    pub recorded: (&'static str, &'static str, bool),
+}
+
+/// How castellan is registered with an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Registered {
+    /// In the user's own settings.
+    User,
+    /// In the user's own settings, and the agent is started with the flags that a repository cannot override.
+    Launcher,
+    /// In the machine's settings.
+    Managed,
+}
+
+/// When a repository switches hooks off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SwitchedOff {
+    /// Before the agent starts.
+    BeforeStart,
+    /// In the middle of the session.
+    MidSession,
+}
+
+/// Why there is no daemon to ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absent {
+    /// The user has stopped it on purpose.
+    Stopped,
+    /// The binary is gone from beside the hook.
+    NoBinary,
+}
+
+/// An agent with castellan registered.
+struct Stage {
+    agent: Agent,
+    executable: PathBuf,
+    home: Home,
+}
+
+/// Plays one call in enforce or monitor mode.
+pub fn check(agent: Agent, case: Case) -> Result<()> {
+    let Some(stage) = Stage::set(agent, case.mode, Registered::User)? else { return Ok(()) };
+    let (model, done) = stage.play(vec![Script::main([vec![case.call]])], &case.options)?;
+    stage.expect_file(case.file, case.made, &done);
+    expect_told(&model, "0-0-0", case.told);
+    let (verdict, answer, enforced) = case.recorded;
+    let calls = stage.calls()?;
+    let [call] = &calls[..] else { anyhow::bail!("one call, but {} records: {calls:?}", calls.len()) };
+    expect_record(
+        call,
+        json!({"verdict": verdict, "answer": answer, "enforced": enforced, "mode": case.mode}),
+    );
+    expect_record(call, json!({"agent": agent.field(), "event": "PreToolUse"}));
+    Ok(())
+}
+
+/// Plays a call that no rule is about, with no daemon to ask: it is denied, and the gap recorded later.
+pub fn check_absent_daemon(agent: Agent, absent: Absent) -> Result<()> {
+    let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
+    match absent {
+        Absent::Stopped => {
+            let done = terminal::run_castellan(&stage.home, &["stop"])?;
+            ensure!(done.code == Some(0), "`castellan stop` at a terminal: {done:?}");
+        }
+        Absent::NoBinary => {
+            let daemon = stage.home.start_daemon()?;
+            std::fs::remove_file(stage.home.bin().join("castellan"))?;
+            kill_process(daemon, Signal::KILL)?;
+        }
+    }
+    let script = Script::main([vec![agent.shell("touch other-file")]]);
+    let (model, done) = stage.play(vec![script], &Options::default())?;
+    stage.expect_file("other-file", false, &done);
+    expect_told(&model, "0-0-0", FAILED);
+    if absent == Absent::NoBinary {
+        stage.home.link("castellan")?;
+    }
+    stage.expect_gap()
+}
+
+/// Plays a call that no rule is about, and kills the daemon while the call waits for it.
+pub fn check_killed_daemon(agent: Agent) -> Result<()> {
+    let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
+    let daemon = stage.home.start_daemon()?;
+    let script = Script::main([vec![agent.shell("touch other-file")]])
+        .before(0, move || assert_eq!(kill_process(daemon, Signal::STOP), Ok(())));
+    let model = Model::start(agent.api(), vec![script])?;
+    let running = run::start(agent, &stage.executable, &stage.home, &model, &Options::default())?;
+    stage.home.wait_for_waiting_hook(Duration::from_secs(30))?;
+    kill_process(daemon, Signal::KILL)?;
+    let done = running.finish(AGENT_LIMIT)?;
+    stage.expect_file("other-file", false, &done);
+    expect_told(&model, "0-0-0", FAILED);
+    stage.expect_gap()
+}
+
+/// Plays a turn of two calls: each has its own answer and its own record.
+pub fn check_parallel_calls(agent: Agent) -> Result<()> {
+    let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
+    let turn = vec![agent.shell("touch denied-file"), agent.shell("touch other-file")];
+    let (model, done) = stage.play(vec![Script::main([turn])], &Options::default())?;
+    stage.expect_file("denied-file", false, &done);
+    stage.expect_file("other-file", true, &done);
+    expect_told(&model, "0-0-0", "the test denies this file");
+    let calls = stage.calls()?;
+    ensure!(calls.len() == 2, "two calls, but {} records: {calls:?}", calls.len());
+    expect_record(stage.call(&calls, "0-0-0")?, json!({"verdict": "deny", "enforced": true}));
+    expect_record(stage.call(&calls, "0-0-1")?, json!({"verdict": "defer", "enforced": true}));
+    Ok(())
+}
+
+/// Plays a call of a sub-agent: denied like any other, and the record says whose it was. `spawn` is the call that starts
+/// a sub-agent with a task.
+pub fn check_subagent(agent: Agent, options: &Options, spawn: fn(&str) -> Block) -> Result<()> {
+    const TASK: &str = "make the file of the sub-agent";
+    let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
+    let turns = [vec![agent.shell("touch denied-file"), agent.shell("touch other-file")]];
+    let scripts = vec![Script::main([vec![spawn(TASK)]]), Script::subagent(TASK, turns)];
+    let (model, done) = stage.play(scripts, options)?;
+    stage.expect_file("denied-file", false, &done);
+    stage.expect_file("other-file", true, &done);
+    expect_told(&model, "1-0-0", "the test denies this file");
+    let calls = stage.calls()?;
+    let [main, denied, other] = ["0-0-0", "1-0-0", "1-0-1"].map(|id| stage.call(&calls, id));
+    let (main, denied, other) = (main?, denied?, other?);
+    expect_record(main, json!({"tool": "Agent", "verdict": "defer", "subagent_id": ""}));
+    expect_record(denied, json!({"tool": "Bash", "verdict": "deny", "enforced": true}));
+    expect_record(other, json!({"tool": "Bash", "verdict": "defer", "subagent_id": denied["subagent_id"]}));
+    ensure!(denied["subagent_id"] != "", "whose call was it? {denied}");
+    ensure!(denied["session_id"] == main["session_id"], "two sessions: {main} {denied}");
+    Ok(())
+}
+
+/// Plays a denied call in a repository that switches hooks off. `holds` says whether castellan is asked all the same.
+pub fn check_switched_off(
+    agent: Agent,
+    registered: Registered,
+    when: SwitchedOff,
+    holds: bool,
+) -> Result<()> {
+    let Some(stage) = Stage::set(agent, "enforce", registered)? else { return Ok(()) };
+    let (file, text, flags): (_, _, &[&str]) = match agent {
+        Agent::Claude => (
+            ".claude/settings.json",
+            r#"{"disableAllHooks":true}"#,
+            &["--settings", r#"{"disableAllHooks":false}"#],
+        ),
+        Agent::Codex => (".codex/config.toml", "[features]\nhooks = false\n", &["-c", "features.hooks=true"]),
+    };
+    let file = stage.home.workspace().join(file);
+    stage.home.write(&file, if when == SwitchedOff::BeforeStart { text } else { "" })?;
+    let turns = [vec![agent.shell(WATCHED)], vec![agent.shell("touch denied-file")]];
+    let script = Script::main(turns).before(0, move || assert!(std::fs::write(&file, text).is_ok()));
+    let options = Options {
+        codex_trusts_hooks: registered != Registered::Managed,
+        arguments: if registered == Registered::Launcher { flags } else { &[] },
+        ..Options::default()
+    };
+    let (model, done) = stage.play(vec![script], &options)?;
+    stage.expect_file("denied-file", !holds, &done);
+    if holds {
+        expect_told(&model, "0-1-0", "the test denies this file");
+        expect_record(stage.call(&stage.calls()?, "0-1-0")?, json!({"verdict": "deny", "enforced": true}));
+    }
+    Ok(())
+}
+
+impl Stage {
+    /// Sets up a home and registers castellan. `None` when the test cannot run here, which was said.
+    fn set(agent: Agent, mode: &str, registered: Registered) -> Result<Option<Stage>> {
+        let Some(executable) = agent.executable()? else { return Ok(None) };
+        let config = format!("version = 1\nmode = \"{mode}\"\n");
+        let mut home = Home::with_castellan(agent.name(), &config, RULES)?;
+        if registered == Registered::Managed {
+            if !home.make_etc_private()? {
+                return Ok(None);
+            }
+            home.run_castellan(&["install", "--managed", agent.name()])?;
+        } else {
+            home.run_castellan(&["install", agent.name()])?;
+        }
+        Ok(Some(Stage { agent, executable, home }))
+    }
+
+    fn play(&self, scripts: Vec<Script>, options: &Options) -> Result<(Model, Finished)> {
+        let model = Model::start(self.agent.api(), scripts)?;
+        let done = run::run(self.agent, &self.executable, &self.home, &model, options)?;
+        Ok((model, done))
+    }
+
+    fn expect_file(&self, file: &str, made: bool, done: &Finished) {
+        let there = self.home.workspace().join(file).exists();
+        assert_eq!(there, made, "whether {:?} has made `{file}`\n{done:?}", self.agent);
+    }
+
+    /// Starts the daemon and looks for the record of calls that were denied without one.
+    fn expect_gap(&self) -> Result<()> {
+        self.home.start_daemon()?;
+        let records = self.home.records()?;
+        let gap = records.iter().find(|record| record.pointer("/gap/event") == Some(&"PreToolUse".into()));
+        ensure!(gap.is_some(), "the gap is not recorded: {records:?}");
+        Ok(())
+    }
+
+    /// The records of calls.
+    fn calls(&self) -> Result<Vec<Json>> {
+        let records = self.home.records()?;
+        let calls = records.iter().filter(|record| record.get("type") == Some(&"call".into()));
+        Ok(calls.filter_map(|record| record.get("call").cloned()).collect())
+    }
+
+    /// The one record of the call that the script knows by `id`.
+    fn call<'a>(&self, calls: &'a [Json], id: &str) -> Result<&'a Json> {
+        let mut found = calls.iter().filter(|call| call["use_id"] == id);
+        let call = found.next().with_context(|| format!("no record of call `{id}`: {calls:?}"))?;
+        ensure!(found.next().is_none(), "two records of call `{id}`: {calls:?}");
+        Ok(call)
+    }
+}
+
+fn expect_told(model: &Model, call: &str, told: &str) {
+    let heard = model.told(call).unwrap_or_default();
+    assert!(heard.contains(told), "the model was told `{heard}`, not `{told}`");
+    assert!(
+        !heard.contains("castellan log") && !heard.contains("castellan stop"),
+        "the model was told how: `{heard}`"
+    );
+}
+
+fn expect_record(record: &Json, expected: Json) {
+    for (key, value) in expected.as_object().into_iter().flatten() {
+        assert_eq!(&record[key], value, "`{key}` in {record}");
+    }
+}

@@ -1,0 +1,325 @@
+//! Bad input, each kind once: in enforce mode no call goes through, and it is recorded.
+
+#![cfg(test)]
+
+use std::io::Write;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+
+use castellan_agents::{AgentId, encode_failure};
+use castellan_tests::home::Home;
+use castellan_tests::hook::{self, FakeDaemon, bash, call, judge, understood};
+use castellan_tests::process::Running;
+use castellan_wire::{Kind, REPLY_BYTES_MAX, Reply, Request, VERSION, connect, read_frame, write_frame};
+use serde_json::json;
+
+const ENFORCE: &str = "version = 1\n";
+const MONITOR: &str = "version = 1\nmode = \"monitor\"\n";
+
+const RULES: &str = "
+- rule: Test deny
+  desc: d
+  condition: tool.input_command contains forbidden
+  output: the test denies
+  priority: CRITICAL
+  source: coding_agent
+  tags: [coding_agent_deny]
+";
+
+fn payloads() -> Vec<(&'static str, Vec<u8>)> {
+    let good = bash("echo hi").to_string();
+    let text = |name, text: String| (name, text.into_bytes());
+    let pad = |total: usize| {
+        let empty = bash("").to_string().len();
+        bash(&" ".repeat(total - empty)).to_string()
+    };
+    vec![
+        text("empty", String::new()),
+        text("blank", "\n".into()),
+        text("not JSON", "hello".into()),
+        text("cut JSON", good.trim_end_matches('}').to_owned()),
+        text("trailing text", format!("{good} x")),
+        text("an array", "[]".into()),
+        text("null", "null".into()),
+        text("an empty object", "{}".into()),
+        text("a command that is a list", call("Bash", &json!({"command": ["rm", "-rf"]})).to_string()),
+        text("a command that is missing", call("Bash", &json!({})).to_string()),
+        text("an input that is text", call("Bash", &json!("ls")).to_string()),
+        text("a path that is a number", call("Write", &json!({"file_path": 7, "content": ""})).to_string()),
+        text("a tool that is a number", good.replace("\"Bash\"", "7")),
+        text("a NUL in the command", bash("echo \0").to_string()),
+        text("a lone surrogate", good.replace("echo hi", "echo \\ud800")),
+        ("bad UTF-8", good.replace("hi", "\u{1}").bytes().map(|b| if b == 1 { 0xff } else { b }).collect()),
+        text("a duplicate key", good.replace("\"session_id\"", "\"tool_name\":\"Read\",\"session_id\"")),
+        text("a duplicate key inside", good.replace("\"command\"", "\"command\":\"ls\",\"command\"")),
+        text("another event", good.replace("PreToolUse", "PostToolUse")),
+        text("one byte over the limit", pad(castellan_wire::PAYLOAD_BYTES_MAX + 1)),
+        text(
+            "nested too deeply",
+            call("X", &json!({"a": "N"})).to_string().replace("\"N\"", &nested(100_000)),
+        ),
+    ]
+}
+
+fn nested(depth: usize) -> String {
+    format!("{}{}", "[".repeat(depth), "]".repeat(depth))
+}
+
+#[test]
+fn no_malformed_payload_goes_through() -> anyhow::Result<()> {
+    let home = Home::with_castellan("malformed", ENFORCE, RULES)?;
+    let payloads = payloads();
+    for (name, payload) in &payloads {
+        let done = hook::run(&home, "claude", "PreToolUse", payload)?;
+        assert_eq!(understood(&done), "deny", "{name}: {done:?}");
+        // Codex has no tool of that name: it is an unknown one, whose input nobody reads.
+        let expected = if *name == "a path that is a number" { "defer" } else { "deny" };
+        let codex = hook::run(&home, "codex", "PreToolUse", payload)?;
+        assert_eq!(understood(&codex), expected, "{name} on codex: {codex:?}");
+    }
+    let recorded =
+        home.records()?.iter().filter(|r| r["type"] == "failure" || r["call"]["verdict"] == "deny").count();
+    assert_eq!(recorded, 2 * payloads.len() - 1);
+    Ok(())
+}
+
+#[test]
+fn in_monitor_mode_they_are_recorded_and_left_to_the_agent() -> anyhow::Result<()> {
+    let home = Home::with_castellan("malformed-monitor", MONITOR, RULES)?;
+    for (name, payload) in payloads() {
+        let done = hook::run(&home, "claude", "PreToolUse", &payload)?;
+        assert_eq!(understood(&done), "defer", "{name}: {done:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_call_at_the_size_limit_is_judged() -> anyhow::Result<()> {
+    let home = Home::with_castellan("largest", ENFORCE, RULES)?;
+    let room = castellan_wire::PAYLOAD_BYTES_MAX - bash("").to_string().len();
+    for (command, expected) in
+        [(" ".repeat(room), "defer"), (format!("{}forbidden", " ".repeat(room - 9)), "deny")]
+    {
+        assert_eq!(understood(&judge(&home, &bash(&command))?), expected);
+    }
+    Ok(())
+}
+
+#[test]
+fn unknown_events_agents_and_arguments_deny() -> anyhow::Result<()> {
+    let home = Home::with_castellan("unknown", ENFORCE, RULES)?;
+    let payload = bash("ls").to_string();
+    for (agent, event) in
+        [("claude", "PreToolUze"), ("claude", "Notification2"), ("gemini", "BeforeTool"), ("", "")]
+    {
+        let done = hook::run(&home, agent, event, payload.as_bytes())?;
+        assert_eq!(understood(&done), "deny", "{agent} {event}");
+    }
+    let mut relative = home.command(&home.bin().join("castellan-hook"));
+    relative.args(["--agent", "claude", "--event", "PreToolUse", "--home", "relative"]);
+    assert_eq!(
+        understood(&Running::start_with_input(&mut relative, b"{}")?.finish(hook::HOOK_LIMIT)?),
+        "deny"
+    );
+    Ok(())
+}
+
+/// What each event is told when there is no daemon and none can be started. The hook's own table says it; the daemon's
+/// failures are told by the `agents` crate, in the same way.
+fn check_without_daemon(home: &Home, agent: AgentId, event: &str, expected: &str) {
+    let done = hook::run(home, agent.word(), event, bash("ls").to_string().as_bytes()).unwrap();
+    assert_eq!(understood(&done), expected, "{agent:?} {event}: {done:?}");
+    let daemons = encode_failure(agent, event, "why");
+    let shape = |exit: Option<i32>, out: &str, err: &str| (exit, out.is_empty(), err.is_empty());
+    let (out, err) = (String::from_utf8_lossy(&daemons.stdout), String::from_utf8_lossy(&daemons.stderr));
+    assert_eq!(
+        shape(done.code, &done.stdout, &done.stderr),
+        shape(Some(daemons.exit.into()), &out, &err),
+        "{event}"
+    );
+    let text = format!("{}{}", done.stdout, done.stderr);
+    assert!(text.contains("tell the user"), "{text}");
+    assert!(!text.contains("castellan start") && !text.contains("doctor"), "{text}");
+}
+
+#[test]
+fn without_a_daemon_every_event_is_answered_as_its_agent_understands() -> anyhow::Result<()> {
+    let home = Home::new("no-daemon")?;
+    home.link("castellan-hook")?;
+    for agent in AgentId::ALL {
+        check_without_daemon(&home, agent, "PreToolUse", "deny");
+        check_without_daemon(&home, agent, "PermissionRequest", "deny");
+        check_without_daemon(&home, agent, "PostToolUse", "defer");
+        check_without_daemon(&home, agent, "UserPromptSubmit", "defer");
+        check_without_daemon(&home, agent, "SessionEnd", "defer");
+    }
+    // The gaps are recorded by the next daemon.
+    home.link("castellan")?;
+    home.start_daemon()?;
+    let records = home.records()?;
+    let gaps: Vec<_> = records.iter().filter(|record| record["type"] == "gap").collect();
+    assert_eq!(gaps.len(), 10, "{records:?}");
+    assert_eq!(gaps[0]["gap"]["event"], "PreToolUse");
+    Ok(())
+}
+
+/// Lets a daemon answer with these bytes, and close.
+fn check_answer(name: &str, bytes: &[u8]) {
+    let home = Home::with_castellan("answer", ENFORCE, RULES).unwrap();
+    let daemon = FakeDaemon::listen(&home).unwrap();
+    let payload = bash("ls").to_string();
+    let running =
+        Running::start_with_input(&mut hook::command(&home, "claude", "PreToolUse"), payload.as_bytes())
+            .unwrap();
+    daemon.serve(|stream| drop(stream.write_all(bytes))).unwrap();
+    let done = running.finish(hook::HOOK_LIMIT).unwrap();
+    assert_eq!(understood(&done), "deny", "{name}: {done:?}");
+}
+
+#[test]
+fn a_daemon_that_answers_nonsense_or_breaks_off_denies() {
+    let mut reply = Vec::new();
+    write_frame(&mut reply, Kind::Reply, &Reply::default().encode()).unwrap();
+    check_answer("nothing", b"");
+    check_answer("half a reply", &reply[..reply.len() - 3]);
+    check_answer("half a header", &reply[..7]);
+    check_answer("garbage", b"HTTP/1.1 200 OK\r\n\r\n");
+    check_answer("oversized", &[&reply[..8], &u32::MAX.to_le_bytes()[..], &[0; 64]].concat());
+    check_answer("another version", &[&reply[..4], &(VERSION + 1).to_le_bytes()[..], &reply[6..]].concat());
+    check_answer("a body that is none", &{
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, Kind::Reply, b"\0\xff\xff").unwrap();
+        bytes
+    });
+    let mut request = Vec::new();
+    write_frame(&mut request, Kind::Request, &Reply::default().encode()).unwrap();
+    check_answer("a request", &request);
+}
+
+#[test]
+fn a_daemon_that_hangs_denies_before_the_agent_gives_up() -> anyhow::Result<()> {
+    let home = Home::with_castellan("hung", ENFORCE, RULES)?;
+    // Listens and never accepts.
+    let _daemon = FakeDaemon::listen(&home)?;
+    let done = judge(&home, &bash("ls"))?;
+    assert_eq!(understood(&done), "deny");
+    assert!(done.stderr.contains("did not answer in time"), "{done:?}");
+    Ok(())
+}
+
+#[test]
+fn a_hook_whose_input_never_ends_denies() -> anyhow::Result<()> {
+    let home = Home::with_castellan("endless", ENFORCE, RULES)?;
+    let (ours, theirs) = UnixStream::pair()?;
+    let mut command = hook::command(&home, "codex", "PreToolUse");
+    let stderr = tempfile::NamedTempFile::new()?;
+    let mut child = command.stdin(std::os::fd::OwnedFd::from(theirs)).stderr(stderr.reopen()?).spawn()?;
+    let status = child.wait()?;
+    drop(ours);
+    assert_eq!(status.code(), Some(2));
+    assert!(std::fs::read_to_string(stderr.path())?.contains("did not answer in time"));
+    Ok(())
+}
+
+#[test]
+fn a_blocked_alarm_does_not_unarm_the_deadline() -> anyhow::Result<()> {
+    let home = Home::with_castellan("blocked-alarm", ENFORCE, RULES)?;
+    let _daemon = FakeDaemon::listen(&home)?;
+    let mut command = home.command(std::path::Path::new("env"));
+    command.arg("--block-signal=ALRM").arg(home.bin().join("castellan-hook"));
+    command.args(["--agent", "claude", "--event", "PreToolUse"]).arg("--home").arg(home.castellan());
+    let payload = bash("ls").to_string();
+    let done = Running::start_with_input(&mut command, payload.as_bytes())?.finish(hook::HOOK_LIMIT)?;
+    assert_eq!(understood(&done), "deny");
+    Ok(())
+}
+
+#[test]
+fn hold_makes_the_hook_wait_on() -> anyhow::Result<()> {
+    let home = Home::with_castellan("hold", ENFORCE, RULES)?;
+    let daemon = FakeDaemon::listen(&home)?;
+    let payload = bash("ls").to_string();
+    let running =
+        Running::start_with_input(&mut hook::command(&home, "claude", "PreToolUse"), payload.as_bytes())?;
+    daemon.serve(|stream| {
+        let hold = castellan_wire::Hold { ms: 30_000 };
+        let reply = Reply { exit: 7, stdout: b"out".to_vec(), stderr: b"err".to_vec() };
+        write_frame(stream, Kind::Hold, &hold.encode()).unwrap();
+        write_frame(stream, Kind::Hold, &hold.encode()).unwrap();
+        write_frame(stream, Kind::Reply, &reply.encode()).unwrap();
+    })?;
+    let done = running.finish(hook::HOOK_LIMIT)?;
+    assert_eq!((done.code, done.stdout.as_str(), done.stderr.as_str()), (Some(7), "out", "err"));
+    Ok(())
+}
+
+#[test]
+fn the_daemon_survives_garbage_and_goes_on() -> anyhow::Result<()> {
+    let home = Home::with_castellan("garbage", ENFORCE, RULES)?;
+    home.start_daemon()?;
+    let socket = castellan_wire::Home::new(home.castellan()).unwrap().hook_socket();
+    let request = Request {
+        agent: "claude".into(),
+        event: "PreToolUse".into(),
+        parent_pid: 1,
+        cwd: b"/".to_vec(),
+        payload: bash("ls").to_string().into_bytes(),
+    };
+    let mut good = Vec::new();
+    write_frame(&mut good, Kind::Request, &request.encode())?;
+    let oversized = [&good[..8], &u32::MAX.to_le_bytes()[..]].concat();
+    let other_version = [&good[..4], &(VERSION + 1).to_le_bytes()[..], &good[6..]].concat();
+    for bytes in
+        [&b"garbage, not a frame"[..], &good[..9], &good[..good.len() - 4], &oversized, &other_version]
+    {
+        let mut stream = connect(&socket)?;
+        stream.write_all(bytes)?;
+        stream.shutdown(Shutdown::Write)?;
+        assert!(read_frame(&mut stream, REPLY_BYTES_MAX).is_err(), "{bytes:?} was answered");
+    }
+    assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
+    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
+    let failures = home.records()?.iter().filter(|record| record["type"] == "failure").count();
+    assert_eq!(failures, 5);
+    Ok(())
+}
+
+#[test]
+fn a_hostile_environment_changes_nothing() -> anyhow::Result<()> {
+    let home = Home::with_castellan("environment", ENFORCE, RULES)?;
+    let trap = home.workspace().join("trap");
+    std::fs::create_dir_all(trap.join("castellan/run"))?;
+    for name in ["castellan", "castellan-hook", "sh", "bash"] {
+        let program = trap.join(format!("bin-{name}"));
+        std::fs::write(&program, "#!/bin/sh\ntouch sprung\n")?;
+    }
+    let mut command = hook::command(&home, "claude", "PreToolUse");
+    for name in ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "TMPDIR"] {
+        command.env(name, &trap);
+    }
+    command.env("PATH", format!("{}:/usr/bin:/bin", trap.display()));
+    command.env("BASH_ENV", trap.join("bin-sh")).env("ENV", trap.join("bin-sh"));
+    command.env("CASTELLAN_HOME", &trap).env("RUST_LOG", "trace").env("RUST_MIN_STACK", "1");
+    let payload = bash("forbidden").to_string();
+    let done = Running::start_with_input(&mut command, payload.as_bytes())?.finish(hook::HOOK_LIMIT)?;
+    assert_eq!(understood(&done), "deny", "{done:?}");
+    assert!(done.stdout.contains("the test denies"), "{done:?}");
+    assert!(!home.workspace().join("sprung").exists());
+    // The daemon that the hook started has none of it either.
+    let pid = home.start_daemon()?;
+    let environment = std::fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()))?;
+    assert_eq!(String::from_utf8_lossy(&environment), "");
+    Ok(())
+}
+
+#[test]
+fn a_home_that_others_can_write_denies() -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+
+    let home = Home::with_castellan("open-home", ENFORCE, RULES)?;
+    home.start_daemon()?;
+    let run = home.castellan().join("run");
+    std::fs::set_permissions(&run, std::fs::Permissions::from_mode(0o777))?;
+    assert_eq!(understood(&judge(&home, &bash("ls"))?), "deny");
+    Ok(())
+}

@@ -1,0 +1,311 @@
+//! The daemon's life: one for each home, started by the first hook, stopped only by a person, never in the way of a
+//! second session, never without a record.
+
+#![cfg(test)]
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use castellan_tests::home::Home;
+use castellan_tests::hook::{self, bash, call, judge, understood};
+use castellan_tests::process::{Running, processes_of, until};
+use castellan_tests::terminal;
+use castellan_wire::{Kind, REPLY_BYTES_MAX, Request, connect, read_frame, write_frame};
+use rustix::process::{Signal, kill_process, test_kill_process};
+use serde_json::{Value as Json, json};
+
+const LIMIT: Duration = Duration::from_secs(20);
+const ENFORCE: &str = "version = 1\n";
+
+const RULES: &str = "
+- rule: Test deny
+  desc: d
+  condition: tool.input_command contains forbidden
+  output: the test denies
+  priority: CRITICAL
+  source: coding_agent
+  tags: [coding_agent_deny]
+";
+
+fn daemons(home: &Home) -> usize {
+    let is_daemon = |pid: &rustix::process::Pid| {
+        let words = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+        String::from_utf8_lossy(&words).split('\0').nth(1) == Some("daemon")
+    };
+    processes_of(&home.castellan()).iter().filter(|pid| is_daemon(pid)).count()
+}
+
+fn status(home: &Home) -> Json {
+    serde_json::from_str(&home.run_castellan(&["status", "--json"]).unwrap().stdout).unwrap()
+}
+
+#[test]
+fn fifty_hooks_at_once_make_a_home_and_start_one_daemon() -> anyhow::Result<()> {
+    let home = Home::new("fifty")?;
+    home.link("castellan")?;
+    home.link("castellan-hook")?;
+    let payload = bash("rm -rf /").to_string();
+    let start =
+        |_| Running::start_with_input(&mut hook::command(&home, "claude", "PreToolUse"), payload.as_bytes());
+    let running: Vec<_> = (0..50).map(start).collect::<anyhow::Result<_>>()?;
+    for hook in running {
+        let done = hook.finish(LIMIT)?;
+        assert_eq!(understood(&done), "deny");
+        assert!(done.stdout.contains("correlation="), "not judged by a daemon: {done:?}");
+    }
+    assert_eq!(daemons(&home), 1);
+    assert_eq!(home.records()?.iter().filter(|record| record["type"] == "call").count(), 50);
+    for (path, mode) in
+        [("run", 0o700), ("run/hook.sock", 0o600), ("run/control.sock", 0o600), ("state/log", 0o700)]
+    {
+        let found = std::fs::metadata(home.castellan().join(path))?.permissions().mode() & 0o777;
+        assert_eq!(found, mode, "{path}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_second_daemon_leaves_the_first_alone_and_a_stale_socket_is_no_hindrance() -> anyhow::Result<()> {
+    let home = Home::with_castellan("second", ENFORCE, RULES)?;
+    let first = home.start_daemon()?;
+    let mut second = home.command(&home.bin().join("castellan"));
+    second.arg("daemon").arg("--home").arg(home.castellan());
+    let done = Running::start(&mut second)?.finish(LIMIT)?;
+    assert_eq!(done.code, Some(5), "{done:?}");
+    assert_eq!(status(&home)["pid"], first.as_raw_nonzero().get());
+    kill_process(first, Signal::KILL)?;
+    assert!(home.castellan().join("run/hook.sock").exists());
+    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
+    assert_ne!(status(&home)["pid"], first.as_raw_nonzero().get());
+    Ok(())
+}
+
+#[test]
+fn sigterm_finishes_the_call_in_flight() -> anyhow::Result<()> {
+    let home = Home::with_castellan("sigterm", ENFORCE, RULES)?;
+    let pid = home.start_daemon()?;
+    let request = Request {
+        agent: "claude".into(),
+        event: "PreToolUse".into(),
+        parent_pid: 1,
+        cwd: b"/".to_vec(),
+        payload: bash("forbidden").to_string().into_bytes(),
+    };
+    let mut bytes = Vec::new();
+    write_frame(&mut bytes, Kind::Request, &request.encode())?;
+    let (half, rest) = bytes.split_at(bytes.len() / 2);
+    let paths = castellan_wire::Home::new(home.castellan()).unwrap();
+    let mut stream = connect(&paths.hook_socket())?;
+    stream.write_all(half)?;
+    kill_process(pid, Signal::TERM)?;
+    // It takes no new calls any more once its socket is gone.
+    until(LIMIT, || Ok((!paths.hook_socket().exists()).then_some(())))?.unwrap();
+    stream.write_all(rest)?;
+    let reply = castellan_wire::Reply::decode(&read_frame(&mut stream, REPLY_BYTES_MAX)?.body)?;
+    assert!(String::from_utf8_lossy(&reply.stdout).contains("deny"));
+    until(LIMIT, || Ok(test_kill_process(pid).is_err().then_some(())))?.unwrap();
+    Ok(())
+}
+
+#[test]
+fn a_stop_needs_a_person_and_is_remembered() -> anyhow::Result<()> {
+    let home = Home::with_castellan("stop", ENFORCE, RULES)?;
+    home.start_daemon()?;
+    assert!(home.run_castellan(&["stop"]).is_err(), "stopped without a terminal");
+    assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
+    let stopped = terminal::run_castellan(&home, &["stop"])?;
+    assert_eq!(stopped.code, Some(0), "{stopped:?}");
+    until(LIMIT, || Ok((daemons(&home) == 0).then_some(())))?.unwrap();
+    let denied = judge(&home, &bash("ls"))?;
+    assert_eq!(understood(&denied), "deny");
+    assert!(denied.stderr.contains("stopped by the user"), "{denied:?}");
+    assert_eq!(daemons(&home), 0);
+    home.start_daemon()?;
+    assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
+    let records = home.records()?;
+    let control: Vec<_> = records.iter().filter(|r| r["control"]["action"] == "stop").collect();
+    let accepted: Vec<_> = control.iter().map(|record| &record["control"]["accepted"]).collect();
+    assert_eq!(accepted, [&json!(false), &json!(true)]);
+    Ok(())
+}
+
+#[test]
+fn an_agent_cannot_loosen_even_with_a_terminal() -> anyhow::Result<()> {
+    let home = Home::with_castellan("agent-loosens", ENFORCE, RULES)?;
+    home.start_daemon()?;
+    // A process that is named like an agent, which has a terminal.
+    let agent = home.bin().join("claude");
+    let command = format!(
+        "{} --home {} mode monitor\ntrue\n",
+        home.bin().join("castellan").display(),
+        home.castellan().display()
+    );
+    std::fs::copy("/bin/sh", &agent)?;
+    let refused = terminal::run(&home, &agent, &["-c", &command])?;
+    assert_eq!(status(&home)["mode"], "enforce", "{refused:?}");
+    // The same without the agent above.
+    let done = terminal::run(&home, Path::new("/bin/sh"), &["-c", &command])?;
+    assert_eq!(status(&home)["mode"], "monitor", "{done:?}");
+    // Tightening needs nobody.
+    home.run_castellan(&["mode", "enforce"])?;
+    assert_eq!(status(&home)["mode"], "enforce");
+    let refusals = home.records()?;
+    assert!(
+        refusals.iter().any(|r| r["control"]["accepted"] == false && r["control"]["argument"] == "monitor")
+    );
+    Ok(())
+}
+
+#[test]
+fn the_mode_is_switched_live_and_survives_a_restart() -> anyhow::Result<()> {
+    let home = Home::with_castellan("mode", ENFORCE, RULES)?;
+    let pid = home.start_daemon()?;
+    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
+    assert_eq!(terminal::run_castellan(&home, &["mode", "monitor"])?.code, Some(0));
+    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer");
+    kill_process(pid, Signal::KILL)?;
+    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer");
+    assert_eq!(terminal::run_castellan(&home, &["mode", "passthrough"])?.code, Some(0));
+    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer");
+    let records = home.records()?;
+    let calls = records.iter().filter(|record| record["type"] == "call");
+    let verdicts: Vec<_> = calls
+        .map(|r| format!("{} {} {}", r["call"]["verdict"], r["call"]["answer"], r["call"]["enforced"]))
+        .collect();
+    assert_eq!(
+        verdicts,
+        [
+            r#""deny" "deny" true"#,
+            r#""deny" "defer" false"#,
+            r#""deny" "defer" false"#,
+            r#""defer" "defer" true"#,
+        ]
+    );
+    Ok(())
+}
+
+#[test]
+fn an_overloaded_session_denies_only_itself() -> anyhow::Result<()> {
+    let home = Home::with_castellan("overload", ENFORCE, RULES)?;
+    home.start_daemon()?;
+    let socket = castellan_wire::Home::new(home.castellan()).unwrap().hook_socket();
+    // This test's process is the agent of these connections; none of them sends a whole frame.
+    let held: Vec<_> = (0..32).map(|_| connect(&socket)).collect::<Result<_, _>>()?;
+    let closed = until(LIMIT, || {
+        let mut one_more = connect(&socket)?;
+        one_more.set_read_timeout(Some(Duration::from_millis(200)))?;
+        Ok(matches!(read_frame(&mut one_more, REPLY_BYTES_MAX), Err(castellan_wire::WireError::Closed))
+            .then_some(()))
+    })?;
+    assert!(closed.is_some(), "the connection over the limit was served");
+    let other = judge(&home, &bash("ls"))?;
+    assert_eq!(understood(&other), "defer");
+    assert!(other.took < Duration::from_secs(5), "{other:?}");
+    drop(held);
+    Ok(())
+}
+
+#[test]
+fn a_broken_rule_file_at_start_leaves_the_last_good_set_in_force() -> anyhow::Result<()> {
+    let home = Home::with_castellan("last-good", ENFORCE, RULES)?;
+    let pid = home.start_daemon()?;
+    kill_process(pid, Signal::KILL)?;
+    let rules = home.castellan().join("config/rules/user/test.yaml");
+    std::fs::write(&rules, format!("{RULES}\n- rule: broken\n  condition: tool.nam = x\n"))?;
+    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
+    assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
+    let status = status(&home);
+    assert_eq!(status["policy_origin"], "last_good");
+    assert!(status["problems"].to_string().contains("test.yaml:10:"), "{status}");
+    Ok(())
+}
+
+#[test]
+fn a_broken_rule_file_without_a_last_good_set_denies_all_but_reads() -> anyhow::Result<()> {
+    let home = Home::with_castellan("no-policy", ENFORCE, "- rule: [")?;
+    let denied = judge(&home, &bash("ls"))?;
+    assert_eq!(understood(&denied), "deny");
+    assert!(denied.stdout.contains("test.yaml:1:"), "names no file and line: {denied:?}");
+    assert_eq!(
+        understood(&judge(&home, &call("Write", &json!({"file_path": "/x", "content": ""})))?),
+        "deny"
+    );
+    assert_eq!(understood(&judge(&home, &call("Read", &json!({"file_path": "/x"})))?), "defer");
+    assert_eq!(status(&home)["policy_origin"], "missing");
+    Ok(())
+}
+
+#[test]
+fn a_broken_rule_file_at_run_time_changes_nothing_until_it_is_mended() -> anyhow::Result<()> {
+    let home = Home::with_castellan("reload", ENFORCE, RULES)?;
+    let pid = home.start_daemon()?;
+    let rules = home.castellan().join("config/rules/user/test.yaml");
+    let policy = status(&home)["policy"].clone();
+    std::fs::write(&rules, "- rule: broken\n  condition: (\n")?;
+    kill_process(pid, Signal::HUP)?;
+    until(LIMIT, || Ok((status(&home)["policy_origin"] == "last_good").then_some(())))?.unwrap();
+    assert_eq!(status(&home)["policy"], policy);
+    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
+    std::fs::write(&rules, RULES.replace("forbidden", "prohibited"))?;
+    kill_process(pid, Signal::HUP)?;
+    until(LIMIT, || Ok((status(&home)["policy_origin"] == "current").then_some(())))?.unwrap();
+    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer");
+    assert_eq!(understood(&judge(&home, &bash("prohibited"))?), "deny");
+    Ok(())
+}
+
+#[test]
+fn a_log_that_cannot_be_opened_denies() -> anyhow::Result<()> {
+    let home = Home::with_castellan("no-log", ENFORCE, RULES)?;
+    // A file where the directory should be holds for root, too.
+    home.write(&home.castellan().join("state/log"), "")?;
+    assert_eq!(understood(&judge(&home, &bash("ls"))?), "deny");
+    let stderr = std::fs::read_to_string(home.castellan().join("run/daemon.stderr"))?;
+    assert!(stderr.contains("state/log"), "the daemon does not say why: {stderr}");
+    Ok(())
+}
+
+/// Runs the daemon with its state on a file system of 256 KiB, in a mount namespace of its own.
+#[test]
+fn a_full_disk_denies_and_loses_no_record() -> anyhow::Result<()> {
+    let home = Home::with_castellan("full", ENFORCE, RULES)?;
+    let state = home.castellan().join("state");
+    std::fs::create_dir_all(&state)?;
+    let script = "mount -t tmpfs -o size=256k,mode=700 castellan \"$1\" && exec \"$2\" daemon --home \"$3\"";
+    let mut command = home.command(Path::new("unshare"));
+    command.args(["--mount", "--map-root-user", "--", "sh", "-c", script, "sh"]);
+    command.arg(&state).arg(home.bin().join("castellan")).arg(home.castellan());
+    let daemon = Running::start(&mut command)?;
+    let socket = home.castellan().join("run/hook.sock");
+    if until(Duration::from_secs(5), || Ok(socket.exists().then_some(())))?.is_none() {
+        castellan_tests::agents::not_run("no private mount namespace: the full-disk test did not run")?;
+        return Ok(());
+    }
+    let long = "x".repeat(3000);
+    let answers: Vec<_> = (0..120).map(|_| judge(&home, &bash(&long))).collect::<anyhow::Result<_>>()?;
+    let words: Vec<_> = answers.iter().map(understood).collect();
+    let kept = words.iter().take_while(|word| *word == "defer").count();
+    assert!(kept > 10 && kept < 120, "{kept} of 120 were recorded");
+    assert!(words[kept..].iter().all(|word| word == "deny"), "{words:?}");
+    assert!(
+        answers[kept].stderr.contains("could not be recorded")
+            || answers[kept].stderr.contains("could not be written"),
+        "{:?}",
+        answers[kept]
+    );
+    let records = std::fs::read_to_string(format!(
+        "/proc/{}/root{}",
+        pid_of(&home),
+        state.join("log/routine.jsonl").display()
+    ))?;
+    assert!(records.ends_with('\n'), "a torn line");
+    assert_eq!(records.lines().filter(|line| line.contains("\"type\":\"call\"")).count(), kept);
+    drop(daemon);
+    Ok(())
+}
+
+fn pid_of(home: &Home) -> i64 {
+    status(home)["pid"].as_i64().unwrap()
+}

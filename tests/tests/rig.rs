@@ -1,0 +1,311 @@
+//! The rig itself, and the facts about the agents that castellan rests on: what each pinned agent does with the answers
+//! of a hook. A stand-in for castellan's hook gives a fixed answer; the model asks for a file. When a new version of an
+//! agent fails here, castellan's answers to it are wrong until `crates/agents` and `crates/hook` have followed.
+
+use anyhow::Result;
+use castellan_tests::agents::Agent::{self, Claude, Codex};
+use castellan_tests::home::Home;
+use castellan_tests::model::{Block, Model, Script};
+use castellan_tests::run::{self, CODEX_CODE_MODE, CODEX_UNKNOWN_MODEL, Options};
+use castellan_tests::scenario::SwitchedOff::{self, BeforeStart, MidSession};
+use serde_json::{Value as Json, json};
+
+/// Shell texts of hooks. Each keeps what it was asked in a file beside the workspace.
+const SILENT: &str = "cat >> ../asked";
+const BLOCK: &str = "cat >> ../asked; echo by the stand-in >&2; exit 2";
+const FAIL: &str = "cat >> ../asked; exit 1";
+const KILLED: &str = "cat >> ../asked; kill -9 $$";
+
+/// A hook that gives this decision.
+fn decide(decision: &str) -> String {
+    format!("cat >> ../asked; {}", echo(decision))
+}
+
+/// A hook that denies calls in which the word `touch` stands.
+fn deny_touch() -> String {
+    format!("tee -a ../asked | grep -q touch && {}; exit 0", echo("deny"))
+}
+
+fn echo(decision: &str) -> String {
+    let output = json!({
+        "hookEventName": "PreToolUse",
+        "permissionDecision": decision,
+        "permissionDecisionReason": "by the stand-in",
+    });
+    format!("echo '{}'", json!({"hookSpecificOutput": output}))
+}
+
+/// A first call, long enough for Claude's file watcher, which takes up to a second to see a change. That it is long enough
+/// shows where the change takes effect; without that, the tests in which it does not would show nothing.
+const WATCHED: &str = "sleep 3";
+
+const DEFAULT_PERMISSIONS: Options = Options { claude_permission_mode: "default", ..BYPASS };
+const CODE_MODE: Options = Options { codex_model: CODEX_CODE_MODE, ..BYPASS };
+const BYPASS: Options = Options {
+    claude_permission_mode: "bypassPermissions",
+    codex_model: "gpt-5.5",
+    codex_trusts_hooks: true,
+    arguments: &[],
+};
+
+/// What is seen of the call that makes the file `f`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Seen {
+    /// Whether the hook was asked about it.
+    asked: bool,
+    /// Whether the file was made.
+    made: bool,
+    /// Part of what the model was told.
+    told: &'static str,
+}
+
+const DENIED: Seen = Seen { asked: true, made: false, told: "by the stand-in" };
+const RUNS: Seen = Seen { asked: true, made: true, told: "" };
+const RUNS_UNASKED: Seen = Seen { asked: false, made: true, told: "" };
+
+/// Where a hook is registered.
+#[derive(Clone, Copy, PartialEq)]
+enum Registered {
+    User,
+    /// For Claude, with `"onFailure":"block"`.
+    UserClosed,
+    /// Machine-wide.
+    Managed,
+}
+
+struct Case {
+    agent: Agent,
+    hook: String,
+    registered: Registered,
+    options: Options,
+    /// The call that makes the file `f`.
+    call: Block,
+    /// Whether the repository switches hooks off.
+    switched_off: Option<SwitchedOff>,
+}
+
+impl Case {
+    fn new(agent: Agent, hook: impl Into<String>, options: Options) -> Case {
+        let call = agent.shell("touch f");
+        Case { agent, hook: hook.into(), registered: Registered::User, options, call, switched_off: None }
+    }
+}
+
+fn check(case: Case, expected: Seen) -> Result<()> {
+    let Some(executable) = case.agent.executable()? else { return Ok(()) };
+    let mut home = Home::new("rig")?;
+    if case.registered == Registered::Managed && !home.make_etc_private()? {
+        return Ok(());
+    }
+    register(&home, &case)?;
+    let (off, off_text) = switch(case.agent);
+    let off = home.workspace().join(off);
+    let late = case.switched_off == Some(MidSession);
+    if case.switched_off.is_some() {
+        home.write(&off, if late { "" } else { off_text })?;
+    }
+    let first = case.agent.shell(if late { WATCHED } else { "true" });
+    let script = Script::main([vec![first], vec![case.call]])
+        .before(0, move || assert!(!late || std::fs::write(&off, off_text).is_ok()));
+    let model = Model::start(case.agent.api(), vec![script])?;
+    let done = run::run(case.agent, &executable, &home, &model, &case.options)?;
+    let heard = model.told("0-1-0").unwrap_or_default();
+    let asked = asked(&home);
+    let seen = Seen {
+        asked: ["touch f", "Add File: f"].iter().any(|call| asked.contains(call)),
+        made: home.workspace().join("f").exists(),
+        told: if heard.contains(expected.told) { expected.told } else { "" },
+    };
+    assert_eq!(seen, expected, "the model was told `{heard}`\n{done:?}");
+    Ok(())
+}
+
+/// What the hook was asked, if anything.
+fn asked(home: &Home) -> String {
+    std::fs::read_to_string(home.workspace().join("../asked")).unwrap_or_default()
+}
+
+fn register(home: &Home, case: &Case) -> Result<()> {
+    let on_failure = if case.registered == Registered::UserClosed { "block" } else { "continue" };
+    let hook = match case.agent {
+        Claude => {
+            let args = ["-c", &case.hook];
+            json!({"type": "command", "command": "/bin/sh", "args": args, "onFailure": on_failure})
+        }
+        Codex => json!({"type": "command", "command": &case.hook}),
+    };
+    let hooks = json!({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}).to_string();
+    let toml = || {
+        let command = Json::from(&*case.hook);
+        format!(
+            "[features]\nhooks = true\n[hooks]\n[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = {command}\n"
+        )
+    };
+    match (case.agent, case.registered) {
+        (Claude, Registered::Managed) => {
+            home.write(&home.etc().join("claude-code/managed-settings.d/h.json"), &hooks)
+        }
+        (Codex, Registered::Managed) => home.write(&home.etc().join("codex/requirements.toml"), &toml()),
+        (Claude, _) => home.write(&home.user().join(".claude/settings.json"), &hooks),
+        (Codex, _) => home.write(&home.codex().join("hooks.json"), &hooks),
+    }
+}
+
+/// The file by which a repository switches hooks off.
+fn switch(agent: Agent) -> (&'static str, &'static str) {
+    match agent {
+        Claude => (".claude/settings.json", r#"{"disableAllHooks":true}"#),
+        Codex => (".codex/config.toml", "[features]\nhooks = false\n"),
+    }
+}
+
+#[test]
+fn claude_carries_out_what_its_hook_answers() -> Result<()> {
+    check(Case::new(Claude, SILENT, BYPASS), RUNS)?;
+    check(Case::new(Claude, decide("deny"), BYPASS), DENIED)?;
+    check(Case::new(Claude, BLOCK, BYPASS), DENIED)?;
+    check(Case::new(Claude, decide("ask"), BYPASS), DENIED)?;
+    check(Case::new(Claude, decide("ask"), DEFAULT_PERMISSIONS), DENIED)?;
+    check(Case::new(Claude, SILENT, DEFAULT_PERMISSIONS), Seen { told: "needs approval", ..DENIED })?;
+    check(Case::new(Claude, decide("allow"), DEFAULT_PERMISSIONS), RUNS)
+}
+
+#[test]
+fn claude_lets_a_call_through_when_its_hook_fails_unless_told_to_block() -> Result<()> {
+    for hook in [FAIL, KILLED] {
+        check(Case::new(Claude, hook, BYPASS), RUNS)?;
+        check(
+            Case { registered: Registered::UserClosed, ..Case::new(Claude, hook, BYPASS) },
+            Seen { told: "", ..DENIED },
+        )?;
+    }
+    Ok(())
+}
+
+#[test]
+fn codex_carries_out_denials_and_runs_what_is_asked() -> Result<()> {
+    check(Case::new(Codex, SILENT, BYPASS), RUNS)?;
+    check(Case::new(Codex, decide("deny"), BYPASS), DENIED)?;
+    check(Case::new(Codex, BLOCK, BYPASS), DENIED)?;
+    check(Case::new(Codex, decide("ask"), BYPASS), RUNS)?;
+    check(Case::new(Codex, FAIL, BYPASS), RUNS)?;
+    check(Case::new(Codex, KILLED, BYPASS), RUNS)
+}
+
+#[test]
+fn codex_asks_its_hook_about_patches() -> Result<()> {
+    let patch = "*** Begin Patch\n*** Add File: f\n+x\n*** End Patch\n".to_owned();
+    let call = Block::FreeCall { tool: "apply_patch".to_owned(), input: patch };
+    check(Case { call: call.clone(), ..Case::new(Codex, SILENT, BYPASS) }, RUNS)?;
+    check(Case { call, ..Case::new(Codex, decide("deny"), BYPASS) }, DENIED)
+}
+
+fn code(javascript: &str) -> Block {
+    Block::FreeCall { tool: "exec".to_owned(), input: javascript.to_owned() }
+}
+
+#[test]
+fn codex_asks_its_hook_about_calls_nested_in_code() -> Result<()> {
+    let call = code("text(await tools.exec_command({cmd: 'touch f'}))");
+    check(Case { call: call.clone(), ..Case::new(Codex, SILENT, CODE_MODE) }, RUNS)?;
+    check(Case { call, ..Case::new(Codex, decide("deny"), CODE_MODE) }, DENIED)
+}
+
+/// What an interactive program reads is an open door: castellan has to judge the command that opens it.
+#[test]
+fn codex_does_not_ask_its_hook_about_input_to_a_running_program() -> Result<()> {
+    let call = code(
+        "const shell = await tools.exec_command({cmd: 'sh -i', tty: true, yield_time_ms: 250});
+         const session_id = shell.session_id;
+         text(await tools.write_stdin({session_id, chars: 'touch f\\n', yield_time_ms: 250}));
+         await tools.write_stdin({session_id, chars: 'exit\\n', yield_time_ms: 1000});",
+    );
+    check(Case { call, ..Case::new(Codex, deny_touch(), CODE_MODE) }, RUNS_UNASKED)
+}
+
+/// Runs a sub-agent that makes the file `f`; returns what the hook was asked.
+fn check_subagent(agent: Agent, options: Options, spawn: fn(&str) -> Block) -> Result<String> {
+    const TASK: &str = "make the file of the sub-agent";
+    let Some(executable) = agent.executable()? else { return Ok(String::new()) };
+    let home = Home::new("rig-subagent")?;
+    register(&home, &Case::new(agent, deny_touch(), options))?;
+    let scripts =
+        vec![Script::main([vec![spawn(TASK)]]), Script::subagent(TASK, [vec![agent.shell("touch f")]])];
+    let model = Model::start(agent.api(), scripts)?;
+    let done = run::run(agent, &executable, &home, &model, &options)?;
+    let told = model.told("1-0-0").unwrap_or_default();
+    assert!(told.contains("by the stand-in"), "{told}\n{done:?}");
+    assert!(!home.workspace().join("f").exists(), "{agent:?}");
+    Ok(asked(&home))
+}
+
+#[test]
+fn both_ask_their_hooks_about_the_calls_of_a_subagent() -> Result<()> {
+    let asked = check_subagent(Claude, BYPASS, |task| {
+        Block::call("Agent", json!({"description": "x", "prompt": task, "subagent_type": "general-purpose"}))
+    })?;
+    assert!(asked.contains(r#""tool_name":"Agent""#), "{asked}");
+    let options = Options { codex_model: CODEX_UNKNOWN_MODEL, ..BYPASS };
+    let spawn = |task: &str| Block::call("multi_agent_v1.spawn_agent", json!({"message": task}));
+    let asked = check_subagent(Codex, options, spawn)?;
+    assert!(asked.contains(r#""tool_name":"spawn_agent""#), "{asked}");
+    // Of this group, the hook sees group and name run together.
+    let asked = check_subagent(Codex, CODE_MODE, |task| {
+        let input = json!({"task_name": "maker", "message": task, "fork_turns": "none"});
+        Block::call("collaboration.spawn_agent", input)
+    })?;
+    assert!(asked.contains(r#""tool_name":"collaborationspawn_agent""#), "{asked}");
+    Ok(())
+}
+
+#[test]
+fn both_run_the_other_one_of_two_parallel_calls() -> Result<()> {
+    for agent in [Claude, Codex] {
+        let Some(executable) = agent.executable()? else { continue };
+        let home = Home::new("rig-parallel")?;
+        register(&home, &Case::new(agent, deny_touch(), BYPASS))?;
+        let script = Script::main([vec![agent.shell("touch f"), agent.shell("echo hi > g")]]);
+        let model = Model::start(agent.api(), vec![script])?;
+        let done = run::run(agent, &executable, &home, &model, &BYPASS)?;
+        assert!(model.told("0-0-0").is_some_and(|told| told.contains("by the stand-in")), "{done:?}");
+        let made = ["f", "g"].map(|file| home.workspace().join(file).exists());
+        assert_eq!(made, [false, true], "{agent:?}: {done:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_repository_can_switch_a_users_hooks_off() -> Result<()> {
+    for agent in [Claude, Codex] {
+        check(
+            Case { switched_off: Some(BeforeStart), ..Case::new(agent, deny_touch(), BYPASS) },
+            RUNS_UNASKED,
+        )?;
+    }
+    // Claude reads the file again in the middle of a session, Codex does not.
+    check(Case { switched_off: Some(MidSession), ..Case::new(Claude, deny_touch(), BYPASS) }, RUNS_UNASKED)?;
+    check(Case { switched_off: Some(MidSession), ..Case::new(Codex, deny_touch(), BYPASS) }, DENIED)
+}
+
+#[test]
+fn a_repository_cannot_switch_hooks_off_against_the_command_line() -> Result<()> {
+    let claude = Options { arguments: &["--settings", r#"{"disableAllHooks":false}"#], ..BYPASS };
+    let codex = Options { arguments: &["-c", "features.hooks=true"], ..BYPASS };
+    for when in [Some(BeforeStart), Some(MidSession)] {
+        check(Case { switched_off: when, ..Case::new(Claude, deny_touch(), claude) }, DENIED)?;
+        check(Case { switched_off: when, ..Case::new(Codex, deny_touch(), codex) }, DENIED)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_repository_cannot_switch_managed_hooks_off() -> Result<()> {
+    let options = Options { codex_trusts_hooks: false, ..BYPASS };
+    for agent in [Claude, Codex] {
+        for switched_off in [Some(BeforeStart), Some(MidSession)] {
+            let registered = Registered::Managed;
+            check(Case { switched_off, registered, ..Case::new(agent, deny_touch(), options) }, DENIED)?;
+        }
+    }
+    Ok(())
+}
