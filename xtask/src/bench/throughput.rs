@@ -1,0 +1,74 @@
+//! Decided calls a second: a new connection for each call, no process started.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use castellan_wire::{Home, Kind, REPLY_BYTES_MAX, Reply, Request, connect, read_frame, write_frame};
+
+use super::stats::percentile;
+use super::{ALLOWED, DENIED};
+
+const TIME: Duration = Duration::from_secs(3);
+const CLIENTS: [usize; 3] = [1, 4, 16];
+
+pub(crate) fn table(home: &Home) -> anyhow::Result<String> {
+    let mut table = format!(
+        "\nDecided calls, a new connection for each, no process started, {} s each.\n\n\
+         | clients | calls/s | p50 µs | p99 µs |\n|---|---|---|---|\n",
+        TIME.as_secs()
+    );
+    for clients in CLIENTS {
+        let (rate, mut samples) = run(home, clients)?;
+        let (p50, p99) = (percentile(&mut samples, 50.0), percentile(&mut samples, 99.0));
+        let _ = writeln!(table, "| {clients} | {rate:.0} | {p50:.0} | {p99:.0} |");
+    }
+    Ok(table)
+}
+
+/// Sends `calls` calls, one after the other.
+pub(crate) fn send(home: &Home, calls: usize) -> anyhow::Result<()> {
+    (0..calls).try_for_each(|number| call(home, number))
+}
+
+fn run(home: &Home, clients: usize) -> anyhow::Result<(f64, Vec<f64>)> {
+    let stop = AtomicBool::new(false);
+    let started = Instant::now();
+    let samples = std::thread::scope(|scope| {
+        let client = || -> anyhow::Result<Vec<f64>> {
+            let mut samples = Vec::new();
+            while !stop.load(Ordering::Relaxed) {
+                let started = Instant::now();
+                call(home, samples.len())?;
+                samples.push(started.elapsed().as_secs_f64() * 1e6);
+            }
+            Ok(samples)
+        };
+        let threads: Vec<_> = (0..clients).map(|_| scope.spawn(client)).collect();
+        std::thread::sleep(TIME);
+        stop.store(true, Ordering::Relaxed);
+        let joined = threads.into_iter().map(|thread| thread.join().ok().context("a client panicked")?);
+        joined.collect::<anyhow::Result<Vec<_>>>()
+    })?;
+    let samples = samples.concat();
+    Ok((samples.len() as f64 / started.elapsed().as_secs_f64(), samples))
+}
+
+/// One call; every fourth is one that is denied. The answer is checked.
+fn call(home: &Home, number: usize) -> anyhow::Result<()> {
+    let denied = number % 4 == 3;
+    let request = Request {
+        agent: "claude".into(),
+        event: "PreToolUse".into(),
+        parent_pid: std::process::id(),
+        cwd: b"/".to_vec(),
+        payload: if denied { DENIED } else { ALLOWED }.into(),
+    };
+    let mut stream = connect(&home.hook_socket())?;
+    write_frame(&mut stream, Kind::Request, &request.encode())?;
+    let frame = read_frame(&mut stream, REPLY_BYTES_MAX)?;
+    let reply = Reply::decode(&frame.body)?;
+    ensure!(reply.stdout.is_empty() != denied, "a call was answered wrongly");
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! Build, install, test, bench and generate: `cargo xtask COMMAND`.
+//!
+//! It knows how the project is put together; what castellan does on a machine is castellan's own business.
+
+mod bench;
+mod build;
+mod install;
+mod layers;
+mod suites;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  install [--prefix DIR] [--home DIR] [--agent NAME]... [--no-agents] [--mode MODE] [--managed] [--launchers]
+          builds release binaries, puts them into DIR/bin (default ~/.local/bin), installs and runs the doctor
+  test [SUITE]...
+          runs every test suite, or those named: lint unit e2e agents
+  bench hook [--calls N]
+          measures the hook against its floor, the daemon's throughput and memory; prints tables in Markdown
+  layers  checks that crates depend only on lower layers
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(words: &[&str]) -> anyhow::Result<()> {
+    match words {
+        ["install", rest @ ..] => install::install(rest),
+        ["test", suites @ ..] => suites::test(suites),
+        ["bench", "hook", rest @ ..] => bench::hook(rest),
+        ["layers"] => layers::check(),
+        ["help" | "--help" | "-h"] | [] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => bail!("unknown command `{}`\n{USAGE}", words.join(" ")),
+    }
+}
+
+/// The workspace's root.
+fn root() -> anyhow::Result<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().map(Path::to_owned).context("xtask lies in no workspace")
+}

@@ -1,0 +1,164 @@
+//! `cargo xtask test`: every test suite, each under a budget of minutes, so that a hang is a failure with a name.
+
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::build::target;
+use crate::root;
+
+/// A suite: what it is called, its budget in minutes, and the commands it is made of.
+struct Suite {
+    name: &'static str,
+    minutes: u64,
+    steps: &'static [&'static [&'static str]],
+}
+
+const SUITES: &[Suite] = &[
+    Suite {
+        name: "lint",
+        minutes: 10,
+        steps: &[
+            &["cargo", "fmt", "--all", "--check"],
+            &["cargo", "clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"],
+            &["cargo", "xtask", "layers"],
+        ],
+    },
+    Suite {
+        name: "unit",
+        minutes: 12,
+        steps: &[&["cargo", "test", "--workspace", "--exclude", "castellan-tests"]],
+    },
+    Suite {
+        name: "e2e",
+        minutes: 8,
+        steps: &[
+            &["cargo", "build", "--package", "castellan-cli", "--package", "castellan-hook"],
+            &[
+                "cargo",
+                "test",
+                "--package",
+                "castellan-tests",
+                "--lib",
+                "--test",
+                "bad_input",
+                "--test",
+                "daemon",
+            ],
+        ],
+    },
+    Suite {
+        name: "agents",
+        minutes: 10,
+        steps: &[
+            &["cargo", "build", "--package", "castellan-cli", "--package", "castellan-hook"],
+            &[
+                "cargo",
+                "test",
+                "--package",
+                "castellan-tests",
+                "--test",
+                "claude",
+                "--test",
+                "codex",
+                "--test",
+                "rig",
+            ],
+        ],
+    },
+];
+
+/// The agents that the `agents` suite drives, as the npm registry names them. `tests/src/agents.rs` expects these.
+const AGENTS: &[&str] = &["@anthropic-ai/claude-code@2.1.330", "@openai/codex@0.169.0"];
+
+pub(crate) fn test(names: &[&str]) -> anyhow::Result<()> {
+    if let Some(unknown) = names.iter().find(|name| !SUITES.iter().any(|suite| suite.name == **name)) {
+        bail!("unknown suite `{unknown}`");
+    }
+    let mut lines = Vec::new();
+    let mut failed = Vec::new();
+    for suite in SUITES.iter().filter(|suite| names.is_empty() || names.contains(&suite.name)) {
+        println!("== {} (at most {} minutes)", suite.name, suite.minutes);
+        let started = Instant::now();
+        let outcome = run_suite(suite);
+        let seconds = started.elapsed().as_secs();
+        let word = if outcome.is_ok() { "ok" } else { "FAILED" };
+        lines.push(format!("{:<8} {word:<8} {seconds:>5} s", suite.name));
+        if let Err(error) = outcome {
+            failed.push(format!("{}: {error:#}", suite.name));
+        }
+    }
+    println!("\n{}", lines.join("\n"));
+    ensure!(failed.is_empty(), "failed suites:\n  {}", failed.join("\n  "));
+    Ok(())
+}
+
+fn run_suite(suite: &Suite) -> anyhow::Result<()> {
+    let until = Instant::now() + Duration::from_secs(60 * suite.minutes);
+    if suite.name == "agents" {
+        install_agents(until)?;
+    }
+    for step in suite.steps {
+        run_step(step, until)?;
+    }
+    Ok(())
+}
+
+/// Puts the pinned agents into a cache below the target folder. Without npm the suite says loudly what it cannot run; in
+/// CI that is a failure.
+fn install_agents(until: Instant) -> anyhow::Result<()> {
+    let cache = target()?.join("agents");
+    let installed = cache.join("installed");
+    let wanted = AGENTS.join("\n");
+    if std::fs::read_to_string(&installed).is_ok_and(|present| present == wanted) {
+        return Ok(());
+    }
+    if Command::new("npm").arg("--version").output().is_err() {
+        eprintln!("\n!! npm is missing: the tests with real agents ({}) DID NOT RUN\n", AGENTS.join(", "));
+        ensure!(
+            std::env::var_os("CI").is_none(),
+            "in CI the real-agent tests must run: install Node.js and npm"
+        );
+        return Ok(());
+    }
+    std::fs::create_dir_all(&cache)?;
+    let prefix = cache.display().to_string();
+    let mut step = vec!["npm", "install", "--prefix", &prefix, "--no-audit", "--no-fund", "--ignore-scripts"];
+    step.extend(AGENTS);
+    run_step(&step, until)?;
+    std::fs::write(installed, wanted).context("the agents' cache cannot be marked complete")
+}
+
+fn run_step(step: &[&str], until: Instant) -> anyhow::Result<()> {
+    use std::os::unix::process::CommandExt;
+
+    let (program, arguments) = step.split_first().context("an empty step")?;
+    println!("$ {}", step.join(" "));
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir::<&Path>(&root()?).process_group(0);
+    let mut child = command.spawn().with_context(|| format!("`{program}` cannot be started"))?;
+    let status =
+        wait(&mut child, until)?.with_context(|| format!("`{}` was over its budget", step.join(" ")))?;
+    ensure!(status.success(), "`{}` failed: {status}", step.join(" "));
+    Ok(())
+}
+
+/// Waits, and ends the whole process group at the end of the budget: then there is no status.
+fn wait(child: &mut Child, until: Instant) -> anyhow::Result<Option<ExitStatus>> {
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() >= until {
+            let group =
+                i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("a child without a pid")?;
+            let _ = kill_process_group(group, Signal::KILL);
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
