@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::Value;
 
-use crate::build::target;
 use crate::root;
 
 /// A suite: what it is called, its budget in minutes, and the commands it is made of.
@@ -71,8 +71,8 @@ const SUITES: &[Suite] = &[
     },
 ];
 
-/// The agents that the `agents` suite drives, as the npm registry names them. `tests/src/agents.rs` expects these.
-const AGENTS: &[&str] = &["@anthropic-ai/claude-code@2.1.330", "@openai/codex@0.169.0"];
+/// The agents that the `agents` suite drives: the same table that the tests read.
+const PINS: &str = include_str!("../../tests/agents.json");
 
 pub(crate) fn test(names: &[&str]) -> anyhow::Result<()> {
     if let Some(unknown) = names.iter().find(|name| !SUITES.iter().any(|suite| suite.name == **name)) {
@@ -110,14 +110,15 @@ fn run_suite(suite: &Suite) -> anyhow::Result<()> {
 /// Puts the pinned agents into a cache below the target folder. Without npm the suite says loudly what it cannot run; in
 /// CI that is a failure.
 fn install_agents(until: Instant) -> anyhow::Result<()> {
-    let cache = target()?.join("agents");
+    let agents = pinned_agents()?;
+    let cache = root()?.join("target/agents");
     let installed = cache.join("installed");
-    let wanted = AGENTS.join("\n");
+    let wanted = agents.join("\n");
     if std::fs::read_to_string(&installed).is_ok_and(|present| present == wanted) {
         return Ok(());
     }
     if Command::new("npm").arg("--version").output().is_err() {
-        eprintln!("\n!! npm is missing: the tests with real agents ({}) DID NOT RUN\n", AGENTS.join(", "));
+        eprintln!("\n!! npm is missing: the tests with real agents ({}) DO NOT RUN\n", agents.join(", "));
         ensure!(
             std::env::var_os("CI").is_none(),
             "in CI the real-agent tests must run: install Node.js and npm"
@@ -127,9 +128,20 @@ fn install_agents(until: Instant) -> anyhow::Result<()> {
     std::fs::create_dir_all(&cache)?;
     let prefix = cache.display().to_string();
     let mut step = vec!["npm", "install", "--prefix", &prefix, "--no-audit", "--no-fund", "--ignore-scripts"];
-    step.extend(AGENTS);
+    step.extend(agents.iter().map(String::as_str));
     run_step(&step, until)?;
     std::fs::write(installed, wanted).context("the agents' cache cannot be marked complete")
+}
+
+/// `package@version` of each pin.
+fn pinned_agents() -> anyhow::Result<Vec<String>> {
+    let pins: Vec<Value> = serde_json::from_str(PINS).context("tests/agents.json is not a list")?;
+    let text = |pin: &Value, key| pin.get(key).and_then(Value::as_str).map(str::to_owned);
+    let package = |pin: &Value| Some(format!("{}@{}", text(pin, "package")?, text(pin, "version")?));
+    pins.iter()
+        .map(package)
+        .collect::<Option<_>>()
+        .context("a pin in tests/agents.json lacks package or version")
 }
 
 fn run_step(step: &[&str], until: Instant) -> anyhow::Result<()> {
