@@ -4,6 +4,7 @@
 
 mod bench;
 mod build;
+mod generate;
 mod install;
 mod layers;
 mod suites;
@@ -22,6 +23,8 @@ usage: cargo xtask COMMAND
           runs every test suite, or those named: lint unit e2e agents
   bench hook [--calls N]
           measures the hook against its floor, the daemon's throughput and memory; prints tables in Markdown
+  gen [--check]
+          writes the documents that are made from the code, or checks that they are current
   layers  checks that crates depend only on lower layers
 ";
 
@@ -43,6 +46,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["test", suites @ ..] => suites::test(suites),
         ["bench", "hook", rest @ ..] => bench::hook(rest),
         ["layers"] => layers::check(),
+        ["gen", rest @ ..] => generate::generate(rest),
         ["help" | "--help" | "-h"] | [] => {
             print!("{USAGE}");
             Ok(())

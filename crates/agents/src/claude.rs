@@ -25,7 +25,7 @@ pub(crate) const EVENTS: &[(&str, EventKind)] = &[
 /// Events at which an ask reaches the user: by its JSON, and by the prompt that PermissionRequest precedes.
 pub(crate) const ASKS_AT: &[&str] = &["PreToolUse", "PermissionRequest"];
 
-/// What is registered. SessionEnd hooks share 1.5 s.
+/// What is registered. SessionEnd hooks share 1.5 s, whatever stands here; the hook itself gives up after 1 s.
 pub(crate) const HOOK_EVENTS: &[HookEvent] = &[
     asking("PreToolUse"),
     asking("PermissionRequest"),
@@ -33,7 +33,7 @@ pub(crate) const HOOK_EVENTS: &[HookEvent] = &[
     telling("PostToolUseFailure", 10),
     telling("UserPromptSubmit", 10),
     telling("SessionStart", 10),
-    telling("SessionEnd", 1),
+    telling("SessionEnd", 3),
 ];
 
 /// Returns the reply to PreToolUse; `None` is an empty one, which leaves the call to Claude's own permissions.

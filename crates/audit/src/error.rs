@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     /// The file system refused.
-    #[error("cannot {action} `{}`: {source}; {}", path.display(), remedy(source))]
+    #[error("cannot {action} `{}`: {error}; {}", path.display(), remedy(error))]
     Io {
         /// What was tried.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
         /// The answer of the system.
-        source: io::Error,
+        error: io::Error,
     },
     /// Another process writes the same directory.
     #[error("the log in `{}` is in use by another castellan daemon; stop that one or use another home", dir.display())]
@@ -38,7 +38,7 @@ pub enum AuditError {
 impl AuditError {
     /// Returns a function for `map_err` that adds what was tried on which path.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> AuditError {
-        move |source| AuditError::Io { action, path: path.to_owned(), source }
+        move |error| AuditError::Io { action, path: path.to_owned(), error }
     }
 }
 

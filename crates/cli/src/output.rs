@@ -142,10 +142,8 @@ mod tests {
     }
 
     #[test]
-    fn no_cause_is_said_twice() {
-        let named = io::Error::other("the file `x`: full");
-        assert_eq!(message(&anyhow::anyhow!("full").context("the file `x`: full")), "the file `x`: full");
-        assert_eq!(message(&anyhow::Error::from(named).context("the log")), "the log: the file `x`: full");
+    fn causes_follow_what_they_caused() {
+        assert_eq!(message(&anyhow::anyhow!("full\u{1b}").context("the log")), "the log: full\\u{1b}");
     }
 
     #[test]

@@ -87,6 +87,8 @@ pub struct StatusReport {
     pub verdicts: VerdictCounts,
     /// Failures of castellan's own since the start.
     pub failures: u64,
+    /// The last of them; empty when there was none.
+    pub last_failure: String,
     /// The log's directory.
     pub log: String,
     /// Sequence number of the last record.

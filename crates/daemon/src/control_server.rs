@@ -158,6 +158,7 @@ impl ControlServer {
                 defer: judge.judged(Verdict::Defer),
             },
             failures: judge.failures(),
+            last_failure: judge.last_failure(),
             log: self.layout.log().display().to_string(),
             log_last_seq: log.last_seq,
             log_limit_reached: log.limit_reached,

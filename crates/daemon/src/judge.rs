@@ -18,6 +18,9 @@ use crate::peers::{AgentProcess, Peers};
 use crate::record::{self, Judged};
 use crate::world::FileSystem;
 
+// The hook sends what the decoder reads, and one byte more of what it refuses.
+const _: () = assert!(agents::PAYLOAD_BYTES_MAX == castellan_wire::PAYLOAD_BYTES_MAX);
+
 #[derive(Debug)]
 pub(crate) struct Judge {
     policy: RwLock<Arc<Policy>>,
@@ -27,7 +30,10 @@ pub(crate) struct Judge {
     peers: Peers,
     counts: [AtomicU64; 4],
     failures: AtomicU64,
+    last_failure: Mutex<String>,
 }
+
+const NOT_RECORDED: &str = "the call could not be recorded";
 
 /// One call being judged: what the steps below share.
 struct Asked<'a> {
@@ -48,6 +54,7 @@ impl Judge {
             peers: Peers::default(),
             counts: Default::default(),
             failures: AtomicU64::new(0),
+            last_failure: Mutex::default(),
         }
     }
 
@@ -63,7 +70,7 @@ impl Judge {
         };
         let asked = Asked { agent, request, process, started, mode: self.mode() };
         catch_unwind(AssertUnwindSafe(|| self.judge(&asked)))
-            .unwrap_or_else(|_| self.failed(&asked, "an internal error; the call was not judged"))
+            .unwrap_or_else(|_| self.failed(&asked, "an internal error", "a panic while it was judged"))
     }
 
     fn judge(&self, asked: &Asked<'_>) -> Reply {
@@ -97,7 +104,7 @@ impl Judge {
         });
         let judged = Judged { call, decision: &decision, answers: &answers, request, policy: policy.hash() };
         if let Err(error) = self.append(&judged.record(asked.started.elapsed())) {
-            return self.failed(asked, &format!("its record could not be written: {error}"));
+            return self.failed(asked, NOT_RECORDED, &error.to_string());
         }
         self.count(decision.verdict);
         let told = self.tell(call, &decision, request);
@@ -128,23 +135,23 @@ impl Judge {
     fn note(&self, asked: &Asked<'_>, record: Record) -> Reply {
         match self.append(&record) {
             Ok(()) => Reply::default(),
-            Err(error) => self.failed(asked, &format!("the event could not be recorded: {error}")),
+            Err(error) => self.failed(asked, NOT_RECORDED, &error.to_string()),
         }
     }
 
     fn malformed(&self, asked: &Asked<'_>, malformed: &Malformed) -> Reply {
         let recorded = self.append(&record::malformed(malformed, &asked.request.event, asked.mode));
-        let message = match recorded {
-            Ok(()) => malformed.message.clone(),
-            Err(error) => format!("{}; and it could not be recorded: {error}", malformed.message),
-        };
-        self.failed_reply(asked, &message)
+        if let Err(error) = recorded {
+            return self.failed(asked, NOT_RECORDED, &error.to_string());
+        }
+        self.failed_reply(asked, &malformed.message)
     }
 
-    /// A failure of our own: recorded as far as possible, denied in enforce, left to the agent else.
-    fn failed(&self, asked: &Asked<'_>, message: &str) -> Reply {
-        self.fail(message);
-        self.failed_reply(asked, message)
+    /// A failure of our own: recorded as far as possible, denied in enforce, left to the agent else. The agent reads what
+    /// failed; why, and what to do about it, is for the user.
+    fn failed(&self, asked: &Asked<'_>, what: &str, why: &str) -> Reply {
+        self.fail(&format!("{what}: {why}"));
+        self.failed_reply(asked, what)
     }
 
     fn failed_reply(&self, asked: &Asked<'_>, message: &str) -> Reply {
@@ -210,14 +217,20 @@ impl Judge {
         self.failures.load(Ordering::Relaxed)
     }
 
+    /// What failed last, for the user; empty when nothing has.
+    pub(crate) fn last_failure(&self) -> String {
+        self.last_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Records that a connection was closed unanswered; its hook denies by itself.
     pub(crate) fn refuse_connection(&self, why: &str) {
         self.fail(why);
     }
 
-    /// Records a failure. That the record itself fails is counted, and shows in the status.
+    /// Records a failure. That the record itself fails shows in the status.
     pub(crate) fn fail(&self, message: &str) {
         self.failures.fetch_add(1, Ordering::Relaxed);
+        message.clone_into(&mut self.last_failure.lock().unwrap_or_else(PoisonError::into_inner));
         let _ = self.append(&record::failure(message));
     }
 

@@ -12,7 +12,7 @@ use castellan_wire::{HOLD_MS_MAX, Hold, Reply};
 use crate::args::Args;
 use crate::failure::{self, Failure};
 use crate::gap;
-use crate::limits::{CALL_SECONDS, SESSION_END_SECONDS};
+use crate::limits::{CALL_SECONDS, MENTION_SECONDS, SESSION_END_SECONDS};
 use crate::sys;
 
 #[derive(Debug)]
@@ -26,7 +26,11 @@ static PREPARED: OnceLock<Prepared> = OnceLock::new();
 
 /// Starts the deadline.
 pub(crate) fn arm(args: &Args) {
-    let seconds = if args.event == "SessionEnd" { SESSION_END_SECONDS } else { CALL_SECONDS };
+    let seconds = match args.event.as_str() {
+        "SessionEnd" => SESSION_END_SECONDS,
+        event if failure::precedes_no_call(&args.agent, event) => MENTION_SECONDS,
+        _ => CALL_SECONDS,
+    };
     let prepared = Prepared {
         reply: failure::reply_for(&args.agent, &args.event, Failure::Deadline),
         gaps: CString::new(args.home.gaps().as_os_str().as_bytes()).unwrap_or_default(),

@@ -105,12 +105,15 @@ const TABLE: &[(&str, &str, Telling)] = &[
     ("codex", "SessionEnd", Telling::Mention),
 ];
 
+/// Reports whether nothing waits for the answer.
+pub(crate) fn precedes_no_call(agent: &str, event: &str) -> bool {
+    telling(agent, event) == Telling::Mention
+}
+
 /// Returns what the hook writes for a failure, and its exit code.
 pub(crate) fn reply_for(agent: &str, event: &str, failure: Failure) -> Reply {
-    let row = TABLE.iter().find(|(a, e, _)| *a == agent && *e == event);
-    let telling = row.map_or(Telling::Block, |(_, _, telling)| *telling);
     let why = failure.text();
-    match telling {
+    match telling(agent, event) {
         Telling::Block => Reply { exit: 2, stdout: Vec::new(), stderr: line("denied", why) },
         Telling::Mention => Reply { exit: 0, stdout: Vec::new(), stderr: line("not recorded", why) },
         Telling::PermissionDeny => {
@@ -121,6 +124,11 @@ pub(crate) fn reply_for(agent: &str, event: &str, failure: Failure) -> Reply {
             Reply { exit: 0, stdout, stderr: Vec::new() }
         }
     }
+}
+
+fn telling(agent: &str, event: &str) -> Telling {
+    let row = TABLE.iter().find(|(a, e, _)| *a == agent && *e == event);
+    row.map_or(Telling::Block, |(_, _, telling)| *telling)
 }
 
 fn line(what: &str, why: &str) -> Vec<u8> {

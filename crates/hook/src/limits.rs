@@ -6,6 +6,9 @@ use std::time::Duration;
 /// (milliseconds) and a start of the daemon (tenths of a second), far below the 600 s after which an agent gives up.
 pub(crate) const CALL_SECONDS: u32 = 10;
 
+/// The same for events that precede no call, whose hooks are registered with 10 s.
+pub(crate) const MENTION_SECONDS: u32 = 5;
+
 /// The same for `SessionEnd`: Claude Code 2.1.330 gives all its hooks 1.5 s together, Codex 1 s.
 pub(crate) const SESSION_END_SECONDS: u32 = 1;
 

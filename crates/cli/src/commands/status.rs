@@ -111,7 +111,10 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
         row("home", &home),
     ];
     if report.failures > 0 {
-        rows.push(warning("failures", &format!("{}; see `castellan log`", report.failures)));
+        rows.push(warning(
+            "failures",
+            &format!("{}; the last: {}", report.failures, output::printable(&report.last_failure)),
+        ));
     }
     if report.log_limit_reached {
         rows.push(warning(

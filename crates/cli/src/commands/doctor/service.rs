@@ -14,6 +14,7 @@ use super::Check;
 use crate::agent_files::is_executable;
 use crate::commands::log::problems;
 use crate::launch;
+use crate::output;
 
 pub(super) fn checks(layout: &Layout) -> anyhow::Result<Vec<Check>> {
     let mut checks = vec![hook_program()?];
@@ -108,7 +109,11 @@ fn daemon(home: &Home, status: &Result<StatusReport, ControlError>) -> Vec<Check
         checks.push(Check::doubtful("daemon", what, "castellan mode enforce"));
     }
     if status.failures > 0 {
-        let what = format!("{} failures of castellan's own since its start", status.failures);
+        let what = format!(
+            "{} failures of castellan's own, the last: {}",
+            status.failures,
+            output::printable(&status.last_failure)
+        );
         checks.push(Check::doubtful("daemon", what, "castellan log"));
     }
     checks

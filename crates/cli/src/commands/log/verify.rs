@@ -47,9 +47,10 @@ fn row(stream: &StreamVerification) -> Vec<Cell> {
         (Some(first), Some(last)) => format!("records {first} to {last}"),
         _ => "no record".to_owned(),
     };
+    let lines = usize::try_from(stream.lines).unwrap_or(usize::MAX);
     vec![
         stream.stream.as_str().into(),
-        format!("{} files, {} lines", stream.segments, stream.lines).into(),
+        format!("{}, {}", output::counted(stream.segments, "file"), output::counted(lines, "line")).into(),
         range.into(),
     ]
 }
