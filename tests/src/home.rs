@@ -218,3 +218,15 @@ fn built_binaries() -> Result<PathBuf> {
     let folder = test.parent().and_then(Path::parent).context("the test executable has no folder")?;
     Ok(folder.to_owned())
 }
+
+/// The hook as it is installed, linked statically; `None` when it has not been built.
+pub fn static_hook() -> Result<Option<PathBuf>> {
+    let mut found = None;
+    for entry in fs::read_dir(agents::target())? {
+        let hook = entry?.path().join("release-hook/castellan-hook");
+        if hook.is_file() {
+            found = Some(hook);
+        }
+    }
+    Ok(found)
+}

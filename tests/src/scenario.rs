@@ -110,6 +110,9 @@ pub fn check(agent: Agent, case: Case) -> Result<()> {
     let (model, done) = stage.play(vec![Script::main([vec![case.call]])], &case.options)?;
     stage.expect_file(case.file, case.made, &done);
     expect_told(&model, "0-0-0", case.told);
+    // What the user is told, such as where to look, is not for the model.
+    let heard = model.heard().requests.iter().any(|request| request.to_string().contains("castellan log"));
+    ensure!(!heard, "the model was told what only the user is to read");
     let (verdict, answer, enforced) = case.recorded;
     let calls = stage.calls()?;
     let [call] = &calls[..] else { anyhow::bail!("one call, but {} records: {calls:?}", calls.len()) };

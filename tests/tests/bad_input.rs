@@ -312,6 +312,37 @@ fn a_hostile_environment_changes_nothing() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A library whose loading ends the process silently with exit 0: what agents take for "no opinion".
+#[test]
+fn a_preloaded_library_is_not_loaded() -> anyhow::Result<()> {
+    let Some(hook) = castellan_tests::home::static_hook()? else {
+        return castellan_tests::agents::not_run("no static hook; `cargo xtask build-hook` builds it");
+    };
+    let home = Home::with_castellan("preload", ENFORCE, RULES)?;
+    let (source, library) = (home.workspace().join("trap.c"), home.workspace().join("trap.so"));
+    home.write(&source, "#include <unistd.h>\n__attribute__((constructor)) void trap(void) { _exit(0); }\n")?;
+    let mut cc = home.command(std::path::Path::new("cc"));
+    let built = Running::start(cc.args(["-shared", "-fPIC", "-o"]).args([&library, &source]))?
+        .finish(hook::HOOK_LIMIT)?;
+    assert_eq!(built.code, Some(0), "{built:?}");
+    let run = |program: &std::path::Path, arguments: &[&str]| {
+        let mut command = home.command(program);
+        command.args(arguments).env("LD_PRELOAD", &library);
+        Running::start_with_input(&mut command, bash("forbidden").to_string().as_bytes())?
+            .finish(hook::HOOK_LIMIT)
+    };
+    // The trap works on a program that loads libraries.
+    assert_eq!(run(std::path::Path::new("false"), &[])?.code, Some(0));
+    std::fs::remove_file(home.bin().join("castellan-hook"))?;
+    std::fs::copy(hook, home.bin().join("castellan-hook"))?;
+    let castellan = home.castellan().display().to_string();
+    let arguments = ["--agent", "claude", "--event", "PreToolUse", "--home", &castellan];
+    let done = run(&home.bin().join("castellan-hook"), &arguments)?;
+    assert_eq!(understood(&done), "deny", "{done:?}");
+    assert!(done.stdout.contains("the test denies"), "{done:?}");
+    Ok(())
+}
+
 #[test]
 fn a_home_that_others_can_write_denies() -> anyhow::Result<()> {
     use std::os::unix::fs::PermissionsExt;

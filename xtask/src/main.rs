@@ -23,6 +23,8 @@ usage: cargo xtask COMMAND
           runs every test suite, or those named: lint unit e2e agents
   bench hook [--calls N]
           measures the hook against its floor, the daemon's throughput and memory; prints tables in Markdown
+  build-hook
+          builds the hook as it is installed, linked statically, and prints where it lies
   gen [--check]
           writes the documents that are made from the code, or checks that they are current
   layers  checks that crates depend only on lower layers
@@ -45,6 +47,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["install", rest @ ..] => install::install(rest),
         ["test", suites @ ..] => suites::test(suites),
         ["bench", "hook", rest @ ..] => bench::hook(rest),
+        ["build-hook"] => build::small_static("castellan-hook").map(|hook| println!("{}", hook.display())),
         ["layers"] => layers::check(),
         ["gen", rest @ ..] => generate::generate(rest),
         ["help" | "--help" | "-h"] | [] => {

@@ -39,6 +39,7 @@ const SUITES: &[Suite] = &[
         steps: &[
             "cargo build --workspace",
             "cargo xtask gen --check",
+            "cargo xtask build-hook",
             "cargo test --workspace --test bad_input --test daemon",
         ],
     },
