@@ -16,6 +16,39 @@ use crate::process::{Finished, Running};
 /// The hook's own deadline is 10 s; after this it has failed to keep it.
 pub const HOOK_LIMIT: Duration = Duration::from_secs(30);
 
+/// A configuration in which castellan decides.
+pub const ENFORCE: &str = "version = 1\n";
+
+/// A configuration in which castellan only watches.
+pub const MONITOR: &str = "version = 1\nmode = \"monitor\"\n";
+
+/// Rules about one word each, in a command or, to allow, at the end of a path: nothing allows shell text as a whole.
+pub const RULES: &str = "
+- rule: Test deny
+  desc: d
+  condition: tool.input_command contains forbidden
+  output: the test denies
+  priority: CRITICAL
+  source: coding_agent
+  tags: [coding_agent_deny]
+
+- rule: Test ask
+  desc: d
+  condition: tool.input_command contains doubtful
+  output: the test asks
+  priority: WARNING
+  source: coding_agent
+  tags: [coding_agent_ask]
+
+- rule: Test allow
+  desc: d
+  condition: tool.file_path endswith permitted
+  output: the test allows
+  priority: NOTICE
+  source: coding_agent
+  tags: [coding_agent_allow]
+";
+
 /// A call of Claude's Bash tool.
 pub fn bash(command: &str) -> Json {
     call("Bash", &json!({ "command": command }))
@@ -46,6 +79,15 @@ pub fn run(home: &Home, agent: &str, event: &str, payload: &[u8]) -> Result<Fini
 /// Judges one of Claude's calls.
 pub fn judge(home: &Home, call: &Json) -> Result<Finished> {
     run(home, "claude", "PreToolUse", call.to_string().as_bytes())
+}
+
+/// Asks about a call for the second time, as an agent does before its own prompt: without the call's id.
+pub fn ask_again(home: &Home, agent: &str, call: &Json) -> Result<Finished> {
+    let mut payload = call.clone();
+    let fields = payload.as_object_mut().context("a call that is no object")?;
+    fields.remove("tool_use_id");
+    fields.insert("hook_event_name".to_owned(), "PermissionRequest".into());
+    run(home, agent, "PermissionRequest", payload.to_string().as_bytes())
 }
 
 /// What the agent understands: `deny`, `ask`, `allow`, `defer`, or what is wrong with the answer.

@@ -5,6 +5,7 @@ pub mod agents;
 pub mod home;
 pub mod hook;
 pub mod model;
+pub mod plays;
 pub mod process;
 pub mod run;
 pub mod scenario;

@@ -21,11 +21,19 @@ pub const CODEX_CODE_MODE: &str = "gpt-6.1-sol";
 /// With a model that Codex does not know, it offers sub-agents as `multi_agent_v1.spawn_agent`.
 pub const CODEX_UNKNOWN_MODEL: &str = "scripted";
 
+/// Codex runs everything, and asks nobody.
+pub const CODEX_UNBOUND: &[&str] = &["--sandbox", "danger-full-access"];
+
+/// Codex writes in the workspace, and asks a reviewing model about the rest. Without it, `codex exec` never asks.
+pub const CODEX_REVIEWED: &[&str] = &["--approve-for-me"];
+
 /// How an agent is started.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Claude's `--permission-mode`. Codex always runs without its sandbox and prompts.
+    /// Claude's `--permission-mode`.
     pub claude_permission_mode: &'static str,
+    /// The arguments that say what Codex lets run, and what it asks about.
+    pub codex_sandbox: &'static [&'static str],
     /// The name of Codex's model, which decides how tools are offered: here, the tools directly, with `apply_patch`.
     pub codex_model: &'static str,
     /// Whether Codex runs hooks that its user has not trusted; managed ones need no trust.
@@ -38,6 +46,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             claude_permission_mode: "bypassPermissions",
+            codex_sandbox: CODEX_UNBOUND,
             codex_model: "gpt-5.5",
             codex_trusts_hooks: true,
             arguments: &[],
@@ -83,7 +92,8 @@ fn claude(command: &mut Command, model: &Model, options: &Options) {
 
 fn codex(command: &mut Command, model: &Model, options: &Options) {
     let address = format!("model_providers.scripted.base_url=\"http://127.0.0.1:{}/v1\"", model.port());
-    command.args(["exec", "--json", "-s", "danger-full-access", "-m", options.codex_model, "-c", &address]);
+    command.args(["exec", "--json", "-m", options.codex_model, "-c", &address]);
+    command.args(options.codex_sandbox);
     if options.codex_trusts_hooks {
         command.arg("--dangerously-bypass-hook-trust");
     }

@@ -35,7 +35,7 @@ const RULES: &str = r#"
 
 - rule: Test allow
   desc: Allows a file of the tests.
-  condition: tool.name = "Write" and tool.file_path endswith "allowed-file"
+  condition: tool.file_path endswith "allowed-file"
   output: the test allows this file
   priority: NOTICE
   source: coding_agent
@@ -66,6 +66,20 @@ pub struct Case {
     pub told: &'static str,
     /// `verdict`, `answer` and `enforced` of the call's record.
     pub recorded: (&'static str, &'static str, bool),
+}
+
+impl Case {
+    /// A shell command that makes `file`, in enforce mode.
+    pub fn touch(
+        agent: Agent,
+        file: &'static str,
+        made: bool,
+        told: &'static str,
+        recorded: (&'static str, &'static str, bool),
+    ) -> Case {
+        let call = agent.shell(&format!("touch {file}"));
+        Case { mode: "enforce", options: Options::default(), call, file, made, told, recorded }
+    }
 }
 
 /// How castellan is registered with an agent.
@@ -176,6 +190,27 @@ pub fn check_parallel_calls(agent: Agent) -> Result<()> {
     ensure!(calls.len() == 2, "two calls, but {} records: {calls:?}", calls.len());
     expect_record(stage.call(&calls, "0-0-0")?, json!({"verdict": "deny", "enforced": true}));
     expect_record(stage.call(&calls, "0-0-1")?, json!({"verdict": "defer", "enforced": true}));
+    Ok(())
+}
+
+/// Plays a call that castellan lets run, and which asks castellan to only watch from now on: refused, as an agent is
+/// among its ancestors, although it has a terminal.
+pub fn check_loosening(agent: Agent, options: &Options) -> Result<()> {
+    let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
+    // Under a name that the shipped rules do not know, and in an order of words that they do not expect.
+    let disguised = stage.home.bin().join("tool");
+    std::fs::hard_link(stage.home.bin().join("castellan"), &disguised)?;
+    let command = format!("{} mode monitor --home {}", disguised.display(), stage.home.castellan().display());
+    let call = agent.shell(&format!("script --return --quiet --command '{command}' /dev/null"));
+    let (model, done) = stage.play(vec![Script::main([vec![call]])], options)?;
+    expect_told(&model, "0-0-0", "this cannot be done from within a guarded agent");
+    expect_record(stage.call(&stage.calls()?, "0-0-0")?, json!({"verdict": "defer", "mode": "enforce"}));
+    let status: Json = serde_json::from_str(&stage.home.run_castellan(&["status", "--json"])?.stdout)?;
+    expect_record(&status, json!({"mode": "enforce"}));
+    let records = stage.home.records()?;
+    let request = records.iter().filter_map(|record| record.get("control")).next_back();
+    let request = request.with_context(|| format!("the refusal is not recorded: {records:?}\n{done:?}"))?;
+    expect_record(request, json!({"action": "mode", "argument": "monitor", "accepted": false}));
     Ok(())
 }
 

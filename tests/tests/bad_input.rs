@@ -4,27 +4,17 @@
 
 use std::io::Write;
 use std::net::Shutdown;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::Command;
 
 use castellan_agents::{AgentId, encode_failure};
 use castellan_tests::home::Home;
-use castellan_tests::hook::{self, FakeDaemon, bash, call, judge, understood};
+use castellan_tests::hook::{self, ENFORCE, FakeDaemon, MONITOR, RULES, bash, call, judge, understood};
 use castellan_tests::process::Running;
 use castellan_wire::{Kind, REPLY_BYTES_MAX, Reply, Request, VERSION, connect, read_frame, write_frame};
-use serde_json::json;
-
-const ENFORCE: &str = "version = 1\n";
-const MONITOR: &str = "version = 1\nmode = \"monitor\"\n";
-
-const RULES: &str = "
-- rule: Test deny
-  desc: d
-  condition: tool.input_command contains forbidden
-  output: the test denies
-  priority: CRITICAL
-  source: coding_agent
-  tags: [coding_agent_deny]
-";
+use serde_json::{Value as Json, json};
 
 fn payloads() -> Vec<(&'static str, Vec<u8>)> {
     let good = bash("echo hi").to_string();
@@ -77,20 +67,26 @@ fn no_malformed_payload_goes_through() -> anyhow::Result<()> {
         let codex = hook::run(&home, "codex", "PreToolUse", payload)?;
         assert_eq!(understood(&codex), expected, "{name} on codex: {codex:?}");
     }
-    let recorded =
-        home.records()?.iter().filter(|r| r["type"] == "failure" || r["call"]["verdict"] == "deny").count();
-    assert_eq!(recorded, 2 * payloads.len() - 1);
+    assert_eq!(recorded(&home)?, 2 * payloads.len() - 1);
     Ok(())
 }
 
 #[test]
 fn in_monitor_mode_they_are_recorded_and_left_to_the_agent() -> anyhow::Result<()> {
     let home = Home::with_castellan("malformed-monitor", MONITOR, RULES)?;
-    for (name, payload) in payloads() {
-        let done = hook::run(&home, "claude", "PreToolUse", &payload)?;
+    let payloads = payloads();
+    for (name, payload) in &payloads {
+        let done = hook::run(&home, "claude", "PreToolUse", payload)?;
         assert_eq!(understood(&done), "defer", "{name}: {done:?}");
     }
+    assert_eq!(recorded(&home)?, payloads.len());
     Ok(())
+}
+
+/// Counts the records of what was, or in monitor mode would have been, denied.
+fn recorded(home: &Home) -> anyhow::Result<usize> {
+    let denied = |record: &Json| record["type"] == "failure" || record["call"]["verdict"] == "deny";
+    Ok(home.records()?.iter().filter(|record| denied(record)).count())
 }
 
 #[test]
@@ -225,7 +221,7 @@ fn a_hook_whose_input_never_ends_denies() -> anyhow::Result<()> {
 fn a_blocked_alarm_does_not_unarm_the_deadline() -> anyhow::Result<()> {
     let home = Home::with_castellan("blocked-alarm", ENFORCE, RULES)?;
     let _daemon = FakeDaemon::listen(&home)?;
-    let mut command = home.command(std::path::Path::new("env"));
+    let mut command = home.command(Path::new("env"));
     command.arg("--block-signal=ALRM").arg(home.bin().join("castellan-hook"));
     command.args(["--agent", "claude", "--event", "PreToolUse"]).arg("--home").arg(home.castellan());
     let payload = bash("ls").to_string();
@@ -279,36 +275,48 @@ fn the_daemon_survives_garbage_and_goes_on() -> anyhow::Result<()> {
     }
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
-    let failures = home.records()?.iter().filter(|record| record["type"] == "failure").count();
-    assert_eq!(failures, 5);
+    // Those that follow fast are counted in the next record, so that nobody fills the log.
+    let records = home.records()?;
+    let mut failures = records.iter().filter(|record| record["type"] == "failure");
+    let first = failures.next().map(|record| record["failure"].to_string()).unwrap_or_default();
+    assert!(first.contains("a request could not be read"), "{records:?}");
     Ok(())
 }
 
 #[test]
 fn a_hostile_environment_changes_nothing() -> anyhow::Result<()> {
     let home = Home::with_castellan("environment", ENFORCE, RULES)?;
-    let trap = home.workspace().join("trap");
+    let (trap, sprung) = (home.workspace().join("trap"), home.workspace().join("sprung"));
+    let programs = trap.join("bin");
     std::fs::create_dir_all(trap.join("castellan/run"))?;
-    for name in ["castellan", "castellan-hook", "sh", "bash"] {
-        let program = trap.join(format!("bin-{name}"));
-        std::fs::write(&program, "#!/bin/sh\ntouch sprung\n")?;
+    let script = format!("#!/bin/sh\n: > '{}'\n", sprung.display());
+    for name in ["castellan", "castellan-hook", "sh", "bash", "env", "curl"] {
+        home.write(&programs.join(name), &script)?;
+        std::fs::set_permissions(programs.join(name), std::fs::Permissions::from_mode(0o755))?;
     }
-    let mut command = hook::command(&home, "claude", "PreToolUse");
-    for name in ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "TMPDIR"] {
-        command.env(name, &trap);
-    }
-    command.env("PATH", format!("{}:/usr/bin:/bin", trap.display()));
-    command.env("BASH_ENV", trap.join("bin-sh")).env("ENV", trap.join("bin-sh"));
-    command.env("CASTELLAN_HOME", &trap).env("RUST_LOG", "trace").env("RUST_MIN_STACK", "1");
+    let hostile = |mut command: Command| {
+        for name in
+            ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "TMPDIR"]
+        {
+            command.env(name, &trap);
+        }
+        command.env("PATH", format!("{}:/usr/bin:/bin", programs.display()));
+        command.env("BASH_ENV", programs.join("sh")).env("ENV", programs.join("sh"));
+        command.env("CASTELLAN_HOME", &trap).env("RUST_LOG", "trace").env("RUST_MIN_STACK", "1");
+        command
+    };
+    // The trap springs on who looks for a program in PATH.
+    let mut shell = hostile(home.command(Path::new("sh")));
+    assert_eq!(Running::start(shell.args(["-c", "true"]))?.finish(hook::HOOK_LIMIT)?.code, Some(0));
+    std::fs::remove_file(&sprung)?;
+
+    let mut command = hostile(hook::command(&home, "claude", "PreToolUse"));
     let payload = bash("forbidden").to_string();
     let done = Running::start_with_input(&mut command, payload.as_bytes())?.finish(hook::HOOK_LIMIT)?;
     assert_eq!(understood(&done), "deny", "{done:?}");
     assert!(done.stdout.contains("the test denies"), "{done:?}");
-    assert!(!home.workspace().join("sprung").exists());
-    // The daemon that the hook started has none of it either.
-    let pid = home.start_daemon()?;
-    let environment = std::fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()))?;
-    assert_eq!(String::from_utf8_lossy(&environment), "");
+    assert!(!sprung.exists(), "a program of the trap was run");
+    assert_eq!(std::fs::read_dir(trap.join("castellan/run"))?.count(), 0, "the trap's home was used");
     Ok(())
 }
 
@@ -321,18 +329,18 @@ fn a_preloaded_library_is_not_loaded() -> anyhow::Result<()> {
     let home = Home::with_castellan("preload", ENFORCE, RULES)?;
     let (source, library) = (home.workspace().join("trap.c"), home.workspace().join("trap.so"));
     home.write(&source, "#include <unistd.h>\n__attribute__((constructor)) void trap(void) { _exit(0); }\n")?;
-    let mut cc = home.command(std::path::Path::new("cc"));
+    let mut cc = home.command(Path::new("cc"));
     let built = Running::start(cc.args(["-shared", "-fPIC", "-o"]).args([&library, &source]))?
         .finish(hook::HOOK_LIMIT)?;
     assert_eq!(built.code, Some(0), "{built:?}");
-    let run = |program: &std::path::Path, arguments: &[&str]| {
+    let run = |program: &Path, arguments: &[&str]| {
         let mut command = home.command(program);
         command.args(arguments).env("LD_PRELOAD", &library);
         Running::start_with_input(&mut command, bash("forbidden").to_string().as_bytes())?
             .finish(hook::HOOK_LIMIT)
     };
     // The trap works on a program that loads libraries.
-    assert_eq!(run(std::path::Path::new("false"), &[])?.code, Some(0));
+    assert_eq!(run(Path::new("false"), &[])?.code, Some(0));
     std::fs::remove_file(home.bin().join("castellan-hook"))?;
     std::fs::copy(hook, home.bin().join("castellan-hook"))?;
     let castellan = home.castellan().display().to_string();
@@ -345,8 +353,6 @@ fn a_preloaded_library_is_not_loaded() -> anyhow::Result<()> {
 
 #[test]
 fn a_home_that_others_can_write_denies() -> anyhow::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-
     let home = Home::with_castellan("open-home", ENFORCE, RULES)?;
     home.start_daemon()?;
     let run = home.castellan().join("run");

@@ -6,7 +6,7 @@ use anyhow::Result;
 use castellan_tests::agents::Agent::{self, Claude, Codex};
 use castellan_tests::home::Home;
 use castellan_tests::model::{Block, Model, Script};
-use castellan_tests::run::{self, CODEX_CODE_MODE, CODEX_UNKNOWN_MODEL, Options};
+use castellan_tests::run::{self, CODEX_CODE_MODE, CODEX_UNBOUND, CODEX_UNKNOWN_MODEL, Options};
 use castellan_tests::scenario::SwitchedOff::{self, BeforeStart, MidSession};
 use serde_json::{Value as Json, json};
 
@@ -43,6 +43,7 @@ const DEFAULT_PERMISSIONS: Options = Options { claude_permission_mode: "default"
 const CODE_MODE: Options = Options { codex_model: CODEX_CODE_MODE, ..BYPASS };
 const BYPASS: Options = Options {
     claude_permission_mode: "bypassPermissions",
+    codex_sandbox: CODEX_UNBOUND,
     codex_model: "gpt-5.5",
     codex_trusts_hooks: true,
     arguments: &[],

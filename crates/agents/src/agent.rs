@@ -3,7 +3,6 @@
 
 use std::str::FromStr;
 
-use crate::payload::NoticeKind;
 use crate::{claude, codex};
 
 /// An agent that castellan guards.
@@ -37,8 +36,8 @@ pub(crate) enum EventKind {
     Permission,
     /// A call has run; `failed` where the event itself says that it failed.
     Done { failed: bool },
-    /// Something that is no tool call.
-    Notice(NoticeKind),
+    /// Something that is no tool call; its text stands under the key `text_key`.
+    Session { text_key: &'static str },
 }
 
 impl AgentId {
@@ -91,11 +90,11 @@ impl FromStr for AgentId {
     }
 }
 
-/// Reports whether a call may follow on `event`, so that a failure must deny. True for unknown events.
-pub fn precedes_call(agent: AgentId, event: &str) -> bool {
-    match agent.event_kind(event) {
-        None | Some(EventKind::Question | EventKind::Permission) => true,
-        Some(EventKind::Done { .. } | EventKind::Notice(_)) => false,
+/// Returns the event at which the agent asks whether a call may run.
+pub fn question_event(agent: AgentId) -> &'static str {
+    match agent {
+        AgentId::Claude => claude::QUESTION_EVENT,
+        AgentId::Codex => codex::QUESTION_EVENT,
     }
 }
 
@@ -125,6 +124,22 @@ pub fn settings_path(agent: AgentId) -> &'static str {
     }
 }
 
+/// Returns the variable of the environment that moves the directory of [`settings_path`].
+pub fn settings_variable(agent: AgentId) -> &'static str {
+    match agent {
+        AgentId::Claude => "CLAUDE_CONFIG_DIR",
+        AgentId::Codex => "CODEX_HOME",
+    }
+}
+
+/// Returns the absolute path of the machine-wide file that holds castellan's hooks.
+pub fn machine_settings_path(agent: AgentId) -> &'static str {
+    match agent {
+        AgentId::Claude => "/etc/claude-code/managed-settings.d/50-castellan.json",
+        AgentId::Codex => "/etc/codex/requirements.toml",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,29 +154,27 @@ mod tests {
     }
 
     #[test]
-    fn only_known_harmless_events_are_open() {
-        let check = |agent, event, precedes, asks| {
-            assert_eq!(precedes_call(agent, event), precedes, "{agent:?} {event}");
-            assert_eq!(can_ask(agent, event), asks, "{agent:?} {event}");
-        };
-        check(AgentId::Claude, "PreToolUse", true, true);
-        check(AgentId::Claude, "PermissionRequest", true, true);
-        check(AgentId::Claude, "PostToolUse", false, false);
-        check(AgentId::Claude, "SessionEnd", false, false);
-        check(AgentId::Claude, "pretooluse", true, false);
-        check(AgentId::Codex, "PreToolUse", true, false);
-        check(AgentId::Codex, "PermissionRequest", true, false);
-        check(AgentId::Codex, "PostToolUse", false, false);
-        check(AgentId::Codex, "PostToolUseFailure", true, false);
-        check(AgentId::Codex, "", true, false);
+    fn an_ask_goes_only_where_it_is_carried_out() {
+        let check = |agent, event, asks| assert_eq!(can_ask(agent, event), asks, "{agent:?} {event}");
+        check(AgentId::Claude, "PreToolUse", true);
+        check(AgentId::Claude, "PermissionRequest", true);
+        check(AgentId::Claude, "PostToolUse", false);
+        check(AgentId::Claude, "SessionEnd", false);
+        check(AgentId::Claude, "pretooluse", false);
+        check(AgentId::Codex, "PreToolUse", false);
+        check(AgentId::Codex, "PermissionRequest", false);
+        check(AgentId::Codex, "", false);
     }
 
     #[test]
     fn every_registered_event_is_known() {
         for agent in AgentId::ALL {
+            assert_eq!(agent.event_kind(question_event(agent)), Some(EventKind::Question));
             for event in hook_events(agent) {
-                assert!(agent.event_kind(event.name).is_some(), "{agent:?} {}", event.name);
-                assert!(!event.blocks_on_failure || precedes_call(agent, event.name));
+                let kind = agent.event_kind(event.name);
+                assert!(kind.is_some(), "{agent:?} {}", event.name);
+                let precedes_call = matches!(kind, Some(EventKind::Question | EventKind::Permission));
+                assert!(!event.blocks_on_failure || precedes_call);
             }
         }
     }

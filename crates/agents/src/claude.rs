@@ -7,27 +7,33 @@
 use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
 
-use crate::agent::{EventKind, HookEvent};
-use crate::payload::NoticeKind;
+use crate::agent::{AgentId, EventKind, HookEvent};
 use crate::settings::HookCommand;
+use crate::start::HookStart;
+
+/// The event at which a call is asked about.
+pub(crate) const QUESTION_EVENT: &str = "PreToolUse";
 
 /// Every event that is decoded.
 pub(crate) const EVENTS: &[(&str, EventKind)] = &[
-    ("PreToolUse", EventKind::Question),
+    (QUESTION_EVENT, EventKind::Question),
     ("PermissionRequest", EventKind::Permission),
     ("PostToolUse", EventKind::Done { failed: false }),
     ("PostToolUseFailure", EventKind::Done { failed: true }),
-    ("UserPromptSubmit", EventKind::Notice(NoticeKind::Prompt)),
-    ("SessionStart", EventKind::Notice(NoticeKind::SessionStart)),
-    ("SessionEnd", EventKind::Notice(NoticeKind::SessionEnd)),
+    ("UserPromptSubmit", EventKind::Session { text_key: "prompt" }),
+    ("SessionStart", EventKind::Session { text_key: "source" }),
+    ("SessionEnd", EventKind::Session { text_key: "reason" }),
 ];
 
 /// Events at which an ask reaches the user: by its JSON, and by the prompt that PermissionRequest precedes.
-pub(crate) const ASKS_AT: &[&str] = &["PreToolUse", "PermissionRequest"];
+pub(crate) const ASKS_AT: &[&str] = &[QUESTION_EVENT, "PermissionRequest"];
+
+/// Arguments that win over a repository's settings (measured): its `disableAllHooks` no longer counts.
+pub(crate) const HOOKS_ON: &[&str] = &["--settings", r#"{"disableAllHooks":false}"#];
 
 /// What is registered. SessionEnd hooks share 1.5 s, whatever stands here; the hook itself gives up after 1 s.
 pub(crate) const HOOK_EVENTS: &[HookEvent] = &[
-    asking("PreToolUse"),
+    asking(QUESTION_EVENT),
     asking("PermissionRequest"),
     telling("PostToolUse", 10),
     telling("PostToolUseFailure", 10),
@@ -47,7 +53,7 @@ pub(crate) fn answer_question(verdict: Verdict, reason: &str, user_note: &str) -
     };
     Some(reply(
         json!({
-            "hookEventName": "PreToolUse",
+            "hookEventName": QUESTION_EVENT,
             "permissionDecision": word,
             "permissionDecisionReason": reason,
         }),
@@ -64,7 +70,7 @@ pub(crate) fn answer_permission(verdict: Verdict, reason: &str, user_note: &str)
 
 /// Returns the handler that is registered for `event`: exec form, so that no shell and no startup file stands between.
 pub(crate) fn handler(hook: &HookCommand, event: &HookEvent) -> Json {
-    let mut argv = hook.argv("claude", event.name).into_iter();
+    let mut argv = hook.argv(AgentId::Claude, event.name).into_iter();
     let mut handler = json!({
         "type": "command",
         "command": argv.next(),
@@ -75,6 +81,11 @@ pub(crate) fn handler(hook: &HookCommand, event: &HookEvent) -> Json {
         fields.insert("onFailure".to_owned(), json!("block"));
     }
     handler
+}
+
+/// Returns how a handler of [`handler`] is started.
+pub(crate) fn start(hook: &HookCommand, event: &str) -> HookStart {
+    HookStart::Direct { argv: hook.argv(AgentId::Claude, event) }
 }
 
 /// Returns the command line of a handler in exec form.

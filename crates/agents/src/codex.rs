@@ -7,33 +7,39 @@
 use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
 
-use crate::agent::{EventKind, HookEvent};
-use crate::payload::NoticeKind;
+use crate::agent::{AgentId, EventKind, HookEvent};
 use crate::settings::HookCommand;
 use crate::shell_words;
+use crate::start::HookStart;
+
+/// The event at which a call is asked about.
+pub(crate) const QUESTION_EVENT: &str = "PreToolUse";
 
 /// Every event that is decoded; more than are registered, as a user may add them.
 pub(crate) const EVENTS: &[(&str, EventKind)] = &[
-    ("PreToolUse", EventKind::Question),
+    (QUESTION_EVENT, EventKind::Question),
     ("PermissionRequest", EventKind::Permission),
     ("PostToolUse", EventKind::Done { failed: false }),
-    ("UserPromptSubmit", EventKind::Notice(NoticeKind::Prompt)),
-    ("SessionStart", EventKind::Notice(NoticeKind::SessionStart)),
-    ("SessionEnd", EventKind::Notice(NoticeKind::SessionEnd)),
+    ("UserPromptSubmit", EventKind::Session { text_key: "prompt" }),
+    ("SessionStart", EventKind::Session { text_key: "source" }),
+    ("SessionEnd", EventKind::Session { text_key: "reason" }),
 ];
 
 /// Codex carries out an ask nowhere.
 pub(crate) const ASKS_AT: &[&str] = &[];
 
+/// Arguments that win over a repository's `features.hooks` (measured).
+pub(crate) const HOOKS_ON: &[&str] = &["-c", "features.hooks=true"];
+
 /// What is registered. The user's trust is stored for the exact entry: a change here makes every user approve it again.
 pub(crate) const HOOK_EVENTS: &[HookEvent] =
-    &[every_tool("PreToolUse", 600), every_tool("PermissionRequest", 600), every_tool("PostToolUse", 10)];
+    &[every_tool(QUESTION_EVENT, 600), every_tool("PermissionRequest", 600), every_tool("PostToolUse", 10)];
 
 /// Returns the reply to PreToolUse; `None` is an empty one, which leaves the call to Codex.
 pub(crate) fn answer_question(verdict: Verdict, reason: &str) -> Option<Json> {
     (verdict == Verdict::Deny).then(|| {
         json!({ "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
+            "hookEventName": QUESTION_EVENT,
             "permissionDecision": "deny",
             "permissionDecisionReason": reason,
         }})
@@ -52,8 +58,17 @@ pub(crate) fn answer_permission(verdict: Verdict, reason: &str) -> Option<Json> 
 
 /// Returns the handler that is registered for `event`. Codex hands the command to the user's login shell.
 pub(crate) fn handler(hook: &HookCommand, event: &HookEvent) -> Json {
-    let command = shell_words::join(&hook.argv("codex", event.name));
-    json!({ "type": "command", "command": command, "timeout": event.timeout_s })
+    json!({ "type": "command", "command": line(hook, event.name), "timeout": event.timeout_s })
+}
+
+/// Returns how a handler of [`handler`] is started (measured: `-c`, no login flag).
+pub(crate) fn start(hook: &HookCommand, event: &str) -> HookStart {
+    HookStart::LoginShell { arguments: vec!["-c".to_owned(), line(hook, event)] }
+}
+
+/// Returns the command line that is registered for an event.
+pub(crate) fn line(hook: &HookCommand, event: &str) -> String {
+    shell_words::join(hook.argv(AgentId::Codex, event))
 }
 
 /// Returns the command line of a handler, where it is quoted as castellan quotes.

@@ -5,6 +5,7 @@ use castellan_event::{Agent, Call, FileTarget, IntakeProblem, PATH_BYTES_MAX, To
 use serde_json::{Map, Value as Json};
 
 use crate::agent::AgentId;
+use crate::limits::WORD_BYTES_MAX;
 use crate::patch;
 use crate::tools::{self, Key};
 
@@ -71,6 +72,13 @@ fn read_targets(id: AgentId, call: &mut Call) {
             problems.extend(found);
         }
     } else {
+        if id == AgentId::Codex
+            && let Some(patch) = command.as_deref().and_then(patch::within_shell_text)
+        {
+            let (files, found) = patch;
+            call.files = files;
+            problems.extend(found);
+        }
         call.command = command;
         call.files.extend(path.map(|path| FileTarget { path, patch_op: None, patch_text: String::new() }));
     }
@@ -99,13 +107,23 @@ fn keyed(fields: &Map<String, Json>, key: Key, problems: &mut Vec<IntakeProblem>
 /// Reads an optional text of the payload.
 fn text(fields: &Map<String, Json>, key: &str, problems: &mut Vec<IntakeProblem>) -> Option<String> {
     match fields.get(key) {
-        Some(Json::String(value)) => Some(value.clone()),
+        Some(Json::String(value)) => Some(limited(value, key, WORD_BYTES_MAX, problems)),
         None | Some(Json::Null) => None,
         Some(_) => {
             note(problems, key);
             None
         }
     }
+}
+
+/// Returns a text of the payload, cut where it is longer than any real one, which is noted: nothing that is kept for a
+/// session may grow with what an agent sends.
+pub(crate) fn limited(value: &str, key: &str, bytes_max: usize, problems: &mut Vec<IntakeProblem>) -> String {
+    if value.len() <= bytes_max {
+        return value.to_owned();
+    }
+    problems.push(IntakeProblem::TooLong(key.to_owned()));
+    value.get(..value.floor_char_boundary(bytes_max)).unwrap_or_default().to_owned()
 }
 
 fn note(problems: &mut Vec<IntakeProblem>, field: &str) {

@@ -13,21 +13,28 @@ mod limits;
 mod managed;
 mod patch;
 mod payload;
+mod question;
 mod reply;
 mod repository;
 mod settings;
 mod shell_words;
+mod start;
 mod tools;
 mod trust;
 
-pub use agent::{AgentId, HookEvent, can_ask, hook_events, precedes_call, settings_path};
+pub use agent::{
+    AgentId, HookEvent, can_ask, hook_events, machine_settings_path, question_event, settings_path,
+    settings_variable,
+};
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
 pub use managed::{managed_settings_text, register_managed_codex, unregister_managed_codex};
-pub use payload::{Done, Incoming, Malformed, Notice, NoticeKind, Origin, decode};
-pub use reply::{Reply, Told, encode, encode_failure};
+pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode};
+pub use question::{Question, file_input, shell_call};
+pub use reply::{Reply, Told, encode, encode_failure, is_deferral, is_denial};
 pub use repository::{repository_files, repository_switches_off};
 pub use settings::{
     Foreign, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };
+pub use start::{HookStart, agent_line, hook_start};
 pub use trust::{Trust, codex_trust};

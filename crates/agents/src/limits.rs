@@ -6,6 +6,9 @@ pub const PAYLOAD_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Nesting of a payload. Real ones nest about ten deep; the parser recurses, so this bounds its stack.
 pub(crate) const JSON_DEPTH_MAX: usize = 64;
 
+/// Bytes of an id or name in a payload. Session ids have 36, tool names at most 128.
+pub(crate) const WORD_BYTES_MAX: usize = 512;
+
 /// Values in a payload. Each costs some 80 bytes of memory, so `[[],[],...]` would grow a payload twentyfold.
 pub(crate) const JSON_VALUES_MAX: usize = 200_000;
 

@@ -8,9 +8,9 @@ use serde_json::{Map, Value as Json, json};
 use toml_edit::{Document, Item, Table, value};
 
 use crate::agent::{AgentId, hook_events};
+use crate::codex;
 use crate::limits::SETTINGS_BYTES_MAX;
 use crate::settings::{HookCommand, SettingsProblem, group};
-use crate::shell_words;
 
 const BEGIN: &str = "# castellan begin: written by `castellan install --managed`\n";
 const END: &str = "# castellan end\n";
@@ -73,7 +73,7 @@ fn switch_on(text: &str) -> Result<(String, bool), SettingsProblem> {
 fn tables(hook: &HookCommand, with_features: bool) -> String {
     let mut text = if with_features { "[features]\nhooks = true\n\n".to_owned() } else { String::new() };
     for event in hook_events(AgentId::Codex) {
-        let command = value(shell_words::join(&hook.argv(AgentId::Codex.word(), event.name)));
+        let command = value(codex::line(hook, event.name));
         let (name, timeout_s) = (event.name, event.timeout_s);
         let matcher = event.matcher.unwrap_or_default();
         text.push_str(&format!("[[hooks.{name}]]\nmatcher = \"{matcher}\"\n"));

@@ -31,6 +31,37 @@ pub(crate) fn split(patch: &str) -> (Vec<FileTarget>, Vec<IntakeProblem>) {
     (reader.hunks.into_iter().flat_map(Hunk::targets).collect(), problems)
 }
 
+/// Splits the patch inside shell text, which Codex 0.169.0 carries out itself when the text calls its `apply_patch`
+/// (measured with a here-document). `None` when there is none. A target too many is fine here as well.
+pub(crate) fn within_shell_text(text: &str) -> Option<(Vec<FileTarget>, Vec<IntakeProblem>)> {
+    const BEGIN: &str = "*** Begin Patch";
+    const END: &str = "*** End Patch";
+    let begins = |line: &&str| line.trim_end().ends_with(BEGIN);
+    let before: usize = text.split_inclusive('\n').take_while(|line| !begins(line)).map(str::len).sum();
+    let (command, rest) = text.split_at_checked(before)?;
+    let (call, patch) = rest.split_once(BEGIN)?;
+    let lines = patch.split_inclusive('\n');
+    let body: String = lines.take_while(|line| !line.trim_start().starts_with(END)).collect();
+    let (files, mut problems) = split(&format!("{BEGIN}{}\n{END}\n", body.trim_end()));
+    if !patch.contains(END) {
+        problems.push(malformed("no `*** End Patch`"));
+    }
+    if patch.split_once(END).is_some_and(|(_, after)| after.contains(BEGIN)) {
+        problems.push(malformed("more than one patch in shell text"));
+    }
+    // Where its relative paths lead, only the shell would know.
+    if [command, call]
+        .concat()
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| DIRECTORY_CHANGES.contains(&word))
+    {
+        problems.push(malformed("a patch in shell text that changes the directory"));
+    }
+    Some((files, problems))
+}
+
+const DIRECTORY_CHANGES: &[&str] = &["cd", "pushd", "popd", "chdir"];
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Place {
     #[default]
@@ -195,6 +226,28 @@ mod tests {
                 ("/d", PatchOp::Delete, "*** Delete File: /d\n"),
             ],
         );
+    }
+
+    #[test]
+    fn a_patch_inside_shell_text_is_found() {
+        let check = |text: &str, expected: Option<(&[&str], usize)>| {
+            let found = within_shell_text(text);
+            let found = found.map(|(files, problems)| {
+                (files.into_iter().map(|file| file.path).collect::<Vec<_>>(), problems.len())
+            });
+            let expected =
+                expected.map(|(paths, n)| (paths.iter().map(|path| (*path).to_owned()).collect(), n));
+            assert_eq!(found, expected, "{text}");
+        };
+        let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Delete File: /b\n*** End Patch";
+        check(&format!("apply_patch <<'EOF'\n{patch}\nEOF\n"), Some((&["a", "/b"], 0)));
+        check(&format!("applypatch '{patch}'"), Some((&["a", "/b"], 0)));
+        check(&format!("cd /etc && apply_patch <<EOF\n{patch}\nEOF"), Some((&["a", "/b"], 1)));
+        check(&format!("apply_patch <<A\n{patch}\nA\napply_patch <<B\n{patch}\nB"), Some((&["a", "/b"], 1)));
+        check("apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a\n+x\nEOF\n", Some((&["a"], 2)));
+        check("apply_patch <<'EOF'\n*** Begin Patch\nnonsense\n*** End Patch\nEOF\n", Some((&[], 1)));
+        check("grep -n '*** Begin Patch' notes.md", None);
+        check("ls", None);
     }
 
     #[test]

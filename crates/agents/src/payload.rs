@@ -1,11 +1,11 @@
 //! [`decode`]: what a hook received on stdin → [`Incoming`]. Claude Code and Codex share this shape; the tables say where
 //! they differ. It must not know how a call is judged: what is wrong with it is noted on it.
 
-use castellan_event::{Agent, Call, IntakeProblem};
+use castellan_event::{Agent, Call, IntakeProblem, PATH_BYTES_MAX};
 use serde_json::{Map, Value as Json};
 
 use crate::agent::{AgentId, EventKind};
-use crate::limits::{MALFORMED_TEXT_BYTES_MAX, PAYLOAD_BYTES_MAX};
+use crate::limits::{MALFORMED_TEXT_BYTES_MAX, PAYLOAD_BYTES_MAX, WORD_BYTES_MAX};
 use crate::{input, json};
 
 /// What the hook itself knows about a call.
@@ -29,7 +29,7 @@ pub enum Incoming {
     /// A call has run. (PostToolUse, PostToolUseFailure)
     Done(Done),
     /// Something that is no tool call.
-    Notice(Notice),
+    Session(SessionEvent),
 }
 
 /// A call that has run.
@@ -43,26 +43,14 @@ pub struct Done {
     pub failed: bool,
 }
 
-/// An event that is no tool call.
+/// An event of a session that is no tool call: a prompt was submitted, a session started or ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notice {
-    /// Whose.
+pub struct SessionEvent {
+    /// Whose; its `event` says what happened.
     pub agent: Agent,
-    /// What happened.
-    pub kind: NoticeKind,
-    /// The prompt, the source of a session's start or the reason of its end.
+    /// The prompt, the source of a session's start or the reason of its end. A prompt need not come from the user: a tool
+    /// can start an agent with one.
     pub text: String,
-}
-
-/// What a [`Notice`] tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum NoticeKind {
-    /// A prompt was submitted. It need not come from the user: a tool can start an agent with a prompt.
-    Prompt,
-    /// A session started.
-    SessionStart,
-    /// A session ended.
-    SessionEnd,
 }
 
 /// A payload from which no call could be read.
@@ -133,38 +121,33 @@ fn read(id: AgentId, payload: &[u8], correlation_id: u64, caller: &mut Agent) ->
             let response = fields.remove(if failed { "error" } else { "tool_response" });
             Incoming::Done(Done { call, response: response.unwrap_or_default(), failed })
         }
-        EventKind::Notice(kind) => Incoming::Notice(notice(kind, &fields, caller)?),
+        EventKind::Session { text_key } => Incoming::Session(session_event(text_key, &fields, caller)?),
     })
 }
 
 fn read_caller(fields: &Map<String, Json>, caller: &mut Agent, problems: &mut Vec<IntakeProblem>) {
     let slots = [
-        ("session_id", &mut caller.session_id),
-        ("agent_id", &mut caller.subagent_id),
-        ("permission_mode", &mut caller.permission_mode),
-        ("transcript_path", &mut caller.transcript_path),
-        ("model", &mut caller.model),
-        ("turn_id", &mut caller.turn_id),
-        ("cwd", &mut caller.cwd),
+        ("session_id", WORD_BYTES_MAX, &mut caller.session_id),
+        ("agent_id", WORD_BYTES_MAX, &mut caller.subagent_id),
+        ("permission_mode", WORD_BYTES_MAX, &mut caller.permission_mode),
+        ("transcript_path", PATH_BYTES_MAX, &mut caller.transcript_path),
+        ("model", WORD_BYTES_MAX, &mut caller.model),
+        ("turn_id", WORD_BYTES_MAX, &mut caller.turn_id),
+        ("cwd", PATH_BYTES_MAX, &mut caller.cwd),
     ];
-    for (key, slot) in slots {
+    for (key, bytes_max, slot) in slots {
         match fields.get(key) {
-            Some(Json::String(value)) => slot.clone_from(value),
+            Some(Json::String(value)) => *slot = input::limited(value, key, bytes_max, problems),
             None | Some(Json::Null) => {}
             Some(_) => problems.push(IntakeProblem::WrongType(key.to_owned())),
         }
     }
 }
 
-fn notice(kind: NoticeKind, fields: &Map<String, Json>, caller: &Agent) -> Result<Notice, String> {
-    let key = match kind {
-        NoticeKind::Prompt => "prompt",
-        NoticeKind::SessionStart => "source",
-        NoticeKind::SessionEnd => "reason",
-    };
+fn session_event(key: &str, fields: &Map<String, Json>, caller: &Agent) -> Result<SessionEvent, String> {
     let text = fields.get(key).and_then(Json::as_str);
     let text = text.ok_or_else(|| format!("`{key}` is missing or has the wrong type"))?;
-    Ok(Notice { agent: caller.clone(), kind, text: text.to_owned() })
+    Ok(SessionEvent { agent: caller.clone(), text: text.to_owned() })
 }
 
 /// Keys that say who calls what. Other agents write them in other spellings (`toolInput`).

@@ -1,5 +1,6 @@
-//! [`encode`] and [`encode_failure`]: a verdict → the bytes and exit code that the agent understands. What each agent
-//! understands stands in `claude.rs` and `codex.rs`. It must not know why the verdict is what it is.
+//! [`encode`] and [`encode_failure`]: a verdict → the bytes and exit code that the agent understands; [`is_denial`] and
+//! [`is_deferral`], the way back. What each agent understands stands in `claude.rs` and `codex.rs`. It must not know why
+//! the verdict is what it is.
 
 use castellan_event::Verdict;
 use serde_json::Value as Json;
@@ -49,7 +50,7 @@ pub fn encode(agent: AgentId, event: &str, told: &Told) -> Reply {
             AgentId::Claude => claude::answer_permission(verdict, &reason, &told.user_note),
             AgentId::Codex => codex::answer_permission(verdict, &reason),
         }),
-        None | Some(EventKind::Done { .. } | EventKind::Notice(_)) => json_reply(None),
+        None | Some(EventKind::Done { .. } | EventKind::Session { .. }) => json_reply(None),
     }
 }
 
@@ -62,9 +63,29 @@ pub fn encode_failure(agent: AgentId, event: &str, reason: &str) -> Reply {
             return encode(agent, event, &told);
         }
         None | Some(EventKind::Question) => 2,
-        Some(EventKind::Done { .. } | EventKind::Notice(_)) => 0,
+        Some(EventKind::Done { .. } | EventKind::Session { .. }) => 0,
     };
     Reply { exit, stdout: Vec::new(), stderr: format!("{line}\n").into_bytes() }
+}
+
+/// Reports whether the agent understands an answer as a denial: what [`encode`] and [`encode_failure`] make of a deny.
+pub fn is_denial(agent: AgentId, event: &str, exit: i32, stdout: &str) -> bool {
+    let says_deny = |pointer: &str| {
+        let answer: Json = serde_json::from_str(stdout).unwrap_or_default();
+        let word = |pointer: &str| answer.pointer(pointer).and_then(Json::as_str);
+        word("/hookSpecificOutput/hookEventName") == Some(event) && word(pointer) == Some("deny")
+    };
+    match (agent.event_kind(event), exit) {
+        (None | Some(EventKind::Question), 2) => true,
+        (Some(EventKind::Question), 0) => says_deny("/hookSpecificOutput/permissionDecision"),
+        (Some(EventKind::Permission), 0) => says_deny("/hookSpecificOutput/decision/behavior"),
+        _ => false,
+    }
+}
+
+/// Reports whether an answer leaves the call to the agent: what [`encode`] makes of a defer.
+pub fn is_deferral(exit: i32, stdout: &str) -> bool {
+    exit == 0 && stdout.trim().is_empty()
 }
 
 fn json_reply(answer: Option<Json>) -> Reply {
@@ -171,11 +192,38 @@ mod tests {
             check(agent, "PostToolUse", 0, "", "r\n");
             check(agent, "SessionStart", 0, "", "r\n");
             check(agent, "Nonsense", 2, "", "r\n");
+            check(agent, "pretooluse", 2, "", "r\n");
+            check(agent, "", 2, "", "r\n");
         }
+        check(AgentId::Claude, "PostToolUseFailure", 0, "", "r\n");
+        check(AgentId::Codex, "PostToolUseFailure", 2, "", "r\n");
         let reply = encode_failure(AgentId::Codex, "PreToolUse", "\n a\nb\u{1b}[2J \n");
         assert_eq!(String::from_utf8(reply.stderr).unwrap(), "a b [2J\n");
         let reply = encode_failure(AgentId::Codex, "PreToolUse", " \n\t");
         assert_eq!(String::from_utf8(reply.stderr).unwrap(), format!("{BLANK_REASON}\n"));
+    }
+
+    #[test]
+    fn what_is_told_is_understood() {
+        let check = |agent: AgentId, event: &str, reply: &Reply, denies: bool, defers: bool| {
+            let stdout = str::from_utf8(&reply.stdout).unwrap();
+            let exit = i32::from(reply.exit);
+            let understood = (is_denial(agent, event, exit, stdout), is_deferral(exit, stdout));
+            assert_eq!(understood, (denies, defers), "{agent:?} {event} {reply:?}");
+        };
+        for agent in AgentId::ALL {
+            for event in ["PreToolUse", "PermissionRequest", "Nonsense"] {
+                check(agent, event, &encode(agent, event, &told(Verdict::Deny, "r", "n")), true, false);
+                check(agent, event, &encode(agent, event, &told(Verdict::Defer, "r", "n")), false, true);
+                check(agent, event, &encode_failure(agent, event, "r"), true, false);
+            }
+            check(agent, "SessionEnd", &encode_failure(agent, "SessionEnd", "r"), false, true);
+        }
+        let ask = encode(AgentId::Claude, "PreToolUse", &told(Verdict::Ask, "r", ""));
+        check(AgentId::Claude, "PreToolUse", &ask, false, false);
+        let elsewhere = encode(AgentId::Claude, "PreToolUse", &told(Verdict::Deny, "r", ""));
+        check(AgentId::Claude, "PermissionRequest", &elsewhere, false, false);
+        assert!(!is_denial(AgentId::Claude, "PreToolUse", 1, "") && !is_deferral(1, ""));
     }
 
     #[test]

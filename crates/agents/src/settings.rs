@@ -30,9 +30,16 @@ pub struct HookCommand {
 
 impl HookCommand {
     /// Returns the command line for an event. Nothing in it depends on the version: Codex trusts the exact text.
-    pub(crate) fn argv(&self, agent_word: &str, event: &str) -> Vec<String> {
-        let words = [&self.program, "--agent", agent_word, "--event", event, "--home", &self.home];
+    pub fn argv(&self, agent: AgentId, event: &str) -> Vec<String> {
+        let words = [&self.program, "--agent", agent.word(), "--event", event, "--home", &self.home];
         words.map(str::to_owned).to_vec()
+    }
+
+    /// Returns the hook of a command line, the way back from [`HookCommand::argv`].
+    pub fn of_argv(argv: &[String]) -> Option<HookCommand> {
+        let program = argv.first()?.clone();
+        let home = argv.iter().skip_while(|word| *word != "--home").nth(1)?.clone();
+        Some(HookCommand { program, home })
     }
 }
 

@@ -2,8 +2,8 @@
 //! only what it writes itself; it is no shell parser.
 
 /// Joins words into a command line: plain words as they are, others in single quotes.
-pub(crate) fn join(words: &[String]) -> String {
-    let quoted: Vec<_> = words.iter().map(|word| quote(word)).collect();
+pub(crate) fn join(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let quoted: Vec<_> = words.into_iter().map(|word| quote(word.as_ref())).collect();
     quoted.join(" ")
 }
 
@@ -49,8 +49,7 @@ mod tests {
     #[test]
     fn quotes_what_a_shell_would_change() {
         let check = |words: &[&str], line: &str| {
-            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
-            assert_eq!(join(&words), line);
+            assert_eq!(join(words), line);
         };
         check(&["/usr/bin/castellan-hook", "--home", "/home/u"], "/usr/bin/castellan-hook --home /home/u");
         check(&["/home/a b/x", "it's", "$HOME", "~", ""], r"'/home/a b/x' 'it'\''s' '$HOME' '~' ''");

@@ -35,6 +35,16 @@ pub(crate) enum Key {
     Unless(&'static str, &'static str),
 }
 
+impl Key {
+    /// Returns its name, whether or not it may be left out.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Key::No => None,
+            Key::Required(name) | Key::Optional(name) | Key::Unless(name, _) => Some(name),
+        }
+    }
+}
+
 const CLAUDE: &[ToolSpec] = &[
     shell("Bash", "Bash", Key::Required("command")),
     shell("PowerShell", "PowerShell", Key::Required("command")),
@@ -104,13 +114,17 @@ const CODEX: &[ToolSpec] = &[
     plain("tool_search", "tool_search", ToolKind::Internal),
 ];
 
-/// Finds a tool by the agent's own name.
-pub(crate) fn spec(agent: AgentId, raw: &str) -> Option<&'static ToolSpec> {
-    let table = match agent {
+/// Returns every known tool of an agent, its shell first.
+pub(crate) fn specs(agent: AgentId) -> &'static [ToolSpec] {
+    match agent {
         AgentId::Claude => CLAUDE,
         AgentId::Codex => CODEX,
-    };
-    table.iter().find(|spec| spec.raw == raw)
+    }
+}
+
+/// Finds a tool by the agent's own name.
+pub(crate) fn spec(agent: AgentId, raw: &str) -> Option<&'static ToolSpec> {
+    specs(agent).iter().find(|spec| spec.raw == raw)
 }
 
 /// Describes a tool by the agent's own name: from the table, as a tool of an MCP server, or as unknown.

@@ -50,9 +50,9 @@ fn summary(decoded: &Result<Incoming, Malformed>) -> String {
             write_call(&mut text, if done.failed { "failed" } else { "done" }, &done.call);
             writeln!(text, "response: {}", done.response).unwrap();
         }
-        Ok(Incoming::Notice(notice)) => {
-            writeln!(text, "notice {:?}: {:?}", notice.kind, notice.text).unwrap();
-            write_agent(&mut text, &notice.agent);
+        Ok(Incoming::Session(event)) => {
+            writeln!(text, "session event: {:?}", event.text).unwrap();
+            write_agent(&mut text, &event.agent);
         }
         Err(malformed) => {
             writeln!(text, "malformed: {malformed}").unwrap();
@@ -124,7 +124,7 @@ fn a_permission_request_finds_its_question() {
         let payload = format!(r#"{{"hook_event_name":"{event}","tool_name":"Bash","tool_input":{input}}}"#);
         match decode(AgentId::Codex, event, payload.as_bytes(), &origin()).unwrap() {
             Incoming::Question(call) | Incoming::Permission(call) => call_key_input(&call),
-            Incoming::Done(_) | Incoming::Notice(_) => panic!("no call"),
+            Incoming::Done(_) | Incoming::Session(_) => panic!("no call"),
         }
     };
     let question = key("PreToolUse", r#"{"command":"ls","b":{"y":1,"x":2}}"#);

@@ -10,7 +10,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::limits::{
-    INPUT_BYTES_MAX, INPUT_DEPTH_MAX, INPUT_ITEMS_MAX, REDACT_LOOKAHEAD_BYTES, TEXT_BYTES_MAX,
+    INPUT_BYTES_MAX, INPUT_DEPTH_MAX, INPUT_ITEMS_MAX, LIST_BYTES_MAX, REDACT_LOOKAHEAD_BYTES,
+    TEXT_BYTES_MAX, WRITTEN_BYTES_MAX,
 };
 use crate::redact::{placeholder, replace, secret_name, spans};
 
@@ -25,20 +26,100 @@ pub(crate) fn input<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok
     Bounded { value, budget: &budget, depth: 0 }.serialize(serializer)
 }
 
+/// Serializes a list whose entries are texts, each under its key. From the first entry on that finds no place, entries
+/// are left out unread; one more, with its text under the key `marked`, says how many.
+pub(crate) fn list<T, const N: usize, S: Serializer>(
+    entries: &[T],
+    texts: fn(&T) -> [(&'static str, &str); N],
+    marked: &'static str,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut left = LIST_BYTES_MAX;
+    let mut seq = serializer.serialize_seq(None)?;
+    for (index, entry) in entries.iter().enumerate() {
+        let texts = Texts(texts(entry).map(|(key, text)| (key, cleaned(text))));
+        if let Some(rest) = left.checked_sub(texts.written()) {
+            left = rest;
+            seq.serialize_element(&texts)?;
+        } else {
+            let cut = marker(entries.len().saturating_sub(index), "items");
+            seq.serialize_element(&Texts([(marked, Cow::Owned(cut))]))?;
+            break;
+        }
+    }
+    seq.end()
+}
+
+/// One entry of a list, cleaned.
+struct Texts<'a, const N: usize>([(&'static str, Cow<'a, str>); N]);
+
+impl<const N: usize> Texts<'_, N> {
+    /// Returns the bytes of the entry as JSON writes it.
+    fn written(&self) -> usize {
+        const BESIDE_ENTRY: usize = "{},".len();
+        const BESIDE_TEXT: usize = r#""":"","#.len();
+        let texts = self.0.iter().map(|(key, text)| key.len().saturating_add(width(text)));
+        texts.sum::<usize>().saturating_add(N.saturating_mul(BESIDE_TEXT)).saturating_add(BESIDE_ENTRY)
+    }
+}
+
+impl<const N: usize> Serialize for Texts<'_, N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, text)| (key, text)))
+    }
+}
+
 /// Returns the text redacted, and cut at a character's boundary if it is long. Secrets are searched a little beyond the
 /// cut and no further, so that the cost does not grow with the text.
 fn cleaned(text: &str) -> Cow<'_, str> {
     let window = text.floor_char_boundary(TEXT_BYTES_MAX.saturating_add(REDACT_LOOKAHEAD_BYTES));
     let spans = spans(text.get(..window).unwrap_or_default());
-    if spans.is_empty() && text.len() <= TEXT_BYTES_MAX {
+    if spans.is_empty() && text.len() <= TEXT_BYTES_MAX && fits(text) {
         return Cow::Borrowed(text);
     }
     let (mut out, end) = replace(text, &spans, text.floor_char_boundary(TEXT_BYTES_MAX));
-    if end < text.len() {
-        out.push_str(&marker(text.len().saturating_sub(end), "bytes"));
+    let mut missing = text.len().saturating_sub(end);
+    if !fits(&out) {
+        let kept = fitting(&out);
+        missing = missing.saturating_add(out.len().saturating_sub(kept));
+        out.truncate(kept);
+    }
+    if missing > 0 {
+        out.push_str(&marker(missing, "bytes"));
     }
     Cow::Owned(out)
 }
+
+/// Reports whether JSON writes the text within its limit. Only a longer one needs to be looked at.
+fn fits(text: &str) -> bool {
+    text.len().saturating_mul(LONGEST_ESCAPE) <= WRITTEN_BYTES_MAX || width(text) <= WRITTEN_BYTES_MAX
+}
+
+/// Returns how many bytes of a text that does not fit do, in whole characters.
+fn fitting(text: &str) -> usize {
+    let mut written: usize = 0;
+    let over = text.bytes().position(|byte| {
+        written = written.saturating_add(byte_width(byte));
+        written > WRITTEN_BYTES_MAX
+    });
+    text.floor_char_boundary(over.unwrap_or(text.len()))
+}
+
+/// Returns the bytes of a text as JSON writes it, without its quotes.
+fn width(text: &str) -> usize {
+    text.bytes().map(byte_width).sum()
+}
+
+fn byte_width(byte: u8) -> usize {
+    match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        0..=0x1f => LONGEST_ESCAPE,
+        _ => 1,
+    }
+}
+
+/// Bytes of `\u0000`.
+const LONGEST_ESCAPE: usize = 6;
 
 fn marker(count: usize, unit: &str) -> String {
     format!("…[cut {count} {unit}]")
@@ -54,13 +135,12 @@ impl Budget {
     /// Returns the cleaned text, or a marker in its place when the bytes are used up. Texts that find no place are not
     /// searched for secrets: the cost of an input is bounded as its length is.
     fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match self.bytes.get().checked_sub(text.len().min(TEXT_BYTES_MAX)) {
-            Some(left) => {
-                self.bytes.set(left);
-                cleaned(text)
-            }
-            None => Cow::Owned(marker(text.len(), "bytes")),
+        if text.len().min(TEXT_BYTES_MAX) > self.bytes.get() {
+            return Cow::Owned(marker(text.len(), "bytes"));
         }
+        let text = cleaned(text);
+        self.bytes.set(self.bytes.get().saturating_sub(width(&text)));
+        text
     }
 
     /// Takes one item; false when they are used up.
@@ -240,8 +320,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_input_is_written_as_json_within_the_limit(value in any_json()) {
-            // Each item costs some bytes beside its text, and an escape makes at most six bytes of one.
-            let limit = 6 * INPUT_BYTES_MAX + 64 * INPUT_ITEMS_MAX;
+            // The last text may be over by its marker and its escapes, and each item costs some bytes beside its text.
+            let limit = INPUT_BYTES_MAX + 2 * WRITTEN_BYTES_MAX + 64 * INPUT_ITEMS_MAX;
             prop_assert!(written(&value).to_string().len() <= limit);
         }
     }

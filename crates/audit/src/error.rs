@@ -22,8 +22,8 @@ pub enum AuditError {
         /// The log's directory.
         dir: PathBuf,
     },
-    /// The record has more bytes than a line may have, cut values and all.
-    #[error("a record of {bytes} bytes is over the limit of {max}; make a call that names fewer files")]
+    /// The record has more bytes than a line may have, although its values are cut.
+    #[error("a record of {bytes} bytes is over the limit of {max}; report this as a bug")]
     TooLong {
         /// Bytes of the line.
         bytes: usize,

@@ -25,10 +25,10 @@ mod writer;
 
 pub use error::AuditError;
 pub use follow::Follower;
-pub use log::{Config, Log, Status, StreamStatus};
+pub use log::{Config, Log, Status};
 pub use read::{Entry, Filter, Reading, read};
 pub use record::{
     CallRecord, ControlRecord, Cut, FailureRecord, FileRecord, FindingRecord, GapRecord, Record,
     RecoveryRecord, RetentionRecord, SessionRecord, Stream, WorldRecord,
 };
-pub use verify::{Broken, Gap, Loss, StreamVerification, Verification, verify};
+pub use verify::{Broken, Loss, Missing, StreamVerification, Verification, verify};

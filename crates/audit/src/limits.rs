@@ -6,7 +6,11 @@ pub(crate) const TEXT_BYTES_MAX: usize = 4096;
 /// Bytes after the cut that are still searched for secrets, so that a secret across the cut is recognised.
 pub(crate) const REDACT_LOOKAHEAD_BYTES: usize = 1024;
 
-/// Bytes of all strings of one tool input, before redaction. Sixteen full strings: more than any real call has.
+/// Bytes of one string as JSON writes it, without its quotes. An escape makes six bytes of one and a placeholder more
+/// than twenty: without this limit a call of nothing but these makes a record several times as long.
+pub(crate) const WRITTEN_BYTES_MAX: usize = TEXT_BYTES_MAX + 64;
+
+/// Bytes of all strings of one tool input. Sixteen full strings: more than any real call has.
 pub(crate) const INPUT_BYTES_MAX: usize = 64 * 1024;
 
 /// Nesting of a tool input. Real ones have at most five; each level costs stack.
@@ -15,12 +19,16 @@ pub(crate) const INPUT_DEPTH_MAX: usize = 32;
 /// Array items and object members of one tool input, in all.
 pub(crate) const INPUT_ITEMS_MAX: usize = 1024;
 
-/// Bytes of one line. Above the largest record that fits the limits of a call (512 files with two long paths each, and
-/// the world's answers about them); a reader needs no more memory than this.
-pub(crate) const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of one list of a call (its files, the world's answers, the findings). Each has its own, so that many files push
+/// out no finding. A patch of 150 files with usual paths fits whole.
+pub(crate) const LIST_BYTES_MAX: usize = 24 * 1024;
 
-/// Bytes of the append buffer that are kept from one record to the next.
-pub(crate) const BUFFER_BYTES_KEPT: usize = 256 * 1024;
+/// Bytes of one line. No record reaches it: sixteen strings, an input and three lists at their limits are about 265 KiB.
+/// It defends a reader, which needs no more memory than this, against lines that the log did not write.
+pub(crate) const LINE_BYTES_MAX: usize = 512 * 1024;
+
+/// Bytes set aside for a record before it is encoded: most fit.
+pub(crate) const BODY_BYTES: usize = 4 * 1024;
 
 /// Bytes first read from the end of a segment to find its last record; grows when that was not enough.
 pub(crate) const TAIL_BYTES: u64 = 64 * 1024;

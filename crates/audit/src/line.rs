@@ -6,11 +6,11 @@ use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::de::Error as _;
-use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::AuditError;
+use crate::limits::BODY_BYTES;
 use crate::record::{
     CallRecord, ControlRecord, Cut, FailureRecord, GapRecord, Record, RecoveryRecord, RetentionRecord,
     SessionRecord, Stream,
@@ -108,15 +108,32 @@ fn version(v: u32) -> Result<(), String> {
     if v == VERSION { Ok(()) } else { Err(format!("format version {v} is not known to this castellan")) }
 }
 
+/// A record, redacted, cut and encoded: all of a line that does not depend on its place in the chain, and all of its
+/// cost that grows with the record but the hash.
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub(crate) stream: Stream,
+    kind: &'static str,
+    /// An object with the record under its kind.
+    pub(crate) json: Vec<u8>,
+}
+
+impl Body {
+    pub(crate) fn of(record: &Record) -> Result<Body, AuditError> {
+        let mut json = Vec::with_capacity(BODY_BYTES);
+        serde_json::to_writer(&mut json, record).map_err(AuditError::Encode)?;
+        Ok(Body { stream: record.stream(), kind: record.kind(), json })
+    }
+}
+
 /// Writes a record as one line, newline included, over what is in the buffer.
-pub(crate) fn encode(
-    buffer: &mut Vec<u8>,
-    seq: u64,
-    now: SystemTime,
-    prev: Hash,
-    record: &Record,
-) -> Result<(), AuditError> {
-    finish(buffer, &RecordLine { seq, time: format_time(now), prev, record })
+pub(crate) fn encode(buffer: &mut Vec<u8>, seq: u64, now: SystemTime, prev: Hash, body: &Body) {
+    let (kind, time) = (body.kind, format_time(now));
+    let frame = format!(r#"{{"v":{VERSION},"type":"{kind}","seq":{seq},"time":"{time}","prev":"{prev}","#);
+    buffer.clear();
+    buffer.extend_from_slice(frame.as_bytes());
+    buffer.extend_from_slice(body.json.strip_prefix(b"{").unwrap_or_default());
+    buffer.push(b'\n');
 }
 
 /// Writes the line that begins a segment, newline included, over what is in the buffer.
@@ -129,12 +146,9 @@ pub(crate) fn encode_anchor(
 ) -> Result<(), AuditError> {
     let time = format_time(now);
     let (kind, prev, prev_seq) = (ANCHOR, before.hash, before.seq);
-    finish(buffer, &AnchorLine { v: VERSION, kind, stream, seq, time, prev, prev_seq })
-}
-
-fn finish(buffer: &mut Vec<u8>, line: &impl Serialize) -> Result<(), AuditError> {
+    let line = AnchorLine { v: VERSION, kind, stream, seq, time, prev, prev_seq };
     buffer.clear();
-    serde_json::to_writer(&mut *buffer, line).map_err(AuditError::Encode)?;
+    serde_json::to_writer(&mut *buffer, &line).map_err(AuditError::Encode)?;
     buffer.push(b'\n');
     Ok(())
 }
@@ -156,34 +170,6 @@ struct AnchorLine {
     time: String,
     prev: Hash,
     prev_seq: u64,
-}
-
-struct RecordLine<'a> {
-    seq: u64,
-    time: String,
-    prev: Hash,
-    record: &'a Record,
-}
-
-impl Serialize for RecordLine<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut line = serializer.serialize_struct("RecordLine", 6)?;
-        line.serialize_field("v", &VERSION)?;
-        line.serialize_field("type", self.record.kind())?;
-        line.serialize_field("seq", &self.seq)?;
-        line.serialize_field("time", &self.time)?;
-        line.serialize_field("prev", &self.prev)?;
-        match self.record {
-            Record::Call(record) => line.serialize_field("call", record)?,
-            Record::Session(record) => line.serialize_field("session", record)?,
-            Record::Control(record) => line.serialize_field("control", record)?,
-            Record::Failure(record) => line.serialize_field("failure", record)?,
-            Record::Gap(record) => line.serialize_field("gap", record)?,
-            Record::Retention(record) => line.serialize_field("retention", record)?,
-            Record::Recovery(record) => line.serialize_field("recovery", record)?,
-        }
-        line.end()
-    }
 }
 
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SystemTime, D::Error> {
@@ -277,7 +263,7 @@ mod tests {
     fn keys_stand_in_the_order_of_the_format() {
         let mut buffer = Vec::new();
         let record = Record::Gap(GapRecord { count: 2, ..GapRecord::default() });
-        encode(&mut buffer, 7, UNIX_EPOCH, Hash::default(), &record).unwrap();
+        encode(&mut buffer, 7, UNIX_EPOCH, Hash::default(), &Body::of(&record).unwrap());
         let zeros = "0".repeat(64);
         let gap = r#"{"agent":"","event":"","count":2,"since":"","message":""}"#;
         let time = "1970-01-01T00:00:00.000000Z";

@@ -4,7 +4,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -13,10 +13,10 @@ use rustix::io::Errno;
 
 use crate::error::AuditError;
 use crate::head::{Head, HeadFile};
-use crate::limits::BUFFER_BYTES_KEPT;
+use crate::line::Body;
 use crate::record::{Record, RecoveryRecord, Stream};
 use crate::redact;
-use crate::segment::{Segment, nofollow};
+use crate::segment::nofollow;
 use crate::writer::Writer;
 
 /// How much of the log is kept.
@@ -56,37 +56,19 @@ impl Default for Config {
 /// The log, open for writing. Only one process can have it.
 #[derive(Debug)]
 pub struct Log {
-    dir: PathBuf,
     config: Config,
     state: Mutex<State>,
     /// Holds the lock until the log is dropped.
     _lock: File,
 }
 
-/// What is on disk, for `castellan status`.
+/// How the log is, for `castellan status`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
-    /// The log's directory.
-    pub dir: PathBuf,
-    /// The routine stream.
-    pub routine: StreamStatus,
-    /// The notable stream.
-    pub notable: StreamStatus,
     /// Whether the notable stream has reached its size limit before its days are over.
     pub limit_reached: bool,
     /// Number of the last record; 0 where there is none.
     pub last_seq: u64,
-}
-
-/// What is on disk of one stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StreamStatus {
-    /// Bytes of all segments.
-    pub bytes: u64,
-    /// Number of segments, the live one included.
-    pub segments: usize,
-    /// Start of the oldest segment.
-    pub oldest: Option<SystemTime>,
 }
 
 impl Log {
@@ -112,16 +94,18 @@ impl Log {
         }
         let head_damage = head_damage(noted, existed, &state);
         for damage in [routine_damage, notable_damage, head_damage].into_iter().flatten() {
-            state.append(&Record::Recovery(damage), now)?;
+            state.append(&Body::of(&Record::Recovery(damage))?, now)?;
         }
         state.note();
-        Ok(Log { dir: dir.to_owned(), config, state: Mutex::new(state), _lock: lock })
+        Ok(Log { config, state: Mutex::new(state), _lock: lock })
     }
 
     /// Writes a record and returns its sequence number.
     pub fn append(&self, record: &Record, now: SystemTime) -> Result<u64, AuditError> {
+        // Before the lock: a record that is slow to redact must not hold up the calls of others.
+        let body = Body::of(record)?;
         let mut state = self.state();
-        let (seq, rotated) = state.append(record, now)?;
+        let (seq, rotated) = state.append(&body, now)?;
         if rotated {
             // The record is written: that old segments could not be deleted is no reason to deny its call. The next
             // `maintain` tries again and reports it.
@@ -134,21 +118,15 @@ impl Log {
     /// once a minute.
     pub fn maintain(&self, now: SystemTime) -> Result<(), AuditError> {
         let mut state = self.state();
-        for stream in Stream::ALL {
-            if let Some(damage) = state.writer_mut(stream).check()? {
-                state.begin(stream, now)?;
-                state.append(&Record::Recovery(damage), now)?;
-            }
-        }
+        state.recover(now)?;
         state.retain(&self.config, now)
     }
 
-    /// Returns what is on disk.
+    /// Returns how the log is.
     pub fn status(&self) -> Status {
         let state = self.state();
-        let (routine, notable) = (stream_status(&state.routine), stream_status(&state.notable));
-        let limit_reached = notable.bytes >= self.config.notable_bytes;
-        Status { dir: self.dir.clone(), routine, notable, limit_reached, last_seq: state.last_seq }
+        let notable_bytes: u64 = state.notable.segments().map(|segment| segment.bytes).sum();
+        Status { limit_reached: notable_bytes >= self.config.notable_bytes, last_seq: state.last_seq }
     }
 
     /// A panic while the lock was held leaves the state usable: it changes only after a line is written.
@@ -168,14 +146,34 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn append(&mut self, record: &Record, now: SystemTime) -> Result<(u64, bool), AuditError> {
-        let seq = self.last_seq.saturating_add(1);
-        let (writer, buffer) = self.writer_and_buffer(record.stream());
-        let appended = writer.append(seq, record, now, buffer);
-        if self.buffer.capacity() > BUFFER_BYTES_KEPT {
-            self.buffer = Vec::new();
+    /// Writes a record under the next number. Tells the number and whether a new segment was begun.
+    pub(crate) fn append(&mut self, body: &Body, now: SystemTime) -> Result<(u64, bool), AuditError> {
+        if self.writer(body.stream).needs_recovery()? {
+            self.recover(now)?;
         }
-        let rotated = appended?;
+        self.write(body, now)
+    }
+
+    /// Begins again what someone else moved or removed of the live segments, takes up what they changed, and records it.
+    fn recover(&mut self, now: SystemTime) -> Result<(), AuditError> {
+        // Both streams before any record: the one about the routine stream must not go to a notable file that is gone.
+        for stream in Stream::ALL {
+            self.writer_mut(stream).check()?;
+            self.begin(stream, now)?;
+        }
+        for stream in Stream::ALL {
+            if let Some(damage) = self.writer(stream).damage.clone() {
+                self.write(&Body::of(&Record::Recovery(damage))?, now)?;
+                self.writer_mut(stream).damage = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, body: &Body, now: SystemTime) -> Result<(u64, bool), AuditError> {
+        let seq = self.last_seq.saturating_add(1);
+        let (writer, buffer) = self.writer_and_buffer(body.stream);
+        let rotated = writer.append(seq, body, now, buffer)?;
         self.last_seq = seq;
         self.note();
         Ok((seq, rotated))
@@ -242,13 +240,5 @@ fn lock(dir: &Path) -> Result<File, AuditError> {
         Ok(()) => Ok(file),
         Err(Errno::WOULDBLOCK) => Err(AuditError::Locked { dir: dir.to_owned() }),
         Err(error) => Err(AuditError::io("lock", &path)(error.into())),
-    }
-}
-
-fn stream_status(writer: &Writer) -> StreamStatus {
-    StreamStatus {
-        bytes: writer.segments().map(|segment: &Segment| segment.bytes).sum(),
-        segments: writer.segments().count(),
-        oldest: writer.segments().next().map(|segment| segment.oldest),
     }
 }

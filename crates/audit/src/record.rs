@@ -2,12 +2,12 @@
 //!
 //! These structs are the file format and nothing else. Keys keep their order; a new version may add keys (readers take
 //! absent ones as empty and skip unknown ones), and gives a new version number to anything else. Strings are redacted
-//! and cut while they are written, so what is read back may be shorter than what was appended.
+//! and cut while they are written, and long lists end early, so what is read back may be shorter than what was appended.
 
 use std::fmt;
 
 use castellan_event::Verdict;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::clean;
 
@@ -40,8 +40,9 @@ impl fmt::Display for Stream {
     }
 }
 
-/// What one line of the log says.
-#[derive(Debug, Clone, PartialEq)]
+/// What one line of the log says. Serialized under the key that is its [`Record::kind`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
 #[expect(
     clippy::large_enum_variant,
     reason = "nearly all records are calls, and they are not kept in memory"
@@ -138,11 +139,14 @@ pub struct CallRecord {
     /// The tool's input: redacted, long values cut.
     #[serde(serialize_with = "clean::input")]
     pub input: serde_json::Value,
-    /// Files that the call names.
+    /// Files that the call names. A list that is too long ends in an entry that says how many are left out.
+    #[serde(serialize_with = "files")]
     pub files: Vec<FileRecord>,
-    /// What the world answered while the call was judged.
+    /// What the world answered while the call was judged; cut like `files`.
+    #[serde(serialize_with = "world")]
     pub world: Vec<WorldRecord>,
-    /// All findings, lifted or not, in the order of the stages.
+    /// All findings, lifted or not, in the order of the stages; cut like `files`.
+    #[serde(serialize_with = "findings")]
     pub findings: Vec<FindingRecord>,
     /// What policy says, whatever the mode.
     #[serde(serialize_with = "clean::text")]
@@ -166,48 +170,69 @@ pub struct CallRecord {
 }
 
 /// A file that a call names.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct FileRecord {
     /// The path as the agent gave it.
-    #[serde(serialize_with = "clean::text")]
     pub path: String,
     /// The path, resolved.
-    #[serde(serialize_with = "clean::text")]
     pub real_path: String,
     /// What a patch does to it; empty for other tools.
-    #[serde(serialize_with = "clean::text")]
     pub op: String,
 }
 
 /// One question to the world and its answer.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct WorldRecord {
     /// What was asked.
-    #[serde(serialize_with = "clean::text")]
     pub query: String,
     /// What came back.
-    #[serde(serialize_with = "clean::text")]
     pub answer: String,
 }
 
 /// What a stage found.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct FindingRecord {
     /// What this finding alone would answer.
-    #[serde(serialize_with = "clean::text")]
     pub verdict: String,
     /// Kind of the finding.
-    #[serde(serialize_with = "clean::text")]
     pub code: String,
     /// Name of the rule; empty where none made it.
-    #[serde(serialize_with = "clean::text")]
     pub rule: String,
     /// What happened.
-    #[serde(serialize_with = "clean::text")]
     pub message: String,
+}
+
+fn files<S: Serializer>(files: &[FileRecord], serializer: S) -> Result<S::Ok, S::Error> {
+    clean::list(files, FileRecord::texts, "path", serializer)
+}
+
+fn world<S: Serializer>(world: &[WorldRecord], serializer: S) -> Result<S::Ok, S::Error> {
+    clean::list(world, WorldRecord::texts, "answer", serializer)
+}
+
+fn findings<S: Serializer>(findings: &[FindingRecord], serializer: S) -> Result<S::Ok, S::Error> {
+    clean::list(findings, FindingRecord::texts, "message", serializer)
+}
+
+impl FileRecord {
+    fn texts(&self) -> [(&'static str, &str); 3] {
+        [("path", &self.path), ("real_path", &self.real_path), ("op", &self.op)]
+    }
+}
+
+impl WorldRecord {
+    fn texts(&self) -> [(&'static str, &str); 2] {
+        [("query", &self.query), ("answer", &self.answer)]
+    }
+}
+
+impl FindingRecord {
+    fn texts(&self) -> [(&'static str, &str); 4] {
+        [("verdict", &self.verdict), ("code", &self.code), ("rule", &self.rule), ("message", &self.message)]
+    }
 }
 
 /// A notice of an agent that asks nothing.
@@ -312,14 +337,17 @@ pub struct RetentionRecord {
     /// The stream of the segment.
     pub stream: Stream,
     /// Name of the deleted file.
+    #[serde(serialize_with = "clean::text")]
     pub file: String,
     /// First sequence number in it.
     pub first_seq: u64,
     /// Last sequence number in it.
     pub last_seq: u64,
     /// SHA-256 of its last line, in hex.
+    #[serde(serialize_with = "clean::text")]
     pub last_hash: String,
     /// Which limit was reached.
+    #[serde(serialize_with = "clean::text")]
     pub reason: String,
     /// Where the routine stream begins after the deletion. Both are repeated in every retention record, because older
     /// ones may be deleted themselves.
@@ -334,6 +362,7 @@ pub struct Cut {
     /// Its sequence number.
     pub seq: u64,
     /// Its SHA-256, in hex.
+    #[serde(serialize_with = "clean::text")]
     pub hash: String,
 }
 
@@ -343,6 +372,7 @@ pub struct RecoveryRecord {
     /// The stream concerned.
     pub stream: Stream,
     /// Name of the damaged file.
+    #[serde(serialize_with = "clean::text")]
     pub file: String,
     /// Bytes of an unfinished last line that were cut off. Such a line was never answered.
     pub cut_bytes: u64,
@@ -353,5 +383,6 @@ pub struct RecoveryRecord {
     /// Last sequence number that may be lost; `after_seq` when none is.
     pub up_to_seq: u64,
     /// What was found.
+    #[serde(serialize_with = "clean::text")]
     pub message: String,
 }

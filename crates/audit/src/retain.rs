@@ -4,7 +4,7 @@
 use std::time::{Duration, SystemTime};
 
 use crate::error::AuditError;
-use crate::line::Link;
+use crate::line::{Body, Link};
 use crate::log::{Config, State};
 use crate::record::{Record, RetentionRecord, Stream};
 use crate::segment::{Segment, closed_path, file_name};
@@ -48,7 +48,7 @@ impl State {
         let Some(segment) = self.writer(stream).closed.front() else { return Ok(()) };
         if !segment.deletion_recorded {
             let record = self.retention(stream, segment, reason);
-            self.append(&Record::Retention(record), now)?;
+            self.append(&Body::of(&Record::Retention(record))?, now)?;
         }
         let oldest = self.writer_mut(stream).closed.front_mut();
         if let Some(segment) = oldest {

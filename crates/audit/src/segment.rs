@@ -69,8 +69,7 @@ pub(crate) struct Segment {
     pub(crate) bytes: u64,
     /// Sequence number of its first record.
     pub(crate) first_seq: Option<u64>,
-    /// Times of its first and its last line.
-    pub(crate) oldest: SystemTime,
+    /// Time of its last line.
     pub(crate) newest: SystemTime,
     /// Whether a retention record of it is written; the file could not be removed then.
     pub(crate) deletion_recorded: bool,
@@ -89,15 +88,13 @@ impl Segment {
             .as_ref()
             .map_or(Link::default(), |anchor| Link { seq: anchor.prev_seq.unwrap_or(0), hash: anchor.prev });
         let second = lines.next_line()?.and_then(|line| Frame::parse(line).ok());
-        let epoch = SystemTime::UNIX_EPOCH;
         let segment = Segment {
             number: anchor.as_ref().map_or(number, |anchor| anchor.seq),
             before,
             last: Link { seq: tail.seq.unwrap_or(before.seq), hash: tail.hash },
             bytes: tail.end,
             first_seq: second.map(|frame| frame.seq),
-            oldest: anchor.map_or(epoch, |anchor| anchor.time),
-            newest: tail.time.unwrap_or(epoch),
+            newest: tail.time.unwrap_or(SystemTime::UNIX_EPOCH),
             deletion_recorded: false,
         };
         Ok(Some((segment, tail)))

@@ -23,8 +23,10 @@ pub struct Verification {
     pub routine: StreamVerification,
     /// The notable stream.
     pub notable: StreamVerification,
-    /// Numbers that are missing without an explanation, or used twice.
-    pub gaps: Vec<Gap>,
+    /// Numbers that are missing without an explanation.
+    pub missing: Vec<Missing>,
+    /// Numbers that are used more than once.
+    pub repeated: Vec<u64>,
     /// Losses that were noticed and recorded when castellan started.
     pub losses: Vec<Loss>,
     /// What is wrong with the note of the last lines (the file `head`).
@@ -36,7 +38,8 @@ impl Verification {
     pub fn ok(&self) -> bool {
         let streams = [&self.routine, &self.notable];
         streams.iter().all(|stream| stream.broken.is_none())
-            && self.gaps.is_empty()
+            && self.missing.is_empty()
+            && self.repeated.is_empty()
             && self.losses.is_empty()
             && self.head.is_none()
     }
@@ -70,15 +73,13 @@ pub struct Broken {
     pub what: String,
 }
 
-/// Numbers that are missing (`twice` false) or used twice.
+/// Numbers that stand in no stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gap {
+pub struct Missing {
     /// First number.
     pub first: u64,
     /// Last number.
     pub last: u64,
-    /// Whether the number stands in both streams.
-    pub twice: bool,
 }
 
 /// Lines that were found missing or changed when castellan started.
@@ -114,7 +115,7 @@ pub fn verify(dir: &Path) -> Result<Verification, AuditError> {
 
     // Numbers after the noted one may still be on their way into the stream that was read first.
     let up_to = head.map_or(u64::MAX, |head| head.last_seq());
-    let gaps = gaps(&routine, &notable, &notable.losses, up_to);
+    let (missing, repeated) = numbers(&routine, &notable, &notable.losses, up_to);
     let losses = notable.losses.iter().filter(|(_, loss)| loss.lost);
     let losses = losses.map(|(seq, loss)| Loss {
         recorded_seq: *seq,
@@ -124,7 +125,8 @@ pub fn verify(dir: &Path) -> Result<Verification, AuditError> {
         message: loss.message.clone(),
     });
     let losses = losses.collect();
-    Ok(Verification { gaps, losses, head: head_problem, routine: routine.result, notable: notable.result })
+    let (routine, notable) = (routine.result, notable.result);
+    Ok(Verification { missing, repeated, losses, head: head_problem, routine, notable })
 }
 
 /// The lines of one stream, read once.
@@ -285,16 +287,21 @@ impl Scan {
     }
 }
 
-/// Finds numbers that stand in no stream, or in both.
-fn gaps(routine: &Scan, notable: &Scan, known: &[(u64, RecoveryRecord)], up_to: u64) -> Vec<Gap> {
+/// Finds numbers that stand in no stream, and those that stand in both.
+fn numbers(
+    routine: &Scan,
+    notable: &Scan,
+    known: &[(u64, RecoveryRecord)],
+    up_to: u64,
+) -> (Vec<Missing>, Vec<u64>) {
     let mut seqs: Vec<u64> = routine.seqs.iter().chain(&notable.seqs).copied().collect();
     seqs.sort_unstable();
-    let mut gaps = Vec::new();
+    let (mut missing, mut repeated) = (Vec::new(), Vec::new());
     let mut last = routine.deleted_up_to().max(notable.deleted_up_to());
     let mut previous = None;
     for seq in seqs {
         if previous == Some(seq) {
-            gaps.push(Gap { first: seq, last: seq, twice: true });
+            repeated.push(seq);
         }
         previous = Some(seq);
         if seq > up_to {
@@ -302,11 +309,11 @@ fn gaps(routine: &Scan, notable: &Scan, known: &[(u64, RecoveryRecord)], up_to: 
         }
         let first = after_losses(last.saturating_add(1), known);
         if first < seq {
-            gaps.push(Gap { first, last: seq.saturating_sub(1), twice: false });
+            missing.push(Missing { first, last: seq.saturating_sub(1) });
         }
         last = last.max(seq);
     }
-    gaps
+    (missing, repeated)
 }
 
 /// Returns the first number from `first` on that no recorded loss covers.

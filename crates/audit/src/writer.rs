@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::error::AuditError;
-use crate::line::{self, Hash, Link};
-use crate::record::{Record, RecoveryRecord, Stream};
+use crate::limits::LINE_BYTES_MAX;
+use crate::line::{self, Body, Hash, Link};
+use crate::record::{RecoveryRecord, Stream};
 use crate::segment::{self, Segment};
 
 /// The writing end of one stream.
@@ -27,6 +28,8 @@ pub(crate) struct Writer {
     live: Option<Live>,
     /// The stream's last line.
     last: Link,
+    /// What [`Writer::check`] found, until it is recorded: the disk may be full then.
+    pub(crate) damage: Option<RecoveryRecord>,
 }
 
 #[derive(Debug)]
@@ -57,7 +60,7 @@ impl Writer {
         }
         let last = closed.back().map_or(Link::default(), |segment| segment.last);
         let dir = dir.to_owned();
-        let mut writer = Writer { dir, stream, segment_bytes, fsync, closed, live: None, last };
+        let mut writer = Writer { dir, stream, segment_bytes, fsync, closed, live: None, last, damage: None };
         let found = writer.open_live()?;
         let recovery = writer.recovery(found, head);
         Ok((writer, recovery))
@@ -120,20 +123,19 @@ impl Writer {
     pub(crate) fn append(
         &mut self,
         seq: u64,
-        record: &Record,
+        body: &Body,
         now: SystemTime,
         buffer: &mut Vec<u8>,
     ) -> Result<bool, AuditError> {
         let mut rotated = self.begin_if_none(seq, now, buffer)?;
-        line::encode(buffer, seq, now, self.last.hash, record)?;
-        let max = crate::limits::LINE_BYTES_MAX;
-        if buffer.len() > max {
-            return Err(AuditError::TooLong { bytes: buffer.len(), max });
+        line::encode(buffer, seq, now, self.last.hash, body);
+        if buffer.len() > LINE_BYTES_MAX {
+            return Err(AuditError::TooLong { bytes: buffer.len(), max: LINE_BYTES_MAX });
         }
         if self.is_full(buffer.len()) {
             self.close()?;
             rotated = self.begin_if_none(seq, now, buffer)?;
-            line::encode(buffer, seq, now, self.last.hash, record)?;
+            line::encode(buffer, seq, now, self.last.hash, body);
         }
         self.write(buffer)?;
         let hash = Hash::of(without_newline(buffer));
@@ -194,7 +196,6 @@ impl Writer {
             last: self.last,
             bytes,
             first_seq: None,
-            oldest: now,
             newest: now,
             deletion_recorded: false,
         };
@@ -224,9 +225,20 @@ impl Writer {
         }
     }
 
-    /// Looks whether someone else moved, removed or changed the live segment, and takes up what is there.
-    pub(crate) fn check(&mut self) -> Result<Option<RecoveryRecord>, AuditError> {
-        let Some(live) = &mut self.live else { return Ok(None) };
+    /// Reports whether there is damage to record, or a next line would go to a file without a name and be lost with it.
+    /// One call of the system, as it is asked before every record; what is left unseen, [`Writer::check`] finds.
+    pub(crate) fn needs_recovery(&self) -> Result<bool, AuditError> {
+        let Some(live) = &self.live else { return Ok(self.damage.is_some()) };
+        let path = || segment::live_path(&self.dir, self.stream);
+        let ours = rustix::fs::fstat(&live.file);
+        let ours = ours.map_err(|error| AuditError::io("read", &path())(error.into()))?;
+        Ok(ours.st_nlink == 0 || self.damage.is_some())
+    }
+
+    /// Looks whether someone else moved, removed or changed the live segment, takes up what is there, and notes it as
+    /// damage.
+    pub(crate) fn check(&mut self) -> Result<(), AuditError> {
+        let Some(live) = &mut self.live else { return Ok(()) };
         let path = segment::live_path(&self.dir, self.stream);
         let ours = live.file.metadata().map_err(AuditError::io("read", &path))?;
         let there = fs::symlink_metadata(&path).ok();
@@ -236,7 +248,7 @@ impl Writer {
         } else if ours.len() != live.segment.bytes && !live.torn {
             "the file was changed by someone else"
         } else {
-            return Ok(None);
+            return Ok(());
         };
         let after_seq = live.segment.before.seq;
         if in_place {
@@ -246,7 +258,10 @@ impl Writer {
         }
         let (stream, file) = (self.stream, segment::file_name(&path));
         let (lost, up_to_seq, message) = (true, self.last.seq, message.to_owned());
-        Ok(Some(RecoveryRecord { stream, file, cut_bytes: 0, lost, after_seq, up_to_seq, message }))
+        let damage = RecoveryRecord { stream, file, cut_bytes: 0, lost, after_seq, up_to_seq, message };
+        // An older one that is still to be recorded begins before this one.
+        self.damage.get_or_insert(damage).up_to_seq = up_to_seq;
+        Ok(())
     }
 
     /// Removes the oldest closed segment.
@@ -308,12 +323,13 @@ fn length(buffer: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::SessionRecord;
+    use crate::record::{Record, SessionRecord};
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
-    fn record(message: &str) -> Record {
-        Record::Session(SessionRecord { message: message.to_owned(), ..SessionRecord::default() })
+    fn record(message: &str) -> Body {
+        let session = SessionRecord { message: message.to_owned(), ..SessionRecord::default() };
+        Body::of(&Record::Session(session)).unwrap()
     }
 
     fn writer(dir: &Path) -> Writer {
@@ -367,11 +383,9 @@ mod tests {
     fn a_record_over_the_limit_of_a_line_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = writer(dir.path());
-        let path = "x".repeat(4096);
-        let file = crate::record::FileRecord { path: path.clone(), real_path: path, op: String::new() };
-        let files = vec![file; 2100];
-        let call = Record::Call(crate::record::CallRecord { files, ..Default::default() });
-        let error = writer.append(1, &call, NOW, &mut Vec::new()).unwrap_err();
+        let mut long = record("one");
+        long.json.resize(LINE_BYTES_MAX, b' ');
+        let error = writer.append(1, &long, NOW, &mut Vec::new()).unwrap_err();
         assert!(matches!(error, AuditError::TooLong { .. }), "{error}");
         writer.append(1, &record("one"), NOW, &mut Vec::new()).unwrap();
     }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use castellan_agents::{AgentId, settings_path};
+use castellan_agents::{AgentId, settings_path, settings_variable};
 
 use crate::directories::{Directories, absolute};
 
@@ -21,7 +21,7 @@ pub(crate) struct AgentFiles {
 impl AgentFiles {
     /// Returns the places of the user who runs this program: the agent's own variable moves them.
     pub(crate) fn of_environment(agent: AgentId) -> anyhow::Result<AgentFiles> {
-        let moved = absolute(std::env::var_os(variable(agent)));
+        let moved = absolute(std::env::var_os(settings_variable(agent)));
         Ok(AgentFiles::new(agent, &Directories::of_environment()?.home, moved))
     }
 
@@ -38,14 +38,6 @@ impl AgentFiles {
     /// Reports whether the agent is installed: its command or its directory is there.
     pub(crate) fn is_present(&self) -> bool {
         self.dir.is_dir() || on_path(self.agent.word(), std::env::var_os("PATH"))
-    }
-}
-
-/// The variable that moves an agent's directory.
-fn variable(agent: AgentId) -> &'static str {
-    match agent {
-        AgentId::Claude => "CLAUDE_CONFIG_DIR",
-        AgentId::Codex => "CODEX_HOME",
     }
 }
 

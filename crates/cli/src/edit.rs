@@ -1,15 +1,15 @@
 //! [`SettingsFile`]: a file of somebody else's, edited so that nothing can be lost: symlinks are kept, the old text is
 //! backed up, the new one is there whole or not at all, with the mode and owner of the old. It must not know what is in it.
 
-use std::fs::{self, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use castellan_agents::SETTINGS_BYTES_MAX;
-use rustix::fs::{Gid, Uid};
+
+use crate::new_file::{Access, NewFile};
 
 /// A file as it was read.
 #[derive(Debug)]
@@ -96,27 +96,17 @@ impl SettingsFile {
 
     fn back_up(&self, backup: &Path) -> anyhow::Result<()> {
         let meta = fs::metadata(&self.target)?;
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(backup)?;
-        give(&file, &meta)?;
-        file.write_all(self.text().as_bytes())?;
-        Ok(file.sync_all()?)
+        Ok(NewFile::write(backup, self.text(), &Access::Like(meta))?.put_where_none_is()?)
     }
 
     fn write(&self, text: &str, mode: u32) -> anyhow::Result<()> {
-        let dir = self.target.parent().context("it lies in no directory")?;
-        let mut partial = tempfile::NamedTempFile::new_in(dir)?;
-        match fs::metadata(&self.target) {
-            Ok(meta) => give(partial.as_file(), &meta)?,
-            Err(_) => partial.as_file().set_permissions(Permissions::from_mode(mode))?,
-        }
-        partial.write_all(text.as_bytes())?;
-        partial.as_file().sync_all()?;
+        let access = fs::metadata(&self.target).map_or(Access::Mode(mode), Access::Like);
+        let new = NewFile::write(&self.target, text, &access)?;
         let now = if self.target.exists() { Some(read_text(&self.target)?) } else { None };
         if now != self.text {
             bail!("it was changed by somebody else just now: run the command again");
         }
-        partial.persist(&self.target)?;
-        Ok(())
+        Ok(new.put()?)
     }
 }
 
@@ -153,17 +143,10 @@ fn read_text(file: &Path) -> anyhow::Result<String> {
     })
 }
 
-/// Gives a file the mode and owner of another. Only root can give to others; a user's own file needs no giving.
-fn give(file: &fs::File, like: &fs::Metadata) -> io::Result<()> {
-    let own = file.metadata()?;
-    if (own.uid(), own.gid()) != (like.uid(), like.gid()) {
-        rustix::fs::fchown(file, Some(Uid::from_raw(like.uid())), Some(Gid::from_raw(like.gid())))?;
-    }
-    file.set_permissions(Permissions::from_mode(like.mode() & 0o7777))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
     use super::*;
 
     #[test]
@@ -171,7 +154,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (real, link) = (dir.path().join("real.json"), dir.path().join("link.json"));
         fs::write(&real, "old").unwrap();
-        fs::set_permissions(&real, Permissions::from_mode(0o640)).unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
         std::os::unix::fs::symlink("real.json", &link).unwrap();
 
         let file = SettingsFile::read(&link).unwrap();

@@ -46,7 +46,13 @@ impl Exit {
         match error.downcast_ref::<ControlError>() {
             Some(ControlError::NotRunning) => Exit::NotRunning,
             Some(ControlError::Refused(_)) => Exit::Refused,
-            Some(ControlError::Wire(_) | ControlError::Answer(_)) | None => Exit::Failed,
+            Some(
+                ControlError::Failed(_)
+                | ControlError::Version(_)
+                | ControlError::Wire(_)
+                | ControlError::Answer(_),
+            )
+            | None => Exit::Failed,
         }
     }
 
@@ -97,6 +103,7 @@ mod tests {
         check(ControlError::NotRunning.into(), Exit::NotRunning);
         check(anyhow::Error::from(Refusal::NoTerminal).context("uninstall"), Exit::Refused);
         check(ControlError::Refused("x".into()).into(), Exit::Refused);
+        check(ControlError::Failed("x".into()).into(), Exit::Failed);
         check(DaemonError::AlreadyRunning("/h".into()).into(), Exit::AlreadyRunning);
         check(anyhow::anyhow!("x"), Exit::Failed);
     }

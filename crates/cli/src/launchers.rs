@@ -1,15 +1,14 @@
 //! Launchers: `castellan-claude`, `castellan-codex`. They start an agent with the flags that no repository can override, so
 //! that hooks registered for the user alone stay on. They lie beside `castellan`.
 
-use std::fs::Permissions;
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use castellan_agents::AgentId;
+use castellan_agents::{AgentId, agent_line};
 
 use crate::launch;
+use crate::new_file::{Access, NewFile};
 
 const MARK: &str = "# Written by `castellan install --launchers`.";
 
@@ -32,11 +31,7 @@ pub(crate) fn write(agent: AgentId, dry_run: bool) -> anyhow::Result<bool> {
         _ => {}
     }
     if !dry_run {
-        let dir = file.parent().context("it lies in no directory")?;
-        let mut partial = tempfile::NamedTempFile::new_in(dir).with_context(at)?;
-        partial.write_all(text.as_bytes()).with_context(at)?;
-        partial.as_file().set_permissions(Permissions::from_mode(0o755)).with_context(at)?;
-        partial.persist(&file).with_context(at)?;
+        NewFile::write(&file, &text, &Access::Mode(0o755)).and_then(NewFile::put).with_context(at)?;
     }
     Ok(true)
 }
@@ -51,14 +46,9 @@ pub(crate) fn remove(agent: AgentId) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// Measured on Claude Code 2.1.330 and Codex 0.169.0: the command line wins over a repository's settings.
 fn text(agent: AgentId) -> String {
-    let flags = match agent {
-        AgentId::Claude => r#"--settings '{"disableAllHooks":false}'"#,
-        AgentId::Codex => "-c features.hooks=true",
-    };
-    let (word, title) = (agent.word(), agent.title());
+    let (title, line) = (agent.title(), agent_line(agent));
     format!(
-        "#!/bin/sh\n{MARK}\n# {title}, with hooks that a repository cannot switch off.\nexec {word} {flags} \"$@\"\n"
+        "#!/bin/sh\n{MARK}\n# {title}, with hooks that a repository cannot switch off.\nexec {line} \"$@\"\n"
     )
 }

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use castellan_agents::{
-    AgentId, HookCommand, SettingsProblem, inspect, managed_settings_text, register, register_managed_codex,
-    unregister, unregister_managed_codex,
+    AgentId, HookCommand, Inspection, SettingsProblem, inspect, machine_settings_path, managed_settings_text,
+    register, register_managed_codex, unregister, unregister_managed_codex,
 };
+
+use castellan_wire::Home;
 
 use crate::agent_files::AgentFiles;
 use crate::edit::{Edited, SettingsFile};
@@ -37,11 +39,7 @@ impl Registration {
 
     /// Returns the machine-wide file of an agent.
     pub(crate) fn of_machine(agent: AgentId) -> Registration {
-        let file = match agent {
-            AgentId::Claude => "/etc/claude-code/managed-settings.d/50-castellan.json",
-            AgentId::Codex => "/etc/codex/requirements.toml",
-        };
-        Registration { agent, scope: Scope::Machine, file: file.into() }
+        Registration { agent, scope: Scope::Machine, file: machine_settings_path(agent).into() }
     }
 
     /// Adds castellan's hooks; with `dry_run` only says what would be done.
@@ -90,15 +88,35 @@ impl Registration {
         Ok(found.ignored.or_else(|| found.disabled.then(|| "`disableAllHooks` is set in it".to_owned())))
     }
 
-    /// Reports whether hooks of castellan's are registered for the user that lead to another program or home than `hook`:
-    /// to register would lead the agent's calls away from there.
+    /// Reports whether hooks of castellan's are registered that lead to another program or home than `hook`: to register
+    /// would lead the agent's calls away from there.
     pub(crate) fn leads_elsewhere(&self, hook: &HookCommand) -> anyhow::Result<bool> {
-        if self.scope == Scope::Machine {
-            return Ok(false);
-        }
         let file = SettingsFile::read(&self.file)?;
-        let found = inspect(self.agent, file.text()).map_err(|problem| self.problem(problem))?;
-        Ok(found.ours.iter().any(|ours| hook_of(&ours.argv).as_ref() != Some(hook)))
+        let found = inspect(self.agent, file.text());
+        match (self.scope, self.agent) {
+            // The text tells: there is nothing in it but what was written for one hook.
+            (Scope::Machine, AgentId::Codex) => {
+                let text =
+                    register_managed_codex(file.text(), hook).map_err(|problem| self.problem(problem))?;
+                Ok(text != file.text() && self.is_present()?)
+            }
+            // Whatever stands there is replaced, so what cannot be understood may be another's.
+            (Scope::Machine, AgentId::Claude) => Ok(found.map_or(true, |found| has_others(&found, hook))),
+            (Scope::User, _) => {
+                found.map(|found| has_others(&found, hook)).map_err(|problem| self.problem(problem))
+            }
+        }
+    }
+
+    /// Returns the homes that castellan's hooks lead to; none of a file that cannot be understood. Codex's machine-wide
+    /// file is not looked into: it is root's, and so are few daemons.
+    pub(crate) fn homes(&self) -> Vec<Home> {
+        if (self.scope, self.agent) == (Scope::Machine, AgentId::Codex) {
+            return Vec::new();
+        }
+        let file = SettingsFile::read(&self.file).ok();
+        let found = file.and_then(|file| inspect(self.agent, file.text()).ok()).unwrap_or_default();
+        hooks(&found).into_iter().filter_map(|hook| Home::new(hook.home)).collect()
     }
 
     fn apply(
@@ -130,11 +148,19 @@ impl Registration {
     }
 }
 
-/// Returns the command of castellan's hook in a command line.
-pub(crate) fn hook_of(argv: &[String]) -> Option<HookCommand> {
-    let program = argv.first()?.clone();
-    let home = argv.iter().skip_while(|word| *word != "--home").nth(1)?.clone();
-    Some(HookCommand { program, home })
+/// Returns the different commands of castellan's hooks.
+pub(crate) fn hooks(found: &Inspection) -> Vec<HookCommand> {
+    let mut hooks: Vec<HookCommand> = Vec::new();
+    for hook in found.ours.iter().filter_map(|ours| HookCommand::of_argv(&ours.argv)) {
+        if !hooks.contains(&hook) {
+            hooks.push(hook);
+        }
+    }
+    hooks
+}
+
+fn has_others(found: &Inspection, hook: &HookCommand) -> bool {
+    found.ours.iter().any(|ours| HookCommand::of_argv(&ours.argv).as_ref() != Some(hook))
 }
 
 fn create_dir(dir: &Path, mode: u32) -> anyhow::Result<()> {

@@ -9,8 +9,8 @@ use castellan_policy::{Settings, Tags};
 use castellan_rules as rules;
 use serde::Deserialize;
 
+use crate::files::{read_limited, write_private};
 use crate::limits::CONFIG_BYTES_MAX;
-use crate::shipped::write_private;
 
 /// The configuration that a new home gets.
 pub(crate) const DEFAULT_TEXT: &str = include_str!("default_config.toml");
@@ -32,10 +32,10 @@ pub struct Config {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file could not be read.
-    #[error("`{0}`: {1}")]
+    #[error("`{0}`: {1}: make it readable and writable for this user")]
     Io(PathBuf, std::io::Error),
     /// The file is not a configuration. The message names line and column.
-    #[error("`{0}`: {1}: mend the file; `castellan install` writes a default one when it is missing")]
+    #[error("`{0}`:{1}; mend the file, or remove it and run `castellan install` for the default one")]
     Malformed(PathBuf, String),
 }
 
@@ -84,24 +84,20 @@ struct LogTable {
 impl Config {
     /// Reads a file; a missing one gives the defaults.
     pub fn read(file: &Path) -> Result<Config, ConfigError> {
-        let io = |error| ConfigError::Io(file.to_owned(), error);
-        match std::fs::metadata(file) {
-            Ok(meta) if meta.len() > CONFIG_BYTES_MAX => {
-                return Err(ConfigError::Malformed(
-                    file.to_owned(),
-                    format!("more than {CONFIG_BYTES_MAX} bytes"),
-                ));
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
-            Err(error) => return Err(io(error)),
-        }
-        let text = std::fs::read_to_string(file).map_err(io)?;
+        let text = Config::read_text(file)?;
         Config::parse(&text).map_err(|message| ConfigError::Malformed(file.to_owned(), message))
     }
 
-    fn parse(text: &str) -> Result<Config, String> {
-        let file: File = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+    /// Reads a file's text; the default text where there is none.
+    pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
+        match read_limited(file, CONFIG_BYTES_MAX) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(DEFAULT_TEXT.to_owned()),
+            read => read.map_err(|error| ConfigError::Io(file.to_owned(), error)),
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Result<Config, String> {
+        let file: File = toml::from_str(text).map_err(|error| one_line(&error, text))?;
         if file.version != 1 {
             return Err(format!("`version` is {}, this castellan reads 1", file.version));
         }
@@ -137,13 +133,17 @@ impl Default for Config {
     }
 }
 
+/// `line:column: message`, where the parser's own text has several lines.
+fn one_line(error: &toml::de::Error, text: &str) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("{line}:{column}: {}", error.message().replace('\n', "; "))
+}
+
 /// Changes the mode in a configuration file, and nothing else in it.
-pub(crate) fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {
-    let io = |error| ConfigError::Io(file.to_owned(), error);
-    let text = match std::fs::read_to_string(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => DEFAULT_TEXT.to_owned(),
-        read => read.map_err(io)?,
-    };
+pub fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {
+    let text = Config::read_text(file)?;
     let malformed = |message: String| ConfigError::Malformed(file.to_owned(), message);
     let mut document: toml_edit::DocumentMut = text
         .parse()
@@ -154,7 +154,8 @@ pub(crate) fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {
         *value.decor_mut() = decor;
     }
     document.insert("mode", toml_edit::Item::Value(value));
-    write_private(file, document.to_string().as_bytes()).map_err(io)
+    write_private(file, document.to_string().as_bytes())
+        .map_err(|error| ConfigError::Io(file.to_owned(), error))
 }
 
 impl TagsTable {

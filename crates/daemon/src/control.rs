@@ -1,67 +1,52 @@
 //! The control protocol: what `castellan` asks the daemon over the control socket, and the client for it.
 //!
-//! One frame of JSON each way. Requests that loosen anything pass the presence check in `control_server`.
-
-use std::io;
-use std::os::unix::net::UnixStream;
-use std::time::Duration;
+//! One frame of JSON each way: an envelope with the version, and in it the request or the response. Requests that loosen anything pass the presence check in `control_server`.
 
 use castellan_wire::{CONTROL_BYTES_MAX, Home, Kind, WireError, connect, read_frame, write_frame};
 use serde::{Deserialize, Serialize};
 
+use crate::limits::CONTROL_ANSWER_TIME;
+
 /// Version of the control protocol.
 pub(crate) const CONTROL_VERSION: u32 = 1;
 
-/// The time that `castellan` waits for an answer; a stop waits for calls in flight.
-const ANSWER_TIME: Duration = Duration::from_secs(15);
+/// What goes over the socket, either way: the version first, so that it can be read whatever else has changed.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Envelope<T> {
+    /// [`CONTROL_VERSION`] of the sender.
+    pub(crate) version: u32,
+    pub(crate) body: T,
+}
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "request", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ControlRequest {
     /// How the daemon is.
-    Status {
-        /// Version of the protocol.
-        version: u32,
-    },
-    /// Change the mode. Loosens, unless it tightens.
-    Mode {
-        /// Version of the protocol.
-        version: u32,
-        /// `enforce`, `monitor` or `passthrough`.
-        mode: String,
-    },
+    Status,
+    /// Change the mode, to `enforce`, `monitor` or `passthrough`. Loosens, unless it tightens.
+    Mode(String),
     /// Stop, and stay stopped until `castellan start`. Loosens.
-    Stop {
-        /// Version of the protocol.
-        version: u32,
-    },
+    Stop,
     /// End, so that the next hook starts the daemon of the installed version. Loosens.
-    Restart {
-        /// Version of the protocol.
-        version: u32,
-    },
-    /// May the requesting process loosen something that the daemon does not do itself, such as an uninstall? Recorded.
-    Loosen {
-        /// Version of the protocol.
-        version: u32,
-        /// What it will do, for the record.
-        action: String,
-    },
+    Restart,
+    /// May the requesting process loosen something that the daemon does not do itself, such as an uninstall? Says what,
+    /// for the record.
+    Loosen(String),
 }
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ControlResponse {
-    /// Version of the protocol.
-    pub version: u32,
-    /// Whether it was done.
-    pub done: bool,
-    /// Why not, else empty.
-    pub error: String,
-    /// For [`ControlRequest::Status`].
-    pub status: Option<StatusReport>,
+#[serde(rename_all = "snake_case")]
+pub enum ControlResponse {
+    /// Done.
+    Done,
+    /// How the daemon is.
+    Status(Box<StatusReport>),
+    /// Not allowed: why.
+    Refused(String),
+    /// Allowed, and it did not work: why.
+    Failed(String),
 }
 
 /// How the daemon is.
@@ -124,9 +109,18 @@ pub enum ControlError {
         "the daemon's answer cannot be read: is it of another version? restart it with `castellan restart`"
     )]
     Answer(#[from] serde_json::Error),
-    /// Refused or failed.
+    /// The daemon is of another version.
+    #[error(
+        "the daemon speaks control version {0}, this castellan {CONTROL_VERSION}: end the daemon (SIGTERM) and run \
+             `castellan start`"
+    )]
+    Version(u32),
+    /// Not allowed.
     #[error("{0}")]
     Refused(String),
+    /// Allowed, and it did not work.
+    #[error("{0}")]
+    Failed(String),
 }
 
 /// Talks to the daemon of one home.
@@ -148,44 +142,57 @@ impl ControlClient {
 
     /// Asks for the status.
     pub fn status(&self) -> Result<StatusReport, ControlError> {
-        let response = self.ask(&ControlRequest::Status { version: CONTROL_VERSION })?;
-        response.status.ok_or_else(|| ControlError::Refused("the daemon sent no status".to_owned()))
+        match self.ask(&ControlRequest::Status)? {
+            ControlResponse::Status(report) => Ok(*report),
+            ControlResponse::Done => Err(ControlError::Failed("the daemon sent no status".to_owned())),
+            ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
+            ControlResponse::Failed(why) => Err(ControlError::Failed(why)),
+        }
     }
 
     /// Changes the mode.
     pub fn set_mode(&self, mode: &str) -> Result<(), ControlError> {
-        self.ask(&ControlRequest::Mode { version: CONTROL_VERSION, mode: mode.to_owned() }).map(drop)
+        self.carry_out(&ControlRequest::Mode(mode.to_owned()))
     }
 
     /// Stops the daemon for good.
     pub fn stop(&self) -> Result<(), ControlError> {
-        self.ask(&ControlRequest::Stop { version: CONTROL_VERSION }).map(drop)
+        self.carry_out(&ControlRequest::Stop)
     }
 
     /// Ends the daemon; the next hook starts it again.
     pub fn restart(&self) -> Result<(), ControlError> {
-        self.ask(&ControlRequest::Restart { version: CONTROL_VERSION }).map(drop)
+        self.carry_out(&ControlRequest::Restart)
     }
 
     /// Asks whether this process may loosen something.
     pub fn loosen(&self, action: &str) -> Result<(), ControlError> {
-        self.ask(&ControlRequest::Loosen { version: CONTROL_VERSION, action: action.to_owned() }).map(drop)
+        self.carry_out(&ControlRequest::Loosen(action.to_owned()))
+    }
+
+    fn carry_out(&self, request: &ControlRequest) -> Result<(), ControlError> {
+        match self.ask(request)? {
+            ControlResponse::Done | ControlResponse::Status(_) => Ok(()),
+            ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
+            ControlResponse::Failed(why) => Err(ControlError::Failed(why)),
+        }
     }
 
     fn ask(&self, request: &ControlRequest) -> Result<ControlResponse, ControlError> {
         let mut stream = connect(&self.home.control_socket()).map_err(|_| ControlError::NotRunning)?;
-        let io = |error: io::Error| ControlError::Wire(WireError::Io(error));
-        stream.set_read_timeout(Some(ANSWER_TIME)).map_err(io)?;
-        write_frame(&mut stream, Kind::Control, &serde_json::to_vec(request)?)?;
-        let response = read_response(&mut stream)?;
-        if response.done { Ok(response) } else { Err(ControlError::Refused(response.error)) }
-    }
-}
-
-fn read_response(stream: &mut UnixStream) -> Result<ControlResponse, ControlError> {
-    let frame = read_frame(stream, CONTROL_BYTES_MAX)?;
-    match frame.kind {
-        Kind::Control => Ok(serde_json::from_slice(&frame.body)?),
-        Kind::Request | Kind::Reply | Kind::Hold => Err(ControlError::Wire(WireError::Body)),
+        let timed = stream.set_read_timeout(Some(CONTROL_ANSWER_TIME));
+        let timed = timed.and_then(|()| stream.set_write_timeout(Some(CONTROL_ANSWER_TIME)));
+        timed.map_err(|error| ControlError::Wire(WireError::Io(error)))?;
+        let body = serde_json::to_vec(&Envelope { version: CONTROL_VERSION, body: request })?;
+        write_frame(&mut stream, Kind::Control, &body)?;
+        let frame = read_frame(&mut stream, CONTROL_BYTES_MAX)?;
+        let envelope: Envelope<serde_json::Value> = match frame.kind {
+            Kind::Control => serde_json::from_slice(&frame.body)?,
+            Kind::Request | Kind::Reply | Kind::Hold => return Err(ControlError::Wire(WireError::Body)),
+        };
+        if envelope.version != CONTROL_VERSION {
+            return Err(ControlError::Version(envelope.version));
+        }
+        Ok(serde_json::from_value(envelope.body)?)
     }
 }

@@ -7,36 +7,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
-use castellan_event::{Mode, Verdict};
-use castellan_wire::{CONTROL_BYTES_MAX, Kind, read_frame, write_frame};
+use castellan_event::Mode;
+use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 
 use crate::config;
-use crate::control::{CONTROL_VERSION, ControlRequest, ControlResponse, StatusReport, VerdictCounts};
+use crate::control::{CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, StatusReport};
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::limits::{CONTROL_CONNECTIONS_MAX, FRAME_TIME};
+use crate::peers::Peers;
 use crate::policy_state::PolicyState;
 use crate::presence;
 use crate::record;
 use crate::run::Signal;
+use crate::timed::Timed;
 
 /// Serves the control socket.
 #[derive(Debug)]
 pub(crate) struct ControlServer {
     pub(crate) layout: Layout,
     pub(crate) judge: Arc<Judge>,
+    pub(crate) peers: Arc<Peers>,
     pub(crate) policy: Arc<PolicyState>,
     pub(crate) signals: Sender<Signal>,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
-}
-
-/// What came of a request.
-enum Done {
-    Nothing,
-    Status(Box<StatusReport>),
-    /// The daemon ends after it has answered.
-    End,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -67,74 +62,97 @@ impl ControlServer {
 
     fn answer(&self, stream: &UnixStream) {
         let Ok(credentials) = rustix::net::sockopt::socket_peercred(stream) else { return };
-        let peer = Peer {
-            pid: credentials.pid.as_raw_nonzero().get().unsigned_abs(),
-            uid: credentials.uid.as_raw(),
-        };
-        if credentials.uid != rustix::process::geteuid() || stream.set_read_timeout(Some(FRAME_TIME)).is_err()
-        {
+        let pid = credentials.pid.as_raw_nonzero().get().unsigned_abs();
+        let peer = Peer { pid, uid: credentials.uid.as_raw() };
+        if credentials.uid != rustix::process::geteuid() {
             return;
         }
-        let Ok(frame) = read_frame(&mut &*stream, CONTROL_BYTES_MAX) else { return };
-        let outcome = match (frame.kind, serde_json::from_slice::<ControlRequest>(&frame.body)) {
-            (Kind::Control, Ok(request)) => self.carry_out(&request, peer),
-            (_, Err(error)) => Err(format!("the request cannot be read: {error}")),
-            (Kind::Request | Kind::Reply | Kind::Hold, Ok(_)) => Err("not a control request".to_owned()),
+        let Ok(frame) = read_frame(&mut Timed::new(stream, FRAME_TIME), CONTROL_BYTES_MAX) else { return };
+        let (body, ends) = match read_request(&frame) {
+            Ok(request) => {
+                let outcome = self.carry_out(&request, peer);
+                let ends =
+                    matches!(request, ControlRequest::Stop | ControlRequest::Restart) && outcome.is_ok();
+                (outcome.unwrap_or_else(|response| response), ends)
+            }
+            Err(why) => (ControlResponse::Failed(why), false),
         };
-        let ends = matches!(outcome, Ok(Done::End));
-        let response = match outcome {
-            Ok(Done::Status(status)) => response(true, String::new(), Some(*status)),
-            Ok(Done::Nothing | Done::End) => response(true, String::new(), None),
-            Err(error) => response(false, error, None),
-        };
+        let envelope = Envelope { version: CONTROL_VERSION, body };
         let _ = stream.set_write_timeout(Some(FRAME_TIME));
-        let _ = write_frame(&mut &*stream, Kind::Control, &serde_json::to_vec(&response).unwrap_or_default());
+        let _ = write_frame(&mut &*stream, Kind::Control, &serde_json::to_vec(&envelope).unwrap_or_default());
         // Only now: who asked for the end is to read the answer.
         if ends {
             let _ = self.signals.send(Signal::End);
         }
     }
 
-    fn carry_out(&self, request: &ControlRequest, peer: Peer) -> Result<Done, String> {
+    /// Carries a request out. What is refused or fails is an error, which is the response as well.
+    fn carry_out(&self, request: &ControlRequest, peer: Peer) -> Result<ControlResponse, ControlResponse> {
         match request {
-            ControlRequest::Status { .. } => Ok(Done::Status(Box::new(self.status()))),
-            ControlRequest::Mode { mode, .. } => {
-                let mode: Mode = mode.parse()?;
-                self.recorded(
-                    "mode",
-                    mode.as_str(),
-                    peer,
-                    mode_strictness(mode) < mode_strictness(self.judge.mode()),
-                )?;
-                config::write_mode(&self.layout.config_file(), mode).map_err(|error| error.to_string())?;
-                self.judge.set_mode(mode);
-                Ok(Done::Nothing)
-            }
-            ControlRequest::Stop { .. } => {
-                self.recorded("stop", "", peer, true)?;
+            ControlRequest::Status => return Ok(ControlResponse::Status(Box::new(self.status()))),
+            ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
+            ControlRequest::Stop => {
+                self.check_presence("stop", "", peer)?;
                 let marker = self.layout.home().stopped_marker();
-                std::fs::write(&marker, b"").map_err(|error| format!("`{}`: {error}", marker.display()))?;
-                Ok(Done::End)
+                let marked =
+                    std::fs::write(&marker, b"").map_err(|error| format!("`{}`: {error}", marker.display()));
+                self.conclude("stop", "", peer, marked)?;
             }
-            ControlRequest::Restart { .. } => {
-                self.recorded("restart", "", peer, true)?;
-                Ok(Done::End)
+            ControlRequest::Restart => {
+                self.check_presence("restart", "", peer)?;
+                self.conclude("restart", "", peer, Ok(()))?;
             }
-            ControlRequest::Loosen { action, .. } => {
-                self.recorded("loosen", action, peer, true)?;
-                Ok(Done::Nothing)
+            ControlRequest::Loosen(action) => {
+                self.check_presence("loosen", action, peer)?;
+                self.conclude("loosen", action, peer, Ok(()))?;
             }
         }
+        Ok(ControlResponse::Done)
     }
 
-    /// Checks presence where it is needed, and records the request before it is carried out.
-    fn recorded(&self, action: &str, argument: &str, peer: Peer, loosens: bool) -> Result<(), String> {
-        let guarded = |pid, started| self.judge.peers().is_guarded(pid, started);
-        let checked = if loosens { presence::check(peer.pid, guarded) } else { Ok(()) };
-        let refused = checked.err().map(|refusal| refusal.to_string());
-        let record = record::control(action, argument, refused.as_deref(), (peer.pid, peer.uid));
-        self.judge.append(&record).map_err(|error| format!("the request could not be recorded: {error}"))?;
-        refused.map_or(Ok(()), Err)
+    fn change_mode(&self, word: &str, peer: Peer) -> Result<(), ControlResponse> {
+        let mode: Mode = word.parse().map_err(ControlResponse::Failed)?;
+        let file = self.layout.config_file();
+        let kept = || config::write_mode(&file, mode).map_err(|error| error.to_string());
+        if mode < self.judge.mode() {
+            self.check_presence("mode", word, peer)?;
+            self.conclude("mode", word, peer, kept())?;
+            self.judge.set_mode(mode);
+        } else {
+            // Nothing may stand in the way of tightening: it holds at once, even if it cannot be kept for the next start.
+            self.judge.set_mode(mode);
+            self.conclude("mode", word, peer, kept())?;
+        }
+        Ok(())
+    }
+
+    /// The one check that whatever loosens anything passes. A refusal is recorded.
+    fn check_presence(&self, action: &str, argument: &str, peer: Peer) -> Result<(), ControlResponse> {
+        let guarded = |pid, started| self.peers.is_guarded(pid, started);
+        presence::check(peer.pid, guarded).map_err(|refusal| {
+            let why = refusal.to_string();
+            let _ = self.judge.append(&record::control(action, argument, Some(&why), (peer.pid, peer.uid)));
+            ControlResponse::Refused(why)
+        })
+    }
+
+    /// Records what became of a request. One that cannot be recorded has failed.
+    fn conclude(
+        &self,
+        action: &str,
+        argument: &str,
+        peer: Peer,
+        outcome: Result<(), String>,
+    ) -> Result<(), ControlResponse> {
+        let record = record::control(
+            action,
+            argument,
+            outcome.as_ref().err().map(String::as_str),
+            (peer.pid, peer.uid),
+        );
+        let recorded =
+            self.judge.append(&record).map_err(|error| format!("it could not be recorded: {error}"));
+        outcome.and(recorded).map_err(ControlResponse::Failed)
     }
 
     fn status(&self) -> StatusReport {
@@ -142,6 +160,7 @@ impl ControlServer {
         let policy = judge.policy();
         let log = judge.log().status();
         let (policy_origin, problems) = self.policy.report();
+        let (failures, last_failure) = judge.tally().failures();
         StatusReport {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -151,14 +170,9 @@ impl ControlServer {
             problems,
             rules: policy.rules().rules().iter().filter(|rule| rule.enabled).count(),
             uptime_s: self.started.elapsed().as_secs(),
-            verdicts: VerdictCounts {
-                deny: judge.judged(Verdict::Deny),
-                ask: judge.judged(Verdict::Ask),
-                allow: judge.judged(Verdict::Allow),
-                defer: judge.judged(Verdict::Defer),
-            },
-            failures: judge.failures(),
-            last_failure: judge.last_failure(),
+            verdicts: judge.tally().verdicts(),
+            failures,
+            last_failure,
             log: self.layout.log().display().to_string(),
             log_last_seq: log.last_seq,
             log_limit_reached: log.limit_reached,
@@ -166,10 +180,17 @@ impl ControlServer {
     }
 }
 
-fn response(done: bool, error: String, status: Option<StatusReport>) -> ControlResponse {
-    ControlResponse { version: CONTROL_VERSION, done, error, status }
-}
-
-fn mode_strictness(mode: Mode) -> usize {
-    Mode::ALL.iter().position(|m| *m == mode).unwrap_or(0)
+/// Reads a request, or says why it is none.
+fn read_request(frame: &Frame) -> Result<ControlRequest, String> {
+    let unreadable = |error: serde_json::Error| format!("the request cannot be read: {error}");
+    match frame.kind {
+        Kind::Control => {}
+        Kind::Request | Kind::Reply | Kind::Hold => return Err("not a control request".to_owned()),
+    }
+    let envelope: Envelope<serde_json::Value> = serde_json::from_slice(&frame.body).map_err(unreadable)?;
+    if envelope.version != CONTROL_VERSION {
+        let (theirs, ours) = (envelope.version, CONTROL_VERSION);
+        return Err(format!("castellan speaks control version {theirs}, the daemon {ours}"));
+    }
+    serde_json::from_value(envelope.body).map_err(unreadable)
 }

@@ -1,61 +1,34 @@
 //! Gaps: calls and events that hooks answered without a daemon. Hooks leave a line each; here they go into the log.
 
-use std::io::Read;
-use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::io;
 
-use castellan_wire::Home;
+use castellan_wire::{GAPS_BYTES_MAX, Gap, Home};
 
+use crate::files::read_limited;
 use crate::judge::Judge;
-use crate::limits::GAPS_BYTES_MAX;
 use crate::record;
 
-/// One line of a hook: format version, unix milliseconds, agent, event, parent process id, what went wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Gap {
-    pub(crate) time: SystemTime,
-    pub(crate) agent: String,
-    pub(crate) event: String,
-    pub(crate) parent_pid: u32,
-    pub(crate) failure: String,
-}
-
-/// Records the gaps that lie in a home, if any. A file that was taken away is read before it is removed: a crash between
-/// the two records it twice rather than never.
+/// Records the gaps that lie in a home, if any. The file is taken away first, and removed when all is recorded: a crash
+/// in between records it twice rather than never.
 pub(crate) fn collect(home: &Home, judge: &Judge) {
-    let taken = home.run().join("gaps.taken");
+    let taken = home.gaps_taken();
     if !taken.exists() && std::fs::rename(home.gaps(), &taken).is_err() {
         return;
     }
-    let Ok(text) = read(&taken) else { return };
-    let recorded = text.lines().all(|line| {
-        let gap = Gap::parse(line);
-        judge.append(&record::gap(gap.as_ref(), line)).is_ok()
+    // A hook that was about to stop adding may have added one line more; twice the limit takes them all.
+    let recorded = read_limited(&taken, 2 * GAPS_BYTES_MAX).map(|text| {
+        text.lines().all(|line| judge.append(&record::gap(Gap::parse(line).as_ref(), line)).is_ok())
     });
-    if recorded {
-        let _ = std::fs::remove_file(&taken);
-    }
-}
-
-fn read(path: &Path) -> std::io::Result<String> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(GAPS_BYTES_MAX).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-impl Gap {
-    fn parse(line: &str) -> Option<Gap> {
-        let fields: Vec<&str> = line.split(' ').collect();
-        let [version, ms, agent, event, parent_pid, failure] = fields.try_into().ok()?;
-        if version != "1" {
-            return None;
+    let removed = match recorded {
+        Ok(false) => return,
+        Ok(true) => std::fs::remove_file(&taken),
+        Err(error) => {
+            judge.fail("gaps", &format!("`{}` cannot be read: {error}", taken.display()));
+            std::fs::remove_file(&taken)
         }
-        Some(Gap {
-            time: SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(ms.parse().ok()?))?,
-            agent: agent.to_owned(),
-            event: event.to_owned(),
-            parent_pid: parent_pid.parse().ok()?,
-            failure: failure.to_owned(),
-        })
+    };
+    if removed.is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
+        // A folder in its place, most likely. Out of the way, so that it is not reported for ever.
+        let _ = std::fs::rename(&taken, taken.with_extension("unreadable"));
     }
 }

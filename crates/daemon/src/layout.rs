@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 
 use castellan_wire::Home;
 
+use crate::files::read_limited;
+use crate::limits::LAYOUT_BYTES_MAX;
+
 const FIRST_LINE: &str = "castellan-layout 1";
 
 /// Absolute directories of one home.
@@ -30,7 +33,7 @@ pub enum LayoutError {
     #[error("`{0}`:{1}: not a castellan layout: remove the file, or run `castellan install` again")]
     Malformed(PathBuf, usize),
     /// A directory or file could not be made or read.
-    #[error("`{0}`: {1}")]
+    #[error("`{0}`: {1}: make it this user's, on a file system with room")]
     Io(PathBuf, io::Error),
 }
 
@@ -38,14 +41,19 @@ impl Layout {
     /// Reads the layout of a home. A home that does not exist yet has the plain one.
     pub fn read(dir: &Path) -> Result<Layout, LayoutError> {
         let home = Home::new(dir).ok_or_else(|| LayoutError::Relative(dir.to_owned()))?;
-        let file = dir.join("layout");
-        match std::fs::read_to_string(&file) {
+        let file = Layout::file(dir);
+        match read_limited(&file, LAYOUT_BYTES_MAX) {
             Ok(text) => Layout::parse(home, &text).map_err(|line| LayoutError::Malformed(file, line)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Ok(Layout { config: dir.join("config"), state: dir.join("state"), home })
             }
             Err(error) => Err(LayoutError::Io(file, error)),
         }
+    }
+
+    /// The layout file of the home `dir`.
+    pub fn file(dir: &Path) -> PathBuf {
+        dir.join("layout")
     }
 
     /// Returns the layout of a home whose configuration and state lie elsewhere.

@@ -7,8 +7,10 @@
 mod config;
 mod control;
 mod control_server;
+mod files;
 mod gaps;
 mod judge;
+mod last_good;
 mod layout;
 mod limits;
 mod memory;
@@ -17,13 +19,16 @@ mod policy_state;
 mod presence;
 mod process;
 mod record;
+mod refusals;
 mod run;
 mod server;
 mod shipped;
 mod store;
+mod tally;
+mod timed;
 mod world;
 
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, write_mode};
 pub use control::{
     ControlClient, ControlError, ControlRequest, ControlResponse, StatusReport, VerdictCounts,
 };

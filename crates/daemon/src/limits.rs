@@ -19,8 +19,14 @@ pub(crate) const FRAME_TIME: Duration = Duration::from_secs(2);
 /// Time for a reply to be taken by the hook.
 pub(crate) const REPLY_TIME: Duration = Duration::from_secs(2);
 
+/// Time between two records of turned-away connections.
+pub(crate) const REFUSAL_RECORDS_EVERY: Duration = Duration::from_secs(1);
+
 /// Control connections at a time: people, not programs.
 pub(crate) const CONTROL_CONNECTIONS_MAX: usize = 8;
+
+/// Time that `castellan` waits for a control answer: longer than a stop, which waits for calls in flight.
+pub(crate) const CONTROL_ANSWER_TIME: Duration = Duration::from_secs(15);
 
 /// Time for calls in flight to end after SIGTERM. Below the hook's own deadline, so that its answer still counts.
 pub(crate) const SHUTDOWN_TIME: Duration = Duration::from_secs(8);
@@ -40,8 +46,9 @@ pub(crate) const ANCESTORS_MAX: usize = 64;
 /// Symlinks followed in one path, as in Linux.
 pub(crate) const SYMLINKS_MAX: usize = 40;
 
-/// Components of one path, resolved ones included. Longer ones are given back lexically.
-pub(crate) const COMPONENTS_MAX: usize = 1024;
+/// Path components that are looked at for one decision. Patches of many files in deep folders need some thousands; this
+/// many take a tenth of a second.
+pub(crate) const STEPS_PER_DECISION_MAX: u32 = 20_000;
 
 /// Bytes of one rule file. The largest public one has 64 KiB.
 pub(crate) const RULE_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -49,11 +56,14 @@ pub(crate) const RULE_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Rule files.
 pub(crate) const RULE_FILES_MAX: usize = 512;
 
+/// Bytes of the last good set: every rule file and the configuration, as JSON.
+pub(crate) const LAST_GOOD_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Bytes of the layout file: a line and two paths.
+pub(crate) const LAYOUT_BYTES_MAX: u64 = 16 * 1024;
+
 /// Bytes of the configuration file.
 pub(crate) const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
-
-/// Bytes of the gap file that are read; hooks stop adding at 1 MiB.
-pub(crate) const GAPS_BYTES_MAX: u64 = 2 * 1024 * 1024;
 
 /// Time between two rounds of housekeeping.
 pub(crate) const HOUSEKEEPING: Duration = Duration::from_secs(1);

@@ -7,14 +7,10 @@ use castellan_policy::RequestId;
 
 use crate::limits::REMEMBERED_ANSWERS_MAX;
 
-/// Names one call for the agent's second question about it, which carries no id.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct CallKey {
-    pub(crate) agent: &'static str,
-    pub(crate) session: String,
-    /// SHA-256 of the canonical tool name and input.
-    pub(crate) input: [u8; 32],
-}
+/// Names one call for the agent's second question about it, which carries no id: SHA-256 over agent, session, sub-agent,
+/// directory, canonical tool name and input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct CallKey(pub(crate) [u8; 32]);
 
 /// What was answered to a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +44,7 @@ impl Memory {
     }
 
     pub(crate) fn remember(&mut self, key: CallKey, given: Given) {
-        if self.answers.insert(key.clone(), given).is_none() {
+        if self.answers.insert(key, given).is_none() {
             self.answer_order.push_back(key);
         }
         if self.answer_order.len() > REMEMBERED_ANSWERS_MAX
@@ -74,7 +70,9 @@ mod tests {
     use super::*;
 
     fn key(number: usize) -> CallKey {
-        CallKey { agent: "claude", session: number.to_string(), input: [0; 32] }
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&(number as u64).to_le_bytes());
+        CallKey(bytes)
     }
 
     #[test]

@@ -14,6 +14,12 @@ pub(crate) struct AgentProcess {
     pub(crate) started: u64,
 }
 
+impl AgentProcess {
+    fn lives(&self) -> bool {
+        Process::read(self.pid).is_some_and(|process| process.started == self.started)
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Peers {
     inner: Mutex<Inner>,
@@ -77,10 +83,13 @@ impl Inner {
             return;
         }
         self.guarded_order.push_back(agent);
-        if self.guarded_order.len() > GUARDED_AGENTS_MAX
-            && let Some(oldest) = self.guarded_order.pop_front()
-        {
-            self.guarded.remove(&oldest);
+        if self.guarded_order.len() > GUARDED_AGENTS_MAX {
+            // The dead first: throw-away processes must not push a live agent out.
+            self.guarded_order.retain(AgentProcess::lives);
+            if self.guarded_order.len() > GUARDED_AGENTS_MAX {
+                self.guarded_order.pop_front();
+            }
+            self.guarded = self.guarded_order.iter().copied().collect();
         }
     }
 }
@@ -133,17 +142,14 @@ fn caller_of(hook: u32, read: impl Fn(u32) -> Option<Process>, role: impl Fn(&Pr
 }
 
 fn role(process: &Process) -> Role {
-    if !SHELLS.contains(&process.name.as_str()) {
-        Role::Agent
-    } else if process
-        .arguments()
-        .iter()
-        .any(|argument| argument.starts_with(b"-") && argument.ends_with(b"c"))
-    {
-        Role::ShellCommand
-    } else {
-        Role::Shell
-    }
+    if !SHELLS.contains(&process.name.as_str()) { Role::Agent } else { shell_role(&process.arguments()) }
+}
+
+/// `sh -c ...`, `bash -lc ...`: the first argument is a cluster of flags that ends with `c`.
+fn shell_role(arguments: &[Vec<u8>]) -> Role {
+    let flags = arguments.get(1).and_then(|argument| argument.strip_prefix(b"-"));
+    let command = flags.is_some_and(|flags| !flags.starts_with(b"-") && flags.ends_with(b"c"));
+    if command { Role::ShellCommand } else { Role::Shell }
 }
 
 #[cfg(test)]
@@ -154,7 +160,14 @@ mod tests {
     fn check(names: &[&str], expected: (u32, bool)) {
         let read = |pid: u32| {
             let name = names.get((pid as usize).checked_sub(1)?)?;
-            Some(Process { pid, parent: pid - 1, terminal: 0, started: 7, name: (*name).to_owned() })
+            Some(Process {
+                pid,
+                parent: pid - 1,
+                session: pid,
+                terminal: 0,
+                started: 7,
+                name: (*name).to_owned(),
+            })
         };
         let role = |process: &Process| match process.name.as_str() {
             "sh" => Role::ShellCommand,
@@ -172,6 +185,20 @@ mod tests {
         check(&["init", "sh", "castellan-hook"], (2, false));
         check(&["init", "castellan-hook"], (0, false));
         check(&[], (0, false));
+    }
+
+    #[test]
+    fn a_shell_with_a_command_is_told_from_one_at_a_terminal() {
+        let check = |line: &str, expected| {
+            let arguments: Vec<Vec<u8>> = line.split(' ').map(|word| word.as_bytes().to_vec()).collect();
+            assert_eq!(shell_role(&arguments), expected, "{line}");
+        };
+        check("sh -c castellan-hook", Role::ShellCommand);
+        check("/bin/bash -lc castellan-hook", Role::ShellCommand);
+        check("-bash", Role::Shell);
+        check("bash", Role::Shell);
+        check("bash --norc", Role::Shell);
+        check("bash script.sh -c", Role::Shell);
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::path::Path;
 pub(crate) struct Process {
     pub(crate) pid: u32,
     pub(crate) parent: u32,
+    /// Process id of the session's leader, whether or not it still lives.
+    pub(crate) session: u32,
     /// The controlling terminal's device number; 0 when there is none.
     pub(crate) terminal: i32,
     /// Clock ticks since boot: with the pid it names a process for good.
@@ -23,6 +25,13 @@ impl Process {
         Process::parse(pid, &String::from_utf8_lossy(&stat))
     }
 
+    /// Every process that can be seen.
+    pub(crate) fn all() -> Vec<Process> {
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter_map(Process::read).collect()
+    }
+
     /// `pid (name) state ppid pgrp session tty_nr ... starttime`; the name may hold anything, parentheses included.
     fn parse(pid: u32, stat: &str) -> Option<Process> {
         let (head, tail) = stat.rsplit_once(')')?;
@@ -32,6 +41,7 @@ impl Process {
         Some(Process {
             pid,
             parent: field(4)?.parse().ok()?,
+            session: field(6)?.parse().ok()?,
             terminal: field(7)?.parse().ok()?,
             started: field(22)?.parse().ok()?,
             name,

@@ -1,17 +1,16 @@
 //! What is judged → what is recorded. The record's format belongs to the `audit` crate, the vocabulary to `event`; this is
 //! the one place that knows both.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use castellan_agents::{Done, Malformed, Notice};
+use castellan_agents::{Done, Malformed, SessionEvent};
 use castellan_audit::{
     CallRecord, ControlRecord, FailureRecord, FileRecord, FindingRecord, GapRecord, Record, SessionRecord,
     WorldRecord,
 };
 use castellan_event::{Agent, Answer, Answers, Call, Decision, Mode, PatchOp, Query};
 use castellan_policy::RequestId;
-
-use crate::gaps::Gap;
+use castellan_wire::Gap;
 
 /// A judged call.
 pub(crate) struct Judged<'a> {
@@ -80,30 +79,51 @@ pub(crate) fn done(done: &Done) -> Record {
 }
 
 /// An event of a session that is no call.
-pub(crate) fn notice(notice: &Notice) -> Record {
-    Record::Session(session(&notice.agent, notice.text.clone()))
+pub(crate) fn session_event(event: &SessionEvent) -> Record {
+    Record::Session(session(&event.agent, event.text.clone()))
 }
 
 /// A payload from which no call could be read.
 pub(crate) fn malformed(malformed: &Malformed, event: &str, mode: Mode) -> Record {
-    let answer = if mode == Mode::Enforce { "deny" } else { "defer" };
-    Record::Failure(FailureRecord {
-        code: "malformed".to_owned(),
-        message: format!("{}; the payload begins: {}", malformed.message, malformed.text),
-        agent: malformed.agent.name.clone(),
-        event: event.to_owned(),
-        peer_pid: malformed.agent.pid,
-        answer: answer.to_owned(),
-    })
+    let message = format!("{}; the payload begins: {}", malformed.message, malformed.text);
+    let agent = &malformed.agent;
+    failed_answer("malformed", &message, &agent.name, event, agent.pid, mode)
 }
 
-/// A failure of castellan itself.
-pub(crate) fn failure(message: &str) -> Record {
+/// A failure of castellan itself that concerns no agent: `code` is one stable word.
+pub(crate) fn failure(code: &str, message: &str) -> Record {
     Record::Failure(FailureRecord {
-        code: "fail_closed".to_owned(),
+        code: code.to_owned(),
         message: message.to_owned(),
         ..Default::default()
     })
+}
+
+/// A failure of castellan itself while it answered an agent.
+pub(crate) fn failed_answer(
+    code: &str,
+    message: &str,
+    agent: &str,
+    event: &str,
+    pid: u32,
+    mode: Mode,
+) -> Record {
+    Record::Failure(FailureRecord {
+        code: code.to_owned(),
+        message: message.to_owned(),
+        agent: agent.to_owned(),
+        event: event.to_owned(),
+        peer_pid: pid,
+        answer: failure_answer(mode).to_owned(),
+    })
+}
+
+/// What a failure is answered with.
+fn failure_answer(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Enforce => "deny",
+        Mode::Monitor | Mode::Passthrough => "defer",
+    }
 }
 
 /// A gap that a hook noted, or a line that is none.
@@ -113,11 +133,18 @@ pub(crate) fn gap(gap: Option<&Gap>, line: &str) -> Record {
             agent: gap.agent.clone(),
             event: gap.event.clone(),
             count: 1,
-            since: humantime::format_rfc3339_millis(gap.time).to_string(),
+            since: since(gap.unix_ms),
             message: format!("the hook of process {} answered alone: {}", gap.parent_pid, gap.failure),
         },
         None => GapRecord { message: format!("a note that cannot be read: {line}"), ..Default::default() },
     })
+}
+
+fn since(unix_ms: u64) -> String {
+    let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(unix_ms));
+    // Far-off times of a forged note have no form that `humantime` would not panic on.
+    let sane = time.filter(|_| unix_ms < 253_402_300_800_000);
+    sane.map(|time| humantime::format_rfc3339_millis(time).to_string()).unwrap_or_default()
 }
 
 /// A control request.

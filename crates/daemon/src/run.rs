@@ -15,12 +15,12 @@ use castellan_wire::bind;
 use rustix::process::DumpableBehavior;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::config::Config;
 use crate::control_server::ControlServer;
 use crate::gaps;
 use crate::judge::Judge;
 use crate::layout::{Layout, LayoutError};
 use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS};
+use crate::peers::Peers;
 use crate::policy_state::PolicyState;
 use crate::server::Server;
 use crate::shipped::write_shipped;
@@ -37,9 +37,14 @@ pub enum DaemonError {
     /// The log cannot be opened. Calls could not be recorded, so none could be let through.
     #[error(transparent)]
     Log(#[from] AuditError),
-    /// A file, socket or thread could not be made.
-    #[error("`{0}`: {1}")]
+    /// A file or socket could not be made.
+    #[error("`{0}`: {1}: make it this user's, on a file system with room")]
     Io(PathBuf, io::Error),
+    /// The system gives no more threads or signal handlers.
+    #[error(
+        "a thread could not be started: {0}: end other programs, or raise the limit of processes (`ulimit -u`)"
+    )]
+    Thread(io::Error),
 }
 
 /// What can happen to a running daemon from outside a call.
@@ -64,18 +69,19 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     let _lock = lock(&layout)?;
     write_shipped(&layout).map_err(|error| DaemonError::Io(layout.rules_shipped(), error))?;
 
-    let (config, problems) = read_config(&layout);
-    let log = Log::open(&layout.log(), config.log.clone(), SystemTime::now())?;
-    let (policy_state, policy) = PolicyState::load(&layout, &config, problems);
+    let (policy_state, config, policy) = PolicyState::load(&layout);
+    let log = Log::open(&layout.log(), config.log, SystemTime::now())?;
     let judge = Arc::new(Judge::new(policy, config.mode, log));
+    let peers = Arc::new(Peers::default());
     let policy_state = Arc::new(policy_state);
     gaps::collect(layout.home(), &judge);
 
     let (signals, received) = channel();
-    watch_signals(&signals).map_err(|error| DaemonError::Io(dir.to_owned(), error))?;
+    watch_signals(&signals).map_err(DaemonError::Thread)?;
     let control = Arc::new(ControlServer {
         layout: layout.clone(),
         judge: Arc::clone(&judge),
+        peers: Arc::clone(&peers),
         policy: Arc::clone(&policy_state),
         signals,
         started: Instant::now(),
@@ -84,10 +90,10 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     let control_listener = listen(&layout.home().control_socket())?;
     spawn("control", move || control.serve(&control_listener))?;
     // The hook socket comes last: who can connect is served.
-    let server = Server::start(listen(&layout.home().hook_socket())?, Arc::clone(&judge));
-    let server = server.map_err(|error| DaemonError::Io(layout.home().hook_socket(), error))?;
+    let server = Server::start(listen(&layout.home().hook_socket())?, Arc::clone(&judge), peers);
+    let server = server.map_err(DaemonError::Thread)?;
 
-    keep_house(&received, &layout, &config, &judge, &policy_state);
+    keep_house(&received, &layout, &judge, &policy_state);
     let _ = std::fs::remove_file(layout.home().hook_socket());
     let _ = std::fs::remove_file(layout.home().control_socket());
     server.stop();
@@ -95,22 +101,20 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
 }
 
 /// Reloads, collects gaps and looks after the log until the daemon is to end.
-fn keep_house(
-    received: &Receiver<Signal>,
-    layout: &Layout,
-    config: &Config,
-    judge: &Judge,
-    policy_state: &PolicyState,
-) {
+fn keep_house(received: &Receiver<Signal>, layout: &Layout, judge: &Judge, policy_state: &PolicyState) {
     let mut round: u32 = 0;
     loop {
         match received.recv_timeout(HOUSEKEEPING) {
             Ok(Signal::End) | Err(RecvTimeoutError::Disconnected) => return,
             Ok(Signal::Reload) => {
-                if let Err(why) = policy_state.reload(layout, config, judge) {
-                    judge.fail(&format!(
-                        "the rules could not be loaded again, the last good ones stay in force: {why}"
-                    ));
+                // A shipped rule file that is gone is not a rule that somebody took out.
+                if let Err(error) = write_shipped(layout) {
+                    judge.fail("policy", &format!("`{}`: {error}", layout.rules_shipped().display()));
+                }
+                if let Err(why) = policy_state.reload(layout, judge) {
+                    let message =
+                        format!("the policy could not be loaded again, the last good one stays: {why}");
+                    judge.fail("policy", &message);
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -120,16 +124,8 @@ fn keep_house(
         if round.is_multiple_of(RETENTION_ROUNDS)
             && let Err(error) = judge.log().maintain(SystemTime::now())
         {
-            judge.fail(&format!("the log could not be maintained: {error}"));
+            judge.fail("log", &format!("the log could not be maintained: {error}"));
         }
-    }
-}
-
-/// A configuration that cannot be read leaves the defaults in force, which enforce; the status shows why.
-fn read_config(layout: &Layout) -> (Config, Vec<String>) {
-    match Config::read(&layout.config_file()) {
-        Ok(config) => (config, Vec::new()),
-        Err(error) => (Config::default(), vec![error.to_string()]),
     }
 }
 
@@ -176,5 +172,5 @@ fn watch_signals(signals: &Sender<Signal>) -> io::Result<()> {
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), DaemonError> {
     let spawned = std::thread::Builder::new().name(name.into()).spawn(work);
-    spawned.map(drop).map_err(|error| DaemonError::Io(PathBuf::from(name), error))
+    spawned.map(drop).map_err(DaemonError::Thread)
 }

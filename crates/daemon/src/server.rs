@@ -7,15 +7,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use castellan_wire::{FRAME_BYTES_MAX, Kind, Request, WireError, read_frame, write_frame};
+use castellan_event::Mode;
+use castellan_wire::{FRAME_BYTES_MAX, Kind, Reply, Request, WireError, read_frame, write_frame};
 
 use crate::judge::Judge;
 use crate::limits::{FRAME_TIME, REPLY_TIME, SHUTDOWN_TIME, WORKERS_IDLE_MAX, WORKERS_MAX};
+use crate::peers::Peers;
+use crate::refusals::Refusals;
+use crate::timed::Timed;
 
 #[derive(Debug)]
 pub(crate) struct Server {
     listener: UnixListener,
     judge: Arc<Judge>,
+    peers: Arc<Peers>,
+    refusals: Refusals,
     idle: AtomicUsize,
     stopping: AtomicBool,
     workers: Mutex<usize>,
@@ -24,10 +30,16 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts serving on a listening socket.
-    pub(crate) fn start(listener: UnixListener, judge: Arc<Judge>) -> io::Result<Arc<Server>> {
+    pub(crate) fn start(
+        listener: UnixListener,
+        judge: Arc<Judge>,
+        peers: Arc<Peers>,
+    ) -> io::Result<Arc<Server>> {
         let server = Arc::new(Server {
             listener,
             judge,
+            peers,
+            refusals: Refusals::default(),
             idle: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             workers: Mutex::new(0),
@@ -65,7 +77,7 @@ impl Server {
     }
 
     fn work(self: Arc<Server>) {
-        while !self.stopping.load(Ordering::SeqCst) && self.idle.load(Ordering::SeqCst) <= WORKERS_IDLE_MAX {
+        while !self.stopping.load(Ordering::SeqCst) {
             match self.listener.accept() {
                 Ok((stream, _)) => {
                     if self.idle.fetch_sub(1, Ordering::SeqCst) == 1 {
@@ -73,7 +85,9 @@ impl Server {
                         let _ = self.add_worker();
                     }
                     self.serve(&stream);
-                    self.idle.fetch_add(1, Ordering::SeqCst);
+                    if !self.is_needed() {
+                        return self.end_worker();
+                    }
                 }
                 Err(_) if self.stopping.load(Ordering::SeqCst) => break,
                 // Out of descriptors, most likely: the caller's hook denies by its own deadline.
@@ -81,56 +95,69 @@ impl Server {
             }
         }
         self.idle.fetch_sub(1, Ordering::SeqCst);
+        self.end_worker();
+    }
+
+    /// Makes this worker idle again, unless enough others are: in one step, so that never all of them leave.
+    fn is_needed(&self) -> bool {
+        let enough = |idle| (idle < WORKERS_IDLE_MAX).then(|| idle + 1);
+        self.idle.fetch_update(Ordering::SeqCst, Ordering::SeqCst, enough).is_ok()
+    }
+
+    fn end_worker(&self) {
         *self.workers.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         self.worker_ended.notify_all();
     }
 
-    /// Serves one connection. Closing it without a reply makes the hook deny.
+    /// Serves one connection.
     fn serve(&self, stream: &UnixStream) {
         let started = Instant::now();
         let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) else { return };
         if peer.uid != rustix::process::geteuid() {
-            return self.judge.refuse_connection("another user's process tried to connect");
+            return self.judge.fail("peer", "another user's process tried to connect");
         }
-        let Some(admission) = self.judge.peers().admit(peer.pid.as_raw_nonzero().get().unsigned_abs()) else {
-            return self.judge.refuse_connection("an agent has too many calls in flight");
+        let Some(admission) = self.peers.admit(peer.pid.as_raw_nonzero().get().unsigned_abs()) else {
+            return self.turn_away(stream, "overload", "an agent has too many calls in flight");
         };
         match read_request(stream) {
             Ok(request) => {
                 admission.guard_agent();
-                let reply = self.judge.answer(&request, admission.agent, started);
-                let _ = stream.set_write_timeout(Some(REPLY_TIME));
-                let _ = write_frame(&mut &*stream, Kind::Reply, &reply.encode());
+                send(stream, &self.judge.answer(&request, admission.agent, started));
             }
             // A look whether somebody listens.
             Err(WireError::Closed) => {}
-            Err(error) => self.judge.refuse_connection(&format!("a request could not be read: {error}")),
+            Err(error) => self.turn_away(stream, "frame", &format!("a request could not be read: {error}")),
         }
     }
+
+    /// Ends a connection without knowing what it asks. In enforce it is closed unanswered, which makes its hook deny as its
+    /// agent understands; else the call is left to the agent, for which an empty reply is right with every agent.
+    fn turn_away(&self, stream: &UnixStream, code: &str, why: &str) {
+        if let Some(unrecorded) = self.refusals.count(Instant::now()) {
+            let more = if unrecorded == 0 {
+                String::new()
+            } else {
+                format!(" ({unrecorded} more since the last record)")
+            };
+            self.judge.fail(code, &format!("{why}{more}"));
+        }
+        match self.judge.mode() {
+            Mode::Enforce => {}
+            Mode::Monitor | Mode::Passthrough => send(stream, &Reply::default()),
+        }
+    }
+}
+
+fn send(stream: &UnixStream, reply: &Reply) {
+    // A hook that does not take its answer has ended or denies by its own deadline.
+    let _ = stream.set_write_timeout(Some(REPLY_TIME));
+    let _ = write_frame(&mut &*stream, Kind::Reply, &reply.encode());
 }
 
 fn read_request(stream: &UnixStream) -> Result<Request, WireError> {
-    let mut reader = Timed { stream, until: Instant::now() + FRAME_TIME };
-    let frame = read_frame(&mut reader, FRAME_BYTES_MAX)?;
+    let frame = read_frame(&mut Timed::new(stream, FRAME_TIME), FRAME_BYTES_MAX)?;
     match frame.kind {
         Kind::Request => Request::decode(&frame.body),
         Kind::Reply | Kind::Hold | Kind::Control => Err(WireError::Body),
-    }
-}
-
-/// Reads until a moment, not for a time since the last byte: a peer that drips bytes does not hold a worker.
-struct Timed<'a> {
-    stream: &'a UnixStream,
-    until: Instant,
-}
-
-impl io::Read for Timed<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        self.stream.set_read_timeout(Some(left))?;
-        (&mut &*self.stream).read(buffer)
     }
 }

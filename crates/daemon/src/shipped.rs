@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::config::DEFAULT_TEXT;
+use crate::files::write_private;
 use crate::layout::Layout;
 
 /// The shipped rule files by name, in the order in which they load: names sort so.
@@ -101,20 +102,6 @@ fn read_manifest(dir: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Writes a file of mode 0600 whole or not at all.
-pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    use std::io::Write;
-    use std::os::unix::fs::OpenOptionsExt;
-
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let mut file =
-        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&partial)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    std::fs::rename(&partial, path)
-}
-
 fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -122,6 +109,19 @@ fn hash(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_pack_of_the_folder_is_shipped() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rules");
+        let names =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut packs: Vec<_> = names.filter(|name| !name.ends_with("_cases.yaml")).collect();
+        let mut shipped: Vec<_> = RULES.iter().map(|(name, _)| name[3..].to_owned()).collect();
+        packs.sort();
+        shipped.sort();
+        assert_eq!(packs, shipped);
+        assert!(RULES.is_sorted_by_key(|(name, _)| *name), "they load in the order of their names");
+    }
 
     #[test]
     fn a_changed_file_is_kept_and_an_outdated_one_updated() {

@@ -17,7 +17,8 @@ pub struct Call {
     pub input_text: String,
     /// The shell text, for tools of kind [`ToolKind::Shell`].
     pub command: Option<String>,
-    /// Paths that the call names, in order; a patch names one for each operation.
+    /// Paths that the call names, in order; a patch names one for each operation, also one inside shell text that the agent
+    /// takes for a patch.
     pub files: Vec<FileTarget>,
     /// What was wrong with the payload, although a call could be read from it.
     pub problems: Vec<IntakeProblem>,
@@ -134,6 +135,8 @@ pub enum IntakeProblem {
     InvalidUtf8,
     /// A field has another type than the agent's contract says, or is missing: its dotted name.
     WrongType(String),
+    /// A name, id or path of the payload that is longer than any real one: its dotted name.
+    TooLong(String),
     /// A patch that could not be split into operations: what was found.
     MalformedPatch(String),
     /// More paths than [`crate::FILES_PER_CALL_MAX`], or one longer than [`crate::PATH_BYTES_MAX`].
@@ -146,6 +149,7 @@ impl std::fmt::Display for IntakeProblem {
             IntakeProblem::NulByte => f.write_str("the tool input holds a NUL character"),
             IntakeProblem::InvalidUtf8 => f.write_str("the payload is not valid UTF-8"),
             IntakeProblem::WrongType(field) => write!(f, "`{field}` is missing or has the wrong type"),
+            IntakeProblem::TooLong(field) => write!(f, "`{field}` is longer than any real one"),
             IntakeProblem::MalformedPatch(what) => write!(f, "the patch cannot be read: {what}"),
             IntakeProblem::TooManyPaths => f.write_str("the call names too many or too long paths"),
         }

@@ -33,8 +33,8 @@ impl Verdict {
     }
 }
 
-/// How decisions are carried out. Applied last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// How decisions are carried out, ordered by strictness. Applied last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
     /// Rules are not consulted; every call is recorded and left to the agent.
     Passthrough,

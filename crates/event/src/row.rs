@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::call::{Call, FileTarget, PatchOp, ToolKind};
+use crate::call::{Call, FileTarget, PatchOp};
 use crate::field::FIELDS;
 use crate::world::{Answers, Query};
 
@@ -58,15 +58,18 @@ pub fn rows<'a>(call: &'a Call, answers: &'a Answers) -> Result<Vec<CallRow<'a>>
     let Some(real_cwd) = real_cwd.filter(|_| missing.is_empty()) else {
         return Err(missing);
     };
+    let whole = CallRow { call, real_cwd, file: None };
     if files.is_empty() {
-        return Ok(vec![CallRow { call, real_cwd, file: None }]);
+        return Ok(vec![whole]);
     }
     let row = |(file, real): (&'a FileTarget, Option<&'a str>)| CallRow {
         call,
         real_cwd,
         file: Some((file, real.unwrap_or_default())),
     };
-    Ok(files.into_iter().map(row).collect())
+    // Shell text with a patch in it is both: the text, and what the patch does.
+    let text = call.command.is_some().then_some(whole);
+    Ok(text.into_iter().chain(files.into_iter().map(row)).collect())
 }
 
 impl Row for CallRow<'_> {
@@ -77,11 +80,6 @@ impl Row for CallRow<'_> {
 }
 
 impl<'a> CallRow<'a> {
-    /// The file of this row: as written and resolved.
-    pub fn file(&self) -> Option<(&'a FileTarget, &'a str)> {
-        self.file
-    }
-
     fn by_name(&self, name: &str) -> Value<'_> {
         let (call, agent, tool) = (self.call, &self.call.agent, &self.call.tool);
         match name {
@@ -100,7 +98,7 @@ impl<'a> CallRow<'a> {
             "agent.real_cwd" => text(self.real_cwd),
             "agent.real_cwd_prefix" => Value::Text(Cow::Owned(with_one_slash(self.real_cwd))),
             "tool.use_id" => text(&tool.use_id),
-            "tool.name" => text(&tool.name),
+            "tool.name" => text(self.tool_name()),
             "tool.name_raw" => text(&tool.name_raw),
             "tool.input" => text(&call.input_text),
             "tool.input_command" => text(self.command()),
@@ -115,11 +113,20 @@ impl<'a> CallRow<'a> {
         }
     }
 
+    /// What a patch does is done by the patch tool, whatever carried the patch.
+    fn tool_name(&self) -> &str {
+        if self.patched_file().is_some() { "apply_patch" } else { &self.call.tool.name }
+    }
+
     fn command(&self) -> &str {
-        match (self.file, self.call.tool.kind) {
-            (Some((file, _)), ToolKind::Patch) => &file.patch_text,
-            _ => self.call.command.as_deref().unwrap_or_default(),
+        match self.patched_file() {
+            Some(file) => &file.patch_text,
+            None => self.call.command.as_deref().unwrap_or_default(),
         }
+    }
+
+    fn patched_file(&self) -> Option<&'a FileTarget> {
+        self.file.map(|(file, _)| file).filter(|file| file.patch_op.is_some())
     }
 }
 

@@ -85,6 +85,18 @@ fn a_patch_has_a_row_for_each_file_with_its_own_hunk() {
 }
 
 #[test]
+fn shell_text_with_a_patch_in_it_has_rows_for_both() {
+    let tool = Tool { name: "Bash".into(), kind: ToolKind::Shell, ..patch().tool };
+    let call = Call { tool, command: Some("apply_patch <<EOF".into()), ..patch() };
+    check(&call, 0, "tool.name", "Bash");
+    check(&call, 0, "tool.input_command", "apply_patch <<EOF");
+    check(&call, 0, "tool.file_path", "");
+    check(&call, 1, "tool.name", "apply_patch");
+    check(&call, 1, "tool.file_path", "a.rs");
+    check(&call, 2, "tool.patch_op", "Delete");
+}
+
+#[test]
 fn a_call_without_files_has_one_row_and_empty_paths() {
     let call = Call { files: vec![], command: Some("ls".into()), ..patch() };
     check(&call, 0, "tool.input_command", "ls");

@@ -1,11 +1,14 @@
-//! The hook's own deadline, well below the agent's timeout: agents let a call through when a hook is late.
+//! The hook's own deadline, well below the agent's timeout: agents let a call through when a hook is late, or ended by a
+//! signal.
 //!
-//! It is an alarm signal whose handler writes a reply prepared beforehand, so it holds whatever the hook is stuck in:
-//! reading standard input, connecting to a daemon whose queue is full, waiting for the answer.
+//! Both are one signal handler that writes a reply prepared beforehand, so it holds whatever the hook is stuck in: reading
+//! standard input, connecting to a daemon whose queue is full, waiting for the answer.
 
 use std::ffi::{CString, c_int};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use castellan_wire::{HOLD_MS_MAX, Hold, Reply};
 
@@ -17,12 +20,16 @@ use crate::sys;
 
 #[derive(Debug)]
 struct Prepared {
+    started: Instant,
     reply: Reply,
     gaps: CString,
     gap_line: String,
 }
 
 static PREPARED: OnceLock<Prepared> = OnceLock::new();
+
+/// Set while the answer is being written: what is written then must not be followed by another one.
+static ANSWERING: AtomicBool = AtomicBool::new(false);
 
 /// Starts the deadline.
 pub(crate) fn arm(args: &Args) {
@@ -32,22 +39,36 @@ pub(crate) fn arm(args: &Args) {
         _ => CALL_SECONDS,
     };
     let prepared = Prepared {
+        started: Instant::now(),
         reply: failure::reply_for(&args.agent, &args.event, Failure::Deadline),
         gaps: CString::new(args.home.gaps().as_os_str().as_bytes()).unwrap_or_default(),
         gap_line: gap::line(args, Failure::Deadline),
     };
     if PREPARED.set(prepared).is_ok() {
-        sys::call_after(seconds, on_alarm);
+        sys::call_on_ending_signals(on_signal);
+        sys::alarm_after(seconds);
     }
 }
 
-/// Moves the deadline: the daemon asked to hold.
+/// Moves the deadline: the daemon asked to hold. All holds together end before the agent gives up.
 pub(crate) fn hold(hold: Hold) {
-    sys::call_after(hold.ms.min(HOLD_MS_MAX).div_ceil(1000).max(1), on_alarm);
+    let elapsed = PREPARED.get().map_or(0, |prepared| prepared.started.elapsed().as_millis());
+    let left = HOLD_MS_MAX.saturating_sub(u32::try_from(elapsed).unwrap_or(u32::MAX));
+    sys::alarm_after(hold.ms.min(left).div_ceil(1000).max(1));
+}
+
+/// Says that the answer is being written from now on.
+pub(crate) fn answering() {
+    ANSWERING.store(true, Ordering::SeqCst);
 }
 
 /// Runs inside a signal handler: no allocation, no lock, nothing but prepared bytes.
-extern "C" fn on_alarm(_signal: c_int) {
+extern "C" fn on_signal(_number: c_int) {
+    if ANSWERING.load(Ordering::SeqCst) {
+        // Half an answer stands on standard output. Exit 2 with a line blocks a call, whatever stands there.
+        sys::write_raw(2, failure::OUTPUT_FAILED);
+        sys::exit_now(2);
+    }
     if let Some(prepared) = PREPARED.get() {
         sys::write_raw(1, &prepared.reply.stdout);
         sys::write_raw(2, &prepared.reply.stderr);

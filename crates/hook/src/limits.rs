@@ -15,8 +15,5 @@ pub(crate) const SESSION_END_SECONDS: u32 = 1;
 /// How long a hook waits for a daemon that is being started to listen.
 pub(crate) const START: Duration = Duration::from_secs(6);
 
-/// Bytes of the file of gaps: about 10,000 lines. A hook adds no more; the first ones tell the story.
-pub(crate) const GAPS_BYTES_MAX: u64 = 1024 * 1024;
-
 /// Bytes of an argument. Agent and event names are words; a home is a path.
 pub(crate) const ARGUMENT_BYTES_MAX: usize = 4096;

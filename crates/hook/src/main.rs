@@ -13,8 +13,11 @@ mod limits;
 mod start;
 mod sys;
 
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
@@ -37,8 +40,10 @@ fn main() -> ExitCode {
     match run(&args) {
         Ok(reply) => emit(&reply),
         Err(failure) => {
+            // The answer first: noting the gap may fail in ways that end the hook.
+            let code = emit(&failure::reply_for(&args.agent, &args.event, failure));
             gap::note(&args, failure);
-            emit(&failure::reply_for(&args.agent, &args.event, failure))
+            code
         }
     }
 }
@@ -63,7 +68,7 @@ fn read_payload() -> Result<Vec<u8>, Failure> {
     const { assert!(PAYLOAD_BYTES_MAX < FRAME_BYTES_MAX) };
     let mut payload = Vec::new();
     let most = PAYLOAD_BYTES_MAX as u64 + 1;
-    std::io::stdin().lock().take(most).read_to_end(&mut payload).map_err(|_| Failure::Input)?;
+    io::stdin().lock().take(most).read_to_end(&mut payload).map_err(|_| Failure::Input)?;
     Ok(payload)
 }
 
@@ -78,19 +83,34 @@ fn read_reply(daemon: &mut UnixStream) -> Result<Reply, Failure> {
     }
 }
 
-/// Writes a reply. Output that cannot be written must not become an empty, and so permitting, answer: exit 2 denies.
+/// Writes a reply. Output that cannot be read by the agent must not become an empty, and so permitting, answer: exit 2
+/// denies.
 fn emit(reply: &Reply) -> ExitCode {
-    let mut stdout = std::io::stdout().lock();
-    let written = stdout.write_all(&reply.stdout).and_then(|()| stdout.flush());
-    let told = std::io::stderr().write_all(&reply.stderr);
-    match (written, told) {
-        (Ok(()), _) => ExitCode::from(reply.exit),
-        (Err(_), _) => {
-            let _ = std::io::stderr().write_all(failure::OUTPUT_FAILED);
-            ExitCode::from(2)
-        }
+    deadline::answering();
+    let written = write_stdout(&reply.stdout);
+    let _ = io::stderr().write_all(&reply.stderr);
+    if written.is_ok() {
+        return ExitCode::from(reply.exit);
     }
+    let _ = io::stderr().write_all(failure::OUTPUT_FAILED);
+    ExitCode::from(2)
 }
+
+fn write_stdout(bytes: &[u8]) -> io::Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let stdout = io::stdout().lock();
+    let file = File::from(stdout.as_fd().try_clone_to_owned()?);
+    // A closed standard output has been opened as the null device by `std`; a shell's startup file may redirect it there.
+    if file.metadata()?.rdev() == NULL_DEVICE && file.metadata()?.file_type().is_char_device() {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    }
+    (&file).write_all(bytes)
+}
+
+/// Device number of `/dev/null` (Linux: major 1, minor 3).
+const NULL_DEVICE: u64 = 0x103;
 
 /// A panic of the hook itself must deny as well: an abort by signal would let the call run on Codex.
 fn refuse_on_panic(args: &Args) {

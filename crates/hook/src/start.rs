@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use castellan_wire::{Home, connect};
+use castellan_wire::{DAEMON_ALREADY_RUNS, Home, connect};
 
 use crate::failure::Failure;
 use crate::limits::START;
@@ -48,9 +48,11 @@ fn start_and_connect(home: &Home) -> Result<UnixStream, Failure> {
         if daemon.is_none() && lock.try_lock().is_ok() {
             daemon = Some(spawn(home)?);
         }
-        // A daemon that gave up: another one may be listening already, else there is none to wait for.
-        if daemon.as_mut().is_some_and(has_ended) {
-            return connect(&home.hook_socket()).map_err(|_| Failure::NotStarted);
+        match daemon.as_mut().and_then(exit_code) {
+            None => {}
+            // Another one holds the home: it starts to listen, or is ending and makes room.
+            Some(DAEMON_ALREADY_RUNS) => daemon = None,
+            Some(_) => return connect(&home.hook_socket()).map_err(|_| Failure::NotStarted),
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
@@ -58,8 +60,10 @@ fn start_and_connect(home: &Home) -> Result<UnixStream, Failure> {
     Err(Failure::NotStarted)
 }
 
-fn has_ended(daemon: &mut Child) -> bool {
-    daemon.try_wait().is_ok_and(|status| status.is_some())
+/// The exit code of a daemon that has ended; -1 when a signal ended it.
+fn exit_code(daemon: &mut Child) -> Option<i32> {
+    let status = daemon.try_wait().ok().flatten();
+    status.map(|status| status.code().unwrap_or(-1))
 }
 
 fn open_lock(home: &Home) -> Result<File, Failure> {
@@ -69,8 +73,9 @@ fn open_lock(home: &Home) -> Result<File, Failure> {
 }
 
 fn spawn(home: &Home) -> Result<Child, Failure> {
-    let stderr =
-        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(home.daemon_stderr());
+    // Made anew, so that nothing that stands in its place is written to.
+    let _ = std::fs::remove_file(home.daemon_stderr());
+    let stderr = OpenOptions::new().write(true).create_new(true).mode(0o600).open(home.daemon_stderr());
     let mut command = Command::new(daemon_program().ok_or(Failure::NotStarted)?);
     command.arg("daemon").arg("--home").arg(home.dir());
     command.env_clear().current_dir("/");

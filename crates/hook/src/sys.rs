@@ -8,14 +8,26 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 const SIGALRM: c_int = 14;
+
+/// What ends a process unless it is handled, and is not a fault in its memory: the alarm, and what others may send.
+#[cfg(target_os = "linux")]
+const ENDING_SIGNALS: &[c_int] = &[1, 2, 3, 6, 10, 12, SIGALRM, 15, 24, 25]; // HUP INT QUIT ABRT USR1 USR2 TERM XCPU XFSZ
+#[cfg(target_os = "macos")]
+const ENDING_SIGNALS: &[c_int] = &[1, 2, 3, 6, 30, 31, SIGALRM, 15, 24, 25];
 #[cfg(target_os = "linux")]
 const SIG_UNBLOCK: c_int = 1;
 #[cfg(target_os = "macos")]
 const SIG_UNBLOCK: c_int = 2;
-#[cfg(target_os = "linux")]
-const APPEND: c_int = 0o1 | 0o100 | 0o2000 | 0o2000000; // O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC
+
+// O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW: a pipe in the file's place must not hold the hook up,
+// a symlink not lead it elsewhere.
+#[cfg(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm")))]
+const APPEND: c_int = 0o1 | 0o100 | 0o2000 | 0o4000 | 0o2000000 | 0o100000;
+#[cfg(all(target_os = "linux", not(any(target_arch = "aarch64", target_arch = "arm"))))]
+const APPEND: c_int = 0o1 | 0o100 | 0o2000 | 0o4000 | 0o2000000 | 0o400000;
 #[cfg(target_os = "macos")]
-const APPEND: c_int = 0x1 | 0x200 | 0x8 | 0x1000000;
+const APPEND: c_int = 0x1 | 0x200 | 0x8 | 0x4 | 0x1000000 | 0x100;
+
 #[cfg(target_os = "linux")]
 const SYS_CLOSE_RANGE: c_long = 436;
 #[cfg(target_os = "linux")]
@@ -40,20 +52,27 @@ unsafe extern "C" {
     fn syscall(number: c_long, ...) -> c_long;
 }
 
-/// Calls `handler` in this process after `seconds`, replacing an earlier alarm. The handler may use only what this module
-/// marks as safe in a signal handler.
-pub(crate) fn call_after(seconds: u32, handler: extern "C" fn(c_int)) {
-    let mut alarm_only = SignalSet([0; 256]);
+/// Calls `handler` when a signal would end this process. It may use only what this module marks as safe in a signal
+/// handler.
+pub(crate) fn call_on_ending_signals(handler: extern "C" fn(c_int)) {
+    let mut ending = SignalSet([0; 256]);
     // SAFETY: the set is large enough for any `sigset_t` and lives through the calls; `handler` has the type that the C
-    // library expects; the other functions have no preconditions.
+    // library expects.
     unsafe {
+        sigemptyset(&mut ending);
+        for number in ENDING_SIGNALS {
+            sigaddset(&mut ending, *number);
+            signal(*number, handler);
+        }
         // A signal mask is inherited: whoever started the hook may have blocked the alarm.
-        sigemptyset(&mut alarm_only);
-        sigaddset(&mut alarm_only, SIGALRM);
-        sigprocmask(SIG_UNBLOCK, &alarm_only, std::ptr::null_mut());
-        signal(SIGALRM, handler);
-        alarm(seconds);
+        sigprocmask(SIG_UNBLOCK, &ending, std::ptr::null_mut());
     }
+}
+
+/// Sends this process the alarm after `seconds`, instead of an earlier one.
+pub(crate) fn alarm_after(seconds: u32) {
+    // SAFETY: no precondition.
+    unsafe { alarm(seconds) };
 }
 
 /// Writes to a descriptor, ignoring failure. Safe in a signal handler.
@@ -62,7 +81,7 @@ pub(crate) fn write_raw(descriptor: i32, bytes: &[u8]) {
     unsafe { write(descriptor, bytes.as_ptr().cast(), bytes.len()) };
 }
 
-/// Appends a line to a file, created with mode 0600, ignoring failure. Safe in a signal handler.
+/// Appends a line to a regular file, created with mode 0600, ignoring failure. Does not wait. Safe in a signal handler.
 pub(crate) fn append_raw(path: &CStr, line: &[u8]) {
     // SAFETY: `path` is NUL-terminated; with O_CREAT the mode is passed as the third argument.
     let descriptor = unsafe { open(path.as_ptr(), APPEND, 0o600 as c_uint) };

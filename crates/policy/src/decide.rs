@@ -7,7 +7,7 @@ use crate::policy::Policy;
 use crate::request::RequestId;
 use crate::stages;
 
-/// What the decision must know of the daemon's memory.
+/// What the decision must know besides the call and the policy.
 #[derive(Debug, Clone, Copy)]
 pub struct State {
     /// How decisions are carried out.
@@ -18,13 +18,13 @@ pub struct State {
     pub next_request: RequestId,
 }
 
-/// What the daemon must remember of a decision.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StateChange {
-    /// The request id was given to the agent.
-    TakeRequest(RequestId),
+/// What is to be remembered of a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateChange {
+    /// The request id that was given to the agent, if one was.
+    pub request: Option<RequestId>,
     /// What was answered, for the agent's second question about the same call.
-    RememberAnswer(Verdict),
+    pub answer: Verdict,
 }
 
 /// One step of a decision.
@@ -33,7 +33,7 @@ pub enum Step {
     /// These queries must be answered first.
     Needs(Vec<Query>),
     /// Decided.
-    Done(Decision, Vec<StateChange>),
+    Done(Decision, StateChange),
 }
 
 /// Judges one call. Pure: the same call, policy, state and answers give the same step.
@@ -53,7 +53,8 @@ pub fn decide(call: &Call, policy: &Policy, state: &State, answers: &Answers) ->
         findings.extend(stages::allow_rules(call, rows.len(), &matches));
         findings.extend(stages::notices(&matches));
     }
-    conclude(findings, policy.default_verdict(), state)
+    let (decision, change) = conclude(findings, policy.default_for(call), state);
+    Step::Done(decision, change)
 }
 
 /// Decides with a world at hand: answers what is asked until the decision is made. A decision that cannot be completed is
@@ -63,11 +64,11 @@ pub fn drive(
     policy: &Policy,
     state: &State,
     world: &dyn World,
-) -> (Decision, Vec<StateChange>, Answers) {
+) -> (Decision, StateChange, Answers) {
     let mut answers = Answers::default();
     for _ in 0..ROUNDS_MAX {
         match decide(call, policy, state, &answers) {
-            Step::Done(decision, changes) => return (decision, changes, answers),
+            Step::Done(decision, change) => return (decision, change, answers),
             Step::Needs(queries) => {
                 let answered = queries.into_iter().all(|query| {
                     let answer = world.answer(&query);
@@ -79,31 +80,14 @@ pub fn drive(
             }
         }
     }
-    let failed = Finding::new(
-        Verdict::Deny,
-        Code::FailClosed,
-        "the call could not be looked into far enough to judge it",
-    );
-    match conclude(vec![failed], policy.default_verdict(), state) {
-        Step::Done(decision, changes) => (decision, changes, answers),
-        Step::Needs(_) => (fail_closed(state, "the decision asks without end"), Vec::new(), answers),
-    }
-}
-
-/// Returns the decision for a failure of our own while a call was judged.
-pub fn fail_closed(state: &State, message: &str) -> Decision {
-    let finding = Finding::new(Verdict::Deny, Code::FailClosed, message);
-    Decision {
-        verdict: Verdict::Deny,
-        answer: told(Verdict::Deny, state),
-        reason: reason(&finding),
-        findings: vec![finding],
-        mode: state.mode,
-    }
+    let message = "the call could not be looked into far enough to judge it";
+    let incomplete = Finding::new(Verdict::Deny, Code::FailClosed, message);
+    let (decision, change) = conclude(vec![incomplete], Verdict::Deny, state);
+    (decision, change, answers)
 }
 
 /// The strictest finding decides, the first of equals; without one, the default.
-fn conclude(findings: Vec<Finding>, default: Verdict, state: &State) -> Step {
+fn conclude(findings: Vec<Finding>, default: Verdict, state: &State) -> (Decision, StateChange) {
     let mut decisive: Option<&Finding> = None;
     for finding in findings.iter().filter(|finding| finding.verdict > Verdict::Defer) {
         if decisive.is_none_or(|strictest| finding.verdict > strictest.verdict) {
@@ -113,11 +97,8 @@ fn conclude(findings: Vec<Finding>, default: Verdict, state: &State) -> Step {
     let verdict = decisive.map_or(default, |finding| finding.verdict);
     let reason = decisive.map(reason).unwrap_or_default();
     let answer = told(verdict, state);
-    let mut changes = vec![StateChange::RememberAnswer(answer)];
-    if verdict >= Verdict::Ask {
-        changes.push(StateChange::TakeRequest(state.next_request));
-    }
-    Step::Done(Decision { verdict, answer, reason, findings, mode: state.mode }, changes)
+    let request = (verdict >= Verdict::Ask).then_some(state.next_request);
+    (Decision { verdict, answer, reason, findings, mode: state.mode }, StateChange { request, answer })
 }
 
 /// What the agent is told: first what it can be told, then the mode.

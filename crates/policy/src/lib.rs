@@ -9,7 +9,7 @@ mod request;
 mod stages;
 mod tell;
 
-pub use decide::{State, StateChange, Step, decide, drive, fail_closed};
+pub use decide::{State, StateChange, Step, decide, drive};
 pub use policy::{Policy, RuleVerdict, Settings, Tags};
 pub use request::RequestId;
 pub use tell::{agent_text, user_text};

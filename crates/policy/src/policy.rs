@@ -1,6 +1,6 @@
 //! [`Policy`]: the compiled rules and settings that calls are judged by, and the hash that names them in the record.
 
-use castellan_event::{CallRow, Verdict};
+use castellan_event::{Call, CallRow, ToolKind, Verdict};
 use castellan_rules::{Rule, RuleSet, Source};
 use sha2::{Digest, Sha256};
 
@@ -142,8 +142,9 @@ impl Policy {
         self.missing.as_deref()
     }
 
-    pub(crate) fn default_verdict(&self) -> Verdict {
-        self.settings.default_verdict
+    /// What is answered when nothing was found. A tool that nobody knows is never allowed by default.
+    pub(crate) fn default_for(&self, call: &Call) -> Verdict {
+        if call.tool.kind == ToolKind::Unknown { Verdict::Defer } else { self.settings.default_verdict }
     }
 
     pub(crate) fn matches(&self, rows: &[CallRow<'_>]) -> Vec<RuleMatch<'_>> {

@@ -110,6 +110,14 @@ fn verdict_answer_and_findings() {
 }
 
 #[test]
+fn an_unknown_tool_is_never_allowed_by_default() {
+    let policy = policy("", Verdict::Allow);
+    let verdict = |call: &Call| drive(call, &policy, &state(Mode::Enforce, true), &Lexical).0.verdict;
+    assert_eq!(verdict(&call("Magic", ToolKind::Unknown, "", &[])), Verdict::Defer);
+    assert_eq!(verdict(&call("TodoWrite", ToolKind::Internal, "", &[])), Verdict::Allow);
+}
+
+#[test]
 fn a_malformed_call_is_denied_and_still_matched() {
     let nul = Call { problems: vec![IntakeProblem::NulByte], ..bash("git \0") };
     check(&nul, Mode::Enforce, true, (Verdict::Deny, Verdict::Deny, 2));

@@ -8,6 +8,9 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+/// Exit code of `castellan daemon` when another daemon serves the home.
+pub const DAEMON_ALREADY_RUNS: i32 = 5;
+
 /// An absolute home directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
@@ -59,6 +62,11 @@ impl Home {
     /// What a hook could not tell a daemon: one line each, read and removed by the next daemon.
     pub fn gaps(&self) -> PathBuf {
         self.run().join("gaps")
+    }
+
+    /// Gaps that a daemon has taken and is recording.
+    pub fn gaps_taken(&self) -> PathBuf {
+        self.run().join("gaps.taken")
     }
 
     /// Standard error of a daemon that a hook started.

@@ -4,11 +4,15 @@
 //! knows no agent, no rule and no JSON, and uses nothing but `std`, because the hook links it.
 
 mod frame;
+mod gap;
 mod home;
 mod limits;
 mod message;
 
 pub use frame::{Frame, Kind, VERSION, WireError, read_frame, write_frame};
-pub use home::{Home, bind, connect};
-pub use limits::{CONTROL_BYTES_MAX, FRAME_BYTES_MAX, HOLD_MS_MAX, PAYLOAD_BYTES_MAX, REPLY_BYTES_MAX};
+pub use gap::Gap;
+pub use home::{DAEMON_ALREADY_RUNS, Home, bind, connect};
+pub use limits::{
+    CONTROL_BYTES_MAX, FRAME_BYTES_MAX, GAPS_BYTES_MAX, HOLD_MS_MAX, PAYLOAD_BYTES_MAX, REPLY_BYTES_MAX,
+};
 pub use message::{Hold, Reply, Request};

@@ -13,6 +13,9 @@ pub const REPLY_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of one control frame's body, either way. A status with every rule's name fits many times.
 pub const CONTROL_BYTES_MAX: usize = 4 * 1024 * 1024;
 
+/// Bytes of the file of gaps: about 10,000 lines. A hook adds no more; the first ones tell the story.
+pub const GAPS_BYTES_MAX: u64 = 1024 * 1024;
+
 /// Milliseconds that one *hold until* may ask a hook to go on waiting. Below the timeout of 600 s under which the hooks are
 /// registered, so that the hook, not the agent, ends the wait.
 pub const HOLD_MS_MAX: u32 = 590_000;

@@ -2,7 +2,7 @@
 
 #![cfg(test)]
 
-use castellan_wire::{Frame, Hold, Kind, Reply, Request, VERSION, WireError, read_frame, write_frame};
+use castellan_wire::{Frame, Gap, Hold, Kind, Reply, Request, VERSION, WireError, read_frame, write_frame};
 use proptest::prelude::*;
 
 const MAX: usize = 1024;
@@ -63,6 +63,21 @@ proptest! {
     }
 
     #[test]
+    fn gaps_round_trip(unix_ms: u64, parent_pid: u32, agent in "[!-~]{1,64}", event in "[!-~]{1,64}") {
+        let gap = Gap { unix_ms, agent, event, parent_pid, failure: "deadline".to_owned() };
+        let line = gap.to_string();
+        prop_assert_eq!(Gap::parse(line.trim_end_matches('\n')), Some(gap));
+    }
+
+    #[test]
+    fn a_gap_is_one_line_whatever_its_words(agent: String, event: String) {
+        let gap = Gap { unix_ms: 1, agent, event, parent_pid: 2, failure: String::new() };
+        let line = gap.to_string();
+        prop_assert_eq!(line.lines().count(), 1);
+        prop_assert!(Gap::parse(line.trim_end_matches('\n')).is_some());
+    }
+
+    #[test]
     fn a_cut_or_padded_body_is_refused(stdout: Vec<u8>, cut in 1usize..8) {
         let body = Reply { exit: 0, stdout, stderr: vec![] }.encode();
         prop_assert!(Reply::decode(&body[..body.len().saturating_sub(cut)]).is_err());
@@ -75,5 +90,6 @@ proptest! {
         let _ = Request::decode(&bytes);
         let _ = Reply::decode(&bytes);
         let _ = Hold::decode(&bytes);
+        let _ = Gap::parse(&String::from_utf8_lossy(&bytes));
     }
 }

@@ -76,10 +76,9 @@ pub(crate) fn switches_hooks_off(text: &str) -> bool {
 }
 
 fn is_intact(agent: AgentId, entry: &Entry<'_, '_>, argv: &[String]) -> bool {
-    let (Some(program), Some(home)) = (argv.first(), argv.last()) else {
+    let Some(hook) = HookCommand::of_argv(argv) else {
         return false;
     };
-    let hook = HookCommand { program: program.clone(), home: home.clone() };
     let mut events = hook_events(agent).iter();
     events.any(|event| event.name == entry.event && group(agent, &hook, event) == entry.group_json())
 }

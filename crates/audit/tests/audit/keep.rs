@@ -24,10 +24,7 @@ fn rotation_keeps_the_number_of_closed_segments_and_explains_the_rest() {
     assert!(deleted.iter().all(|file| !dir.path().join(file).exists()));
     let verification = dir.verified();
     assert_eq!(verification.routine.segments, 3);
-    let status = log.status();
-    assert_eq!(status.routine.segments, 3);
-    assert_eq!(status.routine.bytes, dir.bytes(Stream::Routine));
-    assert_eq!(status.last_seq, 60 + u64::try_from(deleted.len()).unwrap());
+    assert_eq!(log.status().last_seq, 60 + u64::try_from(deleted.len()).unwrap());
 }
 
 #[test]
@@ -59,13 +56,13 @@ fn a_full_notable_stream_is_reported_and_deleted_only_at_twice_its_size() {
     let log = dir.open(Config { notable_bytes: 20_000, ..small() });
     let mut appended = 0;
     while !log.status().limit_reached {
-        assert!(log.status().notable.bytes < 20_000);
+        assert!(dir.bytes(Stream::Notable) < 20_000);
         appended += 1;
         log.append(&call("deny"), at(1)).unwrap();
     }
     let denies = || dir.entries(&deny_only()).len();
     assert_eq!(denies(), appended, "nothing is deleted at the limit");
-    while log.status().notable.bytes < 39_000 {
+    while dir.bytes(Stream::Notable) < 39_000 {
         appended += 1;
         assert!(appended < 200, "the stream does not grow");
         log.append(&call("deny"), at(1)).unwrap();
@@ -73,7 +70,7 @@ fn a_full_notable_stream_is_reported_and_deleted_only_at_twice_its_size() {
     assert_eq!(denies(), appended, "nothing is deleted below twice the limit");
     for _ in 0..60 {
         log.append(&call("deny"), at(1)).unwrap();
-        assert!(log.status().notable.bytes <= 40_000 + 2_000);
+        assert!(dir.bytes(Stream::Notable) <= 40_000 + 2_000);
     }
     assert!(denies() < appended + 60);
     assert!(log.status().limit_reached);

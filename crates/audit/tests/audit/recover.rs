@@ -64,7 +64,7 @@ fn lines_lost_by_a_crash_of_the_machine_are_recorded_and_their_numbers_not_used_
     let log = dir.open(Config::default());
     assert_eq!(log.append(&call("allow"), at(1)).unwrap(), 7);
     let verification = verify(dir.path()).unwrap();
-    assert_eq!(verification.gaps, []);
+    assert_eq!(verification.missing, []);
     assert_eq!(verification.losses.len(), 1);
     assert_eq!((verification.losses[0].after_seq, verification.losses[0].up_to_seq), (3, 5));
     assert!(!verification.ok());

@@ -3,14 +3,14 @@
 
 mod answer;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use castellan_agents::{AgentId, Incoming, Origin, decode};
+use castellan_agents::{AgentId, Incoming, Origin, Question, decode, file_input, question_event, shell_call};
 use castellan_daemon::{Config, FileSystem};
 use castellan_event::{Call, Mode, Verdict};
 use castellan_policy::{RequestId, State, drive};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::exit::Exit;
 use crate::global::Global;
@@ -49,14 +49,6 @@ pub(crate) struct Options {
     json: bool,
 }
 
-impl Options {
-    fn tool(&self) -> &str {
-        self.tool.as_deref().unwrap_or("Bash")
-    }
-}
-
-const EVENT: &str = "PreToolUse";
-
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
     let config = Config::read(&layout.config_file())?;
@@ -65,10 +57,10 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     // What the rules say is asked, so the mode is not applied; the answer names it.
     let state = State {
         mode: Mode::Enforce,
-        agent_asks: castellan_agents::can_ask(options.agent, EVENT),
+        agent_asks: castellan_agents::can_ask(options.agent, question_event(options.agent)),
         next_request: RequestId::from_seed(0),
     };
-    let (decision, _, answers) = drive(&call, &loaded.policy, &state, &FileSystem);
+    let (decision, _, answers) = drive(&call, &loaded.policy, &state, &FileSystem::default());
     let daemon = global.client()?.status().ok();
     let answered = Answered {
         agent: options.agent,
@@ -98,47 +90,25 @@ fn call(options: &Options) -> anyhow::Result<Call> {
         Some(dir) => std::path::absolute(dir)?,
         None => std::env::current_dir().context("the current directory is unknown: give `--cwd`")?,
     };
-    let payload = json!({
-        "session_id": "check",
-        "transcript_path": "",
-        "cwd": cwd.to_string_lossy(),
-        "permission_mode": "default",
-        "hook_event_name": EVENT,
-        "tool_name": options.tool(),
-        "tool_input": input(options)?,
-        "tool_use_id": "check",
-    });
-    let origin = Origin { correlation_id: 1, agent_pid: 0, hook_cwd: cwd.to_string_lossy().into_owned() };
-    match decode(options.agent, EVENT, payload.to_string().as_bytes(), &origin)? {
+    let (agent, cwd) = (options.agent, cwd.to_string_lossy());
+    let (tool, input) = tool_and_input(options)?;
+    let question = Question { session_id: "check", cwd: &cwd, tool, input, use_id: "check" };
+    let origin = Origin { correlation_id: 1, agent_pid: 0, hook_cwd: cwd.clone().into_owned() };
+    let event = question_event(agent);
+    match decode(agent, event, question.payload(agent).as_bytes(), &origin)? {
         Incoming::Question(call) => Ok(call),
-        Incoming::Permission(_) | Incoming::Done(_) | Incoming::Notice(_) => {
-            bail!("`{EVENT}` was not read as a question; report this as a bug")
+        Incoming::Permission(_) | Incoming::Done(_) | Incoming::Session(_) => {
+            bail!("`{event}` was not read as a question; report this as a bug")
         }
     }
 }
 
-fn input(options: &Options) -> anyhow::Result<Json> {
-    if let Some(input) = &options.input {
-        return serde_json::from_str(input).context("`--input` is not JSON");
-    }
-    if let Some(file) = &options.file {
-        return Ok(input_for_file(options.tool(), file));
-    }
-    Ok(json!({ "command": options.command }))
+/// Without a tool, a command goes to the agent's shell. The command line has one of the three.
+fn tool_and_input(options: &Options) -> anyhow::Result<(&str, Json)> {
+    let tool = options.tool.as_deref().unwrap_or_default();
+    Ok(match (&options.input, &options.file) {
+        (Some(input), _) => (tool, serde_json::from_str(input).context("`--input` is not JSON")?),
+        (None, Some(file)) => (tool, file_input(options.agent, tool, file)),
+        (None, None) => shell_call(options.agent, options.command.as_deref().unwrap_or_default()),
+    })
 }
-
-/// A file tool's input; what is written does not matter to rules on paths.
-fn input_for_file(tool: &str, file: &str) -> Json {
-    let key = KEYS.iter().find(|(name, _)| *name == tool).map_or("file_path", |(_, key)| key);
-    let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
-    match tool {
-        "apply_patch" => {
-            json!({ "command": format!("*** Begin Patch\n*** Add File: {file}\n+{name}\n*** End Patch") })
-        }
-        _ => json!({ key: file }),
-    }
-}
-
-/// Tools whose key for a path is another than `file_path`.
-const KEYS: &[(&str, &str)] =
-    &[("NotebookEdit", "notebook_path"), ("Glob", "path"), ("Grep", "path"), ("view_image", "path")];

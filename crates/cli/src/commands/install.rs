@@ -1,5 +1,6 @@
 //! `castellan install`: makes the home, registers the hooks, starts the daemon. Says what it changed and how to undo it; a
-//! second run changes nothing. What it tightens needs nobody's leave; leading hooks away from another castellan does.
+//! second run changes nothing. What it tightens needs nobody's leave; leading hooks away from another castellan does, and a
+//! milder mode for a home that is in use.
 
 mod home;
 mod report;
@@ -10,11 +11,11 @@ use anyhow::{Context, bail};
 use castellan_agents::{AgentId, HookCommand};
 use castellan_daemon::ControlClient;
 use castellan_event::Mode;
+use castellan_wire::Home;
 
 use crate::account::Account;
 use crate::agent_files::{AgentFiles, is_executable};
 use crate::directories::Directories;
-use crate::edit::Edited;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::launch::{self, Started};
@@ -67,11 +68,16 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let owner = owner(global, options)?;
     let agents = agents(options)?;
     let hook = hook(&owner.home)?;
+    let registrations: Vec<Registration> =
+        agents.iter().map(|agent| registration(*agent, options.managed)).collect::<anyhow::Result<_>>()?;
+    if !options.dry_run {
+        require_leave(&registrations, &hook)?;
+    }
     let mut report = Report::new(options.dry_run);
 
     let made = if owner.is_self { make_home(&owner, options, &mut report)? } else { None };
-    for agent in &agents {
-        register(*agent, &hook, options, &mut report);
+    for registration in &registrations {
+        register(registration, &hook, options, &mut report);
     }
     if options.launchers {
         for agent in &agents {
@@ -132,16 +138,33 @@ fn hook(home: &Path) -> anyhow::Result<HookCommand> {
     Ok(HookCommand { program: text(&program)?, home: text(home)? })
 }
 
+/// Needs a person where hooks lead to another castellan now, which would lose the agents' calls. Nothing is changed before.
+fn require_leave(registrations: &[Registration], hook: &HookCommand) -> anyhow::Result<()> {
+    // A file that cannot be read is not changed either, which is said then.
+    let elsewhere = |registration: &&Registration| registration.leads_elsewhere(hook).unwrap_or(false);
+    let losing: Vec<_> = registrations.iter().filter(elsewhere).collect();
+    if losing.is_empty() {
+        return Ok(());
+    }
+    let titles: Vec<&str> = losing.iter().map(|registration| registration.agent.title()).collect();
+    let homes: Vec<Home> = losing.iter().flat_map(|registration| registration.homes()).collect();
+    presence::require(&homes, &format!("install: hooks lead to {}", hook.home))
+        .with_context(|| format!("the hooks of {} lead to another castellan now", titles.join(", ")))
+}
+
 fn make_home(owner: &Owner, options: &Options, report: &mut Report) -> anyhow::Result<Option<home::Made>> {
+    let is_new = home::is_new(&owner.home) && !is_led_to(&owner.home)?;
+    let apart = owner.apart.as_ref().filter(|_| is_new);
     if options.dry_run {
-        let layout = home::layout(&owner.home, owner.apart.as_ref())?;
+        let layout = home::layout(&owner.home, apart)?;
         if !layout.config_file().exists() {
             report.home(layout.config());
         }
         return Ok(None);
     }
-    let mode = options.mode.unwrap_or(Mode::Enforce);
-    let made = home::make(&owner.home, owner.apart.as_ref(), mode)?;
+    // The mode of a home in use is changed by its daemon, which asks for a person.
+    let mode = options.mode.filter(|_| is_new).unwrap_or(Mode::Enforce);
+    let made = home::make(&owner.home, apart, mode)?;
     if made.is_new {
         report.home(made.layout.config());
     } else {
@@ -151,19 +174,15 @@ fn make_home(owner: &Owner, options: &Options, report: &mut Report) -> anyhow::R
 }
 
 /// One agent's failure keeps no other from being guarded.
-fn register(agent: AgentId, hook: &HookCommand, options: &Options, report: &mut Report) {
-    let registered = registration(agent, options.managed).and_then(|registration| {
-        let edited = add(&registration, hook, options.dry_run)?;
-        Ok((registration, edited))
-    });
-    match registered {
-        Ok((registration, edited)) => {
-            report.registered(&registration, &edited);
+fn register(registration: &Registration, hook: &HookCommand, options: &Options, report: &mut Report) {
+    match registration.add(hook, options.dry_run) {
+        Ok(edited) => {
+            report.registered(registration, &edited);
             if let Some(why) = registration.ignored().unwrap_or_default() {
-                report.ignored(&registration, &why);
+                report.ignored(registration, &why);
             }
         }
-        Err(error) => report.failed(agent, &error),
+        Err(error) => report.failed(registration.agent, &error),
     }
 }
 
@@ -174,12 +193,16 @@ fn registration(agent: AgentId, managed: bool) -> anyhow::Result<Registration> {
     Ok(Registration::of_user(&AgentFiles::of_environment(agent)?))
 }
 
-fn add(registration: &Registration, hook: &HookCommand, dry_run: bool) -> anyhow::Result<Edited> {
-    if !dry_run && registration.leads_elsewhere(hook)? {
-        // The castellan that the hooks lead to now loses the agent's calls.
-        presence::require_here().context("the hooks lead to another castellan now")?;
+/// Reports whether hooks lead to a home already, which their first call makes, with the defaults.
+fn is_led_to(home: &Path) -> anyhow::Result<bool> {
+    for agent in AgentId::ALL {
+        for managed in [false, true] {
+            if registration(agent, managed)?.homes().iter().any(|led_to| led_to.dir() == home) {
+                return Ok(true);
+            }
+        }
     }
-    registration.add(hook, dry_run)
+    Ok(false)
 }
 
 /// Starts the daemon; one that runs already loads the rules that were updated. On a home that was there before, the mode

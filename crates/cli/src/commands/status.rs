@@ -119,7 +119,7 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
     if report.log_limit_reached {
         rows.push(warning(
             "log",
-            "the denied calls of 90 days do not fit: raise `log.notable_mib` in config.toml",
+            "the denied calls do not fit for as long as they are kept: raise `log.notable_mib` in config.toml",
         ));
     }
     rows.extend(report.problems.iter().map(|problem| warning("problem", problem)));

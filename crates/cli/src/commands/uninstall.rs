@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use castellan_agents::AgentId;
 use castellan_daemon::Layout;
+use castellan_wire::Home;
 
 use crate::agent_files::AgentFiles;
 use crate::commands::stop;
@@ -53,11 +54,9 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
                 own.display()
             );
         }
-        // The daemon may be another user's, who is asked for nothing here: root decides.
-        presence::require_here()?;
-    } else {
-        presence::require(layout.home(), &action(options))?;
     }
+    let registrations = registrations(options)?;
+    presence::require(&homes(&registrations, &layout), &action(options))?;
     let for_machine = machine_registrations();
     if let (true, Some(registration)) = (options.purge, for_machine.first()) {
         let (title, file) = (registration.agent.title(), registration.file.display());
@@ -65,8 +64,8 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         bail!("{title} is registered for the whole machine in `{file}`: {first}");
     }
     let mut undone = Undone::default();
-    for registration in registrations(options)? {
-        undone.registration(&registration, registration.remove());
+    for registration in &registrations {
+        undone.registration(registration, registration.remove());
     }
     if options.launchers || options.is_whole() {
         for agent in agents(options) {
@@ -80,7 +79,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         Ok(())
     };
     // What was undone is said, whatever comes of the daemon.
-    write(global, &layout, options, &undone)?;
+    write(global, &left(&layout, options, &registrations), &undone)?;
     stopped?;
     Ok(if undone.failures.is_empty() { Exit::Done } else { Exit::Incomplete })
 }
@@ -127,6 +126,17 @@ fn stop(layout: &Layout, and_purge: bool, undone: &mut Undone) -> anyhow::Result
     Ok(())
 }
 
+/// The homes that lose calls, and the one that was named: who names one chooses who answers there.
+fn homes(registrations: &[Registration], layout: &Layout) -> Vec<Home> {
+    let mut homes: Vec<Home> = Vec::new();
+    for home in registrations.iter().flat_map(Registration::homes).chain([layout.home().clone()]) {
+        if !homes.contains(&home) {
+            homes.push(home);
+        }
+    }
+    homes
+}
+
 /// What the log says about it.
 fn action(options: &Options) -> String {
     let words: Vec<&str> = agents(options).into_iter().map(AgentId::word).collect();
@@ -152,7 +162,7 @@ fn registrations(options: &Options) -> anyhow::Result<Vec<Registration>> {
 fn purge(layout: &Layout) -> anyhow::Result<()> {
     let (config, home) = (layout.config(), layout.home());
     let trees = [config.join("rules"), layout.log(), layout.last_good(), home.run()];
-    let files = [layout.config_file(), home.dir().join("layout")];
+    let files = [layout.config_file(), Layout::file(home.dir())];
     let dirs: [&Path; 3] = [config, layout.state(), home.dir()];
     for tree in trees.iter().filter(|tree| tree.exists()) {
         std::fs::remove_dir_all(tree).with_context(|| format!("`{}`", tree.display()))?;
@@ -167,7 +177,7 @@ fn purge(layout: &Layout) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn write(global: &Global, layout: &Layout, options: &Options, undone: &Undone) -> anyhow::Result<()> {
+fn write(global: &Global, left: &[Vec<Cell>], undone: &Undone) -> anyhow::Result<()> {
     let Undone { rows, failures } = undone;
     for failure in failures {
         writeln!(anstream::stderr(), "{BAD}not done{BAD:#}: {}", output::printable_lines(failure))?;
@@ -180,16 +190,15 @@ fn write(global: &Global, layout: &Layout, options: &Options, undone: &Undone) -
     if rows.is_empty() && failures.is_empty() {
         writeln!(out, "nothing to do")?;
     }
-    let left = left(layout, options)?;
     if !left.is_empty() {
         writeln!(out, "\nleft in place:")?;
-        output::write_table(&mut out, &left)?;
+        output::write_table(&mut out, left)?;
     }
     Ok(())
 }
 
 /// What is still there, and how it goes.
-fn left(layout: &Layout, options: &Options) -> anyhow::Result<Vec<Vec<Cell>>> {
+fn left(layout: &Layout, options: &Options, registrations: &[Registration]) -> Vec<Vec<Cell>> {
     let mut left = Vec::new();
     let mut add = |what: &str, path: PathBuf, how: &str| {
         if path.exists() {
@@ -200,7 +209,7 @@ fn left(layout: &Layout, options: &Options) -> anyhow::Result<Vec<Vec<Cell>>> {
         add("configuration, rules", layout.config().to_owned(), "castellan uninstall --purge");
         add("log", layout.log(), "castellan uninstall --purge");
     }
-    for registration in registrations(options)? {
+    for registration in registrations {
         for backup in backups(&registration.file) {
             add("backup", backup, "delete it when you no longer need it");
         }
@@ -210,7 +219,7 @@ fn left(layout: &Layout, options: &Options) -> anyhow::Result<Vec<Vec<Cell>>> {
             add("for everybody", registration.file, "sudo castellan uninstall --managed");
         }
     }
-    Ok(left)
+    left
 }
 
 fn machine_registrations() -> Vec<Registration> {

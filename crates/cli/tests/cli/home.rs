@@ -1,5 +1,6 @@
 //! A throw-away user: home directory, XDG directories below it, a repository and the programs. Dropping it ends the daemon.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -80,8 +81,8 @@ impl Home {
 
     /// Runs `castellan` without a terminal, as a program would.
     pub(crate) fn run(&self, arguments: &[&str]) -> Done {
-        let mut command = self.command(&self.bin().join("castellan"));
-        done(command.args(arguments).stdin(Stdio::null()).output().unwrap())
+        let program = self.bin().join("castellan").display().to_string();
+        self.without_terminal(&[&[program.as_str()], arguments].concat())
     }
 
     /// Runs `castellan` and expects that it is done.
@@ -100,25 +101,51 @@ impl Home {
 
     /// The same as root, with a private `/etc` that is the directory `etc` here.
     pub(crate) fn run_as_root(&self, arguments: &[&str]) -> Option<Done> {
-        let (program, etc) = (self.bin().join("castellan").display().to_string(), self.path("etc"));
+        namespaced(self.at_terminal(&self.root_line(arguments))?)
+    }
+
+    /// The same without a terminal.
+    pub(crate) fn run_as_root_program(&self, arguments: &[&str]) -> Option<Done> {
+        namespaced(self.without_terminal(&self.root_line(arguments)))
+    }
+
+    fn root_line(&self, arguments: &[&str]) -> Vec<String> {
         self.write("etc/passwd", "root:x:0:0::/root:/bin/sh\n");
         let mut line = vec!["unshare", "--mount"];
         if !rustix::process::geteuid().is_root() {
             line.push("--map-root-user");
         }
-        let etc = etc.display().to_string();
-        let mount = "mount --bind \"$0\" /etc || exit 99; exec \"$@\"";
-        line.extend(["sh", "-c", mount, &etc, &program]);
-        line.extend(arguments);
-        let done = self.at_terminal(&line)?;
-        if done.code == Some(99) || done.stderr.starts_with("unshare:") {
-            skipped(&format!("no private mount namespace: {}", done.stderr.trim()));
+        let paths = [self.path("etc"), self.bin().join("castellan")].map(|path| path.display().to_string());
+        line.extend(["sh", "-c", "mount --bind \"$0\" /etc || exit 99; exec \"$@\""]);
+        line.extend(paths.iter().map(String::as_str).chain(arguments.iter().copied()));
+        line.into_iter().map(str::to_owned).collect()
+    }
+
+    /// The same as somebody who is not root, and who may change everything here. `None`, after saying so, where that
+    /// user cannot start the program.
+    pub(crate) fn run_without_root(&self, arguments: &[&str]) -> Option<Done> {
+        if !rustix::process::geteuid().is_root() {
+            return Some(self.run(arguments));
+        }
+        open_to_all(self.root.path());
+        let mut command = self.command(Path::new("setpriv"));
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+        command.arg(self.bin().join("castellan")).args(arguments).stdin(Stdio::null());
+        let done = done(command.output().unwrap());
+        if done.stderr.starts_with("setpriv:") {
+            skipped(&format!("no user but root can run what was built: {}", done.stderr.trim()));
             return None;
         }
         Some(done)
     }
 
-    fn at_terminal(&self, line: &[&str]) -> Option<Done> {
+    /// In a session of its own, for the tests themselves may have a terminal.
+    fn without_terminal(&self, line: &[impl AsRef<OsStr>]) -> Done {
+        let mut command = self.command(Path::new("setsid"));
+        done(command.arg("--wait").args(line).stdin(Stdio::null()).output().unwrap())
+    }
+
+    fn at_terminal(&self, line: &[impl AsRef<OsStr>]) -> Option<Done> {
         let (_master, terminal) = terminal()?;
         let mut command = self.command(Path::new("setsid"));
         command.args(["--ctty", "--wait"]).args(line);
@@ -196,6 +223,23 @@ fn terminal() -> Option<(std::os::fd::OwnedFd, File)> {
         Err(error) => {
             skipped(&format!("this machine gives no terminal: {error}"));
             None
+        }
+    }
+}
+
+fn namespaced(done: Done) -> Option<Done> {
+    if done.code == Some(99) || done.stderr.starts_with("unshare:") {
+        skipped(&format!("no private mount namespace: {}", done.stderr.trim()));
+        return None;
+    }
+    Some(done)
+}
+
+fn open_to_all(dir: &Path) {
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o777)).unwrap();
+    for entry in fs::read_dir(dir).unwrap().flatten() {
+        if entry.file_type().unwrap().is_dir() {
+            open_to_all(&entry.path());
         }
     }
 }

@@ -167,32 +167,6 @@ fn agents_own_variables_are_honoured() {
 }
 
 #[test]
-fn a_new_home_may_begin_in_monitor_and_an_old_one_needs_a_person_for_it() {
-    let home = Home::new();
-    home.run_ok(&["install", "--no-agents", "--mode", "monitor"]);
-    assert_eq!(home.run_ok(&["mode"]), "monitor\n");
-    assert!(home.read("user/.config/castellan/config.toml").contains("\nmode = \"monitor\"\n"));
-    home.run_ok(&["install", "--no-agents", "--mode", "enforce"]);
-    assert_eq!(home.run_ok(&["mode"]), "enforce\n");
-    let refused = home.run(&["install", "claude", "--mode", "monitor"]);
-    assert_eq!(refused.code, Some(4), "{refused:?}");
-    assert!(refused.stdout.contains("Claude Code guarded"), "{}", refused.stdout);
-    assert_eq!(home.run_ok(&["mode"]), "enforce\n");
-}
-
-#[test]
-fn hooks_are_not_led_to_another_castellan_without_a_person() {
-    let home = Home::new();
-    home.run_ok(&["install", "claude"]);
-    let before = home.read(CLAUDE);
-    let other = home.path("other").display().to_string();
-    let done = home.run(&["--home", &other, "install", "claude", "--mode", "monitor"]);
-    assert_eq!(done.code, Some(6), "{done:?}");
-    assert!(done.stderr.contains("this needs a person at a terminal"), "{}", done.stderr);
-    assert_eq!(home.read(CLAUDE), before);
-}
-
-#[test]
 fn with_a_home_of_its_own_everything_lies_below_it() {
     let home = Home::new();
     let dir = home.path("all").display().to_string();
@@ -225,15 +199,4 @@ fn launchers_start_the_agent_with_hooks_on() {
             !home.bin().join("castellan-claude").exists() && !home.bin().join("castellan-codex").exists()
         );
     }
-}
-
-#[test]
-fn managed_needs_root() {
-    if rustix::process::geteuid().is_root() {
-        eprintln!("NOT RUN as root: what a user without root is told");
-        return;
-    }
-    let done = Home::new().run(&["install", "--managed"]);
-    assert_eq!(done.code, Some(7));
-    assert!(done.stderr.contains("/castellan install --managed`"), "{}", done.stderr);
 }

@@ -8,6 +8,7 @@ mod help;
 mod home;
 mod install;
 mod log;
+mod loosen;
 mod managed;
 mod rules;
 mod service;

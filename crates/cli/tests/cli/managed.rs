@@ -1,4 +1,4 @@
-//! `castellan install --managed`, as root with a private `/etc`.
+//! `castellan install --managed`, as root with a private `/etc`, and as somebody who is not.
 
 use crate::home::{Done, Home};
 
@@ -46,6 +46,39 @@ fn the_whole_machine_is_registered_once_and_undone() {
 }
 
 #[test]
+fn the_whole_machine_is_not_led_elsewhere_without_a_person() {
+    let home = Home::new();
+    if root(&home, &["install", "--managed"]).is_none() {
+        return;
+    }
+    let files = || [home.read(CLAUDE), home.read(CODEX)];
+    let before = files();
+    let other = home.path("other").display().to_string();
+    for agents in [&["claude"][..], &["codex"], &[]] {
+        let install = ["--home", &other, "install", "--managed", "--mode", "passthrough"];
+        let refused = home.run_as_root_program(&[&install, agents].concat()).unwrap();
+        assert_eq!(refused.code, Some(4), "{agents:?}: {refused:?}");
+        assert!(refused.stderr.ends_with("this needs a person at a terminal\n"), "{refused:?}");
+        assert_eq!(files(), before, "{agents:?}");
+    }
+    assert!(!home.path("other").exists());
+    let refused = home.run_as_root_program(&["uninstall", "--managed"]).unwrap();
+    assert_eq!((refused.code, files()), (Some(4), before), "{refused:?}");
+
+    root(&home, &["--home", &other, "install", "--managed"]).unwrap();
+    assert!(files().iter().all(|text| text.contains(&other)), "{:?}", files());
+}
+
+#[test]
+fn what_is_not_understood_may_lead_elsewhere() {
+    let home = Home::new();
+    let twice = "{\"hooks\":{},\"hooks\":{}}";
+    home.write(CLAUDE, twice);
+    let Some(refused) = home.run_as_root_program(&["install", "--managed", "claude"]) else { return };
+    assert_eq!((refused.code, home.read(CLAUDE).as_str()), (Some(4), twice), "{refused:?}");
+}
+
+#[test]
 fn a_broken_machine_file_is_left_as_it_is() {
     let home = Home::new();
     home.write(CODEX, "[features\n");
@@ -53,4 +86,23 @@ fn a_broken_machine_file_is_left_as_it_is() {
     assert_eq!(done.code, Some(6), "{done:?}");
     assert!(done.stderr.contains("/etc/codex/requirements.toml`: line 1, column"), "{}", done.stderr);
     assert_eq!(home.read(CODEX), "[features\n");
+}
+
+#[test]
+fn without_root_it_says_what_to_run_and_changes_nothing() {
+    let home = Home::new();
+    home.write("user/.claude/settings.json", "{}");
+    home.write("user/.codex/hooks.json", "{}");
+    let files = home.agent_files();
+    let check = |arguments: &[&str], to: &str, command: &str| {
+        let Some(done) = home.run_without_root(arguments) else { return };
+        let own = home.bin().join("castellan");
+        let expected = format!("castellan: to {to} needs root: run `sudo {} {command}`\n", own.display());
+        assert_eq!((done.code, done.stdout.as_str(), done.stderr.as_str()), (Some(7), "", &*expected));
+        assert_eq!(home.agent_files(), files, "{arguments:?}");
+        assert!(!home.castellan_home().exists(), "{arguments:?}");
+    };
+    check(&["install", "--managed"], "register for the whole machine", "install --managed");
+    check(&["install", "--managed", "codex"], "register for the whole machine", "install --managed");
+    check(&["uninstall", "--managed"], "undo this for the whole machine", "uninstall --managed");
 }

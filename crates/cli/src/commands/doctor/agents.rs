@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use castellan_agents::{
-    AgentId, HookCommand, Inspection, Trust, codex_trust, inspect, repository_switches_off,
+    AgentId, HookCommand, Inspection, Trust, codex_trust, inspect, question_event, repository_switches_off,
 };
 use castellan_daemon::Layout;
 
@@ -12,7 +12,7 @@ use crate::agent_files::{AgentFiles, is_executable};
 use crate::edit::SettingsFile;
 use crate::launch;
 use crate::output::message;
-use crate::registration::{Registration, hook_of};
+use crate::registration::{Registration, hooks};
 
 pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Check>> {
     let files = AgentFiles::of_environment(agent)?;
@@ -36,7 +36,11 @@ pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Chec
         }
         Ok((file, found)) if !found.ours.is_empty() => {
             checks.extend(registered(&files, file, found, layout));
-            found.ours.iter().find(|ours| ours.event == canary::EVENT).and_then(|ours| hook_of(&ours.argv))
+            found
+                .ours
+                .iter()
+                .find(|ours| ours.event == question_event(agent))
+                .and_then(|ours| HookCommand::of_argv(&ours.argv))
         }
         Ok(_) if for_machine => None,
         Ok(_) if files.is_present() => {
@@ -110,17 +114,6 @@ fn registered(files: &AgentFiles, file: &SettingsFile, found: &Inspection, layou
         checks.extend(codex(files, file));
     }
     checks
-}
-
-/// The different commands of castellan's hooks.
-fn hooks(found: &Inspection) -> Vec<HookCommand> {
-    let mut hooks: Vec<HookCommand> = Vec::new();
-    for hook in found.ours.iter().filter_map(|ours| hook_of(&ours.argv)) {
-        if !hooks.contains(&hook) {
-            hooks.push(hook);
-        }
-    }
-    hooks
 }
 
 /// Codex runs a hook only when its user trusts it.

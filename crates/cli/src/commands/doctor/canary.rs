@@ -8,19 +8,18 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use castellan_agents::{AgentId, HookCommand};
+use castellan_agents::{
+    AgentId, HookCommand, HookStart, Question, hook_start, is_deferral, is_denial, question_event,
+};
 use castellan_audit::{CallRecord, Filter, Record};
 use castellan_daemon::{ControlClient, Layout};
 use castellan_event::Mode;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::Check;
 use crate::account::Account;
 use crate::limits::{CANARY_ANSWER_BYTES_MAX, CANARY_TIME, POLL};
 use crate::output::message;
-
-/// The event that precedes a call.
-pub(super) const EVENT: &str = "PreToolUse";
 
 /// A tool that no agent has.
 const TOOL: &str = "castellan_canary";
@@ -36,32 +35,35 @@ struct Answer {
 /// Sends a canary and says what came back.
 pub(super) fn send(agent: AgentId, hook: &HookCommand) -> Check {
     let title = agent.title();
-    match sing(agent, hook) {
+    let start = hook_start(agent, hook, question_event(agent));
+    match sing(agent, &start, Path::new(&hook.home)) {
         Ok(what) => Check::good(title, what),
-        Err(error) => Check::bad(title, format!("the test call failed: {}", message(&error)), remedy(agent)),
+        Err(error) => Check::bad(title, format!("the test call failed: {}", message(&error)), remedy(&start)),
     }
 }
 
-fn remedy(agent: AgentId) -> String {
-    match agent {
-        AgentId::Claude => "look at `castellan status` and `castellan log -n 5`".to_owned(),
-        AgentId::Codex => "look at `castellan status`, and at what your shell's startup files do".to_owned(),
+fn remedy(start: &HookStart) -> &'static str {
+    match start {
+        HookStart::Direct { .. } => "look at `castellan status` and `castellan log -n 5`",
+        HookStart::LoginShell { .. } => {
+            "look at `castellan status`, and at what your shell's startup files do"
+        }
     }
 }
 
-fn sing(agent: AgentId, hook: &HookCommand) -> anyhow::Result<String> {
+fn sing(agent: AgentId, start: &HookStart, home: &Path) -> anyhow::Result<String> {
     let use_id = format!("canary-{:016x}", RandomState::new().build_hasher().finish());
     let started = Instant::now();
-    let answer = ask(command(agent, hook)?, &payload(&use_id))?;
+    let answer = ask(command(start)?, &payload(agent, &use_id))?;
     let took_ms = started.elapsed().as_millis();
-    let layout = Layout::read(Path::new(&hook.home))?;
+    let layout = Layout::read(home)?;
     let mode: Mode = match ControlClient::new(layout.home().clone()).status() {
         Ok(status) => status.mode.parse().map_err(anyhow::Error::msg)?,
         // It answered all the same, so it denied by itself.
         Err(_) => bail!("the hook denied without a daemon: {}", answer.stderr.trim()),
     };
     let record = record(&layout, &use_id)?;
-    judge(mode, &answer, &record)?;
+    judge(agent, mode, &answer, &record)?;
     Ok(match mode {
         Mode::Enforce => format!("a test call was denied and recorded, in {took_ms} ms"),
         Mode::Monitor | Mode::Passthrough => {
@@ -71,12 +73,12 @@ fn sing(agent: AgentId, hook: &HookCommand) -> anyhow::Result<String> {
 }
 
 /// In enforce the agent reads a deny; else it reads nothing.
-fn judge(mode: Mode, answer: &Answer, record: &CallRecord) -> anyhow::Result<()> {
-    if answer.exit != Some(0) {
-        bail!("the hook ended with {:?}: {}", answer.exit, answer.stderr.trim());
-    }
-    let decision = serde_json::from_str::<Json>(&answer.stdout).unwrap_or_default();
-    let denied = decision.pointer("/hookSpecificOutput/permissionDecision") == Some(&json!("deny"));
+fn judge(agent: AgentId, mode: Mode, answer: &Answer, record: &CallRecord) -> anyhow::Result<()> {
+    let exit = match answer.exit {
+        Some(exit @ 0) => exit,
+        exit => bail!("the hook ended with {exit:?}: {}", answer.stderr.trim()),
+    };
+    let denied = is_denial(agent, question_event(agent), exit, &answer.stdout);
     match mode {
         Mode::Enforce if denied => Ok(()),
         Mode::Enforce if record.verdict != "deny" => {
@@ -85,46 +87,36 @@ fn judge(mode: Mode, answer: &Answer, record: &CallRecord) -> anyhow::Result<()>
             )
         }
         Mode::Enforce => bail!("the hook did not answer with a denial: {}", answer.stdout.trim()),
-        Mode::Monitor | Mode::Passthrough if answer.stdout.trim().is_empty() => Ok(()),
+        Mode::Monitor | Mode::Passthrough if is_deferral(exit, &answer.stdout) => Ok(()),
         Mode::Monitor | Mode::Passthrough => bail!("it was not left to the agent: {}", answer.stdout.trim()),
     }
 }
 
-/// Claude Code starts the hook itself; Codex has the login shell do it.
-fn command(agent: AgentId, hook: &HookCommand) -> anyhow::Result<Command> {
-    let argv = [&hook.program, "--agent", agent.word(), "--event", EVENT, "--home", &hook.home];
-    let [program, arguments @ ..] = argv;
-    match agent {
-        AgentId::Claude => {
+/// The hook as the agent starts it.
+fn command(start: &HookStart) -> anyhow::Result<Command> {
+    match start {
+        HookStart::Direct { argv } => {
+            let (program, arguments) = argv.split_first().context("the hook has no program")?;
             let mut command = Command::new(program);
             command.args(arguments);
             Ok(command)
         }
-        AgentId::Codex => {
+        HookStart::LoginShell { arguments } => {
             let account =
                 Account::own().context("your login shell is unknown: you are not in /etc/passwd")?;
-            let line: Vec<String> =
-                argv.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
             let mut command = Command::new(&account.shell);
-            command.arg("-c").arg(line.join(" "));
+            command.args(arguments);
             Ok(command)
         }
     }
 }
 
-fn payload(use_id: &str) -> String {
+fn payload(agent: AgentId, use_id: &str) -> String {
     let cwd = std::env::current_dir().unwrap_or_default();
-    json!({
-        "session_id": "castellan-doctor",
-        "transcript_path": "",
-        "cwd": cwd.to_string_lossy(),
-        "permission_mode": "default",
-        "hook_event_name": EVENT,
-        "tool_name": TOOL,
-        "tool_input": {},
-        "tool_use_id": use_id,
-    })
-    .to_string()
+    let cwd = cwd.to_string_lossy();
+    let question =
+        Question { session_id: "castellan-doctor", cwd: &cwd, tool: TOOL, input: json!({}), use_id };
+    question.payload(agent)
 }
 
 fn ask(mut command: Command, payload: &str) -> anyhow::Result<Answer> {

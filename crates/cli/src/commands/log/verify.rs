@@ -61,10 +61,10 @@ pub(crate) fn problems(verification: &Verification) -> Vec<String> {
     let broken = streams.into_iter().filter_map(|stream| stream.broken.as_ref());
     let mut problems: Vec<String> =
         broken.map(|broken| format!("{}:{}: {}", broken.file, broken.line, broken.what)).collect();
-    problems.extend(verification.gaps.iter().map(|gap| match gap.twice {
-        true => format!("the number {} is used twice", gap.first),
-        false => format!("the records {} to {} are missing", gap.first, gap.last),
-    }));
+    let missing = verification.missing.iter();
+    problems
+        .extend(missing.map(|range| format!("the records {} to {} are missing", range.first, range.last)));
+    problems.extend(verification.repeated.iter().map(|seq| format!("the number {seq} is used twice")));
     problems.extend(verification.losses.iter().map(|loss| {
         let (after, up_to) = (loss.after_seq, loss.up_to_seq);
         format!(

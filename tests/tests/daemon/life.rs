@@ -1,7 +1,5 @@
 //! The daemon's life: one for each home, started by the first hook, stopped only by a person, never in the way of a
-//! second session, never without a record.
-
-#![cfg(test)]
+//! second session.
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -9,37 +7,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use castellan_tests::home::Home;
-use castellan_tests::hook::{self, bash, call, judge, understood};
-use castellan_tests::process::{Running, processes_of, until};
+use castellan_tests::hook::{self, ENFORCE, RULES, bash, judge, understood};
+use castellan_tests::process::{Running, until};
 use castellan_tests::terminal;
 use castellan_wire::{Kind, REPLY_BYTES_MAX, Request, connect, read_frame, write_frame};
 use rustix::process::{Signal, kill_process, test_kill_process};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
-const LIMIT: Duration = Duration::from_secs(20);
-const ENFORCE: &str = "version = 1\n";
-
-const RULES: &str = "
-- rule: Test deny
-  desc: d
-  condition: tool.input_command contains forbidden
-  output: the test denies
-  priority: CRITICAL
-  source: coding_agent
-  tags: [coding_agent_deny]
-";
-
-fn daemons(home: &Home) -> usize {
-    let is_daemon = |pid: &rustix::process::Pid| {
-        let words = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
-        String::from_utf8_lossy(&words).split('\0').nth(1) == Some("daemon")
-    };
-    processes_of(&home.castellan()).iter().filter(|pid| is_daemon(pid)).count()
-}
-
-fn status(home: &Home) -> Json {
-    serde_json::from_str(&home.run_castellan(&["status", "--json"]).unwrap().stdout).unwrap()
-}
+use crate::{LIMIT, daemons, status};
 
 #[test]
 fn fifty_hooks_at_once_make_a_home_and_start_one_daemon() -> anyhow::Result<()> {
@@ -55,7 +30,7 @@ fn fifty_hooks_at_once_make_a_home_and_start_one_daemon() -> anyhow::Result<()> 
         assert_eq!(understood(&done), "deny");
         assert!(done.stdout.contains("correlation="), "not judged by a daemon: {done:?}");
     }
-    assert_eq!(daemons(&home), 1);
+    assert_eq!(daemons(&home).len(), 1);
     assert_eq!(home.records()?.iter().filter(|record| record["type"] == "call").count(), 50);
     for (path, mode) in
         [("run", 0o700), ("run/hook.sock", 0o600), ("run/control.sock", 0o600), ("state/log", 0o700)]
@@ -117,11 +92,11 @@ fn a_stop_needs_a_person_and_is_remembered() -> anyhow::Result<()> {
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
     let stopped = terminal::run_castellan(&home, &["stop"])?;
     assert_eq!(stopped.code, Some(0), "{stopped:?}");
-    until(LIMIT, || Ok((daemons(&home) == 0).then_some(())))?.unwrap();
+    until(LIMIT, || Ok(daemons(&home).is_empty().then_some(())))?.unwrap();
     let denied = judge(&home, &bash("ls"))?;
     assert_eq!(understood(&denied), "deny");
     assert!(denied.stderr.contains("stopped by the user"), "{denied:?}");
-    assert_eq!(daemons(&home), 0);
+    assert_eq!(daemons(&home), []);
     home.start_daemon()?;
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
     let records = home.records()?;
@@ -191,7 +166,7 @@ fn an_overloaded_session_denies_only_itself() -> anyhow::Result<()> {
     let home = Home::with_castellan("overload", ENFORCE, RULES)?;
     home.start_daemon()?;
     let socket = castellan_wire::Home::new(home.castellan()).unwrap().hook_socket();
-    // This test's process is the agent of these connections; none of them sends a whole frame.
+    // This test's parent process is the agent of these connections; none of them sends a whole frame.
     let held: Vec<_> = (0..32).map(|_| connect(&socket)).collect::<Result<_, _>>()?;
     let closed = until(LIMIT, || {
         let mut one_more = connect(&socket)?;
@@ -205,104 +180,4 @@ fn an_overloaded_session_denies_only_itself() -> anyhow::Result<()> {
     assert!(other.took < Duration::from_secs(5), "{other:?}");
     drop(held);
     Ok(())
-}
-
-#[test]
-fn a_broken_rule_file_at_start_leaves_the_last_good_set_in_force() -> anyhow::Result<()> {
-    let home = Home::with_castellan("last-good", ENFORCE, RULES)?;
-    let pid = home.start_daemon()?;
-    kill_process(pid, Signal::KILL)?;
-    let rules = home.castellan().join("config/rules/user/test.yaml");
-    std::fs::write(&rules, format!("{RULES}\n- rule: broken\n  condition: tool.nam = x\n"))?;
-    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
-    assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
-    let status = status(&home);
-    assert_eq!(status["policy_origin"], "last_good");
-    assert!(status["problems"].to_string().contains("test.yaml:10:"), "{status}");
-    Ok(())
-}
-
-#[test]
-fn a_broken_rule_file_without_a_last_good_set_denies_all_but_reads() -> anyhow::Result<()> {
-    let home = Home::with_castellan("no-policy", ENFORCE, "- rule: [")?;
-    let denied = judge(&home, &bash("ls"))?;
-    assert_eq!(understood(&denied), "deny");
-    assert!(denied.stdout.contains("test.yaml:1:"), "names no file and line: {denied:?}");
-    assert_eq!(
-        understood(&judge(&home, &call("Write", &json!({"file_path": "/x", "content": ""})))?),
-        "deny"
-    );
-    assert_eq!(understood(&judge(&home, &call("Read", &json!({"file_path": "/x"})))?), "defer");
-    assert_eq!(status(&home)["policy_origin"], "missing");
-    Ok(())
-}
-
-#[test]
-fn a_broken_rule_file_at_run_time_changes_nothing_until_it_is_mended() -> anyhow::Result<()> {
-    let home = Home::with_castellan("reload", ENFORCE, RULES)?;
-    let pid = home.start_daemon()?;
-    let rules = home.castellan().join("config/rules/user/test.yaml");
-    let policy = status(&home)["policy"].clone();
-    std::fs::write(&rules, "- rule: broken\n  condition: (\n")?;
-    kill_process(pid, Signal::HUP)?;
-    until(LIMIT, || Ok((status(&home)["policy_origin"] == "last_good").then_some(())))?.unwrap();
-    assert_eq!(status(&home)["policy"], policy);
-    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
-    std::fs::write(&rules, RULES.replace("forbidden", "prohibited"))?;
-    kill_process(pid, Signal::HUP)?;
-    until(LIMIT, || Ok((status(&home)["policy_origin"] == "current").then_some(())))?.unwrap();
-    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer");
-    assert_eq!(understood(&judge(&home, &bash("prohibited"))?), "deny");
-    Ok(())
-}
-
-#[test]
-fn a_log_that_cannot_be_opened_denies() -> anyhow::Result<()> {
-    let home = Home::with_castellan("no-log", ENFORCE, RULES)?;
-    // A file where the directory should be holds for root, too.
-    home.write(&home.castellan().join("state/log"), "")?;
-    assert_eq!(understood(&judge(&home, &bash("ls"))?), "deny");
-    let stderr = std::fs::read_to_string(home.castellan().join("run/daemon.stderr"))?;
-    assert!(stderr.contains("state/log"), "the daemon does not say why: {stderr}");
-    Ok(())
-}
-
-/// Runs the daemon with its state on a file system of 256 KiB, in a mount namespace of its own.
-#[test]
-fn a_full_disk_denies_and_loses_no_record() -> anyhow::Result<()> {
-    let home = Home::with_castellan("full", ENFORCE, RULES)?;
-    let state = home.castellan().join("state");
-    std::fs::create_dir_all(&state)?;
-    let script = "mount -t tmpfs -o size=256k,mode=700 castellan \"$1\" && exec \"$2\" daemon --home \"$3\"";
-    let mut command = home.command(Path::new("unshare"));
-    command.args(["--mount", "--map-root-user", "--", "sh", "-c", script, "sh"]);
-    command.arg(&state).arg(home.bin().join("castellan")).arg(home.castellan());
-    let daemon = Running::start(&mut command)?;
-    let socket = home.castellan().join("run/hook.sock");
-    if until(Duration::from_secs(5), || Ok(socket.exists().then_some(())))?.is_none() {
-        castellan_tests::agents::not_run("no private mount namespace: the full-disk test did not run")?;
-        return Ok(());
-    }
-    let long = "x".repeat(3000);
-    let answers: Vec<_> = (0..120).map(|_| judge(&home, &bash(&long))).collect::<anyhow::Result<_>>()?;
-    let words: Vec<_> = answers.iter().map(understood).collect();
-    let kept = words.iter().take_while(|word| *word == "defer").count();
-    assert!(kept > 10 && kept < 120, "{kept} of 120 were recorded");
-    assert!(words[kept..].iter().all(|word| word == "deny"), "{words:?}");
-    assert!(answers[kept].stderr.contains("could not be recorded"), "{:?}", answers[kept]);
-    let last_failure = status(&home)["last_failure"].to_string();
-    assert!(last_failure.contains("No space left"), "the user is not told why: {last_failure}");
-    let records = std::fs::read_to_string(format!(
-        "/proc/{}/root{}",
-        pid_of(&home),
-        state.join("log/routine.jsonl").display()
-    ))?;
-    assert!(records.ends_with('\n'), "a torn line");
-    assert_eq!(records.lines().filter(|line| line.contains("\"type\":\"call\"")).count(), kept);
-    drop(daemon);
-    Ok(())
-}
-
-fn pid_of(home: &Home) -> i64 {
-    status(home)["pid"].as_i64().unwrap()
 }

@@ -1,0 +1,61 @@
+//! How an agent is started with its hooks on, and how the agent starts a hook. What each does stands in `claude.rs` and
+//! `codex.rs`. It starts nothing itself.
+
+use crate::agent::AgentId;
+use crate::settings::HookCommand;
+use crate::{claude, codex, shell_words};
+
+/// How an agent starts a hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HookStart {
+    /// It starts the program itself.
+    Direct {
+        /// Program and arguments.
+        argv: Vec<String>,
+    },
+    /// It starts the user's login shell, which reads its startup files.
+    LoginShell {
+        /// Arguments of the shell.
+        arguments: Vec<String>,
+    },
+}
+
+/// Returns how the agent starts the hook that is registered for `event`.
+pub fn hook_start(agent: AgentId, hook: &HookCommand, event: &str) -> HookStart {
+    match agent {
+        AgentId::Claude => claude::start(hook, event),
+        AgentId::Codex => codex::start(hook, event),
+    }
+}
+
+/// Returns the start of a shell's command line that starts the agent so that no repository can switch its hooks off.
+pub fn agent_line(agent: AgentId) -> String {
+    let arguments = match agent {
+        AgentId::Claude => claude::HOOKS_ON,
+        AgentId::Codex => codex::HOOKS_ON,
+    };
+    shell_words::join([agent.word()].iter().chain(arguments))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_agent_has_its_own_way() {
+        let hook = HookCommand { program: "/b/castellan-hook".to_owned(), home: "/it's".to_owned() };
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let argv = words(&["/b/castellan-hook", "--agent", "claude", "--event", "E", "--home", "/it's"]);
+        assert_eq!(HookCommand::of_argv(&argv).as_ref(), Some(&hook));
+        assert_eq!(hook_start(AgentId::Claude, &hook, "E"), HookStart::Direct { argv });
+        let line = r"/b/castellan-hook --agent codex --event E --home '/it'\''s'";
+        let arguments = words(&["-c", line]);
+        assert_eq!(hook_start(AgentId::Codex, &hook, "E"), HookStart::LoginShell { arguments });
+    }
+
+    #[test]
+    fn the_line_is_quoted_for_a_shell() {
+        assert_eq!(agent_line(AgentId::Claude), r#"claude --settings '{"disableAllHooks":false}'"#);
+        assert_eq!(agent_line(AgentId::Codex), "codex -c 'features.hooks=true'");
+    }
+}

@@ -1,0 +1,49 @@
+//! [`Refusals`]: how often turned-away connections are recorded. A flood of them must not fill the log: one record a second
+//! says how many there were.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::limits::REFUSAL_RECORDS_EVERY;
+
+#[derive(Debug, Default)]
+pub(crate) struct Refusals {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    recorded: Option<Instant>,
+    unrecorded: u64,
+}
+
+impl Refusals {
+    /// Counts a refusal at `now`. Returns how many went unrecorded before it when it is to be recorded itself.
+    pub(crate) fn count(&self, now: Instant) -> Option<u64> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent =
+            inner.recorded.is_some_and(|last| now.saturating_duration_since(last) < REFUSAL_RECORDS_EVERY);
+        if recent {
+            inner.unrecorded = inner.unrecorded.saturating_add(1);
+            return None;
+        }
+        inner.recorded = Some(now);
+        Some(std::mem::take(&mut inner.unrecorded))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_becomes_one_record_a_second() {
+        let (refusals, start) = (Refusals::default(), Instant::now());
+        assert_eq!(refusals.count(start), Some(0));
+        for _ in 0..100 {
+            assert_eq!(refusals.count(start), None);
+        }
+        assert_eq!(refusals.count(start + REFUSAL_RECORDS_EVERY), Some(100));
+        assert_eq!(refusals.count(start + 2 * REFUSAL_RECORDS_EVERY), Some(0));
+    }
+}

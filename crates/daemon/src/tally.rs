@@ -1,0 +1,55 @@
+//! [`Tally`]: what the daemon has done since it started, for `castellan status`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use castellan_event::Verdict;
+
+use crate::control::VerdictCounts;
+
+/// Counts of this run.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    deny: AtomicU64,
+    ask: AtomicU64,
+    allow: AtomicU64,
+    defer: AtomicU64,
+    failures: AtomicU64,
+    last_failure: Mutex<String>,
+}
+
+impl Tally {
+    /// Counts a judged call.
+    pub(crate) fn judged(&self, verdict: Verdict) {
+        let count = match verdict {
+            Verdict::Deny => &self.deny,
+            Verdict::Ask => &self.ask,
+            Verdict::Allow => &self.allow,
+            Verdict::Defer => &self.defer,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a failure of our own.
+    pub(crate) fn failed(&self, message: &str) {
+        self.failures.fetch_add(1, Ordering::Relaxed);
+        message.clone_into(&mut self.last_failure.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Judged calls by verdict.
+    pub(crate) fn verdicts(&self) -> VerdictCounts {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        VerdictCounts {
+            deny: read(&self.deny),
+            ask: read(&self.ask),
+            allow: read(&self.allow),
+            defer: read(&self.defer),
+        }
+    }
+
+    /// Failures of our own, and the last of them; empty when there was none.
+    pub(crate) fn failures(&self) -> (u64, String) {
+        let last = self.last_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        (self.failures.load(Ordering::Relaxed), last)
+    }
+}

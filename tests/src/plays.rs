@@ -1,0 +1,93 @@
+//! What every agent plays alike: one list, from which `shared_plays!` makes the tests of one agent. It must not know how
+//! the agents differ.
+
+use anyhow::Result;
+
+use crate::agents::Agent;
+use crate::run::Options;
+use crate::scenario::{
+    Absent, Case, Registered, SwitchedOff, check, check_absent_daemon, check_killed_daemon, check_loosening,
+    check_parallel_calls, check_switched_off,
+};
+
+/// Declares a test for each play, with `$agent`.
+#[macro_export]
+macro_rules! shared_plays {
+    ($agent:expr) => {
+        $crate::shared_plays! {
+            $agent;
+            a_call_that_no_rule_is_about_runs_when_the_agent_lets_it,
+            a_denied_call_does_not_run,
+            a_denied_call_runs_in_monitor_mode_and_is_recorded,
+            an_agent_cannot_loosen,
+            nothing_runs_after_a_deliberate_stop,
+            nothing_runs_without_the_daemons_binary,
+            a_call_does_not_run_when_the_daemon_is_killed_while_it_waits,
+            parallel_calls_are_judged_one_by_one,
+            a_repository_does_not_switch_off_a_launched_agent,
+            a_repository_does_not_switch_off_the_managed_registration,
+        }
+    };
+    ($agent:expr; $($play:ident),+ $(,)?) => {
+        $(
+            #[test]
+            fn $play() -> anyhow::Result<()> {
+                $crate::plays::$play($agent)
+            }
+        )+
+    };
+}
+
+/// No opinion leaves the call to the agent, which here asks nobody.
+pub fn a_call_that_no_rule_is_about_runs_when_the_agent_lets_it(agent: Agent) -> Result<()> {
+    check(agent, Case::touch(agent, "other-file", true, "", ("defer", "defer", true)))
+}
+
+/// The model is told the rule and its message.
+pub fn a_denied_call_does_not_run(agent: Agent) -> Result<()> {
+    let told = "Test deny: the test denies this file";
+    check(agent, Case::touch(agent, "denied-file", false, told, ("deny", "deny", true)))
+}
+
+/// Monitor mode changes the answer, not the verdict on record.
+pub fn a_denied_call_runs_in_monitor_mode_and_is_recorded(agent: Agent) -> Result<()> {
+    let case = Case::touch(agent, "denied-file", true, "", ("deny", "defer", false));
+    check(agent, Case { mode: "monitor", ..case })
+}
+
+/// A tool call is no person, terminal or not.
+pub fn an_agent_cannot_loosen(agent: Agent) -> Result<()> {
+    check_loosening(agent, &Options::default())
+}
+
+/// A stop does not open the door, and hooks do not undo it.
+pub fn nothing_runs_after_a_deliberate_stop(agent: Agent) -> Result<()> {
+    check_absent_daemon(agent, Absent::Stopped)
+}
+
+/// A daemon that cannot be started denies.
+pub fn nothing_runs_without_the_daemons_binary(agent: Agent) -> Result<()> {
+    check_absent_daemon(agent, Absent::NoBinary)
+}
+
+/// An answer that never comes is a deny.
+pub fn a_call_does_not_run_when_the_daemon_is_killed_while_it_waits(agent: Agent) -> Result<()> {
+    check_killed_daemon(agent)
+}
+
+/// One denied call of a turn does not touch the other.
+pub fn parallel_calls_are_judged_one_by_one(agent: Agent) -> Result<()> {
+    check_parallel_calls(agent)
+}
+
+/// The launcher's flags are stronger than a repository's files.
+pub fn a_repository_does_not_switch_off_a_launched_agent(agent: Agent) -> Result<()> {
+    check_switched_off(agent, Registered::Launcher, SwitchedOff::BeforeStart, true)?;
+    check_switched_off(agent, Registered::Launcher, SwitchedOff::MidSession, true)
+}
+
+/// The machine's settings are stronger than a repository's files.
+pub fn a_repository_does_not_switch_off_the_managed_registration(agent: Agent) -> Result<()> {
+    check_switched_off(agent, Registered::Managed, SwitchedOff::BeforeStart, true)?;
+    check_switched_off(agent, Registered::Managed, SwitchedOff::MidSession, true)
+}

@@ -1,0 +1,32 @@
+//! The daemon: its life, what protects it from other processes, and what it does with broken files, a full disk and an
+//! agent's second question.
+
+#![cfg(test)]
+
+mod broken_files;
+mod isolation;
+mod life;
+mod log;
+mod second_question;
+
+use std::time::Duration;
+
+use castellan_tests::home::Home;
+use castellan_tests::process::processes_of;
+use rustix::process::Pid;
+use serde_json::Value as Json;
+
+/// The daemon does all of this at once; only a broken one takes this long.
+const LIMIT: Duration = Duration::from_secs(20);
+
+fn daemons(home: &Home) -> Vec<Pid> {
+    let is_daemon = |pid: &Pid| {
+        let words = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+        String::from_utf8_lossy(&words).split('\0').nth(1) == Some("daemon")
+    };
+    processes_of(&home.castellan()).into_iter().filter(is_daemon).collect()
+}
+
+fn status(home: &Home) -> Json {
+    serde_json::from_str(&home.run_castellan(&["status", "--json"]).unwrap().stdout).unwrap()
+}
