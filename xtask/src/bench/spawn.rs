@@ -26,7 +26,8 @@ pub(crate) struct Measured {
     pub(crate) name: &'static str,
     pub(crate) wall_p50_us: f64,
     pub(crate) wall_p99_us: f64,
-    pub(crate) cpu_us: f64,
+    pub(crate) cpu_p50_us: f64,
+    pub(crate) cpu_p99_us: f64,
 }
 
 impl<'a> Case<'a> {
@@ -72,7 +73,7 @@ impl<'a> Case<'a> {
 /// Runs every case `calls` times after a warm-up, in turns, so that whatever else the machine does falls on all of them.
 pub(crate) fn measure(cases: &[Case<'_>], calls: usize) -> anyhow::Result<Vec<Measured>> {
     let mut walls = vec![Vec::with_capacity(calls); cases.len()];
-    let mut cpus = vec![0.0; cases.len()];
+    let mut cpus = vec![Vec::with_capacity(calls); cases.len()];
     for round in 0..WARM_UP + calls {
         for ((case, wall), cpu) in cases.iter().zip(&mut walls).zip(&mut cpus) {
             let before = children_cpu_us()? + process_cpu_us(case.server.pid())?;
@@ -82,15 +83,16 @@ pub(crate) fn measure(cases: &[Case<'_>], calls: usize) -> anyhow::Result<Vec<Me
             let took = started.elapsed();
             if round >= WARM_UP {
                 wall.push(took.as_secs_f64() * 1e6);
-                *cpu += children_cpu_us()? + process_cpu_us(case.server.pid())? - before;
+                cpu.push(children_cpu_us()? + process_cpu_us(case.server.pid())? - before);
             }
         }
     }
-    let measured = cases.iter().zip(&mut walls).zip(&cpus).map(|((case, wall), cpu)| Measured {
+    let measured = cases.iter().zip(&mut walls).zip(&mut cpus).map(|((case, wall), cpu)| Measured {
         name: case.name,
         wall_p50_us: percentile(wall, 50.0),
         wall_p99_us: percentile(wall, 99.0),
-        cpu_us: cpu / calls as f64,
+        cpu_p50_us: percentile(cpu, 50.0),
+        cpu_p99_us: percentile(cpu, 99.0),
     });
     Ok(measured.collect())
 }

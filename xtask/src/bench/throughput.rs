@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use castellan_wire::{Home, Kind, REPLY_BYTES_MAX, Reply, Request, connect, read_frame, write_frame};
 
 use super::stats::percentile;
-use super::{ALLOWED, DENIED};
+use super::{DEFERRED, DENIED};
 
 const TIME: Duration = Duration::from_secs(3);
 const CLIENTS: [usize; 3] = [1, 4, 16];
@@ -63,7 +63,7 @@ fn call(home: &Home, number: usize) -> anyhow::Result<()> {
         event: "PreToolUse".into(),
         parent_pid: std::process::id(),
         cwd: b"/".to_vec(),
-        payload: if denied { DENIED } else { ALLOWED }.into(),
+        payload: if denied { DENIED } else { DEFERRED }.into(),
     };
     let mut stream = connect(&home.hook_socket())?;
     write_frame(&mut stream, Kind::Request, &request.encode())?;
