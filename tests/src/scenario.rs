@@ -33,6 +33,14 @@ const RULES: &str = r#"
   source: coding_agent
   tags: [coding_agent_ask]
 
+- rule: Test patch
+  desc: Denies a file of the tests by what a patch does to it, whatever carries the patch.
+  condition: tool.name = apply_patch and tool.patch_op = Add and tool.real_file_path endswith "/patched-file"
+  output: the test denies this patch
+  priority: CRITICAL
+  source: coding_agent
+  tags: [coding_agent_deny]
+
 - rule: Test allow
   desc: Allows a file of the tests.
   condition: tool.file_path endswith "allowed-file"

@@ -27,6 +27,15 @@ fn a_denied_patch_changes_nothing() -> Result<()> {
     check(Codex, Case { call: free_call("apply_patch", patch), ..case })
 }
 
+/// Codex carries out such a patch itself, and calls its hook for the shell text only.
+#[test]
+fn a_denied_patch_inside_shell_text_changes_nothing() -> Result<()> {
+    let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: patched-file\n+x\n*** End Patch\nEOF\n";
+    let told = "Test patch: the test denies this patch";
+    let case = Case::touch(Codex, "patched-file", false, told, ("deny", "deny", true));
+    check(Codex, Case { call: Codex.shell(patch), ..case })
+}
+
 /// Codex takes an empty answer for a yes.
 #[test]
 fn an_allowed_call_runs() -> Result<()> {

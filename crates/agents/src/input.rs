@@ -45,11 +45,15 @@ pub(crate) fn read_call(
 }
 
 /// Returns the text by which a permission request is matched to the question about the same call: canonical tool and
-/// input, whatever the order of its keys. Codex adds a `description` to the second.
+/// input, whatever the order of its keys. Codex 0.169.0 adds a `description` to the second, and leaves out the line break at
+/// the end of a patch.
 pub fn call_key_input(call: &Call) -> String {
     let mut input = call.input.clone();
-    if let (ToolKind::Shell, Some(fields)) = (call.tool.kind, input.as_object_mut()) {
+    if let (ToolKind::Shell | ToolKind::Patch, Some(fields)) = (call.tool.kind, input.as_object_mut()) {
         fields.remove("description");
+        if let Some(Json::String(command)) = fields.get_mut("command") {
+            command.truncate(command.trim_end().len());
+        }
     }
     input.sort_all_objects();
     format!("{} {input}", call.tool.name)

@@ -65,7 +65,7 @@ impl ControlServer {
         let pid = credentials.pid.as_raw_nonzero().get().unsigned_abs();
         let peer = Peer { pid, uid: credentials.uid.as_raw() };
         if credentials.uid != rustix::process::geteuid() {
-            return;
+            return self.judge.fail("peer", "another user's process tried to connect for control");
         }
         let Ok(frame) = read_frame(&mut Timed::new(stream, FRAME_TIME), CONTROL_BYTES_MAX) else { return };
         let (body, ends) = match read_request(&frame) {
