@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use castellan_tests::home::Home;
-use castellan_tests::hook::{self, FakeDaemon, bash, judge, understood};
+use castellan_tests::hook::{self, ENFORCE, FakeDaemon, RULES, bash, judge, understood};
 use castellan_tests::process::{Running, processes_of, until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value as Json, json};
@@ -24,7 +24,7 @@ fn codex_bash(command: &str) -> Json {
 }
 
 fn home(name: &str) -> Home {
-    Home::with_castellan(name, "version = 1\n", "").unwrap()
+    Home::with_castellan(name, ENFORCE, RULES).unwrap()
 }
 
 /// The hook's own process below the one that starts it.
@@ -105,16 +105,7 @@ fn the_answer_comes_before_the_note() -> anyhow::Result<()> {
 
 #[test]
 fn an_answer_that_nobody_can_read_becomes_exit_2() -> anyhow::Result<()> {
-    let rules = "
-- rule: Test deny
-  desc: d
-  condition: tool.input_command contains forbidden
-  output: the test denies
-  priority: CRITICAL
-  source: coding_agent
-  tags: [coding_agent_deny]
-";
-    let home = Home::with_castellan("unread", "version = 1\n", rules)?;
+    let home = Home::with_castellan("unread", ENFORCE, RULES)?;
     home.start_daemon()?;
     for redirect in ["exec >/dev/null", "exec >&-", "exec >/dev/full"] {
         let script = format!("{redirect}; exec \"$@\"");
