@@ -99,7 +99,7 @@ fn fits(text: &str) -> bool {
 fn fitting(text: &str) -> usize {
     let mut written: usize = 0;
     let over = text.bytes().position(|byte| {
-        written = written.saturating_add(byte_width(byte));
+        written = written.saturating_add(1).saturating_add(usize::from(escape_width(byte)));
         written > WRITTEN_BYTES_MAX
     });
     text.floor_char_boundary(over.unwrap_or(text.len()))
@@ -107,18 +107,24 @@ fn fitting(text: &str) -> usize {
 
 /// Returns the bytes of a text as JSON writes it, without its quotes.
 fn width(text: &str) -> usize {
-    text.bytes().map(byte_width).sum()
+    // Sums of one byte each, which cannot overflow, and no branches: sixteen bytes are looked at together.
+    let escapes = text.as_bytes().chunks(32).map(|chunk| {
+        let sum = chunk.iter().fold(0, |sum: u8, byte| sum.wrapping_add(escape_width(*byte)));
+        usize::from(sum)
+    });
+    escapes.fold(text.len(), usize::saturating_add)
 }
 
-fn byte_width(byte: u8) -> usize {
-    match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
-        0..=0x1f => LONGEST_ESCAPE,
-        _ => 1,
-    }
+/// Bytes that JSON writes for a byte beside the byte itself.
+fn escape_width(byte: u8) -> u8 {
+    let control = u8::from(byte < 0x20);
+    let short = u8::from(matches!(byte, 0x08..=0x0a | 0x0c | 0x0d));
+    let quoted = u8::from(byte == b'"') | u8::from(byte == b'\\');
+    // `\u0001` or `\n` or `\"`.
+    control.wrapping_mul(5).wrapping_sub(short.wrapping_mul(4)).wrapping_add(quoted)
 }
 
-/// Bytes of `\u0000`.
+/// Bytes of `\u0001`.
 const LONGEST_ESCAPE: usize = 6;
 
 fn marker(count: usize, unit: &str) -> String {
@@ -299,6 +305,39 @@ mod tests {
         let nest = |depth| (0..depth).fold(json!([1, 2]), |inner, _| json!([inner]));
         assert_eq!(written(&nest(INPUT_DEPTH_MAX - 1)), nest(INPUT_DEPTH_MAX - 1));
         assert!(written(&nest(INPUT_DEPTH_MAX)).to_string().contains("…[cut 2 items]"));
+    }
+
+    /// Every byte of these becomes more in the line: by its escape, by the placeholder for a secret.
+    #[test]
+    fn escapes_and_placeholders_make_no_text_longer_than_its_limit() {
+        for unit in ["\u{1}", "\n", "\"", "\\", "token=a ", "a://:b@", "ü\u{7f}\u{0}"] {
+            let text = unit.repeat(TEXT_BYTES_MAX / unit.len());
+            let written = serde_json::to_string(&cleaned(&text)).unwrap();
+            let (start, count) = written.rsplit_once("…[cut ").unwrap();
+            assert!((WRITTEN_BYTES_MAX - 8..=WRITTEN_BYTES_MAX + 1).contains(&start.len()), "{unit:?} {written}");
+            assert!(count.ends_with(" bytes]\""), "{unit:?} {written}");
+        }
+        // The longest that stay whole.
+        let lines = "\n".repeat(WRITTEN_BYTES_MAX / 2);
+        assert_eq!(cleaned(&lines), lines);
+    }
+
+    #[test]
+    fn a_list_over_its_limit_ends_in_the_count_of_what_is_missing() {
+        let check = |entries: &[&str], kept: usize| {
+            let mut bytes = Vec::new();
+            let texts = |text: &&'static str| [("a", *text), ("b", "")];
+            let entries: Vec<&'static str> = entries.iter().map(|text| text.to_string().leak() as &str).collect();
+            list(&entries, texts, "b", &mut serde_json::Serializer::new(&mut bytes)).unwrap();
+            assert!(bytes.len() <= LIST_BYTES_MAX + 64, "{}", bytes.len());
+            let mut expected: Vec<_> = entries.iter().take(kept).map(|text| json!({"a": text, "b": ""})).collect();
+            if kept < entries.len() {
+                expected.push(json!({"b": format!("…[cut {} items]", entries.len() - kept)}));
+            }
+            assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), json!(expected));
+        };
+        check(&[], 0);
+        check(&["x"], 1);
     }
 
     fn any_json() -> impl Strategy<Value = Value> {

@@ -3,7 +3,7 @@
 //! A line is in the file whole or not at all. Knows neither the other stream nor when a segment may be deleted.
 
 use std::collections::VecDeque;
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -242,7 +242,8 @@ impl Writer {
         let path = segment::live_path(&self.dir, self.stream);
         let ours = live.file.metadata().map_err(AuditError::io("read", &path))?;
         let there = fs::symlink_metadata(&path).ok();
-        let in_place = there.is_some_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino()));
+        let identity = |file: &Metadata| (file.dev(), file.ino());
+        let in_place = there.as_ref().is_some_and(|there| identity(there) == identity(&ours));
         let message = if !in_place {
             "the file was moved or removed by someone else"
         } else if ours.len() != live.segment.bytes && !live.torn {
@@ -254,6 +255,11 @@ impl Writer {
         if in_place {
             live.segment.bytes = ours.len();
         } else {
+            if there.is_some() {
+                // As an editor does. Moved aside, it stands in the way of no record, and a person can still look at it.
+                let aside = path.with_added_extension("replaced");
+                fs::rename(&path, aside).map_err(AuditError::io("rename", &path))?;
+            }
             self.live = None;
         }
         let (stream, file) = (self.stream, segment::file_name(&path));

@@ -8,7 +8,6 @@ use castellan_agents::{
     AgentId, HookCommand, Inspection, SettingsProblem, inspect, machine_settings_path, managed_settings_text,
     register, register_managed_codex, unregister, unregister_managed_codex,
 };
-
 use castellan_wire::Home;
 
 use crate::agent_files::AgentFiles;
@@ -108,8 +107,8 @@ impl Registration {
         }
     }
 
-    /// Returns the homes that castellan's hooks lead to; none of a file that cannot be understood. Codex's machine-wide
-    /// file is not looked into: it is root's, and so are few daemons.
+    /// Returns the homes that castellan's hooks lead to; none of a file that cannot be understood, nor of Codex's
+    /// machine-wide file, which is only compared as text.
     pub(crate) fn homes(&self) -> Vec<Home> {
         if (self.scope, self.agent) == (Scope::Machine, AgentId::Codex) {
             return Vec::new();

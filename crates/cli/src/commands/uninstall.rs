@@ -46,14 +46,12 @@ impl Options {
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
-    if options.managed {
-        if !rustix::process::geteuid().is_root() {
-            let own = launch::beside("castellan")?;
-            bail!(
-                "to undo this for the whole machine needs root: run `sudo {} uninstall --managed`",
-                own.display()
-            );
-        }
+    if options.managed && !rustix::process::geteuid().is_root() {
+        let own = launch::beside("castellan")?;
+        bail!(
+            "to undo this for the whole machine needs root: run `sudo {} uninstall --managed`",
+            own.display()
+        );
     }
     let registrations = registrations(options)?;
     presence::require(&homes(&registrations, &layout), &action(options))?;

@@ -40,6 +40,13 @@ fn who_names_a_home_does_not_choose_who_is_asked() {
     }
     let log = home.run_ok(&["log"]);
     assert!(log.contains("uninstall claude") && log.contains("refused"), "{log}");
+
+    // Nor when no true daemon can be asked.
+    let (registered, gone) = (home.castellan_home(), home.path("gone"));
+    home.write(CLAUDE, home.read(CLAUDE).replace(&*registered.to_string_lossy(), &gone.to_string_lossy()));
+    let before = home.agent_files();
+    let refused = home.run(&["--home", &fake, "uninstall", "claude"]);
+    assert_eq!((refused.code, home.agent_files()), (Some(4), before), "{refused:?}");
 }
 
 #[test]
