@@ -12,6 +12,8 @@ mod read;
 #[cfg(test)]
 mod recover;
 #[cfg(test)]
+mod size;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tamper;

@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 
-use castellan_audit::{Config, Filter, Record, Stream, verify};
+use castellan_audit::{Config, Filter, Log, Record, Stream, verify};
 
 use crate::support::*;
 
@@ -82,4 +82,83 @@ fn a_live_segment_that_someone_removed_is_noticed_and_begun_again() {
         dir.entries(&Filter::default()).iter().map(|entry| (entry.seq, entry.record.kind())).collect();
     assert_eq!(kinds, [(2, "recovery"), (3, "call")]);
     assert!(!verify(dir.path()).unwrap().ok());
+}
+
+type Kinds = Vec<(u64, &'static str)>;
+type Losses = Vec<(Stream, u64, u64)>;
+
+/// Kinds of all entries, and the stream and range of each loss that a recovery record tells.
+fn told(dir: &TestDir) -> (Kinds, Losses) {
+    let entries = dir.entries(&Filter::default());
+    let mut losses = Losses::new();
+    for entry in &entries {
+        if let Record::Recovery(recovery) = &entry.record {
+            assert!(recovery.lost, "{recovery:?}");
+            losses.push((recovery.stream, recovery.after_seq, recovery.up_to_seq));
+        }
+    }
+    (entries.iter().map(|entry| (entry.seq, entry.record.kind())).collect(), losses)
+}
+
+/// A log of one routine record (1) and one notable (2), to which `damage` is done.
+fn damaged(damage: impl Fn(&TestDir)) -> (TestDir, Log) {
+    let dir = TestDir::new();
+    let log = dir.open(Config::default());
+    log.append(&call("allow"), at(1)).unwrap();
+    log.append(&call("deny"), at(1)).unwrap();
+    damage(&dir);
+    (dir, log)
+}
+
+fn remove(dir: &TestDir, streams: &[Stream]) {
+    for stream in streams {
+        fs::remove_file(dir.live(*stream)).unwrap();
+    }
+}
+
+#[test]
+fn no_record_goes_to_a_file_that_someone_removed() {
+    let (routine, notable) = ((Stream::Routine, 0, 1), (Stream::Notable, 0, 2));
+    let (dir, log) = damaged(|dir| remove(dir, &[Stream::Routine]));
+    assert_eq!(log.append(&call("allow"), at(2)).unwrap(), 4);
+    assert_eq!(told(&dir), (vec![(2, "call"), (3, "recovery"), (4, "call")], vec![routine]));
+
+    let (dir, log) = damaged(|dir| remove(dir, &[Stream::Notable]));
+    assert_eq!(log.append(&call("deny"), at(2)).unwrap(), 4);
+    assert_eq!(told(&dir), (vec![(1, "call"), (3, "recovery"), (4, "call")], vec![notable]));
+
+    let (dir, log) = damaged(|dir| remove(dir, &Stream::ALL));
+    assert_eq!(log.append(&call("allow"), at(2)).unwrap(), 5);
+    let kinds = vec![(3, "recovery"), (4, "recovery"), (5, "call")];
+    assert_eq!(told(&dir), (kinds, vec![routine, notable]));
+    let verification = verify(dir.path()).unwrap();
+    assert_eq!((verification.missing.len(), verification.losses.len()), (0, 2), "{verification:#?}");
+
+    // The next ones find nothing amiss.
+    log.append(&call("allow"), at(2)).unwrap();
+    log.maintain(at(2)).unwrap();
+    assert_eq!(log.status().last_seq, 6);
+}
+
+#[test]
+fn a_file_in_place_of_a_live_segment_is_moved_aside() {
+    let (dir, log) = damaged(|dir| {
+        remove(dir, &[Stream::Routine]);
+        fs::write(dir.live(Stream::Routine), "an edited copy\n").unwrap();
+    });
+    log.append(&call("allow"), at(2)).unwrap();
+    let kinds = vec![(2, "call"), (3, "recovery"), (4, "call")];
+    assert_eq!(told(&dir), (kinds, vec![(Stream::Routine, 0, 1)]));
+    assert_eq!(fs::read_to_string(dir.path().join("routine.jsonl.replaced")).unwrap(), "an edited copy\n");
+}
+
+#[test]
+fn damage_that_could_not_be_recorded_is_recorded_by_the_next_append() {
+    let (dir, log) = damaged(|dir| fs::remove_dir_all(dir.path()).unwrap());
+    log.append(&call("allow"), at(2)).unwrap_err();
+    log.append(&call("deny"), at(2)).unwrap_err();
+    fs::create_dir(dir.path()).unwrap();
+    log.append(&call("allow"), at(2)).unwrap();
+    let kinds = vec![(3, "recovery"), (4, "recovery"), (5, "call")];
+    assert_eq!(told(&dir), (kinds, vec![(Stream::Routine, 0, 1), (Stream::Notable, 0, 2)]));
 }
