@@ -1,0 +1,198 @@
+//! What a record may be at most: no call is so large that it is refused, holds others up or fills the log.
+
+use std::fs;
+
+use castellan_audit::{
+    CallRecord, Config, ControlRecord, FailureRecord, FileRecord, Filter, FindingRecord, GapRecord, Record,
+    SessionRecord, Stream, WorldRecord,
+};
+use serde_json::Value;
+
+use crate::support::*;
+
+/// Bytes of the longest line there is.
+const LINE_MAX: usize = 272 * 1024;
+
+/// Bytes of the longest string there is, as JSON writes it: cut, with its marker.
+const STRING_MAX: usize = 4096 + 64 + "…[cut 1000000 bytes]".len();
+
+/// Appends to a new log and returns the line.
+fn line(record: &Record) -> String {
+    let dir = TestDir::new();
+    let log = dir.open(Config::default());
+    log.append(record, at(1)).unwrap();
+    dir.verified();
+    let entry = dir.entries(&Filter::default()).pop().unwrap();
+    assert_eq!(entry.record.kind(), record.kind());
+    assert!(entry.line.len() <= LINE_MAX, "{} bytes: {:.200}", entry.line.len(), entry.line);
+    entry.line
+}
+
+/// Reports every string, keys included.
+fn for_each_string(value: &Value, look: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) => look(text),
+        Value::Array(items) => items.iter().for_each(|item| for_each_string(item, look)),
+        Value::Object(members) => members.iter().for_each(|(key, value)| {
+            look(key);
+            for_each_string(value, look);
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// One record of each kind that comes from outside, with `text` in every string. Lists every field, so that a new one
+/// is not forgotten here.
+fn full_of(text: &str, entries: usize) -> Vec<Record> {
+    let t = || text.to_owned();
+    let file = FileRecord { path: t(), real_path: t(), op: t() };
+    let asked = WorldRecord { query: t(), answer: t() };
+    let finding = FindingRecord { verdict: t(), code: t(), rule: t(), message: t() };
+    vec![
+        Record::Call(CallRecord {
+            correlation_id: u64::MAX,
+            request: t(),
+            event: t(),
+            agent: t(),
+            agent_pid: u32::MAX,
+            session_id: t(),
+            subagent_id: t(),
+            permission_mode: t(),
+            cwd: t(),
+            real_cwd: t(),
+            tool: t(),
+            tool_raw: t(),
+            use_id: t(),
+            input: serde_json::json!({ text: vec![serde_json::json!({ text: text }); 2 * entries] }),
+            files: vec![file; entries],
+            world: vec![asked; 2 * entries],
+            findings: vec![finding; entries],
+            verdict: t(),
+            answer: t(),
+            enforced: true,
+            mode: t(),
+            reason: t(),
+            policy: t(),
+            duration_us: u64::MAX,
+        }),
+        Record::Session(SessionRecord {
+            event: t(),
+            agent: t(),
+            agent_pid: u32::MAX,
+            session_id: t(),
+            subagent_id: t(),
+            cwd: t(),
+            tool: t(),
+            use_id: t(),
+            message: t(),
+        }),
+        Record::Control(ControlRecord {
+            action: t(),
+            argument: t(),
+            accepted: true,
+            message: t(),
+            peer_pid: u32::MAX,
+            peer_uid: u32::MAX,
+        }),
+        Record::Failure(FailureRecord {
+            code: t(),
+            message: t(),
+            agent: t(),
+            event: t(),
+            peer_pid: u32::MAX,
+            answer: t(),
+        }),
+        Record::Gap(GapRecord { agent: t(), event: t(), count: u64::MAX, since: t(), message: t() }),
+    ]
+}
+
+#[test]
+fn every_string_of_every_record_is_cut() {
+    for unit in ["x", "\u{1}", "\n", "ü", "token=a "] {
+        for record in full_of(&unit.repeat(40_000 / unit.len()), 1) {
+            let value: Value = serde_json::from_str(&line(&record)).unwrap();
+            let mut cut = 0;
+            for_each_string(&value, &mut |text| {
+                let written = serde_json::to_string(text).unwrap().len() - 2;
+                assert!(written <= STRING_MAX, "{unit:?}: {written} bytes");
+                cut += usize::from(text.ends_with(" bytes]"));
+            });
+            assert!(cut >= 3, "{unit:?}: {cut} strings of a {} are cut", record.kind());
+        }
+    }
+}
+
+#[test]
+fn no_call_makes_a_line_that_is_long() {
+    // Sizes around those that the limits treat differently: a line is longest where each part just fits.
+    for bytes in [1, 20, 100, 690, 1000, 3000, 4096, 10_000] {
+        for unit in ["x", "\u{1}", "token=a ", "a://:b@"] {
+            let text: String = unit.chars().cycle().take(bytes).collect();
+            line(&full_of(&text, 512).swap_remove(0));
+        }
+    }
+}
+
+#[test]
+fn a_list_that_is_too_long_ends_in_the_count_of_what_is_left_out() {
+    let path = |index: usize| format!("/{index:04}/{}", "x".repeat(4000));
+    let mut call = full_call();
+    let expected = call.clone();
+    call.files = (0..512)
+        .map(|index| FileRecord { path: path(index), real_path: path(index), op: "update".into() })
+        .collect();
+    call.world = (0..1024)
+        .map(|index| WorldRecord { query: format!("real_path {}", path(index)), answer: path(index) })
+        .collect();
+    let dir = TestDir::new();
+    let log = dir.open(Config::default());
+    log.append(&Record::Call(call.clone()), at(1)).unwrap();
+    let Some(Record::Call(written)) = dir.entries(&Filter::default()).pop().map(|entry| entry.record) else {
+        panic!("no call");
+    };
+    let (mark, files) = written.files.split_last().unwrap();
+    assert_eq!(files.len(), 3);
+    assert_eq!(files, &call.files[..3]);
+    assert_eq!(mark, &FileRecord { path: "…[cut 509 items]".into(), ..FileRecord::default() });
+    let (mark, world) = written.world.split_last().unwrap();
+    assert_eq!(world, &call.world[..world.len()]);
+    assert_eq!(mark.answer, format!("…[cut {} items]", 1024 - world.len()));
+    // Nothing else pays for them.
+    assert_eq!(
+        CallRecord { files: expected.files.clone(), world: expected.world.clone(), ..written },
+        expected
+    );
+    assert!(fs::metadata(dir.live(Stream::Notable)).unwrap().len() < 64 * 1024);
+}
+
+#[test]
+fn a_patch_of_a_hundred_files_is_recorded_whole() {
+    let mut call = full_call();
+    call.files = (0..100)
+        .map(|index| FileRecord {
+            path: format!("crates/daemon/src/some/module_{index}.rs"),
+            real_path: format!("/home/user/work/project/crates/daemon/src/some/module_{index}.rs"),
+            op: "update".into(),
+        })
+        .collect();
+    let dir = TestDir::new();
+    let log = dir.open(Config::default());
+    log.append(&Record::Call(call.clone()), at(1)).unwrap();
+    assert_eq!(dir.entries(&Filter::default()).pop().unwrap().record, Record::Call(call));
+}
+
+/// The parser's message quotes what it found in the file.
+#[test]
+fn a_record_of_the_log_itself_is_cut_too() {
+    let dir = TestDir::new();
+    let log = dir.open(Config::default());
+    log.append(&call("allow"), at(1)).unwrap();
+    drop(log);
+    let hash = "x".repeat(1 << 20);
+    fs::write(dir.path().join("head"), format!(r#"{{"v":1,"routine":{{"seq":1,"hash":"{hash}"}}}}"#))
+        .unwrap();
+    drop(dir.open(Config::default()));
+    let entry = dir.entries(&Filter::default()).pop().unwrap();
+    assert_eq!(entry.record.kind(), "recovery");
+    assert!(entry.line.contains("is damaged: `xxx") && entry.line.len() < 8 * 1024, "{}", entry.line.len());
+}
