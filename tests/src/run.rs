@@ -24,8 +24,15 @@ pub const CODEX_UNKNOWN_MODEL: &str = "scripted";
 /// Codex runs everything, and asks nobody.
 pub const CODEX_UNBOUND: &[&str] = &["--sandbox", "danger-full-access"];
 
-/// Codex writes in the workspace, and asks a reviewing model about the rest. Without it, `codex exec` never asks.
-pub const CODEX_REVIEWED: &[&str] = &["--approve-for-me"];
+/// Codex writes in the workspace, and asks a reviewing model about the rest. Without it, `codex exec` never asks. The
+/// temporary folder is left out of what it may write, because this checkout may lie there.
+pub const CODEX_REVIEWED: &[&str] = &[
+    "--approve-for-me",
+    "--config",
+    "sandbox_workspace_write.exclude_slash_tmp=true",
+    "--config",
+    "sandbox_workspace_write.exclude_tmpdir_env_var=true",
+];
 
 /// How an agent is started.
 #[derive(Debug, Clone, Copy)]
