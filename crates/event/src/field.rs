@@ -45,8 +45,6 @@ pub struct FieldDef {
     pub level: Level,
     /// Its argument.
     pub arg: FieldArg,
-    /// Part of every rule's output without being named there (Falco's "suggested output").
-    pub suggested: bool,
     /// One line for people.
     pub meaning: &'static str,
 }
@@ -91,7 +89,7 @@ pub fn field_index(name: &str) -> Option<usize> {
 }
 
 const fn text(name: &'static str, meaning: &'static str) -> FieldDef {
-    FieldDef { name, ty: FieldType::Text, level: Level::Call, arg: FieldArg::None, suggested: false, meaning }
+    FieldDef { name, ty: FieldType::Text, level: Level::Call, arg: FieldArg::None, meaning }
 }
 
 const fn number(name: &'static str, meaning: &'static str) -> FieldDef {

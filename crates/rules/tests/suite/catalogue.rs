@@ -30,7 +30,7 @@ pub(crate) static FIELDS: &[FieldDef] = &[
 ];
 
 const fn field(name: &'static str, ty: FieldType, arg: FieldArg) -> FieldDef {
-    FieldDef { name, ty, level: Level::Call, arg, suggested: false, meaning: "" }
+    FieldDef { name, ty, level: Level::Call, arg, meaning: "" }
 }
 
 /// An event: field name to value; a missing key is an absent field.

@@ -103,5 +103,5 @@ fn syscall_field(field: &Json) -> FieldDef {
 }
 
 fn syscall(name: String, ty: FieldType) -> FieldDef {
-    FieldDef { name: name.leak(), ty, level: Level::Call, arg: FieldArg::None, suggested: false, meaning: "" }
+    FieldDef { name: name.leak(), ty, level: Level::Call, arg: FieldArg::None, meaning: "" }
 }
