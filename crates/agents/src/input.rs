@@ -49,11 +49,16 @@ pub(crate) fn read_call(
 /// the end of a patch.
 pub fn call_key_input(call: &Call) -> String {
     let mut input = call.input.clone();
-    if let (ToolKind::Shell | ToolKind::Patch, Some(fields)) = (call.tool.kind, input.as_object_mut()) {
-        fields.remove("description");
-        if let Some(Json::String(command)) = fields.get_mut("command") {
-            command.truncate(command.trim_end().len());
+    match (call.tool.kind, input.as_object_mut()) {
+        (ToolKind::Shell, Some(fields)) => {
+            fields.remove("description");
         }
+        (ToolKind::Patch, Some(fields)) => {
+            if let Some(Json::String(patch)) = fields.get_mut("command") {
+                patch.truncate(patch.trim_end_matches(['\r', '\n']).len());
+            }
+        }
+        _ => {}
     }
     input.sort_all_objects();
     format!("{} {input}", call.tool.name)
