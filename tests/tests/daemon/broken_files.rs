@@ -6,7 +6,7 @@ use castellan_tests::process::until;
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
-use crate::{LIMIT, status};
+use crate::{LIMIT, kill, status};
 
 /// A user's own tag: without this configuration, the rule that has it denies nothing.
 const OWN_TAG: &str = "version = 1\n[tags]\ndeny = \"my_deny\"\n";
@@ -19,7 +19,7 @@ fn own_tag_rules() -> String {
 fn a_broken_rule_file_at_start_leaves_the_last_good_set_in_force() -> anyhow::Result<()> {
     let home = Home::with_castellan("last-good", ENFORCE, RULES)?;
     let pid = home.start_daemon()?;
-    kill_process(pid, Signal::KILL)?;
+    kill(pid)?;
     let rules = home.castellan().join("config/rules/user/test.yaml");
     std::fs::write(&rules, format!("{RULES}\n- rule: broken\n  condition: tool.nam = x\n"))?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
@@ -69,7 +69,7 @@ fn a_broken_rule_file_at_run_time_changes_nothing_until_it_is_mended() -> anyhow
 fn a_broken_configuration_at_start_leaves_the_last_good_one_in_force() -> anyhow::Result<()> {
     let home = Home::with_castellan("config-last-good", OWN_TAG, &own_tag_rules())?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
-    kill_process(home.start_daemon()?, Signal::KILL)?;
+    kill(home.start_daemon()?)?;
     let config = home.castellan().join("config/config.toml");
     std::fs::write(&config, OWN_TAG.replace("[tags]", "typo = 1\n[tags]"))?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
@@ -78,7 +78,7 @@ fn a_broken_configuration_at_start_leaves_the_last_good_one_in_force() -> anyhow
     assert_eq!(told["policy_origin"], "last_good");
     assert!(told["problems"].to_string().contains("config.toml`:2:1: unknown field `typo`"), "{told}");
     // Mended, it is in force again.
-    kill_process(home.start_daemon()?, Signal::KILL)?;
+    kill(home.start_daemon()?)?;
     std::fs::write(&config, OWN_TAG)?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
     assert_eq!(status(&home)["problems"], json!([]));

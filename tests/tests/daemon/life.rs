@@ -14,7 +14,7 @@ use castellan_wire::{Kind, REPLY_BYTES_MAX, Request, connect, read_frame, write_
 use rustix::process::{Signal, kill_process, test_kill_process};
 use serde_json::json;
 
-use crate::{LIMIT, daemons, status};
+use crate::{LIMIT, daemons, kill, status};
 
 #[test]
 fn fifty_hooks_at_once_make_a_home_and_start_one_daemon() -> anyhow::Result<()> {
@@ -50,7 +50,7 @@ fn a_second_daemon_leaves_the_first_alone_and_a_stale_socket_is_no_hindrance() -
     let done = Running::start(&mut second)?.finish(LIMIT)?;
     assert_eq!(done.code, Some(5), "{done:?}");
     assert_eq!(status(&home)["pid"], first.as_raw_nonzero().get());
-    kill_process(first, Signal::KILL)?;
+    kill(first)?;
     assert!(home.castellan().join("run/hook.sock").exists());
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
     assert_ne!(status(&home)["pid"], first.as_raw_nonzero().get());
@@ -140,7 +140,7 @@ fn the_mode_is_switched_live_and_survives_a_restart() -> anyhow::Result<()> {
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
     assert_eq!(terminal::run_castellan(&home, &["mode", "monitor"])?.code, Some(0));
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer");
-    kill_process(pid, Signal::KILL)?;
+    kill(pid)?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer");
     assert_eq!(terminal::run_castellan(&home, &["mode", "passthrough"])?.code, Some(0));
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer");

@@ -11,9 +11,10 @@ mod second_question;
 
 use std::time::Duration;
 
+use anyhow::Context;
 use castellan_tests::home::Home;
-use castellan_tests::process::processes_of;
-use rustix::process::Pid;
+use castellan_tests::process::{processes_of, until};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value as Json;
 
 /// The daemon does all of this at once; only a broken one takes this long.
@@ -25,6 +26,12 @@ fn daemons(home: &Home) -> Vec<Pid> {
         String::from_utf8_lossy(&words).split('\0').nth(1) == Some("daemon")
     };
     processes_of(&home.castellan()).into_iter().filter(is_daemon).collect()
+}
+
+/// Kills a daemon and waits until it is gone: until then its socket still takes connections, which nobody answers.
+fn kill(daemon: Pid) -> anyhow::Result<()> {
+    kill_process(daemon, Signal::KILL)?;
+    until(LIMIT, || Ok(test_kill_process(daemon).is_err().then_some(())))?.context("a killed daemon lives on")
 }
 
 fn status(home: &Home) -> Json {
