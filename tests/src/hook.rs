@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use castellan_wire::{Kind, Request, write_frame};
 use serde_json::{Value as Json, json};
 
 use crate::home::Home;
@@ -88,6 +89,20 @@ pub fn ask_again(home: &Home, agent: &str, call: &Json) -> Result<Finished> {
     fields.remove("tool_use_id");
     fields.insert("hook_event_name".to_owned(), "PermissionRequest".into());
     run(home, agent, "PermissionRequest", payload.to_string().as_bytes())
+}
+
+/// The frame in which a hook sends one of Claude's calls.
+pub fn request_frame(call: &Json) -> Result<Vec<u8>> {
+    let request = Request {
+        agent: "claude".into(),
+        event: "PreToolUse".into(),
+        parent_pid: 1,
+        cwd: b"/".to_vec(),
+        payload: call.to_string().into_bytes(),
+    };
+    let mut frame = Vec::new();
+    write_frame(&mut frame, Kind::Request, &request.encode())?;
+    Ok(frame)
 }
 
 /// What the agent understands: `deny`, `ask`, `allow`, `defer`, or what is wrong with the answer.

@@ -13,7 +13,7 @@ use castellan_agents::{AgentId, encode_failure};
 use castellan_tests::home::Home;
 use castellan_tests::hook::{self, ENFORCE, FakeDaemon, MONITOR, RULES, bash, call, judge, understood};
 use castellan_tests::process::Running;
-use castellan_wire::{Kind, REPLY_BYTES_MAX, Reply, Request, VERSION, connect, read_frame, write_frame};
+use castellan_wire::{Kind, REPLY_BYTES_MAX, Reply, VERSION, connect, read_frame, write_frame};
 use serde_json::{Value as Json, json};
 
 fn payloads() -> Vec<(&'static str, Vec<u8>)> {
@@ -254,15 +254,7 @@ fn the_daemon_survives_garbage_and_goes_on() -> anyhow::Result<()> {
     let home = Home::with_castellan("garbage", ENFORCE, RULES)?;
     home.start_daemon()?;
     let socket = castellan_wire::Home::new(home.castellan()).unwrap().hook_socket();
-    let request = Request {
-        agent: "claude".into(),
-        event: "PreToolUse".into(),
-        parent_pid: 1,
-        cwd: b"/".to_vec(),
-        payload: bash("ls").to_string().into_bytes(),
-    };
-    let mut good = Vec::new();
-    write_frame(&mut good, Kind::Request, &request.encode())?;
+    let good = hook::request_frame(&bash("ls"))?;
     let oversized = [&good[..8], &u32::MAX.to_le_bytes()[..]].concat();
     let other_version = [&good[..4], &(VERSION + 1).to_le_bytes()[..], &good[6..]].concat();
     for bytes in

@@ -103,7 +103,8 @@ fn write_stdout(bytes: &[u8]) -> io::Result<()> {
     let stdout = io::stdout().lock();
     let file = File::from(stdout.as_fd().try_clone_to_owned()?);
     // A closed standard output has been opened as the null device by `std`; a shell's startup file may redirect it there.
-    if file.metadata()?.rdev() == NULL_DEVICE && file.metadata()?.file_type().is_char_device() {
+    let output = file.metadata()?;
+    if output.file_type().is_char_device() && output.rdev() == NULL_DEVICE {
         return Err(io::ErrorKind::BrokenPipe.into());
     }
     (&file).write_all(bytes)

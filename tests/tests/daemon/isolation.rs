@@ -12,7 +12,7 @@ use castellan_tests::agents::not_run;
 use castellan_tests::home::Home;
 use castellan_tests::hook::{self, ENFORCE, RULES, bash, judge, understood};
 use castellan_tests::process::{Running, processes_of, until};
-use castellan_wire::{Kind, REPLY_BYTES_MAX, Request, WireError, read_frame, write_frame};
+use castellan_wire::{Kind, REPLY_BYTES_MAX, WireError, read_frame, write_frame};
 use rustix::process::{Pid, Uid, geteuid};
 use serde_json::json;
 
@@ -134,15 +134,8 @@ fn another_user_is_not_served() -> anyhow::Result<()> {
     home.start_daemon()?;
     let run = home.castellan().join("run");
     let folder = File::open(&run)?;
-    let request = Request {
-        agent: "claude".into(),
-        event: "PreToolUse".into(),
-        parent_pid: 1,
-        cwd: b"/".to_vec(),
-        payload: bash("ls").to_string().into_bytes(),
-    };
-    let (mut call, mut control) = (Vec::new(), Vec::new());
-    write_frame(&mut call, Kind::Request, &request.encode())?;
+    let call = hook::request_frame(&bash("ls"))?;
+    let mut control = Vec::new();
     write_frame(&mut control, Kind::Control, json!({"version": 1, "body": "status"}).to_string().as_bytes())?;
     let sockets = [("hook.sock", &call), ("control.sock", &control)];
     for (name, bytes) in sockets {

@@ -10,7 +10,7 @@ use castellan_tests::home::Home;
 use castellan_tests::hook::{self, ENFORCE, RULES, bash, judge, understood};
 use castellan_tests::process::{Running, until};
 use castellan_tests::terminal;
-use castellan_wire::{Kind, REPLY_BYTES_MAX, Request, connect, read_frame, write_frame};
+use castellan_wire::{REPLY_BYTES_MAX, connect, read_frame};
 use rustix::process::{Signal, kill_process, test_kill_process};
 use serde_json::json;
 
@@ -61,15 +61,7 @@ fn a_second_daemon_leaves_the_first_alone_and_a_stale_socket_is_no_hindrance() -
 fn sigterm_finishes_the_call_in_flight() -> anyhow::Result<()> {
     let home = Home::with_castellan("sigterm", ENFORCE, RULES)?;
     let pid = home.start_daemon()?;
-    let request = Request {
-        agent: "claude".into(),
-        event: "PreToolUse".into(),
-        parent_pid: 1,
-        cwd: b"/".to_vec(),
-        payload: bash("forbidden").to_string().into_bytes(),
-    };
-    let mut bytes = Vec::new();
-    write_frame(&mut bytes, Kind::Request, &request.encode())?;
+    let bytes = hook::request_frame(&bash("forbidden"))?;
     let (half, rest) = bytes.split_at(bytes.len() / 2);
     let paths = castellan_wire::Home::new(home.castellan()).unwrap();
     let mut stream = connect(&paths.hook_socket())?;
