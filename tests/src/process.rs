@@ -96,6 +96,23 @@ pub fn until<T>(limit: Duration, mut condition: impl FnMut() -> Result<Option<T>
     }
 }
 
+/// Stops a process (`SIGSTOP`) and waits until it stands still. An error when it has ended.
+pub fn stop_process(pid: Pid) -> Result<()> {
+    rustix::process::kill_process(pid, Signal::STOP)?;
+    let stat = format!("/proc/{}/stat", pid.as_raw_nonzero());
+    let stopped = until(Duration::from_secs(10), || match process_state(&std::fs::read_to_string(&stat)?) {
+        Some('T') => Ok(Some(())),
+        Some('Z' | 'X') => bail!("process {pid:?} has ended"),
+        _ => Ok(None),
+    })?;
+    stopped.with_context(|| format!("process {pid:?} did not stop"))
+}
+
+/// The state letter of a line of `/proc/PID/stat`: what follows the name, which may itself hold brackets.
+fn process_state(stat: &str) -> Option<char> {
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
 /// Returns the processes whose command line or working directory names a path below `folder`, but for this one.
 pub fn processes_of(folder: &Path) -> Vec<Pid> {
     let own = rustix::process::getpid();

@@ -2,6 +2,7 @@
 //! look at the world, at what the model was told and at the record. It must not know how an answer is encoded.
 
 use std::path::PathBuf;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -11,7 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::agents::Agent;
 use crate::home::Home;
 use crate::model::{Block, Model, Script};
-use crate::process::Finished;
+use crate::process::{Finished, stop_process};
 use crate::run::{self, AGENT_LIMIT, Options};
 use crate::terminal;
 
@@ -174,10 +175,17 @@ pub fn check_absent_daemon(agent: Agent, absent: Absent) -> Result<()> {
 pub fn check_killed_daemon(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
     let daemon = stage.home.start_daemon()?;
-    let script = Script::main([vec![agent.shell("touch other-file")]])
-        .before(0, move || assert_eq!(kill_process(daemon, Signal::STOP), Ok(())));
+    // The hooks of the session's start connect as well, and wait for a moment: only once the daemon stands still is a
+    // waiting hook the call's.
+    let (stopped, is_stopped) = mpsc::channel();
+    let script = Script::main([vec![agent.shell("touch other-file")]]).before(0, move || {
+        let result = stop_process(daemon);
+        // Nobody listens any more when the test has failed.
+        drop(stopped.send(result));
+    });
     let model = Model::start(agent.api(), vec![script])?;
     let running = run::start(agent, &stage.executable, &stage.home, &model, &Options::default())?;
+    is_stopped.recv_timeout(AGENT_LIMIT).context("the model was not asked")??;
     stage.home.wait_for_waiting_hook(Duration::from_secs(30))?;
     kill_process(daemon, Signal::KILL)?;
     let done = running.finish(AGENT_LIMIT)?;
