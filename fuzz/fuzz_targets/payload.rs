@@ -1,16 +1,4 @@
-//! Agents' payloads: no panic, whatever an agent sends.
+//! See `castellan_fuzz_bodies::payload`.
 #![no_main]
 
-use castellan_agents::{AgentId, Incoming, Origin, call_key_input, decode};
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
-    let origin = Origin { correlation_id: 1, agent_pid: 1, hook_cwd: "/".to_owned() };
-    for agent in AgentId::ALL {
-        for event in ["PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "SessionEnd"] {
-            if let Ok(Incoming::Question(call) | Incoming::Permission(call)) = decode(agent, event, bytes, &origin) {
-                let _ = call_key_input(&call);
-            }
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| castellan_fuzz_bodies::payload(bytes));

@@ -1,21 +1,68 @@
 //! A person at a terminal: a command with a controlling terminal of its own.
 
+use std::io::{Read, Write};
 use std::path::Path;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::home::Home;
 use crate::process::{Finished, Running};
 
+/// What a person is asked shows at once; only a broken program takes this long.
+const QUESTION_LIMIT: Duration = Duration::from_secs(20);
+
+/// A program that runs at a terminal of its own.
+#[derive(Debug)]
+pub struct Session {
+    controller: std::fs::File,
+    running: Running,
+}
+
+impl Session {
+    /// Waits until the terminal shows `text`, and types `answer`. What goes to standard output is not shown there.
+    pub fn answer(&mut self, text: &str, answer: &str) -> Result<()> {
+        let mut shown = Vec::new();
+        while !String::from_utf8_lossy(&shown).contains(text) {
+            let mut watched = [PollFd::new(&self.controller, PollFlags::IN)];
+            let limit = Timespec::try_from(QUESTION_LIMIT)?;
+            if poll(&mut watched, Some(&limit))? == 0 {
+                bail!("the terminal does not show `{text}`: {}", String::from_utf8_lossy(&shown));
+            }
+            let mut bytes = [0; 256];
+            let count = self.controller.read(&mut bytes)?;
+            shown.extend(bytes.iter().take(count));
+        }
+        Ok(self.controller.write_all(answer.as_bytes())?)
+    }
+
+    /// Waits until the program has ended.
+    pub fn finish(self) -> Result<Finished> {
+        let done = self.running.finish(crate::hook::HOOK_LIMIT);
+        drop(self.controller);
+        done.context("the command at a terminal does not end")
+    }
+}
+
 /// Runs `castellan --home <home> ARGUMENTS` in a session of its own whose controlling terminal is a new one.
 pub fn run_castellan(home: &Home, arguments: &[&str]) -> Result<Finished> {
+    start_castellan(home, arguments)?.finish()
+}
+
+/// Starts the same.
+pub fn start_castellan(home: &Home, arguments: &[&str]) -> Result<Session> {
     let castellan = home.bin().join("castellan");
-    run(home, &castellan, &[&["--home", &home.castellan().display().to_string()], arguments].concat())
+    start(home, &castellan, &[&["--home", &home.castellan().display().to_string()], arguments].concat())
 }
 
 /// Runs a program in a session of its own whose controlling terminal is a new one.
 pub fn run(home: &Home, program: &Path, arguments: &[&str]) -> Result<Finished> {
+    start(home, program, arguments)?.finish()
+}
+
+fn start(home: &Home, program: &Path, arguments: &[&str]) -> Result<Session> {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     grantpt(&controller)?;
     unlockpt(&controller)?;
@@ -24,8 +71,6 @@ pub fn run(home: &Home, program: &Path, arguments: &[&str]) -> Result<Finished> 
     // `setsid --ctty` makes standard input the controlling terminal.
     let mut command = home.command(Path::new("setsid"));
     command.args(["--ctty", "--wait"]).arg(program).args(arguments);
-    let running = Running::start_at(&mut command, terminal);
-    let done = running?.finish(crate::hook::HOOK_LIMIT).context("the command at a terminal does not end");
-    drop(controller);
-    done
+    let running = Running::start_at(&mut command, terminal)?;
+    Ok(Session { controller: controller.into(), running })
 }

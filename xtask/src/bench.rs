@@ -1,5 +1,6 @@
 //! `cargo xtask bench hook`: the hook against its floor, side by side in one run; throughput; memory.
 
+pub(crate) mod rules;
 mod spawn;
 mod stats;
 mod throughput;

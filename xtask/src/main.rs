@@ -4,6 +4,8 @@
 
 mod bench;
 mod build;
+mod conformance;
+mod fuzz;
 mod generate;
 mod install;
 mod layers;
@@ -20,13 +22,22 @@ usage: cargo xtask COMMAND
   install [--prefix DIR] [--home DIR] [--agent NAME]... [--no-agents] [--mode MODE] [--managed] [--launchers]
           builds release binaries, puts them into DIR/bin (default ~/.local/bin), installs and runs the doctor
   test [SUITE]...
-          runs every test suite, or those named: lint unit e2e agents
+          runs every test suite, or those named: lint unit fuzz e2e agents
+  fuzz [--seconds N] [--if-present] [TARGET]
+          fuzzes every target, or one, for N seconds in total (default 60); without cargo-fuzz and a nightly
+          toolchain it fails, with --if-present it says so
   bench hook [--calls N]
           measures the hook against its floor, the daemon's throughput and memory; prints tables in Markdown
+  bench rules
+          measures what rules cost, beside a plain evaluator; prints tables in Markdown
   build-hook
           builds the hook as it is installed, linked statically, and prints where it lies
   gen [--check]
           writes the documents that are made from the code, or checks that they are current
+  conformance falco [PATH]
+          holds every case that real Falco answered against the rule engine; PATH is a file or folder of cases
+  conformance rules [PATH] [-v]
+          loads real rule files and compares how their conditions print; -v shows every condition
   layers  checks that crates depend only on lower layers
 ";
 
@@ -46,8 +57,11 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
     match words {
         ["install", rest @ ..] => install::install(rest),
         ["test", suites @ ..] => suites::test(suites),
+        ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["bench", "hook", rest @ ..] => bench::hook(rest),
+        ["bench", "rules"] => bench::rules::run(),
         ["build-hook"] => build::small_static("castellan-hook").map(|hook| println!("{}", hook.display())),
+        ["conformance", rest @ ..] => conformance::run(rest),
         ["layers"] => layers::check(),
         ["gen", rest @ ..] => generate::generate(rest),
         ["help" | "--help" | "-h"] | [] => {

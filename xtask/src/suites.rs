@@ -31,8 +31,15 @@ const SUITES: &[Suite] = &[
     Suite {
         name: "unit",
         minutes: 12,
-        steps: &["cargo build --workspace", "cargo test --workspace --exclude castellan-tests"],
+        steps: &[
+            "cargo build --workspace",
+            "cargo test --workspace --exclude castellan-tests",
+            "cargo xtask conformance falco",
+            "cargo xtask conformance rules",
+        ],
     },
+    // The corpus is replayed by `unit`. Building the targets takes some minutes the first time.
+    Suite { name: "fuzz", minutes: 12, steps: &["cargo xtask fuzz --if-present"] },
     Suite {
         name: "e2e",
         minutes: 8,

@@ -69,6 +69,8 @@ fn record(verdict: &str, command: String) -> Record {
             verdict: text(verdict),
             code: text("deny_rule"),
             rule: text("Delete recursively at the root"),
+            layer: text("user"),
+            rows: text("0"),
             message: text("would remove every file of the system"),
         }],
         verdict: text(verdict),

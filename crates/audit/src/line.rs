@@ -104,6 +104,11 @@ pub(crate) fn parse(line: &[u8]) -> Result<Option<(u64, SystemTime, Record)>, St
     Ok(Some((line.seq, line.time, record)))
 }
 
+/// Whether a line that this crate has written is of a type, without parsing it.
+pub(crate) fn is_of_type(line: &[u8], kind: &str) -> bool {
+    line.starts_with(format!(r#"{{"v":{VERSION},"type":"{kind}","#).as_bytes())
+}
+
 fn version(v: u32) -> Result<(), String> {
     if v == VERSION { Ok(()) } else { Err(format!("format version {v} is not known to this castellan")) }
 }

@@ -73,6 +73,33 @@ pub fn read(dir: &Path, filter: &Filter) -> Result<Reading, AuditError> {
     Ok(reading)
 }
 
+/// Returns what the last control record that names files names ([`crate::ControlRecord::files`]); `None` when none does.
+pub fn last_files(dir: &Path) -> Result<Option<String>, AuditError> {
+    for (name, file) in open_all(dir, Stream::Notable)?.into_iter().rev() {
+        let mut last = None;
+        let mut lines = Lines::new(file);
+        loop {
+            let line = match lines.next_line() {
+                Ok(Some(line)) => line,
+                Ok(None) => break,
+                // Longer than any record: the next piece of it is none, either.
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => continue,
+                Err(error) => return Err(AuditError::io("read", &dir.join(&name))(error)),
+            };
+            if line::is_of_type(line, "control")
+                && let Ok(Some((_, _, Record::Control(control)))) = line::parse(line)
+                && !control.files.is_empty()
+            {
+                last = Some(control.files);
+            }
+        }
+        if last.is_some() {
+            return Ok(last);
+        }
+    }
+    Ok(None)
+}
+
 /// Reads from the newest segment back, until the limit is reached.
 fn read_stream(dir: &Path, stream: Stream, filter: &Filter, reading: &mut Reading) -> Result<(), AuditError> {
     let mut wanted = filter.limit.unwrap_or(usize::MAX);

@@ -148,6 +148,9 @@ pub struct CallRecord {
     /// All findings, lifted or not, in the order of the stages; cut like `files`.
     #[serde(serialize_with = "findings")]
     pub findings: Vec<FindingRecord>,
+    /// Marks that the call set on its session; cut like `files`.
+    #[serde(serialize_with = "marks")]
+    pub marks: Vec<MarkRecord>,
     /// What policy says, whatever the mode.
     #[serde(serialize_with = "clean::text")]
     pub verdict: String,
@@ -201,8 +204,21 @@ pub struct FindingRecord {
     pub code: String,
     /// Name of the rule; empty where none made it.
     pub rule: String,
+    /// The layer of the rule (`organisation`, `user`); empty where none made it.
+    pub layer: String,
+    /// Positions of the rows that the rule fired on, parted by blanks: first the call's, its text and each of its files,
+    /// then its commands, then its effects; empty where none made it.
+    pub rows: String,
     /// What happened.
     pub message: String,
+}
+
+/// A mark that a call set.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct MarkRecord {
+    /// Its label.
+    pub label: String,
 }
 
 fn files<S: Serializer>(files: &[FileRecord], serializer: S) -> Result<S::Ok, S::Error> {
@@ -215,6 +231,10 @@ fn world<S: Serializer>(world: &[WorldRecord], serializer: S) -> Result<S::Ok, S
 
 fn findings<S: Serializer>(findings: &[FindingRecord], serializer: S) -> Result<S::Ok, S::Error> {
     clean::list(findings, FindingRecord::texts, "message", serializer)
+}
+
+fn marks<S: Serializer>(marks: &[MarkRecord], serializer: S) -> Result<S::Ok, S::Error> {
+    clean::list(marks, MarkRecord::texts, "label", serializer)
 }
 
 impl FileRecord {
@@ -230,8 +250,21 @@ impl WorldRecord {
 }
 
 impl FindingRecord {
-    fn texts(&self) -> [(&'static str, &str); 4] {
-        [("verdict", &self.verdict), ("code", &self.code), ("rule", &self.rule), ("message", &self.message)]
+    fn texts(&self) -> [(&'static str, &str); 6] {
+        [
+            ("verdict", &self.verdict),
+            ("code", &self.code),
+            ("rule", &self.rule),
+            ("layer", &self.layer),
+            ("rows", &self.rows),
+            ("message", &self.message),
+        ]
+    }
+}
+
+impl MarkRecord {
+    fn texts(&self) -> [(&'static str, &str); 1] {
+        [("label", &self.label)]
     }
 }
 
@@ -267,11 +300,11 @@ pub struct SessionRecord {
     pub message: String,
 }
 
-/// A request on the control socket and what became of it.
+/// A request on the control socket and what became of it, or a start of the daemon.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ControlRecord {
-    /// What was asked for (`mode`, `stop`, ...).
+    /// What was asked for (`mode`, `stop`, ...), or what the daemon did by itself (`start`, `reload`).
     #[serde(serialize_with = "clean::text")]
     pub action: String,
     /// Its argument (`monitor`); empty where there is none.
@@ -286,6 +319,9 @@ pub struct ControlRecord {
     pub peer_pid: u32,
     /// User id of the one who asked.
     pub peer_uid: u32,
+    /// SHA-256, in hex, of the configuration and rule files in force from here on; empty where this says nothing of them.
+    #[serde(serialize_with = "clean::text")]
+    pub files: String,
 }
 
 /// A failure of castellan itself.

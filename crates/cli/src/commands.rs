@@ -1,5 +1,6 @@
 //! The subcommands, one file each, and which is which.
 
+pub(crate) mod apply;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod daemon;
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     Status(status::Options),
     /// Show the mode or change it
     Mode(mode::Options),
+    /// Put edited configuration and rule files in force, after showing what they change
+    Apply(apply::Options),
     /// Judge one call without an agent, and show why
     Check(check::Options),
     /// Show the log
@@ -62,6 +65,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Restart => restart::run(global),
         Command::Status(options) => status::run(global, options),
         Command::Mode(options) => mode::run(global, options),
+        Command::Apply(options) => apply::run(global, options),
         Command::Check(options) => check::run(global, options),
         Command::Log(options) => log::run(global, options),
         Command::Doctor(options) => doctor::run(global, options),

@@ -18,6 +18,7 @@ pub(crate) enum Exit {
     Failed,
     Ask,
     Deny,
+    Pending,
 }
 
 /// Exit, its code, what it means. `--help`, the man page and the documentation are made from this.
@@ -32,6 +33,7 @@ pub(crate) const EXITS: &[(Exit, u8, &str)] = &[
     (Exit::Failed, 7, "failed; the message says why"),
     (Exit::Ask, 10, "of `check`: asked"),
     (Exit::Deny, 11, "of `check`: denied"),
+    (Exit::Pending, 12, "of `apply --check`: edited files wait to be applied"),
 ];
 
 impl Exit {

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use castellan_daemon::ControlClient;
 use castellan_wire::{Home, connect};
-use rustix::process::{Pid, Signal};
 
 use crate::limits::{DAEMON_STDERR_BYTES_MAX, POLL, START_TIME, STOP_TIME};
 use crate::output::printable_lines;
@@ -46,13 +45,6 @@ pub(crate) fn start(home: &Home) -> anyhow::Result<Started> {
         START_TIME.as_secs(),
         home.daemon_stderr().display()
     )
-}
-
-/// Tells a running daemon to load the rule files again.
-pub(crate) fn reload(pid: u32) -> anyhow::Result<()> {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).context("the daemon has no process id")?;
-    rustix::process::kill_process(pid, Signal::HUP)
-        .context("the daemon could not be told to load the rules again")
 }
 
 /// Waits until the daemon of `home` has ended.

@@ -2,6 +2,13 @@
 
 use std::time::Duration;
 
+/// Bytes of a rule file or field table that is named on the command line: twice what the loader takes, which then says itself
+/// that a file is too large.
+pub(crate) const RULE_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Bytes of one event of `rules eval`: what an agent can send in one call.
+pub(crate) const EVENT_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
 /// Bytes of `/etc/passwd`. Machines with more local users than fit have other means to look them up.
 pub(crate) const PASSWD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
@@ -31,3 +38,12 @@ pub(crate) const COLUMNS_DEFAULT: usize = 160;
 
 /// Bytes of a repository's settings file that doctor looks at; agents' own files have a few KiB.
 pub(crate) const REPOSITORY_FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
+
+/// Time for the comparison of one edited file; beyond it, the diff is coarser. Rule files take milliseconds.
+pub(crate) const DIFF_TIME: Duration = Duration::from_secs(2);
+
+/// Rules that a summary names of each kind. More, nobody reads; the diff has them all.
+pub(crate) const RULES_SHOWN_MAX: usize = 100;
+
+/// Bytes of an answer to a question at the terminal: a word.
+pub(crate) const ANSWER_BYTES_MAX: u64 = 64;

@@ -1,8 +1,7 @@
 //! The policy of a home as this process sees it, for judging and listing without a daemon.
 
 use anyhow::bail;
-use castellan_daemon::{Config, Layout, PolicyOrigin, load_policy, shipped_rules};
-use castellan_event::FIELDS;
+use castellan_daemon::{Config, Layout, PolicyOrigin, compile, load_policy, shipped_rules};
 use castellan_policy::Policy;
 use castellan_rules as rules;
 
@@ -41,10 +40,9 @@ fn shipped(config: &Config) -> anyhow::Result<Policy> {
     let source =
         |(name, text): &(&str, &str)| rules::Source { name: (*name).to_owned(), text: (*text).to_owned() };
     let sources: Vec<rules::Source> = shipped_rules().iter().map(source).collect();
-    let loaded = rules::load(&sources, FIELDS, &config.rule_options);
-    if loaded.has_errors() {
-        let problems: Vec<String> = loaded.problems.iter().map(rules::Problem::one_line).collect();
-        bail!("the shipped rules do not load, which is a bug of castellan: {}", problems.join("; "));
+    let compiled = compile(&sources, config);
+    match compiled.error() {
+        Some(why) => bail!("the shipped rules do not load, which is a bug of castellan: {why}"),
+        None => Ok(compiled.policy),
     }
-    Ok(Policy::new(loaded.rules, &sources, config.settings.clone()))
 }

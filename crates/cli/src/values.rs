@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use castellan_agents::AgentId;
 use castellan_event::{Mode, Verdict};
+use castellan_rules::{Priority, UnknownPriority};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 /// Parses a mode.
@@ -19,6 +20,22 @@ pub(crate) fn verdict() -> impl TypedValueParser<Value = Verdict> {
 /// Parses an agent.
 pub(crate) fn agent() -> impl TypedValueParser<Value = AgentId> {
     PossibleValuesParser::new(AgentId::ALL.map(AgentId::word)).try_map(|word| word.parse::<AgentId>())
+}
+
+/// Parses a priority of rules.
+pub(crate) fn priority(word: &str) -> Result<Priority, UnknownPriority> {
+    word.parse()
+}
+
+/// Parses one of a few words, each of which stands for a value.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
+    words: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let names = words.iter().map(|(name, _)| *name);
+    PossibleValuesParser::new(names).try_map(|word| {
+        let found = words.iter().find(|(name, _)| *name == word);
+        found.map(|(_, value)| *value).ok_or_else(|| format!("`{word}` is none of the choices"))
+    })
 }
 
 /// Parses a time: RFC 3339, or how long ago it is (`1h30m`).

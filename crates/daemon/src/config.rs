@@ -1,6 +1,8 @@
 //! [`Config`]: `config.toml`, strictly read: an unknown key is an error, because a misspelt setting is one that is not in
 //! force.
 
+mod rules_table;
+
 use std::path::{Path, PathBuf};
 
 use castellan_audit as audit;
@@ -9,8 +11,11 @@ use castellan_policy::{Settings, Tags};
 use castellan_rules as rules;
 use serde::Deserialize;
 
+use self::rules_table::RulesTable;
 use crate::files::{read_limited, write_private};
 use crate::limits::CONFIG_BYTES_MAX;
+
+pub use self::rules_table::Reload;
 
 /// The configuration that a new home gets.
 pub(crate) const DEFAULT_TEXT: &str = include_str!("default_config.toml");
@@ -24,6 +29,8 @@ pub struct Config {
     pub settings: Settings,
     /// Options of the rule loader.
     pub rule_options: rules::Options,
+    /// When edited rule files come into force.
+    pub reload: Reload,
     /// Sizes and times of the log.
     pub log: audit::Config,
 }
@@ -57,18 +64,13 @@ struct File {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RulesTable {
-    regex_compat: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct TagsTable {
     deny: Option<String>,
     ask: Option<String>,
     review: Option<String>,
     allow: Option<String>,
     seen: Option<String>,
+    mark: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -107,15 +109,12 @@ impl Config {
             "allow" => Verdict::Allow,
             other => return Err(format!("`default`: `{other}` is none of defer, allow")),
         };
-        let regex_compat_falco = match file.rules.regex_compat.as_deref().unwrap_or("strict") {
-            "strict" => false,
-            "falco" => true,
-            other => return Err(format!("`rules.regex_compat`: `{other}` is none of strict, falco")),
-        };
+        let (rule_options, reload) = file.rules.into_options()?;
         Ok(Config {
             mode,
-            settings: Settings { default_verdict, tags: file.tags.into_tags() },
-            rule_options: rules::Options { regex_compat_falco, ..rules::Options::default() },
+            settings: Settings { default_verdict, tags: file.tags.into_tags()? },
+            rule_options,
+            reload,
             log: file.log.into_config(),
         })
     }
@@ -128,6 +127,7 @@ impl Default for Config {
             mode: Mode::Enforce,
             settings: Settings::default(),
             rule_options: rules::Options::default(),
+            reload: Reload::default(),
             log: audit::Config::default(),
         }
     }
@@ -144,30 +144,56 @@ fn one_line(error: &toml::de::Error, text: &str) -> String {
 /// Changes the mode in a configuration file, and nothing else in it.
 pub fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {
     let text = Config::read_text(file)?;
-    let malformed = |message: String| ConfigError::Malformed(file.to_owned(), message);
-    let mut document: toml_edit::DocumentMut = text
-        .parse()
-        .map_err(|error: toml_edit::TomlError| malformed(error.to_string().trim_end().to_owned()))?;
+    let changed =
+        with_mode(&text, mode).map_err(|message| ConfigError::Malformed(file.to_owned(), message))?;
+    write_private(file, changed.as_bytes()).map_err(|error| ConfigError::Io(file.to_owned(), error))
+}
+
+/// Changes the mode in a configuration's text, and nothing else in it.
+pub(crate) fn with_mode(text: &str, mode: Mode) -> Result<String, String> {
+    let mut document: toml_edit::DocumentMut =
+        text.parse().map_err(|error: toml_edit::TomlError| error.to_string().trim_end().to_owned())?;
     let decor = document.get("mode").and_then(|item| item.as_value()).map(|value| value.decor().clone());
     let mut value = toml_edit::Value::from(mode.as_str());
     if let Some(decor) = decor {
         *value.decor_mut() = decor;
     }
     document.insert("mode", toml_edit::Item::Value(value));
-    write_private(file, document.to_string().as_bytes())
-        .map_err(|error| ConfigError::Io(file.to_owned(), error))
+    Ok(document.to_string())
 }
 
 impl TagsTable {
-    fn into_tags(self) -> Tags {
-        let Tags { deny, ask, review, allow, seen } = Tags::default();
-        Tags {
-            deny: self.deny.unwrap_or(deny),
-            ask: self.ask.unwrap_or(ask),
-            review: self.review.unwrap_or(review),
-            allow: self.allow.unwrap_or(allow),
-            seen: self.seen.unwrap_or(seen),
+    /// What the table means, or which of its keys is wrong. An empty tag would be on no rule, or as the beginning of marks
+    /// on every rule; of two equal ones, one would not count.
+    fn into_tags(self) -> Result<Tags, String> {
+        let default = Tags::default();
+        let tags = Tags {
+            deny: self.deny.unwrap_or(default.deny),
+            ask: self.ask.unwrap_or(default.ask),
+            review: self.review.unwrap_or(default.review),
+            allow: self.allow.unwrap_or(default.allow),
+            seen: self.seen.unwrap_or(default.seen),
+            mark: self.mark.unwrap_or(default.mark),
+        };
+        let Tags { deny, ask, review, allow, seen, mark } = &tags;
+        let mut rest: &[(&str, &String)] = &[
+            ("deny", deny),
+            ("ask", ask),
+            ("review", review),
+            ("allow", allow),
+            ("seen", seen),
+            ("mark", mark),
+        ];
+        while let Some(((key, tag), others)) = rest.split_first() {
+            if tag.is_empty() {
+                return Err(format!("`tags.{key}` is empty: name a tag, or leave the key out"));
+            }
+            if let Some((other, _)) = others.iter().find(|(_, other)| other == tag) {
+                return Err(format!("`tags.{key}` and `tags.{other}` are both `{tag}`: give each its own"));
+            }
+            rest = others;
         }
+        Ok(tags)
     }
 }
 
@@ -225,5 +251,23 @@ mod tests {
         check("mode = \"monitor\"", Err("missing field `version`"));
         check("version = 1\ndefault = \"deny\"", Err("none of defer, allow"));
         check("version = 1\n[log]\nfsync = 3", Err("invalid type"));
+        for key in ["deny", "ask", "review", "allow", "seen", "mark"] {
+            let empty = format!("`tags.{key}` is empty");
+            check(&format!("version = 1\n[tags]\n{key} = \"\""), Err(empty.as_str()));
+            check(&format!("version = 1\n[tags]\n{key} = \"mine\""), Ok(Mode::Enforce));
+        }
+        check(
+            "version = 1\n[tags]\nask = \"x\"\nmark = \"x\"",
+            Err("`tags.ask` and `tags.mark` are both `x`: give each its own"),
+        );
+        // With what a key that is left out means, too.
+        check(
+            "version = 1\n[tags]\nallow = \"coding_agent_deny\"",
+            Err("`tags.deny` and `tags.allow` are both `coding_agent_deny`"),
+        );
+        check(
+            "version = 1\n[rules]\nmatching = \"last\"",
+            Err("`rules.matching`: `last` is none of all, first"),
+        );
     }
 }

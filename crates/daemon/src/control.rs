@@ -1,6 +1,7 @@
 //! The control protocol: what `castellan` asks the daemon over the control socket, and the client for it.
 //!
-//! One frame of JSON each way: an envelope with the version, and in it the request or the response. Requests that loosen anything pass the presence check in `control_server`.
+//! One frame of JSON each way: an envelope with the version, and in it the request or the response. Requests that loosen
+//! anything pass the presence check in `control_server`.
 
 use castellan_wire::{CONTROL_BYTES_MAX, Home, Kind, WireError, connect, read_frame, write_frame};
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,11 @@ pub enum ControlRequest {
     Status,
     /// Change the mode, to `enforce`, `monitor` or `passthrough`. Loosens, unless it tightens.
     Mode(String),
+    /// Put the configuration and rule files on disk in force, if they are still those that the person was shown. Loosens.
+    Apply {
+        /// [`crate::FileSet::hash`] of what was shown.
+        hash: String,
+    },
     /// Stop, and stay stopped until `castellan start`. Loosens.
     Stop,
     /// End, so that the next hook starts the daemon of the installed version. Loosens.
@@ -66,6 +72,16 @@ pub struct StatusReport {
     pub problems: Vec<String>,
     /// Rules in force.
     pub rules: usize,
+    /// Hash of the configuration and rule files in force ([`crate::FileSet::hash`]); empty when nothing is in force, or when
+    /// the daemon is of a version that cannot tell.
+    #[serde(default)]
+    pub applied: String,
+    /// When edited rule files come into force: `apply` or `watch`.
+    #[serde(default)]
+    pub reload: String,
+    /// Edited files that wait for `castellan apply`, by folder and name.
+    #[serde(default)]
+    pub pending: Vec<String>,
     /// Seconds since the start.
     pub uptime_s: u64,
     /// Calls judged since the start, by verdict.
@@ -153,6 +169,11 @@ impl ControlClient {
     /// Changes the mode.
     pub fn set_mode(&self, mode: &str) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Mode(mode.to_owned()))
+    }
+
+    /// Puts the files with this hash in force.
+    pub fn apply(&self, hash: &str) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Apply { hash: hash.to_owned() })
     }
 
     /// Stops the daemon for good.

@@ -10,13 +10,12 @@ use std::time::Instant;
 use castellan_event::Mode;
 use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 
-use crate::config;
 use crate::control::{CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, StatusReport};
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::limits::{CONTROL_CONNECTIONS_MAX, FRAME_TIME};
 use crate::peers::Peers;
-use crate::policy_state::PolicyState;
+use crate::policy_state::{PolicyState, Report};
 use crate::presence;
 use crate::record;
 use crate::run::Signal;
@@ -33,6 +32,9 @@ pub(crate) struct ControlServer {
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
 }
+
+/// Characters of a hash that a record shows.
+const HASH_CHARS: usize = 16;
 
 #[derive(Debug, Clone, Copy)]
 struct Peer {
@@ -91,6 +93,7 @@ impl ControlServer {
         match request {
             ControlRequest::Status => return Ok(ControlResponse::Status(Box::new(self.status()))),
             ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
+            ControlRequest::Apply { hash } => self.apply(hash, peer)?,
             ControlRequest::Stop => {
                 self.check_presence("stop", "", peer)?;
                 let marker = self.layout.home().stopped_marker();
@@ -110,18 +113,34 @@ impl ControlServer {
         Ok(ControlResponse::Done)
     }
 
+    /// Whatever the files say, that they come into force is a person's to decide: what they tighten and loosen by, only a
+    /// reader can tell.
+    fn apply(&self, hash: &str, peer: Peer) -> Result<(), ControlResponse> {
+        let files = format!("files {}", printable(hash));
+        self.check_presence("apply", &files, peer)?;
+        match self.policy.apply(&self.judge, hash, (peer.pid, peer.uid)) {
+            Ok(()) => Ok(()),
+            failed @ Err(_) => self.conclude("apply", &files, peer, failed),
+        }
+    }
+
     fn change_mode(&self, word: &str, peer: Peer) -> Result<(), ControlResponse> {
         let mode: Mode = word.parse().map_err(ControlResponse::Failed)?;
-        let file = self.layout.config_file();
-        let kept = || config::write_mode(&file, mode).map_err(|error| error.to_string());
-        if mode < self.judge.mode() {
+        let before = self.judge.terms().mode;
+        if mode < before {
             self.check_presence("mode", word, peer)?;
-            self.conclude("mode", word, peer, kept())?;
+            let set = self.policy.set();
+            let kept = self.policy.write_mode(mode).and_then(|()| self.policy.keep_mode(mode));
+            self.conclude("mode", word, peer, kept).inspect_err(|_| {
+                // What is not recorded does not loosen, after a restart neither.
+                let _ = self.policy.take_back(set);
+            })?;
             self.judge.set_mode(mode);
         } else {
             // Nothing may stand in the way of tightening: it holds at once, even if it cannot be kept for the next start.
             self.judge.set_mode(mode);
-            self.conclude("mode", word, peer, kept())?;
+            let written = self.policy.write_mode(mode);
+            self.conclude("mode", word, peer, self.policy.keep_mode(mode).and(written))?;
         }
         Ok(())
     }
@@ -131,12 +150,14 @@ impl ControlServer {
         let guarded = |pid, started| self.peers.is_guarded(pid, started);
         presence::check(peer.pid, guarded).map_err(|refusal| {
             let why = refusal.to_string();
-            let _ = self.judge.append(&record::control(action, argument, Some(&why), (peer.pid, peer.uid)));
+            let _ =
+                self.judge.append(&record::control(action, argument, Some(&why), "", (peer.pid, peer.uid)));
             ControlResponse::Refused(why)
         })
     }
 
-    /// Records what became of a request. One that cannot be recorded has failed.
+    /// Records what became of a request, and what is in force then: also a change that failed may have come halfway. One
+    /// that cannot be recorded has failed.
     fn conclude(
         &self,
         action: &str,
@@ -144,12 +165,8 @@ impl ControlServer {
         peer: Peer,
         outcome: Result<(), String>,
     ) -> Result<(), ControlResponse> {
-        let record = record::control(
-            action,
-            argument,
-            outcome.as_ref().err().map(String::as_str),
-            (peer.pid, peer.uid),
-        );
+        let why = outcome.as_ref().err().map(String::as_str);
+        let record = record::control(action, argument, why, &self.policy.files(), (peer.pid, peer.uid));
         let recorded =
             self.judge.append(&record).map_err(|error| format!("it could not be recorded: {error}"));
         outcome.and(recorded).map_err(ControlResponse::Failed)
@@ -157,18 +174,21 @@ impl ControlServer {
 
     fn status(&self) -> StatusReport {
         let judge = &self.judge;
-        let policy = judge.policy();
+        let terms = judge.terms();
         let log = judge.log().status();
-        let (policy_origin, problems) = self.policy.report();
+        let Report { origin, problems, applied, reload, pending } = self.policy.report();
         let (failures, last_failure) = judge.tally().failures();
         StatusReport {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            mode: judge.mode().as_str().to_owned(),
-            policy: policy.hash().to_owned(),
-            policy_origin,
+            mode: terms.mode.as_str().to_owned(),
+            policy: terms.policy.hash().to_owned(),
+            policy_origin: origin.as_str().to_owned(),
             problems,
-            rules: policy.rules().rules().iter().filter(|rule| rule.enabled).count(),
+            applied,
+            reload: reload.as_str().to_owned(),
+            pending,
+            rules: terms.policy.rules().filter(|rule| rule.rule.enabled).count(),
             uptime_s: self.started.elapsed().as_secs(),
             verdicts: judge.tally().verdicts(),
             failures,
@@ -178,6 +198,11 @@ impl ControlServer {
             log_limit_reached: log.limit_reached,
         }
     }
+}
+
+/// The beginning of a hash, or of what somebody gave for one.
+fn printable(hash: &str) -> String {
+    hash.chars().filter(char::is_ascii_alphanumeric).take(HASH_CHARS).collect()
 }
 
 /// Reads a request, or says why it is none.

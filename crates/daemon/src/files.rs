@@ -1,21 +1,33 @@
 //! Reading with a limit and writing whole or not at all: how the daemon handles every file of a home.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 /// Reads a regular file of at most `max` bytes as text.
 pub(crate) fn read_limited(file: &Path, max: u64) -> io::Result<String> {
-    // A pipe or device in a file's place would never end, or never begin.
-    if !std::fs::metadata(file)?.is_file() {
+    let bytes = read_bytes_limited(file, max)?;
+    String::from_utf8(bytes).map_err(|error| io::Error::other(format!("not UTF-8: {error}")))
+}
+
+/// Reads a regular file of at most `max` bytes.
+pub(crate) fn read_bytes_limited(file: &Path, max: u64) -> io::Result<Vec<u8>> {
+    // A pipe or device in a file's place would never end, or never begin: it is looked at as it was opened, because it may
+    // be put there at any moment.
+    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
+    let opened = OpenOptions::new().read(true).custom_flags(nonblocking).open(file)?;
+    if !opened.metadata()?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
     let mut bytes = Vec::new();
-    File::open(file)?.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+    opened.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
         return Err(io::Error::other(format!("more than {max} bytes")));
     }
-    String::from_utf8(bytes).map_err(|error| io::Error::other(format!("not UTF-8: {error}")))
+    Ok(bytes)
 }
 
 /// Writes a file of mode 0600 in one step: readers see the old one or the new one, and two writers do not mix.
@@ -26,4 +38,22 @@ pub(crate) fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
     new.as_file().sync_all()?;
     new.persist(file)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe.yaml");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        let link = dir.path().join("link.yaml");
+        std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        for file in [pipe.as_path(), dir.path(), &link] {
+            let error = read_limited(file, 10).unwrap_err();
+            assert_eq!(error.to_string(), "not a regular file", "{}", file.display());
+        }
+    }
 }

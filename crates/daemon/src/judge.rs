@@ -7,12 +7,12 @@ use std::time::{Instant, SystemTime};
 
 use castellan_agents::{self as agents, AgentId, Incoming, Malformed, Origin, Told};
 use castellan_audit::{AuditError, Log, Record};
-use castellan_event::{Call, Decision, Mode, Verdict};
+use castellan_event::{Agent, Call, Decision, Facts, Mode, Session, Verdict};
 use castellan_policy::{Policy, RequestId, State, agent_text, drive, user_text};
 use castellan_wire::{Reply, Request};
 use sha2::{Digest, Sha256};
 
-use crate::memory::{CallKey, Given, Memory};
+use crate::memory::{CallKey, Given, Memory, SessionKey};
 use crate::peers::AgentProcess;
 use crate::record::{self, Judged};
 use crate::tally::Tally;
@@ -23,11 +23,19 @@ const _: () = assert!(agents::PAYLOAD_BYTES_MAX == castellan_wire::PAYLOAD_BYTES
 
 #[derive(Debug)]
 pub(crate) struct Judge {
-    policy: RwLock<Arc<Policy>>,
-    mode: RwLock<Mode>,
+    terms: RwLock<Arc<Terms>>,
     memory: Mutex<Memory>,
     log: Log,
     tally: Tally,
+    /// What marks count their time from.
+    born: Instant,
+}
+
+/// What calls are judged by. What is put in force together stands here together: a call sees all of it or none.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) mode: Mode,
 }
 
 /// One call being judged: what the steps below share.
@@ -36,7 +44,8 @@ struct Asked<'a> {
     request: &'a Request,
     process: AgentProcess,
     started: Instant,
-    mode: Mode,
+    /// Those that were in force when the call came in.
+    terms: Arc<Terms>,
 }
 
 impl Asked<'_> {
@@ -45,17 +54,41 @@ impl Asked<'_> {
     }
 }
 
-/// What the agent reads when a record fails. Why it failed is for the user.
-const NOT_RECORDED: &str = "the call could not be recorded";
+/// A failure of our own.
+struct Failure {
+    /// One stable word for the record.
+    code: &'static str,
+    /// What the agent reads.
+    what: &'static str,
+    /// Why, for the user.
+    why: String,
+}
+
+impl Failure {
+    fn panicked() -> Failure {
+        Failure { code: "panic", what: "an internal error", why: "a panic while it was judged".to_owned() }
+    }
+
+    /// A mark that was lost would be one that no later rule sees.
+    fn unmarked(why: String) -> Failure {
+        Failure { code: "marks", what: "the call could not be noted for later ones", why }
+    }
+}
+
+impl From<AuditError> for Failure {
+    fn from(error: AuditError) -> Failure {
+        Failure { code: "log", what: "the call could not be recorded", why: error.to_string() }
+    }
+}
 
 impl Judge {
     pub(crate) fn new(policy: Policy, mode: Mode, log: Log) -> Judge {
         Judge {
-            policy: RwLock::new(Arc::new(policy)),
-            mode: RwLock::new(mode),
+            terms: RwLock::new(Arc::new(Terms { policy: Arc::new(policy), mode })),
             memory: Mutex::new(Memory::new(random())),
             log,
             tally: Tally::default(),
+            born: Instant::now(),
         }
     }
 
@@ -69,16 +102,14 @@ impl Judge {
                 stderr: b"castellan: denied, unknown agent\n".to_vec(),
             };
         };
-        let asked = Asked { agent, request, process, started, mode: self.mode() };
+        let asked = Asked { agent, request, process, started, terms: self.terms() };
         self.caught(&asked, || self.judge(&asked))
     }
 
     /// A panic is a decision: the failure's.
     fn caught(&self, asked: &Asked<'_>, work: impl FnOnce() -> Reply) -> Reply {
         let done = catch_unwind(AssertUnwindSafe(work));
-        done.unwrap_or_else(|_| {
-            self.failed(asked, "panic", "an internal error", "a panic while it was judged")
-        })
+        done.unwrap_or_else(|_| self.failed(asked, &Failure::panicked()))
     }
 
     fn judge(&self, asked: &Asked<'_>) -> Reply {
@@ -89,7 +120,7 @@ impl Judge {
             hook_cwd: String::from_utf8_lossy(&request.cwd).into_owned(),
         };
         match agents::decode(asked.agent, &request.event, &request.payload, &origin) {
-            Ok(Incoming::Question(call)) => self.question(asked, &call),
+            Ok(Incoming::Question(call)) => self.question(asked, &call, None),
             Ok(Incoming::Permission(call)) => self.second_question(asked, &call),
             Ok(Incoming::Done(done)) => self.note(asked, record::done(&done)),
             Ok(Incoming::Session(event)) => self.note(asked, record::session_event(&event)),
@@ -97,23 +128,34 @@ impl Judge {
         }
     }
 
-    /// The agent asks whether a call may run.
-    fn question(&self, asked: &Asked<'_>, call: &Call) -> Reply {
-        let policy = self.policy();
+    /// The agent asks whether a call may run. When it has asked before, `before` is the session as the call saw it then,
+    /// and its marks are set.
+    fn question(&self, asked: &Asked<'_>, call: &Call, before: Option<Arc<Session>>) -> Reply {
+        let Terms { policy, mode } = &*asked.terms;
+        let session_key = session_key(asked.agent, call);
+        let is_new = before.is_none();
+        let session =
+            before.unwrap_or_else(|| Arc::new(self.memory().marks.session(&session_key, self.now_ms())));
         let state = State {
-            mode: asked.mode,
+            mode: *mode,
             agent_asks: agents::can_ask(asked.agent, &asked.request.event),
             next_request: self.memory().take_request(),
+            session: &session,
         };
-        let (decision, change, answers) = drive(call, &policy, &state, &FileSystem::default());
-        let request = change.request;
-        let judged = Judged { call, decision: &decision, answers: &answers, request, policy: policy.hash() };
-        if let Err(error) = self.append(&judged.record(asked.started.elapsed())) {
-            return self.failed(asked, "log", NOT_RECORDED, &error.to_string());
+        let (decision, mut change, answers) =
+            drive(call, &Facts::default(), policy, &state, &FileSystem::default());
+        if !is_new {
+            change.marks.clear();
+        }
+        let judged =
+            Judged { call, decision: &decision, answers: &answers, change: &change, policy: policy.hash() };
+        let record = judged.record(asked.started.elapsed());
+        if let Err(failure) = self.commit(&record, session_key, &change.marks) {
+            return self.failed(asked, &failure);
         }
         self.tally.judged(decision.verdict);
-        let told = told(call, &decision, request);
-        let given = Given { verdict: change.answer, reason: told.reason.clone() };
+        let told = told(call, &decision, change.request);
+        let given = Given { verdict: change.answer, reason: told.reason.clone(), session, stands: true };
         let key = key(asked.agent, call);
         self.memory().remember(key, given);
         reply(agents::encode(asked.agent, &asked.request.event, &told))
@@ -126,51 +168,79 @@ impl Judge {
         let key = key(asked.agent, call);
         let given = self.memory().given(&key).cloned();
         match given {
-            Some(Given { verdict, reason }) if self.judge_now(asked, call).answer <= verdict => {
-                let verdict = if verdict == Verdict::Ask { Verdict::Defer } else { verdict };
-                let told = Told { verdict, reason, user_note: String::new() };
+            Some(given)
+                if given.stands && self.judge_now(asked, call, &given.session).answer <= given.verdict =>
+            {
+                let verdict = if given.verdict == Verdict::Ask { Verdict::Defer } else { given.verdict };
+                let told = Told { verdict, reason: given.reason, user_note: String::new() };
                 reply(agents::encode(asked.agent, &asked.request.event, &told))
             }
-            Some(_) | None => self.question(asked, call),
+            // A denied call set no marks: allowed by another policy, it is a new one.
+            Some(given) if given.verdict == Verdict::Deny => self.question(asked, call, None),
+            Some(given) => self.question(asked, call, Some(given.session)),
+            None => self.question(asked, call, None),
         }
     }
 
     /// The decision as it would be now, for comparison only.
-    fn judge_now(&self, asked: &Asked<'_>, call: &Call) -> Decision {
+    fn judge_now(&self, asked: &Asked<'_>, call: &Call, session: &Session) -> Decision {
         let agent_asks = agents::can_ask(asked.agent, &asked.request.event);
-        let state = State { mode: asked.mode, agent_asks, next_request: RequestId::from_seed(0) };
-        drive(call, &self.policy(), &state, &FileSystem::default()).0
+        let next_request = RequestId::from_seed(0);
+        let Terms { policy, mode } = &*asked.terms;
+        let state = State { mode: *mode, agent_asks, next_request, session };
+        drive(call, &Facts::default(), policy, &state, &FileSystem::default()).0
+    }
+
+    /// Writes a call's record, and then sets its marks, as one step: no other call's marks come between the look for room
+    /// and the marks.
+    fn commit(&self, record: &Record, session: SessionKey, marks: &[String]) -> Result<(), Failure> {
+        if marks.is_empty() {
+            return Ok(self.append(record)?);
+        }
+        let mut memory = self.memory();
+        let now_ms = self.now_ms();
+        let forgotten = memory.marks.make_room(&session, marks, now_ms).map_err(Failure::unmarked)?;
+        self.append(record)?;
+        memory.marks.set(session, marks, now_ms);
+        drop(memory);
+        if forgotten > 0 {
+            self.fail(
+                "marks",
+                &format!("the marks of {forgotten} sessions without a call for a week made room"),
+            );
+        }
+        Ok(())
     }
 
     /// Nothing waits for an answer: recorded, and no opinion.
     fn note(&self, asked: &Asked<'_>, record: Record) -> Reply {
         match self.append(&record) {
             Ok(()) => Reply::default(),
-            Err(error) => self.failed(asked, "log", NOT_RECORDED, &error.to_string()),
+            Err(error) => self.failed(asked, &error.into()),
         }
     }
 
     fn malformed(&self, asked: &Asked<'_>, malformed: &Malformed) -> Reply {
-        match self.append(&record::malformed(malformed, &asked.request.event, asked.mode)) {
+        match self.append(&record::malformed(malformed, &asked.request.event, asked.terms.mode)) {
             Ok(()) => self.failure_reply(asked, &malformed.message),
-            Err(error) => self.failed(asked, "log", NOT_RECORDED, &error.to_string()),
+            Err(error) => self.failed(asked, &error.into()),
         }
     }
 
     /// A failure of our own: recorded as far as possible, denied in enforce, left to the agent else. The agent reads what
     /// failed; why, and what to do about it, is for the user.
-    fn failed(&self, asked: &Asked<'_>, code: &str, what: &str, why: &str) -> Reply {
+    fn failed(&self, asked: &Asked<'_>, Failure { code, what, why }: &Failure) -> Reply {
         let message = format!("{what}: {why}");
         self.tally.failed(&message);
         let (agent, event) = (asked.agent.name(), &asked.request.event);
-        let record = record::failed_answer(code, &message, agent, event, asked.agent_pid(), asked.mode);
+        let record = record::failed_answer(code, &message, agent, event, asked.agent_pid(), asked.terms.mode);
         // That the record fails as well shows in the status.
         let _ = self.append(&record);
         self.failure_reply(asked, what)
     }
 
     fn failure_reply(&self, asked: &Asked<'_>, message: &str) -> Reply {
-        match asked.mode {
+        match asked.terms.mode {
             Mode::Enforce => reply(agents::encode_failure(asked.agent, &asked.request.event, message)),
             Mode::Monitor | Mode::Passthrough => Reply::default(),
         }
@@ -179,26 +249,26 @@ impl Judge {
 
 /// What the rest of the daemon does with the judge: live changes and a look at its state.
 impl Judge {
-    /// The policy in force.
-    pub(crate) fn policy(&self) -> Arc<Policy> {
-        Arc::clone(&self.policy.read().unwrap_or_else(PoisonError::into_inner))
+    /// What is in force.
+    pub(crate) fn terms(&self) -> Arc<Terms> {
+        Arc::clone(&self.terms.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Swaps the policy; calls in flight finish on the one they began with.
-    pub(crate) fn set_policy(&self, policy: Policy) {
-        *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
-        self.memory().forget();
+    /// Swaps policy and mode as one; calls in flight finish on those that they began with.
+    pub(crate) fn put(&self, policy: Arc<Policy>, mode: Mode) {
+        self.swap(|_| Terms { policy, mode });
     }
 
-    /// The mode in force.
-    pub(crate) fn mode(&self) -> Mode {
-        *self.mode.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Changes the mode.
+    /// Changes the mode alone.
     pub(crate) fn set_mode(&self, mode: Mode) {
-        *self.mode.write().unwrap_or_else(PoisonError::into_inner) = mode;
-        self.memory().forget();
+        self.swap(|terms| Terms { policy: Arc::clone(&terms.policy), mode });
+    }
+
+    fn swap(&self, change: impl FnOnce(&Terms) -> Terms) {
+        let mut terms = self.terms.write().unwrap_or_else(PoisonError::into_inner);
+        *terms = Arc::new(change(&terms));
+        drop(terms);
+        self.memory().outdate();
     }
 
     /// The log.
@@ -223,6 +293,11 @@ impl Judge {
         self.log.append(record, SystemTime::now()).map(|_sequence| ())
     }
 
+    /// Milliseconds on a clock that nobody can set.
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -240,13 +315,22 @@ fn told(call: &Call, decision: &Decision, request: Option<RequestId>) -> Told {
 }
 
 fn key(agent: AgentId, call: &Call) -> CallKey {
+    let Agent { session_id, subagent_id, cwd, .. } = &call.agent;
+    CallKey(digest(&[agent.word(), session_id, subagent_id, cwd, &agents::call_key_input(call)]))
+}
+
+fn session_key(agent: AgentId, call: &Call) -> SessionKey {
+    SessionKey(digest(&[agent.word(), &call.agent.session_id]))
+}
+
+/// Lengths go in so that no two lists run together.
+fn digest(parts: &[&str]) -> [u8; 32] {
     let mut hasher = Sha256::new();
-    for text in [agent.word(), &call.agent.session_id, &call.agent.subagent_id, &call.agent.cwd] {
-        hasher.update((text.len() as u64).to_le_bytes());
-        hasher.update(text);
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
     }
-    hasher.update(agents::call_key_input(call));
-    CallKey(hasher.finalize().into())
+    hasher.finalize().into()
 }
 
 fn reply(reply: agents::Reply) -> Reply {
@@ -264,38 +348,4 @@ fn random() -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use castellan_audit::{Config, Filter};
-
-    use super::*;
-
-    /// Lets the judge panic in `mode` and checks the exit code of the reply and the record.
-    fn check_panic(mode: Mode, exit: u8, answer: &str) {
-        let dir = tempfile::tempdir().unwrap();
-        let log = Log::open(dir.path(), Config::default(), SystemTime::now()).unwrap();
-        let judge = Judge::new(Policy::missing("test"), mode, log);
-        let request = Request {
-            agent: "claude".into(),
-            event: "PreToolUse".into(),
-            parent_pid: 7,
-            cwd: vec![],
-            payload: vec![],
-        };
-        let process = AgentProcess::default();
-        let asked =
-            Asked { agent: AgentId::Claude, request: &request, process, started: Instant::now(), mode };
-        let reply = judge.caught(&asked, || panic!("a test"));
-        assert_eq!(reply.exit, exit);
-        let entries = castellan_audit::read(dir.path(), &Filter::default()).unwrap().entries;
-        let [entry] = &entries[..] else { panic!("{entries:?}") };
-        let Record::Failure(failure) = &entry.record else { panic!("{entry:?}") };
-        let got = (failure.code.as_str(), failure.agent.as_str(), failure.peer_pid, failure.answer.as_str());
-        assert_eq!(got, ("panic", "claude_code", 7, answer));
-    }
-
-    #[test]
-    fn a_panic_denies_and_is_recorded() {
-        check_panic(Mode::Enforce, 2, "deny");
-        check_panic(Mode::Monitor, 0, "defer");
-    }
-}
+mod tests;

@@ -81,7 +81,7 @@ impl Layout {
 
     /// Makes every directory, each for this user alone.
     pub fn create(&self) -> Result<(), LayoutError> {
-        for dir in [self.home.run(), self.rules_shipped(), self.rules_user(), self.log(), self.last_good()] {
+        for dir in [self.home.run(), self.rules_shipped(), self.rules_user(), self.log(), self.applied()] {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(&dir);
             made.map_err(|error| LayoutError::Io(dir, error))?;
         }
@@ -103,7 +103,7 @@ impl Layout {
         &self.config
     }
 
-    /// The directory that holds the log and the last good rules.
+    /// The directory that holds the log and the applied rules.
     pub fn state(&self) -> &Path {
         &self.state
     }
@@ -123,8 +123,8 @@ impl Layout {
         self.state.join("log")
     }
 
-    /// The last set of rule files that loaded without an error.
-    pub fn last_good(&self) -> PathBuf {
+    /// The set that was last applied.
+    pub fn applied(&self) -> PathBuf {
         self.state.join("last-good")
     }
 }

@@ -4,13 +4,15 @@
 //! Reading order: [`run`] starts everything; `server` takes a hook's frame; `judge` takes one call from payload to reply;
 //! `control` is the other socket, over which everything that changes anything goes.
 
+mod applied;
+mod compile;
 mod config;
 mod control;
 mod control_server;
+mod file_set;
 mod files;
 mod gaps;
 mod judge;
-mod last_good;
 mod layout;
 mod limits;
 mod memory;
@@ -26,15 +28,19 @@ mod shipped;
 mod store;
 mod tally;
 mod timed;
+mod watch;
 mod world;
 
-pub use config::{Config, ConfigError, write_mode};
+pub use applied::{AppliedError, read as read_applied};
+pub use compile::{Compiled, compile};
+pub use config::{Config, ConfigError, Reload, write_mode};
 pub use control::{
     ControlClient, ControlError, ControlRequest, ControlResponse, StatusReport, VerdictCounts,
 };
+pub use file_set::{FileSet, FileSetError};
 pub use layout::{Layout, LayoutError};
 pub use presence::{Refusal, check as check_presence};
 pub use run::{DaemonError, run};
-pub use shipped::{Shipped, shipped_rules, write_shipped};
+pub use shipped::{Shipped, is_own_change, organisation_rules, shipped_rules, write_shipped};
 pub use store::{Loaded, PolicyOrigin, load as load_policy};
 pub use world::FileSystem;

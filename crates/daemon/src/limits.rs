@@ -34,6 +34,19 @@ pub(crate) const SHUTDOWN_TIME: Duration = Duration::from_secs(8);
 /// Answers kept for the agent's second question about a call. It follows within a second; the oldest go first.
 pub(crate) const REMEMBERED_ANSWERS_MAX: usize = 1024;
 
+/// Labels of marks that one session may have. Rule sets use a handful; one over it denies the call that would set it.
+pub(crate) const MARKS_PER_SESSION_MAX: usize = 64;
+
+/// Bytes of a mark's label: a word or two.
+pub(crate) const MARK_LABEL_BYTES_MAX: usize = 128;
+
+/// Sessions whose marks are kept: weeks of work, in kilobytes. Marks are never dropped for newer ones, which an agent could
+/// make at will; over the limit the call that would mark another session is denied.
+pub(crate) const MARKED_SESSIONS_MAX: usize = 4096;
+
+/// Milliseconds without a call after which a session counts as over, and gives its place to another: a week.
+pub(crate) const SESSION_IDLE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+
 /// Agent processes kept in mind for the presence check, the oldest go first.
 pub(crate) const GUARDED_AGENTS_MAX: usize = 4096;
 
@@ -56,8 +69,8 @@ pub(crate) const RULE_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Rule files.
 pub(crate) const RULE_FILES_MAX: usize = 512;
 
-/// Bytes of the last good set: every rule file and the configuration, as JSON.
-pub(crate) const LAST_GOOD_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Bytes of the applied set: every rule file and the configuration, as JSON. Ten times 10,000 rules.
+pub(crate) const APPLIED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Bytes of the layout file: a line and two paths.
 pub(crate) const LAYOUT_BYTES_MAX: u64 = 16 * 1024;
@@ -70,3 +83,7 @@ pub(crate) const HOUSEKEEPING: Duration = Duration::from_secs(1);
 
 /// Rounds of housekeeping between two looks at the log's retention.
 pub(crate) const RETENTION_ROUNDS: u32 = 60;
+
+/// Time between two looks at watched rule files. One that is still being written when the first look finds it changed has
+/// until the second.
+pub(crate) const WATCH: Duration = Duration::from_millis(250);

@@ -1,11 +1,16 @@
-//! What the daemon remembers between calls: answers given, and the next request id.
+//! What the daemon remembers between calls: answers given, marks of sessions, and the next request id.
+
+mod marks;
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
-use castellan_event::Verdict;
+use castellan_event::{Session, Verdict};
 use castellan_policy::RequestId;
 
 use crate::limits::REMEMBERED_ANSWERS_MAX;
+
+pub(crate) use marks::{Marks, SessionKey};
 
 /// Names one call for the agent's second question about it, which carries no id: SHA-256 over agent, session, sub-agent,
 /// directory, canonical tool name and input.
@@ -17,6 +22,10 @@ pub(crate) struct CallKey(pub(crate) [u8; 32]);
 pub(crate) struct Given {
     pub(crate) verdict: Verdict,
     pub(crate) reason: String,
+    /// The session as the call saw it. To a second question it looks the same, or the call would meet its own marks.
+    pub(crate) session: Arc<Session>,
+    /// Whether the answer answers a second question, too: not when it was given under another policy or mode.
+    pub(crate) stands: bool,
 }
 
 #[derive(Debug)]
@@ -24,6 +33,8 @@ pub(crate) struct Memory {
     next_request: RequestId,
     answers: HashMap<CallKey, Given>,
     answer_order: VecDeque<CallKey>,
+    /// Marks outlive policies: a rule of the next one may ask for them.
+    pub(crate) marks: Marks,
 }
 
 impl Memory {
@@ -33,6 +44,7 @@ impl Memory {
             next_request: RequestId::from_seed(seed),
             answers: HashMap::new(),
             answer_order: VecDeque::new(),
+            marks: Marks::default(),
         }
     }
 
@@ -54,10 +66,12 @@ impl Memory {
         }
     }
 
-    /// Forgets every answer: what was answered under another policy or mode does not answer a second question.
-    pub(crate) fn forget(&mut self) {
-        self.answers.clear();
-        self.answer_order.clear();
+    /// No answer given so far answers a second question any more: policy or mode are others now. That the call was asked
+    /// about is not forgotten.
+    pub(crate) fn outdate(&mut self) {
+        for given in self.answers.values_mut() {
+            given.stands = false;
+        }
     }
 
     pub(crate) fn given(&self, key: &CallKey) -> Option<&Given> {
@@ -76,9 +90,9 @@ mod tests {
     }
 
     #[test]
-    fn the_last_answers_are_kept_and_forgotten_on_demand() {
+    fn the_last_answers_are_kept_and_outdated_on_demand() {
         let mut memory = Memory::new(1);
-        let given = |verdict| Given { verdict, reason: String::new() };
+        let given = |verdict| Given { verdict, reason: String::new(), session: Arc::default(), stands: true };
         for number in 0..=REMEMBERED_ANSWERS_MAX {
             memory.remember(key(number), given(Verdict::Allow));
         }
@@ -86,7 +100,7 @@ mod tests {
         assert_eq!(memory.given(&key(1)), Some(&given(Verdict::Allow)));
         memory.remember(key(1), given(Verdict::Deny));
         assert_eq!(memory.given(&key(1)), Some(&given(Verdict::Deny)));
-        memory.forget();
-        assert_eq!(memory.given(&key(1)), None);
+        memory.outdate();
+        assert_eq!(memory.given(&key(1)), Some(&Given { stands: false, ..given(Verdict::Deny) }));
     }
 }

@@ -1,80 +1,333 @@
-//! Where the policy in force came from: loaded at start, loaded again on request, never with a gap.
+//! What is in force and where it came from: the applied set at the start, another one when a person applies it or, where
+//! rule files are watched, when they change. A set is compiled aside and swapped in whole; no call waits for it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use castellan_audit::Record;
+use castellan_event::Mode;
 use castellan_policy::Policy;
 use castellan_rules::Problem;
 
-use crate::config::Config;
+use crate::applied::{self, AppliedError};
+use crate::compile::Compiled;
+use crate::config::{Config, Reload, with_mode, write_mode};
+use crate::file_set::{FileSet, read_rules};
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::record;
-use crate::store::{self, Loaded, PolicyOrigin};
+use crate::shipped::write_shipped;
+use crate::store::PolicyOrigin;
 
-/// What `castellan status` says about the policy.
+/// What a person is told to do where nothing is in force. Agents read why, but not this.
+const REMEDY: &str = "run `castellan apply`";
+
+/// The set in force.
 #[derive(Debug)]
 pub(crate) struct PolicyState {
-    inner: Mutex<Inner>,
+    layout: Layout,
+    /// Held while something is put in force: one change at a time.
+    changing: Mutex<()>,
+    /// Where the set was from at the start; `None` when there was none.
+    found: Option<Found>,
+    in_force: Mutex<InForce>,
 }
 
-#[derive(Debug)]
-struct Inner {
+#[derive(Debug, Clone)]
+struct InForce {
+    /// What the policy was made of; `None` when nothing is in force.
+    set: Option<Arc<FileSet>>,
+    reload: Reload,
     origin: PolicyOrigin,
     /// Problems of the rule files, one line each.
     problems: Vec<String>,
 }
 
+/// Where a daemon that starts has its set from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// It is the one that the log says was last in force.
+    Recorded,
+    /// The log does not say which one was.
+    Unrecorded,
+    /// The files on disk, on the first start.
+    New,
+}
+
+/// What a change is recorded as: its action, and the process and user that asked for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cause {
+    pub(crate) action: &'static str,
+    pub(crate) peer: (u32, u32),
+}
+
+/// What `castellan status` says of the policy.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) origin: PolicyOrigin,
+    pub(crate) problems: Vec<String>,
+    /// Hash of the set in force; empty when nothing is.
+    pub(crate) applied: String,
+    pub(crate) reload: Reload,
+    /// Short names of edited files that wait to be applied.
+    pub(crate) pending: Vec<String>,
+}
+
 impl PolicyState {
-    /// Loads configuration and policy at start.
-    pub(crate) fn load(layout: &Layout) -> (PolicyState, Config, Policy) {
-        let (config, loaded) = store::load_home(layout);
-        let problems = one_line_each(&loaded);
-        let inner = Mutex::new(Inner { origin: loaded.origin, problems });
-        (PolicyState { inner }, config, loaded.policy)
-    }
-
-    /// Loads the files as they are now. A set that does not load changes nothing but the status. The mode stays as it is:
-    /// it is changed over the control socket, by a person.
-    pub(crate) fn reload(&self, layout: &Layout, judge: &Judge) -> Result<(), String> {
-        let (_config, loaded) = store::load_home(layout);
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.problems = one_line_each(&loaded);
-        match loaded.origin {
-            PolicyOrigin::Current => {
-                inner.origin = PolicyOrigin::Current;
-                let (old, new) = (judge.policy().hash().to_owned(), loaded.policy.hash().to_owned());
-                let record = record::control("reload", &format!("policy {old} -> {new}"), None, (0, 0));
-                judge.append(&record).map_err(|error| format!("it could not be recorded: {error}"))?;
-                judge.set_policy(loaded.policy);
-                Ok(())
+    /// Loads the applied set. The first daemon of a home applies the files as they are; later, edited files are in force
+    /// only after `castellan apply`.
+    pub(crate) fn start(layout: &Layout) -> (PolicyState, Config, Policy) {
+        let loaded = find(layout).and_then(|(set, found)| {
+            let (config, compiled) = load(layout, &set)?;
+            Ok((set, found, config, compiled))
+        });
+        let (in_force, found, config, policy) = match loaded {
+            Ok((set, found, config, compiled)) => {
+                (InForce::of(set, &config, &compiled.problems), Some(found), config, compiled.policy)
             }
-            PolicyOrigin::LastGood(why) | PolicyOrigin::Missing(why) => {
-                // The policy in force stays: it is the last good one, or there never was any.
-                inner.origin = match inner.origin {
-                    PolicyOrigin::Current | PolicyOrigin::LastGood(_) => PolicyOrigin::LastGood(why.clone()),
-                    PolicyOrigin::Missing(_) => PolicyOrigin::Missing(why.clone()),
-                };
-                Err(why)
-            }
-        }
-    }
-
-    /// A word for the origin, and every problem in a line.
-    pub(crate) fn report(&self) -> (String, Vec<String>) {
-        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let (word, why) = match &inner.origin {
-            PolicyOrigin::Current => ("current", None),
-            PolicyOrigin::LastGood(why) => ("last_good", Some(why)),
-            PolicyOrigin::Missing(why) => ("missing", Some(why)),
+            // Its tags say what denies and its mode whether, so without a set there is neither: enforced.
+            Err(why) => (InForce::nothing(&why), None, Config::default(), Policy::missing(why)),
         };
-        let mut problems = inner.problems.clone();
-        if let Some(why) = why.filter(|why| !inner.problems.contains(why)) {
-            problems.insert(0, why.clone());
+        let (layout, in_force) = (layout.clone(), Mutex::new(in_force));
+        (PolicyState { layout, changing: Mutex::new(()), found, in_force }, config, policy)
+    }
+
+    /// Records the start: what is in force, and where it came from.
+    pub(crate) fn record_start(&self, judge: &Judge) {
+        let (from, failure) = match (self.found, &self.in_force().origin) {
+            (_, PolicyOrigin::Missing(why)) => {
+                ("nothing in force", Some(format!("nothing is in force: {why}: {REMEDY}")))
+            }
+            (Some(Found::New), _) => ("first start, files as they are", None),
+            (Some(Found::Unrecorded), _) => (
+                "applied set, not in the log",
+                Some(
+                    "the log does not say that the applied set was put in force: it is of an earlier castellan, or \
+                     somebody has removed it; look at what is in force with `castellan rules list`"
+                        .to_owned(),
+                ),
+            ),
+            (Some(Found::Recorded) | None, _) => ("applied set", None),
+        };
+        let terms = judge.terms();
+        let argument = format!("{from}, policy {}, mode {}", terms.policy.hash(), terms.mode);
+        let own = (std::process::id(), rustix::process::geteuid().as_raw());
+        if let Err(error) = judge.append(&record::control("start", &argument, None, &self.files(), own)) {
+            judge.fail("log", &format!("the start could not be recorded: {error}"));
         }
-        (word.to_owned(), problems)
+        if let Some(failure) = failure {
+            judge.fail("policy", &failure);
+        }
+    }
+
+    /// Hash of the set in force; empty when nothing is.
+    pub(crate) fn files(&self) -> String {
+        self.in_force().set.as_ref().map(|set| set.hash()).unwrap_or_default()
+    }
+
+    /// The set in force.
+    pub(crate) fn set(&self) -> Option<Arc<FileSet>> {
+        self.in_force().set.clone()
+    }
+
+    /// Puts the files on disk in force, if they are still those with this hash.
+    pub(crate) fn apply(&self, judge: &Judge, hash: &str, peer: (u32, u32)) -> Result<(), String> {
+        let _changing = self.changing();
+        let set = FileSet::read(&self.layout).map_err(|error| error.to_string())?;
+        if set.hash() != hash {
+            return Err(format!("the files were edited after they had been shown: {REMEDY} again"));
+        }
+        self.put(judge, set, Cause { action: "apply", peer })
+    }
+
+    /// Where rule files are watched, puts those on disk in force, with the applied configuration. A set that does not load
+    /// changes nothing but the status. The error says why.
+    pub(crate) fn reload(&self, judge: &Judge) -> Result<(), String> {
+        let _changing = self.changing();
+        let Some(set) = self.watched() else { return Ok(()) };
+        let put = || {
+            // A shipped rule file that is gone is not a rule that somebody took out.
+            write_shipped(&self.layout)
+                .map_err(|error| format!("`{}`: {error}", self.layout.rules_shipped().display()))?;
+            let rules = read_rules(&self.layout).map_err(|error| error.to_string())?;
+            let new = FileSet { config: set.config.clone(), rules };
+            if new == *set {
+                // A bad set is mended by taking the edit back.
+                let (config, compiled) = load(&self.layout, &new)?;
+                *self.in_force() = InForce::of(new, &config, &compiled.problems);
+                return Ok(());
+            }
+            self.put(judge, new, Cause { action: "reload", peer: (0, 0) })
+        };
+        let done = put();
+        if let Err(why) = &done {
+            self.in_force().origin = PolicyOrigin::LastGood(why.clone());
+        }
+        done
+    }
+
+    /// Whether rule files are watched.
+    pub(crate) fn watches(&self) -> bool {
+        self.watched().is_some()
+    }
+
+    /// Writes the mode into `config.toml`, for which it counts once that is applied.
+    pub(crate) fn write_mode(&self, mode: Mode) -> Result<(), String> {
+        write_mode(&self.layout.config_file(), mode).map_err(|error| error.to_string())
+    }
+
+    /// Keeps the mode in the applied set, where the next start finds it.
+    pub(crate) fn keep_mode(&self, mode: Mode) -> Result<(), String> {
+        let _changing = self.changing();
+        let set = self.in_force().set.clone();
+        let set = set.ok_or_else(|| format!("there is nothing applied that could keep it: {REMEDY}"))?;
+        let set = FileSet { config: with_mode(&set.config, mode)?, rules: set.rules.clone() };
+        self.keep(set)
+    }
+
+    /// Keeps the set of before a change of the mode again.
+    pub(crate) fn take_back(&self, set: Option<Arc<FileSet>>) -> Result<(), String> {
+        let _changing = self.changing();
+        set.map_or(Ok(()), |set| self.keep(FileSet::clone(&set)))
+    }
+
+    fn keep(&self, set: FileSet) -> Result<(), String> {
+        applied::write(&self.layout, &set).map_err(|error| self.not_written(&error))?;
+        self.in_force().set = Some(Arc::new(set));
+        Ok(())
+    }
+
+    /// How things are. Looks at the files on disk.
+    pub(crate) fn report(&self) -> Report {
+        // In the middle of a change the files would not fit what is in force.
+        let _changing = self.changing();
+        let InForce { set, reload, origin, mut problems } = self.in_force().clone();
+        match &origin {
+            PolicyOrigin::Current => {}
+            PolicyOrigin::LastGood(why) if problems.contains(why) => {}
+            PolicyOrigin::LastGood(why) => problems.insert(0, why.clone()),
+            PolicyOrigin::Missing(why) => problems.insert(0, format!("{why}: {REMEDY}")),
+        }
+        let mut pending = Vec::new();
+        if let Some(set) = &set {
+            match FileSet::read(&self.layout) {
+                Ok(files) => pending = files.differing(set),
+                Err(error) => problems.push(error.to_string()),
+            }
+            // Watched rule files do not wait: they are in force, or do not load.
+            pending.retain(|name| reload == Reload::Apply || name == "config.toml");
+            // The file of the applied set is castellan's own: whoever else has changed it wants it in force at the next
+            // start.
+            if applied::read(&self.layout).ok().as_ref() != Some(set) {
+                problems.push(format!(
+                    "the applied set on disk is not the one in force: {REMEDY} to write it again"
+                ));
+            }
+        }
+        let applied = set.map(|set| set.hash()).unwrap_or_default();
+        Report { origin, problems, applied, reload, pending }
+    }
+
+    /// Compiles a set, keeps it, records it and swaps it in, in this order: what is in force has been recorded, and is
+    /// found again by the next start.
+    fn put(&self, judge: &Judge, set: FileSet, cause: Cause) -> Result<(), String> {
+        let (config, compiled) = load(&self.layout, &set)?;
+        let before = self.in_force().set.clone();
+        applied::write(&self.layout, &set).map_err(|error| self.not_written(&error))?;
+        if let Err(error) = judge.append(&change(judge, &set, &compiled.policy, config.mode, cause)) {
+            let restored = match before {
+                Some(before) => applied::write(&self.layout, &before),
+                None => applied::remove(&self.layout),
+            };
+            let restored = restored.err().map(|error| format!("; {}", self.not_written(&error)));
+            return Err(format!("it could not be recorded: {error}{}", restored.unwrap_or_default()));
+        }
+        *self.in_force() = InForce::of(set, &config, &compiled.problems);
+        judge.put(Arc::new(compiled.policy), config.mode);
+        Ok(())
+    }
+
+    /// The set in force, where its rule files are watched.
+    fn watched(&self) -> Option<Arc<FileSet>> {
+        let in_force = self.in_force();
+        in_force.set.clone().filter(|_| in_force.reload == Reload::Watch)
+    }
+
+    fn not_written(&self, error: &std::io::Error) -> String {
+        format!("the applied set could not be written: `{}`: {error}", self.layout.applied().display())
+    }
+
+    fn changing(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn in_force(&self) -> MutexGuard<'_, InForce> {
+        self.in_force.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn one_line_each(loaded: &Loaded) -> Vec<String> {
-    loaded.problems.iter().map(Problem::one_line).collect()
+impl InForce {
+    fn of(set: FileSet, config: &Config, problems: &[Problem]) -> InForce {
+        let problems = problems.iter().map(Problem::one_line).collect();
+        let (set, reload) = (Some(Arc::new(set)), config.reload);
+        InForce { set, reload, origin: PolicyOrigin::Current, problems }
+    }
+
+    fn nothing(why: &str) -> InForce {
+        let origin = PolicyOrigin::Missing(why.to_owned());
+        InForce { set: None, reload: Reload::Apply, origin, problems: Vec::new() }
+    }
+}
+
+/// The set for a daemon that starts, or why there is none.
+fn find(layout: &Layout) -> Result<(FileSet, Found), String> {
+    let set = match applied::read(layout) {
+        Err(AppliedError::None) if !has_records(layout) => return Ok((first_set(layout)?, Found::New)),
+        read => read.map_err(|error| error.to_string())?,
+    };
+    match castellan_audit::last_files(&layout.log()) {
+        Ok(Some(files)) if files == set.hash() => Ok((set, Found::Recorded)),
+        // Whoever can write the file could put anything in force by ending the daemon.
+        Ok(Some(_)) => {
+            Err("the applied set on disk is not the one that the log says was last in force, so somebody \
+                            else has changed it"
+                .to_owned())
+        }
+        Ok(None) => Ok((set, Found::Unrecorded)),
+        Err(error) => Err(format!("the log does not say what was last in force: {error}")),
+    }
+}
+
+/// Whether a daemon has served this home before: then it had an applied set, which must not be made up for by files that
+/// anybody may have edited since.
+fn has_records(layout: &Layout) -> bool {
+    let entries = std::fs::read_dir(layout.log());
+    // A folder that cannot be read may hold any.
+    entries.map_or(true, |mut entries| entries.next().is_some())
+}
+
+/// The files on disk, which become the applied set if they are sound.
+fn first_set(layout: &Layout) -> Result<FileSet, String> {
+    let set = FileSet::read(layout).map_err(|error| error.to_string())?;
+    load(layout, &set)?;
+    applied::write(layout, &set).map_err(|error| format!("`{}`: {error}", layout.applied().display()))?;
+    Ok(set)
+}
+
+/// Compiles a set; an error in any of its files is one of the whole.
+fn load(layout: &Layout, set: &FileSet) -> Result<(Config, Compiled), String> {
+    let (config, compiled) = set.compile(layout).map_err(|error| error.to_string())?;
+    match compiled.error() {
+        Some(why) => Err(why),
+        None => Ok((config, compiled)),
+    }
+}
+
+/// The record of a change, which names what was in force and what will be.
+fn change(judge: &Judge, set: &FileSet, policy: &Policy, mode: Mode, cause: Cause) -> Record {
+    let before = judge.terms();
+    let mut argument = format!("policy {} -> {}", before.policy.hash(), policy.hash());
+    if mode != before.mode {
+        argument.push_str(&format!(", mode {} -> {mode}", before.mode));
+    }
+    record::control(cause.action, &argument, None, &set.hash(), cause.peer)
 }

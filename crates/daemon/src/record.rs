@@ -5,11 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use castellan_agents::{Done, Malformed, SessionEvent};
 use castellan_audit::{
-    CallRecord, ControlRecord, FailureRecord, FileRecord, FindingRecord, GapRecord, Record, SessionRecord,
-    WorldRecord,
+    CallRecord, ControlRecord, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord, Record,
+    SessionRecord, WorldRecord,
 };
-use castellan_event::{Agent, Answer, Answers, Call, Decision, Mode, PatchOp, Query};
-use castellan_policy::RequestId;
+use castellan_event::{Agent, Answer, Answers, Call, Decision, Layer, Mode, PatchOp, Query};
+use castellan_policy::StateChange;
 use castellan_wire::Gap;
 
 /// A judged call.
@@ -17,14 +17,14 @@ pub(crate) struct Judged<'a> {
     pub(crate) call: &'a Call,
     pub(crate) decision: &'a Decision,
     pub(crate) answers: &'a Answers,
-    pub(crate) request: Option<RequestId>,
+    pub(crate) change: &'a StateChange,
     pub(crate) policy: &'a str,
 }
 
 impl Judged<'_> {
     /// The record of the call, `duration` after its request came in.
     pub(crate) fn record(&self, duration: Duration) -> Record {
-        let Judged { call, decision, answers, request, policy } = self;
+        let Judged { call, decision, answers, change, policy } = self;
         let agent = call.agent.clone();
         let real = |base: &str, path: &str| answers.real_path(base, path).unwrap_or_default().to_owned();
         let files = call.files.iter().map(|file| FileRecord {
@@ -36,11 +36,14 @@ impl Judged<'_> {
             verdict: finding.verdict.as_str().to_owned(),
             code: finding.code.as_str().to_owned(),
             rule: finding.rule.clone(),
+            layer: finding.layer.map_or("", Layer::as_str).to_owned(),
+            rows: finding.rows.iter().map(usize::to_string).collect::<Vec<_>>().join(" "),
             message: finding.message.clone(),
         });
+        let marks = change.marks.iter().map(|label| MarkRecord { label: label.clone() });
         Record::Call(CallRecord {
             correlation_id: call.correlation_id,
-            request: request.map(|id| id.to_string()).unwrap_or_default(),
+            request: change.request.map(|id| id.to_string()).unwrap_or_default(),
             agent_pid: agent.pid,
             real_cwd: real("/", &agent.cwd),
             tool: call.tool.name.clone(),
@@ -50,6 +53,7 @@ impl Judged<'_> {
             files: files.collect(),
             world: answers.iter().map(|(query, answer)| world(query, answer)).collect(),
             findings: findings.collect(),
+            marks: marks.collect(),
             verdict: decision.verdict.as_str().to_owned(),
             answer: decision.answer.as_str().to_owned(),
             enforced: decision.enforced(),
@@ -147,8 +151,15 @@ fn since(unix_ms: u64) -> String {
     sane.map(|time| humantime::format_rfc3339_millis(time).to_string()).unwrap_or_default()
 }
 
-/// A control request.
-pub(crate) fn control(action: &str, argument: &str, refused: Option<&str>, peer: (u32, u32)) -> Record {
+/// A control request, or what the daemon has put in force by itself. `files` are those in force from here on, by their
+/// hash; empty when this changes and says nothing of them.
+pub(crate) fn control(
+    action: &str,
+    argument: &str,
+    refused: Option<&str>,
+    files: &str,
+    peer: (u32, u32),
+) -> Record {
     Record::Control(ControlRecord {
         action: action.to_owned(),
         argument: argument.to_owned(),
@@ -156,6 +167,7 @@ pub(crate) fn control(action: &str, argument: &str, refused: Option<&str>, peer:
         message: refused.unwrap_or_default().to_owned(),
         peer_pid: peer.0,
         peer_uid: peer.1,
+        files: files.to_owned(),
     })
 }
 

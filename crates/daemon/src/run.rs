@@ -19,11 +19,12 @@ use crate::control_server::ControlServer;
 use crate::gaps;
 use crate::judge::Judge;
 use crate::layout::{Layout, LayoutError};
-use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS};
+use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS, WATCH};
 use crate::peers::Peers;
 use crate::policy_state::PolicyState;
 use crate::server::Server;
 use crate::shipped::write_shipped;
+use crate::watch::Watch;
 
 /// Why a daemon does not run.
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +53,7 @@ pub enum DaemonError {
 pub(crate) enum Signal {
     /// Finish calls in flight and end.
     End,
-    /// Load the rule files again.
+    /// Look at the rule files at once, where they are watched.
     Reload,
 }
 
@@ -69,11 +70,12 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     let _lock = lock(&layout)?;
     write_shipped(&layout).map_err(|error| DaemonError::Io(layout.rules_shipped(), error))?;
 
-    let (policy_state, config, policy) = PolicyState::load(&layout);
+    let (policy_state, config, policy) = PolicyState::start(&layout);
     let log = Log::open(&layout.log(), config.log, SystemTime::now())?;
     let judge = Arc::new(Judge::new(policy, config.mode, log));
     let peers = Arc::new(Peers::default());
     let policy_state = Arc::new(policy_state);
+    policy_state.record_start(&judge);
     gaps::collect(layout.home(), &judge);
 
     let (signals, received) = channel();
@@ -100,28 +102,29 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     Ok(())
 }
 
-/// Reloads, collects gaps and looks after the log until the daemon is to end.
+/// Watches rule files, collects gaps and looks after the log until the daemon is to end.
 fn keep_house(received: &Receiver<Signal>, layout: &Layout, judge: &Judge, policy_state: &PolicyState) {
-    let mut round: u32 = 0;
+    let mut watch = Watch::default();
+    let mut rounds: u32 = 0;
+    let mut next_round = Instant::now();
     loop {
-        match received.recv_timeout(HOUSEKEEPING) {
+        let watches = policy_state.watches();
+        let changed = match received.recv_timeout(if watches { WATCH } else { HOUSEKEEPING }) {
             Ok(Signal::End) | Err(RecvTimeoutError::Disconnected) => return,
-            Ok(Signal::Reload) => {
-                // A shipped rule file that is gone is not a rule that somebody took out.
-                if let Err(error) = write_shipped(layout) {
-                    judge.fail("policy", &format!("`{}`: {error}", layout.rules_shipped().display()));
-                }
-                if let Err(why) = policy_state.reload(layout, judge) {
-                    let message =
-                        format!("the policy could not be loaded again, the last good one stays: {why}");
-                    judge.fail("policy", &message);
-                }
-            }
-            Err(RecvTimeoutError::Timeout) => {}
+            // Where files wait to be applied, a signal loads nothing: `castellan status` looks for itself.
+            Ok(Signal::Reload) => true,
+            Err(RecvTimeoutError::Timeout) => watches && watch.has_changed(layout),
+        };
+        if changed && let Err(why) = policy_state.reload(judge) {
+            judge.fail("policy", &format!("the rule files do not load, the last good ones stay: {why}"));
         }
+        if Instant::now() < next_round {
+            continue;
+        }
+        next_round = Instant::now() + HOUSEKEEPING;
         gaps::collect(layout.home(), judge);
-        round = round.wrapping_add(1);
-        if round.is_multiple_of(RETENTION_ROUNDS)
+        rounds = rounds.wrapping_add(1);
+        if rounds.is_multiple_of(RETENTION_ROUNDS)
             && let Err(error) = judge.log().maintain(SystemTime::now())
         {
             judge.fail("log", &format!("the log could not be maintained: {error}"));

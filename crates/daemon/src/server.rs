@@ -141,7 +141,7 @@ impl Server {
             };
             self.judge.fail(code, &format!("{why}{more}"));
         }
-        match self.judge.mode() {
+        match self.judge.terms().mode {
             Mode::Enforce => {}
             Mode::Monitor | Mode::Passthrough => send(stream, &Reply::default()),
         }

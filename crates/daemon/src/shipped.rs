@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use castellan_rules::Source;
 use sha2::{Digest, Sha256};
 
 use crate::config::DEFAULT_TEXT;
@@ -20,8 +21,16 @@ const RULES: &[(&str, &str)] = &[
     ("50-agents.yaml", include_str!("../../../rules/agents.yaml")),
     ("60-git.yaml", include_str!("../../../rules/git.yaml")),
     ("70-publish.yaml", include_str!("../../../rules/publish.yaml")),
-    ("80-self.yaml", include_str!("../../../rules/self.yaml")),
 ];
+
+/// The organisation's rule files, by the name that problems and lists call them. They are read from nowhere but here, so
+/// that no file of a home can change them.
+const ORGANISATION: &[(&str, &str)] = &[("built-in/self.yaml", include_str!("../../../rules/self.yaml"))];
+
+/// Files that an earlier castellan wrote, whose rules stand elsewhere by now, each with the SHA-256 of every text that it
+/// was shipped with.
+const RETIRED: &[(&str, &[&str])] =
+    &[("80-self.yaml", &["c9dc8d0df1a4d36010dda442deadda5319a532ffbbd2cd41632a80c019bbccf7"])];
 
 /// Names the files that castellan wrote and their hashes: a file with another hash is the user's.
 const MANIFEST: &str = ".shipped";
@@ -36,11 +45,32 @@ pub enum Shipped {
     Updated(PathBuf),
     /// The user has changed it; the shipped version lies beside it, under this name.
     Kept(PathBuf),
+    /// A version that castellan had written and ships no more was removed.
+    Removed(PathBuf),
 }
 
 /// Returns the shipped rule files: name and text.
 pub fn shipped_rules() -> &'static [(&'static str, &'static str)] {
     RULES
+}
+
+/// Whether a file of a set (`default/10-secrets.yaml`) differs from before only by what castellan does itself: the shipped
+/// text is there now, or one that was shipped and is no more is gone.
+pub fn is_own_change(name: &str, before: Option<&str>, after: Option<&str>) -> bool {
+    let Some(name) = name.strip_prefix("default/") else { return false };
+    match after {
+        Some(after) => RULES.contains(&(name, after)),
+        None => before.is_some_and(|before| {
+            let before = hash(before.as_bytes());
+            RETIRED.iter().any(|(retired, texts)| *retired == name && texts.contains(&before.as_str()))
+        }),
+    }
+}
+
+/// Returns the rule files of the organisation's layer, which stands above every home's.
+pub fn organisation_rules() -> Vec<Source> {
+    let source = |(name, text): &(&str, &str)| Source { name: (*name).to_owned(), text: (*text).to_owned() };
+    ORGANISATION.iter().map(source).collect()
 }
 
 /// Writes the default configuration and the shipped rules where they are missing or were written by an earlier castellan.
@@ -56,6 +86,9 @@ pub fn write_shipped(layout: &Layout) -> io::Result<Vec<Shipped>> {
     let manifest = read_manifest(&dir);
     for (name, text) in RULES {
         done.extend(write_rules(&dir.join(name), text, manifest.get(*name))?);
+    }
+    for (name, _) in RETIRED {
+        done.extend(remove_retired(&dir.join(name), manifest.get(*name))?);
     }
     let lines: String =
         RULES.iter().map(|(name, text)| format!("{} {name}\n", hash(text.as_bytes()))).collect();
@@ -90,6 +123,19 @@ fn write_rules(path: &Path, text: &str, written: Option<&String>) -> io::Result<
     }
 }
 
+/// Removes a file that castellan had written. One that the user has changed is the user's.
+fn remove_retired(path: &Path, written: Option<&String>) -> io::Result<Option<Shipped>> {
+    match std::fs::read(path) {
+        Ok(present) if written == Some(&hash(&present)) => {
+            std::fs::remove_file(path)?;
+            Ok(Some(Shipped::Removed(path.to_owned())))
+        }
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 fn read_manifest(dir: &Path) -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(dir.join(MANIFEST)).unwrap_or_default();
     let mut lines = text.lines();
@@ -118,7 +164,9 @@ mod tests {
         let mut packs: Vec<_> = names.filter(|name| !name.ends_with("_cases.yaml")).collect();
         let mut shipped: Vec<_> = RULES
             .iter()
-            .map(|(name, _)| name.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').to_owned())
+            .map(|(name, _)| name.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-'))
+            .chain(ORGANISATION.iter().map(|(name, _)| name.trim_start_matches("built-in/")))
+            .map(str::to_owned)
             .collect();
         packs.sort();
         shipped.sort();
@@ -147,5 +195,45 @@ mod tests {
         assert_eq!(std::fs::read_to_string(rules.join(RULES[0].0)).unwrap(), "# mine\n");
         assert_eq!(std::fs::read_to_string(beside).unwrap(), RULES[0].1);
         assert_eq!(write_shipped(&layout).unwrap(), []);
+    }
+
+    /// Checks what becomes of an earlier castellan's file with this text, when the manifest names its first text.
+    fn check_retired(text: &str, removed: bool) {
+        let dir = tempfile::tempdir().unwrap();
+        let layout = Layout::read(dir.path()).unwrap();
+        layout.create().unwrap();
+        let file = layout.rules_shipped().join("80-self.yaml");
+        std::fs::write(&file, text).unwrap();
+        let manifest = format!("{MANIFEST_FIRST_LINE}\n{} 80-self.yaml\n", hash(b"# written\n"));
+        std::fs::write(layout.rules_shipped().join(MANIFEST), manifest).unwrap();
+        let done = write_shipped(&layout).unwrap();
+        assert_eq!(done.contains(&Shipped::Removed(file.clone())), removed);
+        assert_eq!(file.exists(), !removed);
+        assert_eq!(write_shipped(&layout).unwrap(), []);
+        assert_eq!(file.exists(), !removed);
+    }
+
+    #[test]
+    fn only_castellans_own_changes_are_its_own() {
+        let (name, text) = RULES[0];
+        let name = format!("default/{name}");
+        let check = |name: &str, before, after, expected| {
+            assert_eq!(is_own_change(name, before, after), expected, "{name}: {before:?} -> {after:?}");
+        };
+        check(&name, Some("# old"), Some(text), true);
+        check(&name, None, Some(text), true);
+        check(&name, Some(text), Some("# mine"), false);
+        check(&name, Some(text), None, false);
+        check("user/10-secrets.yaml", None, Some(text), false);
+        check("default/99-new.yaml", None, Some(text), false);
+        check("default/80-self.yaml", Some("# mine"), None, false);
+        check("default/80-self.yaml", None, Some("# back"), false);
+        check("config.toml", Some("version = 1"), None, false);
+    }
+
+    #[test]
+    fn a_file_that_is_shipped_no_more_is_removed_unless_it_was_changed() {
+        check_retired("# written\n", true);
+        check_retired("# mine\n", false);
     }
 }

@@ -1,4 +1,4 @@
-//! [`Verdict`], [`Finding`], [`Decision`]: what stages return and what comes of it.
+//! [`Verdict`], [`Finding`], [`Layer`], [`Decision`]: what stages return and what comes of it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -98,6 +98,25 @@ impl Code {
     }
 }
 
+/// Whose rules: a lower layer may tighten what a higher one says, and cannot change its rules. Highest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Layer {
+    /// Rules that stand above the user's files, castellan's own among them.
+    Organisation,
+    /// The shipped packs and the user's files.
+    User,
+}
+
+impl Layer {
+    /// Returns the word used in records and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Layer::Organisation => "organisation",
+            Layer::User => "user",
+        }
+    }
+}
+
 /// What a stage found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -107,6 +126,10 @@ pub struct Finding {
     pub code: Code,
     /// Name of the rule, where one made it; else empty.
     pub rule: String,
+    /// The layer of that rule.
+    pub layer: Option<Layer>,
+    /// Positions of the rows that the rule fired on, ascending, as [`crate::rows`] makes them.
+    pub rows: Vec<usize>,
     /// What happened, for a person and for the agent.
     pub message: String,
 }
@@ -114,7 +137,7 @@ pub struct Finding {
 impl Finding {
     /// Returns a finding that no rule made.
     pub fn new(verdict: Verdict, code: Code, message: impl Into<String>) -> Finding {
-        Finding { verdict, code, rule: String::new(), message: message.into() }
+        Finding { verdict, code, rule: String::new(), layer: None, rows: Vec::new(), message: message.into() }
     }
 }
 

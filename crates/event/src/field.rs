@@ -1,26 +1,47 @@
 //! The field table: name, type, level and meaning of every field that a rule can name. `castellan rules fields` and the
 //! field reference in `docs/` are generated from it; `row.rs` reads the values.
 
-/// The type of a field's value.
+/// The type of a field's value, or of each of its elements. The names of Falco's types that each stands for are beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FieldType {
-    /// Bytes, usually UTF-8. May hold NUL and invalid UTF-8: neither makes a field absent.
+    /// Bytes, usually UTF-8 (`string`, charbuf). May hold NUL and invalid UTF-8: neither makes a field absent.
     Text,
-    /// An unsigned number.
+    /// An unsigned number (`uint64`, `reltime`, `abstime` and the like).
     U64,
-    /// True or false.
+    /// True or false (`bool`).
     Bool,
-    /// A list of texts.
-    TextList,
-    /// A list of numbers.
-    U64List,
+    /// Bytes that are no text (`bytebuf`): constants for `bcontains` and `bstartswith` are hexadecimal.
+    Bytes,
+    /// An address (`ipaddr`).
+    Ip,
+    /// A network (`ipnet`).
+    Net,
 }
 
-/// The finest row that a field describes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The finest row that a field describes: a call, a command in it, or an effect of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Level {
     /// Describes the whole call.
+    #[default]
     Call,
+    /// Describes one command.
+    Command,
+    /// Describes one effect.
+    Effect,
+}
+
+impl Level {
+    /// Every level, coarsest first.
+    pub const ALL: [Level; 3] = [Level::Call, Level::Command, Level::Effect];
+
+    /// The word of tables and of the field `row.level`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Level::Call => "call",
+            Level::Command => "command",
+            Level::Effect => "effect",
+        }
+    }
 }
 
 /// Whether a field takes an argument, as in `field[arg]`.
@@ -32,26 +53,36 @@ pub enum FieldArg {
     Key,
     /// An index is required: `field[0]`.
     Index,
+    /// Anything, or nothing: `field` or `field[arg]`.
+    Optional,
 }
 
 /// One field of a rule condition or output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FieldDef {
+pub struct FieldDef<'t> {
     /// Dotted name, such as `tool.name`.
-    pub name: &'static str,
+    pub name: &'t str,
     /// Type of its value.
     pub ty: FieldType,
+    /// Its value is a list of that type.
+    pub list: bool,
     /// Level of the rows that it describes.
     pub level: Level,
     /// Its argument.
     pub arg: FieldArg,
+    /// Falco's suggested output: `append_output` with `suggested_output` shows it.
+    pub suggested: bool,
     /// One line for people.
-    pub meaning: &'static str,
+    pub meaning: &'t str,
 }
 
 /// Every field of source `coding_agent`. The position in this table is the index that [`crate::Row::value`] takes.
-pub static FIELDS: &[FieldDef] = &[
-    number("correlation.id", "random id of the call, never 0; the same in reason, record and alerts"),
+pub static FIELDS: &[FieldDef<'static>] = &[
+    FieldDef {
+        suggested: true,
+        ..number("correlation.id", "random id of the call, never 0; the same in reason, record and alerts")
+    },
+    text("row.level", "what the row describes: call, command or effect"),
     text("agent.name", "claude_code or codex"),
     text("agent.os", "linux, macos, windows or unknown"),
     number("agent.pid", "process id of the agent, 0 when unknown"),
@@ -80,18 +111,73 @@ pub static FIELDS: &[FieldDef] = &[
     text("tool.real_file_path", "that path with symlinks resolved"),
     text("tool.file_name", "last component of the path as written"),
     text("tool.patch_op", "Add, Update, Delete or Move, for each file of a patch"),
-    text("tool.mcp_server", "server of an MCP call"),
+    text("tool.mcp_server", "mcp.server under its name in the coding-agents-kit"),
+    text("mcp.server", "server of an MCP call"),
+    text("mcp.tool", "tool of an MCP call, without its server"),
+    text("mcp.args", "input of an MCP call as compact JSON"),
+    FieldDef {
+        arg: FieldArg::Key,
+        ..number("session.mark_count", "earlier calls of the session that set the mark, 0 when none did")
+    },
+    FieldDef {
+        arg: FieldArg::Key,
+        ..number("session.mark_age_ms", "milliseconds since the mark was last set; absent when it never was")
+    },
+    of(Level::Command, text("cmd.name", "name of the program, without its directory")),
+    of(Level::Command, text("cmd.path", "file of the program")),
+    of(Level::Command, texts("cmd.args", "arguments as the program gets them")),
+    of(Level::Command, texts("cmd.flags", "flags among the arguments, clusters taken apart")),
+    of(Level::Command, texts("cmd.operands", "arguments that are no flags")),
+    of(Level::Command, text("cmd.subcommand", "subcommand, such as push of git push")),
+    of(Level::Command, text("cmd.line", "the command as written")),
+    of(Level::Command, texts("cmd.wrappers", "wrappers around the command, outermost first, such as sudo")),
+    of(Level::Command, text("cmd.origin", "where in the call it was found: text, substitution, script, ...")),
+    of(Level::Command, text("cmd.pipe_from", "name of the command whose output it reads")),
+    of(Level::Command, texts("cmd.env", "environment variables that it is given, NAME=value")),
+    of(Level::Command, text("cmd.remote", "where it runs, when not on this machine or in a container")),
+    of(Level::Effect, text("fx.kind", "read, write, delete, connect, ... or opaque")),
+    of(Level::Effect, text("fx.path", "path with symlinks resolved")),
+    of(Level::Effect, text("fx.path_raw", "path as written")),
+    of(Level::Effect, text("fx.scope", "where the path lies: workspace, home, system, ...")),
+    of(Level::Effect, text("fx.host", "host")),
+    of(Level::Effect, text("fx.url", "URL")),
+    of(Level::Effect, truth("fx.recursive", "goes down into directories")),
+    of(Level::Effect, truth("fx.force", "does not ask and does not stop")),
+    of(Level::Effect, text("fx.system", "system that is changed, such as postgres or aws")),
+    of(Level::Effect, text("fx.verb", "what is done there")),
+    of(Level::Effect, text("fx.target", "what it is done to")),
+    of(Level::Effect, text("fx.role", "of an opaque part: program, target, code, operand or tool")),
+    of(Level::Effect, text("fx.why", "of an opaque part: why it was not understood")),
+    of(Level::Effect, text("script.path", "script file that the effect comes from")),
+    of(Level::Effect, text("script.sha256", "SHA-256 of that file")),
 ];
+
+/// The finest level of which rows are made by now: no analysis finds commands and effects yet. A condition on a finer field
+/// is unknown on every row, and the loader warns of it.
+pub const FINEST_LEVEL: Level = Level::Call;
 
 /// Finds a field by name.
 pub fn field_index(name: &str) -> Option<usize> {
     FIELDS.iter().position(|field| field.name == name)
 }
 
-const fn text(name: &'static str, meaning: &'static str) -> FieldDef {
-    FieldDef { name, ty: FieldType::Text, level: Level::Call, arg: FieldArg::None, meaning }
+const fn text(name: &'static str, meaning: &'static str) -> FieldDef<'static> {
+    let (ty, level, arg) = (FieldType::Text, Level::Call, FieldArg::None);
+    FieldDef { name, ty, list: false, level, arg, suggested: false, meaning }
 }
 
-const fn number(name: &'static str, meaning: &'static str) -> FieldDef {
+const fn number(name: &'static str, meaning: &'static str) -> FieldDef<'static> {
     FieldDef { ty: FieldType::U64, ..text(name, meaning) }
+}
+
+const fn truth(name: &'static str, meaning: &'static str) -> FieldDef<'static> {
+    FieldDef { ty: FieldType::Bool, ..text(name, meaning) }
+}
+
+const fn texts(name: &'static str, meaning: &'static str) -> FieldDef<'static> {
+    FieldDef { list: true, ..text(name, meaning) }
+}
+
+const fn of(level: Level, field: FieldDef<'static>) -> FieldDef<'static> {
+    FieldDef { level, ..field }
 }

@@ -1,4 +1,4 @@
-//! L0: castellan's vocabulary. One word for one thing: a [`Call`] is judged, its [`Row`]s are matched by rules, stages
+//! L0: castellan's vocabulary. One word for one thing: a [`Call`] is judged by its [`Facts`], their [`Row`]s are matched by rules, stages
 //! return [`Finding`]s, and the strictest that remains is the [`Decision`].
 //!
 //! Everything here is data. The crate knows no agent's JSON, no rule syntax, and touches neither clock, environment, file
@@ -6,14 +6,20 @@
 
 mod call;
 mod decision;
+mod facts;
 mod field;
 mod limits;
+mod net;
 mod row;
+mod session;
 mod world;
 
 pub use call::{Agent, Call, FileTarget, IntakeProblem, PatchOp, Tool, ToolKind};
-pub use decision::{Code, Decision, Finding, Mode, Verdict};
-pub use field::{FIELDS, FieldArg, FieldDef, FieldType, Level, field_index};
+pub use decision::{Code, Decision, Finding, Layer, Mode, Verdict};
+pub use facts::{Command, Effect, Facts};
+pub use field::{FIELDS, FINEST_LEVEL, FieldArg, FieldDef, FieldType, Level, field_index};
 pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, PATH_BYTES_MAX};
+pub use net::Net;
 pub use row::{CallRow, Row, Value, rows};
+pub use session::{Mark, Session};
 pub use world::{Answer, Answers, Query, World};

@@ -1,9 +1,14 @@
-//! Rows: what rules are tested on. A call has one row, a call that names several files one row for each.
+//! Rows: what rules are tested on. A call becomes rows by left join: the call (one row for each file that it names), each
+//! command with the call's fields, each effect with its command's and the call's fields.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 
 use crate::call::{Call, FileTarget, PatchOp};
-use crate::field::FIELDS;
+use crate::facts::{Command, Effect, Facts};
+use crate::field::{FIELDS, Level};
+use crate::net::Net;
+use crate::session::Session;
 use crate::world::{Answers, Query};
 
 /// The value of a field on a row.
@@ -11,36 +16,62 @@ use crate::world::{Answers, Query};
 pub enum Value<'a> {
     /// The row has no such value: every comparison with it is false.
     Absent,
-    /// Bytes, as they are.
+    /// Bytes, as they are; values of types text and bytes.
     Text(Cow<'a, [u8]>),
     /// A number.
     U64(u64),
     /// True or false.
     Bool(bool),
-    /// A list of texts.
-    TextList(Vec<Cow<'a, [u8]>>),
-    /// A list of numbers.
-    U64List(Vec<u64>),
+    /// An address.
+    Ip(IpAddr),
+    /// A network.
+    Net(Net),
+    /// A list; its elements are all of one of the kinds above, and none is absent.
+    List(Vec<Value<'a>>),
 }
 
 /// Something that rules can be tested on.
 pub trait Row {
-    /// Returns the value of field number `field` of the catalogue, with its argument where the field takes one.
+    /// Returns the value of field number `field` of the catalogue, with its argument where the field takes one. A field
+    /// finer than the row is never asked for.
     fn value(&self, field: usize, arg: Option<&str>) -> Value<'_>;
+
+    /// What the row describes.
+    fn level(&self) -> Level {
+        Level::Call
+    }
 }
 
-/// A call seen as one row of source `coding_agent`.
+/// A call, or a part of it, seen as one row of source `coding_agent`.
 #[derive(Debug, Clone, Copy)]
 pub struct CallRow<'a> {
     call: &'a Call,
+    session: &'a Session,
     real_cwd: &'a str,
-    file: Option<(&'a FileTarget, &'a str)>,
+    file: Option<RowFile<'a>>,
+    /// The command, with its position in the facts.
+    command: Option<(usize, &'a Command)>,
+    effect: Option<&'a Effect>,
 }
 
-/// Builds the rows of a call, or returns the queries whose answers are missing.
+/// One of the call's files.
+#[derive(Debug, Clone, Copy)]
+struct RowFile<'a> {
+    /// Position in the call's files.
+    at: usize,
+    target: &'a FileTarget,
+    real_path: &'a str,
+}
+
+/// Builds the rows of a call, coarse ones first, or returns the queries whose answers are missing.
 ///
 /// There is always at least one row, so that no call escapes the rules.
-pub fn rows<'a>(call: &'a Call, answers: &'a Answers) -> Result<Vec<CallRow<'a>>, Vec<Query>> {
+pub fn rows<'a>(
+    call: &'a Call,
+    facts: &'a Facts,
+    session: &'a Session,
+    answers: &'a Answers,
+) -> Result<Vec<CallRow<'a>>, Vec<Query>> {
     let mut missing = Vec::new();
     let mut resolve = |base: &str, path: &str| {
         if path.is_empty() {
@@ -58,32 +89,70 @@ pub fn rows<'a>(call: &'a Call, answers: &'a Answers) -> Result<Vec<CallRow<'a>>
     let Some(real_cwd) = real_cwd.filter(|_| missing.is_empty()) else {
         return Err(missing);
     };
-    let whole = CallRow { call, real_cwd, file: None };
-    if files.is_empty() {
-        return Ok(vec![whole]);
-    }
-    let row = |(file, real): (&'a FileTarget, Option<&'a str>)| CallRow {
-        call,
-        real_cwd,
-        file: Some((file, real.unwrap_or_default())),
-    };
+    let whole = CallRow { call, session, real_cwd, file: None, command: None, effect: None };
+    let files: Vec<CallRow<'a>> = files
+        .into_iter()
+        .enumerate()
+        .map(|(at, (target, real))| {
+            let real_path = real.unwrap_or_default();
+            CallRow { file: Some(RowFile { at, target, real_path }), ..whole }
+        })
+        .collect();
     // Shell text with a patch in it is both: the text, and what the patch does.
-    let text = call.command.is_some().then_some(whole);
-    Ok(text.into_iter().chain(files.into_iter().map(row)).collect())
+    let text = (files.is_empty() || call.command.is_some()).then_some(whole);
+    let commands = facts.commands.iter().enumerate();
+    let commands = commands.map(|command| CallRow { command: Some(command), ..whole });
+    let effects = facts.effects.iter().map(|effect| {
+        let command = effect.command.and_then(|at| facts.commands.get(at).map(|command| (at, command)));
+        let of = effect.file.and_then(|at| files.get(at)).copied().unwrap_or(whole);
+        CallRow { command, effect: Some(effect), ..of }
+    });
+    Ok(text.into_iter().chain(files.iter().copied()).chain(commands).chain(effects).collect())
 }
 
 impl Row for CallRow<'_> {
-    fn value(&self, field: usize, _arg: Option<&str>) -> Value<'_> {
-        // The table of fields and this match are held together by a test.
-        FIELDS.get(field).map_or(Value::Absent, |def| self.by_name(def.name))
+    fn value(&self, field: usize, arg: Option<&str>) -> Value<'_> {
+        // The table of fields and the matches below are held together by a test.
+        FIELDS.get(field).map_or(Value::Absent, |def| match def.level {
+            Level::Call => self.of_call(def.name, arg),
+            Level::Command => {
+                self.command.map_or(Value::Absent, |(_, command)| of_command(command, def.name))
+            }
+            Level::Effect => self.effect.map_or(Value::Absent, |effect| of_effect(effect, def.name)),
+        })
+    }
+
+    fn level(&self) -> Level {
+        match (self.command, self.effect) {
+            (_, Some(_)) => Level::Effect,
+            (Some(_), None) => Level::Command,
+            (None, None) => Level::Call,
+        }
     }
 }
 
 impl<'a> CallRow<'a> {
-    fn by_name(&self, name: &str) -> Value<'_> {
+    /// The position among the call's files of the one that the row describes or belongs to.
+    pub fn file(&self) -> Option<usize> {
+        self.file.map(|file| file.at)
+    }
+
+    /// The command that the row describes or belongs to, with its position in the facts.
+    pub fn command(&self) -> Option<(usize, &'a Command)> {
+        self.command
+    }
+
+    /// The effect that the row describes.
+    pub fn effect(&self) -> Option<&'a Effect> {
+        self.effect
+    }
+
+    fn of_call(&self, name: &str, arg: Option<&str>) -> Value<'_> {
         let (call, agent, tool) = (self.call, &self.call.agent, &self.call.tool);
+        let mcp = tool.mcp.as_ref();
         match name {
             "correlation.id" => Value::U64(call.correlation_id),
+            "row.level" => text(self.level().as_str()),
             "agent.name" => text(&agent.name),
             "agent.os" => text(OS),
             "agent.pid" => Value::U64(u64::from(agent.pid)),
@@ -101,14 +170,24 @@ impl<'a> CallRow<'a> {
             "tool.name" => text(self.tool_name()),
             "tool.name_raw" => text(&tool.name_raw),
             "tool.input" => text(&call.input_text),
-            "tool.input_command" => text(self.command()),
-            "tool.file_path" => text(self.file.map_or("", |(file, _)| &file.path)),
-            "tool.real_file_path" => text(self.file.map_or("", |(_, real)| real)),
-            "tool.file_name" => text(self.file.map_or("", |(file, _)| last_component(&file.path))),
+            "tool.input_command" => text(self.input_command()),
+            "tool.file_path" => text(self.file.map_or("", |file| &file.target.path)),
+            "tool.real_file_path" => text(self.file.map_or("", |file| file.real_path)),
+            "tool.file_name" => text(self.file.map_or("", |file| last_component(&file.target.path))),
             "tool.patch_op" => {
-                text(self.file.and_then(|(file, _)| file.patch_op).map_or("", PatchOp::as_str))
+                text(self.file.and_then(|file| file.target.patch_op).map_or("", PatchOp::as_str))
             }
-            "tool.mcp_server" => text(tool.mcp.as_ref().map_or("", |(server, _)| server)),
+            "tool.mcp_server" | "mcp.server" => text(mcp.map_or("", |(server, _)| server)),
+            "mcp.tool" => text(mcp.map_or("", |(_, tool)| tool)),
+            "mcp.args" => text(mcp.map_or("", |_| &call.input_text)),
+            "session.mark_count" => {
+                let mark = self.session.marks.get(arg.unwrap_or_default());
+                Value::U64(mark.map_or(0, |mark| mark.count))
+            }
+            "session.mark_age_ms" => {
+                let mark = self.session.marks.get(arg.unwrap_or_default());
+                mark.map_or(Value::Absent, |mark| Value::U64(self.session.now_ms.saturating_sub(mark.at_ms)))
+            }
             _ => Value::Absent,
         }
     }
@@ -118,7 +197,7 @@ impl<'a> CallRow<'a> {
         if self.patched_file().is_some() { "apply_patch" } else { &self.call.tool.name }
     }
 
-    fn command(&self) -> &str {
+    fn input_command(&self) -> &str {
         match self.patched_file() {
             Some(file) => &file.patch_text,
             None => self.call.command.as_deref().unwrap_or_default(),
@@ -126,7 +205,46 @@ impl<'a> CallRow<'a> {
     }
 
     fn patched_file(&self) -> Option<&'a FileTarget> {
-        self.file.map(|(file, _)| file).filter(|file| file.patch_op.is_some())
+        self.file.map(|file| file.target).filter(|file| file.patch_op.is_some())
+    }
+}
+
+fn of_command<'a>(command: &'a Command, name: &str) -> Value<'a> {
+    match name {
+        "cmd.name" => optional(&command.name),
+        "cmd.path" => optional(&command.path),
+        "cmd.args" => texts(&command.args),
+        "cmd.flags" => texts(&command.flags),
+        "cmd.operands" => texts(&command.operands),
+        "cmd.subcommand" => optional(&command.subcommand),
+        "cmd.line" => text(&command.line),
+        "cmd.wrappers" => texts(&command.wrappers),
+        "cmd.origin" => text(&command.origin),
+        "cmd.pipe_from" => optional(&command.pipe_from),
+        "cmd.env" => texts(&command.env),
+        "cmd.remote" => optional(&command.remote),
+        _ => Value::Absent,
+    }
+}
+
+fn of_effect<'a>(effect: &'a Effect, name: &str) -> Value<'a> {
+    match name {
+        "fx.kind" => text(&effect.kind),
+        "fx.path" => optional(&effect.path),
+        "fx.path_raw" => optional(&effect.path_raw),
+        "fx.scope" => optional(&effect.scope),
+        "fx.host" => optional(&effect.host),
+        "fx.url" => optional(&effect.url),
+        "fx.recursive" => effect.recursive.map_or(Value::Absent, Value::Bool),
+        "fx.force" => effect.force.map_or(Value::Absent, Value::Bool),
+        "fx.system" => optional(&effect.system),
+        "fx.verb" => optional(&effect.verb),
+        "fx.target" => optional(&effect.target),
+        "fx.role" => optional(&effect.role),
+        "fx.why" => optional(&effect.why),
+        "script.path" => optional(&effect.script_path),
+        "script.sha256" => optional(&effect.script_sha256),
+        _ => Value::Absent,
     }
 }
 
@@ -142,6 +260,14 @@ const OS: &str = if cfg!(target_os = "linux") {
 
 fn text(value: &str) -> Value<'_> {
     Value::Text(Cow::Borrowed(value.as_bytes()))
+}
+
+fn optional(value: &Option<String>) -> Value<'_> {
+    value.as_deref().map_or(Value::Absent, text)
+}
+
+fn texts(all: &[String]) -> Value<'_> {
+    Value::List(all.iter().map(|one| text(one)).collect())
 }
 
 fn last_component(path: &str) -> &str {

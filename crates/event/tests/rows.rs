@@ -3,8 +3,8 @@
 #![cfg(test)]
 
 use castellan_event::{
-    Agent, Answer, Answers, Call, FIELDS, FieldType, FileTarget, PatchOp, Query, Row, Tool, ToolKind, Value,
-    field_index, rows,
+    Agent, Answer, Answers, Call, Command, Effect, FIELDS, Facts, FieldType, FileTarget, Mark, PatchOp,
+    Query, Row, Session, Tool, ToolKind, Value, field_index, rows,
 };
 use serde_json::json;
 
@@ -34,7 +34,9 @@ fn patch() -> Call {
 
 fn answer_all(call: &Call) -> Answers {
     let mut answers = Answers::default();
-    let Err(queries) = rows(call, &Answers::default()) else { return answers };
+    let Err(queries) = rows(call, &Facts::default(), &Session::default(), &Answers::default()) else {
+        return answers;
+    };
     for query in queries {
         let Query::RealPath { base, path } = &query;
         let real =
@@ -44,15 +46,49 @@ fn answer_all(call: &Call) -> Answers {
     answers
 }
 
+/// Facts of which nothing is absent.
+fn full_facts() -> Facts {
+    let word = || Some("x".to_owned());
+    let command = Command {
+        name: word(),
+        path: word(),
+        subcommand: word(),
+        pipe_from: word(),
+        remote: word(),
+        ..Command::default()
+    };
+    let effect = Effect {
+        command: Some(0),
+        kind: "write".into(),
+        path: word(),
+        path_raw: word(),
+        scope: word(),
+        host: word(),
+        url: word(),
+        recursive: Some(true),
+        force: Some(true),
+        system: word(),
+        verb: word(),
+        target: word(),
+        role: word(),
+        why: word(),
+        script_path: word(),
+        script_sha256: word(),
+        ..Effect::default()
+    };
+    Facts { commands: vec![command], effects: vec![effect] }
+}
+
 /// Checks one field of row `number`.
 fn check(call: &Call, number: usize, field: &str, expected: &str) {
     let answers = answer_all(call);
-    let rows = rows(call, &answers).unwrap();
+    let (facts, session) = (Facts::default(), Session::default());
+    let rows = rows(call, &facts, &session, &answers).unwrap();
     let value = match rows[number].value(field_index(field).unwrap(), None) {
         Value::Text(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        other @ (Value::Absent | Value::U64(_) | Value::Bool(_) | Value::TextList(_) | Value::U64List(_)) => {
-            format!("{other:?}")
-        }
+        Value::Absent => String::new(),
+        Value::U64(number) => number.to_string(),
+        other @ (Value::Bool(_) | Value::Ip(_) | Value::Net(_) | Value::List(_)) => format!("{other:?}"),
     };
     assert_eq!(value, expected, "{field} of row {number}");
 }
@@ -61,14 +97,22 @@ fn check(call: &Call, number: usize, field: &str, expected: &str) {
 fn every_field_of_the_table_has_a_value_of_its_type() {
     let call = patch();
     let answers = answer_all(&call);
-    let rows = rows(&call, &answers).unwrap();
+    let (facts, session) =
+        (full_facts(), Session { marks: [("m".to_owned(), Mark { count: 2, at_ms: 5 })].into(), now_ms: 9 });
+    let rows = rows(&call, &facts, &session, &answers).unwrap();
+    let row = rows.last().unwrap();
     for (index, field) in FIELDS.iter().enumerate() {
-        match (rows[0].value(index, None), field.ty) {
-            (Value::Text(_), FieldType::Text) | (Value::U64(_), FieldType::U64) => {}
-            (value, ty) => panic!("{}: {value:?} is no {ty:?}", field.name),
+        match (row.value(index, Some("m")), field.ty, field.list) {
+            (Value::Text(_), FieldType::Text, false)
+            | (Value::U64(_), FieldType::U64, false)
+            | (Value::Bool(_), FieldType::Bool, false)
+            | (Value::List(_), FieldType::Text, true) => {}
+            (value, ty, _) => panic!("{}: {value:?} is no {ty:?}", field.name),
         }
+        let coarser = rows.iter().filter(|row| row.level() < field.level);
+        assert!(coarser.into_iter().all(|row| row.value(index, None) == Value::Absent), "{}", field.name);
     }
-    assert_eq!(rows[0].value(FIELDS.len(), None), Value::Absent);
+    assert_eq!(row.value(FIELDS.len(), None), Value::Absent);
 }
 
 #[test]
@@ -106,8 +150,47 @@ fn a_call_without_files_has_one_row_and_empty_paths() {
 
 #[test]
 fn what_the_world_must_say_is_asked_for_all_at_once() {
-    let Err(queries) = rows(&patch(), &Answers::default()).map(|rows| rows.len()) else {
+    let Err(queries) =
+        rows(&patch(), &Facts::default(), &Session::default(), &Answers::default()).map(|rows| rows.len())
+    else {
         panic!("nothing was asked")
     };
     assert_eq!(queries.len(), 3);
+}
+
+#[test]
+fn commands_and_effects_are_joined_to_the_call_from_the_left() {
+    let call = patch();
+    let answers = answer_all(&call);
+    let (session, mut facts) = (Session::default(), full_facts());
+    facts.effects.push(Effect { file: Some(1), kind: "delete".into(), ..Effect::default() });
+    let rows = rows(&call, &facts, &session, &answers).unwrap();
+    let seen: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let value = |name| match row.value(field_index(name).unwrap(), None) {
+                Value::Text(text) => String::from_utf8(text.into_owned()).unwrap(),
+                other @ (Value::Absent
+                | Value::U64(_)
+                | Value::Bool(_)
+                | Value::Ip(_)
+                | Value::Net(_)
+                | Value::List(_)) => {
+                    assert_eq!(other, Value::Absent);
+                    "-".to_owned()
+                }
+            };
+            ["row.level", "tool.file_path", "cmd.name", "fx.kind"].map(value).join(" ")
+        })
+        .collect();
+    let expected = [
+        "call a.rs - -",
+        "call /x/b\0.rs - -",
+        "command  x -",
+        "effect  x write",
+        "effect /x/b\0.rs - delete",
+    ];
+    assert_eq!(seen, expected);
+    let files: Vec<_> = rows.iter().map(|row| row.file()).collect();
+    assert_eq!(files, [Some(0), Some(1), None, None, Some(1)]);
 }

@@ -1,6 +1,8 @@
 //! One call, one decision: the stages in order.
 
-use castellan_event::{Answers, Call, Code, Decision, Finding, Mode, Query, Verdict, World, rows};
+use castellan_event::{
+    Answers, Call, Code, Decision, Facts, Finding, Mode, Query, Session, Verdict, World, rows,
+};
 
 use crate::limits::ROUNDS_MAX;
 use crate::policy::Policy;
@@ -9,22 +11,26 @@ use crate::stages;
 
 /// What the decision must know besides the call and the policy.
 #[derive(Debug, Clone, Copy)]
-pub struct State {
+pub struct State<'s> {
     /// How decisions are carried out.
     pub mode: Mode,
     /// Whether the agent, told "ask" at this event, asks a person. Where it would run the call instead, ask becomes deny.
     pub agent_asks: bool,
     /// The id for this call, should a person have to look at it.
     pub next_request: RequestId,
+    /// What earlier calls of the session left behind.
+    pub session: &'s Session,
 }
 
 /// What is to be remembered of a decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateChange {
     /// The request id that was given to the agent, if one was.
     pub request: Option<RequestId>,
     /// What was answered, for the agent's second question about the same call.
     pub answer: Verdict,
+    /// Labels of the marks that the call sets on its session, sorted, each once. A call that is denied sets none.
+    pub marks: Vec<String>,
 }
 
 /// One step of a decision.
@@ -36,11 +42,12 @@ pub enum Step {
     Done(Decision, StateChange),
 }
 
-/// Judges one call. Pure: the same call, policy, state and answers give the same step.
-pub fn decide(call: &Call, policy: &Policy, state: &State, answers: &Answers) -> Step {
+/// Judges one call. Pure: the same call, facts, policy, state and answers give the same step.
+pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, answers: &Answers) -> Step {
     let mut findings = stages::intake(call);
+    let mut marks = Vec::new();
     if state.mode != Mode::Passthrough {
-        let rows = match rows(call, answers) {
+        let rows = match rows(call, facts, state.session, answers) {
             Ok(rows) => rows,
             Err(missing) => return Step::Needs(missing),
         };
@@ -50,10 +57,11 @@ pub fn decide(call: &Call, policy: &Policy, state: &State, answers: &Answers) ->
         findings.extend(stages::ask_rules(&matches));
         findings.extend(stages::review_rules(&matches));
         findings.extend(stages::unknown_tool(call));
-        findings.extend(stages::allow_rules(call, rows.len(), &matches));
+        findings.extend(stages::allow_rules(call, &rows, &matches));
         findings.extend(stages::notices(&matches));
+        marks = stages::marks(&matches);
     }
-    let (decision, change) = conclude(findings, policy.default_for(call), state);
+    let (decision, change) = conclude(findings, marks, policy.default_for(call), state);
     Step::Done(decision, change)
 }
 
@@ -61,13 +69,14 @@ pub fn decide(call: &Call, policy: &Policy, state: &State, answers: &Answers) ->
 /// a deny.
 pub fn drive(
     call: &Call,
+    facts: &Facts,
     policy: &Policy,
-    state: &State,
+    state: &State<'_>,
     world: &dyn World,
 ) -> (Decision, StateChange, Answers) {
     let mut answers = Answers::default();
     for _ in 0..ROUNDS_MAX {
-        match decide(call, policy, state, &answers) {
+        match decide(call, facts, policy, state, &answers) {
             Step::Done(decision, change) => return (decision, change, answers),
             Step::Needs(queries) => {
                 let answered = queries.into_iter().all(|query| {
@@ -82,12 +91,18 @@ pub fn drive(
     }
     let message = "the call could not be looked into far enough to judge it";
     let incomplete = Finding::new(Verdict::Deny, Code::FailClosed, message);
-    let (decision, change) = conclude(vec![incomplete], Verdict::Deny, state);
+    let (decision, change) = conclude(vec![incomplete], Vec::new(), Verdict::Deny, state);
     (decision, change, answers)
 }
 
-/// The strictest finding decides, the first of equals; without one, the default.
-fn conclude(findings: Vec<Finding>, default: Verdict, state: &State) -> (Decision, StateChange) {
+/// The strictest finding decides, the first of equals; without one, the default. A call that is denied leaves no mark: it
+/// does not happen.
+fn conclude(
+    findings: Vec<Finding>,
+    marks: Vec<String>,
+    default: Verdict,
+    state: &State<'_>,
+) -> (Decision, StateChange) {
     let mut decisive: Option<&Finding> = None;
     for finding in findings.iter().filter(|finding| finding.verdict > Verdict::Defer) {
         if decisive.is_none_or(|strictest| finding.verdict > strictest.verdict) {
@@ -98,11 +113,12 @@ fn conclude(findings: Vec<Finding>, default: Verdict, state: &State) -> (Decisio
     let reason = decisive.map(reason).unwrap_or_default();
     let answer = told(verdict, state);
     let request = (verdict >= Verdict::Ask).then_some(state.next_request);
-    (Decision { verdict, answer, reason, findings, mode: state.mode }, StateChange { request, answer })
+    let marks = if answer == Verdict::Deny { Vec::new() } else { marks };
+    (Decision { verdict, answer, reason, findings, mode: state.mode }, StateChange { request, answer, marks })
 }
 
 /// What the agent is told: first what it can be told, then the mode.
-fn told(verdict: Verdict, state: &State) -> Verdict {
+fn told(verdict: Verdict, state: &State<'_>) -> Verdict {
     let tellable = if verdict == Verdict::Ask && !state.agent_asks { Verdict::Deny } else { verdict };
     match state.mode {
         Mode::Enforce => tellable,

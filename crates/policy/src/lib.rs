@@ -7,9 +7,11 @@ mod limits;
 mod policy;
 mod request;
 mod stages;
+mod tags;
 mod tell;
 
 pub use decide::{State, StateChange, Step, decide, drive};
-pub use policy::{Policy, RuleVerdict, Settings, Tags};
+pub use policy::{LayerRules, Policy, PolicyRule, Settings};
 pub use request::RequestId;
+pub use tags::{RuleVerdict, Tags};
 pub use tell::{agent_text, user_text};

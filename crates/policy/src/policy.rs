@@ -1,42 +1,21 @@
-//! [`Policy`]: the compiled rules and settings that calls are judged by, and the hash that names them in the record.
+//! [`Policy`]: the compiled rules of every layer and the settings that calls are judged by, and the hash that names them in
+//! the record. It must not know what follows from a match.
 
-use castellan_event::{Call, CallRow, ToolKind, Verdict};
-use castellan_rules::{Rule, RuleSet, Source};
+use std::collections::BTreeMap;
+
+use castellan_event::{Call, CallRow, Layer, ToolKind, Verdict};
+use castellan_rules::{Options, Rule, RuleSet, Source};
 use sha2::{Digest, Sha256};
 
-/// Which tags carry which verdict.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tags {
-    /// Denies.
-    pub deny: String,
-    /// Asks.
-    pub ask: String,
-    /// Asks, unless the user wanted it.
-    pub review: String,
-    /// Allows without the agent's prompt.
-    pub allow: String,
-    /// Marks the kit's bookkeeping rule, which is not a finding.
-    pub seen: String,
-}
-
-impl Default for Tags {
-    fn default() -> Tags {
-        Tags {
-            deny: "coding_agent_deny".into(),
-            ask: "coding_agent_ask".into(),
-            review: "coding_agent_review".into(),
-            allow: "coding_agent_allow".into(),
-            seen: "coding_agent_seen".into(),
-        }
-    }
-}
+use crate::tags::{RuleVerdict, Tags};
 
 /// Settings of the decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// What is answered when nothing was found: defer, or allow.
     pub default_verdict: Verdict,
-    /// Which tags carry which verdict.
+    /// Which tags of the user's rules say what. The organisation's rules use the default ones, which nobody can take from
+    /// them.
     pub tags: Tags,
 }
 
@@ -46,66 +25,59 @@ impl Default for Settings {
     }
 }
 
+/// The rules of one layer, loaded by themselves: their lists and macros are no other layer's.
+#[derive(Debug)]
+pub struct LayerRules<'s> {
+    /// Whose rules.
+    pub layer: Layer,
+    /// The rules, compiled.
+    pub rules: RuleSet,
+    /// The texts that they were loaded from.
+    pub sources: &'s [Source],
+    /// How they were loaded.
+    pub options: &'s Options,
+}
+
 /// What calls are judged by. Immutable: a reload builds another.
 #[derive(Debug)]
 pub struct Policy {
-    rules: RuleSet,
+    layers: Vec<Ruled>,
     settings: Settings,
     hash: String,
     missing: Option<String>,
 }
 
-/// What a rule says by its tags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RuleVerdict {
-    /// Deny.
-    Deny,
-    /// Ask.
-    Ask,
-    /// Ask, unless the user wanted it.
-    Review,
-    /// Allow without the agent's prompt.
-    Allow,
-    /// The kit's bookkeeping: nothing.
-    Seen,
-    /// No verdict: recorded only.
-    Notice,
+/// A layer's rules, with what each says, in the same order.
+#[derive(Debug)]
+struct Ruled {
+    layer: Layer,
+    rules: RuleSet,
+    says: Vec<Says>,
 }
 
-impl RuleVerdict {
-    /// Returns the word for tables and records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            RuleVerdict::Deny => "deny",
-            RuleVerdict::Ask => "ask",
-            RuleVerdict::Review => "review",
-            RuleVerdict::Allow => "allow",
-            RuleVerdict::Seen => "seen",
-            RuleVerdict::Notice => "notice",
-        }
-    }
+#[derive(Debug)]
+struct Says {
+    verdict: RuleVerdict,
+    marks: Vec<String>,
 }
 
-impl Tags {
-    /// Returns the strictest verdict among a rule's tags.
-    pub fn verdict_of(&self, rule: &Rule) -> RuleVerdict {
-        let verdicts = [
-            (&self.deny, RuleVerdict::Deny),
-            (&self.ask, RuleVerdict::Ask),
-            (&self.review, RuleVerdict::Review),
-            (&self.allow, RuleVerdict::Allow),
-            (&self.seen, RuleVerdict::Seen),
-        ];
-        let strictest = verdicts.into_iter().find(|(tag, _)| rule.tags.contains(tag));
-        strictest.map_or(RuleVerdict::Notice, |(_, verdict)| verdict)
-    }
+/// A rule as the policy has it.
+#[derive(Debug, Clone, Copy)]
+pub struct PolicyRule<'p> {
+    /// Whose rule it is.
+    pub layer: Layer,
+    /// The rule.
+    pub rule: &'p Rule,
+    /// Its verdict.
+    pub verdict: RuleVerdict,
+    /// Labels of the marks that it sets.
+    pub marks: &'p [String],
 }
 
 /// A rule that fired on a call, with the rows that made it fire.
 #[derive(Debug)]
-pub(crate) struct RuleMatch<'a> {
-    pub(crate) rule: &'a Rule,
-    pub(crate) verdict: RuleVerdict,
+pub(crate) struct RuleMatch<'p> {
+    pub(crate) of: PolicyRule<'p>,
     /// The output, rendered on the first row.
     pub(crate) message: String,
     /// Positions of the rows on which it fired, ascending.
@@ -113,28 +85,31 @@ pub(crate) struct RuleMatch<'a> {
 }
 
 impl Policy {
-    /// Returns the policy of loaded rules; `sources` are the texts that they were loaded from.
-    pub fn new(rules: RuleSet, sources: &[Source], settings: Settings) -> Policy {
-        let hash = hash(sources, &settings);
-        Policy { rules, settings, hash, missing: None }
+    /// Returns the policy of loaded rules, the highest layer first. Every layer's matches count, and the strictest decides.
+    pub fn new(layers: Vec<LayerRules<'_>>, settings: Settings) -> Policy {
+        let hash = hash(&layers, &settings);
+        let layers = layers.into_iter().map(|LayerRules { layer, rules, .. }| Ruled {
+            layer,
+            says: says(layer, &rules, &settings),
+            rules,
+        });
+        Policy { layers: layers.collect(), settings, hash, missing: None }
     }
 
     /// Returns the policy that stands in when none could be loaded: everything but reading is denied. `problem` says why,
     /// with file and line.
     pub fn missing(problem: impl Into<String>) -> Policy {
-        let settings = Settings::default();
-        let hash = hash(&[], &settings);
-        Policy { rules: RuleSet::default(), settings, hash, missing: Some(problem.into()) }
+        Policy { missing: Some(problem.into()), ..Policy::new(Vec::new(), Settings::default()) }
     }
 
-    /// Hex SHA-256 over every rule file's name and text and the settings: the record's `policy`.
+    /// Hex SHA-256 over every layer's rule files, names and texts, their options, and the settings: the record's `policy`.
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// The compiled rules.
-    pub fn rules(&self) -> &RuleSet {
-        &self.rules
+    /// The rules of every layer in the order of evaluation, disabled ones too.
+    pub fn rules(&self) -> impl Iterator<Item = PolicyRule<'_>> {
+        self.layers.iter().flat_map(|ruled| (0..ruled.says.len()).filter_map(|rule| ruled.rule(rule)))
     }
 
     /// Why there is no policy, where there is none.
@@ -147,38 +122,80 @@ impl Policy {
         if call.tool.kind == ToolKind::Unknown { Verdict::Defer } else { self.settings.default_verdict }
     }
 
+    /// Tests every rule on every row. A rule that fired is reported once, in the order of layers and rules.
     pub(crate) fn matches(&self, rows: &[CallRow<'_>]) -> Vec<RuleMatch<'_>> {
-        let mut matches: Vec<RuleMatch<'_>> = Vec::new();
-        for (position, row) in rows.iter().enumerate() {
-            for hit in self.rules.evaluate(row) {
-                let Some(rule) = self.rules.rules().get(hit.rule) else { continue };
-                match matches.iter_mut().find(|found| std::ptr::eq(found.rule, rule)) {
-                    Some(found) => found.rows.push(position),
-                    None => {
-                        let verdict = self.settings.tags.verdict_of(rule);
-                        matches.push(RuleMatch { rule, verdict, message: hit.message, rows: vec![position] });
-                    }
-                }
-            }
-        }
-        matches
+        self.layers.iter().flat_map(|ruled| ruled.matches(rows)).collect()
     }
 }
 
+impl Ruled {
+    fn matches(&self, rows: &[CallRow<'_>]) -> impl Iterator<Item = RuleMatch<'_>> {
+        let mut fired: BTreeMap<usize, (String, Vec<usize>)> = BTreeMap::new();
+        for (position, row) in rows.iter().enumerate() {
+            for hit in self.rules.evaluate(row) {
+                let (_, rows) = fired.entry(hit.rule).or_insert((hit.message, Vec::new()));
+                rows.push(position);
+            }
+        }
+        let fired = fired.into_iter();
+        fired.filter_map(|(rule, (message, rows))| Some(RuleMatch { of: self.rule(rule)?, message, rows }))
+    }
+
+    fn rule(&self, position: usize) -> Option<PolicyRule<'_>> {
+        let Says { verdict, marks } = self.says.get(position)?;
+        let rule = self.rules.rules().get(position)?;
+        Some(PolicyRule { layer: self.layer, rule, verdict: *verdict, marks })
+    }
+}
+
+fn says(layer: Layer, rules: &RuleSet, settings: &Settings) -> Vec<Says> {
+    let default = Tags::default();
+    let tags = match layer {
+        Layer::Organisation => &default,
+        Layer::User => &settings.tags,
+    };
+    let of = |rule| Says { verdict: tags.verdict_of(rule), marks: tags.marks_of(rule) };
+    rules.rules().iter().map(of).collect()
+}
+
 /// Lengths go into the hash so that no two sets of files run together.
-fn hash(sources: &[Source], settings: &Settings) -> String {
-    let Tags { deny, ask, review, allow, seen } = &settings.tags;
+fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
+    let Tags { deny, ask, review, allow, seen, mark } = &settings.tags;
     let mut hasher = Sha256::new();
     let mut put = |text: &str| {
         hasher.update((text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
     };
-    for text in [settings.default_verdict.as_str(), deny, ask, review, allow, seen] {
+    for text in [settings.default_verdict.as_str(), deny, ask, review, allow, seen, mark] {
         put(text);
     }
-    for source in sources {
-        put(&source.name);
-        put(&source.text);
+    for LayerRules { layer, sources, options, .. } in layers {
+        put(layer.as_str());
+        put(&what_matters(options));
+        for source in *sources {
+            put(&source.name);
+            put(&source.text);
+        }
     }
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The options that change what rules answer, as text that differs where they do.
+fn what_matters(options: &Options) -> String {
+    let Options {
+        source,
+        plugin_version,
+        other_plugins,
+        engine,
+        matching,
+        regex_compat_falco,
+        priority,
+        selection,
+        append_output,
+        finest_level: _,
+        lints: _,
+        describe: _,
+    } = options;
+    let language = (source, plugin_version, other_plugins, engine, regex_compat_falco);
+    format!("{:?}", (language, matching, priority, selection, append_output))
 }

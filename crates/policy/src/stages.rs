@@ -1,9 +1,14 @@
 //! The stages. Each looks at the call and its matches and returns what it finds; none knows of the others, and no order
 //! among them can loosen a decision, because the strictest finding wins.
 
-use castellan_event::{Call, Code, Finding, ToolKind, Verdict};
+mod allow;
 
-use crate::policy::{Policy, RuleMatch, RuleVerdict};
+use std::collections::BTreeSet;
+
+use castellan_event::{Call, CallRow, Code, Finding, ToolKind, Verdict};
+
+use crate::policy::{Policy, RuleMatch};
+use crate::tags::RuleVerdict;
 
 /// What is wrong with the payload denies: two readers of it might see two different calls.
 pub(crate) fn intake(call: &Call) -> Vec<Finding> {
@@ -40,12 +45,10 @@ pub(crate) fn unknown_tool(call: &Call) -> Option<Finding> {
     })
 }
 
-/// Rules tagged allow: they count only if together they cover every row, and never for shell text, of which a rule on the
-/// whole call understands nothing.
-pub(crate) fn allow_rules(call: &Call, rows: usize, matches: &[RuleMatch<'_>]) -> Vec<Finding> {
-    let covered = |row| matches.iter().any(|m| m.verdict == RuleVerdict::Allow && m.rows.contains(&row));
-    let counts = call.tool.kind != ToolKind::Shell && (0..rows).all(covered);
-    let verdict = if counts { Verdict::Allow } else { Verdict::Defer };
+/// Rules tagged allow: they count only if together they cover every leaf of the call.
+pub(crate) fn allow_rules(call: &Call, rows: &[CallRow<'_>], matches: &[RuleMatch<'_>]) -> Vec<Finding> {
+    let allows: Vec<_> = matches.iter().filter(|m| m.of.verdict == RuleVerdict::Allow).collect();
+    let verdict = if allow::cover(call, rows, &allows) { Verdict::Allow } else { Verdict::Defer };
     of(matches, RuleVerdict::Allow, verdict, Code::AllowRule)
 }
 
@@ -54,7 +57,21 @@ pub(crate) fn notices(matches: &[RuleMatch<'_>]) -> Vec<Finding> {
     of(matches, RuleVerdict::Notice, Verdict::Defer, Code::Notice)
 }
 
+/// The labels of the marks that the call's rules set, sorted, each once, whatever else the rules say.
+pub(crate) fn marks(matches: &[RuleMatch<'_>]) -> Vec<String> {
+    let labels: BTreeSet<&String> = matches.iter().flat_map(|m| m.of.marks).collect();
+    labels.into_iter().cloned().collect()
+}
+
 fn of(matches: &[RuleMatch<'_>], kind: RuleVerdict, verdict: Verdict, code: Code) -> Vec<Finding> {
-    let fired = matches.iter().filter(|m| m.verdict == kind);
-    fired.map(|m| Finding { verdict, code, rule: m.rule.name.clone(), message: m.message.clone() }).collect()
+    let fired = matches.iter().filter(|m| m.of.verdict == kind);
+    let finding = |m: &RuleMatch<'_>| Finding {
+        verdict,
+        code,
+        rule: m.of.rule.name.clone(),
+        layer: Some(m.of.layer),
+        rows: m.rows.clone(),
+        message: m.message.clone(),
+    };
+    fired.map(finding).collect()
 }

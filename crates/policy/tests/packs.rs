@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use castellan_agents::{AgentId, Incoming, Origin, decode};
-use castellan_event::{Answer, Call, Decision, FIELDS, Mode, Query, World};
-use castellan_policy::{Policy, RequestId, Settings, State, drive};
+use castellan_event::{Answer, Call, Decision, FIELDS, Facts, Layer, Mode, Query, Session, World};
+use castellan_policy::{LayerRules, Policy, RequestId, Settings, State, drive};
 use castellan_rules::{Options, Rule, Source, load};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -22,6 +22,9 @@ const CWD: &str = "/home/dev/project";
 const OUTPUT_BYTES_MAX: usize = 400;
 
 const CASES_PER_RULE_MIN: usize = 2;
+
+/// Packs that stand in the organisation's layer.
+const ORGANISATION: &[&str] = &["self.yaml"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,7 +57,7 @@ struct CaseCall {
 
 #[test]
 fn packs_load_together_without_a_problem() {
-    let loaded = load(&packs(), FIELDS, &Options::default());
+    let loaded = load(&packs_of(Layer::User), FIELDS, &Options::default());
     let problems: Vec<_> = loaded.problems.iter().map(|problem| problem.one_line()).collect();
     assert_eq!(problems, [""; 0]);
 }
@@ -75,7 +78,7 @@ fn the_examples_in_the_headers_load() {
         let examples = examples(&pack.text);
         assert!(!examples.is_empty(), "{}: no examples", pack.name);
         let user = Source { name: format!("examples of {}", pack.name), text: examples };
-        let mut sources = packs();
+        let mut sources = packs_of(Layer::User);
         sources.push(user);
         let loaded = load(&sources, FIELDS, &Options::default());
         let problems: Vec<_> = loaded.problems.iter().map(|problem| problem.one_line()).collect();
@@ -111,7 +114,7 @@ fn every_rule_has_cases_that_match_and_cases_that_do_not() {
         *counts.entry(case.rule).or_default() += 1;
     }
     let policy = policy();
-    let names: Vec<_> = policy.rules().rules().iter().map(|rule| rule.name.as_str()).collect();
+    let names: Vec<_> = policy.rules().map(|rule| rule.rule.name.as_str()).collect();
     for name in &names {
         for (kind, counts) in [("matching", &matching), ("non-matching", &resembling)] {
             let count = counts.get(*name).copied().unwrap_or_default();
@@ -125,16 +128,21 @@ fn every_rule_has_cases_that_match_and_cases_that_do_not() {
 
 #[test]
 fn rules_say_what_they_do() {
-    let policy = policy();
-    for rule in policy.rules().rules() {
-        check_rule(rule);
+    for layer in [Layer::Organisation, Layer::User] {
+        let options = Options { describe: true, ..Options::default() };
+        let loaded = load(&packs_of(layer), FIELDS, &options);
+        let described = loaded.description.unwrap_or_default().rules;
+        assert_eq!(described.len(), loaded.rules.rules().len());
+        for (rule, described) in loaded.rules.rules().iter().zip(&described) {
+            check_rule(rule, &described.output);
+        }
     }
 }
 
-fn check_rule(rule: &Rule) {
+fn check_rule(rule: &Rule, output: &str) {
     let name = &rule.name;
     let has = |tag: &str| rule.tags.iter().any(|other| other == tag);
-    assert!(rule.output.len() <= OUTPUT_BYTES_MAX, "`{name}`: output of {} bytes", rule.output.len());
+    assert!(output.len() <= OUTPUT_BYTES_MAX, "`{name}`: output of {} bytes", output.len());
     assert!(!rule.desc.is_empty(), "`{name}`: no description");
     let (deny, ask) = (has("coding_agent_deny"), has("coding_agent_ask"));
     assert!(deny != ask, "`{name}` needs exactly one verdict tag");
@@ -158,10 +166,20 @@ fn examples(text: &str) -> String {
 }
 
 fn policy() -> Policy {
-    let packs = packs();
-    let loaded = load(&packs, FIELDS, &Options::default());
-    assert!(!loaded.has_errors(), "{:?}", loaded.problems);
-    Policy::new(loaded.rules, &packs, Settings::default())
+    let options = Options::default();
+    let packs = [Layer::Organisation, Layer::User].map(|layer| (layer, packs_of(layer)));
+    let layers = packs.iter().map(|(layer, sources)| {
+        let loaded = load(sources, FIELDS, &options);
+        assert!(!loaded.has_errors(), "{:?}", loaded.problems);
+        LayerRules { layer: *layer, rules: loaded.rules, sources, options: &options }
+    });
+    Policy::new(layers.collect(), Settings::default())
+}
+
+/// The packs of a layer; those that the organisation's has are not the user's.
+fn packs_of(layer: Layer) -> Vec<Source> {
+    let is_upper = |pack: &Source| ORGANISATION.contains(&pack.name.as_str());
+    packs().into_iter().filter(|pack| is_upper(pack) == (layer == Layer::Organisation)).collect()
 }
 
 fn packs() -> Vec<Source> {
@@ -197,11 +215,13 @@ fn read(file: &str) -> String {
 }
 
 fn decide(policy: &Policy, case: &CaseCall) -> Decision {
-    let state = State { mode: Mode::Enforce, agent_asks: true, next_request: RequestId::from_seed(0) };
+    let session = Session::default();
+    let next_request = RequestId::from_seed(0);
+    let state = State { mode: Mode::Enforce, agent_asks: true, next_request, session: &session };
     let call = call_of(case);
     let world =
         Links { path: call.files.first().map(|file| file.path.clone()), real: case.real_path.clone() };
-    let (decision, _, _) = drive(&call, policy, &state, &world);
+    let (decision, _, _) = drive(&call, &Facts::default(), policy, &state, &world);
     decision
 }
 

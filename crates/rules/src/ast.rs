@@ -32,8 +32,28 @@ pub(crate) struct Operand {
 
 #[derive(Debug)]
 pub(crate) enum OperandKind {
-    Field { name: String, arg: Option<String> },
-    Transformed { by: Transformer, inner: Box<Operand> },
+    Field {
+        name: String,
+        arg: Option<String>,
+    },
+    Transformed {
+        by: Transformer,
+        inner: Box<Operand>,
+    },
+    /// A function of several arguments; `option` is what follows it in brackets.
+    Function {
+        by: Function,
+        args: Vec<Argument>,
+        option: Option<String>,
+    },
+}
+
+/// An argument of a function.
+#[derive(Debug)]
+pub(crate) enum Argument {
+    Operand(Operand),
+    Constant(Word),
+    List(Vec<Word>),
 }
 
 /// The right side of a comparison.
@@ -43,6 +63,8 @@ pub(crate) enum Right {
     Nothing,
     Value(Word),
     List(Vec<Word>),
+    /// An operator for one string, with each of a list (Falco 0.44).
+    Each(Modifier, Vec<Word>),
     /// `val(field)`.
     Val(Operand),
     /// A transformed field.
@@ -56,7 +78,7 @@ pub(crate) struct Word {
     pub(crate) place: Place,
 }
 
-/// Operators of Falco 0.43.
+/// Operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Op {
     Exists,
@@ -124,6 +146,24 @@ impl Op {
     }
 }
 
+/// How many of a list an operator for one string must hold for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Modifier {
+    One,
+    Any,
+    All,
+}
+
+/// Every modifier as written.
+pub(crate) const MODIFIERS: [(&str, Modifier); 3] =
+    [("oneof", Modifier::One), ("anyof", Modifier::Any), ("allof", Modifier::All)];
+
+impl Modifier {
+    pub(crate) fn as_str(self) -> &'static str {
+        MODIFIERS.iter().find(|(_, modifier)| *modifier == self).map_or("", |(name, _)| name)
+    }
+}
+
 /// Functions of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Transformer {
@@ -147,5 +187,85 @@ pub(crate) const TRANSFORMERS: [(&str, Transformer); 5] = [
 impl Transformer {
     pub(crate) fn as_str(self) -> &'static str {
         TRANSFORMERS.iter().find(|(_, transformer)| *transformer == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// Functions of several arguments (Falco 0.44).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Function {
+    /// `join(separator, list)`
+    Join,
+    /// `concat(a, b, ...)`
+    Concat,
+    /// `getopt(arguments, options)[c]`
+    GetOpt,
+}
+
+/// Every function as written.
+pub(crate) const FUNCTIONS: [(&str, Function); 3] =
+    [("join", Function::Join), ("concat", Function::Concat), ("getopt", Function::GetOpt)];
+
+impl Function {
+    pub(crate) fn as_str(self) -> &'static str {
+        FUNCTIONS.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl Expr {
+    /// Every comparison, from left to right. Macros are not looked into.
+    pub(crate) fn checks<'e>(&'e self, visit: &mut impl FnMut(&'e Check)) {
+        match self {
+            Self::And(all) | Self::Or(all) => all.iter().for_each(|expr| expr.checks(visit)),
+            Self::Not(inner) => inner.checks(visit),
+            Self::Macro(_) => {}
+            Self::Check(check) => visit(check),
+        }
+    }
+
+    /// Every macro that it names, from left to right.
+    pub(crate) fn macros<'e>(&'e self, visit: &mut impl FnMut(&'e Word)) {
+        match self {
+            Self::And(all) | Self::Or(all) => all.iter().for_each(|expr| expr.macros(visit)),
+            Self::Not(inner) => inner.macros(visit),
+            Self::Macro(name) => visit(name),
+            Self::Check(_) => {}
+        }
+    }
+}
+
+impl Check {
+    /// How many constants its list has.
+    pub(crate) fn words(&self) -> usize {
+        match &self.right {
+            Right::List(words) | Right::Each(_, words) => words.len(),
+            Right::Nothing | Right::Value(_) | Right::Val(_) | Right::Transformed(_) => 0,
+        }
+    }
+
+    /// Every field that it names, without the transformers around it.
+    pub(crate) fn fields<'e>(&'e self, visit: &mut impl FnMut(&'e Operand)) {
+        self.left.fields(visit);
+        match &self.right {
+            Right::Val(operand) | Right::Transformed(operand) => operand.fields(visit),
+            Right::Nothing | Right::Value(_) | Right::List(_) | Right::Each(..) => {}
+        }
+    }
+}
+
+impl Operand {
+    /// Every field in it.
+    pub(crate) fn fields<'e>(&'e self, visit: &mut impl FnMut(&'e Self)) {
+        match &self.kind {
+            OperandKind::Field { .. } => visit(self),
+            OperandKind::Transformed { inner, .. } => inner.fields(visit),
+            OperandKind::Function { args, .. } => {
+                for arg in args {
+                    match arg {
+                        Argument::Operand(operand) => operand.fields(visit),
+                        Argument::Constant(_) | Argument::List(_) => {}
+                    }
+                }
+            }
+        }
     }
 }

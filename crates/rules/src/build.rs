@@ -4,87 +4,145 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use crate::ast::Expr;
+use castellan_event::Level;
+
+use crate::append::Additions;
+use crate::ast::{Check, Expr, OperandKind};
 use crate::catalogue::Catalogue;
 use crate::compile::{Checked, Compiler};
 use crate::definitions::{Definition, Definitions, Scope};
+use crate::describe::{Describer, Description};
 use crate::exceptions;
 use crate::expand::{Lists, Macros};
-use crate::format;
+use crate::export;
+use crate::format::Outputs;
 use crate::item::{Kind, RuleText};
+use crate::lint;
+use crate::options::Options;
 use crate::parse;
 use crate::print;
 use crate::problem::{Fault, Report};
 use crate::program::Template;
 use crate::rule::{Compiled, Rule, RuleSet};
+use crate::select;
 
-/// Builds the rules that are defined so far. Names that nothing uses are told of after the last file only.
+/// Builds the rules that are defined so far. After any file but the last, the rules that the file has defined or altered
+/// are checked and nothing else is done: that is, the rules `since` a moment of [`Definitions::now`].
 pub(crate) fn build(
     definitions: &Definitions,
     scope: &Scope<'_>,
-    last: bool,
+    since: Option<usize>,
     report: &mut Report<'_>,
-) -> RuleSet {
+) -> (RuleSet, Option<Description>) {
+    let options = scope.options;
+    let last = since.is_none();
     let lists = Lists::new(definitions);
-    let macros = Macros::new(definitions, &lists, report);
-    let regex_compat_falco = scope.options.regex_compat_falco;
-    let mut compiler = Compiler::new(&scope.fields, regex_compat_falco);
-    let mut syscall = Compiler::new(&scope.syscall, regex_compat_falco);
-    let mut set = RuleSet { matching: scope.options.matching, ..RuleSet::default() };
-    let mut builder = Builder { lists: &lists, macros: &macros, report };
-    for definition in definitions.rules.iter() {
-        let source = &definition.value.source;
-        if *source == scope.options.source {
-            let built = builder.rule(definition, &scope.fields, &mut compiler);
-            set.rules.extend(built.as_ref().map(|(rule, _)| rule.clone()));
-            set.compiled.extend(built.map(|(_, compiled)| compiled));
-        } else if let Some(catalogue) = scope.catalogue(source) {
-            // A rule of a source that is known, but not evaluated here: it is checked, as Falco does.
-            builder.rule(definition, catalogue, &mut syscall);
-        } else {
-            builder.skip(definition, &scope.options.source);
+    let macros = Macros::new(definitions, &lists, options.engine, report);
+    let mut own = Target::new(&scope.fields, options);
+    // What these compile to is dropped: their rules are only checked, as Falco does.
+    let mut dropped = Target::new(&scope.fields, options);
+    let mut syscall = Target::new(&scope.syscall, options);
+    own.additions = Additions::new(options, own.catalogue, &mut own.outputs, &mut own.compiler, report);
+    let describer = (options.describe && last).then(|| Describer::new(&lists, options.engine));
+    let mut description = describer.as_ref().map(|_| Describer::definitions(definitions, &macros));
+    let mut linted = Vec::new();
+    let mut set = RuleSet { matching: options.matching, ..RuleSet::default() };
+    let mut builder = Builder { lists: &lists, macros: &macros, options, report };
+    let looked_at =
+        |definition: &&Definition<RuleText>| since.is_none_or(|since| definition.visibility > since);
+    for definition in definitions.rules.iter().filter(looked_at) {
+        let text = &definition.value;
+        if text.source != options.source {
+            match scope.catalogue(&text.source) {
+                Some(_) => drop(builder.rule(definition, &mut syscall)),
+                None => builder.skip(definition, &options.source),
+            }
+        } else if text.priority > options.priority {
+            builder.rule(definition, &mut dropped);
+        } else if let Some(built) = builder.rule(definition, &mut own) {
+            if let Some((describer, description)) = describer.as_ref().zip(description.as_mut()) {
+                let mut rule = describer.rule(text, &built.expr);
+                rule.level = built.rule.level;
+                rule.exported = export::condition(&built.expr, built.rule.level, &scope.fields);
+                rule.output_fields =
+                    built.compiled.output.named.fields.iter().map(|(key, _)| key.to_string()).collect();
+                description.rules.push(rule);
+                #[cfg(feature = "plain")]
+                set.trees.extend(crate::plain::tree(&built.expr, &scope.fields));
+            }
+            if options.lints && last {
+                linted.push(lint::Subject { definition, expr: built.expr });
+            }
+            set.rules.push(built.rule);
+            set.compiled.push(built.compiled);
         }
     }
     if last {
         warn_of_unused(definitions, &lists, &macros, report);
     }
-    set.program = compiler.finish();
+    select::apply(&options.selection, &mut set.rules);
+    if options.lints && last {
+        lint::run(&linted, &set.rules, definitions, scope, report);
+    }
+    set.program = own.compiler.finish();
     set.lists = definitions.lists.iter().map(|list| list.name.text.clone()).collect();
     set.macros = definitions.macros.iter().map(|found| found.name.text.clone()).collect();
-    set
+    (set, description)
+}
+
+/// What the rules of one source are compiled against, and into.
+struct Target<'c> {
+    catalogue: &'c Catalogue<'c>,
+    compiler: Compiler<'c>,
+    outputs: Outputs<'c>,
+    additions: Additions<'c>,
+}
+
+impl<'c> Target<'c> {
+    fn new(catalogue: &'c Catalogue<'c>, options: &Options) -> Self {
+        Self {
+            catalogue,
+            compiler: Compiler::new(catalogue, options.regex_compat_falco),
+            outputs: Outputs::new(catalogue, options.engine),
+            additions: Additions::default(),
+        }
+    }
+}
+
+/// A rule as it goes into the set.
+struct Built {
+    rule: Rule,
+    compiled: Compiled,
+    /// The condition with everything put in.
+    expr: Rc<Expr>,
 }
 
 struct Builder<'b, 'd, 'a> {
     lists: &'b Lists,
     macros: &'b Macros<'d>,
+    options: &'b Options,
     report: &'b mut Report<'a>,
 }
 
 impl Builder<'_, '_, '_> {
     /// One rule; `None` after errors, or when the rule wants to be left out.
-    fn rule(
-        &mut self,
-        definition: &Definition<RuleText>,
-        catalogue: &Catalogue,
-        compiler: &mut Compiler<'_>,
-    ) -> Option<(Rule, Compiled)> {
-        let label = Kind::Rule.label(&definition.name.text);
+    fn rule(&mut self, definition: &Definition<RuleText>, target: &mut Target<'_>) -> Option<Built> {
+        let (name, text) = (&definition.name.text, &definition.value);
+        let label = Kind::Rule.label(name);
         let expr = self.expand(definition, &label)?;
         let mut checked = Checked::default();
-        let condition = compiler.condition(&expr, &mut checked);
+        let condition = target.compiler.condition(&expr, &mut checked);
         for warning in std::mem::take(&mut checked.warnings) {
             self.report.warning(&label, warning);
         }
         let unknown_only = checked.unknown_fields == checked.errors.len();
         let mut output_fields = BTreeSet::new();
-        let output = format::compile(&definition.value.output, catalogue, compiler, &mut output_fields);
-        let output = output.unwrap_or_else(|faults| {
+        let output = target.outputs.output(&text.output, &mut target.compiler, &mut output_fields);
+        let mut output = output.unwrap_or_else(|faults| {
             checked.errors.extend(faults);
             Template::default()
         });
-        if let Some(first) =
-            checked.errors.first().filter(|_| definition.value.skip_if_unknown_filter && unknown_only)
-        {
+        if let Some(first) = checked.errors.first().filter(|_| text.skip_if_unknown_filter && unknown_only) {
             let message = "an unknown field, the rule is left out as it says";
             self.report.warning(&label, Fault::new("LOAD_UNKNOWN_FILTER", first.place, message));
             return None;
@@ -94,8 +152,15 @@ impl Builder<'_, '_, '_> {
             self.report.error(&label, error);
         }
         let condition = condition.filter(|_| !failed)?;
-        let found = Found { condition: print::condition(&expr), fields: checked.fields, output_fields };
-        Some((self.describe(definition, found), Compiled { condition, output }))
+        target.additions.add_to(&mut output, &mut output_fields, name, text);
+        let fields = checked.fields.iter().filter_map(|field| target.catalogue.get(*field));
+        let level = fields.map(|field| field.level).max().unwrap_or_default();
+        if level > self.options.finest_level {
+            self.warn_of_levels(&expr, target.catalogue, &label);
+        }
+        let found =
+            Found { condition: print::condition(&expr), fields: checked.fields, level, output_fields };
+        Some(Built { rule: self.describe(definition, found), compiled: Compiled { condition, output }, expr })
     }
 
     /// The condition with exceptions, lists and macros put in.
@@ -103,13 +168,33 @@ impl Builder<'_, '_, '_> {
         let rule = &definition.value;
         let text =
             exceptions::write(&rule.condition, &rule.exceptions).and_then(|text| self.lists.put_into(&text));
-        match text.and_then(|text| parse::parse(&text)) {
+        match text.and_then(|text| parse::parse(&text, self.options.engine)) {
             Ok(expr) => self.macros.put_into(&expr, label, self.report),
             Err(fault) => {
                 self.report.error(label, fault);
                 None
             }
         }
+    }
+
+    /// Warns of fields that no row has yet: a comparison with one is never true, and neither is its negation.
+    fn warn_of_levels(&mut self, expr: &Expr, catalogue: &Catalogue<'_>, label: &str) {
+        let finest = self.options.finest_level;
+        let mut known = BTreeSet::new();
+        let mut visit = |check: &Check| {
+            check.fields(&mut |field| {
+                let OperandKind::Field { name, .. } = &field.kind else { return };
+                let level = catalogue.level(name);
+                if level > finest && known.insert(name.clone()) {
+                    let message = format!(
+                        "`{name}` is of level {}, of which no rows are made yet: no comparison with it is ever true",
+                        level.as_str()
+                    );
+                    self.report.warning(label, Fault::new("CASTELLAN_LEVEL", field.place, message));
+                }
+            });
+        };
+        expr.checks(&mut visit);
     }
 
     fn describe(&self, definition: &Definition<RuleText>, found: Found) -> Rule {
@@ -119,14 +204,14 @@ impl Builder<'_, '_, '_> {
             name: definition.name.text.clone(),
             desc: text.desc.clone(),
             priority: text.priority,
-            tags: text.tags.clone(),
+            tags: text.tags.as_slice().into(),
             enabled: text.enabled,
-            source: text.source.clone(),
-            file,
+            source: text.source.as_str().into(),
+            file: file.into(),
             line,
             condition: found.condition,
-            output: text.output.as_str().trim().to_owned(),
             fields: found.fields.into_iter().collect(),
+            level: found.level,
             output_fields: found.output_fields.into_iter().collect(),
         }
     }
@@ -143,6 +228,7 @@ impl Builder<'_, '_, '_> {
 struct Found {
     condition: String,
     fields: BTreeSet<usize>,
+    level: Level,
     output_fields: BTreeSet<usize>,
 }
 

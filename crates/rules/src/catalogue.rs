@@ -2,23 +2,37 @@
 
 use std::collections::HashMap;
 
-use castellan_event::{FieldArg, FieldDef, FieldType};
+use castellan_event::{FieldArg, FieldDef, FieldType, Level};
 
-use crate::ast::{Operand, OperandKind, Transformer};
+use crate::ast::{Argument, Check, Function, Operand, OperandKind, Transformer};
 use crate::problem::Fault;
 use crate::suggest::did_you_mean;
 
+/// The type of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ValueType {
+    pub(crate) of: FieldType,
+    /// A list of such values.
+    pub(crate) list: bool,
+}
+
+impl ValueType {
+    pub(crate) fn one(of: FieldType) -> Self {
+        Self { of, list: false }
+    }
+}
+
 /// The fields of a source.
 #[derive(Debug)]
-pub(crate) struct Catalogue {
-    fields: &'static [FieldDef],
-    by_name: HashMap<&'static str, usize>,
+pub(crate) struct Catalogue<'t> {
+    fields: &'t [FieldDef<'t>],
+    by_name: HashMap<&'t str, usize>,
     /// What to say when a field is not here.
     help: Option<&'static str>,
 }
 
-impl Catalogue {
-    pub(crate) fn new(fields: &'static [FieldDef]) -> Self {
+impl<'t> Catalogue<'t> {
+    pub(crate) fn new(fields: &'t [FieldDef<'t>]) -> Self {
         let by_name = fields.iter().enumerate().map(|(index, field)| (field.name, index)).collect();
         Self { fields, by_name, help: None }
     }
@@ -29,7 +43,7 @@ impl Catalogue {
         Self { help: Some(help), ..Self::new(&[]) }
     }
 
-    pub(crate) fn get(&self, index: usize) -> Option<&'static FieldDef> {
+    pub(crate) fn get(&self, index: usize) -> Option<&'t FieldDef<'t>> {
         self.fields.get(index)
     }
 
@@ -37,26 +51,49 @@ impl Catalogue {
         self.by_name.get(name).copied()
     }
 
+    /// The level of a field.
+    pub(crate) fn level(&self, name: &str) -> Level {
+        self.index(name).and_then(|index| self.get(index)).map_or(Level::Call, |field| field.level)
+    }
+
+    /// The finest level of the fields that a comparison names.
+    pub(crate) fn level_of(&self, check: &Check) -> Level {
+        let mut level = Level::Call;
+        check.fields(&mut |field| {
+            if let OperandKind::Field { name, .. } = &field.kind {
+                level = level.max(self.level(name));
+            }
+        });
+        level
+    }
+
+    /// The names of the fields that are suggested for outputs.
+    pub(crate) fn suggested(&self) -> impl Iterator<Item = &'t str> {
+        let alone = |arg: FieldArg| matches!(arg, FieldArg::None | FieldArg::Optional);
+        self.fields.iter().filter(move |field| field.suggested && alone(field.arg)).map(|field| field.name)
+    }
+
     /// Looks up a field with its argument, and checks the argument.
     pub(crate) fn field(
         &self,
         name: &str,
         arg: Option<&str>,
-    ) -> Result<(usize, FieldType), (String, Option<String>)> {
+    ) -> Result<(usize, ValueType), (String, Option<String>)> {
         let Some(index) = self.index(name) else {
             let names = self.fields.iter().map(|field| field.name);
             let help = self.help.map(str::to_owned).or_else(|| did_you_mean(name, names));
             return Err((format!("there is no field `{name}`"), help));
         };
         let Some(field) = self.get(index) else { return Err((format!("there is no field `{name}`"), None)) };
+        let found = ValueType { of: field.ty, list: field.list };
         match (field.arg, arg) {
-            (FieldArg::None, None) => Ok((index, field.ty)),
+            (FieldArg::None | FieldArg::Optional, None) => Ok((index, found)),
             (FieldArg::None, Some(_)) => Err((format!("`{name}` takes no argument"), None)),
-            (FieldArg::Key, Some(key)) if is_key(key) => Ok((index, field.ty)),
-            (FieldArg::Key, Some(_)) => {
+            (FieldArg::Key | FieldArg::Optional, Some(key)) if is_key(key) => Ok((index, found)),
+            (FieldArg::Key | FieldArg::Optional, Some(_)) => {
                 Err(("an argument may have neither blanks nor brackets".to_owned(), None))
             }
-            (FieldArg::Index, Some(digits)) if is_index(digits) => Ok((index, field.ty)),
+            (FieldArg::Index, Some(digits)) if is_index(digits) => Ok((index, found)),
             (FieldArg::Index, Some(_)) => {
                 Err((format!("the argument of `{name}` must be a number without leading zeros"), None))
             }
@@ -67,7 +104,7 @@ impl Catalogue {
     }
 
     /// The type of an operand, or what is wrong with it.
-    pub(crate) fn type_of(&self, operand: &Operand) -> Result<FieldType, Fault> {
+    pub(crate) fn type_of(&self, operand: &Operand) -> Result<ValueType, Fault> {
         match &operand.kind {
             OperandKind::Field { name, arg } => {
                 let found = self.field(name, arg.as_deref());
@@ -82,30 +119,83 @@ impl Catalogue {
                     Fault::new("LOAD_ERR_COMPILE_CONDITION", operand.place, message)
                 })
             }
+            OperandKind::Function { by, args, option } => {
+                let types =
+                    args.iter().map(|arg| self.type_of_argument(arg)).collect::<Result<Vec<_>, _>>()?;
+                function(*by, &types, option.as_deref()).map_err(|usage| {
+                    let message = format!("`{}` cannot be used like this", by.as_str());
+                    Fault::new("LOAD_ERR_COMPILE_CONDITION", operand.place, message).help(usage)
+                })
+            }
+        }
+    }
+
+    fn type_of_argument(&self, arg: &Argument) -> Result<ValueType, Fault> {
+        match arg {
+            Argument::Operand(operand) => self.type_of(operand),
+            Argument::Constant(_) => Ok(TEXT),
+            Argument::List(_) => Ok(TEXTS),
         }
     }
 }
 
 /// The type that a transformer makes of another.
-fn transformed(by: Transformer, ty: FieldType) -> Option<FieldType> {
-    match (by, ty) {
-        (Transformer::Len, FieldType::Text | FieldType::TextList | FieldType::U64List) => {
-            Some(FieldType::U64)
+fn transformed(by: Transformer, ty: ValueType) -> Option<ValueType> {
+    let is_text = ty.of == FieldType::Text;
+    match by {
+        Transformer::Len if is_text || ty.list || ty.of == FieldType::Bytes => {
+            Some(ValueType::one(FieldType::U64))
         }
-        (Transformer::Len, FieldType::U64 | FieldType::Bool) => None,
-        (_, FieldType::Text | FieldType::TextList) => Some(ty),
-        (_, FieldType::U64 | FieldType::Bool | FieldType::U64List) => None,
+        Transformer::Len => None,
+        Transformer::ToLower | Transformer::ToUpper | Transformer::B64 | Transformer::Basename => {
+            is_text.then_some(ty)
+        }
     }
 }
 
+const TEXT: ValueType = ValueType { of: FieldType::Text, list: false };
+const TEXTS: ValueType = ValueType { of: FieldType::Text, list: true };
+
+/// The type that a function makes of its arguments, or how it is used.
+fn function(by: Function, args: &[ValueType], option: Option<&str>) -> Result<ValueType, &'static str> {
+    let (fits, usage) = match by {
+        Function::Join => (
+            args == [TEXT, TEXTS] && option.is_none(),
+            "write `join(separator, list)`, the separator a string and the list of strings",
+        ),
+        Function::Concat => (
+            args.len() >= 2 && args.iter().all(|arg| *arg == TEXT) && option.is_none(),
+            "write `concat(a, b)` with two or more strings",
+        ),
+        Function::GetOpt => (
+            args == [TEXTS, TEXT] && option.is_some_and(|option| option.len() == 1),
+            "write `getopt(arguments, \"ab:\")[a]`: a list of strings, the options, and one of them",
+        ),
+    };
+    if fits { Ok(TEXT) } else { Err(usage) }
+}
+
+/// A type's name for people, with its article.
+pub(crate) fn a_type(ty: ValueType) -> String {
+    let name = type_name(ty);
+    format!("{} {name}", if name.starts_with('a') { "an" } else { "a" })
+}
+
 /// A type's name for people.
-pub(crate) fn type_name(ty: FieldType) -> &'static str {
-    match ty {
-        FieldType::Text => "string",
-        FieldType::U64 => "number",
-        FieldType::Bool => "boolean",
-        FieldType::TextList => "list of strings",
-        FieldType::U64List => "list of numbers",
+pub(crate) fn type_name(ty: ValueType) -> &'static str {
+    match (ty.of, ty.list) {
+        (FieldType::Text, false) => "string",
+        (FieldType::U64, false) => "number",
+        (FieldType::Bool, false) => "boolean",
+        (FieldType::Bytes, false) => "byte buffer",
+        (FieldType::Ip, false) => "address",
+        (FieldType::Net, false) => "network",
+        (FieldType::Text, true) => "list of strings",
+        (FieldType::U64, true) => "list of numbers",
+        (FieldType::Bool, true) => "list of booleans",
+        (FieldType::Bytes, true) => "list of byte buffers",
+        (FieldType::Ip, true) => "list of addresses",
+        (FieldType::Net, true) => "list of networks",
     }
 }
 

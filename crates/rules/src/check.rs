@@ -1,10 +1,13 @@
-//! What may be compared with what: Falco 0.43's type gates and its reading of constants. Knows types, not values.
+//! What may be compared with what: Falco's type gates and its reading of constants. Knows types, not values.
 
-use castellan_event::FieldType;
+use std::net::IpAddr;
 
-use crate::ast::{Op, Word};
-use crate::catalogue::type_name;
+use castellan_event::{FieldType, Net};
+
+use crate::ast::{Modifier, Op, Word};
+use crate::catalogue::{ValueType, a_type};
 use crate::limits::CONSTANT_BYTES_MAX;
+use crate::networks::Networks;
 use crate::problem::Fault;
 
 const CODE: &str = "LOAD_ERR_COMPILE_CONDITION";
@@ -21,42 +24,56 @@ const NUMERIC: [Op; 9] = [
     Op::In,
     Op::Intersects,
 ];
-const BOOLEAN: [Op; 5] = [Op::Exists, Op::Equal, Op::NotEqual, Op::In, Op::Intersects];
+/// The operators of booleans, addresses and networks.
+const EQUALITY: [Op; 5] = [Op::Exists, Op::Equal, Op::NotEqual, Op::In, Op::Intersects];
 const LIST: [Op; 3] = [Op::Exists, Op::In, Op::Intersects];
-/// The operators of byte buffers, of which no field has the type.
+/// The operators that only byte buffers have.
 const BUFFER: [Op; 2] = [Op::BContains, Op::BStartsWith];
+/// The operators of byte buffers.
+const BYTES: [Op; 10] = [
+    Op::Exists,
+    Op::Equal,
+    Op::NotEqual,
+    Op::Contains,
+    Op::StartsWith,
+    Op::EndsWith,
+    Op::BContains,
+    Op::BStartsWith,
+    Op::In,
+    Op::Intersects,
+];
 
 /// Checks that an operator can be used with a type.
-pub(crate) fn operator(op: Op, ty: FieldType, left: &Word) -> Result<(), Fault> {
-    let allowed = match ty {
+pub(crate) fn operator(op: Op, ty: ValueType, left: &Word) -> Result<(), Fault> {
+    let allowed = match ty.of {
+        FieldType::Bytes if ty.list => op == Op::Exists,
+        _ if ty.list => LIST.contains(&op),
         FieldType::Text => !BUFFER.contains(&op),
         FieldType::U64 => NUMERIC.contains(&op),
-        FieldType::Bool => BOOLEAN.contains(&op),
-        FieldType::TextList | FieldType::U64List => LIST.contains(&op),
+        FieldType::Bool | FieldType::Ip | FieldType::Net => EQUALITY.contains(&op),
+        FieldType::Bytes => BYTES.contains(&op),
     };
     if allowed {
         return Ok(());
     }
-    let message = format!("`{}` cannot be used with `{}`, a {}", op.as_str(), left.text, type_name(ty));
-    let help = match ty {
-        FieldType::TextList | FieldType::U64List => {
-            Some("use `in` (all elements) or `intersects` (any)".to_owned())
-        }
+    let message = format!("`{}` cannot be used with `{}`, {}", op.as_str(), left.text, a_type(ty));
+    let help = match ty.of {
+        FieldType::Bytes if ty.list => Some("only `exists` works on such a list".to_owned()),
+        _ if ty.list => Some("use `in` (all elements) or `intersects` (any)".to_owned()),
         FieldType::Text => op.as_str().strip_prefix('b').map(|other| format!("use `{other}`")),
-        FieldType::U64 | FieldType::Bool => None,
+        FieldType::U64 | FieldType::Bool | FieldType::Bytes | FieldType::Ip | FieldType::Net => None,
     };
     Err(Fault::new(CODE, left.place, message).help_if(help))
 }
 
 /// Checks that an operator can have a field on its right side, of this type.
-pub(crate) fn right_field(op: Op, left: FieldType, right: FieldType, place: &Word) -> Result<(), Fault> {
+pub(crate) fn right_field(op: Op, left: ValueType, right: ValueType, place: &Word) -> Result<(), Fault> {
     if matches!(op, Op::Regex | Op::PMatch) {
         let message = format!("`{}` cannot be used with a field on its right side", op.as_str());
         return Err(Fault::new(CODE, place.place, message));
     }
     if left != right {
-        let message =
-            format!("a {} is compared with `{}`, a {}", type_name(left), place.text, type_name(right));
+        let message = format!("{} is compared with `{}`, {}", a_type(left), place.text, a_type(right));
         return Err(Fault::new(CODE, place.place, message));
     }
     Ok(())
@@ -89,6 +106,52 @@ pub(crate) fn number(word: &Word) -> Result<u64, Fault> {
     }
 }
 
+/// Reads the hexadecimal digits of a byte buffer, two for each byte.
+pub(crate) fn bytes(word: &Word) -> Result<Vec<u8>, Fault> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => Some(digit(high)? << 4 | digit(low)?),
+        _ => None,
+    };
+    word.text.as_bytes().chunks(2).map(byte).collect::<Option<Vec<u8>>>().ok_or_else(|| {
+        let message = format!("`{}` is not a row of bytes in hexadecimal", word.text);
+        Fault::new(CODE, word.place, message).help("write two digits for each byte, such as `7f454c46`")
+    })
+}
+
+/// Reads the constants that an address or a network is compared with.
+pub(crate) fn networks(ty: ValueType, words: &[Word]) -> Result<Networks, Fault> {
+    let read = if ty.of == FieldType::Net { network } else { address };
+    words.iter().map(read).collect::<Result<Vec<_>, _>>().map(Networks::new)
+}
+
+fn address(word: &Word) -> Result<Net, Fault> {
+    word.text.parse::<IpAddr>().map(Net::from).map_err(|_| {
+        let help = match word.text.parse::<Net>() {
+            Ok(_) => "the field holds an address, which is not compared with networks",
+            Err(_) => "write an address such as `10.0.0.1` or `fe80::1`",
+        };
+        Fault::new(CODE, word.place, format!("`{}` is not an address", word.text)).help(help)
+    })
+}
+
+fn network(word: &Word) -> Result<Net, Fault> {
+    word.text.parse().map_err(|_| {
+        let help = "write a network as address and prefix, such as `10.0.0.0/8`";
+        Fault::new(CODE, word.place, format!("`{}` is not a network", word.text)).help(help)
+    })
+}
+
+/// Checks that each of a list can be compared with a type.
+pub(crate) fn modifier(modifier: Modifier, ty: ValueType, left: &Word) -> Result<(), Fault> {
+    if !ty.list {
+        return Ok(());
+    }
+    let message = format!("`{}` cannot be used with `{}`, {}", modifier.as_str(), left.text, a_type(ty));
+    let help = "use `in` (all elements) or `intersects` (any)";
+    Err(Fault::new(CODE, left.place, message).help(help))
+}
+
 /// Reads a boolean: `true` or `false`, nothing else.
 pub(crate) fn boolean(word: &Word) -> Result<bool, Fault> {
     word.text
@@ -102,7 +165,7 @@ mod tests {
     use crate::text::Place;
 
     fn word(text: &str) -> Word {
-        Word { text: text.to_owned(), place: Place { file: 0, start: 0, end: 0 } }
+        Word { text: text.to_owned(), place: Place::NOWHERE }
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! Expanded syntax trees to programs: looks up fields, checks types, reads constants, compiles patterns. The same value or
 //! comparison is compiled once, whichever rules name it; its canonical print is its key.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 
-use castellan_event::FieldType;
-use memchr::memmem::Finder;
+use castellan_event::{FieldType, Level, Value};
 
-use crate::ast::{Check, Expr, Op, Operand, OperandKind, Right, Transformer, Word};
-use crate::catalogue::Catalogue;
+use crate::ast::{Argument, Check, Expr, Modifier, Op, Operand, OperandKind, Right, Transformer, Word};
+use crate::catalogue::{Catalogue, ValueType};
 use crate::check;
+use crate::fold;
+use crate::limits::LARGE_REGEXES_MAX;
 use crate::pattern::{Glob, PathSet, Regex, simpler_than_regex};
 use crate::print;
 use crate::problem::Fault;
@@ -17,11 +19,13 @@ use crate::program::{Condition, Members, Order, Predicate, Program, Slot, Test, 
 /// Compiles the conditions and outputs of one source into one program.
 #[derive(Debug)]
 pub(crate) struct Compiler<'c> {
-    catalogue: &'c Catalogue,
+    catalogue: &'c Catalogue<'c>,
     regex_compat_falco: bool,
     program: Program,
     slots: HashMap<String, usize>,
     predicates: HashMap<String, usize>,
+    /// Patterns that were so large that they were compiled at once.
+    large_regexes: usize,
 }
 
 /// What is found out about one condition.
@@ -38,9 +42,16 @@ pub(crate) struct Checked {
 const CODE: &str = "LOAD_ERR_COMPILE_CONDITION";
 
 impl<'c> Compiler<'c> {
-    pub(crate) fn new(catalogue: &'c Catalogue, regex_compat_falco: bool) -> Self {
+    pub(crate) fn new(catalogue: &'c Catalogue<'c>, regex_compat_falco: bool) -> Self {
         let (slots, predicates) = (HashMap::new(), HashMap::new());
-        Self { catalogue, regex_compat_falco, program: Program::default(), slots, predicates }
+        Self {
+            catalogue,
+            regex_compat_falco,
+            program: Program::default(),
+            slots,
+            predicates,
+            large_regexes: 0,
+        }
     }
 
     pub(crate) fn finish(self) -> Program {
@@ -49,12 +60,19 @@ impl<'c> Compiler<'c> {
 
     /// Compiles a condition; `None` after errors, all of which are in `checked`.
     pub(crate) fn condition(&mut self, expr: &Expr, checked: &mut Checked) -> Option<Condition> {
+        let mut condition = self.normal_form(expr, false, checked)?;
+        fold::order(&mut condition, &self.program);
+        Some(condition)
+    }
+
+    /// The negation normal form of a condition or of its opposite.
+    fn normal_form(&mut self, expr: &Expr, negated: bool, checked: &mut Checked) -> Option<Condition> {
         match expr {
-            Expr::And(all) => self.chain(all, checked).map(Condition::And),
-            Expr::Or(all) => self.chain(all, checked).map(Condition::Or),
-            Expr::Not(inner) => Some(Condition::Not(Box::new(self.condition(inner, checked)?))),
+            Expr::And(all) => self.chain(all, negated, if negated { fold::or } else { fold::and }, checked),
+            Expr::Or(all) => self.chain(all, negated, if negated { fold::and } else { fold::or }, checked),
+            Expr::Not(inner) => self.normal_form(inner, !negated, checked),
             Expr::Check(check) => match self.check(check, checked) {
-                Ok(predicate) => Some(Condition::Test(predicate)),
+                Ok(predicate) => Some(fold::literal(&self.program, predicate, negated)),
                 Err(fault) => {
                     checked.errors.push(fault);
                     None
@@ -70,7 +88,8 @@ impl<'c> Compiler<'c> {
     /// The slot of a field, by number.
     pub(crate) fn field_slot(&mut self, field: usize, name: &str, arg: Option<&str>) -> usize {
         let key = arg.map_or_else(|| name.to_owned(), |arg| format!("{name}[{arg}]"));
-        self.slot(key, Slot::Field { field, arg: arg.map(str::to_owned) })
+        let level = self.catalogue.get(field).map_or(Level::Call, |def| def.level);
+        self.slot(key, Slot::Field { field, arg: arg.map(str::to_owned), level })
     }
 
     /// The slot of an operand that has been checked; `None` for a field that does not exist.
@@ -85,12 +104,40 @@ impl<'c> Compiler<'c> {
                 let slot = self.operand_slot(inner, fields)?;
                 Some(self.slot(print::operand(operand), Slot::Transformed { by: *by, slot }))
             }
+            OperandKind::Function { by, args, option } => {
+                let slots: Option<_> = args.iter().map(|arg| self.argument_slot(arg, fields)).collect();
+                let slot = Slot::Function { by: *by, slots: slots?, option: option.clone() };
+                Some(self.slot(print::operand(operand), slot))
+            }
         }
     }
 
-    fn chain(&mut self, all: &[std::rc::Rc<Expr>], checked: &mut Checked) -> Option<Box<[Condition]>> {
-        let compiled: Vec<_> = all.iter().filter_map(|expr| self.condition(expr, checked)).collect();
-        if compiled.len() == all.len() { Some(compiled.into()) } else { None }
+    fn argument_slot(&mut self, arg: &Argument, fields: &mut BTreeSet<usize>) -> Option<usize> {
+        let text = |word: &Word| Value::Text(Cow::Owned(word.text.clone().into_bytes()));
+        match arg {
+            Argument::Operand(operand) => self.operand_slot(operand, fields),
+            // No other slot's key begins like these.
+            Argument::Constant(word) => {
+                Some(self.slot(format!("{:?}", word.text), Slot::Constant(text(word))))
+            }
+            Argument::List(words) => {
+                let key = format!("{:?}", words.iter().map(|word| &word.text).collect::<Vec<_>>());
+                let list = words.iter().map(text).collect();
+                Some(self.slot(key, Slot::Constant(Value::List(list))))
+            }
+        }
+    }
+
+    fn chain(
+        &mut self,
+        all: &[std::rc::Rc<Expr>],
+        negated: bool,
+        join: fn(Vec<Condition>) -> Condition,
+        checked: &mut Checked,
+    ) -> Option<Condition> {
+        let compiled: Vec<_> =
+            all.iter().filter_map(|expr| self.normal_form(expr, negated, checked)).collect();
+        if compiled.len() == all.len() { Some(join(compiled)) } else { None }
     }
 
     fn slot(&mut self, key: String, slot: Slot) -> usize {
@@ -116,26 +163,32 @@ impl<'c> Compiler<'c> {
             }
             return Ok(known);
         }
-        let predicate = match &check.right {
-            Right::Nothing => Predicate { slot, test: Test::Exists },
+        let (slot, test) = match &check.right {
+            Right::Nothing => (slot, Test::Exists),
             Right::Value(value) => self.constant(slot, ty, check.op, value, checked)?,
-            Right::List(values) => Predicate { slot, test: set(ty, check.op, values)? },
+            Right::List(values) => (slot, set(ty, check.op, values)?),
+            Right::Each(modifier, values) => {
+                check::modifier(*modifier, ty, &left)?;
+                self.each(slot, ty, (check.op, *modifier), values, checked)?
+            }
             Right::Val(right) | Right::Transformed(right) => {
                 let right_type = self.type_of(right, checked)?;
                 check::right_field(check.op, ty, right_type, &word(right))?;
-                Predicate { slot, test: Test::Slot(check.op, self.slot_of(right, checked)?) }
+                (slot, Test::Slot(check.op, self.slot_of(right, checked)?))
             }
         };
+        let right = if let Test::Slot(_, right) = &test { self.program.level(*right) } else { Level::Call };
+        let level = self.program.level(slot).max(right);
         let index = self.program.predicates.len();
         // What never matches is compiled again for each rule that has it, so that each is warned of it.
-        if !matches!(predicate.test, Test::Never) {
+        if !matches!(test, Test::Never) {
             self.predicates.insert(key, index);
         }
-        self.program.predicates.push(predicate);
+        self.program.predicates.push(Predicate { slot, level, test: fold::test(test) });
         Ok(index)
     }
 
-    fn type_of(&self, operand: &Operand, checked: &mut Checked) -> Result<FieldType, Fault> {
+    fn type_of(&self, operand: &Operand, checked: &mut Checked) -> Result<ValueType, Fault> {
         let ty = self.catalogue.type_of(operand);
         if ty.is_err() && self.catalogue.index(field_name(operand)).is_none() {
             checked.unknown_fields += 1;
@@ -150,26 +203,52 @@ impl<'c> Compiler<'c> {
         })
     }
 
+    /// A comparison with each of several constants.
+    fn each(
+        &mut self,
+        slot: usize,
+        ty: ValueType,
+        (op, modifier): (Op, Modifier),
+        values: &[Word],
+        checked: &mut Checked,
+    ) -> Result<(usize, Test), Fault> {
+        if (op, modifier) == (Op::Equal, Modifier::Any) {
+            return Ok((slot, set(ty, Op::In, values)?));
+        }
+        let mut of = slot;
+        let mut tests = Vec::with_capacity(values.len());
+        for value in values {
+            let (slot, test) = self.constant(slot, ty, op, value, checked)?;
+            of = slot;
+            tests.push(fold::test(test));
+        }
+        Ok((of, Test::Each(modifier, tests.into())))
+    }
+
     /// A comparison with one constant.
     fn constant(
         &mut self,
         slot: usize,
-        ty: FieldType,
+        ty: ValueType,
         op: Op,
         value: &Word,
         checked: &mut Checked,
-    ) -> Result<Predicate, Fault> {
+    ) -> Result<(usize, Test), Fault> {
         let bytes = check::constant(value)?;
-        let test = match (ty, Order::of(op)) {
+        let test = match (ty.of, Order::of(op)) {
             (FieldType::U64, Some(order)) => Test::Number(order, check::number(value)?),
             (FieldType::Bool, _) => {
                 let equal = check::boolean(value)? == (op == Op::Equal);
                 Test::BoolSet([!equal, equal])
             }
+            (FieldType::Ip | FieldType::Net, _) => {
+                let set = check::networks(ty, std::slice::from_ref(value))?;
+                Test::Networks { of: Box::new(Members { set, all: true }), negated: op == Op::NotEqual }
+            }
             (_, Some(order)) => Test::Text(order, bytes.into()),
             (_, None) => return self.pattern(slot, op, value, checked),
         };
-        Ok(Predicate { slot, test })
+        Ok((slot, test))
     }
 
     /// A comparison of a string with a part or a pattern.
@@ -179,13 +258,15 @@ impl<'c> Compiler<'c> {
         op: Op,
         value: &Word,
         checked: &mut Checked,
-    ) -> Result<Predicate, Fault> {
+    ) -> Result<(usize, Test), Fault> {
         let bytes = value.text.as_bytes();
         let folded = bytes.to_ascii_lowercase();
         let test = match op {
-            Op::Contains => Test::Contains(Box::new(Finder::new(bytes).into_owned())),
-            Op::IContains => Test::Contains(Box::new(Finder::new(&folded).into_owned())),
+            Op::Contains => Test::Contains(bytes.into()),
+            Op::IContains => Test::Contains(folded.into()),
             Op::StartsWith => Test::StartsWith(bytes.into()),
+            Op::BContains => Test::Contains(check::bytes(value)?.into()),
+            Op::BStartsWith => Test::StartsWith(check::bytes(value)?.into()),
             Op::EndsWith => Test::EndsWith(bytes.into()),
             Op::Glob => Test::Glob(Glob::new(bytes)),
             Op::IGlob => Test::Glob(Glob::new(&folded)),
@@ -198,8 +279,6 @@ impl<'c> Compiler<'c> {
             | Op::Greater
             | Op::Equal
             | Op::NotEqual
-            | Op::BContains
-            | Op::BStartsWith
             | Op::Intersects
             | Op::In
             | Op::PMatch => return Err(Fault::new(CODE, value.place, "this operator takes no string")),
@@ -207,7 +286,7 @@ impl<'c> Compiler<'c> {
         // Letters are folded once a row, not once a comparison.
         let folds = matches!(op, Op::IContains | Op::IGlob);
         let slot = if folds { self.folded(slot) } else { slot };
-        Ok(Predicate { slot, test })
+        Ok((slot, test))
     }
 
     fn folded(&mut self, slot: usize) -> usize {
@@ -222,9 +301,18 @@ impl<'c> Compiler<'c> {
         }
     }
 
-    fn regex(&self, value: &Word, checked: &mut Checked) -> Result<Test, Fault> {
+    fn regex(&mut self, value: &Word, checked: &mut Checked) -> Result<Test, Fault> {
+        if self.large_regexes > LARGE_REGEXES_MAX {
+            let message = format!("more than {LARGE_REGEXES_MAX} patterns as large as some here");
+            return Err(
+                Fault::new("CASTELLAN_LIMIT", value.place, message).help("use smaller counts in `{}`")
+            );
+        }
         let error = match Regex::new(&value.text) {
-            Ok(regex) => return Ok(Test::Regex(Box::new(regex))),
+            Ok(regex) => {
+                self.large_regexes += usize::from(!regex.waits());
+                return Ok(Test::Regex(Box::new(regex)));
+            }
             Err(error) => error,
         };
         if self.regex_compat_falco {
@@ -239,7 +327,7 @@ impl<'c> Compiler<'c> {
     fn warn_of_constants(&self, check: &Check, checked: &mut Checked) {
         let words = match &check.right {
             Right::Value(word) => std::slice::from_ref(word),
-            Right::List(words) => words.as_slice(),
+            Right::List(words) | Right::Each(_, words) => words.as_slice(),
             Right::Nothing | Right::Val(_) | Right::Transformed(_) => &[],
         };
         for word in words {
@@ -262,20 +350,26 @@ impl<'c> Compiler<'c> {
 }
 
 /// A comparison with a list of constants.
-fn set(ty: FieldType, op: Op, values: &[Word]) -> Result<Test, Fault> {
+fn set(ty: ValueType, op: Op, values: &[Word]) -> Result<Test, Fault> {
     let texts = values.iter().map(check::constant).collect::<Result<Vec<_>, _>>()?;
     let all = op == Op::In;
-    Ok(match ty {
-        FieldType::U64 | FieldType::U64List => {
-            let set = values.iter().map(check::number).collect::<Result<HashSet<_>, _>>()?;
-            Test::NumberSet(Members { set, all })
+    Ok(match ty.of {
+        FieldType::U64 => {
+            let mut set = values.iter().map(check::number).collect::<Result<Vec<_>, _>>()?;
+            set.sort_unstable();
+            Test::NumberSet(Members { set: set.into(), all })
         }
         FieldType::Bool => {
             let values = values.iter().map(check::boolean).collect::<Result<Vec<_>, _>>()?;
-            Test::BoolSet([values.contains(&false), values.contains(&true)])
+            let set = [values.contains(&false), values.contains(&true)];
+            if ty.list { Test::BoolList(Members { set, all }) } else { Test::BoolSet(set) }
         }
-        FieldType::Text | FieldType::TextList if op == Op::PMatch => Test::PathSet(PathSet::new(texts)),
-        FieldType::Text | FieldType::TextList => Test::TextSet(Members { set: TextSet::new(texts), all }),
+        FieldType::Ip | FieldType::Net => {
+            let set = check::networks(ty, values)?;
+            Test::Networks { of: Box::new(Members { set, all }), negated: false }
+        }
+        FieldType::Text if op == Op::PMatch => Test::PathSet(Box::new(PathSet::new(texts))),
+        FieldType::Text | FieldType::Bytes => Test::TextSet(Members { set: TextSet::new(texts), all }),
     })
 }
 
@@ -288,5 +382,12 @@ fn field_name(operand: &Operand) -> &str {
     match &operand.kind {
         OperandKind::Field { name, .. } => name,
         OperandKind::Transformed { inner, .. } => field_name(inner),
+        OperandKind::Function { args, .. } => args
+            .iter()
+            .find_map(|arg| match arg {
+                Argument::Operand(operand) => Some(field_name(operand)),
+                Argument::Constant(_) | Argument::List(_) => None,
+            })
+            .unwrap_or_default(),
     }
 }

@@ -6,12 +6,9 @@ use std::collections::{HashMap, HashSet};
 use crate::catalogue::Catalogue;
 use crate::exceptions;
 use crate::item::{Change, Item, Kind, Name, PluginVersion, RuleItem, RulePatch, RuleText, Version};
-use crate::load::Options;
+use crate::options::{Engine, Options};
 use crate::problem::{Fault, Report};
 use crate::text::{Place, Text};
-
-/// The engine that rule files may ask for: that of Falco 0.43.
-const ENGINE_VERSION: &str = "0.58.0";
 
 /// The lists, macros and rules of the files read so far.
 #[derive(Debug, Default)]
@@ -21,6 +18,8 @@ pub(crate) struct Definitions {
     pub(crate) rules: Table<RuleText>,
     /// What an item with errors would have defined: naming it is no further problem.
     broken: HashSet<(Kind, String)>,
+    /// Lists and macros that were defined as something else without `override`, and where they were defined before.
+    pub(crate) redefined: Vec<(Kind, Name, Place)>,
     clock: usize,
 }
 
@@ -78,11 +77,16 @@ impl<T> Table<T> {
 }
 
 impl Definitions {
+    /// The present moment: what is defined or altered from now on has a later one.
+    pub(crate) fn now(&self) -> usize {
+        self.clock
+    }
+
     /// Applies an item.
     pub(crate) fn apply(&mut self, item: Item, scope: &Scope<'_>, report: &mut Report<'_>) {
         self.clock += 1;
         match item {
-            Item::EngineVersion(version, place) => check_engine(version, place, report),
+            Item::EngineVersion(version, place) => check_engine(version, place, scope.options.engine, report),
             Item::PluginVersions(required) => check_plugins(&required, scope.options, report),
             Item::List { name, items, change } => self.apply_list(name, items, change, report),
             Item::Macro { name, condition, change } => self.apply_macro(name, condition, change, report),
@@ -104,6 +108,9 @@ impl Definitions {
     }
 
     fn apply_list(&mut self, name: Name, items: Vec<Text>, change: Change, report: &mut Report<'_>) {
+        let same = |old: &Vec<Text>| old.iter().map(Text::as_str).eq(items.iter().map(Text::as_str));
+        let earlier = self.lists.get(&name.text).filter(|old| change == Change::Define && !same(&old.value));
+        self.redefined.extend(earlier.map(|old| (Kind::List, name.clone(), old.name.place)));
         if change != Change::Append {
             return self.lists.define(name, items, self.clock);
         }
@@ -117,6 +124,9 @@ impl Definitions {
     }
 
     fn apply_macro(&mut self, name: Name, condition: Text, change: Change, report: &mut Report<'_>) {
+        let same = |old: &Text| old.as_str() == condition.as_str();
+        let earlier = self.macros.get(&name.text).filter(|old| change == Change::Define && !same(&old.value));
+        self.redefined.extend(earlier.map(|old| (Kind::Macro, name.clone(), old.name.place)));
         if change != Change::Append {
             return self.macros.define(name, condition, self.clock);
         }
@@ -159,11 +169,8 @@ impl Definitions {
             let message = "the rule was defined before with another `source`";
             return Err(Fault::new("LOAD_ERR_VALIDATE", name.place, message));
         }
-        if let Some(catalogue) = scope.catalogue(&rule.source) {
-            for exception in &mut rule.exceptions {
-                exceptions::complete(exception, catalogue)?;
-            }
-        }
+        let catalogue = scope.catalogue(&rule.source);
+        exceptions::complete_all(&mut rule.exceptions, catalogue, scope.options.engine)?;
         self.rules.define(name, rule, self.clock);
         Ok(())
     }
@@ -183,13 +190,13 @@ impl Definitions {
 #[derive(Debug)]
 pub(crate) struct Scope<'o> {
     pub(crate) options: &'o Options,
-    pub(crate) fields: Catalogue,
-    pub(crate) syscall: Catalogue,
+    pub(crate) fields: Catalogue<'o>,
+    pub(crate) syscall: Catalogue<'o>,
 }
 
-impl Scope<'_> {
+impl<'o> Scope<'o> {
     /// The fields of a source; `None` for a source that nobody knows.
-    pub(crate) fn catalogue(&self, source: &str) -> Option<&Catalogue> {
+    pub(crate) fn catalogue(&self, source: &str) -> Option<&Catalogue<'o>> {
         if source == self.options.source {
             Some(&self.fields)
         } else if source == "syscall" {
@@ -208,24 +215,26 @@ fn append_rule(rule: &mut RuleText, patch: RulePatch, scope: &Scope<'_>) -> Resu
         append(&mut rule.output, &output);
     }
     if let Some(desc) = patch.desc {
-        rule.desc = format!("{} {desc}", rule.desc);
+        rule.desc.push(' ');
+        rule.desc.push_str(&desc);
     }
     if let Some(tags) = patch.tags {
-        rule.tags.extend(tags);
-        rule.tags.sort();
-        rule.tags.dedup();
+        for tag in tags {
+            if let Err(at) = rule.tags.binary_search(&tag) {
+                rule.tags.insert(at, tag);
+            }
+        }
     }
     for exception in patch.exceptions.unwrap_or_default() {
-        exceptions::append(&mut rule.exceptions, exception, scope.catalogue(&rule.source))?;
+        let catalogue = scope.catalogue(&rule.source);
+        exceptions::append(&mut rule.exceptions, exception, catalogue, scope.options.engine)?;
     }
     Ok(())
 }
 
 fn replace_rule(rule: &mut RuleText, patch: RulePatch, scope: &Scope<'_>) -> Result<(), Fault> {
     if let Some(mut exceptions) = patch.exceptions {
-        if let Some(catalogue) = scope.catalogue(&rule.source) {
-            exceptions.iter_mut().try_for_each(|exception| exceptions::complete(exception, catalogue))?;
-        }
+        exceptions::complete_all(&mut exceptions, scope.catalogue(&rule.source), scope.options.engine)?;
         rule.exceptions = exceptions;
     }
     replace(&mut rule.condition, patch.condition);
@@ -256,17 +265,24 @@ fn not_defined(name: &Name, kind: Kind) -> Fault {
     Fault::new("LOAD_ERR_VALIDATE", name.place, message).help(help)
 }
 
-fn check_engine(required: Version, place: Place, report: &mut Report<'_>) {
-    if !Version::parse(ENGINE_VERSION).is_some_and(|engine| engine.serves(required)) {
-        let message = format!("the rules need engine version {required}, this is {ENGINE_VERSION}");
-        report.error("required_engine_version", Fault::new("LOAD_ERR_VALIDATE", place, message));
+fn check_engine(required: Version, place: Place, engine: Engine, report: &mut Report<'_>) {
+    let serves = |engine: Engine| Version::parse(engine.version()).is_some_and(|own| own.serves(required));
+    if serves(engine) {
+        return;
     }
+    let message = format!("the rules need engine version {required}, this is {}", engine.version());
+    let help = serves(Engine::V0_44).then(|| "engine 0.44 has it".to_owned());
+    let fault = Fault::new("LOAD_ERR_VALIDATE", place, message).help_if(help);
+    report.error("required_engine_version", fault);
 }
 
 fn check_plugins(required: &[(Vec<PluginVersion>, Place)], options: &Options, report: &mut Report<'_>) {
-    let ours = Version::parse(&options.plugin_version);
+    let own = (&options.source, &options.plugin_version);
+    let others = options.other_plugins.iter().map(|(name, version)| (name, version));
+    let have: Vec<_> = std::iter::once(own).chain(others).collect();
+    let serves = |version: &str, required| Version::parse(version).is_some_and(|have| have.serves(required));
     let met = |plugin: &PluginVersion| {
-        plugin.name == options.source && ours.is_some_and(|ours| ours.serves(plugin.version))
+        have.iter().any(|(name, version)| **name == plugin.name && serves(version, plugin.version))
     };
     for (alternatives, place) in required {
         let Some(first) = alternatives.first().filter(|_| !alternatives.iter().any(met)) else { continue };

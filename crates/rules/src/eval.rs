@@ -5,39 +5,59 @@ mod transform;
 
 use std::cell::{Cell, OnceCell};
 
-use castellan_event::{Row, Value};
+use castellan_event::{Level, Row, Value};
 
-use crate::ast::Op;
+use crate::ast::{Modifier, Op};
+use crate::bits::Bits;
+use crate::index::{Found, Index, Shortcut};
 use crate::limits::GLOB_BYTES_MAX;
 use crate::pattern::Glob;
-use crate::program::{Condition, Members, Order, Program, Slot, Test};
+use crate::program::{Condition, Members, Order, Predicate, Program, Slot, Test};
 
 /// One row with what has been found out about it.
 pub(crate) struct Evaluation<'r> {
     program: &'r Program,
+    index: &'r Index,
     row: &'r dyn Row,
+    level: Level,
     values: Vec<OnceCell<Value<'r>>>,
-    results: Vec<Cell<Option<bool>>>,
+    /// By scan of the index; `None` where there is no text.
+    found: Vec<OnceCell<Option<Found>>>,
+    results: Vec<Cell<Known>>,
+}
+
+/// What is known of a predicate.
+#[derive(Debug, Clone, Copy)]
+enum Known {
+    Nothing,
+    Holds,
+    Fails,
 }
 
 impl<'r> Evaluation<'r> {
-    pub(crate) fn new(program: &'r Program, row: &'r dyn Row) -> Self {
+    pub(crate) fn new(program: &'r Program, index: &'r Index, row: &'r dyn Row) -> Self {
         let values = std::iter::repeat_with(OnceCell::new).take(program.slots.len()).collect();
-        let results = vec![Cell::new(None); program.predicates.len()];
-        Self { program, row, values, results }
+        let found = std::iter::repeat_with(OnceCell::new).take(index.scan_count()).collect();
+        let results = vec![Cell::new(Known::Nothing); program.predicates.len()];
+        Self { program, index, row, level: row.level(), values, found, results }
     }
 
-    /// Whether a condition holds: left to right, as far as needed.
+    /// The rules that can match, ascending.
+    pub(crate) fn candidates(&self) -> Bits {
+        self.index.candidates(self, self.level)
+    }
+
+    /// Whether a condition is true: left to right, as far as needed.
     pub(crate) fn holds(&self, condition: &Condition) -> bool {
         match condition {
             Condition::And(all) => all.iter().all(|condition| self.holds(condition)),
             Condition::Or(all) => all.iter().any(|condition| self.holds(condition)),
-            Condition::Not(inner) => !self.holds(inner),
-            Condition::Test(index) => self.test(*index),
+            Condition::Literal { predicate, negated } => self.literal(*predicate, *negated),
+            Condition::Const(value) => *value,
         }
     }
 
-    /// The value of a slot.
+    /// The value of a slot; absent when it is finer than the row.
     pub(crate) fn value(&self, slot: usize) -> &Value<'r> {
         match (self.values.get(slot), self.program.slots.get(slot)) {
             (Some(cell), Some(source)) => cell.get_or_init(|| present(self.read(source))),
@@ -45,40 +65,85 @@ impl<'r> Evaluation<'r> {
         }
     }
 
+    /// What scan number `scan` of the index finds in its text.
+    pub(crate) fn found(&self, scan: usize) -> Option<&Found> {
+        let search = || {
+            let scan = self.index.scan(scan)?;
+            if let Value::Text(text) = self.value(scan.slot()) { Some(scan.search(text)) } else { None }
+        };
+        self.found.get(scan)?.get_or_init(search).as_ref()
+    }
+
     fn read(&self, source: &'r Slot) -> Value<'r> {
         match source {
-            Slot::Field { field, arg } => self.row.value(*field, arg.as_deref()),
+            Slot::Field { level, .. } if *level > self.level => Value::Absent,
+            Slot::Field { field, arg, .. } => self.row.value(*field, arg.as_deref()),
             Slot::Transformed { by, slot } => transform::apply(*by, self.value(*slot)),
+            Slot::Function { by, slots, option } => {
+                let args: Vec<_> = slots.iter().map(|slot| self.value(*slot)).collect();
+                transform::call(*by, &args, option.as_deref())
+            }
+            Slot::Constant(value) => value.clone(),
         }
     }
 
-    fn test(&self, index: usize) -> bool {
-        let (Some(known), Some(predicate)) = (self.results.get(index), self.program.predicates.get(index))
-        else {
-            return false;
-        };
-        if let Some(result) = known.get() {
-            return result;
+    /// A predicate on a finer field than the row's is unknown: neither it nor its negation is true.
+    fn literal(&self, predicate: usize, negated: bool) -> bool {
+        match self.program.predicates.get(predicate) {
+            Some(found) if found.level <= self.level => self.test(predicate, found) != negated,
+            _ => false,
         }
-        let value = self.value(predicate.slot);
-        let result = match (&predicate.test, value) {
+    }
+
+    fn test(&self, index: usize, predicate: &Predicate) -> bool {
+        let Some(known) = self.results.get(index) else { return self.test_now(index, predicate) };
+        match known.get() {
+            Known::Holds => true,
+            Known::Fails => false,
+            Known::Nothing => {
+                let result = self.test_now(index, predicate);
+                known.set(if result { Known::Holds } else { Known::Fails });
+                result
+            }
+        }
+    }
+
+    fn test_now(&self, index: usize, predicate: &Predicate) -> bool {
+        let contains =
+            |scan: u32, literal: u32| self.found(scan as usize).is_some_and(|found| found.contains(literal));
+        match self.index.shortcut(index) {
+            Shortcut::Holds { scan, literal } => return contains(*scan, *literal),
+            Shortcut::Needs { scan, clauses } => {
+                let satisfied = |clause: &[u32]| clause.iter().any(|literal| contains(*scan, *literal));
+                if !clauses.iter().all(|clause| satisfied(clause)) {
+                    return false;
+                }
+            }
+            Shortcut::None => {}
+        }
+        match (&predicate.test, self.value(predicate.slot)) {
             (_, Value::Absent) => false,
             (Test::Slot(op, right), value) => compare(*op, value, self.value(*right)),
             (test, value) => passes(test, value),
-        };
-        known.set(Some(result));
-        result
+        }
     }
+}
+
+/// A transformed value, for the plain evaluator.
+#[cfg(feature = "plain")]
+pub(crate) fn transformed<'r>(by: crate::ast::Transformer, value: &Value<'r>) -> Value<'r> {
+    transform::apply(by, value)
+}
+
+/// The value of a function, for the plain evaluator.
+#[cfg(feature = "plain")]
+pub(crate) fn called<'r>(by: crate::ast::Function, args: &[&Value<'r>], option: Option<&str>) -> Value<'r> {
+    transform::call(by, args, option)
 }
 
 /// An empty list has no values: it is absent.
 fn present(value: Value<'_>) -> Value<'_> {
-    let empty = match &value {
-        Value::TextList(all) => all.is_empty(),
-        Value::U64List(all) => all.is_empty(),
-        Value::Absent | Value::Text(_) | Value::U64(_) | Value::Bool(_) => false,
-    };
-    if empty { Value::Absent } else { value }
+    if matches!(&value, Value::List(all) if all.is_empty()) { Value::Absent } else { value }
 }
 
 /// Whether a value passes a test; never when its type is not the one that the test was compiled for.
@@ -86,32 +151,48 @@ fn passes(test: &Test, value: &Value<'_>) -> bool {
     match (test, value) {
         (_, Value::Absent) => false,
         (Test::Exists, _) => true,
-        (Test::Number(order, constant), Value::U64(number)) => order.holds(number, constant),
-        (Test::NumberSet(Members { set, .. }), Value::U64(number)) => set.contains(number),
-        (Test::NumberSet(Members { set, all: true }), Value::U64List(list)) => {
-            list.iter().all(|one| set.contains(one))
+        (Test::Each(modifier, tests), value) => each(*modifier, tests, value),
+        (Test::BoolList(Members { set, all }), Value::List(list)) => {
+            let passes = |one: &Value<'_>| passes(&Test::BoolSet(*set), one);
+            if *all { list.iter().all(passes) } else { list.iter().any(passes) }
         }
-        (Test::NumberSet(Members { set, all: false }), Value::U64List(list)) => {
-            list.iter().any(|one| set.contains(one))
+        (Test::Networks { of, .. }, Value::List(list)) => {
+            let passes = |one: &Value<'_>| passes(test, one);
+            if of.all { list.iter().all(passes) } else { list.iter().any(passes) }
+        }
+        (Test::Networks { of, negated }, Value::Ip(address)) => of.set.contains(*address) != *negated,
+        (Test::Networks { of, negated }, Value::Net(net)) => of.set.covers(*net) != *negated,
+        (Test::Number(order, constant), Value::U64(number)) => order.holds(number, constant),
+        (Test::NumberSet(Members { set, .. }), Value::U64(number)) => set.binary_search(number).is_ok(),
+        (
+            Test::NumberSet(Members { all: true, .. }) | Test::TextSet(Members { all: true, .. }),
+            Value::List(list),
+        ) => list.iter().all(|one| passes(test, one)),
+        (Test::NumberSet(_) | Test::TextSet(_), Value::List(list)) => {
+            list.iter().any(|one| passes(test, one))
         }
         (Test::BoolSet([with_false, with_true]), Value::Bool(value)) => {
             *if *value { with_true } else { with_false }
-        }
-        (Test::TextSet(Members { set, all: true }), Value::TextList(list)) => {
-            list.iter().all(|one| set.contains(one))
-        }
-        (Test::TextSet(Members { set, all: false }), Value::TextList(list)) => {
-            list.iter().any(|one| set.contains(one))
         }
         (test, Value::Text(text)) => text_passes(test, text),
         _ => false,
     }
 }
 
+/// Tests a value against each of several constants.
+fn each(modifier: Modifier, tests: &[Test], value: &Value<'_>) -> bool {
+    let mut passed = tests.iter().filter(|test| passes(test, value));
+    match modifier {
+        Modifier::Any => passed.next().is_some(),
+        Modifier::All => passed.count() == tests.len(),
+        Modifier::One => passed.next().is_some() && passed.next().is_none(),
+    }
+}
+
 fn text_passes(test: &Test, text: &[u8]) -> bool {
     match test {
         Test::Text(order, constant) => order.holds(text, constant),
-        Test::Contains(finder) => finder.find(text).is_some(),
+        Test::Contains(part) => contains(text, part),
         Test::StartsWith(start) => text.starts_with(start),
         Test::EndsWith(end) => text.ends_with(end),
         Test::Glob(glob) => glob.matches(text),
@@ -123,6 +204,9 @@ fn text_passes(test: &Test, text: &[u8]) -> bool {
         | Test::Number(..)
         | Test::NumberSet(_)
         | Test::BoolSet(_)
+        | Test::BoolList(_)
+        | Test::Networks { .. }
+        | Test::Each(..)
         | Test::Slot(..) => false,
     }
 }
@@ -133,8 +217,9 @@ fn compare(op: Op, left: &Value<'_>, right: &Value<'_>) -> bool {
         (Value::Text(left), Value::Text(right)) => compare_texts(op, left, right),
         (Value::U64(left), Value::U64(right)) => compare_one(op, left, right),
         (Value::Bool(left), Value::Bool(right)) => compare_one(op, left, right),
-        (Value::TextList(left), Value::TextList(right)) => compare_lists(op, left, right),
-        (Value::U64List(left), Value::U64List(right)) => compare_lists(op, left, right),
+        (Value::Ip(left), Value::Ip(right)) => compare_one(op, left, right),
+        (Value::Net(left), Value::Net(right)) => (left == right) == (op != Op::NotEqual),
+        (Value::List(left), Value::List(right)) => compare_lists(op, left, right),
         _ => false,
     }
 }
@@ -142,12 +227,12 @@ fn compare(op: Op, left: &Value<'_>, right: &Value<'_>) -> bool {
 fn compare_texts(op: Op, left: &[u8], right: &[u8]) -> bool {
     let folded = || (left.to_ascii_lowercase(), right.to_ascii_lowercase());
     match op {
-        Op::Contains => contains(left, right),
+        Op::Contains | Op::BContains => contains(left, right),
         Op::IContains => {
             let (left, right) = folded();
             contains(&left, &right)
         }
-        Op::StartsWith => left.starts_with(right),
+        Op::StartsWith | Op::BStartsWith => left.starts_with(right),
         Op::EndsWith => left.ends_with(right),
         Op::Glob => matches_glob(left, right),
         Op::IGlob => {
@@ -161,8 +246,6 @@ fn compare_texts(op: Op, left: &[u8], right: &[u8]) -> bool {
         | Op::Greater
         | Op::Equal
         | Op::NotEqual
-        | Op::BContains
-        | Op::BStartsWith
         | Op::Regex
         | Op::Intersects
         | Op::In

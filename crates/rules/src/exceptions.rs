@@ -1,16 +1,29 @@
 //! What a rule's exceptions mean: they are checked, completed with their default operators, and written out as the text
-//! ` and not ...` behind the rule's condition, exactly as Falco 0.43 does (so lists and quoting act on them alike).
+//! ` and not ...` behind the rule's condition, exactly as Falco does (so lists and quoting act on them alike).
 
-use crate::ast::{OPERATORS, Takes};
+use crate::ast::{MODIFIERS, OPERATORS, Takes};
 use crate::catalogue::Catalogue;
 use crate::item::{Exception, Values};
-use crate::limits::CONDITION_BYTES_MAX;
+use crate::limits::{CONDITION_BYTES_MAX, EXCEPTIONS_MAX};
+use crate::options::Engine;
 use crate::parse;
 use crate::problem::Fault;
 use crate::text::{Place, Text};
 
-/// Checks an exception's fields and operators, and fills in the operators that it leaves out.
-pub(crate) fn complete(exception: &mut Exception, catalogue: &Catalogue) -> Result<(), Fault> {
+/// Checks the fields and operators of exceptions, and fills in the operators that they leave out.
+pub(crate) fn complete_all(
+    all: &mut [Exception],
+    catalogue: Option<&Catalogue<'_>>,
+    engine: Engine,
+) -> Result<(), Fault> {
+    if let Some(first) = all.get(EXCEPTIONS_MAX) {
+        return Err(too_many(first));
+    }
+    let Some(catalogue) = catalogue else { return Ok(()) };
+    all.iter_mut().try_for_each(|exception| complete(exception, catalogue, engine))
+}
+
+fn complete(exception: &mut Exception, catalogue: &Catalogue<'_>, engine: Engine) -> Result<(), Fault> {
     let place = exception.place;
     match (&exception.fields, &exception.comps) {
         (None, _) => return Err(needs_fields(place)),
@@ -23,8 +36,8 @@ pub(crate) fn complete(exception: &mut Exception, catalogue: &Catalogue) -> Resu
     }
     match (&exception.fields, &exception.comps) {
         (Some(Values::One(field)), Some(Values::One(comp))) => {
-            check_operator(comp, true)?;
-            check_field(field, catalogue)
+            check_operator(comp, true, engine)?;
+            check_field(field, catalogue, engine)
         }
         (Some(Values::Many(fields)), Some(Values::Many(comps))) => {
             if fields.len() != comps.len() {
@@ -35,9 +48,9 @@ pub(crate) fn complete(exception: &mut Exception, catalogue: &Catalogue) -> Resu
                 ));
             }
             for comp in comps {
-                check_operator(one(comp, place)?, false)?;
+                check_operator(one(comp, place)?, false, engine)?;
             }
-            fields.iter().try_for_each(|field| check_field(one(field, place)?, catalogue))
+            fields.iter().try_for_each(|field| check_field(one(field, place)?, catalogue, engine))
         }
         _ => {
             let message = "`fields` and `comps` must be both a text or both a list";
@@ -50,7 +63,8 @@ pub(crate) fn complete(exception: &mut Exception, catalogue: &Catalogue) -> Resu
 pub(crate) fn append(
     all: &mut Vec<Exception>,
     mut new: Exception,
-    catalogue: Option<&Catalogue>,
+    catalogue: Option<&Catalogue<'_>>,
+    engine: Engine,
 ) -> Result<(), Fault> {
     if let Some(old) = all.iter_mut().find(|old| old.name == new.name) {
         if new.fields.is_some() || new.comps.is_some() {
@@ -64,7 +78,10 @@ pub(crate) fn append(
         return Err(needs_fields(new.place));
     }
     if let Some(catalogue) = catalogue {
-        complete(&mut new, catalogue)?;
+        complete(&mut new, catalogue, engine)?;
+    }
+    if all.len() >= EXCEPTIONS_MAX {
+        return Err(too_many(&new));
     }
     all.push(new);
     Ok(())
@@ -205,28 +222,51 @@ fn one(values: &Values, place: Place) -> Result<&Text, Fault> {
     }
 }
 
+fn too_many(exception: &Exception) -> Fault {
+    let message = format!("a rule may have at most {EXCEPTIONS_MAX} exceptions");
+    Fault::new("CASTELLAN_LIMIT", exception.place, message).help("give one exception more values")
+}
+
 fn needs_fields(place: Place) -> Fault {
     Fault::new("LOAD_ERR_VALIDATE", place, "the exception must have `fields`")
 }
 
+/// The operator of a comparison with a list.
 fn takes_list(comp: &str) -> bool {
-    OPERATORS.iter().any(|(name, _, takes)| *name == comp.trim() && *takes == Takes::List)
+    let takes =
+        |name: &str| OPERATORS.iter().find(|(known, _, _)| *known == name).map(|(_, _, takes)| *takes);
+    match modified(comp) {
+        Some((name, _)) => matches!(takes(name), Some(Takes::String | Takes::SpacedString)),
+        None => takes(comp.trim()) == Some(Takes::List),
+    }
 }
 
-fn check_operator(comp: &Text, list: bool) -> Result<(), Fault> {
+/// An operator with its modifier, such as `contains anyof`.
+fn modified(comp: &str) -> Option<(&str, &str)> {
+    let (name, modifier) = comp.trim().rsplit_once(|char: char| char.is_ascii_whitespace())?;
+    MODIFIERS.iter().any(|(known, _)| *known == modifier).then(|| (name.trim_end(), modifier))
+}
+
+fn check_operator(comp: &Text, list: bool, engine: Engine) -> Result<(), Fault> {
     let name = comp.as_str().trim();
     let place = comp.place(0..comp.as_str().len());
+    let fault = |message: String| Fault::new("LOAD_ERR_VALIDATE", place, message);
+    if let Some((_, modifier)) = modified(name).filter(|_| engine < Engine::V0_44) {
+        let message = format!("engine 0.43 does not know `{modifier}`");
+        return Err(fault(message).help(format!("engine 0.44 understands `{modifier}`")));
+    }
+    let is_operator = OPERATORS.iter().any(|(known, _, _)| *known == name) || takes_list(name);
     if list && !takes_list(name) {
         let message = format!("`{name}` cannot be used with one field: use `in`, `intersects` or `pmatch`");
-        return Err(Fault::new("LOAD_ERR_VALIDATE", place, message));
+        return Err(fault(message));
     }
-    if !OPERATORS.iter().any(|(known, _, _)| *known == name) {
-        return Err(Fault::new("LOAD_ERR_VALIDATE", place, format!("`{name}` is not an operator")));
+    if !is_operator {
+        return Err(fault(format!("`{name}` is not an operator")));
     }
     Ok(())
 }
 
-fn check_field(field: &Text, catalogue: &Catalogue) -> Result<(), Fault> {
-    let checked = parse::operand(field).and_then(|operand| catalogue.type_of(&operand));
+fn check_field(field: &Text, catalogue: &Catalogue<'_>, engine: Engine) -> Result<(), Fault> {
+    let checked = parse::operand(field, engine).and_then(|operand| catalogue.type_of(&operand));
     checked.map(|_| ()).map_err(|fault| Fault { code: "LOAD_ERR_VALIDATE", ..fault })
 }

@@ -4,5 +4,5 @@
 mod lists;
 mod macros;
 
-pub(crate) use lists::Lists;
+pub(crate) use lists::{Lists, items};
 pub(crate) use macros::Macros;

@@ -1,35 +1,53 @@
-//! L1: the Falco rule language (Falco 0.43): rule files in, a [`RuleSet`] out, which tells the rules that match a row.
+//! L1: the Falco rule language (Falco 0.43 and 0.44): rule files in, a [`RuleSet`] out, which tells the rules that match a row.
 //!
 //! A file passes through the modules in this order: `source` (YAML with places), `item` (typed items), `definitions` (what
-//! they define), `build` (`exceptions`, `expand`: lists and macros, `parse`, `compile`), and at run time `eval` and `format`. Every
-//! problem carries its place from the first of them on. The crate is pure, and knows the fields only as a table.
+//! they define), `build` (`exceptions`, `expand`: lists and macros, `parse`, `compile`), and at run time `eval` and `format`.
+//! `append` and `select` do what the configuration asks for, `describe` and `export` tell of the result. Every problem
+//! carries its place from the first of them on. The crate is pure, and knows the fields only as a table.
 
+mod append;
 mod ast;
+mod bits;
 mod build;
 mod catalogue;
 mod check;
 mod compile;
 mod definitions;
+mod describe;
 mod eval;
 mod exceptions;
 mod expand;
+mod export;
+mod fold;
 mod format;
+mod index;
 mod item;
 mod lex;
 mod limits;
+mod lint;
 mod load;
+mod networks;
+mod options;
 mod parse;
 mod pattern;
+#[cfg(feature = "plain")]
+mod plain;
 mod print;
 mod priority;
 mod problem;
 mod program;
 mod rule;
+mod select;
 mod source;
 mod suggest;
 mod text;
 
-pub use load::{Loaded, Matching, Options, Source, load};
+pub use describe::{Description, ListDescription, MacroDescription, RuleDescription};
+pub use load::{Loaded, Source, load};
+pub use options::{AppendOutput, Engine, ExtraField, Matching, Options, Selected, Selection};
+#[cfg(feature = "plain")]
+pub use plain::Plain;
 pub use priority::{Priority, UnknownPriority};
 pub use problem::{Problem, Severity};
 pub use rule::{Hit, Rule, RuleSet};
+pub use suggest::did_you_mean;

@@ -12,6 +12,20 @@ pub(crate) const YAML_EXPANDED_MAX: usize = 2 * SOURCE_BYTES_MAX;
 /// Bytes of a condition after lists are put in. A list of 10,000 paths is about 300 KB.
 pub(crate) const CONDITION_BYTES_MAX: usize = 1 << 20;
 
+/// Bytes that are copied to put lists into one condition, the whole condition for each list. Falco's own longest condition
+/// names five lists and copies 20 KB.
+pub(crate) const SUBSTITUTED_BYTES_MAX: usize = 16 << 20;
+
+/// Bytes that are copied to put lists into all conditions of a set: stops a long list in thousands of rules, which would be
+/// compiled for each. A list of 10,000 paths fits 200 times.
+pub(crate) const SET_SUBSTITUTED_BYTES_MAX: usize = 64 << 20;
+
+/// Lists whose names are no word: each is looked for in every condition, at any place. Real files have none.
+pub(crate) const ODD_LISTS_MAX: usize = 1_000;
+
+/// Exceptions of one rule. Falco's own rules have none with more than three.
+pub(crate) const EXCEPTIONS_MAX: usize = 1_000;
+
 /// Levels of parentheses, `not(` and transformers in one condition: bounds the parser's stack. Hand-written rules stay
 /// below ten; Falco's cap is 100 where it works at all.
 pub(crate) const NESTING_MAX: usize = 100;
@@ -22,6 +36,10 @@ pub(crate) const EXPANDED_NESTING_MAX: usize = 400;
 /// Operators and comparisons of a condition after macros are put in: stops macros that double at each step.
 pub(crate) const EXPANDED_NODES_MAX: usize = 100_000;
 
+/// Operators and comparisons that macros put into all rules of a set: stops a large macro in thousands of rules. 10,000
+/// rules with macros of a hundred comparisons fit.
+pub(crate) const SET_EXPANDED_NODES_MAX: usize = 2_000_000;
+
 /// Bytes of a string constant (Falco 0.43 refuses longer ones).
 pub(crate) const CONSTANT_BYTES_MAX: usize = 255;
 
@@ -31,6 +49,9 @@ pub(crate) const GLOB_BYTES_MAX: usize = 4_096;
 /// Bytes of one compiled regular expression.
 pub(crate) const REGEX_BYTES_MAX: usize = 1 << 20;
 
+/// Patterns of one set that may be so large that they are compiled at once, each up to the limit above: hand-written rules have none.
+pub(crate) const LARGE_REGEXES_MAX: usize = 100;
+
 /// Levels of groups in a regular expression.
 pub(crate) const REGEX_NESTING_MAX: u32 = 50;
 
@@ -38,9 +59,16 @@ pub(crate) const REGEX_NESTING_MAX: u32 = 50;
 pub(crate) const OPERAND_BYTES_MAX: usize = 256;
 
 /// Columns that `%123field` may ask for in an output.
-pub(crate) const OUTPUT_WIDTH_MAX: usize = 1 << 12;
+pub(crate) const OUTPUT_WIDTH_MAX: u16 = 1 << 12;
 
-/// Problems that one load reports.
+/// Bytes of a rendered output. A call may have 8 MiB, and thousands of rules may show its input: without a limit they take
+/// gigabytes. Escaped for JSON, one still fits in a reply.
+pub(crate) const RENDERED_BYTES_MAX: usize = 32 << 10;
+
+/// Bytes of a list in an output: where Falco 0.43 cuts it.
+pub(crate) const LIST_TEXT_BYTES_MAX: usize = 1_023;
+
+/// Errors that one load reports, and warnings.
 pub(crate) const PROBLEMS_MAX: usize = 1_000;
 
 /// Bytes of a problem's message: names and words in it come from the file.
@@ -54,3 +82,18 @@ pub(crate) const NAME_BYTES_MAX: usize = 64;
 
 /// Names that a misspelt one is compared with: bounds a file full of misspelt names.
 pub(crate) const CANDIDATES_MAX: usize = 1_000;
+
+/// Clauses of texts required by one pattern that are searched for: the first ones sort out nearly all texts.
+pub(crate) const LITERAL_CLAUSES_MAX: usize = 3;
+
+/// Alternatives of one such clause: more of them sort out little.
+pub(crate) const LITERALS_MAX: usize = 64;
+
+/// Values times constants that a lint tries out for one operand of one chain: more are not looked at.
+pub(crate) const CLASH_STEPS_MAX: usize = 10_000;
+
+/// Pairs of comparisons among which a lint looks for the two that exclude each other, to name them.
+pub(crate) const CLASH_PAIRS_MAX: usize = 1_000;
+
+/// Earlier conditions with which a lint compares one part of a rule's: those with a conjunct in common.
+pub(crate) const SHADOW_COMPARISONS_MAX: usize = 1_000;

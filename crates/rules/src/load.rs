@@ -6,7 +6,9 @@ use castellan_event::FieldDef;
 use crate::build;
 use crate::catalogue::Catalogue;
 use crate::definitions::{Definitions, Scope};
+use crate::describe::Description;
 use crate::item;
+use crate::options::Options;
 use crate::problem::{Problem, Report, Severity};
 use crate::rule::RuleSet;
 use crate::source;
@@ -16,41 +18,32 @@ use crate::source;
 pub struct Source {
     /// What problems call it, usually its path.
     pub name: String,
-    /// Its YAML.
+    /// Its YAML. Bytes that are no UTF-8 are refused before: see [`Source::from_bytes`].
     pub text: String,
 }
 
-/// Which matching rules of a row are reported (Falco's `rule_matching`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Matching {
-    /// All of them.
-    #[default]
-    All,
-    /// The first in the order of the files.
-    First,
-}
-
-/// How rule files are read.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The event source whose rules are evaluated.
-    pub source: String,
-    /// The version of Falco's plugin for that source that `required_plugin_versions` is held against.
-    pub plugin_version: String,
-    /// Which matches are reported.
-    pub matching: Matching,
-    /// Loads a `regex` that RE2's POSIX mode refuses with a warning, and never matches it, as Falco 0.43 does silently.
-    pub regex_compat_falco: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            source: "coding_agent".to_owned(),
-            plugin_version: "0.5.0".to_owned(),
-            matching: Matching::All,
-            regex_compat_falco: false,
-        }
+impl Source {
+    /// A rule file as it was read, or what is wrong when it is not UTF-8: a byte replaced by U+FFFD would be another rule.
+    pub fn from_bytes(name: String, bytes: Vec<u8>) -> Result<Self, Box<Problem>> {
+        let error = match String::from_utf8(bytes) {
+            Ok(text) => return Ok(Self { name, text }),
+            Err(error) => error,
+        };
+        let at = error.utf8_error().valid_up_to();
+        let before = String::from_utf8_lossy(error.as_bytes().get(..at).unwrap_or_default());
+        let last_line = before.rsplit('\n').next().unwrap_or_default();
+        Err(Box::new(Problem {
+            severity: Severity::Error,
+            code: "LOAD_ERR_FILE_READ",
+            message: "a byte that is no UTF-8".to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: last_line.chars().count() + 1,
+            file: name,
+            // In the text, too, that shows U+FFFD in its place.
+            span: Some(at..at + 1),
+            item: String::new(),
+            help: Some("save the file as UTF-8".to_owned()),
+        }))
     }
 }
 
@@ -61,6 +54,8 @@ pub struct Loaded {
     pub rules: RuleSet,
     /// Everything that is wrong or doubtful, in the order of files and lines.
     pub problems: Vec<Problem>,
+    /// What `falco -L` tells, when it was asked for and every file could be read to its end.
+    pub description: Option<Description>,
 }
 
 impl Loaded {
@@ -71,11 +66,12 @@ impl Loaded {
 }
 
 /// Loads rule files in order. Never fails as a whole and never panics: see [`Loaded::problems`].
-pub fn load(sources: &[Source], fields: &'static [FieldDef], options: &Options) -> Loaded {
+pub fn load(sources: &[Source], fields: &[FieldDef<'_>], options: &Options) -> Loaded {
     let mut report = Report::new(sources);
     let scope = Scope { options, fields: Catalogue::new(fields), syscall: Catalogue::syscall() };
     let mut definitions = Definitions::default();
     let mut rules = RuleSet::default();
+    let mut description = None;
     let mut readable = true;
     for (file, source) in sources.iter().enumerate() {
         let (documents, faults) = source::parse(file, &source.text);
@@ -83,6 +79,7 @@ pub fn load(sources: &[Source], fields: &'static [FieldDef], options: &Options) 
         for fault in faults {
             report.error("", fault);
         }
+        let before = definitions.now();
         for document in &documents {
             for item in item::read(document, &mut report) {
                 definitions.apply(item, &scope, &mut report);
@@ -90,8 +87,9 @@ pub fn load(sources: &[Source], fields: &'static [FieldDef], options: &Options) 
         }
         // Behind a file that cannot be read to its end, names would be missing that it defines.
         if readable {
-            rules = build::build(&definitions, &scope, file + 1 == sources.len(), &mut report);
+            let since = (file + 1 < sources.len()).then_some(before);
+            (rules, description) = build::build(&definitions, &scope, since, &mut report);
         }
     }
-    Loaded { rules, problems: report.finish() }
+    Loaded { rules: rules.indexed(), problems: report.finish(), description }
 }

@@ -1,21 +1,22 @@
-//! Condition text to syntax tree: recursive descent over Falco 0.43's grammar, with its quirks (a keyword must be followed
-//! by a blank or a parenthesis, and after `or(` only the parenthesis is taken). Nesting is limited, the input is read
-//! once. Looks up no names.
+//! Condition text to syntax tree: recursive descent over the grammar of Falco 0.43 or 0.44, with its quirks (a keyword must
+//! be followed by a blank or a parenthesis, and after `or(` only the parenthesis is taken). Nesting is limited, the input
+//! is read once. Looks up no names.
+
+mod operand;
 
 use std::rc::Rc;
 
-use crate::ast::{
-    Check, Expr, OPERATORS, Op, Operand, OperandKind, Right, TRANSFORMERS, Takes, Transformer, Word,
-};
+use crate::ast::{Check, Expr, MODIFIERS, Modifier, OPERATORS, Op, Operand, Right, Takes, Word};
 use crate::lex::Cursor;
 use crate::limits::NESTING_MAX;
+use crate::options::Engine;
 use crate::problem::Fault;
 use crate::suggest::did_you_mean;
 use crate::text::{Place, Text};
 
 /// Parses a condition, the whole of it.
-pub(crate) fn parse(text: &Text) -> Result<Rc<Expr>, Fault> {
-    let mut parser = Parser::new(text);
+pub(crate) fn parse(text: &Text, engine: Engine) -> Result<Rc<Expr>, Fault> {
+    let mut parser = Parser::new(text, engine);
     let expr = parser.or()?;
     parser.cursor.blank();
     if parser.cursor.rest().is_empty() {
@@ -28,8 +29,8 @@ pub(crate) fn parse(text: &Text) -> Result<Rc<Expr>, Fault> {
 }
 
 /// Parses a field or transformed field that stands alone.
-pub(crate) fn operand(text: &Text) -> Result<Operand, Fault> {
-    let mut parser = Parser::new(text);
+pub(crate) fn operand(text: &Text, engine: Engine) -> Result<Operand, Fault> {
+    let mut parser = Parser::new(text, engine);
     parser.cursor.blank();
     match parser.operand()? {
         Some(operand) if parser.cursor.rest().trim().is_empty() => Ok(operand),
@@ -40,9 +41,9 @@ pub(crate) fn operand(text: &Text) -> Result<Operand, Fault> {
 
 /// Parses a field or transformed field at the start of `text`, as outputs name it: a field's argument is what stands
 /// between the brackets, quotes included. With the bytes that it takes.
-pub(crate) fn operand_prefix(text: &str) -> Option<(Operand, usize)> {
-    let own = Text::derived(text, Place { file: 0, start: 0, end: 0 });
-    let mut parser = Parser { raw_arguments: true, ..Parser::new(&own) };
+pub(crate) fn operand_prefix(text: &str, engine: Engine) -> Option<(Operand, usize)> {
+    let own = Text::derived(text, Place::NOWHERE);
+    let mut parser = Parser { raw_arguments: true, ..Parser::new(&own, engine) };
     let operand = parser.operand().ok().flatten()?;
     Some((operand, parser.cursor.at()))
 }
@@ -52,14 +53,15 @@ type Parsed<T> = Result<T, Fault>;
 struct Parser<'t> {
     text: &'t Text,
     cursor: Cursor<'t>,
+    engine: Engine,
     depth: usize,
     /// Quotes in a field's brackets are part of the argument.
     raw_arguments: bool,
 }
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t Text) -> Self {
-        Self { text, cursor: Cursor::new(text.as_str()), depth: 0, raw_arguments: false }
+    fn new(text: &'t Text, engine: Engine) -> Self {
+        Self { text, cursor: Cursor::new(text.as_str()), engine, depth: 0, raw_arguments: false }
     }
 
     fn or(&mut self) -> Parsed<Rc<Expr>> {
@@ -145,13 +147,19 @@ impl<'t> Parser<'t> {
                 Some(right) => right,
                 None => self.number()?,
             },
-            Takes::String | Takes::SpacedString => match self.right_operand()? {
-                Some(right) => right,
-                None => Right::Value(self.string()?),
+            Takes::String | Takes::SpacedString => match self.modifier()? {
+                Some(modifier) => {
+                    self.cursor.blank();
+                    Right::Each(modifier, self.list()?)
+                }
+                None => match self.right_operand()? {
+                    Some(right) => right,
+                    None => Right::Value(self.string()?),
+                },
             },
             Takes::List => match self.right_operand()? {
                 Some(right) => right,
-                None => self.list()?,
+                None => Right::List(self.list()?),
             },
         };
         Ok(Rc::new(Expr::Check(Check { left, op, right })))
@@ -180,71 +188,24 @@ impl<'t> Parser<'t> {
         Err(self.fault(start, word.len(), message).help(help))
     }
 
-    /// A field or a transformer; `None` when neither is next.
-    fn operand(&mut self) -> Parsed<Option<Operand>> {
+    /// A modifier before its list. A string that only looks like one has no list behind it.
+    fn modifier(&mut self) -> Parsed<Option<Modifier>> {
         let start = self.cursor.at();
-        if let Some(by) = self.transformer() {
-            return self.transformed(by, start).map(Some);
-        }
-        self.field()
-    }
-
-    /// A field or transformer on the right side; `None` when a constant must follow.
-    fn right_operand(&mut self) -> Parsed<Option<Right>> {
-        let start = self.cursor.at();
-        if let Some(by) = self.transformer() {
-            return self.transformed(by, start).map(|operand| Some(Right::Transformed(operand)));
-        }
-        if !self.cursor.eat("val(") {
-            return Ok(None);
-        }
-        self.cursor.blank();
-        let Some(field) = self.field()? else { return Err(self.expected("a field in `val(...)`")) };
-        self.cursor.blank();
-        self.close(")", "a `)` after the field of `val`")?;
-        Ok(Some(Right::Val(field)))
-    }
-
-    fn transformer(&mut self) -> Option<Transformer> {
-        let rest = self.cursor.rest();
-        let opens = |name: &str| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('('));
-        let (name, transformer) = TRANSFORMERS.iter().find(|(name, _)| opens(name))?;
-        self.cursor.eat(name);
-        self.cursor.eat("(");
-        Some(*transformer)
-    }
-
-    /// The rest of a transformer whose `(` has been read.
-    fn transformed(&mut self, by: Transformer, start: usize) -> Parsed<Operand> {
-        self.deeper()?;
-        self.cursor.blank();
-        let Some(inner) = self.operand()? else {
-            return Err(self.expected(&format!("a field in `{}(...)`", by.as_str())));
-        };
-        self.cursor.blank();
-        self.close(")", "a `)` that closes the transformer")?;
-        self.depth -= 1;
-        let kind = OperandKind::Transformed { by, inner: Box::new(inner) };
-        Ok(Operand { kind, place: self.text.place(start..self.cursor.at()) })
-    }
-
-    fn field(&mut self) -> Parsed<Option<Operand>> {
-        let start = self.cursor.at();
-        let Some(name) = self.cursor.field_name() else { return Ok(None) };
-        let mut arg = None;
-        if self.cursor.eat("[") {
-            let quoted = if self.raw_arguments { None } else { self.quoted()? };
-            arg = match quoted {
-                Some(arg) => Some(arg),
-                None => self.cursor.bare_argument(self.raw_arguments).map(str::to_owned),
-            };
-            if arg.is_none() {
-                return Err(self.expected("the field's argument"));
+        for (name, modifier) in MODIFIERS {
+            let mut ahead = self.cursor;
+            if !ahead.eat(name) {
+                continue;
             }
-            self.close("]", "a `]` after the field's argument")?;
+            let blank = ahead.blank();
+            let listed = blank && ahead.identifier().is_some_and(|word| !matches!(word, "and" | "or"));
+            if !listed && !ahead.rest().starts_with('(') {
+                continue;
+            }
+            self.needs_0_44(name, start)?;
+            self.cursor.eat(name);
+            return Ok(Some(modifier));
         }
-        let kind = OperandKind::Field { name: name.to_owned(), arg };
-        Ok(Some(Operand { kind, place: self.text.place(start..self.cursor.at()) }))
+        Ok(None)
     }
 
     fn number(&mut self) -> Parsed<Right> {
@@ -266,11 +227,11 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn list(&mut self) -> Parsed<Right> {
+    fn list(&mut self) -> Parsed<Vec<Word>> {
         let start = self.cursor.at();
         if !self.cursor.eat("(") {
             return match self.cursor.identifier() {
-                Some(name) => Ok(Right::List(vec![self.word(name, start)])),
+                Some(name) => Ok(vec![self.word(name, start)]),
                 None => Err(self.expected("a list such as `(a, b)`")),
             };
         }
@@ -287,7 +248,7 @@ impl<'t> Parser<'t> {
             }
         }
         self.close(")", "`,` or `)` in the list")?;
-        Ok(Right::List(words))
+        Ok(words)
     }
 
     fn quoted(&mut self) -> Parsed<Option<String>> {

@@ -1,9 +1,11 @@
 //! Patterns that are compiled once and matched often: `glob`, `regex` and `pmatch`. Work on bytes, know no fields.
 
 mod glob;
+mod literals;
 mod path;
+mod re2;
 mod regex;
 
 pub(crate) use glob::Glob;
 pub(crate) use path::PathSet;
-pub(crate) use regex::{Regex, simpler_than_regex};
+pub(crate) use regex::{Clause, Regex, hir, simpler_than_regex};

@@ -1,123 +1,198 @@
-//! The canonical print of a condition, as `falco -L` shows it under `condition_compiled`: lists and macros put in, one
-//! pair of parentheses for each chain, quotes only where needed. (Falco prints an empty string as nothing; so does this.)
+//! Conditions as text, in two styles. Falco's, as `falco -L` shows it under `condition_compiled`: lists and macros put in,
+//! one pair of parentheses for each chain, hardly any quotes, so that it cannot always be read back. And a readable one, which
+//! parses to the same tree again: distinct trees have distinct texts, so it serves as a key.
 
-use std::fmt::Write as _;
+use std::rc::Rc;
 
-use crate::ast::{Check, Expr, Operand, OperandKind, Right, Word};
+use crate::ast::{Argument, Check, Expr, Operand, OperandKind, Right, Word};
 use crate::lex::is_bare_string;
 
-/// Prints a condition.
+/// Prints a condition as Falco does.
 pub(crate) fn condition(expr: &Expr) -> String {
-    let mut out = String::new();
-    print(expr, &mut out);
-    out
+    print(Style::Falco, |printer| printer.expr(expr))
 }
 
-/// Prints one comparison.
+/// Prints a condition so that it can be read back.
+pub(crate) fn readable(expr: &Expr) -> String {
+    print(Style::Readable, |printer| printer.expr(expr))
+}
+
+/// Prints one comparison so that it can be read back.
 pub(crate) fn check(check: &Check) -> String {
-    let mut out = String::new();
-    print_check(check, &mut out);
-    out
+    print(Style::Readable, |printer| printer.check(check))
 }
 
-/// Prints a field or transformed field.
+/// Prints a field or transformed field so that it can be read back.
 pub(crate) fn operand(operand: &Operand) -> String {
-    let mut out = String::new();
-    print_operand(operand, &mut out);
-    out
+    print(Style::Readable, |printer| printer.operand(operand))
 }
 
-fn print(expr: &Expr, out: &mut String) {
-    match expr {
-        Expr::And(all) => print_chain(all, " and ", out),
-        Expr::Or(all) => print_chain(all, " or ", out),
-        Expr::Not(inner) => {
-            out.push_str("not ");
-            print(inner, out);
+/// Prints a field as outputs and Falco's descriptions name it: nothing in its argument is quoted.
+pub(crate) fn field(field: &Operand) -> String {
+    print(Style::Falco, |printer| printer.operand(field))
+}
+
+fn print(style: Style, write: impl FnOnce(&mut Printer)) -> String {
+    let mut printer = Printer { style, out: String::new() };
+    write(&mut printer);
+    printer.out
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// To the letter as Falco 0.43: an empty string is printed as nothing, a list's items mostly without quotes.
+    Falco,
+    Readable,
+}
+
+struct Printer {
+    style: Style,
+    out: String,
+}
+
+impl Printer {
+    fn expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::And(all) => self.chain(all, " and "),
+            Expr::Or(all) => self.chain(all, " or "),
+            Expr::Not(inner) => {
+                self.out.push_str("not ");
+                // The parser would fold `not not`.
+                let parenthesis = self.style == Style::Readable && matches!(**inner, Expr::Not(_));
+                self.out.push_str(if parenthesis { "(" } else { "" });
+                self.expr(inner);
+                self.out.push_str(if parenthesis { ")" } else { "" });
+            }
+            Expr::Macro(name) => self.out.push_str(&name.text),
+            Expr::Check(check) => self.check(check),
         }
-        Expr::Macro(name) => out.push_str(&name.text),
-        Expr::Check(check) => print_check(check, out),
     }
-}
 
-fn print_chain(all: &[std::rc::Rc<Expr>], word: &str, out: &mut String) {
-    out.push('(');
-    for (index, expr) in all.iter().enumerate() {
-        if index > 0 {
-            out.push_str(word);
+    fn chain(&mut self, all: &[Rc<Expr>], word: &str) {
+        self.out.push('(');
+        for (index, expr) in all.iter().enumerate() {
+            self.out.push_str(if index > 0 { word } else { "" });
+            self.expr(expr);
         }
-        print(expr, out);
+        self.out.push(')');
     }
-    out.push(')');
-}
 
-fn print_check(check: &Check, out: &mut String) {
-    print_operand(&check.left, out);
-    out.push(' ');
-    out.push_str(check.op.as_str());
-    match &check.right {
-        Right::Nothing => {}
-        Right::Value(word) => {
-            out.push(' ');
-            print_word(word, out);
+    fn check(&mut self, check: &Check) {
+        self.operand(&check.left);
+        self.out.push(' ');
+        self.out.push_str(check.op.as_str());
+        match &check.right {
+            Right::Nothing => {}
+            Right::Value(word) => {
+                self.out.push(' ');
+                self.value(word);
+            }
+            Right::List(words) => {
+                self.out.push(' ');
+                self.list(words);
+            }
+            Right::Each(modifier, words) => {
+                self.out.push(' ');
+                self.out.push_str(modifier.as_str());
+                self.out.push(' ');
+                self.list(words);
+            }
+            Right::Val(field) => {
+                self.out.push_str(" val(");
+                self.operand(field);
+                self.out.push(')');
+            }
+            Right::Transformed(operand) => {
+                self.out.push(' ');
+                self.operand(operand);
+            }
         }
-        Right::List(words) => {
-            out.push_str(" (");
-            for (index, word) in words.iter().enumerate() {
-                if index > 0 {
-                    out.push_str(", ");
+    }
+
+    fn operand(&mut self, operand: &Operand) {
+        match &operand.kind {
+            OperandKind::Field { name, arg } => {
+                self.out.push_str(name);
+                if let Some(arg) = arg {
+                    self.argument(arg);
                 }
-                print_word(word, out);
             }
-            out.push(')');
+            OperandKind::Transformed { by, inner } => {
+                self.out.push_str(by.as_str());
+                self.out.push('(');
+                self.operand(inner);
+                self.out.push(')');
+            }
+            OperandKind::Function { by, args, option } => {
+                self.out.push_str(by.as_str());
+                self.out.push('(');
+                for (index, arg) in args.iter().enumerate() {
+                    self.out.push_str(if index > 0 { ", " } else { "" });
+                    match arg {
+                        Argument::Operand(operand) => self.operand(operand),
+                        Argument::Constant(word) => self.text(&word.text, false),
+                        Argument::List(words) => self.list(words),
+                    }
+                }
+                self.out.push(')');
+                if let Some(option) = option {
+                    self.argument(option);
+                }
+            }
         }
-        Right::Val(field) => {
-            out.push_str(" val(");
-            print_operand(field, out);
-            out.push(')');
+    }
+
+    /// A field's argument in its brackets.
+    fn argument(&mut self, arg: &str) {
+        let bare = self.style == Style::Falco || !(arg.is_empty() || arg.contains(['"', '\'']));
+        self.out.push('[');
+        self.text(arg, bare);
+        self.out.push(']');
+    }
+
+    fn value(&mut self, word: &Word) {
+        let empty = self.style == Style::Falco && word.text.is_empty();
+        self.text(&word.text, empty || is_bare_string(&word.text));
+    }
+
+    fn list(&mut self, words: &[Word]) {
+        self.out.push('(');
+        for (index, word) in words.iter().enumerate() {
+            self.out.push_str(if index > 0 { ", " } else { "" });
+            match self.style {
+                // Falco quotes only blanks, quotes and what must be escaped.
+                Style::Falco => self.text(&word.text, !word.text.contains(is_quoted_in_lists)),
+                Style::Readable => self.value(word),
+            }
         }
-        Right::Transformed(operand) => {
-            out.push(' ');
-            print_operand(operand, out);
+        self.out.push(')');
+    }
+
+    fn text(&mut self, text: &str, bare: bool) {
+        if bare {
+            self.out.push_str(text);
+            return;
         }
+        self.out.push('"');
+        let mut chars = text.chars().peekable();
+        while let Some(char) = chars.next() {
+            match char {
+                '"' => self.out.push_str("\\\""),
+                // A quote after a backslash would not end the string; `\ ` is a backslash too.
+                '\\' if chars.peek().is_none() && self.style == Style::Readable => self.out.push_str("\\ "),
+                '\\' => self.out.push_str("\\\\"),
+                '\u{8}' => self.out.push_str("\\b"),
+                '\u{c}' => self.out.push_str("\\f"),
+                '\n' => self.out.push_str("\\n"),
+                '\r' => self.out.push_str("\\r"),
+                '\t' => self.out.push_str("\\t"),
+                char => self.out.push(char),
+            }
+        }
+        self.out.push('"');
     }
 }
 
-fn print_operand(operand: &Operand, out: &mut String) {
-    match &operand.kind {
-        OperandKind::Field { name, arg } => {
-            out.push_str(name);
-            if let Some(arg) = arg {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "[{arg}]");
-            }
-        }
-        OperandKind::Transformed { by, inner } => {
-            out.push_str(by.as_str());
-            out.push('(');
-            print_operand(inner, out);
-            out.push(')');
-        }
-    }
-}
-
-fn print_word(word: &Word, out: &mut String) {
-    if word.text.is_empty() || is_bare_string(&word.text) {
-        out.push_str(&word.text);
-        return;
-    }
-    out.push('"');
-    for char in word.text.chars() {
-        match char {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            char => out.push(char),
-        }
-    }
-    out.push('"');
+fn is_quoted_in_lists(char: char) -> bool {
+    matches!(char, ' ' | '\t' | '\n' | '\r' | '\u{8}' | '\u{c}' | '"' | '\'' | '\\')
 }

@@ -109,12 +109,14 @@ pub(crate) struct Report<'a> {
     lines: Vec<Lines>,
     problems: Vec<Problem>,
     known: HashSet<Problem>,
+    errors: usize,
+    warnings: usize,
 }
 
 impl<'a> Report<'a> {
     pub(crate) fn new(sources: &'a [Source]) -> Self {
         let lines = sources.iter().map(|source| Lines::new(&source.text)).collect();
-        Self { sources, lines, problems: Vec::new(), known: HashSet::new() }
+        Self { sources, lines, problems: Vec::new(), known: HashSet::new(), errors: 0, warnings: 0 }
     }
 
     pub(crate) fn error(&mut self, item: &str, fault: Fault) {
@@ -125,12 +127,26 @@ impl<'a> Report<'a> {
         self.add(Severity::Warning, item, fault);
     }
 
+    /// An error of the configuration, which is no file that was read here.
+    pub(crate) fn configuration_error(&mut self, name: &str, fault: Fault) {
+        let problem = Problem {
+            severity: Severity::Error,
+            code: fault.code,
+            message: printable(&fault.message),
+            file: name.to_owned(),
+            line: 1,
+            column: 1,
+            span: None,
+            item: String::new(),
+            help: fault.help.as_deref().map(printable),
+        };
+        self.keep(problem);
+    }
+
     /// The file and line of a place.
     pub(crate) fn position(&self, place: Place) -> (String, usize) {
         let found = self.sources.get(place.file).zip(self.lines.get(place.file));
-        found.map_or_else(Default::default, |(source, lines)| {
-            (source.name.clone(), lines.position(&source.text, place.start).0)
-        })
+        found.map_or_else(Default::default, |(source, lines)| (source.name.clone(), lines.line(place.start)))
     }
 
     /// Ends the report: problems in the order of the files, then of their lines.
@@ -141,7 +157,7 @@ impl<'a> Report<'a> {
     }
 
     fn add(&mut self, severity: Severity, item: &str, fault: Fault) {
-        if self.problems.len() >= PROBLEMS_MAX {
+        if self.is_full(severity) {
             return;
         }
         let place = fault.place;
@@ -149,6 +165,9 @@ impl<'a> Report<'a> {
             return;
         };
         let (line, column) = lines.position(&source.text, place.start);
+        // A place may end within a character: the condition's grammar goes by bytes.
+        let start = source.text.floor_char_boundary(place.start);
+        let end = source.text.ceil_char_boundary(place.end);
         let problem = Problem {
             severity,
             code: fault.code,
@@ -156,13 +175,31 @@ impl<'a> Report<'a> {
             file: source.name.clone(),
             line,
             column,
-            span: Some(place.start..place.end),
+            span: Some(start..end),
             item: printable(item),
             help: fault.help.as_deref().map(printable),
         };
-        if self.known.insert(problem.clone()) {
+        self.keep(problem);
+    }
+
+    fn keep(&mut self, problem: Problem) {
+        let count = match problem.severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+        };
+        if *count < PROBLEMS_MAX && self.known.insert(problem.clone()) {
+            *count += 1;
             self.problems.push(problem);
         }
+    }
+
+    /// Counted by severity: warnings must not crowd out an error.
+    fn is_full(&self, severity: Severity) -> bool {
+        let count = match severity {
+            Severity::Error => self.errors,
+            Severity::Warning => self.warnings,
+        };
+        count >= PROBLEMS_MAX
     }
 }
 
@@ -175,12 +212,19 @@ impl Lines {
         Self(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
     }
 
+    /// The line of a byte, from 1.
+    fn line(&self, at: usize) -> usize {
+        self.0.partition_point(|start| *start <= at).max(1)
+    }
+
     /// Line and column of a byte, both from 1.
     fn position(&self, text: &str, at: usize) -> (usize, usize) {
-        let line = self.0.partition_point(|start| *start <= at).max(1);
+        let line = self.line(at);
         let start = self.0.get(line - 1).copied().unwrap_or_default();
         let before = text.as_bytes().get(start..at).unwrap_or_default();
-        (line, String::from_utf8_lossy(before).chars().count() + 1)
+        // So far into a line nobody counts characters: bytes will do, and a file of one line stays cheap.
+        let (near, far) = before.split_at_checked(LINE_BYTES_MAX).unwrap_or((before, &[]));
+        (line, String::from_utf8_lossy(near).chars().count() + far.len() + 1)
     }
 }
 
@@ -197,5 +241,6 @@ fn line_around<'t>(text: &'t str, span: &Range<usize>) -> Option<(&'t str, Range
     let start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
     let line = text.get(start..)?.split('\n').next().filter(|line| line.len() <= LINE_BYTES_MAX)?;
     let from = span.start - start;
-    Some((line, from..span.end.saturating_sub(start).clamp(from, line.len().max(from))))
+    let to = line.ceil_char_boundary(span.end.saturating_sub(start)).max(from);
+    Some((line, from..to))
 }

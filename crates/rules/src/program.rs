@@ -1,11 +1,12 @@
 //! What rules compile to: the values that they read, the predicates on them, and conditions over predicates. Every
 //! distinct value and predicate is kept once for all rules, so that a row computes each at most once.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
-use memchr::memmem::Finder;
+use castellan_event::{Level, Value};
 
-use crate::ast::{Op, Transformer};
+use crate::ast::{Function, Modifier, Op, Transformer};
+use crate::networks::Networks;
 use crate::pattern::{Glob, PathSet, Regex};
 
 /// The values and predicates of a rule set.
@@ -18,17 +19,46 @@ pub(crate) struct Program {
 /// Where a value comes from.
 #[derive(Debug)]
 pub(crate) enum Slot {
-    /// Field number `field` of the catalogue.
-    Field { field: usize, arg: Option<String> },
+    /// Field number `field` of the catalogue, which describes rows of a level.
+    Field { field: usize, arg: Option<String>, level: Level },
     /// Another slot, transformed.
     Transformed { by: Transformer, slot: usize },
+    /// A function of other slots.
+    Function { by: Function, slots: Box<[usize]>, option: Option<String> },
+    /// The same on every row: a constant argument of a function.
+    Constant(Value<'static>),
+}
+
+impl Program {
+    /// The finest level of the fields that a slot is made of.
+    pub(crate) fn level(&self, slot: usize) -> Level {
+        match self.slots.get(slot) {
+            Some(Slot::Field { level, .. }) => *level,
+            Some(Slot::Transformed { slot, .. }) => self.level(*slot),
+            Some(Slot::Function { slots, .. }) => {
+                slots.iter().map(|slot| self.level(*slot)).max().unwrap_or_default()
+            }
+            Some(Slot::Constant(_)) | None => Level::Call,
+        }
+    }
 }
 
 /// A test of one slot.
 #[derive(Debug)]
 pub(crate) struct Predicate {
     pub(crate) slot: usize,
+    /// The finest level of the fields on both sides: on coarser rows the predicate is unknown.
+    pub(crate) level: Level,
     pub(crate) test: Test,
+}
+
+impl Predicate {
+    /// Drops what only building the index needs.
+    pub(crate) fn forget_literals(&mut self) {
+        if let Test::Regex(regex) = &mut self.test {
+            regex.forget_literals();
+        }
+    }
 }
 
 /// What is tested. An absent value fails every test.
@@ -37,23 +67,31 @@ pub(crate) enum Test {
     Exists,
     /// A number against a constant.
     Number(Order, u64),
-    /// Numbers in a set.
-    NumberSet(Members<HashSet<u64>>),
+    /// Numbers in a sorted set.
+    NumberSet(Members<Box<[u64]>>),
     /// A boolean in a set: of `false`, of `true`.
     BoolSet([bool; 2]),
     /// A text against a constant.
     Text(Order, Box<[u8]>),
-    /// On the heap: a finder is five times the size of the others.
-    Contains(Box<Finder<'static>>),
+    Contains(Box<[u8]>),
     StartsWith(Box<[u8]>),
     EndsWith(Box<[u8]>),
     Glob(Glob),
     Regex(Box<Regex>),
     /// A pattern that Falco cannot compile: it loads, and never matches.
     Never,
-    PathSet(PathSet),
+    PathSet(Box<PathSet>),
     /// Texts in a set.
     TextSet(Members<TextSet>),
+    /// A list of booleans in a set: of `false`, of `true`.
+    BoolList(Members<[bool; 2]>),
+    /// Addresses and networks in a set, or not in it.
+    Networks {
+        of: Box<Members<Networks>>,
+        negated: bool,
+    },
+    /// One value against each of several constants: how many must hold.
+    Each(Modifier, Box<[Test]>),
     /// Against the value of another slot.
     Slot(Op, usize),
 }
@@ -65,25 +103,26 @@ pub(crate) struct Members<S> {
     pub(crate) all: bool,
 }
 
-/// A set of texts.
+/// A set of texts, sorted: most sets are too small for a hash table to pay.
 #[derive(Debug)]
 pub(crate) struct TextSet {
-    texts: HashSet<Box<[u8]>>,
-    /// The lengths of its shortest and its longest: most texts need not be hashed.
-    lengths: (usize, usize),
+    texts: Box<[Box<[u8]>]>,
 }
 
 impl TextSet {
     pub(crate) fn new<'t>(texts: impl IntoIterator<Item = &'t [u8]>) -> Self {
-        let texts: HashSet<Box<[u8]>> = texts.into_iter().map(Into::into).collect();
-        let shortest = texts.iter().map(|text| text.len()).min().unwrap_or(usize::MAX);
-        let longest = texts.iter().map(|text| text.len()).max().unwrap_or_default();
-        Self { texts, lengths: (shortest, longest) }
+        let mut texts: Vec<Box<[u8]>> = texts.into_iter().map(Into::into).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        Self { texts: texts.into() }
     }
 
     pub(crate) fn contains(&self, text: &[u8]) -> bool {
-        let (shortest, longest) = self.lengths;
-        text.len() >= shortest && text.len() <= longest && self.texts.contains(text)
+        self.texts.binary_search_by(|known| (**known).cmp(text)).is_ok()
+    }
+
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.texts.iter().map(|text| &**text)
     }
 }
 
@@ -124,28 +163,43 @@ impl Order {
     }
 }
 
-/// A compiled condition. As deep as the written one, which is limited.
-#[derive(Debug)]
+/// A compiled condition in negation normal form: only predicates are negated, so that "unknown" may count as false
+/// everywhere and the condition is true exactly when Kleene's logic says so. As deep as the written one, which is limited.
+#[derive(Debug, PartialEq)]
 pub(crate) enum Condition {
     And(Box<[Condition]>),
     Or(Box<[Condition]>),
-    Not(Box<Condition>),
-    /// The number of a predicate.
-    Test(usize),
+    /// Predicate number `predicate`, or that it is known and does not hold.
+    Literal {
+        predicate: usize,
+        negated: bool,
+    },
+    Const(bool),
 }
 
 /// A compiled output.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
     pub(crate) parts: Vec<Part>,
+    pub(crate) named: Arc<Named>,
 }
 
-#[derive(Debug)]
+/// What an output shows under names: many rules have the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Named {
+    /// The fields of the output, as written, with their slots.
+    pub(crate) fields: Vec<(Arc<str>, usize)>,
+    /// Further texts under names.
+    pub(crate) texts: Vec<(Arc<str>, Arc<[Part]>)>,
+}
+
+/// A part of an output: small, because every rule has several.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Part {
-    Text(String),
+    Text(Box<str>),
     /// The value of a slot; with a width, cut or padded to that many characters.
     Slot {
-        slot: usize,
-        width: Option<usize>,
+        slot: u32,
+        width: Option<u16>,
     },
 }

@@ -1,12 +1,17 @@
 //! A loaded rule set: what is known of each rule, and which rules match a row.
 
-use castellan_event::Row;
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use castellan_event::{Level, Row, Value};
 
 use crate::eval::Evaluation;
 use crate::format;
-use crate::load::Matching;
+use crate::index::Index;
+use crate::options::Matching;
 use crate::priority::Priority;
-use crate::program::{Condition, Program, Template};
+use crate::program::{Condition, Predicate, Program, Template};
 
 /// The rules of all files, compiled.
 #[derive(Debug, Default)]
@@ -15,6 +20,10 @@ pub struct RuleSet {
     /// What each rule compiled to, in the same order.
     pub(crate) compiled: Vec<Compiled>,
     pub(crate) program: Program,
+    pub(crate) index: Index,
+    /// What the plain evaluator walks; only of described sets.
+    #[cfg(feature = "plain")]
+    pub(crate) trees: Vec<crate::plain::Tree>,
     pub(crate) lists: Vec<String>,
     pub(crate) macros: Vec<String>,
     pub(crate) matching: Matching,
@@ -30,23 +39,23 @@ pub struct Rule {
     /// Priority.
     pub priority: Priority,
     /// Tags, sorted, each once.
-    pub tags: Vec<String>,
+    pub tags: Arc<[String]>,
     /// Whether it is evaluated.
     pub enabled: bool,
     /// Its event source.
-    pub source: String,
+    pub source: Arc<str>,
     /// File of its first definition that still holds.
-    pub file: String,
+    pub file: Arc<str>,
     /// Line of that definition, from 1.
     pub line: usize,
     /// The condition with lists and macros put in, as `falco -L` prints it.
     pub condition: String,
-    /// The output as written.
-    pub output: String,
     /// Fields that the condition reads: numbers in the catalogue, ascending.
-    pub fields: Vec<usize>,
+    pub fields: Arc<[usize]>,
+    /// The finest level that the condition names: the rule is tested on rows up to it.
+    pub level: Level,
     /// Fields that the output shows: numbers in the catalogue, ascending.
-    pub output_fields: Vec<usize>,
+    pub output_fields: Arc<[usize]>,
 }
 
 /// A rule that matched a row.
@@ -80,18 +89,64 @@ impl RuleSet {
         &self.macros
     }
 
+    /// What the output of a rule shows of a row, for Falco's JSON: every field that it names (as written, without `%` and
+    /// width; of a transformed field the field), and the extra ones; by key, each once. Absent ones are there too.
+    pub fn output_fields<'r>(&'r self, row: &'r dyn Row, rule: usize) -> Vec<(String, Value<'r>)> {
+        let Some(compiled) = self.compiled.get(rule) else { return Vec::new() };
+        let evaluation = Evaluation::new(&self.program, &self.index, row);
+        format::fields(&compiled.output, |slot| evaluation.value(slot))
+    }
+
     /// The enabled rules that match a row, in order: all of them or the first, as the set was loaded.
     pub fn evaluate(&self, row: &dyn Row) -> Vec<Hit> {
-        let evaluation = Evaluation::new(&self.program, row);
-        let matches =
-            self.rules.iter().zip(&self.compiled).enumerate().filter_map(|(rule, (known, compiled))| {
-                let matches = known.enabled && evaluation.holds(&compiled.condition);
-                let message = || format::render(&compiled.output, |slot| evaluation.value(slot));
-                matches.then(|| Hit { rule, message: message() })
-            });
+        let evaluation = Evaluation::new(&self.program, &self.index, row);
+        let candidates = evaluation.candidates();
+        let matches = candidates.iter().filter_map(|rule| {
+            let (known, compiled) = (self.rules.get(rule)?, self.compiled.get(rule)?);
+            let matches =
+                known.enabled && row.level() <= known.level && evaluation.holds(&compiled.condition);
+            let message = || format::render(&compiled.output, |slot| evaluation.value(slot));
+            matches.then(|| Hit { rule, message: message() })
+        });
         match self.matching {
             Matching::All => matches.collect(),
             Matching::First => matches.take(1).collect(),
+        }
+    }
+
+    /// The set with the index of its rules, in as little memory as it needs: nothing matches before.
+    pub(crate) fn indexed(mut self) -> Self {
+        self.index = Index::new(&self.program, &self.rules, &self.compiled);
+        self.program.slots.shrink_to_fit();
+        self.program.predicates.shrink_to_fit();
+        self.rules.shrink_to_fit();
+        self.compiled.shrink_to_fit();
+        self.program.predicates.iter_mut().for_each(Predicate::forget_literals);
+        let (mut texts, mut tags) = (Shared::default(), Shared::default());
+        let (mut numbers, mut named) = (Shared::default(), Shared::default());
+        for (rule, compiled) in self.rules.iter_mut().zip(&mut self.compiled) {
+            rule.condition.shrink_to_fit();
+            compiled.output.parts.shrink_to_fit();
+            share(&mut texts, &mut rule.file);
+            share(&mut texts, &mut rule.source);
+            share(&mut tags, &mut rule.tags);
+            share(&mut numbers, &mut rule.fields);
+            share(&mut numbers, &mut rule.output_fields);
+            share(&mut named, &mut compiled.output.named);
+        }
+        self
+    }
+}
+
+/// What many rules have alike, each once.
+type Shared<T> = HashSet<Arc<T>>;
+
+/// Replaces a value by an equal one that is known.
+fn share<T: ?Sized + Eq + Hash>(known: &mut Shared<T>, own: &mut Arc<T>) {
+    match known.get(own) {
+        Some(same) => *own = Arc::clone(same),
+        None => {
+            known.insert(Arc::clone(own));
         }
     }
 }

@@ -76,9 +76,13 @@ pub(crate) fn parse(file: usize, text: &str) -> (Vec<Rc<Node>>, Vec<Fault>) {
             }
             Err(error) => {
                 let at = builder.bytes.of(error.marker());
-                let fault =
-                    Fault::new("LOAD_ERR_YAML_PARSE", Place { file, start: at, end: at }, error.info());
-                builder.faults.push(fault);
+                // Falco's YAML library lets a quote stay open until the end of the file, and then misses keys.
+                let open_quote =
+                    error.info().contains("quoted scalar") && error.info().contains("end of stream");
+                let code = if open_quote { "LOAD_ERR_YAML_VALIDATE" } else { "LOAD_ERR_YAML_PARSE" };
+                let fault = Fault::new(code, Place { file, start: at, end: at }, error.info());
+                let help = error.info().contains("tab").then(|| "indent with spaces".to_owned());
+                builder.faults.push(fault.help_if(help));
                 break;
             }
         }
@@ -159,9 +163,11 @@ impl<'t> Builder<'t> {
         if self.open.len() >= YAML_DEPTH_MAX {
             return Err(too_deep(place));
         }
+        // Only the blanks before are looked at: a file may be one long line.
         let before = self.text.get(..place.start).unwrap_or_default();
-        let indent = before.rsplit('\n').next().unwrap_or_default();
-        if indent.contains('\t') && indent.trim().is_empty() {
+        let text = before.trim_end_matches([' ', '\t']);
+        let starts_line = text.is_empty() || text.ends_with('\n');
+        if starts_line && before.get(text.len()..).is_some_and(|indent| indent.contains('\t')) {
             let fault = Fault::new("LOAD_ERR_YAML_PARSE", place, "a tab cannot indent");
             return Err(fault.help("indent with spaces"));
         }

@@ -3,7 +3,7 @@
 use crate::limits::{CANDIDATES_MAX, NAME_BYTES_MAX};
 
 /// Returns "did you mean `x`?" for the candidate nearest to `name`, when one is near.
-pub(crate) fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     if name.len() > NAME_BYTES_MAX {
         return None;
     }

@@ -14,6 +14,11 @@ pub(crate) struct Place {
     pub(crate) end: usize,
 }
 
+impl Place {
+    /// The place of what stands in no rule file.
+    pub(crate) const NOWHERE: Self = Self { file: usize::MAX, start: 0, end: 0 };
+}
+
 /// Text with the places of its parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Text {

@@ -1,12 +1,11 @@
-//! Broken rule files and configurations: what was in force stays in force; without that, only reading is possible.
+//! Broken rule files and configurations: what was applied stays in force; without that, only reading is possible.
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, RULES, bash, call, judge, understood};
-use castellan_tests::process::until;
-use rustix::process::{Signal, kill_process};
+use castellan_tests::terminal;
 use serde_json::json;
 
-use crate::{LIMIT, kill, status};
+use crate::{kill, status};
 
 /// A user's own tag: without this configuration, the rule that has it denies nothing.
 const OWN_TAG: &str = "version = 1\n[tags]\ndeny = \"my_deny\"\n";
@@ -16,23 +15,21 @@ fn own_tag_rules() -> String {
 }
 
 #[test]
-fn a_broken_rule_file_at_start_leaves_the_last_good_set_in_force() -> anyhow::Result<()> {
-    let home = Home::with_castellan("last-good", ENFORCE, RULES)?;
-    let pid = home.start_daemon()?;
-    kill(pid)?;
+fn a_broken_rule_file_at_start_is_no_hindrance() -> anyhow::Result<()> {
+    let home = Home::with_castellan("broken-rules", ENFORCE, RULES)?;
+    kill(home.start_daemon()?)?;
     let rules = home.castellan().join("config/rules/user/test.yaml");
     std::fs::write(&rules, format!("{RULES}\n- rule: broken\n  condition: tool.nam = x\n"))?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
     let status = status(&home);
-    assert_eq!(status["policy_origin"], "last_good");
-    let line = format!("test.yaml:{}:", RULES.lines().count() + 2);
-    assert!(status["problems"].to_string().contains(&line), "{status}");
+    assert_eq!((&status["policy_origin"], &status["problems"]), (&json!("current"), &json!([])));
+    assert_eq!(status["pending"], json!(["user/test.yaml"]));
     Ok(())
 }
 
 #[test]
-fn a_broken_rule_file_without_a_last_good_set_denies_all_but_reads() -> anyhow::Result<()> {
+fn broken_files_of_a_new_home_deny_all_but_reads() -> anyhow::Result<()> {
     let home = Home::with_castellan("no-policy", ENFORCE, "- rule: [")?;
     let denied = judge(&home, &bash("ls"))?;
     assert_eq!(understood(&denied), "deny");
@@ -43,31 +40,49 @@ fn a_broken_rule_file_without_a_last_good_set_denies_all_but_reads() -> anyhow::
     );
     assert_eq!(understood(&judge(&home, &call("Read", &json!({"file_path": "/x"})))?), "defer");
     assert_eq!(status(&home)["policy_origin"], "missing");
-    Ok(())
-}
-
-#[test]
-fn a_broken_rule_file_at_run_time_changes_nothing_until_it_is_mended() -> anyhow::Result<()> {
-    let home = Home::with_castellan("reload", ENFORCE, RULES)?;
-    let pid = home.start_daemon()?;
-    let rules = home.castellan().join("config/rules/user/test.yaml");
-    let policy = status(&home)["policy"].clone();
-    std::fs::write(&rules, "- rule: broken\n  condition: (\n")?;
-    kill_process(pid, Signal::HUP)?;
-    until(LIMIT, || Ok((status(&home)["policy_origin"] == "last_good").then_some(())))?.unwrap();
-    assert_eq!(status(&home)["policy"], policy);
+    // Mended, they are in force once somebody applies them.
+    std::fs::write(home.castellan().join("config/rules/user/test.yaml"), RULES)?;
+    kill(home.start_daemon()?)?;
+    assert_eq!(understood(&judge(&home, &bash("ls"))?), "deny");
+    assert_eq!(terminal::run_castellan(&home, &["apply", "--yes"])?.code, Some(0));
+    assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
-    std::fs::write(&rules, RULES.replace("forbidden", "prohibited"))?;
-    kill_process(pid, Signal::HUP)?;
-    until(LIMIT, || Ok((status(&home)["policy_origin"] == "current").then_some(())))?.unwrap();
-    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer");
-    assert_eq!(understood(&judge(&home, &bash("prohibited"))?), "deny");
     Ok(())
 }
 
 #[test]
-fn a_broken_configuration_at_start_leaves_the_last_good_one_in_force() -> anyhow::Result<()> {
-    let home = Home::with_castellan("config-last-good", OWN_TAG, &own_tag_rules())?;
+fn a_rule_file_that_is_no_text_is_a_problem_with_a_place() -> anyhow::Result<()> {
+    const PLACE: &str = "test.yaml:2:4: LOAD_ERR_FILE_READ: a byte that is no UTF-8";
+    let text = b"# \xc3\xa9\n- r\xff: x\n";
+    let home = Home::with_castellan("not-text", ENFORCE, RULES)?;
+    let rules = home.castellan().join("config/rules/user/test.yaml");
+    std::fs::write(&rules, text)?;
+    // At the first start.
+    let denied = judge(&home, &bash("ls"))?;
+    assert!(understood(&denied) == "deny" && denied.stdout.contains(PLACE), "{denied:?}");
+    std::fs::write(&rules, RULES)?;
+    assert_eq!(terminal::run_castellan(&home, &["apply", "--yes"])?.code, Some(0));
+    // At an apply, and at a later start.
+    std::fs::write(&rules, text)?;
+    let refused = terminal::run_castellan(&home, &["apply", "--yes"])?;
+    assert!(refused.code == Some(7) && refused.stderr.contains(PLACE), "{refused:?}");
+    kill(home.start_daemon()?)?;
+    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
+    assert!(status(&home)["problems"].to_string().contains(PLACE), "{}", status(&home));
+    let doctor = home
+        .command(&home.bin().join("castellan"))
+        .arg("--home")
+        .arg(home.castellan())
+        .arg("doctor")
+        .output()?;
+    let shown = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(shown.contains(PLACE), "{shown}");
+    Ok(())
+}
+
+#[test]
+fn a_broken_configuration_at_start_is_no_hindrance() -> anyhow::Result<()> {
+    let home = Home::with_castellan("broken-config", OWN_TAG, &own_tag_rules())?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
     kill(home.start_daemon()?)?;
     let config = home.castellan().join("config/config.toml");
@@ -75,18 +90,15 @@ fn a_broken_configuration_at_start_leaves_the_last_good_one_in_force() -> anyhow
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
     let told = status(&home);
-    assert_eq!(told["policy_origin"], "last_good");
-    assert!(told["problems"].to_string().contains("config.toml`:2:1: unknown field `typo`"), "{told}");
-    // Mended, it is in force again.
-    kill(home.start_daemon()?)?;
-    std::fs::write(&config, OWN_TAG)?;
-    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
-    assert_eq!(status(&home)["problems"], json!([]));
+    assert_eq!((&told["policy_origin"], &told["pending"]), (&json!("current"), &json!(["config.toml"])));
+    let refused = terminal::run_castellan(&home, &["apply", "--yes"])?;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stdout.contains("config.toml`:2:1: unknown field `typo`"), "{refused:?}");
     Ok(())
 }
 
 #[test]
-fn a_broken_configuration_without_a_last_good_one_denies_all_but_reads() -> anyhow::Result<()> {
+fn a_broken_configuration_of_a_new_home_denies_all_but_reads() -> anyhow::Result<()> {
     let broken = OWN_TAG.replace("[tags]", "typo = 1\n[tags]");
     let home = Home::with_castellan("config-missing", &broken, &own_tag_rules())?;
     let denied = judge(&home, &bash("ls"))?;

@@ -1,13 +1,17 @@
 //! The daemon: its life, what protects it from other processes, and what it does with broken files, a full disk and an
-//! agent's second question.
+//! agent's second question; marks; how edited files come into force, and how they do not.
 
 #![cfg(test)]
 
+mod apply;
 mod broken_files;
 mod isolation;
 mod life;
 mod log;
+mod marks;
 mod second_question;
+mod watch;
+mod ways_out;
 
 use std::time::Duration;
 
@@ -32,6 +36,12 @@ fn daemons(home: &Home) -> Vec<Pid> {
 fn kill(daemon: Pid) -> anyhow::Result<()> {
     kill_process(daemon, Signal::KILL)?;
     until(LIMIT, || Ok(test_kill_process(daemon).is_err().then_some(())))?.context("a killed daemon lives on")
+}
+
+/// Waits until the status says `word` of where the policy is from.
+fn wait_for_origin(home: &Home, word: &str) -> anyhow::Result<()> {
+    let found = until(LIMIT, || Ok((status(home)["policy_origin"] == word).then_some(())))?;
+    found.with_context(|| format!("not {word}: {}", status(home)))
 }
 
 fn status(home: &Home) -> Json {

@@ -1,6 +1,8 @@
 //! Reading, filtering and following, also beside a writer.
 
-use castellan_audit::{Config, Filter, Follower, Record, Stream, read};
+use castellan_audit::{
+    CallRecord, Config, ControlRecord, Filter, FindingRecord, Follower, Record, Stream, last_files, read,
+};
 
 use crate::support::*;
 
@@ -25,6 +27,42 @@ fn a_follower_sees_every_line_once_across_rotations() {
         next += step;
     }
     assert!(dir.closed(Stream::Routine).len() > 5);
+}
+
+/// Checks which files the last control record names, after `damage`.
+fn check_files(records: &[(&str, &str)], damage: impl FnOnce(&TestDir), expected: Option<&str>) {
+    let dir = TestDir::new();
+    let log = dir.open(small());
+    for (action, files) in records {
+        let control =
+            ControlRecord { action: (*action).into(), files: (*files).into(), ..Default::default() };
+        log.append(&Record::Control(control), at(1)).unwrap();
+        // More than a segment holds.
+        for _ in 0..10 {
+            log.append(&call("deny"), at(1)).unwrap();
+        }
+    }
+    damage(&dir);
+    assert_eq!(last_files(dir.path()).unwrap().as_deref(), expected, "{records:?}");
+}
+
+#[test]
+fn the_files_of_the_last_control_record_that_names_any_are_found() {
+    let keep = |_: &TestDir| ();
+    check_files(&[], keep, None);
+    check_files(&[("stop", "")], keep, None);
+    check_files(&[("start", "a"), ("apply", "b")], keep, Some("b"));
+    check_files(&[("start", "a"), ("apply", "b"), ("mode", ""), ("stop", "")], keep, Some("b"));
+    // What a call says is no control record, and what is too long for a record hides none.
+    let more = |dir: &TestDir| {
+        let forged = r#"{"v":1,"type":"call","seq":1,"call":{"files":"x"},"control":{"files":"x"}}"#;
+        let live = dir.live(Stream::Notable);
+        let text = std::fs::read_to_string(&live).unwrap();
+        std::fs::write(&live, format!("{forged}\n{}\n{text}", "x".repeat(5_000_000))).unwrap();
+    };
+    check_files(&[("start", "a"), ("apply", "b")], more, Some("b"));
+    let dir = TestDir::new();
+    assert!(last_files(&dir.path().join("none")).is_err());
 }
 
 #[test]
@@ -86,4 +124,20 @@ fn a_line_that_is_not_understood_is_told_and_the_others_are_read() {
     assert_eq!(seqs(&reading.entries), [1, 3]);
     assert_eq!(reading.unreadable.len(), 1);
     assert_eq!((reading.unreadable[0].file.as_str(), reading.unreadable[0].line), ("routine.jsonl", 3));
+}
+
+/// Records from before marks, and before findings named layer and rows, are read as having none.
+#[test]
+fn a_call_without_the_newer_keys_is_read() {
+    let old =
+        r#"{"verdict":"deny","findings":[{"verdict":"deny","code":"deny_rule","rule":"r","message":"m"}]}"#;
+    let call: CallRecord = serde_json::from_str(old).unwrap();
+    let finding = FindingRecord {
+        verdict: "deny".into(),
+        code: "deny_rule".into(),
+        rule: "r".into(),
+        message: "m".into(),
+        ..FindingRecord::default()
+    };
+    assert_eq!(call, CallRecord { verdict: "deny".into(), findings: vec![finding], ..CallRecord::default() });
 }

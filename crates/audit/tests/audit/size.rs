@@ -3,8 +3,8 @@
 use std::fs;
 
 use castellan_audit::{
-    CallRecord, Config, ControlRecord, FailureRecord, FileRecord, Filter, FindingRecord, GapRecord, Record,
-    SessionRecord, Stream, WorldRecord,
+    CallRecord, Config, ControlRecord, FailureRecord, FileRecord, Filter, FindingRecord, GapRecord,
+    MarkRecord, Record, SessionRecord, Stream, WorldRecord,
 };
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
     let t = || text.to_owned();
     let file = FileRecord { path: t(), real_path: t(), op: t() };
     let asked = WorldRecord { query: t(), answer: t() };
-    let finding = FindingRecord { verdict: t(), code: t(), rule: t(), message: t() };
+    let finding = FindingRecord { verdict: t(), code: t(), rule: t(), layer: t(), rows: t(), message: t() };
     vec![
         Record::Call(CallRecord {
             correlation_id: u64::MAX,
@@ -67,6 +67,7 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
             files: vec![file; entries],
             world: vec![asked; 2 * entries],
             findings: vec![finding; entries],
+            marks: vec![MarkRecord { label: t() }; entries],
             verdict: t(),
             answer: t(),
             enforced: true,
@@ -93,6 +94,7 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
             message: t(),
             peer_pid: u32::MAX,
             peer_uid: u32::MAX,
+            files: t(),
         }),
         Record::Failure(FailureRecord {
             code: t(),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use castellan_audit::{
-    CallRecord, Config, Entry, FileRecord, Filter, FindingRecord, Log, Record, SessionRecord, Stream,
-    Verification, WorldRecord, read, verify,
+    CallRecord, Config, Entry, FileRecord, Filter, FindingRecord, Log, MarkRecord, Record, SessionRecord,
+    Stream, Verification, WorldRecord, read, verify,
 };
 
 /// A log directory that does not exist yet, in a temporary one.
@@ -129,8 +129,11 @@ pub(crate) fn full_call() -> CallRecord {
             verdict: "deny".into(),
             code: "deny_rule".into(),
             rule: "Read an SSH key".into(),
+            layer: "user".into(),
+            rows: "0 2".into(),
             message: "reads a private key".into(),
         }],
+        marks: vec![MarkRecord { label: "secret".into() }],
         verdict: "deny".into(),
         answer: "deny".into(),
         enforced: true,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use castellan_agents::{AgentId, Incoming, Origin, Question, decode, file_input, question_event, shell_call};
 use castellan_daemon::{Config, FileSystem};
-use castellan_event::{Call, Mode, Verdict};
+use castellan_event::{Call, Facts, Mode, Session, Verdict};
 use castellan_policy::{RequestId, State, drive};
 use serde_json::Value as Json;
 
@@ -55,17 +55,21 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let call = call(options)?;
     let loaded = policy::load(&layout, &config)?;
     // What the rules say is asked, so the mode is not applied; the answer names it.
+    let session = Session::default();
     let state = State {
         mode: Mode::Enforce,
         agent_asks: castellan_agents::can_ask(options.agent, question_event(options.agent)),
         next_request: RequestId::from_seed(0),
+        session: &session,
     };
-    let (decision, _, answers) = drive(&call, &loaded.policy, &state, &FileSystem::default());
+    let (decision, change, answers) =
+        drive(&call, &Facts::default(), &loaded.policy, &state, &FileSystem::default());
     let daemon = global.client()?.status().ok();
     let answered = Answered {
         agent: options.agent,
         call: &call,
         decision: &decision,
+        marks: &change.marks,
         answers: &answers,
         loaded: &loaded,
         mode: daemon.as_ref().and_then(|status| status.mode.parse().ok()).unwrap_or(config.mode),

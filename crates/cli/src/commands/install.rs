@@ -15,6 +15,7 @@ use castellan_wire::Home;
 
 use crate::account::Account;
 use crate::agent_files::{AgentFiles, is_executable};
+use crate::commands::apply;
 use crate::directories::Directories;
 use crate::exit::Exit;
 use crate::global::Global;
@@ -205,18 +206,23 @@ fn is_led_to(home: &Path) -> anyhow::Result<bool> {
     Ok(false)
 }
 
-/// Starts the daemon; one that runs already loads the rules that were updated. On a home that was there before, the mode
-/// is changed, for which a loosening one needs a person.
+/// Starts the daemon, and applies the shipped rules that were updated, for which it needs a person. On a home that was
+/// there before, the mode is changed, for which a loosening one needs a person.
 fn start(made: &home::Made, options: &Options, report: &mut Report) -> anyhow::Result<()> {
     let home = made.layout.home();
     let started = launch::start(home)?;
     let client = ControlClient::new(home.clone());
     let status = client.status()?;
+    let is_outdated = status.version != env!("CARGO_PKG_VERSION");
     match started {
         Started::Now => report.started(),
-        Started::Before if status.version != env!("CARGO_PKG_VERSION") => report.outdated(&status.version),
-        Started::Before if !made.files.is_empty() => launch::reload(status.pid)?,
+        Started::Before if is_outdated => report.outdated(&status.version),
         Started::Before => {}
+    }
+    if status.policy_origin == "missing" {
+        report.nothing_in_force();
+    } else if !is_outdated {
+        report.rules(apply::apply_shipped(&made.layout, &client, &status));
     }
     if let Some(mode) = options.mode.filter(|mode| mode.as_str() != status.mode) {
         client.set_mode(mode.as_str()).context("the mode")?;

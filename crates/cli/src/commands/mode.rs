@@ -22,10 +22,13 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let before = client.status()?.mode;
     match options.mode {
         None => writeln!(anstream::stdout(), "{before}")?,
-        Some(mode) if mode.as_str() == before => global.note(&format!("the mode is {mode} already"))?,
         Some(mode) => {
+            // The same mode too: it may not have been kept for the next start.
             client.set_mode(mode.as_str())?;
-            global.note(&format!("the mode is {mode} now; it was {before}"))?;
+            global.note(&match mode.as_str() == before {
+                true => format!("the mode is {mode} already"),
+                false => format!("the mode is {mode} now; it was {before}"),
+            })?;
         }
     }
     Ok(Exit::Done)

@@ -1,5 +1,6 @@
 //! `castellan start`: starts the daemon in the background, also after a `castellan stop`.
 
+use crate::commands::status;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::launch::{self, Started};
@@ -13,6 +14,9 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
         Started::Before => "already running",
     };
     global.note(&format!("{how}: process {}, mode {}, {} rules", status.pid, status.mode, status.rules))?;
+    if let Some(waiting) = status::waiting(&status) {
+        global.note(&waiting)?;
+    }
     for problem in &status.problems {
         global.note(&format!("problem: {problem}"))?;
     }

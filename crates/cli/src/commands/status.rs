@@ -21,6 +21,10 @@ pub(crate) struct Options {
     json: bool,
 }
 
+/// What it means that rule files are watched.
+pub(crate) const WATCHED: &str =
+    "rule files are watched: an edit is in force at once, whoever makes it, an agent too";
+
 /// How an agent is registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Guard {
@@ -116,6 +120,10 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
             &format!("{}; the last: {}", report.failures, output::printable(&report.last_failure)),
         ));
     }
+    if report.reload == "watch" {
+        rows.push(warning("reload", WATCHED));
+    }
+    rows.extend(waiting(report).map(|waiting| warning("apply", &waiting)));
     if report.log_limit_reached {
         rows.push(warning(
             "log",
@@ -124,6 +132,13 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
     }
     rows.extend(report.problems.iter().map(|problem| warning("problem", problem)));
     Ok(output::write_table(out, &rows)?)
+}
+
+/// Which edited files wait to be applied; `None` when none does.
+pub(crate) fn waiting(report: &StatusReport) -> Option<String> {
+    let files = report.pending.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let is = !report.pending.is_empty();
+    is.then(|| format!("edited files are not in force until `castellan apply`: {files}"))
 }
 
 fn write_guards(out: &mut impl Write, guards: &[Guard]) -> anyhow::Result<()> {

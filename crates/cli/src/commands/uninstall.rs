@@ -159,7 +159,7 @@ fn registrations(options: &Options) -> anyhow::Result<Vec<Registration>> {
 /// Deletes what castellan made, by name; a directory with anything else in it stays.
 fn purge(layout: &Layout) -> anyhow::Result<()> {
     let (config, home) = (layout.config(), layout.home());
-    let trees = [config.join("rules"), layout.log(), layout.last_good(), home.run()];
+    let trees = [config.join("rules"), layout.log(), layout.applied(), home.run()];
     let files = [layout.config_file(), Layout::file(home.dir())];
     let dirs: [&Path; 3] = [config, layout.state(), home.dir()];
     for tree in trees.iter().filter(|tree| tree.exists()) {

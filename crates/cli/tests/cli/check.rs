@@ -28,6 +28,14 @@ const RULES: &str = r#"
   priority: INFO
   source: coding_agent
   tags: [coding_agent_allow]
+
+- rule: Remember the secret
+  desc: A test.
+  condition: tool.input_command contains secret
+  output: opens it
+  priority: INFO
+  source: coding_agent
+  tags: ["coding_agent_mark:secret"]
 "#;
 
 /// A home with rules of its own instead of the shipped ones.
@@ -82,6 +90,30 @@ fn json_names_rule_and_line() {
     assert_eq!((&finding["rule"], &finding["line"]), (&json!("Deny the forbidden word"), &json!(2)));
     assert!(finding["file"].as_str().unwrap().ends_with("/config/rules/default/10.yaml"));
     assert_eq!(finding["message"], json!("said echo forbidden"));
+    assert_eq!((&finding["layer"], &answer["marks"]), (&json!("user"), &json!([])));
+}
+
+#[test]
+fn the_marks_that_a_call_would_set_are_shown() {
+    let home = home();
+    let answer = check(&home, &["cat secret"], 0, "defer ");
+    assert!(answer.lines().any(|line| line.starts_with("marks ") && line.ends_with(" secret")), "{answer}");
+    // Denied, it sets none.
+    let answer = check(&home, &["cat secret forbidden"], 11, "deny ");
+    assert!(!answer.contains("marks"), "{answer}");
+}
+
+#[test]
+fn castellans_own_rules_stand_above_the_files() {
+    let home = home();
+    let answer = check(&home, &["castellan stop"], 11, "deny ");
+    assert!(answer.contains("built-in/self.yaml:"), "{answer}");
+    home.write(
+        "h/config/rules/user/mine.yaml",
+        "- macro: is_shell\n  condition: tool.name = never\n- rule: Deny commands that loosen castellan\n  desc: d\n  \
+         condition: tool.name = never\n  output: o\n  priority: DEBUG\n  source: coding_agent\n  enabled: false\n",
+    );
+    check(&home, &["castellan stop"], 11, "deny ");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use castellan_audit::{CallRecord, Config, ControlRecord, FindingRecord, Log, Record};
+use castellan_audit::{CallRecord, Config, ControlRecord, FindingRecord, Log, MarkRecord, Record};
 use serde_json::{Value as Json, json};
 
 use crate::home::Home;
@@ -17,6 +17,8 @@ fn call(verdict: &str, agent: &str, tool: &str, input: Json, rule: &str) -> Reco
         verdict: verdict.into(),
         code: "deny_rule".into(),
         rule: rule.into(),
+        layer: "user".into(),
+        rows: "0".into(),
         message: "why".into(),
     };
     let findings = if rule.is_empty() { Vec::new() } else { vec![finding] };
@@ -93,6 +95,41 @@ fn people_get_a_table() {
     let none = log(&home, &["--verdict", "allow"]);
     assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));
     assert_eq!(home.masked(&none.stderr), "no such record in ROOT/h/state/log\n");
+}
+
+/// Checks what the line of a record says behind its time, without and with `--verbose`.
+fn check_line(record: &Record, short: &str, verbose: &str) {
+    let home = Home::new();
+    let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
+    log.append(record, SystemTime::UNIX_EPOCH).unwrap();
+    let dir = home.path("h").display().to_string();
+    for (arguments, expected) in [(&["log"][..], short), (&["log", "--verbose"], verbose)] {
+        let done = home.run(&[&["--home", &dir], arguments].concat());
+        assert!(done.stdout.trim_end().ends_with(expected), "{arguments:?}: {}", done.stdout);
+    }
+}
+
+#[test]
+fn whose_rules_what_marks_and_which_files() {
+    let Record::Call(mut own) = call("deny", "codex", "Bash", json!({ "command": "ls" }), "Deny it") else {
+        panic!("not a call")
+    };
+    check_line(&Record::Call(own.clone()), "ls  K7 Deny it", "ls  K7 Deny it (user)");
+    own.findings[0].layer = "organisation".into();
+    check_line(&Record::Call(own), "ls  K7 Deny it (organisation)", "ls  K7 Deny it (organisation)");
+    let mark = |label: &str| MarkRecord { label: label.into() };
+    let marking =
+        CallRecord { marks: vec![mark("a"), mark("b")], verdict: "defer".into(), ..Default::default() };
+    check_line(&Record::Call(marking), "null  marks a, b", "null  marks a, b");
+    let (old, new) = ("0123456789abcdef".repeat(4), "fedcba9876543210".repeat(4));
+    let argument = format!("policy {old} -> {new}, mode enforce -> monitor");
+    let apply =
+        ControlRecord { action: "apply".into(), argument, accepted: true, peer_pid: 7, ..Default::default() };
+    check_line(
+        &Record::Control(apply),
+        "apply policy 0123456789ab… -> fedcba987654…, mode enforce -> monitor by process 7",
+        &format!("apply policy {old} -> {new}, mode enforce -> monitor by process 7"),
+    );
 }
 
 #[test]

@@ -11,4 +11,7 @@ mod log;
 mod loosen;
 mod managed;
 mod rules;
+mod rules_describe;
+mod rules_eval;
 mod service;
+mod upgrade;

@@ -27,10 +27,16 @@ fn problems_are_shown_in_their_line() {
     let json = home.run(&["rules", "validate", "--json", "broken.yaml"]);
     assert_eq!(json.code, Some(1));
     let answer: Json = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!(answer["ok"], json!(false));
+    let file = &answer["falco_load_results"][0];
+    assert_eq!((&file["name"], &file["successful"]), (&json!("broken.yaml"), &json!(false)));
+    let error = &file["errors"][0];
+    assert_eq!(error["code"], json!("LOAD_ERR_COMPILE_CONDITION"));
+    assert_eq!(error["help"], json!("did you mean `tool.file_path`?"));
+    let at = &error["context"]["locations"][1];
+    assert_eq!((&at["item_type"], &at["item_name"]), (&json!("rule"), &json!("Deny writing notes")));
     assert_eq!(
-        (&answer["problems"][0]["file"], &answer["problems"][0]["line"]),
-        (&json!("broken.yaml"), &json!(6))
+        at["position"],
+        json!({ "name": "broken.yaml", "line": 5, "column": 24, "offset": BROKEN.find("tool.flie_path") })
     );
 }
 
@@ -45,6 +51,44 @@ fn sound_files_have_no_problems() {
     assert!(missing.stderr.starts_with("castellan: `nothing.yaml`: "), "{}", missing.stderr);
     let no_home = home.run(&["rules", "validate"]);
     assert!(no_home.stderr.contains("run `castellan install`"), "{}", no_home.stderr);
+}
+
+#[test]
+fn lints_can_be_left_out() {
+    let home = Home::new();
+    // A path prefix without a boundary: Falco says nothing of it.
+    let doubtful =
+        BROKEN.replace("tool.flie_path endswith notes.txt", "tool.file_path startswith val(agent.cwd)");
+    home.write("repo/doubtful.yaml", &doubtful);
+    assert_eq!(home.run_ok(&["rules", "validate", "--no-lints", "doubtful.yaml"]), "no problems in 1 file\n");
+    home.write("repo/never.yaml", BROKEN.replace("tool.flie_path endswith notes.txt", "tool.name = Read"));
+    let warned = home.run_ok(&["rules", "validate", "never.yaml"]);
+    assert!(
+        warned.contains("warning[CASTELLAN_NEVER]") && warned.ends_with("1 warning in 1 file\n"),
+        "{warned}"
+    );
+    assert_eq!(home.run_ok(&["rules", "validate", "--no-lints", "never.yaml"]), "no problems in 1 file\n");
+    let denied = home.run(&["rules", "validate", "--deny-warnings", "never.yaml"]);
+    assert_eq!((denied.code, denied.stdout), (Some(1), warned));
+}
+
+#[test]
+fn files_that_are_no_text_are_refused_with_their_line() {
+    let home = Home::new();
+    home.write("repo/bytes.yaml", b"- list: l\n  items: [\xff]\n");
+    let done = home.run(&["rules", "validate", "bytes.yaml"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(
+        done.stdout.starts_with("error[LOAD_ERR_FILE_READ]: a byte that is no UTF-8\n --> bytes.yaml:2:11"),
+        "{done:?}"
+    );
+    let json = home.run(&["rules", "validate", "--json", "bytes.yaml"]);
+    let json: Json = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["falco_load_results"][0]["errors"][0]["code"], json!("LOAD_ERR_FILE_READ"));
+    home.write("repo/events.jsonl", "{}\n");
+    let eval = home.run(&["rules", "eval", "--rules", "bytes.yaml", "--events", "events.jsonl"]);
+    assert_eq!(eval.code, Some(7), "{eval:?}");
+    assert!(eval.stderr.contains("bytes.yaml:2:11"), "{eval:?}");
 }
 
 #[test]
@@ -64,9 +108,13 @@ fn every_field_is_listed() {
     let home = Home::new();
     let fields: Json = serde_json::from_str(&home.run_ok(&["rules", "fields", "--json"])).unwrap();
     let names: Vec<&str> =
-        fields.as_array().unwrap().iter().map(|field| field["name"].as_str().unwrap()).collect();
+        fields["fields"].as_array().unwrap().iter().map(|field| field["name"].as_str().unwrap()).collect();
     let expected: Vec<&str> = castellan_event::FIELDS.iter().map(|field| field.name).collect();
     assert_eq!(names, expected);
+    home.write("repo/table.json", fields.to_string());
+    home.write("repo/sound.yaml", BROKEN.replace("flie_path", "file_path"));
+    let validate = ["rules", "validate", "--fields", "table.json", "sound.yaml"];
+    assert_eq!(home.run_ok(&validate), "no problems in 1 file\n", "what is printed is a field table");
     let markdown = home.run_ok(&["rules", "fields", "--markdown"]);
     assert!(markdown.contains("| `tool.name` | text | call | canonical name of the tool"), "{markdown}");
     assert_eq!(markdown.lines().count(), expected.len() + 2);

@@ -5,22 +5,81 @@ use std::borrow::Cow;
 
 use castellan_event::Value;
 
-use crate::ast::Transformer;
+use crate::ast::{Function, Transformer};
 
 /// Applies a transformer.
 pub(super) fn apply<'r>(by: Transformer, value: &Value<'r>) -> Value<'r> {
     match (by, value) {
         (Transformer::Len, Value::Text(text)) => Value::U64(text.len() as u64),
-        (Transformer::Len, Value::TextList(all)) => Value::U64(all.len() as u64),
-        (Transformer::Len, Value::U64List(all)) => Value::U64(all.len() as u64),
+        (Transformer::Len, Value::List(all)) => Value::U64(all.len() as u64),
         (_, Value::Text(text)) => change(by, text).map_or(Value::Absent, Value::Text),
-        (_, Value::TextList(all)) => all
-            .iter()
-            .map(|text| change(by, text))
-            .collect::<Option<_>>()
-            .map_or(Value::Absent, Value::TextList),
-        (_, Value::Absent | Value::U64(_) | Value::Bool(_) | Value::U64List(_)) => Value::Absent,
+        (_, Value::List(all)) => {
+            let changed: Vec<_> = all.iter().map(|one| apply(by, one)).collect();
+            if changed.contains(&Value::Absent) { Value::Absent } else { Value::List(changed) }
+        }
+        (_, Value::Absent | Value::U64(_) | Value::Bool(_) | Value::Ip(_) | Value::Net(_)) => Value::Absent,
     }
+}
+
+/// Applies a function of several arguments.
+pub(super) fn call<'r>(by: Function, args: &[&Value<'r>], option: Option<&str>) -> Value<'r> {
+    let result = match by {
+        Function::Join => join(args),
+        Function::Concat => texts(args.iter().copied()).map(|texts| texts.concat()),
+        Function::GetOpt => getopt(args, option),
+    };
+    result.map_or(Value::Absent, |text| Value::Text(Cow::Owned(text)))
+}
+
+fn join(args: &[&Value<'_>]) -> Option<Vec<u8>> {
+    let [Value::Text(separator), Value::List(list)] = args else { return None };
+    texts(list).map(|texts| texts.join(&**separator))
+}
+
+/// The value of an option as POSIX's `getopt` finds it: options end at the first argument that is none. A flag has the
+/// empty text; of an option given twice, the last counts.
+fn getopt(args: &[&Value<'_>], option: Option<&str>) -> Option<Vec<u8>> {
+    let [Value::List(list), Value::Text(known)] = args else { return None };
+    let mut found = None;
+    let mut rest = texts(list)?.into_iter();
+    while let Some([b'-', cluster @ ..]) = rest.next() {
+        if matches!(cluster, [] | [b'-']) {
+            break;
+        }
+        let mut flags = cluster;
+        while let [flag, behind @ ..] = flags {
+            flags = behind;
+            let value: &[u8] = match takes_value(known, *flag) {
+                None | Some(false) => &[],
+                Some(true) if behind.is_empty() => match rest.next() {
+                    Some(value) => value,
+                    None => return found,
+                },
+                Some(true) => std::mem::take(&mut flags),
+            };
+            if takes_value(known, *flag).is_some() && option.map(str::as_bytes) == Some(&[*flag]) {
+                found = Some(value.to_vec());
+            }
+        }
+    }
+    found
+}
+
+/// Whether an option takes a value (`c:`); `None` for one that is not known.
+fn takes_value(known: &[u8], flag: u8) -> Option<bool> {
+    let at = known.iter().position(|byte| *byte == flag && flag != b':')?;
+    Some(known.get(at + 1) == Some(&b':'))
+}
+
+/// The texts of values; `None` when one is no text.
+fn texts<'v>(values: impl IntoIterator<Item = &'v Value<'v>>) -> Option<Vec<&'v [u8]>> {
+    let text = |value: &'v Value<'v>| match value {
+        Value::Text(text) => Some(&**text),
+        Value::Absent | Value::U64(_) | Value::Bool(_) | Value::Ip(_) | Value::Net(_) | Value::List(_) => {
+            None
+        }
+    };
+    values.into_iter().map(text).collect()
 }
 
 fn change<'r>(by: Transformer, text: &Cow<'r, [u8]>) -> Option<Cow<'r, [u8]>> {
@@ -88,7 +147,36 @@ fn sextet(byte: u8) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use castellan_event::Value;
+
+    use super::{decode, getopt};
+
+    #[test]
+    fn options() {
+        for (args, known, option, expected) in [
+            ("-a -b v x", "ab:", "a", Some("")),
+            ("-a -b v x", "ab:", "b", Some("v")),
+            ("-abv", "ab:", "b", Some("v")),
+            ("-abv", "ab:", "a", Some("")),
+            ("-abv", "ab:", "v", None),
+            ("-b 1 -b 2", "b:", "b", Some("2")),
+            ("-b -a", "ab:", "b", Some("-a")),
+            ("-b -a", "ab:", "a", None),
+            ("x -a", "a", "a", None),
+            ("-- -a", "a", "a", None),
+            ("- -a", "a", "a", None),
+            ("-z -a", "a", "a", Some("")),
+            ("-z", "a", "z", None),
+            ("-b", "b:", "b", None),
+            ("-:", "b:", ":", None),
+            ("", "a", "a", None),
+        ] {
+            let text = |text: &'static str| Value::Text(text.as_bytes().into());
+            let list = Value::List(args.split(' ').map(text).collect());
+            let found = getopt(&[&list, &text(known)], Some(option));
+            assert_eq!(found.as_deref(), expected.map(str::as_bytes), "getopt({args}, {known})[{option}]");
+        }
+    }
 
     #[test]
     fn base64() {

@@ -1,12 +1,13 @@
 //! Lists are substituted in the text of a condition, wherever the name stands between blanks, commas, parentheses, `=` or
 //! the ends: inside quoted strings too. One list after the other, in the order of their definition.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
+use std::collections::{BTreeSet, HashMap};
 
-use crate::definitions::Definitions;
+use crate::definitions::{Definition, Definitions};
 use crate::exceptions::push_quoted;
 use crate::lex::is_blank;
-use crate::limits::CONDITION_BYTES_MAX;
+use crate::limits::{CONDITION_BYTES_MAX, ODD_LISTS_MAX, SET_SUBSTITUTED_BYTES_MAX, SUBSTITUTED_BYTES_MAX};
 use crate::problem::Fault;
 use crate::text::Text;
 
@@ -14,6 +15,11 @@ use crate::text::Text;
 #[derive(Debug)]
 pub(crate) struct Lists {
     all: Vec<List>,
+    by_name: HashMap<String, usize>,
+    /// Lists with delimiters in their names: they are no word, and are looked for everywhere.
+    odd: BTreeSet<usize>,
+    /// Bytes copied so far for conditions of this set.
+    copied: Cell<usize>,
 }
 
 #[derive(Debug)]
@@ -21,6 +27,8 @@ struct List {
     name: String,
     /// The items, joined by commas.
     body: Text,
+    /// The lists that the body names, once somebody asked.
+    named: OnceCell<BTreeSet<usize>>,
     used: Cell<bool>,
 }
 
@@ -33,42 +41,112 @@ impl Lists {
         for list in lists.iter() {
             let mut body = Text::default();
             for item in &list.value {
-                let inner = lists.get(item.as_str()).filter(|inner| inner.index < list.visibility);
-                let Some(inner) = inner else {
-                    push_item(&mut body, item);
-                    continue;
-                };
-                if let Some(at) = lists.position(item.as_str()) {
-                    used.iter_mut().skip(at).take(1).for_each(|used| *used = true);
+                match inner(definitions, list, item) {
+                    Some(inner) => inner.value.iter().for_each(|item| push_item(&mut body, item)),
+                    None => push_item(&mut body, item),
                 }
-                for item in &inner.value {
-                    push_item(&mut body, item);
+                let position =
+                    lists.position(item.as_str()).filter(|_| inner(definitions, list, item).is_some());
+                if let Some(used) = position.and_then(|at| used.get_mut(at)) {
+                    *used = true;
                 }
             }
-            all.push(List { name: list.name.text.clone(), body, used: Cell::new(false) });
+            all.push(List::new(list.name.text.clone(), body));
         }
         for (list, used) in all.iter().zip(used) {
             list.used.set(used);
         }
-        Self { all }
+        Self::index(all)
+    }
+
+    fn index(all: Vec<List>) -> Self {
+        let by_name = all.iter().enumerate().map(|(at, list)| (list.name.clone(), at)).collect();
+        let odd = all.iter().enumerate().filter(|(_, list)| list.name.contains(delimits)).map(|(at, _)| at);
+        Self { odd: odd.collect(), by_name, all, copied: Cell::new(0) }
     }
 
     /// Puts the lists into a condition.
     pub(crate) fn put_into(&self, condition: &Text) -> Result<Text, Fault> {
-        let mut text = condition.clone();
-        for list in &self.all {
-            if let Some(replaced) = list.put_into(&text)? {
-                list.used.set(true);
-                text = replaced;
-            }
+        if self.odd.len() > ODD_LISTS_MAX {
+            let message = format!(
+                "more than {ODD_LISTS_MAX} lists with a blank, comma, `=` or parenthesis in the name"
+            );
+            return Err(Fault::new("CASTELLAN_LIMIT", condition.place(0..1), message).help("rename them"));
+        }
+        if self.copied.get() > SET_SUBSTITUTED_BYTES_MAX {
+            return Err(too_many(condition, "too many conditions with lists as long as these"));
+        }
+        let (text, _) = self.put_in_order(condition)?;
+        if text.as_str().len() > condition.as_str().len() {
+            self.copied.set(self.copied.get().saturating_add(text.as_str().len()));
         }
         Ok(text)
+    }
+
+    /// The names of the lists that are put into a condition.
+    pub(crate) fn named_in(&self, condition: &Text) -> BTreeSet<&str> {
+        self.put_in_order(condition).map(|(_, named)| named).unwrap_or_default()
+    }
+
+    /// Puts the lists in one after the other, only those whose names occur: the text may be long and the lists many.
+    fn put_in_order(&self, condition: &Text) -> Result<(Text, BTreeSet<&str>), Fault> {
+        let mut text = condition.clone();
+        let mut named = BTreeSet::new();
+        let mut copied = 0;
+        let mut next = self.candidates(text.as_str());
+        while let Some(at) = next.pop_first() {
+            let Some(list) = self.all.get(at) else { continue };
+            let Some(replaced) = list.put_into(&text)? else { continue };
+            list.used.set(true);
+            named.insert(list.name.as_str());
+            let inner = list.named.get_or_init(|| self.candidates(list.body.as_str()));
+            next.extend(inner.range(at + 1..));
+            text = replaced;
+            copied += text.as_str().len();
+            if copied > SUBSTITUTED_BYTES_MAX {
+                return Err(too_many(condition, "too many lists in a condition as long as this one"));
+            }
+        }
+        Ok((text, named))
+    }
+
+    /// The lists whose names may occur in a text.
+    fn candidates(&self, text: &str) -> BTreeSet<usize> {
+        let words = text.split(delimits).filter_map(|word| self.by_name.get(word));
+        words.chain(&self.odd).copied().collect()
     }
 
     /// The names of the lists that no condition and no list names.
     pub(crate) fn unused(&self) -> impl Iterator<Item = &str> {
         self.all.iter().filter(|list| !list.used.get()).map(|list| list.name.as_str())
     }
+}
+
+/// The items of a list, those of lists in it put in, each with the quotes that it gets in a condition.
+pub(crate) fn items(definitions: &Definitions, list: &Definition<Vec<Text>>) -> Vec<String> {
+    let quoted = |item: &Text| {
+        let mut text = Text::default();
+        push_quoted(&mut text, item);
+        text.as_str().to_owned()
+    };
+    let of_one = |item| match inner(definitions, list, item) {
+        Some(inner) => inner.value.iter().map(quoted).collect(),
+        None => vec![quoted(item)],
+    };
+    list.value.iter().flat_map(of_one).collect()
+}
+
+/// The list that an item names, if it sees it.
+fn inner<'d>(
+    definitions: &'d Definitions,
+    list: &Definition<Vec<Text>>,
+    item: &Text,
+) -> Option<&'d Definition<Vec<Text>>> {
+    definitions.lists.get(item.as_str()).filter(|inner| inner.index < list.visibility)
+}
+
+fn too_many(condition: &Text, message: &str) -> Fault {
+    Fault::new("CASTELLAN_LIMIT", condition.place(0..1), message).help("name the lists in macros")
 }
 
 fn push_item(body: &mut Text, item: &Text) {
@@ -79,6 +157,10 @@ fn push_item(body: &mut Text, item: &Text) {
 }
 
 impl List {
+    fn new(name: String, body: Text) -> Self {
+        Self { name, body, named: OnceCell::new(), used: Cell::new(false) }
+    }
+
     /// The text with every occurrence replaced; `None` without one.
     fn put_into(&self, text: &Text) -> Result<Option<Text>, Fault> {
         let source = text.as_str();
@@ -136,9 +218,13 @@ fn next_char(source: &str, at: usize) -> usize {
 }
 
 fn is_delimited(source: &str, start: usize, end: usize) -> bool {
-    let delimits = |byte: &u8| is_blank(*byte) || matches!(byte, b'(' | b')' | b',' | b'=');
+    let delimited = |byte: &u8| delimits(char::from(*byte));
     let before = start.checked_sub(1).and_then(|at| source.as_bytes().get(at));
-    before.is_none_or(delimits) && source.as_bytes().get(end).is_none_or(delimits)
+    before.is_none_or(delimited) && source.as_bytes().get(end).is_none_or(delimited)
+}
+
+fn delimits(char: char) -> bool {
+    u8::try_from(char).is_ok_and(is_blank) || matches!(char, '(' | ')' | ',' | '=')
 }
 
 /// The range of a name with the blanks around it.
@@ -152,10 +238,39 @@ fn without_blanks(source: &str, start: usize, end: usize, done: usize) -> (usize
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
-    use super::List;
+    use super::{List, Lists};
     use crate::text::{Place, Text};
+
+    #[test]
+    fn only_lists_whose_names_occur_are_put_in_and_in_their_order() {
+        let place = Place { file: 0, start: 0, end: 0 };
+        let text = |text: &str| Text::derived(text, place);
+        let table = [("c", "z"), ("a", "b, x"), ("b", "c"), ("odd name", "y"), ("é", "w"), ("unnamed", "v")];
+        let lists = Lists::index(
+            table.iter().map(|(name, body)| List::new((*name).to_owned(), text(body))).collect(),
+        );
+        for (condition, expected) in [
+            // A list before another does not see what that one's body names.
+            ("f.g in (a)", " a b "),
+            ("f.g in (b)", " b "),
+            ("f.g in (c,a)", " a b c "),
+            ("f.g contains \"an odd name here\"", " odd name "),
+            ("f.g in (é)", " é "),
+            ("f.g in (aa, \"b\", éa)", " "),
+        ] {
+            // As Falco does it: every list is looked for.
+            let mut naive = text(condition);
+            for list in &lists.all {
+                naive = list.put_into(&naive).unwrap().unwrap_or(naive);
+            }
+            let (found, named) = lists.put_in_order(&text(condition)).unwrap();
+            assert_eq!(found.as_str(), naive.as_str(), "{condition}");
+            assert_eq!(
+                format!(" {} ", named.into_iter().collect::<Vec<_>>().join(" ")).replace("  ", " "),
+                expected
+            );
+        }
+    }
 
     #[test]
     fn substitution() {
@@ -171,8 +286,7 @@ mod tests {
             ("a.b in (l l)", "z", Some("a.b in ( z  z )")),
             ("a.b in (\"l\", lx, xl)", "z", None),
         ] {
-            let list =
-                List { name: "l".to_owned(), body: Text::derived(body, place), used: Cell::new(false) };
+            let list = List::new("l".to_owned(), Text::derived(body, place));
             let replaced = list.put_into(&Text::verbatim(condition, place)).unwrap();
             assert_eq!(replaced.as_ref().map(Text::as_str), expected, "{condition}");
         }

@@ -9,7 +9,8 @@ use crate::ast::{Expr, Word};
 use crate::definitions::Definitions;
 use crate::expand::Lists;
 use crate::item::Kind;
-use crate::limits::{EXPANDED_NESTING_MAX, EXPANDED_NODES_MAX};
+use crate::limits::{EXPANDED_NESTING_MAX, EXPANDED_NODES_MAX, SET_EXPANDED_NODES_MAX};
+use crate::options::Engine;
 use crate::parse;
 use crate::problem::{Fault, Report};
 use crate::suggest::did_you_mean;
@@ -19,6 +20,8 @@ use crate::suggest::did_you_mean;
 pub(crate) struct Macros<'d> {
     definitions: &'d Definitions,
     by_name: HashMap<&'d str, Macro>,
+    /// Nodes that were put into rules so far.
+    put_in: Cell<usize>,
 }
 
 #[derive(Debug)]
@@ -40,10 +43,15 @@ pub(crate) struct Tree {
 
 impl<'d> Macros<'d> {
     /// Parses and expands all macros.
-    pub(crate) fn new(definitions: &'d Definitions, lists: &Lists, report: &mut Report<'_>) -> Self {
-        let mut macros = Self { definitions, by_name: HashMap::new() };
+    pub(crate) fn new(
+        definitions: &'d Definitions,
+        lists: &Lists,
+        engine: Engine,
+        report: &mut Report<'_>,
+    ) -> Self {
+        let mut macros = Self { definitions, by_name: HashMap::new(), put_in: Cell::new(0) };
         for definition in definitions.macros.iter() {
-            let parsed = lists.put_into(&definition.value).and_then(|text| parse::parse(&text));
+            let parsed = lists.put_into(&definition.value).and_then(|text| parse::parse(&text, engine));
             let tree = match parsed {
                 Ok(expr) => Some(Tree { nodes: 0, levels: 0, expr }),
                 Err(fault) => {
@@ -72,6 +80,11 @@ impl<'d> Macros<'d> {
         self.expand(expr, usize::MAX, label, report).map(|tree| tree.expr)
     }
 
+    /// The condition of a macro with everything put in; `None` when it has errors.
+    pub(crate) fn expanded(&self, name: &str) -> Option<&Expr> {
+        self.by_name.get(name).and_then(|found| found.tree.as_ref()).map(|tree| &*tree.expr)
+    }
+
     /// The names of the macros that no rule and no macro names.
     pub(crate) fn unused(&self) -> impl Iterator<Item = &str> {
         let unused = |name: &str| self.by_name.get(name).is_some_and(|found| !found.used.get());
@@ -89,6 +102,10 @@ impl<'d> Macros<'d> {
             Walk { macros: self, visibility, open: Vec::new(), faults: Vec::new(), broken: false, nodes: 0 };
         let tree = walk.expand(expr, 0);
         let broken = walk.broken || !walk.faults.is_empty();
+        // Macros share what they are made of; only for rules it is compiled.
+        if visibility == usize::MAX {
+            self.put_in.set(self.put_in.get().saturating_add(walk.nodes));
+        }
         for fault in walk.faults {
             report.error(label, fault);
         }
@@ -112,7 +129,11 @@ struct Walk<'m, 'd> {
 impl Walk<'_, '_> {
     fn expand(&mut self, expr: &Rc<Expr>, level: usize) -> Option<Tree> {
         match &**expr {
-            Expr::Check(_) => Some(Tree { expr: Rc::clone(expr), nodes: 1, levels: 1 }),
+            Expr::Check(check) => {
+                // A long list costs what as many comparisons do.
+                let nodes = 1 + check.words();
+                Some(Tree { expr: Rc::clone(expr), nodes, levels: 1 })
+            }
             Expr::And(all) => self.chain(all, Expr::And, level),
             Expr::Or(all) => self.chain(all, Expr::Or, level),
             Expr::Not(inner) => {
@@ -148,6 +169,12 @@ impl Walk<'_, '_> {
         if self.nodes > EXPANDED_NODES_MAX {
             let message = format!("more than {EXPANDED_NODES_MAX} comparisons with the macros put in");
             return self.fail(Fault::new("CASTELLAN_LIMIT", name.place, message).help("name fewer macros"));
+        }
+        if self.macros.put_in.get().saturating_add(self.nodes) > SET_EXPANDED_NODES_MAX {
+            let message =
+                format!("more than {SET_EXPANDED_NODES_MAX} comparisons in all rules with the macros put in");
+            let fault = Fault::new("CASTELLAN_LIMIT", name.place, message);
+            return self.fail(fault.help("make one rule of those that name the same macros"));
         }
         if self.open.contains(&name.text) {
             let chain = self.open.join("`, `");

@@ -1,6 +1,8 @@
 //! Exceptions of a rule: conditions under which it does not fire, as a table of fields, operators and values. Read here,
 //! checked and written out as condition text in `exceptions.rs`.
 
+use std::collections::HashSet;
+
 use crate::item::reader::Reader;
 use crate::problem::Fault;
 use crate::source::{Node, NodeKind};
@@ -31,8 +33,9 @@ pub(super) fn read(reader: &mut Reader<'_, '_, '_>, appended: bool) -> Option<Ve
         return None;
     };
     let exceptions: Vec<_> = nodes.iter().filter_map(|node| read_one(reader, node, appended)).collect();
-    for (index, exception) in exceptions.iter().enumerate() {
-        if exceptions.iter().take(index).any(|earlier| earlier.name == exception.name) {
+    let mut names = HashSet::new();
+    for exception in &exceptions {
+        if !names.insert(&exception.name) {
             let message = format!("the exception `{}` is defined twice", exception.name);
             reader.warning(Fault::new("LOAD_EXCEPTION_NAME_NOT_UNIQUE", exception.place, message));
         }

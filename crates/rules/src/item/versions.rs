@@ -1,5 +1,7 @@
 //! The versions that a rule file asks for: of the engine, and of plugins.
 
+use std::collections::HashSet;
+
 use crate::item::Item;
 use crate::item::reader::Reader;
 use crate::problem::{Fault, Report};
@@ -71,8 +73,9 @@ fn read_plugin(node: &Node, report: &mut Report<'_>) -> Option<(Vec<PluginVersio
             all.push(read_one(alternative, report)?);
         }
     }
-    for (index, plugin) in all.iter().enumerate() {
-        if all.iter().take(index).any(|earlier| earlier.name == plugin.name) {
+    let mut names = HashSet::new();
+    for plugin in &all {
+        if !names.insert(&plugin.name) {
             let message = format!("plugin `{}` is named twice", plugin.name);
             report.error("required_plugin_versions", Fault::new("LOAD_ERR_VALIDATE", node.place, message));
             return None;

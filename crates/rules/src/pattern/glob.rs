@@ -5,10 +5,10 @@
 #[derive(Debug)]
 pub(crate) struct Glob {
     /// `None` for a pattern that matches nothing (it ends in a backslash).
-    tokens: Option<Vec<Token>>,
+    tokens: Option<Box<[Token]>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 enum Token {
     Byte(u8),
     Any,
@@ -19,7 +19,26 @@ enum Token {
 
 impl Glob {
     pub(crate) fn new(pattern: &[u8]) -> Self {
-        Self { tokens: tokens(pattern) }
+        Self { tokens: tokens(pattern).map(Into::into) }
+    }
+
+    /// Whether no text matches.
+    pub(crate) fn matches_nothing(&self) -> bool {
+        self.tokens.is_none()
+    }
+
+    /// Whether every text matches.
+    pub(crate) fn matches_everything(&self) -> bool {
+        self.tokens.as_deref().is_some_and(|tokens| matches!(tokens, [Token::Star]))
+    }
+
+    /// The runs of plain bytes: every match contains each of them.
+    pub(crate) fn literals(&self) -> Vec<Box<[u8]>> {
+        let plain = |token: &Token| if let Token::Byte(byte) = token { Some(*byte) } else { None };
+        let runs = self.tokens.as_deref().unwrap_or_default().split(|token| plain(token).is_none());
+        runs.map(|run| run.iter().filter_map(plain).collect::<Box<[u8]>>())
+            .filter(|run| !run.is_empty())
+            .collect()
     }
 
     /// Whether the pattern matches the whole text.

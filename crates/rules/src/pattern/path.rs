@@ -41,6 +41,16 @@ impl PathSet {
         set
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.root.is_empty()
+    }
+
+    /// Texts of which every path that matches contains one; `None` when there are no such texts.
+    pub(crate) fn literals(&self) -> Option<Vec<Box<[u8]>>> {
+        let mut literals = Vec::new();
+        self.root.literals(b"", &mut literals).then_some(literals)
+    }
+
     /// Whether a path of the set is a prefix of this path.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
         // Every beginning that still fits; a path of n components and a set of m never costs more than n times m.
@@ -57,6 +67,30 @@ impl PathSet {
 }
 
 impl Dir {
+    fn is_empty(&self) -> bool {
+        !self.end && self.names.is_empty() && self.globs.is_empty()
+    }
+
+    /// Adds, for each path that ends here or below, the longest text that its components must contain. `longest` is that
+    /// of the components above. Whether every path has one.
+    fn literals(&self, longest: &[u8], literals: &mut Vec<Box<[u8]>>) -> bool {
+        if self.end {
+            // What lies below matches only if this does.
+            literals.push(longest.into());
+            return !longest.is_empty();
+        }
+        let longer = |text: &[u8]| text.len() > longest.len();
+        let names = self
+            .names
+            .iter()
+            .all(|(name, dir)| dir.literals(if longer(name) { name } else { longest }, literals));
+        names
+            && self.globs.iter().all(|(glob, dir)| {
+                let own = glob.literals().into_iter().max_by_key(|run| run.len()).filter(|run| longer(run));
+                dir.literals(own.as_deref().unwrap_or(longest), literals)
+            })
+    }
+
     fn under<'d>(&'d self, name: &[u8]) -> impl Iterator<Item = &'d Self> {
         let globs = self.globs.iter().filter(|(glob, _)| glob.matches(name)).map(|(_, dir)| dir);
         self.names.get(name).into_iter().chain(globs.collect::<Vec<_>>())

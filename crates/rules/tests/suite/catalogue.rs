@@ -1,12 +1,12 @@
-//! The field table that the recorded cases were made with, and rows read from their JSON events.
+//! The field table that the recorded cases were made with, a few more fields, and rows read from their JSON events.
 
 use std::borrow::Cow;
 
 use castellan_event::{FieldArg, FieldDef, FieldType, Level, Row, Value};
 use serde_json::Value as Json;
 
-pub(crate) static FIELDS: &[FieldDef] = &[
-    field("correlation.id", FieldType::U64, FieldArg::None),
+pub(crate) static FIELDS: &[FieldDef<'static>] = &[
+    FieldDef { suggested: true, ..field("correlation.id", FieldType::U64, FieldArg::None) },
     field("agent.name", FieldType::Text, FieldArg::None),
     field("agent.hook_event_name", FieldType::Text, FieldArg::None),
     field("agent.session_id", FieldType::Text, FieldArg::None),
@@ -23,14 +23,25 @@ pub(crate) static FIELDS: &[FieldDef] = &[
     field("test.str2", FieldType::Text, FieldArg::None),
     field("test.num", FieldType::U64, FieldArg::None),
     field("test.bool", FieldType::Bool, FieldArg::None),
-    field("test.strs", FieldType::TextList, FieldArg::None),
-    field("test.nums", FieldType::U64List, FieldArg::None),
+    FieldDef { list: true, ..field("test.strs", FieldType::Text, FieldArg::None) },
+    FieldDef { list: true, ..field("test.nums", FieldType::U64, FieldArg::None) },
     field("test.kv", FieldType::Text, FieldArg::Key),
     field("test.idx", FieldType::Text, FieldArg::Index),
+    // Types that the recorded table does not have.
+    field("test.ip", FieldType::Ip, FieldArg::None),
+    field("test.net", FieldType::Net, FieldArg::None),
+    field("test.bytes", FieldType::Bytes, FieldArg::None),
+    field("test.bytes2", FieldType::Bytes, FieldArg::None),
+    FieldDef { list: true, ..field("test.ips", FieldType::Ip, FieldArg::None) },
+    FieldDef { list: true, ..field("test.nets", FieldType::Net, FieldArg::None) },
+    FieldDef { list: true, ..field("test.bools", FieldType::Bool, FieldArg::None) },
+    FieldDef { list: true, ..field("test.buffers", FieldType::Bytes, FieldArg::None) },
+    field("test.optional", FieldType::Text, FieldArg::Optional),
+    FieldDef { level: Level::Command, ..field("test.command", FieldType::Text, FieldArg::None) },
 ];
 
-const fn field(name: &'static str, ty: FieldType, arg: FieldArg) -> FieldDef {
-    FieldDef { name, ty, level: Level::Call, arg, meaning: "" }
+const fn field(name: &'static str, ty: FieldType, arg: FieldArg) -> FieldDef<'static> {
+    FieldDef { name, ty, list: false, level: Level::Call, arg, suggested: false, meaning: "" }
 }
 
 /// An event: field name to value; a missing key is an absent field.
@@ -41,24 +52,42 @@ impl Row for JsonRow<'_> {
         let def = &FIELDS[field];
         let json = match (def.name, arg) {
             ("test.kv", Some(key)) => &self.0["test.kv"][key],
+            ("test.optional", Some(key)) => &self.0[format!("test.optional[{key}]")],
             ("test.idx", Some(index)) => &self.0["test.strs"][index.parse::<usize>().unwrap()],
             (name, _) => &self.0[name],
         };
-        match (def.ty, json) {
-            (_, Json::Null) => Value::Absent,
-            (FieldType::Text, json) => Value::Text(text(json)),
-            (FieldType::U64, json) => Value::U64(json.as_u64().unwrap()),
-            (FieldType::Bool, json) => Value::Bool(json.as_bool().unwrap()),
-            (FieldType::TextList, json) => {
-                Value::TextList(json.as_array().unwrap().iter().map(text).collect())
-            }
-            (FieldType::U64List, json) => {
-                Value::U64List(json.as_array().unwrap().iter().map(|one| one.as_u64().unwrap()).collect())
-            }
+        value(def.ty, json)
+    }
+}
+
+fn value(ty: FieldType, json: &Json) -> Value<'_> {
+    match (ty, json) {
+        (_, Json::Null) => Value::Absent,
+        (_, Json::Array(all)) => Value::List(all.iter().map(|one| value(ty, one)).collect()),
+        // The value of a network field may be an address in it.
+        (FieldType::Ip | FieldType::Net, json) => {
+            let written = json.as_str().unwrap();
+            written.parse().map_or_else(|_| Value::Ip(written.parse().unwrap()), Value::Net)
         }
+        (FieldType::U64, json) => Value::U64(json.as_u64().unwrap()),
+        (FieldType::Bool, json) => Value::Bool(json.as_bool().unwrap()),
+        (_, json) => Value::Text(text(json)),
     }
 }
 
 fn text(json: &Json) -> Cow<'_, [u8]> {
     Cow::Borrowed(json.as_str().unwrap().as_bytes())
+}
+
+/// A value as Falco writes it among the output fields.
+pub(crate) fn json_of(value: &Value<'_>) -> Json {
+    match value {
+        Value::Absent => Json::Null,
+        Value::Text(text) => String::from_utf8_lossy(text).into(),
+        Value::U64(number) => (*number).into(),
+        Value::Bool(value) => (*value).into(),
+        Value::Ip(address) => address.to_string().into(),
+        Value::Net(net) => net.to_string().into(),
+        Value::List(all) => all.iter().map(json_of).collect(),
+    }
 }

@@ -1,10 +1,11 @@
-//! The own corpus: every `tests/data/*.yaml` is loaded and run on `events.jsonl`; what comes out is compared with the file
-//! beside it that ends in `.expect`. `UPDATE_EXPECT=1` writes those files anew: read the difference before keeping it.
+//! The own corpus: every `tests/data/*.yaml` is loaded and run on `events.jsonl`, or on the file of events that has its name;
+//! what comes out is compared with the file beside it that ends in `.expect`. Files with `_44` at the end of their name are
+//! read as by engine 0.44. `UPDATE_EXPECT=1` writes those files anew: read the difference before keeping it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use castellan_rules::{Options, Source, load};
+use castellan_rules::{Engine, Options, Source, load};
 use serde_json::Value as Json;
 
 use crate::catalogue::{FIELDS, JsonRow};
@@ -17,11 +18,12 @@ fn corpus() {
     files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
     files.sort();
     assert!(files.len() > 10, "the corpus is there");
-    let events = std::fs::read_to_string(folder.join("events.jsonl")).unwrap();
-    let events: Vec<Json> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let shared = std::fs::read_to_string(folder.join("events.jsonl")).unwrap();
     let mut failed = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
+        let events = std::fs::read_to_string(file.with_extension("jsonl")).unwrap_or_else(|_| shared.clone());
+        let events: Vec<Json> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let found = outcome(file.file_name().unwrap().to_str().unwrap(), text, &events);
         let expect = file.with_extension("expect");
         if std::env::var_os("UPDATE_EXPECT").is_some() {
@@ -37,7 +39,9 @@ fn corpus() {
 
 /// The problems as rendered, the conditions as printed, and which events each rule matches with which messages.
 fn outcome(name: &str, text: String, events: &[Json]) -> String {
-    let loaded = load(&[Source { name: name.to_owned(), text: text.clone() }], FIELDS, &Options::default());
+    let engine = if name.ends_with("_44.yaml") { Engine::V0_44 } else { Engine::V0_43 };
+    let options = Options { engine, ..Options::default() };
+    let loaded = load(&[Source { name: name.to_owned(), text: text.clone() }], FIELDS, &options);
     let mut out = String::new();
     for problem in &loaded.problems {
         writeln!(out, "{}\n", problem.render(Some(&text))).unwrap();

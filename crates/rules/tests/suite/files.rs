@@ -32,6 +32,15 @@ fn check(files: &[&str], options: &Options, expected_problems: &[&str], expected
     assert_eq!(names, expected_hits, "{files:#?}");
 }
 
+/// Some editors begin a file with it; Falco's YAML library passes over it, too.
+#[test]
+fn a_byte_order_mark_at_the_start_is_passed_over() {
+    let marked = format!("\u{feff}{}", rule("r", "tool.name = Bash"));
+    check(&[&marked], &Options::default(), &[], &["r"]);
+    let inside = format!("{}\u{feff}{}", rule("r", "tool.name = Bash"), rule("s", "tool.name = Bash"));
+    check(&[&inside], &Options::default(), &["0: LOAD_ERR_YAML_PARSE"], &[]);
+}
+
 #[test]
 fn files_load_cumulatively() {
     let all = Options::default();

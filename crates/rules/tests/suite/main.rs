@@ -1,9 +1,12 @@
-//! The tests of the rule language: recorded answers of real Falco, real rule files, an own corpus, and properties.
+//! The tests of the rule language: an own corpus and properties. What real Falco answers is held against it in `conformance`.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod bad_input;
 mod catalogue;
 mod corpus;
-mod falco_cases;
+mod engine;
+mod export;
 mod files;
+mod lints;
+mod options;
 mod properties;
-mod real_rules;

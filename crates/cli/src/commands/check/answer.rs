@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use castellan_agents::AgentId;
-use castellan_event::{Answers, Call, Decision, Finding, Mode, PatchOp, Verdict};
+use castellan_event::{Answers, Call, Decision, Finding, Layer, Mode, PatchOp, Verdict};
 use castellan_rules::Rule;
 use serde_json::{Value as Json, json};
 
@@ -17,6 +17,8 @@ pub(super) struct Answered<'a> {
     pub(super) agent: AgentId,
     pub(super) call: &'a Call,
     pub(super) decision: &'a Decision,
+    /// Labels of the marks that the call would set on its session.
+    pub(super) marks: &'a [String],
     pub(super) answers: &'a Answers,
     pub(super) loaded: &'a LoadedPolicy,
     /// The mode in force.
@@ -56,6 +58,7 @@ impl Answered<'_> {
             "answer": self.decision.answer.as_str(),
             "reason": self.decision.reason,
             "findings": findings,
+            "marks": self.marks,
             "agent": self.call.agent.name,
             "tool": self.call.tool.name,
             "cwd": self.call.agent.cwd,
@@ -86,15 +89,17 @@ impl Answered<'_> {
             "verdict": finding.verdict.as_str(),
             "code": finding.code.as_str(),
             "rule": finding.rule,
-            "file": rule.map(|rule| rule.file.as_str()),
+            "layer": finding.layer.map(Layer::as_str),
+            "file": rule.map(|rule| &*rule.file),
             "line": rule.map(|rule| rule.line),
             "message": finding.message,
         })
     }
 
     fn rule(&self, finding: &Finding) -> Option<&Rule> {
-        let rules = self.loaded.policy.rules().rules();
-        rules.iter().find(|rule| !finding.rule.is_empty() && rule.name == finding.rule)
+        let mut rules = self.loaded.policy.rules();
+        let found = rules.find(|of| Some(of.layer) == finding.layer && of.rule.name == finding.rule);
+        found.map(|of| of.rule)
     }
 
     fn facts(&self, with_policy: bool) -> Vec<Vec<Cell>> {
@@ -107,6 +112,9 @@ impl Answered<'_> {
         for (op, path, real) in self.files() {
             let name = if op.is_empty() { "file".to_owned() } else { format!("file, {}", op.to_lowercase()) };
             rows.push(row(&name, &arrow(path, real)));
+        }
+        if !self.marks.is_empty() {
+            rows.push(row("marks", &self.marks.join(", ")));
         }
         if with_policy {
             rows.push(row("policy", self.loaded.policy.hash()));
@@ -151,7 +159,7 @@ impl Answered<'_> {
         }
         if self.daemon_policy.as_ref().is_some_and(|policy| policy != self.loaded.policy.hash()) {
             hints.push(
-                "the running daemon has other rules than the files: `castellan restart` loads these"
+                "the running daemon has other rules than the files: `castellan apply` puts these in force"
                     .to_owned(),
             );
         }

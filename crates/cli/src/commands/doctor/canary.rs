@@ -1,5 +1,5 @@
 //! A live call through the real hook, started as the agent starts it: with the agent's environment, and for Codex through
-//! the user's login shell with its startup files. The call is of a tool that a shipped rule denies; nothing runs it.
+//! the user's login shell with its startup files. The call is of a tool that a built-in rule denies; nothing runs it.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{Read, Write};
@@ -82,9 +82,8 @@ fn judge(agent: AgentId, mode: Mode, answer: &Answer, record: &CallRecord) -> an
     match mode {
         Mode::Enforce if denied => Ok(()),
         Mode::Enforce if record.verdict != "deny" => {
-            bail!(
-                "it was not denied: the shipped rule `Deny the castellan canary` is switched off or changed"
-            )
+            // The rule is built in, and no file or setting reaches it.
+            bail!("it was not denied, although castellan's own rules deny it in every configuration")
         }
         Mode::Enforce => bail!("the hook did not answer with a denial: {}", answer.stdout.trim()),
         Mode::Monitor | Mode::Passthrough if is_deferral(exit, &answer.stdout) => Ok(()),

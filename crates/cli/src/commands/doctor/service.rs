@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use castellan_daemon::{
-    Config, ControlClient, ControlError, Layout, PolicyOrigin, StatusReport, load_policy,
+    Config, ControlClient, ControlError, Layout, PolicyOrigin, StatusReport, load_policy, read_applied,
 };
 use castellan_rules::{Problem, Severity};
 use castellan_wire::Home;
@@ -13,6 +13,7 @@ use rustix::fs::Access;
 use super::Check;
 use crate::agent_files::is_executable;
 use crate::commands::log::problems;
+use crate::commands::status::{WATCHED, waiting};
 use crate::launch;
 use crate::output;
 
@@ -133,32 +134,54 @@ fn socket_check(socket: &Path) -> Check {
     }
 }
 
+/// The files as they are now, and what of them is in force.
 fn rules(layout: &Layout, status: Option<&StatusReport>) -> Vec<Check> {
+    let mut checks = status.map(|status| in_force(layout, status)).unwrap_or_default();
     let config = match Config::read(&layout.config_file()) {
         Ok(config) => config,
         Err(error) => {
-            return vec![Check::bad("configuration", error.to_string(), "mend it, then castellan restart")];
+            checks.push(Check::bad("configuration", error.to_string(), "mend it, then castellan apply"));
+            return checks;
         }
     };
     let loaded = load_policy(layout, &config);
-    let mut checks: Vec<Check> = loaded.problems.iter().map(problem).collect();
+    checks.extend(loaded.problems.iter().map(problem));
     match &loaded.origin {
         PolicyOrigin::Current => {
-            let count = loaded.policy.rules().rules().iter().filter(|rule| rule.enabled).count();
+            let count = loaded.policy.rules().filter(|rule| rule.rule.enabled).count();
             checks.push(Check::good("rules", format!("{count} rules load")));
         }
         PolicyOrigin::LastGood(why) => {
-            let what = format!("the last good rules are in force, not the files: {why}");
+            let what = format!("the rule files do not load, those that were applied stay in force: {why}");
             checks.push(Check::bad("rules", what, "castellan rules validate"));
         }
         PolicyOrigin::Missing(why) => {
-            let what = format!("no rules are in force, all but reading is denied: {why}");
+            let what = format!("the rule files do not load: {why}");
             checks.push(Check::bad("rules", what, "castellan rules validate"));
         }
     }
-    if status.is_some_and(|status| status.policy != loaded.policy.hash()) {
-        let what = "the running daemon has other rules than the files";
-        checks.push(Check::doubtful("rules", what, "castellan restart"));
+    checks
+}
+
+/// What the daemon says of the set in force.
+fn in_force(layout: &Layout, status: &StatusReport) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if status.policy_origin == "missing" {
+        let what = format!("nothing is in force, all but reading is denied: {}", status.problems.join("; "));
+        checks.push(Check::bad("rules", what, "castellan apply"));
+    }
+    if !status.applied.is_empty() && read_applied(layout).ok().is_none_or(|set| set.hash() != status.applied)
+    {
+        let what =
+            "the applied set on disk was changed, by whom else than castellan; the next start would load it";
+        checks.push(Check::bad("rules", what, "castellan apply"));
+    }
+    if let Some(waiting) = waiting(status) {
+        checks.push(Check::doubtful("rules", waiting, "castellan apply"));
+    }
+    if status.reload == "watch" {
+        let remedy = "set `rules.reload = \"apply\"` in config.toml, then castellan apply";
+        checks.push(Check::doubtful("rules", WATCHED, remedy));
     }
     checks
 }

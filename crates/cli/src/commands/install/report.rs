@@ -43,6 +43,7 @@ impl Report {
                 Shipped::Kept(path) => {
                     self.row("rules kept", path, "yours is in force; the new one lies here")
                 }
+                Shipped::Removed(path) => self.row("rules removed", path, "castellan has them built in now"),
             }
         }
     }
@@ -87,7 +88,35 @@ impl Report {
 
     /// A daemon of another version goes on until somebody restarts it.
     pub(super) fn outdated(&mut self, version: &str) {
-        self.failures.push(format!("the daemon of version {version} still runs: castellan restart"));
+        self.failures.push(format!(
+            "the daemon of version {version} still runs: castellan restart; then castellan apply, if rules have changed"
+        ));
+    }
+
+    /// What became of rule files that castellan itself has updated: applied, or left because somebody has to look at files
+    /// that others have edited.
+    pub(super) fn rules(&mut self, applied: anyhow::Result<Result<Vec<String>, Vec<String>>>) {
+        match applied {
+            Ok(Ok(files)) => {
+                for file in files {
+                    self.rows.push(vec!["rules applied".into(), file.into()]);
+                }
+            }
+            Ok(Err(waiting)) => {
+                let files = waiting.join(", ");
+                self.failures
+                    .push(format!("edited files wait until somebody looks: castellan apply ({files})"));
+            }
+            Err(error) => {
+                let why = output::message(&error);
+                self.failures.push(format!("updated rules are not in force yet: castellan apply ({why})"));
+            }
+        }
+    }
+
+    /// Files on disk count for nothing until they are applied.
+    pub(super) fn nothing_in_force(&mut self) {
+        self.failures.push("no rules are in force, all but reading is denied: castellan apply".to_owned());
     }
 
     pub(super) fn mode(&mut self, mode: Mode) {

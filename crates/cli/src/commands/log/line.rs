@@ -13,6 +13,10 @@ const WIDTHS: [usize; 5] = [19, 8, 11, 11, 0];
 /// Columns that stand before what a call does, with the gaps.
 const BEFORE_WHAT: usize = 19 + 8 + 11 + 11 + 4 * 2;
 
+/// Characters of a hash, and those of it that are shown.
+const HASH_CHARS: usize = 64;
+const HASH_CHARS_SHOWN: usize = 13;
+
 /// Characters of what a call does at least, however narrow the terminal.
 const WHAT_MIN: usize = 30;
 
@@ -41,7 +45,9 @@ fn cells(record: &Record, columns: usize) -> Vec<Cell> {
         Record::Control(control) => {
             let (word, style) = if control.accepted { ("done", GOOD) } else { ("refused", WARN) };
             let who = format!("by process {}", control.peer_pid);
-            let text = [&control.action, &control.argument, &who, &control.message].map(String::as_str);
+            let argument =
+                if columns == usize::MAX { control.argument.clone() } else { shortened(&control.argument) };
+            let text = [&control.action, &argument, &who, &control.message].map(String::as_str);
             vec![Cell::new(word, style), "castellan".into(), "control".into(), joined(&text)]
         }
         Record::Failure(failure) => {
@@ -65,7 +71,7 @@ fn cells(record: &Record, columns: usize) -> Vec<Cell> {
 }
 
 fn call_cells(call: &CallRecord, columns: usize) -> Vec<Cell> {
-    let why = why(call);
+    let why = output::printable(&why(call, columns == usize::MAX));
     let what = cut(&one_line(&what(call)), columns.saturating_sub(why.chars().count() + 2));
     let verdict = Cell::new(shown_verdict(call), verdict_style(&call.verdict));
     let mut cells = vec![verdict, Cell::from(&call.agent), tool(&call.tool), Cell::from(what)];
@@ -94,14 +100,40 @@ fn what(call: &CallRecord) -> String {
     paths.collect::<Vec<_>>().join(", ")
 }
 
-/// The request and the rules that made the verdict.
-fn why(call: &CallRecord) -> String {
+/// The request, the rules that made the verdict, and the marks that the call set. Whose the rules are is said of those that
+/// the user cannot change, and with `verbose` of all.
+fn why(call: &CallRecord, verbose: bool) -> String {
     let decisive = call.findings.iter().filter(|finding| finding.verdict == call.verdict);
-    let named = decisive.map(|finding| if finding.rule.is_empty() { &finding.code } else { &finding.rule });
-    let mut words: Vec<String> = named.cloned().collect();
+    let named = decisive.map(|finding| match (finding.rule.as_str(), finding.layer.as_str()) {
+        ("", _) => finding.code.clone(),
+        (rule, "") => rule.to_owned(),
+        (rule, "user") if !verbose => rule.to_owned(),
+        (rule, layer) => format!("{rule} ({layer})"),
+    });
+    let mut words: Vec<String> = named.collect();
     words.dedup();
     let rules = words.join(", ");
-    if call.request.is_empty() { rules } else { format!("{} {rules}", call.request) }
+    let marks = call.marks.iter().map(|mark| mark.label.as_str()).collect::<Vec<_>>().join(", ");
+    let marks = if marks.is_empty() { marks } else { format!("marks {marks}") };
+    [call.request.as_str(), &rules, &marks]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// A text whose hashes are cut to what tells them apart.
+fn shortened(text: &str) -> String {
+    let is_hash = |word: &str| word.len() == HASH_CHARS && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let shorten = |word: &str| {
+        let (hash, comma) = word.strip_suffix(',').map_or((word, ""), |hash| (hash, ","));
+        if is_hash(hash) {
+            format!("{}{comma}", output::cut(hash, HASH_CHARS_SHOWN))
+        } else {
+            word.to_owned()
+        }
+    };
+    text.split(' ').map(shorten).collect::<Vec<_>>().join(" ")
 }
 
 fn tool(name: &str) -> Cell {

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use castellan_event::{FIELDS, FieldArg, FieldDef, FieldType, Level};
-use serde_json::{Value as Json, json};
+use castellan_event::{FIELDS, FieldArg, FieldDef, FieldType};
+use castellan_falco::FieldTable;
 
 use crate::exit::Exit;
 use crate::output::{self, Cell, FAINT};
@@ -15,7 +15,7 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
 
-    /// Print JSON
+    /// Print JSON: a table for `--fields`
     #[arg(long)]
     json: bool,
 }
@@ -23,12 +23,11 @@ pub(crate) struct Options {
 pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
     let mut out = anstream::stdout();
     if options.json {
-        let fields: Vec<Json> = FIELDS.iter().map(json_of).collect();
-        writeln!(out, "{:#}", Json::Array(fields))?;
+        writeln!(out, "{:#}", FieldTable::castellan().to_json())?;
     } else if options.markdown {
         writeln!(out, "| field | type | level | meaning |\n|---|---|---|---|")?;
         for field in FIELDS {
-            let (name, ty, level) = (name(field), type_word(field.ty), level_word(field.level));
+            let (name, ty, level) = (name(field), type_word(field), field.level.as_str());
             writeln!(out, "| `{name}` | {ty} | {level} | {} |", field.meaning.replace('|', "\\|"))?;
         }
     } else {
@@ -38,42 +37,35 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn row(field: &FieldDef) -> Vec<Cell> {
+fn row(field: &FieldDef<'_>) -> Vec<Cell> {
     let faint = |word| Cell::new(word, FAINT);
-    vec![name(field).into(), faint(type_word(field.ty)), faint(level_word(field.level)), field.meaning.into()]
-}
-
-fn json_of(field: &FieldDef) -> Json {
-    json!({
-        "name": field.name,
-        "type": type_word(field.ty),
-        "level": level_word(field.level),
-        "argument": argument_word(field.arg),
-        "meaning": field.meaning,
-    })
+    vec![name(field).into(), faint(type_word(field)), faint(field.level.as_str()), field.meaning.into()]
 }
 
 /// The name as it is written in a condition.
-fn name(field: &FieldDef) -> String {
+fn name(field: &FieldDef<'_>) -> String {
     match field.arg {
         FieldArg::None => field.name.to_owned(),
-        FieldArg::Key | FieldArg::Index => format!("{}[{}]", field.name, argument_word(field.arg)),
+        FieldArg::Key | FieldArg::Index | FieldArg::Optional => {
+            format!("{}[{}]", field.name, argument_word(field.arg))
+        }
     }
 }
 
-fn type_word(ty: FieldType) -> &'static str {
-    match ty {
-        FieldType::Text => "text",
-        FieldType::U64 => "number",
-        FieldType::Bool => "bool",
-        FieldType::TextList => "text list",
-        FieldType::U64List => "number list",
-    }
-}
-
-fn level_word(level: Level) -> &'static str {
-    match level {
-        Level::Call => "call",
+fn type_word(field: &FieldDef<'_>) -> &'static str {
+    match (field.ty, field.list) {
+        (FieldType::Text, false) => "text",
+        (FieldType::U64, false) => "number",
+        (FieldType::Bool, false) => "bool",
+        (FieldType::Bytes, false) => "bytes",
+        (FieldType::Ip, false) => "address",
+        (FieldType::Net, false) => "network",
+        (FieldType::Text, true) => "text list",
+        (FieldType::U64, true) => "number list",
+        (FieldType::Bool, true) => "bool list",
+        (FieldType::Bytes, true) => "bytes list",
+        (FieldType::Ip, true) => "address list",
+        (FieldType::Net, true) => "network list",
     }
 }
 
@@ -82,5 +74,6 @@ fn argument_word(arg: FieldArg) -> &'static str {
         FieldArg::None => "none",
         FieldArg::Key => "key",
         FieldArg::Index => "index",
+        FieldArg::Optional => "optional",
     }
 }

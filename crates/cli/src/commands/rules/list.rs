@@ -3,8 +3,7 @@
 use std::io::Write;
 
 use castellan_daemon::Config;
-use castellan_policy::Tags;
-use castellan_rules::Rule;
+use castellan_policy::PolicyRule;
 use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
@@ -24,14 +23,12 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
     let config = Config::read(&layout.config_file())?;
     let loaded = policy::load(&layout, &config)?;
-    let rules = loaded.policy.rules().rules();
-    let tags = &config.settings.tags;
     let mut out = anstream::stdout();
     if options.json {
-        let rules: Vec<Json> = rules.iter().map(|rule| json_of(rule, tags)).collect();
+        let rules: Vec<Json> = loaded.policy.rules().map(json_of).collect();
         writeln!(out, "{:#}", Json::Array(rules))?;
     } else {
-        let rows: Vec<Vec<Cell>> = rules.iter().map(|rule| row(rule, tags)).collect();
+        let rows: Vec<Vec<Cell>> = loaded.policy.rules().map(row).collect();
         output::write_table(&mut out, &rows)?;
     }
     let mut err = anstream::stderr();
@@ -48,23 +45,25 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
 }
 
-fn row(rule: &Rule, tags: &Tags) -> Vec<Cell> {
-    let word = tags.verdict_of(rule).as_str();
+fn row(PolicyRule { rule, verdict, .. }: PolicyRule<'_>) -> Vec<Cell> {
+    let word = verdict.as_str();
     let name = if rule.enabled { rule.name.clone() } else { format!("{} (disabled)", rule.name) };
     let place = format!("{}:{}", rule.file, rule.line);
     let priority = Cell::new(rule.priority.as_str(), FAINT);
     vec![Cell::new(word, verdict_style(word)), name.into(), priority, Cell::new(place, FAINT)]
 }
 
-fn json_of(rule: &Rule, tags: &Tags) -> Json {
+fn json_of(PolicyRule { layer, rule, verdict, marks }: PolicyRule<'_>) -> Json {
     json!({
         "name": rule.name,
-        "verdict": tags.verdict_of(rule).as_str(),
+        "verdict": verdict.as_str(),
+        "layer": layer.as_str(),
+        "marks": marks,
         "priority": rule.priority.as_str(),
         "enabled": rule.enabled,
-        "tags": rule.tags,
+        "tags": &*rule.tags,
         "description": rule.desc,
-        "file": rule.file,
+        "file": &*rule.file,
         "line": rule.line,
     })
 }

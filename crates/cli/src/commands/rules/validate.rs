@@ -1,14 +1,14 @@
 //! `castellan rules validate`: what is wrong in rule files, each with its line and a remedy.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context;
-use castellan_daemon::{Config, load_policy};
-use castellan_event::FIELDS;
-use castellan_rules::{self as rules, Problem, Severity, Source};
-use serde_json::{Value as Json, json};
+use castellan_daemon::Config;
+use castellan_falco::load_result;
+use castellan_rules::{Problem, Severity, Source};
 
+use crate::commands::rules::language::Language;
+use crate::commands::rules::{sources, write_problems};
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::output::{self, BAD, GOOD, WARN};
@@ -16,51 +16,45 @@ use crate::output::{self, BAD, GOOD, WARN};
 /// Options of `castellan rules validate`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Files to look at, in the order in which they load; without any, those of the home
+    /// Files to look at, in the order in which they load; without any, those in force: the home's and the built-in ones
     files: Vec<PathBuf>,
 
-    /// Print JSON
+    /// Report only what Falco reports, too: nothing that is castellan's own advice
+    #[arg(long)]
+    no_lints: bool,
+
+    /// End with code 1 at warnings, too
+    #[arg(long)]
+    deny_warnings: bool,
+
+    /// Print JSON as `falco --validate` does
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    language: Language,
 }
 
 pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
     let config = Config::read(&layout.config_file())?;
-    let (sources, problems) = if options.files.is_empty() {
-        layout
-            .rules_shipped()
-            .metadata()
-            .context("there are no rule files yet: run `castellan install`, or name files")?;
-        let loaded = load_policy(&layout, &config);
-        (loaded.sources, loaded.problems)
-    } else {
-        let sources = options.files.iter().map(|file| read(file)).collect::<anyhow::Result<Vec<_>>>()?;
-        let loaded = rules::load(&sources, FIELDS, &config.rule_options);
-        (sources, loaded.problems)
-    };
-    let has_errors = problems.iter().any(|problem| problem.severity == Severity::Error);
+    let mut reading = options.language.read(&config)?;
+    reading.options.lints = !options.no_lints;
+    let layers = sources::named_or_in_force(&options.files, &layout, &config)?;
+    let loaded = sources::load(layers, &reading);
+    let problems = loaded.problems();
     if options.json {
-        let problems: Vec<Json> = problems.iter().map(json_of).collect();
-        writeln!(anstream::stdout(), "{:#}", json!({ "ok": !has_errors, "problems": problems }))?;
+        writeln!(anstream::stdout(), "{:#}", load_result::json(&loaded.sources, &problems))?;
     } else {
-        write(global, &sources, &problems)?;
+        write(global, &loaded.sources, &problems)?;
     }
-    Ok(if has_errors { Exit::No } else { Exit::Done })
-}
-
-fn read(file: &Path) -> anyhow::Result<Source> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("`{}`", file.display()))?;
-    Ok(Source { name: file.display().to_string(), text })
+    let refused = loaded.has_errors() || (options.deny_warnings && !problems.is_empty());
+    Ok(if refused { Exit::No } else { Exit::Done })
 }
 
 fn write(global: &Global, sources: &[Source], problems: &[Problem]) -> anyhow::Result<()> {
     let mut out = anstream::stdout();
-    for problem in problems {
-        let source = sources.iter().find(|source| source.name == problem.file);
-        let rendered = output::printable_lines(&problem.render(source.map(|source| source.text.as_str())));
-        writeln!(out, "{rendered}\n")?;
-    }
+    write_problems(&mut out, sources, problems)?;
     let found = |severity, what| {
         let count = problems.iter().filter(|problem| problem.severity == severity).count();
         (count, output::counted(count, what))
@@ -76,21 +70,4 @@ fn write(global: &Global, sources: &[Source], problems: &[Problem]) -> anyhow::R
         writeln!(out, "{GOOD}no problems{GOOD:#} in {files}")?;
     }
     Ok(())
-}
-
-fn json_of(problem: &Problem) -> Json {
-    let severity = match problem.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    };
-    json!({
-        "severity": severity,
-        "code": problem.code,
-        "message": problem.message,
-        "item": problem.item,
-        "help": problem.help,
-        "file": problem.file,
-        "line": problem.line,
-        "column": problem.column,
-    })
 }

@@ -1,0 +1,64 @@
+//! What differs between what Falco answered and what this engine answers. Messages of problems need not be equal, codes must.
+
+use castellan_rules::Severity;
+
+use crate::answer::Answer;
+use crate::case::{Case, LoadedFile, Said};
+
+/// The first difference, in words.
+pub(crate) fn difference(case: &Case, ours: &Answer) -> Option<String> {
+    if ours.loaded.has_errors() == case.falco.ok {
+        let word = if case.falco.ok { "loads" } else { "does not load" };
+        return Some(format!("in Falco it {word}: {}{}", codes_of(case), problems(ours)));
+    }
+    let codes = case.falco.load.iter().find_map(|file| codes(file, ours));
+    codes.or_else(|| if ours.loaded.has_errors() { None } else { alerts(case, ours) })
+}
+
+/// Falco stops at the first error of a file, and tells of unused names in files that load; this engine reports everything, so
+/// of a file with errors it may report more.
+fn codes(file: &LoadedFile, ours: &Answer) -> Option<String> {
+    let here = |severity: Severity| {
+        let all = ours.loaded.problems.iter();
+        let here = all.filter(|problem| problem.severity == severity && problem.file == file.name);
+        let mut codes: Vec<&str> = here.map(|problem| problem.code).filter(|code| !is_own(code)).collect();
+        codes.sort_unstable();
+        codes
+    };
+    let theirs = |said: &'_ [Said]| {
+        let mut codes: Vec<String> = said.iter().map(|said| said.code.clone()).collect();
+        codes.sort_unstable();
+        codes
+    };
+    let (errors, warnings) = (theirs(&file.errors), theirs(&file.warnings));
+    let (our_errors, our_warnings) = (here(Severity::Error), here(Severity::Warning));
+    let agree = if errors.is_empty() {
+        our_errors.is_empty() && our_warnings == warnings
+    } else {
+        errors.iter().all(|code| our_errors.contains(&code.as_str()))
+            && warnings.iter().all(|code| our_warnings.contains(&code.as_str()))
+    };
+    let text = || format!("`{}`: Falco has {errors:?} {warnings:?}{}", file.name, problems(ours));
+    if agree { None } else { Some(text()) }
+}
+
+/// Codes that Falco 0.43 does not have: they may be reported in addition.
+fn is_own(code: &str) -> bool {
+    code.starts_with("CASTELLAN_") || code == "LOAD_UNKNOWN_KEY"
+}
+
+fn alerts(case: &Case, ours: &Answer) -> Option<String> {
+    let theirs = &case.falco.alerts;
+    let at = (0..theirs.len().max(ours.alerts.len())).find(|at| theirs.get(*at) != ours.alerts.get(*at))?;
+    let text = format!("alert {at}:\n  falco {:?}\n  ours  {:?}", theirs.get(at), ours.alerts.get(at));
+    Some(text)
+}
+
+fn codes_of(case: &Case) -> String {
+    let said = case.falco.load.iter().flat_map(|file| file.errors.iter().chain(&file.warnings));
+    said.map(|said| said.code.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+fn problems(ours: &Answer) -> String {
+    ours.loaded.problems.iter().map(|problem| format!("\n  ours  {}", problem.one_line())).collect()
+}

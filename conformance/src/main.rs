@@ -1,0 +1,68 @@
+//! `castellan-conformance falco [PATH]` and `castellan-conformance rules [PATH] [-v]`: what real Falco answered, against what
+//! this engine answers. `cargo xtask conformance` runs it. Knows the recorded files' formats; the engine knows none of this.
+
+mod answer;
+mod case;
+mod described;
+mod difference;
+mod falco;
+mod known;
+mod rules;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["falco"] => recorded("falco").map_or(Ok(()), |folder| falco::run(&folder, falco::Scope::Recorded)),
+        ["falco", path] => given(path).and_then(|path| falco::run(&path, falco::Scope::Other)),
+        ["rules"] => recorded("rules").map_or(Ok(()), |folder| rules::run(&folder, false)),
+        ["rules", "-v"] => recorded("rules").map_or(Ok(()), |folder| rules::run(&folder, true)),
+        ["rules", path] => given(path).and_then(|path| rules::run(&path, false)),
+        ["rules", path, "-v"] | ["rules", "-v", path] => given(path).and_then(|path| rules::run(&path, true)),
+        _ => Err(anyhow::anyhow!("usage: cargo xtask conformance (falco [PATH] | rules [PATH] [-v])")),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("conformance: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A folder of what was recorded, beside the repository; without it nothing is run, and that is said.
+fn recorded(name: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/cases").join(name);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("SKIPPED: `{name}`: no recorded cases lie beside the repository, in ../shared/cases/{name}");
+    None
+}
+
+fn given(path: &str) -> anyhow::Result<PathBuf> {
+    let path = PathBuf::from(path);
+    if path.exists() { Ok(path) } else { bail!("`{}` does not exist", path.display()) }
+}
+
+/// The files of a folder with an extension, sorted; a file is itself.
+fn files(path: &Path, extension: &str) -> anyhow::Result<Vec<PathBuf>> {
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries = std::fs::read_dir(path).with_context(|| format!("`{}`", path.display()))?;
+    let files: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    let mut files = files?;
+    files.retain(|file| file.extension().is_some_and(|found| found == extension));
+    files.sort();
+    Ok(files)
+}
+
+fn read(file: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(file).with_context(|| format!("`{}`", file.display()))
+}

@@ -1,0 +1,219 @@
+//! `castellan apply`: shows what edited configuration and rule files would change, and puts them in force once a person
+//! has agreed. The daemon takes only the files that were shown.
+
+mod changes;
+mod read_set;
+mod summary;
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Read, Write};
+
+use anyhow::{Context, bail};
+use castellan_daemon::{ControlClient, FileSet, Layout, StatusReport, is_own_change, read_applied};
+use castellan_rules::{Problem, Severity};
+use rustix::io::Errno;
+use serde_json::{Value as Json, json};
+
+use self::changes::Change;
+use self::read_set::ReadSet;
+use self::summary::Summary;
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::limits::ANSWER_BYTES_MAX;
+use crate::output::{self, BAD, WARN};
+
+/// Options of `castellan apply`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Only show and validate: exit code 0 when nothing waits, 12 when something does, 1 when it does not load
+    #[arg(long)]
+    check: bool,
+
+    /// Do not ask; a person has to be there all the same
+    #[arg(long, short, conflicts_with = "check")]
+    yes: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The files on disk against the set in force.
+#[derive(Debug)]
+struct Proposal {
+    files: FileSet,
+    /// `None` when nothing is in force, or what is cannot be shown.
+    in_force: Option<FileSet>,
+    /// Why the set in force cannot be shown.
+    unknown: Option<&'static str>,
+    changes: Vec<Change>,
+    summary: Summary,
+    /// An error of the configuration, in a line.
+    config_error: Option<String>,
+    problems: Vec<Problem>,
+}
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let layout = global.layout()?;
+    let client = global.client()?;
+    let proposal = Proposal::read(&layout, &client.status()?)?;
+    let sound = !proposal.has_errors();
+    if !options.json {
+        proposal.write(&mut anstream::stdout(), global)?;
+    }
+    let exit = if !sound {
+        Exit::No
+    } else if proposal.is_nothing() {
+        Exit::Done
+    } else if options.check {
+        Exit::Pending
+    } else if !options.yes && !is_agreed()? {
+        global.note("nothing was applied")?;
+        Exit::No
+    } else {
+        client.apply(&proposal.files.hash())?;
+        Exit::Done
+    };
+    let applied = exit == Exit::Done && !proposal.is_nothing();
+    if options.json {
+        writeln!(anstream::stdout(), "{:#}", proposal.json(applied))?;
+    } else if applied {
+        let status = client.status()?;
+        let policy = status.policy.get(..12).unwrap_or_default();
+        global.note(&format!("applied: {} rules in mode {} ({policy})", status.rules, status.mode))?;
+    }
+    Ok(exit)
+}
+
+/// Applies what this version has changed about the shipped rule files, if nothing else waits. Returns the files that it has applied, or as an
+/// error those that nobody has looked at.
+pub(crate) fn apply_shipped(
+    layout: &Layout,
+    client: &ControlClient,
+    status: &StatusReport,
+) -> anyhow::Result<Result<Vec<String>, Vec<String>>> {
+    if status.pending.is_empty() {
+        return Ok(Ok(Vec::new()));
+    }
+    let files = FileSet::read(layout)?;
+    let Some(in_force) = in_force(layout, status) else { return Ok(Err(status.pending.clone())) };
+    let waiting = files.differing(&in_force);
+    let is_own = |name: &String| is_own_change(name, in_force.text_of(name), files.text_of(name));
+    if !waiting.iter().all(is_own) {
+        return Ok(Err(waiting));
+    }
+    client.apply(&files.hash())?;
+    Ok(Ok(waiting))
+}
+
+/// The set in force; `None` when there is none. What lies on disk counts only if it is what the daemon says.
+fn in_force(layout: &Layout, status: &StatusReport) -> Option<FileSet> {
+    read_applied(layout).ok().filter(|set| set.hash() == status.applied)
+}
+
+impl Proposal {
+    fn read(layout: &Layout, status: &StatusReport) -> anyhow::Result<Proposal> {
+        let own = env!("CARGO_PKG_VERSION");
+        if status.version != own {
+            bail!(
+                "the daemon is of version {}, this is {own}: run `castellan restart` first",
+                status.version
+            );
+        }
+        let files = FileSet::read(layout)?;
+        let in_force = in_force(layout, status);
+        let unknown = match (&in_force, status.applied.is_empty()) {
+            (Some(_), _) => None,
+            (None, true) => Some("nothing is in force: every file counts as new"),
+            (None, false) => Some(
+                "the applied set on disk is not the one in force, so somebody else has changed it: every file counts \
+                 as new",
+            ),
+        };
+        let before = in_force.as_ref().and_then(|set| ReadSet::of(set, layout).ok());
+        let (after, config_error) = match ReadSet::of(&files, layout) {
+            Ok(after) => (Some(after), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        Ok(Proposal {
+            changes: changes::between(in_force.as_ref(), &files),
+            summary: summary_of(before.as_ref(), after.as_ref()),
+            problems: after.as_ref().map(ReadSet::problems).unwrap_or_default(),
+            files,
+            in_force,
+            unknown,
+            config_error,
+        })
+    }
+
+    /// Whether the files are the set in force, and that lies on disk as it should.
+    fn is_nothing(&self) -> bool {
+        self.in_force.as_ref().is_some_and(|set| set.hash() == self.files.hash())
+    }
+
+    fn has_errors(&self) -> bool {
+        self.config_error.is_some() || self.problems.iter().any(|problem| problem.severity == Severity::Error)
+    }
+
+    fn write(&self, out: &mut impl Write, global: &Global) -> anyhow::Result<()> {
+        if self.is_nothing() {
+            global.note("nothing to apply: the files are those in force")?;
+            return Ok(());
+        }
+        if let Some(unknown) = self.unknown {
+            writeln!(out, "{WARN}{unknown}{WARN:#}\n")?;
+        }
+        for change in &self.changes {
+            change.write(out)?;
+            writeln!(out)?;
+        }
+        self.write_problems(out)?;
+        if self.has_errors() {
+            writeln!(out, "{BAD}these files do not load{BAD:#}: nothing was applied")?;
+        } else {
+            self.summary.write(out)?;
+        }
+        Ok(())
+    }
+
+    fn write_problems(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        if let Some(error) = &self.config_error {
+            writeln!(out, "{BAD}error{BAD:#}: {}\n", output::printable(error))?;
+        }
+        for problem in &self.problems {
+            let source = self.files.rules.iter().find(|source| source.name == problem.file);
+            let rendered = problem.render(source.map(|source| source.text.as_str()));
+            writeln!(out, "{}\n", output::printable_lines(&rendered))?;
+        }
+        Ok(())
+    }
+
+    fn json(&self, applied: bool) -> Json {
+        let problems = self.problems.iter().map(Problem::one_line);
+        json!({
+            "applied": applied,
+            "ok": !self.has_errors(),
+            "files": self.changes.iter().map(Change::json).collect::<Vec<_>>(),
+            "rules": self.summary.json(),
+            "problems": self.config_error.iter().cloned().chain(problems).collect::<Vec<_>>(),
+            "hash": self.files.hash(),
+        })
+    }
+}
+
+fn summary_of(before: Option<&ReadSet>, after: Option<&ReadSet>) -> Summary {
+    after.map(|after| Summary::between(before, after)).unwrap_or_default()
+}
+
+/// Asks at the terminal, wherever input and output go. Without one there is nobody to ask, and nobody is let through: the
+/// daemon says so, and records it.
+fn is_agreed() -> anyhow::Result<bool> {
+    let mut terminal = match OpenOptions::new().read(true).write(true).open("/dev/tty") {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::NXIO) => return Ok(true),
+        opened => opened.context("`/dev/tty`: you cannot be asked; `--yes` does without")?,
+    };
+    write!(terminal, "apply? [y/N] ")?;
+    let mut answer = String::new();
+    BufReader::new(terminal).take(ANSWER_BYTES_MAX).read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

@@ -1,0 +1,39 @@
+//! A set of files as `castellan apply` reads it: compiled as the daemon will, and once more for its reader, with what is
+//! doubtful in the user's rules and what they say.
+
+use std::collections::BTreeMap;
+
+use castellan_daemon::{Compiled, Config, ConfigError, FileSet, Layout};
+use castellan_event::FIELDS;
+use castellan_rules::{self as rules, Loaded, Problem};
+
+/// A set that can be compiled, if perhaps with errors.
+#[derive(Debug)]
+pub(super) struct ReadSet {
+    pub(super) config: Config,
+    pub(super) compiled: Compiled,
+    told: Loaded,
+}
+
+impl ReadSet {
+    pub(super) fn of(files: &FileSet, layout: &Layout) -> Result<ReadSet, ConfigError> {
+        let (config, compiled) = files.compile(layout)?;
+        let options = rules::Options { lints: true, describe: true, ..config.rule_options.clone() };
+        let told = rules::load(&files.rules, FIELDS, &options);
+        Ok(ReadSet { config, compiled, told })
+    }
+
+    /// What the daemon will find, and then the lints.
+    pub(super) fn problems(&self) -> Vec<Problem> {
+        let found = &self.compiled.problems;
+        let lints = self.told.problems.iter().filter(|problem| !found.contains(problem));
+        found.iter().chain(lints).cloned().collect()
+    }
+
+    /// The outputs of the user's rules as they are written, by the names of the rules.
+    pub(super) fn outputs(&self) -> BTreeMap<&str, &str> {
+        let described = self.told.description.iter().flat_map(|description| &description.rules);
+        let pairs = self.told.rules.rules().iter().zip(described);
+        pairs.map(|(rule, described)| (rule.name.as_str(), described.output.as_str())).collect()
+    }
+}

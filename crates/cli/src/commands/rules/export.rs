@@ -1,0 +1,54 @@
+//! `castellan rules export`: the same rules for a real Falco.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use castellan_daemon::Config;
+use castellan_falco::export;
+
+use crate::commands::rules::language::Language;
+use crate::commands::rules::sources;
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::new_file::{Access, NewFile};
+
+/// Options of `castellan rules export`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Files to export, in the order in which they load; without any, those in force: the home's and the built-in ones
+    files: Vec<PathBuf>,
+
+    /// Write a rule file for Falco
+    #[arg(long, required = true)]
+    falco: bool,
+
+    /// Write to this file, replacing what is there, and not to standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    language: Language,
+}
+
+pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let layout = global.layout()?;
+    let config = Config::read(&layout.config_file())?;
+    let known = sources::describe(&options.files, &options.language, &layout, &config)?;
+    let Some((loaded, engine)) = known else { return Ok(Exit::No) };
+    let yaml = export::yaml(&loaded.described()?, engine);
+    match &options.output {
+        Some(file) => {
+            put(file, &yaml).with_context(|| format!("`{}` cannot be written", file.display()))?;
+            global.note(&format!("wrote `{}`", file.display()))?;
+        }
+        None => write!(anstream::stdout(), "{yaml}")?,
+    }
+    Ok(Exit::Done)
+}
+
+fn put(file: &Path, yaml: &str) -> std::io::Result<()> {
+    // A bare name lies here.
+    let file = std::path::absolute(file)?;
+    NewFile::write(&file, yaml, &Access::Mode(0o644))?.put()
+}

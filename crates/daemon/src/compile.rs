@@ -1,0 +1,228 @@
+//! Rule files → policy: the one place where texts are compiled into what calls are judged by. It must not know where the
+//! texts come from.
+
+use castellan_event::{FIELDS, Layer};
+use castellan_policy::{LayerRules, Policy};
+use castellan_rules::{self as rules, Options, Problem, RuleSet, Severity, Source};
+
+use crate::config::Config;
+use crate::shipped::organisation_rules;
+
+/// A policy, and what was found in its rule files.
+#[derive(Debug)]
+pub struct Compiled {
+    /// To be used only when [`Compiled::error`] is none.
+    pub policy: Policy,
+    /// Errors and warnings, in the order of layers, files and lines.
+    pub problems: Vec<Problem>,
+}
+
+impl Compiled {
+    /// The first error, in one line: then the policy must not be used.
+    pub fn error(&self) -> Option<String> {
+        let errors = self.problems.iter().filter(|problem| problem.severity == Severity::Error);
+        errors.map(Problem::one_line).next()
+    }
+}
+
+/// Compiles the user's rule files, in their order, with the settings of a configuration, below the organisation's rules.
+/// Each layer is loaded by itself, and the organisation's with options of its own: nothing that the user's files or
+/// configuration say reaches it.
+pub fn compile(sources: &[Source], config: &Config) -> Compiled {
+    let organisation = organisation_rules();
+    let own_options = Options::default();
+    let own = rules::load(&organisation, FIELDS, &own_options);
+    let mut user = rules::load(sources, FIELDS, &config.rule_options);
+    for problem in &mut user.problems {
+        explain_built_in(problem, &own.rules);
+    }
+    let layers = vec![
+        LayerRules {
+            layer: Layer::Organisation,
+            rules: own.rules,
+            sources: &organisation,
+            options: &own_options,
+        },
+        LayerRules { layer: Layer::User, rules: user.rules, sources, options: &config.rule_options },
+    ];
+    let problems = own.problems.into_iter().chain(user.problems).collect();
+    Compiled { policy: Policy::new(layers, config.settings.clone()), problems }
+}
+
+/// Says so where a user's file misses something of castellan's own rules. Those of an earlier castellan lay among the
+/// user's files, which could change them.
+fn explain_built_in(problem: &mut Problem, own: &RuleSet) {
+    if !problem.message.starts_with("there is no ") {
+        return;
+    }
+    let rules = own.rules().iter().map(|rule| &rule.name);
+    let mut names = rules.chain(own.macros()).chain(own.lists());
+    let is_missed = |name: &&String| {
+        problem.message.contains(&format!("`{name}`"))
+            || problem.message.contains("of this name") && problem.item.ends_with(&format!("'{name}'"))
+    };
+    if let Some(name) = names.find(is_missed) {
+        let why = format!("castellan's own `{name}` is built in, and no rule file can change or use it");
+        problem.help = Some(problem.help.take().map_or(why.clone(), |help| format!("{help}; {why}")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use castellan_event::{Agent, Call, Facts, Mode, Session, Tool, ToolKind, Verdict};
+    use castellan_policy::{RequestId, State, Tags, drive};
+    use castellan_rules::{Matching, Priority, Selected, Selection};
+
+    use super::*;
+    use crate::world::FileSystem;
+
+    /// Every rule of the organisation, as its layer has it.
+    fn organisation(compiled: &Compiled) -> BTreeMap<String, (String, &'static str, bool)> {
+        let rules = compiled.policy.rules().filter(|of| of.layer == Layer::Organisation);
+        let described = rules.map(|of| {
+            (of.rule.name.clone(), (of.rule.condition.clone(), of.verdict.as_str(), of.rule.enabled))
+        });
+        described.collect()
+    }
+
+    fn verdict(compiled: &Compiled, tool: &str, command: &str) -> Verdict {
+        let kind = if command.is_empty() { ToolKind::Unknown } else { ToolKind::Shell };
+        let call = Call {
+            correlation_id: 1,
+            agent: Agent { cwd: "/".into(), ..Agent::default() },
+            tool: Tool { name: tool.into(), name_raw: tool.into(), use_id: String::new(), kind, mcp: None },
+            input: serde_json::Value::Null,
+            input_text: String::new(),
+            command: (!command.is_empty()).then(|| command.to_owned()),
+            files: vec![],
+            problems: vec![],
+        };
+        let session = Session::default();
+        let next_request = RequestId::from_seed(0);
+        let state = State { mode: Mode::Enforce, agent_asks: true, next_request, session: &session };
+        drive(&call, &Facts::default(), &compiled.policy, &state, &FileSystem::default()).0.verdict
+    }
+
+    /// Checks that a user's rule file and configuration leave the organisation's rules as they are, and that they deny.
+    fn check(text: &str, config: &Config) {
+        let alone = compile(&[], &Config::default());
+        let compiled = compile(&[Source { name: "mine.yaml".into(), text: text.to_owned() }], config);
+        assert_eq!(compiled.error(), None, "{text}");
+        assert_eq!(organisation(&compiled), organisation(&alone), "{text}");
+        assert_eq!(verdict(&compiled, "castellan_canary", ""), Verdict::Deny, "{text}");
+        assert_eq!(verdict(&compiled, "Bash", "castellan mode monitor"), Verdict::Deny, "{text}");
+    }
+
+    #[test]
+    fn the_organisations_rules_load_without_a_word_and_all_deny() {
+        let compiled = compile(&[], &Config::default());
+        assert!(compiled.problems.is_empty(), "{:?}", compiled.problems);
+        let rules = organisation(&compiled);
+        assert!(rules.len() >= 4, "{rules:?}");
+        assert!(rules.values().all(|(_, verdict, enabled)| *verdict == "deny" && *enabled), "{rules:?}");
+    }
+
+    /// Every definition of the organisation's files again, as a user would write it to be rid of them.
+    #[test]
+    fn no_rule_file_of_a_user_changes_them() {
+        let config = Config::default();
+        let sources = organisation_rules();
+        let loaded = rules::load(&sources, FIELDS, &Options::default()).rules;
+        let each = |names: &[String], text: &dyn Fn(&String) -> String| -> String {
+            names.iter().map(text).collect()
+        };
+        let names: Vec<String> = loaded.rules().iter().map(|rule| rule.name.clone()).collect();
+        let never = "  desc: d\n  condition: tool.name = never\n  output: o\n  priority: DEBUG\n  source: coding_agent\n";
+        check(&each(loaded.lists(), &|name| format!("- list: {name}\n  items: []\n")), &config);
+        check(
+            &each(loaded.macros(), &|name| format!("- macro: {name}\n  condition: tool.name = never\n")),
+            &config,
+        );
+        check(&each(&names, &|name| format!("- rule: {name}\n{never}")), &config);
+        check(&each(&names, &|name| format!("- rule: {name}\n{never}  enabled: false\n")), &config);
+        check(
+            &each(&names, &|name| format!("- rule: {name}\n{never}  tags: [coding_agent_allow]\n")),
+            &config,
+        );
+        // Their own text, all switched off: the user's copy is, and nothing else.
+        let off = sources.iter().map(|source| source.text.as_str()).collect::<String>()
+            + &each(&names, &|name| {
+                format!("- rule: {name}\n  enabled: false\n  override: {{enabled: replace}}\n")
+            });
+        check(&off, &config);
+    }
+
+    #[test]
+    fn a_user_who_misses_them_reads_where_they_are() {
+        let help = |text: &str| {
+            let sources = [Source { name: "mine.yaml".into(), text: text.to_owned() }];
+            let problem = compile(&sources, &Config::default()).problems.remove(0);
+            problem.help.unwrap_or_default()
+        };
+        let rule = |condition: &str| {
+            format!(
+                "- rule: r\n  desc: d\n  condition: {condition}\n  output: o\n  priority: INFO\n  source: coding_agent\n"
+            )
+        };
+        let built_in = |name: &str| {
+            format!("castellan's own `{name}` is built in, and no rule file can change or use it")
+        };
+        for (text, name) in [
+            (
+                "- macro: is_castellan_file\n  condition: or tool.name = x\n  override: {condition: append}\n",
+                "is_castellan_file",
+            ),
+            (
+                "- rule: Deny the castellan canary\n  enabled: false\n  override: {enabled: replace}\n",
+                "Deny the castellan canary",
+            ),
+            (&rule("is_castellan_file"), "is_castellan_file"),
+        ] {
+            assert!(help(text).ends_with(&built_in(name)), "{text}: {}", help(text));
+        }
+        for text in [&rule("is_mine"), "- list: mine\n  items: [x]\n  override: {items: append}\n"] {
+            assert!(!help(text).contains("built in"), "{text}: {}", help(text));
+        }
+    }
+
+    #[test]
+    fn no_setting_of_a_user_changes_them() {
+        let all = "- rule: first\n  desc: d\n  condition: tool.name exists\n  output: o\n  priority: DEBUG\n  \
+                   source: coding_agent\n  tags: [coding_agent_allow]\n";
+        let with = |rule_options: Options| Config { rule_options, ..Config::default() };
+        let off = |of| Selection { enable: false, of };
+        check(all, &with(Options { matching: Matching::First, ..Options::default() }));
+        check(all, &with(Options { priority: Priority::Emergency, ..Options::default() }));
+        let selection = vec![off(Selected::Rule("*".into())), off(Selected::Tag("coding_agent_deny".into()))];
+        check(all, &with(Options { selection, ..Options::default() }));
+        check(all, &with(Options { source: "syscall".into(), ..Options::default() }));
+        let mut config = Config::default();
+        config.settings.tags =
+            Tags { deny: "stop".into(), allow: "coding_agent_deny".into(), ..Tags::default() };
+        check(all, &config);
+    }
+
+    #[test]
+    fn the_hash_names_every_option() {
+        let hash = |rules: &str| {
+            let config = Config::parse(&format!("version = 1\n[rules]\n{rules}")).unwrap();
+            compile(&[], &config).policy.hash().to_owned()
+        };
+        let texts = [
+            "",
+            "engine = \"0.44\"",
+            "matching = \"first\"",
+            "regex_compat = \"falco\"",
+            "priority = \"error\"",
+            "select = [{disable = {tag = \"x\"}}]",
+            "select = [{disable = {rule = \"x\"}}]",
+            "select = [{enable = {tag = \"x\"}}]",
+            "append_output = [{extra_output = \"x\"}]",
+        ];
+        let hashes: std::collections::BTreeSet<String> = texts.map(hash).into();
+        assert_eq!(hashes.len(), texts.len(), "{texts:?}");
+        assert_eq!(hash("reload = \"watch\""), hash(""), "it changes no decision");
+    }
+}

@@ -1,0 +1,164 @@
+//! [`FileSet`]: configuration and rule files that belong together, as text. It must not know whether they are what lies on
+//! disk now or what was last applied.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use castellan_rules::{Problem, Source};
+use sha2::{Digest, Sha256};
+
+use crate::compile::{Compiled, compile};
+use crate::config::{Config, ConfigError};
+use crate::files::read_bytes_limited;
+use crate::layout::Layout;
+use crate::limits::{APPLIED_BYTES_MAX, RULE_FILE_BYTES_MAX, RULE_FILES_MAX};
+
+/// Configuration and rule files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileSet {
+    /// The text of `config.toml`.
+    pub config: String,
+    /// Rule files, named by their paths, in the order in which they load.
+    pub rules: Vec<Source>,
+}
+
+/// Why the files on disk cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum FileSetError {
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A rule file, or the folder of some.
+    #[error("`{0}`: {1}")]
+    Rules(PathBuf, io::Error),
+    /// A rule file that is no text.
+    #[error("{}", .0.one_line())]
+    NotText(Box<Problem>),
+}
+
+impl FileSet {
+    /// Reads the files as they are now; the default configuration where there is none.
+    pub fn read(layout: &Layout) -> Result<FileSet, FileSetError> {
+        let config = Config::read_text(&layout.config_file())?;
+        Ok(FileSet { config, rules: read_rules(layout)? })
+    }
+
+    /// Hex SHA-256 over every text and its short name: two homes with the same files have the same.
+    pub fn hash(&self) -> String {
+        let mut hasher = Sha256::new();
+        for (name, text) in self.files() {
+            for part in [name.as_str(), text] {
+                hasher.update((part.len() as u64).to_le_bytes());
+                hasher.update(part);
+            }
+        }
+        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Every file's short name (`config.toml`, `default/10-secrets.yaml`, `user/mine.yaml`) and text.
+    pub fn files(&self) -> impl Iterator<Item = (String, &str)> {
+        let rules = self.rules.iter().map(|source| (short_name(&source.name), source.text.as_str()));
+        std::iter::once(("config.toml".to_owned(), self.config.as_str())).chain(rules)
+    }
+
+    /// The text of a file, by its short name.
+    pub fn text_of(&self, name: &str) -> Option<&str> {
+        self.files().find(|(file, _)| file == name).map(|(_, text)| text)
+    }
+
+    /// Short names of the files that are not the same in both sets.
+    pub fn differing(&self, other: &FileSet) -> Vec<String> {
+        let (ours, theirs): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            (self.files().collect(), other.files().collect());
+        let names = ours.keys().chain(theirs.keys().filter(|name| !ours.contains_key(*name)));
+        names.filter(|name| ours.get(*name) != theirs.get(*name)).cloned().collect()
+    }
+
+    /// Compiles the set. An error when the configuration is none; whether the rules are sound tells
+    /// [`Compiled::error`].
+    pub fn compile(&self, layout: &Layout) -> Result<(Config, Compiled), ConfigError> {
+        let config = Config::parse(&self.config)
+            .map_err(|message| ConfigError::Malformed(layout.config_file(), message))?;
+        let compiled = compile(&self.rules, &config);
+        Ok((config, compiled))
+    }
+}
+
+/// Reads every rule file: the shipped ones, then the user's, each folder by name.
+pub(crate) fn read_rules(layout: &Layout) -> Result<Vec<Source>, FileSetError> {
+    let mut sources = Vec::new();
+    // What cannot be applied need not be read.
+    let mut left = APPLIED_BYTES_MAX;
+    for dir in [layout.rules_shipped(), layout.rules_user()] {
+        let files = rule_files(&dir).map_err(|error| FileSetError::Rules(dir, error))?;
+        for file in files {
+            let bytes = read_bytes_limited(&file, RULE_FILE_BYTES_MAX.min(left))
+                .map_err(|error| FileSetError::Rules(file.clone(), error))?;
+            left = left.saturating_sub(bytes.len() as u64);
+            let source = Source::from_bytes(file.display().to_string(), bytes);
+            sources.push(source.map_err(FileSetError::NotText)?);
+        }
+    }
+    Ok(sources)
+}
+
+/// The rule files of a folder, by name.
+pub(crate) fn rule_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml") {
+            files.push(path);
+        }
+    }
+    if files.len() > RULE_FILES_MAX {
+        return Err(io::Error::other(format!("more than {RULE_FILES_MAX} rule files")));
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The last folder and the name: the same however the way to the home is written.
+fn short_name(path: &str) -> String {
+    let path = Path::new(path);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let folder = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    format!("{folder}/{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(config: &str, rules: &[(&str, &str)]) -> FileSet {
+        let source =
+            |(name, text): &(&str, &str)| Source { name: (*name).to_owned(), text: (*text).to_owned() };
+        FileSet { config: config.to_owned(), rules: rules.iter().map(source).collect() }
+    }
+
+    #[test]
+    fn the_hash_is_of_every_name_and_text() {
+        let base = set("c", &[("/h/rules/user/a.yaml", "x"), ("/h/rules/user/b.yaml", "y")]);
+        let elsewhere = set("c", &[("/g/rules/user/a.yaml", "x"), ("/g/rules/user/b.yaml", "y")]);
+        assert_eq!(base.hash(), elsewhere.hash());
+        for other in [
+            set("d", &[("/h/rules/user/a.yaml", "x"), ("/h/rules/user/b.yaml", "y")]),
+            set("c", &[("/h/rules/default/a.yaml", "x"), ("/h/rules/user/b.yaml", "y")]),
+            set("c", &[("/h/rules/user/a.yaml", "xy"), ("/h/rules/user/b.yaml", "")]),
+            set("c", &[("/h/rules/user/b.yaml", "y"), ("/h/rules/user/a.yaml", "x")]),
+            set("c", &[("/h/rules/user/a.yaml", "x")]),
+        ] {
+            assert_ne!(base.hash(), other.hash(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn files_differ_by_name_and_text() {
+        let applied = set("c", &[("/h/user/a.yaml", "x"), ("/h/user/b.yaml", "y"), ("/h/user/c.yaml", "z")]);
+        let edited = set("d", &[("/h/user/a.yaml", "x"), ("/h/user/b.yaml", "Y"), ("/h/user/d.yaml", "z")]);
+        let expected = ["config.toml", "user/b.yaml", "user/d.yaml", "user/c.yaml"];
+        assert_eq!(edited.differing(&applied), expected);
+        assert_eq!(edited.differing(&edited), [""; 0]);
+    }
+}

@@ -1,0 +1,244 @@
+//! The judge without sockets: payload in, reply and records out.
+
+use std::collections::BTreeSet;
+
+use castellan_audit::{CallRecord, Config as LogConfig, Filter};
+use castellan_rules::Source;
+use serde_json::{Value as Json, json};
+
+use super::*;
+use crate::compile::compile;
+use crate::config::Config;
+use crate::limits::MARKS_PER_SESSION_MAX;
+
+/// A judge, and the directory of its log.
+struct Bench {
+    judge: Judge,
+    dir: tempfile::TempDir,
+}
+
+const RULES: &[(&str, &str, &str)] = &[
+    ("secret", "tool.input_command contains secret", "\"coding_agent_mark:secret\""),
+    ("forbidden", "tool.input_command contains forbidden", "coding_agent_deny, \"coding_agent_mark:denied\""),
+    ("asked", "tool.input_command contains doubtful", "coding_agent_ask, \"coding_agent_mark:asked\""),
+    ("leak", "tool.input_command contains push and session.mark_count[secret] > 0", "coding_agent_deny"),
+    ("third", "tool.input_command contains third and session.mark_count[secret] >= 2", "coding_agent_ask"),
+];
+
+fn policy(rules: &[(&str, &str, &str)]) -> Policy {
+    let rule = |(name, condition, tags): &(&str, &str, &str)| {
+        format!(
+            "- rule: {name}\n  desc: d\n  condition: {condition}\n  output: out\n  priority: NOTICE\n  source: \
+             coding_agent\n  tags: [{tags}]\n"
+        )
+    };
+    let sources = [Source { name: "test.yaml".into(), text: rules.iter().map(rule).collect() }];
+    let compiled = compile(&sources, &Config::default());
+    assert_eq!(compiled.error(), None);
+    compiled.policy
+}
+
+impl Bench {
+    fn new(policy: Policy, mode: Mode) -> Bench {
+        let dir = tempfile::tempdir().unwrap();
+        let log = Log::open(dir.path(), LogConfig::default(), SystemTime::now()).unwrap();
+        Bench { judge: Judge::new(policy, mode, log), dir }
+    }
+
+    /// Asks about a command as Claude's event, and returns the decision in the reply; without one, "defer".
+    fn ask(&self, event: &str, session: &str, command: &str) -> String {
+        // `a/b` is sub-agent `b` of session `a`.
+        let (session, subagent) = session.split_once('/').unwrap_or((session, ""));
+        let payload = json!({
+            "session_id": session, "cwd": "/", "hook_event_name": event, "tool_name": "Bash",
+            "tool_input": { "command": command }, "tool_use_id": "u", "agent_id": subagent,
+        });
+        let request = Request {
+            agent: "claude".into(),
+            event: event.into(),
+            parent_pid: 7,
+            cwd: b"/".to_vec(),
+            payload: payload.to_string().into_bytes(),
+        };
+        let reply = self.judge.answer(&request, AgentProcess::default(), Instant::now());
+        if reply.exit == 2 {
+            return "blocked".to_owned();
+        }
+        let output: Json = serde_json::from_slice(&reply.stdout).unwrap_or_default();
+        let specific = &output["hookSpecificOutput"];
+        let decision =
+            specific["permissionDecision"].as_str().or_else(|| specific["decision"]["behavior"].as_str());
+        decision.unwrap_or("defer").to_owned()
+    }
+
+    /// Checks the answer to a question, and the marks that its record says it set.
+    fn check(&self, session: &str, command: &str, answer: &str, marks: &[&str]) {
+        let before = self.calls().len();
+        assert_eq!(self.ask("PreToolUse", session, command), answer, "{command}");
+        let calls = self.calls();
+        assert_eq!(calls.len(), before + 1, "{command}");
+        let set: Vec<_> = calls[before].marks.iter().map(|mark| mark.label.as_str()).collect();
+        assert_eq!(set, marks, "{command}");
+    }
+
+    fn calls(&self) -> Vec<CallRecord> {
+        let calls = self
+            .records()
+            .into_iter()
+            .filter_map(|record| if let Record::Call(call) = record { Some(call) } else { None });
+        calls.collect()
+    }
+
+    fn records(&self) -> Vec<Record> {
+        let entries = castellan_audit::read(self.dir.path(), &Filter::default()).unwrap().entries;
+        entries.into_iter().map(|entry| entry.record).collect()
+    }
+}
+
+/// Lets the judge panic in `mode` and checks the exit code of the reply and the record.
+fn check_panic(mode: Mode, exit: u8, answer: &str) {
+    let bench = Bench::new(Policy::missing("test"), mode);
+    let request = Request {
+        agent: "claude".into(),
+        event: "PreToolUse".into(),
+        parent_pid: 7,
+        cwd: vec![],
+        payload: vec![],
+    };
+    let process = AgentProcess::default();
+    let asked = Asked {
+        agent: AgentId::Claude,
+        request: &request,
+        process,
+        started: Instant::now(),
+        terms: bench.judge.terms(),
+    };
+    let reply = bench.judge.caught(&asked, || panic!("a test"));
+    assert_eq!(reply.exit, exit);
+    let records = bench.records();
+    let [Record::Failure(failure)] = &records[..] else { panic!("{records:?}") };
+    let got = (failure.code.as_str(), failure.agent.as_str(), failure.peer_pid, failure.answer.as_str());
+    assert_eq!(got, ("panic", "claude_code", 7, answer));
+}
+
+#[test]
+fn a_panic_denies_and_is_recorded() {
+    check_panic(Mode::Enforce, 2, "deny");
+    check_panic(Mode::Monitor, 0, "defer");
+}
+
+#[test]
+fn a_mark_is_seen_by_the_next_call_of_its_session() {
+    let bench = Bench::new(policy(RULES), Mode::Enforce);
+    bench.check("a", "git push", "defer", &[]);
+    bench.check("a", "git push secret", "defer", &["secret"]);
+    bench.check("a", "git push", "deny", &[]);
+    bench.check("a/sub", "git push", "deny", &[]);
+    bench.check("b", "git push", "defer", &[]);
+    bench.check("a", "third", "defer", &[]);
+    bench.check("a/sub", "cat secret", "defer", &["secret"]);
+    bench.check("a", "third", "ask", &[]);
+    bench.check("a", "doubtful", "ask", &["asked"]);
+    bench.check("a", "forbidden", "deny", &[]);
+}
+
+#[test]
+fn the_mode_says_whether_a_call_is_denied_and_whether_there_are_rules() {
+    let bench = Bench::new(policy(RULES), Mode::Monitor);
+    bench.check("a", "forbidden secret", "defer", &["denied", "secret"]);
+    bench.judge.set_mode(Mode::Passthrough);
+    bench.check("a", "secret", "defer", &[]);
+    // Neither a mode nor a policy takes marks away.
+    bench.judge.put(Arc::new(policy(RULES)), Mode::Enforce);
+    bench.check("a", "git push", "deny", &[]);
+}
+
+/// Checks the second question about a call that marks its session, after `between`: its answer, and the records then.
+fn check_second(between: impl FnOnce(&Judge), answer: &str, records: usize) {
+    let bench = Bench::new(policy(RULES), Mode::Enforce);
+    let command = "git push secret";
+    bench.check("a", command, "defer", &["secret"]);
+    between(&bench.judge);
+    assert_eq!(bench.ask("PermissionRequest", "a", command), answer);
+    assert_eq!(bench.calls().len(), records);
+    // Once, whatever the second question was answered.
+    bench.check("a", "third", "defer", &[]);
+    bench.check("a", "git push", "deny", &[]);
+}
+
+#[test]
+fn a_second_question_meets_no_mark_of_its_own_and_sets_none() {
+    check_second(|_| (), "defer", 1);
+    check_second(|judge| judge.set_mode(Mode::Enforce), "defer", 2);
+    check_second(|judge| judge.put(Arc::new(policy(RULES)), Mode::Enforce), "defer", 2);
+    let stricter = ("stricter", "tool.input_command contains secret", "coding_agent_deny");
+    check_second(
+        |judge| judge.put(Arc::new(policy(&[RULES, &[stricter]].concat())), Mode::Enforce),
+        "deny",
+        2,
+    );
+    // Asked at the agent's prompt alone, a call sets its marks.
+    let bench = Bench::new(policy(RULES), Mode::Enforce);
+    assert_eq!(bench.ask("PermissionRequest", "a", "secret"), "defer");
+    bench.check("a", "git push", "deny", &[]);
+}
+
+#[test]
+fn parallel_calls_are_each_counted_once() {
+    const CALLS: usize = 16;
+    let bench = Bench::new(policy(RULES), Mode::Enforce);
+    std::thread::scope(|scope| {
+        for number in 0..CALLS {
+            let bench = &bench;
+            scope.spawn(move || bench.ask("PreToolUse", "a", &format!("secret {number}")));
+        }
+    });
+    assert_eq!(bench.calls().len(), CALLS);
+    let key = SessionKey(digest(&["claude", "a"]));
+    let session = bench.judge.memory().marks.session(&key, 0);
+    assert_eq!(session.marks["secret"].count, CALLS as u64);
+}
+
+/// One that defers in enforce against one that denies in monitor: every mixture of both would answer otherwise.
+#[test]
+fn a_call_sees_policy_and_mode_of_one_swap() {
+    const CALLS: usize = 500;
+    let mild = Arc::new(policy(&[]));
+    let strict = Arc::new(policy(&[("strict", "tool.name = Bash", "coding_agent_deny")]));
+    let bench = Bench::new(policy(&[]), Mode::Enforce);
+    std::thread::scope(|scope| {
+        let judging = scope.spawn(|| {
+            for number in 0..CALLS {
+                assert_eq!(bench.ask("PreToolUse", "a", &format!("ls {number}")), "defer");
+            }
+        });
+        while !judging.is_finished() {
+            bench.judge.put(Arc::clone(&strict), Mode::Monitor);
+            bench.judge.put(Arc::clone(&mild), Mode::Enforce);
+        }
+    });
+    let seen: BTreeSet<_> = bench.calls().into_iter().map(|call| (call.policy, call.mode)).collect();
+    let expected = [(&mild, "enforce"), (&strict, "monitor")];
+    assert_eq!(seen, expected.map(|(policy, mode)| (policy.hash().to_owned(), mode.to_owned())).into());
+}
+
+/// Checks a call whose mark finds no room.
+fn check_full(mode: Mode, answer: &str) {
+    let bench = Bench::new(policy(RULES), mode);
+    let labels: Vec<String> = (0..MARKS_PER_SESSION_MAX).map(|number| number.to_string()).collect();
+    let key = SessionKey(digest(&["claude", "full"]));
+    bench.judge.memory().marks.set(key, &labels, 0);
+    assert_eq!(bench.ask("PreToolUse", "full", "secret"), answer);
+    let records = bench.records();
+    let [Record::Failure(failure)] = &records[..] else { panic!("{records:?}") };
+    assert_eq!(failure.code, "marks");
+    assert!(failure.message.contains("more than 64 marks"), "{}", failure.message);
+    assert_eq!(bench.judge.tally().failures().0, 1);
+    bench.check("other", "secret", "defer", &["secret"]);
+}
+
+#[test]
+fn a_mark_that_cannot_be_kept_denies_and_is_recorded() {
+    check_full(Mode::Enforce, "blocked");
+    check_full(Mode::Monitor, "defer");
+}

@@ -1,0 +1,66 @@
+//! [`Net`]: networks as rules and events name them. Whether an address is in one is the rules' business.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+/// A network: an address and how many of its leading bits count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Net {
+    /// An address of the network.
+    pub address: IpAddr,
+    /// Leading bits that count.
+    pub prefix: u8,
+}
+
+/// The network of one address.
+impl From<IpAddr> for Net {
+    fn from(address: IpAddr) -> Net {
+        Net { address, prefix: bits(address) }
+    }
+}
+
+impl fmt::Display for Net {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.prefix)
+    }
+}
+
+/// `address/prefix`; the bits behind the prefix stay as written.
+impl FromStr for Net {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Net, String> {
+        let read = || {
+            let (address, prefix) = text.split_once('/')?;
+            let address: IpAddr = address.parse().ok()?;
+            // A number as Rust reads it may have a sign.
+            let digits = prefix.bytes().all(|byte| byte.is_ascii_digit());
+            let prefix: u8 = prefix.parse().ok().filter(|prefix| digits && *prefix <= bits(address))?;
+            Some(Net { address, prefix })
+        };
+        read().ok_or_else(|| format!("`{text}` is not a network such as `10.0.0.0/8`"))
+    }
+}
+
+fn bits(address: IpAddr) -> u8 {
+    if address.is_ipv6() { 128 } else { 32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts() {
+        for sound in ["10.1.2.3/8", "0.0.0.0/0", "10.0.0.1/32", "fe80::1/10", "::/0", "::1/128"] {
+            assert_eq!(sound.parse::<Net>().map(|net| net.to_string()).as_deref(), Ok(sound));
+        }
+        for none in ["10.0.0.0/33", "::/129", "10.0.0.0/+8", "10.0.0.0/", "10.0.0.0", "10.0.0/8", "/8", ""] {
+            let said = format!("`{none}` is not a network such as `10.0.0.0/8`");
+            assert_eq!(none.parse::<Net>(), Err(said));
+        }
+        let address: IpAddr = "fe80::1".parse().unwrap();
+        assert_eq!(Net::from(address).to_string(), "fe80::1/128");
+    }
+}

@@ -1,0 +1,64 @@
+//! Alerts as Falco 0.43 prints them: one line of text, or one JSON object whose keys are sorted. Time and machine are inputs.
+
+use serde_json::{Map, Value as Json};
+
+use crate::event::Match;
+use crate::json;
+
+/// When and where alerts are raised.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Stamp {
+    /// Nanoseconds since 1970.
+    pub unix_ns: u64,
+    /// The same as `YYYY-MM-DDTHH:MM:SS.nnnnnnnnnZ`.
+    pub rfc3339: String,
+    /// The machine's name.
+    pub hostname: String,
+}
+
+impl Stamp {
+    /// `HH:MM:SS.nnnnnnnnn`. Falco prints local time here; this is UTC, as everywhere.
+    pub(crate) fn time_of_day(&self) -> &str {
+        let time = self.rfc3339.split_once('T').map_or(self.rfc3339.as_str(), |(_, time)| time);
+        time.trim_end_matches('Z')
+    }
+}
+
+/// The alert as a line of text, without a line break: `<time>: <Priority> <message>`. A control character is escaped.
+pub fn text(found: &Match<'_>, stamp: &Stamp) -> String {
+    let mut line = String::new();
+    for char in output(found, stamp).chars() {
+        match char {
+            '\n' => line.push_str("\\n"),
+            '\r' => line.push_str("\\r"),
+            '\t' => line.push_str("\\t"),
+            char if char.is_control() => line.push_str(&format!("\\u{:04x}", u32::from(char))),
+            char => line.push(char),
+        }
+    }
+    line
+}
+
+/// The alert as JSON: the keys of Falco with all of them switched on.
+pub fn json(found: &Match<'_>, stamp: &Stamp) -> Json {
+    let rule = found.rule;
+    // The time comes from the prefix of the text, and Falco gives its number.
+    let time = std::iter::once(("evt.time".to_owned(), stamp.unix_ns.into()));
+    let own = found.output_fields.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let fields = json::sorted(&Json::Object(own.chain(time).collect::<Map<_, _>>()));
+    Json::Object(json::object([
+        ("hostname", stamp.hostname.as_str().into()),
+        ("message", found.message.as_str().into()),
+        ("output", output(found, stamp).into()),
+        ("output_fields", fields),
+        ("priority", rule.priority.as_str().into()),
+        ("rule", rule.name.as_str().into()),
+        ("source", (&*rule.source).into()),
+        ("tags", rule.tags.to_vec().into()),
+        ("time", stamp.rfc3339.as_str().into()),
+    ]))
+}
+
+fn output(found: &Match<'_>, stamp: &Stamp) -> String {
+    format!("{}: {} {}", stamp.time_of_day(), found.rule.priority.as_str(), found.message)
+}

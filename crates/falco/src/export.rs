@@ -1,0 +1,206 @@
+//! Rules as a rule file for a real Falco: lists, macros and exceptions are put into the conditions, and every text is
+//! quoted, so that nothing in it is taken for YAML.
+
+use std::collections::HashSet;
+
+use castellan_rules::{Engine, Rule, RuleDescription};
+
+use crate::description::Described;
+
+/// The engine version that a file asks for.
+const ENGINES: [(Engine, &str); 2] = [(Engine::V0_43, "0.58.0"), (Engine::V0_44, "0.62.0")];
+
+const HEAD: &str = "\
+# Written by `castellan rules export --falco`: lists, macros and exceptions are put into the conditions.
+# A plugin for the source must know every field that they name.
+";
+
+/// The rules in their order, switched off ones too. Falco takes a second rule of the same name for a redefinition: where
+/// layers name rules alike, the later one gets a number.
+pub fn yaml(all: &[Described<'_>], engine: Engine) -> String {
+    let version = ENGINES.iter().find(|(of, _)| *of == engine).map_or("", |(_, version)| version);
+    let mut yaml = format!("{HEAD}- required_engine_version: {version}\n");
+    let pairs = || all.iter().flat_map(|of| of.rules.rules().iter().zip(&of.description.rules));
+    let mut taken: HashSet<String> = HashSet::new();
+    for (rule, described) in pairs() {
+        let mut name = rule.name.clone();
+        // Not the name of a rule that is still to come either.
+        let known = |name: &String| taken.contains(name) || pairs().any(|(other, _)| other.name == *name);
+        if taken.contains(&name) {
+            let mut numbered = (2u64..).map(|number| format!("{} ({number})", rule.name));
+            name = numbered.find(|name| !known(name)).unwrap_or_default();
+            yaml.push_str("\n# The next rule had the name of one above.");
+        }
+        push_rule(&mut yaml, &name, rule, described);
+        taken.insert(name);
+    }
+    yaml
+}
+
+fn push_rule(yaml: &mut String, name: &String, rule: &Rule, described: &RuleDescription) {
+    let lines = [
+        ("\n- rule: ", name),
+        ("  desc: ", &rule.desc),
+        ("  condition: ", &described.exported),
+        ("  output: ", &described.output),
+        ("  priority: ", &rule.priority.as_str().to_uppercase()),
+        ("  source: ", &rule.source.to_string()),
+    ];
+    for (key, value) in lines {
+        yaml.push_str(key);
+        yaml.push_str(&quoted(value));
+        yaml.push('\n');
+    }
+    if !rule.tags.is_empty() {
+        let tags: Vec<String> = rule.tags.iter().map(|tag| quoted(tag)).collect();
+        yaml.push_str(&format!("  tags: [{}]\n", tags.join(", ")));
+    }
+    if !rule.enabled {
+        yaml.push_str("  enabled: false\n");
+    }
+}
+
+/// A double-quoted YAML scalar in one line.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => quoted.extend(['\\', char]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            // YAML breaks lines at these, or allows them nowhere.
+            '\u{2028}' | '\u{2029}' | '\u{feff}' => quoted.push_str(&format!("\\u{:04x}", u32::from(char))),
+            char if char.is_control() => quoted.push_str(&format!("\\u{:04x}", u32::from(char))),
+            char => quoted.push(char),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use castellan_event::{FIELDS, FieldDef};
+    use castellan_rules::{Loaded, Options, Source, load};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Loaded for rows that are calls, as Falco's events are; with all fields, conditions are guarded by the row's level.
+    fn loaded(text: &str) -> Loaded {
+        let fields: Vec<FieldDef<'_>> =
+            FIELDS.iter().filter(|field| field.name != "row.level").copied().collect();
+        loaded_with(text, &fields)
+    }
+
+    fn loaded_with(text: &str, fields: &[FieldDef<'_>]) -> Loaded {
+        let source = Source { name: "a.yaml".to_owned(), text: text.to_owned() };
+        load(&[source], fields, &Options { describe: true, ..Options::default() })
+    }
+
+    fn exported(loaded: &Loaded) -> String {
+        yaml(&[described(loaded)], Engine::V0_43)
+    }
+
+    fn described(loaded: &Loaded) -> Described<'_> {
+        Described { layer: None, rules: &loaded.rules, description: loaded.description.as_ref().unwrap() }
+    }
+
+    #[test]
+    fn names_of_layers_stay_apart() {
+        let rule = |name: &str, tool: &str| {
+            format!(
+                "- rule: {name}\n  desc: d\n  condition: tool.name = {tool}\n  output: o\n  priority: INFO\n  source: coding_agent\n"
+            )
+        };
+        let layers = [
+            loaded(&rule("r", "a")),
+            loaded(&format!("{}{}", rule("r", "b"), rule("r (2)", "c"))),
+            loaded(&rule("r", "d")),
+        ];
+        let text =
+            yaml(&[described(&layers[0]), described(&layers[1]), described(&layers[2])], Engine::V0_43);
+        let again = loaded(&text);
+        assert_eq!(again.problems, []);
+        let found: Vec<_> = again.rules.rules().iter().map(|rule| (&*rule.name, &*rule.condition)).collect();
+        let expected = [
+            ("r", "tool.name = a"),
+            ("r (3)", "tool.name = b"),
+            ("r (2)", "tool.name = c"),
+            ("r (4)", "tool.name = d"),
+        ];
+        assert_eq!(found, expected, "{text}");
+        assert_eq!(text.matches("had the name of one above").count(), 2, "{text}");
+    }
+
+    /// What matters of a rule in another file.
+    fn essence(loaded: &Loaded) -> Vec<String> {
+        assert_eq!(loaded.problems, []);
+        let essence = |(rule, described): (&Rule, &RuleDescription)| {
+            let Rule { name, desc, priority, tags, enabled, source, condition, .. } = rule.clone();
+            let output = &described.output;
+            format!("{:?}", (name, desc, priority, tags, enabled, source, condition, output))
+        };
+        let described = &loaded.description.as_ref().unwrap().rules;
+        loaded.rules.rules().iter().zip(described).map(essence).collect()
+    }
+
+    #[test]
+    fn lists_macros_and_exceptions_are_put_in() {
+        let first = loaded(
+            r#"- list: editors
+  items: [Write, "a b"]
+- macro: edits
+  condition: tool.name in (editors) or tool.input contains "\"x\" \\| y"
+- rule: "odd: name # 'x'"
+  desc: |
+    two lines
+    - and a dash
+  condition: edits and agent.name != x
+  output: "%tool.name: \"quoted\" {a: [b]} \u0085 é 😀"
+  priority: INFO
+  source: coding_agent
+  tags: [b, "a: b"]
+  enabled: false
+  exceptions:
+    - name: e
+      fields: [tool.name, agent.cwd]
+      values:
+        - [Write, /tmp]
+"#,
+        );
+        let text = exported(&first);
+        let second = loaded(&text);
+        assert_eq!(essence(&second), essence(&first), "{text}");
+        assert_eq!(essence(&first).len(), 1);
+        assert!((second.rules.lists().len(), second.rules.macros().len()) == (0, 0));
+        assert_eq!(exported(&second), text, "a fixed point");
+    }
+
+    #[test]
+    fn finer_rows_are_told_apart_in_one_stream_of_events() {
+        let rule = "- rule: r\n  desc: d\n  condition: cmd.name = rm\n  output: o\n  priority: INFO\n  source: coding_agent\n";
+        let text = exported(&loaded_with(rule, FIELDS));
+        assert!(text.contains("row.level"), "{text}");
+        let again = loaded_with(&text, FIELDS);
+        assert_eq!(
+            again.problems.iter().filter(|found| found.code != "CASTELLAN_LEVEL").count(),
+            0,
+            "{text}"
+        );
+        assert_eq!(again.rules.rules().len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_back(text in "(\\PC|[\\x00-\\x1f\\x7f\u{85}\u{2028}\u{feff}\"'\\\\]){0,40}") {
+            // A NUL cannot be in a file at all, and an empty or blank description is refused.
+            let desc = format!("d{}d", text.replace('\0', ""));
+            let rule = "condition: tool.name = x\n  output: o\n  priority: INFO\n  source: coding_agent\n";
+            let file = format!("- rule: r\n  desc: {}\n  {rule}", quoted(&desc));
+            let loaded = loaded(&file);
+            prop_assert_eq!(loaded.problems.as_slice(), &[]);
+            prop_assert_eq!(&loaded.rules.rules()[0].desc, &desc);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! L2: Falco's file formats around the rule language. What goes in: field tables ([`FieldTable`]) and events ([`EventSource`]).
+//! What comes out: alerts ([`alert`]), the result of loading ([`load_result`]), descriptions ([`description`]) and rules for
+//! a real Falco ([`export`]).
+//!
+//! The crate is pure: texts and the time come in as values. It knows neither verdicts nor where files lie.
+
+pub mod alert;
+pub mod description;
+mod event;
+pub mod export;
+mod json;
+mod limits;
+pub mod load_result;
+mod table;
+
+pub use alert::Stamp;
+pub use event::{Event, EventError, EventSource, Match};
+pub use table::{FieldTable, TableError, TableText};

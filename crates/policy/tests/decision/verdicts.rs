@@ -1,0 +1,147 @@
+//! What the stages make of a call's matches.
+
+use castellan_event::{Answer, Call, Facts, IntakeProblem, Mode, Query, ToolKind, Verdict, World};
+use castellan_policy::{Policy, agent_text, drive, user_text};
+use proptest::prelude::*;
+
+use crate::support::{Lexical, bash, call, policy, rule, state};
+
+/// Answers nothing, as a replay without its record.
+struct Silent;
+
+impl World for Silent {
+    fn answer(&self, _query: &Query) -> Option<Answer> {
+        None
+    }
+}
+
+const RULES: &[(&str, &str, &str)] = &[
+    ("no rm", "tool.input_command contains rm", "coding_agent_deny"),
+    ("ask git", "tool.input_command contains git", "coding_agent_ask"),
+    ("review npm", "tool.input_command contains npm", "coding_agent_review"),
+    ("allow ls", "tool.input_command contains ls", "coding_agent_allow"),
+    ("allow tmp", "tool.real_file_path startswith /tmp/", "coding_agent_allow"),
+    ("see all", "tool.name exists", "coding_agent_seen"),
+    ("note cat", "tool.input_command contains cat", ""),
+];
+
+fn rules() -> String {
+    RULES.iter().map(|(name, condition, tags)| rule(name, condition, tags)).collect()
+}
+
+/// Checks verdict, answer and the number of findings.
+fn check(call: &Call, mode: Mode, agent_asks: bool, expected: (Verdict, Verdict, usize)) {
+    let (decision, _, _) =
+        drive(call, &Facts::default(), &policy(&rules(), Verdict::Defer), &state(mode, agent_asks), &Lexical);
+    let got = (decision.verdict, decision.answer, decision.findings.len());
+    assert_eq!(got, expected, "{:?} {:?} in {mode}", call.command, call.files);
+}
+
+#[test]
+fn verdict_answer_and_findings() {
+    use Mode::{Enforce, Monitor, Passthrough};
+    use Verdict::{Allow, Ask, Defer, Deny};
+    check(&bash("rm x"), Enforce, true, (Deny, Deny, 1));
+    check(&bash("git x; rm x"), Enforce, true, (Deny, Deny, 2));
+    check(&bash("git x"), Enforce, true, (Ask, Ask, 1));
+    check(&bash("git x"), Enforce, false, (Ask, Deny, 1));
+    check(&bash("npm x"), Enforce, true, (Ask, Ask, 1));
+    check(&bash("echo"), Enforce, true, (Defer, Defer, 0));
+    check(&bash("cat x"), Enforce, true, (Defer, Defer, 1));
+    check(&bash("rm x"), Monitor, true, (Deny, Defer, 1));
+    check(&bash("git x"), Monitor, false, (Ask, Defer, 1));
+    check(&bash("rm x"), Passthrough, true, (Defer, Defer, 0));
+    // A rule on the whole text understands nothing of it: `ls; curl x` is not `ls`.
+    check(&bash("ls"), Enforce, true, (Defer, Defer, 1));
+    check(&call("Write", ToolKind::Write, "", &["/tmp/a"]), Enforce, true, (Allow, Allow, 1));
+    check(&call("Edit", ToolKind::Patch, "", &["/tmp/a", "/tmp/b"]), Enforce, true, (Allow, Allow, 1));
+    // One file that no allow rule covers defeats the allow.
+    check(&call("Edit", ToolKind::Patch, "", &["/tmp/a", "/etc/b"]), Enforce, true, (Defer, Defer, 1));
+    check(&call("Magic", ToolKind::Unknown, "", &[]), Enforce, true, (Defer, Defer, 1));
+}
+
+#[test]
+fn an_unknown_tool_is_never_allowed_by_default() {
+    let policy = policy("", Verdict::Allow);
+    let verdict = |call: &Call| {
+        drive(call, &Facts::default(), &policy, &state(Mode::Enforce, true), &Lexical).0.verdict
+    };
+    assert_eq!(verdict(&call("Magic", ToolKind::Unknown, "", &[])), Verdict::Defer);
+    assert_eq!(verdict(&call("TodoWrite", ToolKind::Internal, "", &[])), Verdict::Allow);
+}
+
+#[test]
+fn a_malformed_call_is_denied_and_still_matched() {
+    let nul = Call { problems: vec![IntakeProblem::NulByte], ..bash("git \0") };
+    check(&nul, Mode::Enforce, true, (Verdict::Deny, Verdict::Deny, 2));
+    check(&nul, Mode::Monitor, true, (Verdict::Deny, Verdict::Defer, 2));
+}
+
+#[test]
+fn without_a_policy_only_reading_is_left_to_the_agent() {
+    let missing = Policy::missing("rules/x.yaml:3:1: LOAD_ERR_YAML_PARSE");
+    let (decision, _, _) =
+        drive(&bash("ls"), &Facts::default(), &missing, &state(Mode::Enforce, true), &Lexical);
+    assert_eq!(decision.answer, Verdict::Deny);
+    assert_eq!(decision.reason, "no rules could be loaded: rules/x.yaml:3:1: LOAD_ERR_YAML_PARSE");
+    let read = call("Read", ToolKind::Read, "", &["/w/a"]);
+    let (decision, _, _) = drive(&read, &Facts::default(), &missing, &state(Mode::Enforce, true), &Lexical);
+    assert_eq!(decision.answer, Verdict::Defer);
+}
+
+#[test]
+fn a_world_that_does_not_answer_denies() {
+    let policy = policy("", Verdict::Allow);
+    let (decision, _, _) =
+        drive(&bash("ls"), &Facts::default(), &policy, &state(Mode::Enforce, true), &Silent);
+    assert_eq!(decision.answer, Verdict::Deny);
+    let (decision, _, _) =
+        drive(&bash("ls"), &Facts::default(), &policy, &state(Mode::Monitor, true), &Silent);
+    assert_eq!((decision.verdict, decision.answer), (Verdict::Deny, Verdict::Defer));
+}
+
+#[test]
+fn the_agent_reads_a_request_id_and_never_a_command() {
+    let state = state(Mode::Enforce, false);
+    let (decision, _, _) =
+        drive(&bash("git x"), &Facts::default(), &policy(&rules(), Verdict::Defer), &state, &Lexical);
+    let text = agent_text(&decision, state.next_request, 99);
+    assert_eq!(
+        text,
+        "ask git: out of ask git | For AI Agents: this call needs the user's consent and was not run; do not try it in \
+         another form; tell the user: request A7 | correlation=99"
+    );
+    assert_eq!(
+        user_text(&decision, state.next_request),
+        "castellan denied request A7; see: castellan log --request A7"
+    );
+}
+
+#[test]
+fn the_hash_names_rules_and_settings() {
+    let hash = |text: &str, default| policy(text, default).hash().to_owned();
+    let rules = rules();
+    assert_eq!(hash(&rules, Verdict::Defer), hash(&rules, Verdict::Defer));
+    assert_ne!(hash(&rules, Verdict::Defer), hash(&rules, Verdict::Allow));
+    assert_ne!(hash(&rules, Verdict::Defer), hash(&format!("{rules}\n"), Verdict::Defer));
+}
+
+proptest! {
+    #[test]
+    fn adding_a_rule_that_is_no_allow_never_loosens(
+        words in prop::collection::vec(prop::sample::select(vec!["rm", "git", "npm", "ls", "cat", "x"]), 0..4),
+        picked in prop::collection::btree_set(0..RULES.len(), 0..RULES.len()),
+        added in prop::sample::select(vec![0usize, 1, 2, 5, 6]),
+    ) {
+        let text = |picked: &std::collections::BTreeSet<usize>| {
+            picked.iter().map(|i| rule(RULES[*i].0, RULES[*i].1, RULES[*i].2)).collect::<String>()
+        };
+        let judge = |picked: &std::collections::BTreeSet<usize>| {
+            let policy = policy(&text(picked), Verdict::Defer);
+            drive(&bash(&words.join(" ")), &Facts::default(), &policy, &state(Mode::Enforce, true), &Lexical).0.verdict
+        };
+        let mut more = picked.clone();
+        more.insert(added);
+        prop_assert!(judge(&more) >= judge(&picked));
+    }
+}

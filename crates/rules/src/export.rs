@@ -1,0 +1,61 @@
+//! Conditions for a real Falco, in which a row is an event like any other: Falco has no levels and no unknown. The condition
+//! is brought into negation normal form and each literal guarded by the level of its row, so that what is unknown here
+//! is false there; and the whole is guarded by the levels of the rows that the rule is tested on.
+
+use std::rc::Rc;
+
+use castellan_event::Level;
+
+use crate::ast::{Check, Expr, Op, Operand, OperandKind, Right, Word};
+use crate::catalogue::Catalogue;
+use crate::print;
+use crate::text::Place;
+
+/// The field that tells what a row describes.
+const ROW_LEVEL: &str = "row.level";
+
+/// The condition of a rule for a real Falco. Without a field that tells a row's level, every row is a call.
+pub(crate) fn condition(expr: &Rc<Expr>, level: Level, catalogue: &Catalogue<'_>) -> String {
+    if level == Level::Call && catalogue.index(ROW_LEVEL).is_none() {
+        return print::readable(expr);
+    }
+    let guarded = guarded(expr, false, catalogue);
+    let tested = match level {
+        Level::Call => within(&[Level::Call], guarded),
+        Level::Command => within(&[Level::Call, Level::Command], guarded),
+        Level::Effect => guarded,
+    };
+    print::readable(&tested)
+}
+
+/// Negation normal form with guards.
+fn guarded(expr: &Rc<Expr>, negated: bool, catalogue: &Catalogue<'_>) -> Rc<Expr> {
+    let each = |all: &[Rc<Expr>]| all.iter().map(|expr| guarded(expr, negated, catalogue)).collect();
+    match (&**expr, negated) {
+        (Expr::Not(inner), _) => guarded(inner, !negated, catalogue),
+        (Expr::And(all), false) | (Expr::Or(all), true) => Rc::new(Expr::And(each(all))),
+        (Expr::Or(all), false) | (Expr::And(all), true) => Rc::new(Expr::Or(each(all))),
+        (Expr::Macro(_), _) => Rc::clone(expr),
+        (Expr::Check(check), _) => {
+            let literal = if negated { Rc::new(Expr::Not(Rc::clone(expr))) } else { Rc::clone(expr) };
+            match catalogue.level_of(check) {
+                Level::Call => literal,
+                Level::Command => within(&[Level::Command, Level::Effect], literal),
+                Level::Effect => within(&[Level::Effect], literal),
+            }
+        }
+    }
+}
+
+/// A condition on rows of some levels only.
+fn within(levels: &[Level], expr: Rc<Expr>) -> Rc<Expr> {
+    let place = Place::NOWHERE;
+    let word = |level: &Level| Word { text: level.as_str().to_owned(), place };
+    let kind = OperandKind::Field { name: ROW_LEVEL.to_owned(), arg: None };
+    let (op, right) = match levels {
+        [only] => (Op::Equal, Right::Value(word(only))),
+        levels => (Op::In, Right::List(levels.iter().map(word).collect())),
+    };
+    let guard = Rc::new(Expr::Check(Check { left: Operand { kind, place }, op, right }));
+    Rc::new(Expr::And(vec![guard, expr]))
+}

@@ -1,0 +1,91 @@
+//! Warnings of our own (`CASTELLAN_*`), beyond Falco's: rules that load, but probably do not mean what their author thinks.
+//! Each lint is a module, works on expanded conditions and the field table, and rather says nothing than guesses. A lint
+//! never changes what a rule matches.
+
+mod boundary;
+mod clash;
+mod levels;
+mod list_in;
+mod negated_path;
+mod normal;
+mod one_line;
+mod redefined;
+mod shadowed;
+mod truth;
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use crate::ast::Expr;
+use crate::catalogue::Catalogue;
+use crate::definitions::{Definition, Definitions, Scope};
+use crate::item::{Kind, RuleText};
+use crate::problem::{Fault, Report};
+use crate::rule::Rule;
+use crate::text::Place;
+use normal::Normal;
+
+/// A rule that compiled, as it was written.
+#[derive(Debug)]
+pub(crate) struct Subject<'d> {
+    pub(crate) definition: &'d Definition<RuleText>,
+    /// Its condition with exceptions, lists and macros put in.
+    pub(crate) expr: Rc<Expr>,
+}
+
+/// Lints rules, given as they were written and, in the same order, as they compiled; and the names that the files define.
+pub(crate) fn run(
+    subjects: &[Subject<'_>],
+    compiled: &[Rule],
+    definitions: &Definitions,
+    scope: &Scope<'_>,
+    report: &mut Report<'_>,
+) {
+    let mut findings = Findings { report, known: HashSet::new() };
+    redefined::check(definitions, &scope.fields, &mut findings);
+    let lint = |(subject, rule)| Linted::new(subject, rule, &scope.fields);
+    let rules: Vec<Linted<'_>> = subjects.iter().zip(compiled).map(lint).collect();
+    for rule in &rules {
+        findings.add(rule, one_line::check);
+        findings.add(rule, boundary::check);
+        findings.add(rule, truth::check);
+        findings.add(rule, levels::check);
+        findings.add(rule, negated_path::check);
+        findings.add(rule, list_in::check);
+    }
+    shadowed::check(&rules, scope.options.matching, &mut findings);
+}
+
+/// A rule with its condition in normal form.
+struct Linted<'s> {
+    subject: &'s Subject<'s>,
+    rule: &'s Rule,
+    catalogue: &'s Catalogue<'s>,
+    normal: Normal<'s>,
+}
+
+impl<'s> Linted<'s> {
+    fn new(subject: &'s Subject<'_>, rule: &'s Rule, catalogue: &'s Catalogue<'_>) -> Self {
+        Self { subject, rule, catalogue, normal: Normal::new(&subject.expr) }
+    }
+}
+
+/// What was found. A literal of a macro is told of once, not for each rule that names the macro.
+struct Findings<'r, 'a> {
+    report: &'r mut Report<'a>,
+    known: HashSet<(&'static str, Place, String)>,
+}
+
+impl Findings<'_, '_> {
+    fn add(&mut self, rule: &Linted<'_>, lint: fn(&Linted<'_>) -> Vec<Fault>) {
+        for fault in lint(rule) {
+            self.warn(Kind::Rule, &rule.rule.name, fault);
+        }
+    }
+
+    fn warn(&mut self, kind: Kind, name: &str, fault: Fault) {
+        if self.known.insert((fault.code, fault.place, fault.message.clone())) {
+            self.report.warning(&kind.label(name), fault);
+        }
+    }
+}

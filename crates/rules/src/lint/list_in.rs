@@ -1,0 +1,28 @@
+//! `CASTELLAN_LIST_IN`: `in` on a list-typed field, which is true only when all elements are in the list. A rule that looks
+//! for something wants any: `intersects`. A negated `in` ("something else is there") has no such reading, and an allow rule
+//! wants all: rules with a tag that ends in `_allow` are left alone.
+
+use crate::ast::{Op, Right};
+use crate::lint::Linted;
+use crate::print;
+use crate::problem::Fault;
+
+pub(super) fn check(rule: &Linted<'_>) -> Vec<Fault> {
+    if rule.rule.tags.iter().any(|tag| tag.ends_with("_allow")) {
+        return Vec::new();
+    }
+    let mut faults = Vec::new();
+    for literal in rule.normal.literals() {
+        let check = literal.check;
+        let constants = matches!(&check.right, Right::List(words) if !words.is_empty());
+        let list = rule.catalogue.type_of(&check.left).is_ok_and(|ty| ty.list);
+        if check.op != Op::In || !literal.positive || !constants || !list {
+            continue;
+        }
+        let left = print::operand(&check.left);
+        let message = format!("`{left}` is a list: `in` is true only when all its elements are named");
+        let help = format!("write `{left} intersects (...)` for any of them");
+        faults.push(Fault::new("CASTELLAN_LIST_IN", literal.place(), message).help(help));
+    }
+    faults
+}

@@ -1,0 +1,116 @@
+//! `CASTELLAN_SHADOWED`: a rule that an earlier one makes useless, as it matches whatever the later matches. A condition is
+//! seen as a disjunction of sets of conjuncts; one with all conjuncts of another matches less. Where all matches are
+//! reported, rules are compared only when tags and priority are the same; always only when tested on the same rows.
+
+use std::collections::{BTreeSet, HashMap};
+
+use castellan_event::Level;
+
+use crate::item::Kind;
+use crate::limits::SHADOW_COMPARISONS_MAX;
+use crate::lint::normal::Normal;
+use crate::lint::{Findings, Linted};
+use crate::options::Matching;
+use crate::priority::Priority;
+use crate::problem::Fault;
+
+/// The numbers of the conjuncts.
+type Conjuncts = BTreeSet<usize>;
+
+/// Only rules of the same group are compared: level, and where all matches are reported, tags and priority.
+type Group<'s> = (Level, Option<(&'s [String], Priority)>);
+
+/// The sets of conjuncts of earlier rules, each under its rarest conjunct: by group and conjunct, rule and set.
+type Index<'s> = HashMap<(Group<'s>, usize), Vec<(usize, Conjuncts)>>;
+
+pub(super) fn check(rules: &[Linted<'_>], matching: Matching, findings: &mut Findings<'_, '_>) {
+    let conditions = number(rules);
+    let mut counts: HashMap<usize, usize> = HashMap::new();
+    for conjunct in conditions.iter().flatten().flatten() {
+        *counts.entry(*conjunct).or_default() += 1;
+    }
+    let mut earlier: Index<'_> = HashMap::new();
+    for (position, (rule, disjuncts)) in rules.iter().zip(conditions).enumerate() {
+        let known = rule.rule;
+        if !known.enabled {
+            continue;
+        }
+        let same = (matching == Matching::All).then_some((&*known.tags, known.priority));
+        let group = (known.level, same);
+        if let Some(by) = find(&earlier, group, &disjuncts).and_then(|by| rules.get(by)) {
+            warn(rule, by, matching, findings);
+            // What the earlier rule covers, this one needs not cover again.
+            continue;
+        }
+        for set in disjuncts {
+            let rarest = set.iter().min_by_key(|conjunct| counts.get(conjunct)).copied();
+            if let Some(rarest) = rarest {
+                earlier.entry((group, rarest)).or_default().push((position, set));
+            }
+        }
+    }
+}
+
+/// Each rule's condition as sets of conjuncts. The same conjunct has the same number in all rules.
+fn number(rules: &[Linted<'_>]) -> Vec<Vec<Conjuncts>> {
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut conjunct = |part: &Normal<'_>| {
+        let next = numbers.len();
+        *numbers.entry(print(part)).or_insert(next)
+    };
+    let mut set = |part: &Normal<'_>| match part {
+        Normal::All(parts) => parts.iter().map(&mut conjunct).collect(),
+        Normal::Any(_) | Normal::Literal(_) => Conjuncts::from([conjunct(part)]),
+    };
+    let disjuncts = |rule: &Linted<'_>| match &rule.normal {
+        // Each once: a macro named twice gives all of its own twice.
+        Normal::Any(parts) => parts.iter().map(&mut set).collect::<BTreeSet<_>>().into_iter().collect(),
+        part @ (Normal::All(_) | Normal::Literal(_)) => vec![set(part)],
+    };
+    rules.iter().map(disjuncts).collect()
+}
+
+fn print(part: &Normal<'_>) -> String {
+    let chain = |parts: &[Normal<'_>], word: &str| {
+        let printed: Vec<String> = parts.iter().map(print).collect();
+        format!("({})", printed.join(word))
+    };
+    match part {
+        Normal::All(parts) => chain(parts, " and "),
+        Normal::Any(parts) => chain(parts, " or "),
+        Normal::Literal(literal) => literal.print(),
+    }
+}
+
+/// The earlier rule that covers every disjunct.
+fn find<'s>(earlier: &Index<'s>, group: Group<'s>, disjuncts: &[Conjuncts]) -> Option<usize> {
+    let mut rest = disjuncts.iter();
+    let mut covering = covering(earlier, group, rest.next()?);
+    for set in rest {
+        if covering.is_empty() {
+            return None;
+        }
+        let also = self::covering(earlier, group, set);
+        covering.retain(|rule| also.contains(rule));
+    }
+    covering.first().copied()
+}
+
+/// The earlier rules with a set that has no conjunct but those of `set`.
+fn covering<'s>(earlier: &Index<'s>, group: Group<'s>, set: &Conjuncts) -> BTreeSet<usize> {
+    let candidates = set.iter().filter_map(|conjunct| earlier.get(&(group, *conjunct))).flatten();
+    let candidates = candidates.take(SHADOW_COMPARISONS_MAX);
+    candidates.filter(|(_, other)| other.is_subset(set)).map(|(rule, _)| *rule).collect()
+}
+
+fn warn(rule: &Linted<'_>, by: &Linted<'_>, matching: Matching, findings: &mut Findings<'_, '_>) {
+    let (own, by) = (&rule.subject.definition.name, &by.subject.definition.name);
+    let (file, line) = findings.report.position(by.place);
+    let (so, help) = match matching {
+        Matching::First => ("it never fires", "put it before that rule, or drop it"),
+        Matching::All => ("it adds nothing", "drop it, or give it tags of its own"),
+    };
+    let message = format!("rule '{}' ({file}:{line}) matches whatever this one matches: {so}", by.text);
+    let fault = Fault::new("CASTELLAN_SHADOWED", own.place, message);
+    findings.warn(Kind::Rule, &own.text, fault.help(help));
+}

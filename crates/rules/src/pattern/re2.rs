@@ -1,0 +1,221 @@
+//! RE2's POSIX syntax, rewritten for the regex crate; what RE2 refuses in this mode is refused. Knows how a pattern is
+//! written, not what it matches.
+
+use std::fmt::Write as _;
+
+/// Why a pattern cannot be used.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct RegexError {
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+}
+
+/// The pattern for the regex crate.
+pub(super) fn translate(pattern: &str) -> Result<String, RegexError> {
+    Translator { chars: pattern.chars().collect(), at: 0, out: String::new() }.translate()
+}
+
+struct Translator {
+    chars: Vec<char>,
+    at: usize,
+    out: String,
+}
+
+impl Translator {
+    fn translate(mut self) -> Result<String, RegexError> {
+        while let Some(char) = self.next() {
+            match char {
+                '\\' => {
+                    let char = self.escape()?;
+                    self.push(char);
+                }
+                '[' => self.set()?,
+                '(' if self.peek(0) == Some('?') => return Err(self.refused("(?", "this kind of group")),
+                '*' | '+' | '?' => {
+                    self.out.push(char);
+                    self.repeated_optionally();
+                }
+                '{' => self.repetition()?,
+                '(' | ')' | '|' | '.' | '^' | '$' => self.out.push(char),
+                char => self.push(char),
+            }
+        }
+        Ok(self.out)
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let char = self.peek(0)?;
+        self.at += 1;
+        Some(char)
+    }
+
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.chars.get(self.at + ahead).copied()
+    }
+
+    /// Writes a character that stands for itself.
+    fn push(&mut self, char: char) {
+        if char.is_ascii_alphanumeric() || char == ' ' {
+            return self.out.push(char);
+        }
+        // Writing to a string cannot fail.
+        let _ = write!(self.out, "\\x{{{:x}}}", u32::from(char));
+    }
+
+    /// In POSIX mode there are no lazy operators: `x+?` is `(x+)?`.
+    fn repeated_optionally(&mut self) {
+        while self.peek(0) == Some('?') {
+            self.at += 1;
+            self.out.push_str("{0,1}");
+        }
+    }
+
+    /// `{2}`, `{2,}`, `{2,3}`; any other brace stands for itself.
+    fn repetition(&mut self) -> Result<(), RegexError> {
+        let rest: String = self.chars.iter().skip(self.at).take_while(|char| **char != '}').collect();
+        let (low, high) = rest.split_once(',').unwrap_or((&rest, &rest));
+        let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let closed = self.peek(rest.chars().count()) == Some('}');
+        if !closed || !number(low) || !(number(high) || high.is_empty()) {
+            self.push('{');
+            return Ok(());
+        }
+        if [low, high]
+            .iter()
+            .any(|text| !text.is_empty() && text.parse().map_or(true, |count: u32| count > 1000))
+        {
+            return Err(RegexError {
+                message: format!("`{{{rest}}}` repeats more than 1000 times"),
+                help: None,
+            });
+        }
+        self.at += rest.chars().count() + 1;
+        let _ = write!(self.out, "{{{rest}}}");
+        self.repeated_optionally();
+        Ok(())
+    }
+
+    /// The character of an escape whose backslash has been read.
+    fn escape(&mut self) -> Result<char, RegexError> {
+        let Some(char) = self.next() else {
+            return Err(RegexError { message: "the pattern ends in a backslash".to_owned(), help: None });
+        };
+        Ok(match char {
+            'a' => '\u{7}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'v' => '\u{b}',
+            'x' => return self.hex(),
+            '0'..='7' if char == '0' || self.peek(0).is_some_and(|next| next.is_digit(8)) => {
+                return self.octal(char);
+            }
+            char if char.is_ascii() && !char.is_ascii_alphanumeric() => char,
+            char => return Err(self.refused(&format!("\\{char}"), "this escape")),
+        })
+    }
+
+    fn hex(&mut self) -> Result<char, RegexError> {
+        let digits: String = if self.peek(0) == Some('{') {
+            self.at += 1;
+            let digits: String = self.chars.iter().skip(self.at).take_while(|char| **char != '}').collect();
+            self.at += digits.chars().count() + 1;
+            digits
+        } else {
+            let digits = self.chars.iter().skip(self.at).take(2).collect();
+            self.at += 2;
+            digits
+        };
+        let char = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
+        char.ok_or_else(|| RegexError { message: format!("`\\x{digits}` is not a character"), help: None })
+    }
+
+    fn octal(&mut self, first: char) -> Result<char, RegexError> {
+        let mut value = first.to_digit(8).unwrap_or_default();
+        for _ in 0..2 {
+            let Some(digit) = self.peek(0).and_then(|char| char.to_digit(8)) else { break };
+            value = value * 8 + digit;
+            self.at += 1;
+        }
+        char::from_u32(value).ok_or_else(|| RegexError { message: "not a character".to_owned(), help: None })
+    }
+
+    /// A bracket expression whose `[` has been read.
+    fn set(&mut self) -> Result<(), RegexError> {
+        self.out.push('[');
+        if self.peek(0) == Some('^') {
+            self.at += 1;
+            // A negated set does match a newline in RE2, as it does here.
+            self.out.push('^');
+        }
+        let first = self.at;
+        loop {
+            let unclosed = || RegexError { message: "`[` without `]`".to_owned(), help: None };
+            let char = self.next().ok_or_else(unclosed)?;
+            match char {
+                ']' if self.at - 1 > first => break,
+                '[' if self.peek(0) == Some(':') => self.class()?,
+                '-' if self.at - 1 > first && self.peek(0) != Some(']') => {
+                    let message = "`-` may only be first or last in `[...]`, or between two characters";
+                    return Err(RegexError {
+                        message: message.to_owned(),
+                        help: Some("use `\\-`".to_owned()),
+                    });
+                }
+                char => self.range(char)?,
+            }
+        }
+        self.out.push(']');
+        Ok(())
+    }
+
+    fn class(&mut self) -> Result<(), RegexError> {
+        const CLASSES: [&str; 14] = [
+            "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",
+            "space", "upper", "word", "xdigit",
+        ];
+        let name: String = self.chars.iter().skip(self.at + 1).take_while(|char| **char != ':').collect();
+        let bare = name.strip_prefix('^').unwrap_or(&name);
+        let end = self.at + 1 + name.chars().count();
+        let closed = self.chars.get(end) == Some(&':') && self.chars.get(end + 1) == Some(&']');
+        if !closed || !CLASSES.contains(&bare) {
+            return Err(RegexError { message: format!("`[:{name}:]` is not a class"), help: None });
+        }
+        let _ = write!(self.out, "[:{name}:]");
+        self.at = end + 2;
+        Ok(())
+    }
+
+    /// A character of a set, or the range that it begins.
+    fn range(&mut self, char: char) -> Result<(), RegexError> {
+        let low = if char == '\\' { self.escape()? } else { char };
+        self.push(low);
+        if self.peek(0) == Some('-') && self.peek(1).is_some_and(|char| char != ']') {
+            self.at += 1;
+            let char = self.next().unwrap_or_default();
+            let high = if char == '\\' { self.escape()? } else { char };
+            self.out.push('-');
+            self.push(high);
+        }
+        Ok(())
+    }
+
+    fn refused(&self, what: &str, kind: &str) -> RegexError {
+        let replacement = [
+            (r"\d", "[0-9]"),
+            (r"\D", "[^0-9]"),
+            (r"\s", "[[:space:]]"),
+            (r"\S", "[^[:space:]]"),
+            (r"\w", "[0-9A-Za-z_]"),
+            (r"\W", "[^0-9A-Za-z_]"),
+            (r"\b", "(^|.*[^0-9A-Za-z_]) before and ($|[^0-9A-Za-z_].*) after the word"),
+            ("(?", "tolower(field) for `(?i)`, and ( for `(?:`"),
+        ];
+        let help =
+            replacement.iter().find(|(refused, _)| *refused == what).map(|(_, help)| format!("use {help}"));
+        let message =
+            format!("`{what}` is not valid in a pattern: {kind} does not exist in RE2's POSIX mode");
+        RegexError { message, help }
+    }
+}

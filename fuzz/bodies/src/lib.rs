@@ -1,0 +1,28 @@
+//! The bodies of the fuzz targets: each takes any bytes, and panics when a law does not hold. `fuzz/fuzz_targets` calls them
+//! with what libFuzzer makes up, `tests/corpus.rs` with the seeds that are kept in `fuzz/corpus`.
+
+mod choices;
+mod evaluate;
+mod frame;
+mod payload;
+mod rules;
+mod settings;
+
+pub use evaluate::rules_evaluate;
+pub use frame::frame;
+pub use payload::payload;
+pub use rules::{rules_condition, rules_yaml};
+pub use settings::settings;
+
+/// What a target does with its bytes.
+pub type Body = fn(&[u8]);
+
+/// Every target by name.
+pub const TARGETS: [(&str, Body); 6] = [
+    ("frame", frame),
+    ("payload", payload),
+    ("rules_condition", rules_condition),
+    ("rules_evaluate", rules_evaluate),
+    ("rules_yaml", rules_yaml),
+    ("settings", settings),
+];

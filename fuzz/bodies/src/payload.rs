@@ -1,0 +1,17 @@
+//! Agents' payloads.
+
+use castellan_agents::{AgentId, Incoming, Origin, call_key_input, decode};
+
+/// Reads bytes as what each agent sends at each event: no panic.
+pub fn payload(bytes: &[u8]) {
+    let origin = Origin { correlation_id: 1, agent_pid: 1, hook_cwd: "/".to_owned() };
+    for agent in AgentId::ALL {
+        for event in ["PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "SessionEnd"] {
+            if let Ok(Incoming::Question(call) | Incoming::Permission(call)) =
+                decode(agent, event, bytes, &origin)
+            {
+                let _ = call_key_input(&call);
+            }
+        }
+    }
+}

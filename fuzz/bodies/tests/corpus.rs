@@ -1,0 +1,36 @@
+//! Replays the corpus: every file of every target. What a fuzzer once found, or could, stays tested without one.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use castellan_fuzz_bodies::TARGETS;
+
+#[test]
+fn the_corpus_holds() {
+    for (name, body) in TARGETS {
+        let files = files(&format!("../corpus/{name}"));
+        assert!(files.len() >= 10, "fuzz/corpus/{name} has too few seeds");
+        for file in files {
+            println!("{}", file.display());
+            body(&std::fs::read(&file).unwrap());
+        }
+    }
+}
+
+#[test]
+fn every_target_is_fuzzed() {
+    let files = files("../fuzz_targets").into_iter();
+    let found: BTreeSet<String> =
+        files.map(|file| file.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    let named: BTreeSet<String> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(found, named);
+}
+
+/// The files of a folder; none if it is not there.
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    files
+}
