@@ -11,10 +11,13 @@ use crate::root;
 const LAYERS: &[(&str, u8)] = &[
     ("castellan-event", 0),
     ("castellan-wire", 0),
+    ("castellan-programs", 1),
     ("castellan-rules", 1),
     ("castellan-agents", 1),
+    ("castellan-shell", 2),
     ("castellan-policy", 2),
     ("castellan-falco", 2),
+    ("castellan-facts", 3),
     ("castellan-audit", 3),
     ("castellan-daemon", 4),
     ("castellan-hook", 4),

@@ -8,7 +8,7 @@ use castellan_audit::{
     CallRecord, ControlRecord, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord, Record,
     SessionRecord, WorldRecord,
 };
-use castellan_event::{Agent, Answer, Answers, Call, Decision, Layer, Mode, PatchOp, Query};
+use castellan_event::{Agent, Answer, Answers, Call, Decision, Layer, Mode, PatchOp, Process, Query};
 use castellan_policy::StateChange;
 use castellan_wire::Gap;
 
@@ -185,9 +185,32 @@ fn session(agent: &Agent, message: String) -> SessionRecord {
 }
 
 fn world(query: &Query, answer: &Answer) -> WorldRecord {
-    match (query, answer) {
-        (Query::RealPath { base, path }, Answer::RealPath(real)) => {
-            WorldRecord { query: format!("real_path {path} from {base}"), answer: real.clone() }
-        }
-    }
+    let query = match query {
+        Query::RealPath { base, path } => format!("real_path {path} from {base}"),
+        Query::FileKind { path } => format!("file_kind {path}"),
+        Query::Contents { path } => format!("contents {path}"),
+        Query::Executable { name, path } => format!("executable {name} in {path}"),
+        Query::Repository { of } => format!("repository {of}"),
+        Query::Process { pid } => format!("process {pid}"),
+    };
+    let answer = match answer {
+        Answer::RealPath(real) => real.clone(),
+        Answer::FileKind(kind) => format!("{kind:?}").to_ascii_lowercase(),
+        // What a file holds may be secret: its hash is enough to see that it has changed.
+        Answer::Contents(bytes) => bytes.as_ref().map_or_else(none, |bytes| crate::shipped::hash(bytes)),
+        Answer::Executable(file) | Answer::Repository(file) => file.clone().unwrap_or_else(none),
+        Answer::Process(process) => process.as_ref().map_or_else(none, process_text),
+    };
+    WorldRecord { query, answer }
+}
+
+fn none() -> String {
+    "none".to_owned()
+}
+
+/// One line for each fact of a process.
+fn process_text(process: &Process) -> String {
+    let vars = process.env.iter().map(|(name, value)| format!("{name}={value}"));
+    let own = [format!("home {}", process.home), format!("root {}", process.is_root)];
+    own.into_iter().chain(vars).collect::<Vec<_>>().join("\n")
 }

@@ -148,7 +148,7 @@ fn read_manifest(dir: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn hash(bytes: &[u8]) -> String {
+pub(crate) fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -47,14 +47,16 @@ pub struct Effect {
     pub command: Option<usize>,
     /// Position among the call's files of the one that the tool itself does it to.
     pub file: Option<usize>,
-    /// `read`, `write`, `delete`, `connect`, ..., or `opaque`.
-    pub kind: String,
-    /// The path, symlinks resolved.
+    /// What it does.
+    pub kind: EffectKind,
+    /// The path, symlinks resolved. A pattern (`*.rs`) stands in it as written.
     pub path: Option<String>,
     /// The path as written.
     pub path_raw: Option<String>,
-    /// Where the path lies, such as `workspace`, `home`, `system`.
-    pub scope: Option<String>,
+    /// The most sensitive thing that the path is.
+    pub scope: Option<Scope>,
+    /// Where the path lies; equal to `scope` where it is nothing sensitive.
+    pub place: Option<Scope>,
     /// The host.
     pub host: Option<String>,
     /// The URL.
@@ -69,10 +71,10 @@ pub struct Effect {
     pub verb: Option<String>,
     /// What it does it to.
     pub target: Option<String>,
-    /// Of an opaque part: what it stands for (program, target, code, operand, tool).
-    pub role: Option<String>,
+    /// Of an opaque part: what it stands for.
+    pub role: Option<Role>,
     /// Of an opaque part: why it was not understood.
-    pub why: Option<String>,
+    pub why: Option<Why>,
     /// The script file that it comes from.
     pub script_path: Option<String>,
     /// That file's SHA-256, hex.
@@ -80,11 +82,143 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// The kind of what was not understood.
-    pub const OPAQUE: &'static str = "opaque";
-
     /// Whether it stands for a part that was not understood.
     pub fn is_opaque(&self) -> bool {
-        self.kind == Self::OPAQUE
+        self.kind == EffectKind::Opaque
+    }
+}
+
+/// Declares an enum whose variants have a word for rules and a meaning for people, in one table.
+macro_rules! vocabulary {
+    ($(#[$about:meta])* $name:ident { $($(#[$default:meta])? $variant:ident $word:literal $meaning:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub enum $name {
+            $(#[doc = $meaning] $(#[$default])? $variant,)+
+        }
+
+        impl $name {
+            /// Every value, in the order of the table.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
+
+            /// The word that rules compare with.
+            pub const fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $word,)+ }
+            }
+
+            /// One line for people.
+            pub const fn meaning(self) -> &'static str {
+                match self { $($name::$variant => $meaning,)+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = UnknownWord;
+
+            fn from_str(word: &str) -> Result<$name, UnknownWord> {
+                $name::ALL.iter().copied().find(|one| one.as_str() == word).ok_or(UnknownWord)
+            }
+        }
+    };
+}
+
+/// A word that is none of a vocabulary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownWord;
+
+vocabulary! {
+    /// What an effect does; field `fx.kind`.
+    EffectKind {
+        Read "read" "reads a file, or lists a directory",
+        Write "write" "creates a file or changes what it holds",
+        Delete "delete" "removes a path",
+        Link "link" "makes a path lead to another one, its target",
+        Permission "permission" "changes the mode, owner or access list of a path",
+        Execute "execute" "runs a file that castellan has no model of: a script, an unknown program",
+        Interactive "interactive" "opens a prompt that takes commands",
+        Connect "connect" "connects to a host",
+        Upload "upload" "sends data to a host",
+        Download "download" "fetches data from a host",
+        Listen "listen" "accepts connections",
+        Elevate "elevate" "gains the rights of another user",
+        Install "install" "installs a package, whose code may run",
+        Publish "publish" "makes something public: a package, an image, a release",
+        Query "query" "asks a system and changes nothing there",
+        Mutate "mutate" "changes the state of a system: a repository, database, cluster, cloud",
+        Destroy "destroy" "destroys what cannot be brought back: history, uncommitted work, tables, volumes",
+        Signal "signal" "ends or stops a process",
+        Service "service" "starts, stops, enables or disables a service",
+        Schedule "schedule" "has something run later",
+        Detach "detach" "leaves something running out of sight",
+        Inject "inject" "types or writes into another running program",
+        Spawn "spawn" "starts another agent",
+        Environment "environment" "sets an environment variable that changes what programs do",
+        Mcp "mcp" "calls a tool of an MCP server",
+        #[default] Opaque "opaque" "a part that was not understood",
+    }
+}
+
+vocabulary! {
+    /// What a path is, or where it lies; fields `fx.scope` and `fx.place`. The most sensitive first.
+    Scope {
+        Castellan "castellan" "castellan's own files and sockets",
+        Secret "secret" "keys, tokens, passwords, .env files",
+        Agent "agent" "configuration of a coding agent",
+        Startup "startup" "files that a shell reads before it runs anything",
+        Hijack "hijack" "files and directories from which other programs take code or commands",
+        Vcs "vcs" "metadata of version control, such as .git",
+        Root "root" "the root of the file system",
+        Device "device" "a device, or a file of the kernel",
+        Network "network" "a network mount",
+        Workspace "workspace" "the workspace",
+        Temporary "temporary" "directories for temporary files",
+        Home "home" "the user's home directory",
+        System "system" "what belongs to the operating system",
+        #[default] Outside "outside" "anywhere else",
+    }
+}
+
+vocabulary! {
+    /// What an opaque part stands for; field `fx.role`.
+    Role {
+        Program "program" "which program runs",
+        Target "target" "what something dangerous is done to",
+        Code "code" "code that runs",
+        #[default] Operand "operand" "an argument of something harmless",
+        Tool "tool" "a tool that is not known",
+    }
+}
+
+vocabulary! {
+    /// Why a part was not understood; field `fx.why`.
+    Why {
+        #[default] Unsupported "unsupported" "a construct that castellan does not model",
+        Syntax "syntax" "text that does not parse",
+        Nesting "nesting" "nested deeper than the limit",
+        Size "size" "longer than the limit",
+        Budget "budget" "more work than the limit",
+        Encoding "encoding" "bytes that are no text",
+        Variable "variable" "a variable whose value is not known",
+        Parameter "parameter" "a positional or special parameter whose value is not known",
+        Substitution "substitution" "the output of a command",
+        Arithmetic "arithmetic" "the result of arithmetic",
+        Expansion "expansion" "an expansion that is not computed",
+        Glob "glob" "a pattern that stands for the files that match it",
+        Input "input" "what is read while it runs: standard input, a prompt, a pipe",
+        Network "network" "what comes from the network",
+        File "file" "what a file holds",
+        Unresolved "unresolved" "a program that was not found",
+        Shadowed "shadowed" "a program that the agent itself may have put there",
+        Changing "changing" "what another command may be changing",
+        Unreadable "unreadable" "what the world did not answer",
+        Language "language" "code in a language that castellan does not read",
+        Flag "flag" "an option that the program's model does not know",
+        Dynamic "dynamic" "decided while it runs",
     }
 }

@@ -138,7 +138,11 @@ pub static FIELDS: &[FieldDef<'static>] = &[
     of(Level::Effect, text("fx.kind", "read, write, delete, connect, ... or opaque")),
     of(Level::Effect, text("fx.path", "path with symlinks resolved")),
     of(Level::Effect, text("fx.path_raw", "path as written")),
-    of(Level::Effect, text("fx.scope", "where the path lies: workspace, home, system, ...")),
+    of(
+        Level::Effect,
+        text("fx.scope", "the most sensitive thing that the path is: secret, startup, ..., else fx.place"),
+    ),
+    of(Level::Effect, text("fx.place", "where the path lies: workspace, home, system, temporary, ...")),
     of(Level::Effect, text("fx.host", "host")),
     of(Level::Effect, text("fx.url", "URL")),
     of(Level::Effect, truth("fx.recursive", "goes down into directories")),

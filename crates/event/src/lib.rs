@@ -16,10 +16,10 @@ mod world;
 
 pub use call::{Agent, Call, FileTarget, IntakeProblem, PatchOp, Tool, ToolKind};
 pub use decision::{Code, Decision, Finding, Layer, Mode, Verdict};
-pub use facts::{Command, Effect, Facts};
+pub use facts::{Command, Effect, EffectKind, Facts, Role, Scope, UnknownWord, Why};
 pub use field::{FIELDS, FINEST_LEVEL, FieldArg, FieldDef, FieldType, Level, field_index};
 pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, PATH_BYTES_MAX};
 pub use net::Net;
 pub use row::{CallRow, Row, Value, rows};
 pub use session::{Mark, Session};
-pub use world::{Answer, Answers, Query, World};
+pub use world::{Answer, Answers, FileKind, Process, Query, Recorder, World};

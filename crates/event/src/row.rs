@@ -229,10 +229,11 @@ fn of_command<'a>(command: &'a Command, name: &str) -> Value<'a> {
 
 fn of_effect<'a>(effect: &'a Effect, name: &str) -> Value<'a> {
     match name {
-        "fx.kind" => text(&effect.kind),
+        "fx.kind" => text(effect.kind.as_str()),
         "fx.path" => optional(&effect.path),
         "fx.path_raw" => optional(&effect.path_raw),
-        "fx.scope" => optional(&effect.scope),
+        "fx.scope" => effect.scope.map_or(Value::Absent, |scope| text(scope.as_str())),
+        "fx.place" => effect.place.map_or(Value::Absent, |place| text(place.as_str())),
         "fx.host" => optional(&effect.host),
         "fx.url" => optional(&effect.url),
         "fx.recursive" => effect.recursive.map_or(Value::Absent, Value::Bool),
@@ -240,8 +241,8 @@ fn of_effect<'a>(effect: &'a Effect, name: &str) -> Value<'a> {
         "fx.system" => optional(&effect.system),
         "fx.verb" => optional(&effect.verb),
         "fx.target" => optional(&effect.target),
-        "fx.role" => optional(&effect.role),
-        "fx.why" => optional(&effect.why),
+        "fx.role" => effect.role.map_or(Value::Absent, |role| text(role.as_str())),
+        "fx.why" => effect.why.map_or(Value::Absent, |why| text(why.as_str())),
         "script.path" => optional(&effect.script_path),
         "script.sha256" => optional(&effect.script_sha256),
         _ => Value::Absent,

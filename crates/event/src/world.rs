@@ -1,7 +1,7 @@
 //! What the pure core asks of the world, and the answers it was given.
 //!
-//! `decide` never looks at a file itself: it returns the queries that it lacks, the daemon answers them and decides again.
-//! The answers go into the record, so that a call can be replayed against other rules.
+//! Neither the analysis of a call nor `decide` looks at a file itself. They ask through a [`Recorder`], or return the
+//! queries that they lack. The answers go into the record, so that a call can be replayed against other rules.
 
 use crate::limits::ANSWERS_MAX;
 
@@ -15,6 +15,33 @@ pub enum Query {
         /// The path as written.
         path: String,
     },
+    /// What is at this absolute path, symlinks followed?
+    FileKind {
+        /// The path.
+        path: String,
+    },
+    /// What does the file at this absolute path hold?
+    Contents {
+        /// The path.
+        path: String,
+    },
+    /// Which file runs when `name` is looked up in these directories?
+    Executable {
+        /// A name without a slash.
+        name: String,
+        /// Directories in the form of `PATH`: absolute ones, separated by colons.
+        path: String,
+    },
+    /// Which repository holds this directory?
+    Repository {
+        /// The directory, absolute.
+        of: String,
+    },
+    /// What is known of the agent's process?
+    Process {
+        /// Its process id.
+        pid: u32,
+    },
 }
 
 /// The answer to a [`Query`] of the same variant.
@@ -22,6 +49,53 @@ pub enum Query {
 pub enum Answer {
     /// The nearest existing ancestor with symlinks resolved, plus the missing rest; lexical where even that fails.
     RealPath(String),
+    /// What is there.
+    FileKind(FileKind),
+    /// What the file holds; `None` when it is no regular file, cannot be read or is longer than the world reads.
+    Contents(Option<Vec<u8>>),
+    /// The file, symlinks resolved; `None` when there is none.
+    Executable(Option<String>),
+    /// The nearest directory at or above it with a `.git`; `None` outside repositories.
+    Repository(Option<String>),
+    /// The process; `None` when it cannot be looked at.
+    Process(Option<Process>),
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// Nothing.
+    Missing,
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A character or block device.
+    Device,
+    /// A FIFO: what is written to it is read by another process.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// It is there or not: it may not be looked at.
+    Unreadable,
+}
+
+/// What a process was started with. It may have changed its own copy since: a fact about the call, never policy.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Process {
+    /// Its environment variables, those that the analysis can use: `NAME`, value.
+    pub env: Vec<(String, String)>,
+    /// The home directory of its user, as the user database says.
+    pub home: String,
+    /// It runs as the superuser.
+    pub is_root: bool,
+}
+
+impl Process {
+    /// The value of an environment variable.
+    pub fn var(&self, name: &str) -> Option<&str> {
+        self.env.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
+    }
 }
 
 /// Something that can answer: the daemon's file system, a test's table, a record being replayed.
@@ -47,6 +121,11 @@ impl Answers {
         fits
     }
 
+    /// Looks up the answer to a query.
+    pub fn get(&self, query: &Query) -> Option<&Answer> {
+        self.list.iter().find_map(|(asked, answer)| (asked == query).then_some(answer))
+    }
+
     /// Looks up the real path of `path` from `base`.
     pub fn real_path(&self, base: &str, path: &str) -> Option<&str> {
         self.list.iter().find_map(|(query, answer)| match (query, answer) {
@@ -60,5 +139,40 @@ impl Answers {
     /// Iterates over the recorded queries and answers.
     pub fn iter(&self) -> impl Iterator<Item = &(Query, Answer)> {
         self.list.iter()
+    }
+}
+
+/// Asks a world and records what it answers. Equal questions are asked once.
+#[derive(Clone)]
+pub struct Recorder<'w> {
+    world: &'w dyn World,
+    answers: Answers,
+}
+
+impl std::fmt::Debug for Recorder<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorder").field("answers", &self.answers).finish_non_exhaustive()
+    }
+}
+
+impl<'w> Recorder<'w> {
+    /// Nothing asked yet.
+    pub fn new(world: &'w dyn World) -> Recorder<'w> {
+        Recorder { world, answers: Answers::default() }
+    }
+
+    /// Asks. `None` when the world does not answer, and over the limit of answers: the part is then Opaque, for
+    /// [`crate::Why::Unreadable`].
+    pub fn ask(&mut self, query: Query) -> Option<Answer> {
+        if let Some(answer) = self.answers.get(&query) {
+            return Some(answer.clone());
+        }
+        let answer = self.world.answer(&query)?;
+        self.answers.insert(query, answer.clone()).then_some(answer)
+    }
+
+    /// Everything that was answered.
+    pub fn into_answers(self) -> Answers {
+        self.answers
     }
 }

@@ -3,8 +3,8 @@
 #![cfg(test)]
 
 use castellan_event::{
-    Agent, Answer, Answers, Call, Command, Effect, FIELDS, Facts, FieldType, FileTarget, Mark, PatchOp,
-    Query, Row, Session, Tool, ToolKind, Value, field_index, rows,
+    Agent, Answer, Answers, Call, Command, Effect, EffectKind, FIELDS, Facts, FieldType, FileTarget, Mark,
+    PatchOp, Query, Role, Row, Scope, Session, Tool, ToolKind, Value, Why, field_index, rows,
 };
 use serde_json::json;
 
@@ -59,10 +59,11 @@ fn full_facts() -> Facts {
     };
     let effect = Effect {
         command: Some(0),
-        kind: "write".into(),
+        kind: EffectKind::Write,
         path: word(),
         path_raw: word(),
-        scope: word(),
+        scope: Some(Scope::Secret),
+        place: Some(Scope::Home),
         host: word(),
         url: word(),
         recursive: Some(true),
@@ -70,8 +71,8 @@ fn full_facts() -> Facts {
         system: word(),
         verb: word(),
         target: word(),
-        role: word(),
-        why: word(),
+        role: Some(Role::Target),
+        why: Some(Why::Variable),
         script_path: word(),
         script_sha256: word(),
         ..Effect::default()
@@ -163,7 +164,7 @@ fn commands_and_effects_are_joined_to_the_call_from_the_left() {
     let call = patch();
     let answers = answer_all(&call);
     let (session, mut facts) = (Session::default(), full_facts());
-    facts.effects.push(Effect { file: Some(1), kind: "delete".into(), ..Effect::default() });
+    facts.effects.push(Effect { file: Some(1), kind: EffectKind::Delete, ..Effect::default() });
     let rows = rows(&call, &facts, &session, &answers).unwrap();
     let seen: Vec<String> = rows
         .iter()

@@ -254,7 +254,7 @@ struct Links {
 
 impl World for Links {
     fn answer(&self, query: &Query) -> Option<Answer> {
-        let Query::RealPath { base, path } = query;
+        let Query::RealPath { base, path } = query else { return None };
         let linked = self.real.clone().filter(|_| self.path.as_ref() == Some(path));
         Some(Answer::RealPath(linked.unwrap_or_else(|| lexical(base, path))))
     }

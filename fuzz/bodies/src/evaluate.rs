@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use castellan_event::{
-    Agent, Answer, Answers, Call, Command, Effect, FIELDS, Facts, FileTarget, Layer, Mode, Query, Session,
-    Tool, ToolKind, Verdict, World, rows,
+    Agent, Answer, Answers, Call, Command, Effect, FIELDS, Facts, FileTarget, Layer, Mode, Query, Scope,
+    Session, Tool, ToolKind, Verdict, World, rows,
 };
 use castellan_policy::{LayerRules, Policy, RequestId, Settings, State, drive};
 use castellan_rules::{Options, Plain, Source, load};
@@ -144,10 +144,10 @@ fn an_effect(choices: &mut Choices<'_>) -> Effect {
     let path = choices.word(&["", "/etc/passwd", "/tmp/a"]);
     Effect {
         command: choices.flip().then_some(0),
-        kind: choices.word(&["read", "delete", "opaque"]).to_owned(),
+        kind: choices.word(&["read", "delete", "opaque"]).parse().unwrap_or_default(),
         path: (!path.is_empty()).then(|| path.to_owned()),
         path_raw: choices.flip().then(|| path.to_owned()),
-        scope: choices.flip().then(|| "HOME".to_owned()),
+        scope: choices.flip().then_some(Scope::Home),
         recursive: choices.flip().then(|| choices.flip()),
         ..Effect::default()
     }
@@ -202,7 +202,7 @@ struct Lexical;
 
 impl World for Lexical {
     fn answer(&self, query: &Query) -> Option<Answer> {
-        let Query::RealPath { base, path } = query;
+        let Query::RealPath { base, path } = query else { return None };
         Some(Answer::RealPath(if path.starts_with('/') { path.clone() } else { format!("{base}/{path}") }))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Call, Command, Effect, Facts, Layer, ToolKind, Verdict};
+use castellan_event::{Call, Command, Effect, EffectKind, Facts, Layer, ToolKind, Verdict};
 use castellan_policy::Settings;
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn facts(commands: &[&Command], effects: &Effects) -> Facts {
     let effect = |(command, file, kind): &(Option<usize>, Option<usize>, &str)| Effect {
         command: *command,
         file: *file,
-        kind: (*kind).to_owned(),
+        kind: kind.parse().unwrap(),
         ..Effect::default()
     };
     Facts {
@@ -40,6 +40,7 @@ fn check(call: &Call, facts: &Facts, conditions: &[&str], allowed: bool) {
     assert_eq!(got, expected, "{conditions:?} on {facts:?}");
 }
 
+const OPAQUE: &str = EffectKind::Opaque.as_str();
 const READ: &str = "fx.kind = read";
 const WRITE: &str = "fx.kind = write";
 const LS: &str = "cmd.name = ls";
@@ -51,7 +52,7 @@ fn every_effect_needs_a_match() {
     let (ls, cat) = (command("ls"), command("cat"));
     let one = facts(&[&ls], &[(Some(0), None, "read")]);
     let two = facts(&[&ls], &[(Some(0), None, "read"), (Some(0), None, "write")]);
-    let opaque = facts(&[&ls], &[(Some(0), None, "read"), (Some(0), None, Effect::OPAQUE)]);
+    let opaque = facts(&[&ls], &[(Some(0), None, "read"), (Some(0), None, OPAQUE)]);
     let redirect = facts(&[], &[(None, None, "write")]);
     check(&shell, &one, &[READ], true);
     check(&shell, &one, &[WRITE], false);
@@ -84,7 +85,7 @@ fn a_rule_on_the_whole_call_counts_only_without_commands() {
     check(&write, &facts(&[], &[(None, Some(0), "write")]), &["tool.file_path = /w/a"], true);
     check(&write, &facts(&[], &[(None, Some(0), "write")]), &["tool.file_path = /w/b"], false);
     check(&write, &facts(&[&command("ls")], &[(None, Some(0), "write")]), &["tool.name = Write"], false);
-    check(&write, &facts(&[], &[(None, Some(0), Effect::OPAQUE)]), &["tool.name = Write"], false);
+    check(&write, &facts(&[], &[(None, Some(0), OPAQUE)]), &["tool.name = Write"], false);
     // Of several files each needs its own; what names no file belongs to all of them.
     let each = facts(&[], &[(None, Some(0), "write"), (None, Some(1), "delete")]);
     check(&patch, &each, &["tool.file_path = /w/a"], false);
@@ -174,8 +175,8 @@ fn any_facts() -> impl Strategy<Value = Facts> {
             ..command(name)
         },
     );
-    let effect = (prop::option::of(0..3usize), prop::sample::select(vec!["read", "write", Effect::OPAQUE]))
-        .prop_map(|(command, kind)| Effect { command, kind: kind.into(), ..Effect::default() });
+    let effect = (prop::option::of(0..3usize), prop::sample::select(vec!["read", "write", OPAQUE]))
+        .prop_map(|(command, kind)| Effect { command, kind: kind.parse().unwrap(), ..Effect::default() });
     (prop::collection::vec(command, 0..3), prop::collection::vec(effect, 0..4))
         .prop_map(|(commands, effects)| Facts { commands, effects })
 }
@@ -213,7 +214,7 @@ proptest! {
         let policy = policy(&text(&picked), Verdict::Defer);
         let before = judge(&call, &facts, &policy).verdict;
         let mut more = facts;
-        more.effects.push(Effect { command, kind: Effect::OPAQUE.into(), ..Effect::default() });
+        more.effects.push(Effect { command, kind: EffectKind::Opaque, ..Effect::default() });
         let after = judge(&call, &more, &policy).verdict;
         prop_assert!(after != Verdict::Allow);
         prop_assert!(after >= before || before == Verdict::Allow);

@@ -14,7 +14,7 @@ pub(crate) struct Lexical;
 
 impl World for Lexical {
     fn answer(&self, query: &Query) -> Option<Answer> {
-        let Query::RealPath { base, path } = query;
+        let Query::RealPath { base, path } = query else { return None };
         Some(Answer::RealPath(if path.starts_with('/') { path.clone() } else { format!("{base}/{path}") }))
     }
 }

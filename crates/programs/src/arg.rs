@@ -1,0 +1,120 @@
+//! [`Arg`]: one argument of a command, as far as it is known before anything runs. It must not know shell syntax.
+
+use std::borrow::Cow;
+
+use castellan_event::Why;
+
+/// One argument: text, or text with parts that are decided only when it runs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Arg {
+    pieces: Vec<Piece>,
+    splits: bool,
+}
+
+/// A part of an argument.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Piece {
+    /// Known text.
+    Text(String),
+    /// Text that is not known.
+    Unknown {
+        /// Why not.
+        why: Why,
+        /// What stands there in the source, such as `$DIR` or `*`.
+        written: String,
+    },
+}
+
+impl Arg {
+    /// A known argument.
+    pub fn known(text: impl Into<String>) -> Arg {
+        Arg { pieces: vec![Piece::Text(text.into())], splits: false }
+    }
+
+    /// An argument of which nothing is known; `splits`: it may become no argument, or several.
+    pub fn unknown(why: Why, written: impl Into<String>, splits: bool) -> Arg {
+        Arg { pieces: vec![Piece::Unknown { why, written: written.into() }], splits }
+    }
+
+    /// An argument made of pieces. Texts that stand together become one, empty ones go.
+    pub fn from_pieces(pieces: impl IntoIterator<Item = Piece>, splits: bool) -> Arg {
+        let mut joined: Vec<Piece> = Vec::new();
+        for piece in pieces {
+            match (joined.last_mut(), piece) {
+                (_, Piece::Text(text)) if text.is_empty() => {}
+                (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+                (_, piece) => joined.push(piece),
+            }
+        }
+        if joined.is_empty() {
+            joined.push(Piece::Text(String::new()));
+        }
+        Arg { pieces: joined, splits }
+    }
+
+    /// The pieces, at least one.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Whether it may become no argument, or several: an unknown part stood outside quotes.
+    pub fn splits(&self) -> bool {
+        self.splits
+    }
+
+    /// The text, if all of it is known.
+    pub fn as_str(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The known text that it begins with.
+    pub fn prefix(&self) -> &str {
+        match self.pieces.first() {
+            Some(Piece::Text(text)) => text,
+            Some(Piece::Unknown { .. }) | None => "",
+        }
+    }
+
+    /// Why it is not known, if it is not; the first reason.
+    pub fn why(&self) -> Option<Why> {
+        self.pieces.iter().find_map(|piece| match piece {
+            Piece::Text(_) => None,
+            Piece::Unknown { why, .. } => Some(*why),
+        })
+    }
+
+    /// The text with what stands in the source for what is not known.
+    pub fn written(&self) -> Cow<'_, str> {
+        match self.as_str() {
+            Some(text) => Cow::Borrowed(text),
+            None => Cow::Owned(self.pieces.iter().map(Piece::written).collect()),
+        }
+    }
+
+    /// The rest after a known prefix. `None` when it does not begin with it, as far as is known.
+    pub fn strip_prefix(&self, prefix: &str) -> Option<Arg> {
+        let (first, rest) = self.pieces.split_first()?;
+        let Piece::Text(text) = first else { return None };
+        let text = text.strip_prefix(prefix)?;
+        let pieces = std::iter::once(Piece::Text(text.to_owned())).chain(rest.iter().cloned());
+        Some(Arg::from_pieces(pieces, self.splits))
+    }
+}
+
+impl Piece {
+    fn written(&self) -> &str {
+        match self {
+            Piece::Text(text) => text,
+            Piece::Unknown { written, .. } => written,
+        }
+    }
+}
+
+impl From<&str> for Arg {
+    fn from(text: &str) -> Arg {
+        Arg::known(text)
+    }
+}
