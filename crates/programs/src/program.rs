@@ -191,6 +191,8 @@ pub enum Test {
     AtLeast(usize),
     /// The value of this option fits this pattern.
     Value(&'static str, &'static str),
+    /// An option that was given says so.
+    Is(Attribute),
 }
 
 /// Something that a program does, besides what its options' and operands' slots say.
