@@ -1,4 +1,5 @@
 //! How arguments are read: `command => options, operands and what is run in turn`, in `invoke.cases`.
+#![cfg(test)]
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Inner, Invocation, Piece, find, invoke};
