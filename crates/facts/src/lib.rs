@@ -8,6 +8,8 @@ mod analyse;
 mod command;
 mod environment;
 mod handlers;
+mod limits;
+mod mcp;
 mod names;
 mod overlay;
 mod path;
@@ -16,6 +18,7 @@ mod rows;
 mod scene;
 mod sink;
 mod slots;
+mod tools;
 
 use std::collections::BTreeSet;
 
@@ -40,6 +43,8 @@ pub struct Setting {
 /// What a call does whose shell text was already looked through.
 pub fn effects_of(found: &Found, call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Facts {
     let mut facts = Facts::default();
-    analyse::found(found, &mut Scene::new(call, setting, world), &mut facts);
+    let mut scene = Scene::new(call, setting, world);
+    analyse::found(found, &mut scene, &mut facts);
+    tools::effects(call, &mut scene, &mut facts);
     facts
 }

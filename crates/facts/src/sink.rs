@@ -12,6 +12,8 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     effects: &'f mut Vec<Effect>,
     /// Position of the command among the call's.
     command: Option<usize>,
+    /// Position among the call's files of the one that the tool itself does it to.
+    pub(crate) file: Option<usize>,
     /// The directory that relative paths are relative to.
     pub(crate) cwd: Option<String>,
     /// It goes down into directories, where the program can.
@@ -31,7 +33,17 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         command: Option<usize>,
         cwd: Option<String>,
     ) -> Self {
-        Sink { scene, effects, command, cwd, recursive: None, force: None, dry: false, remote: false }
+        Sink {
+            scene,
+            effects,
+            command,
+            file: None,
+            cwd,
+            recursive: None,
+            force: None,
+            dry: false,
+            remote: false,
+        }
     }
 
     /// An effect that is on no path.
@@ -39,7 +51,11 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         if self.dry && !happens_dry(effect.kind) {
             return;
         }
-        self.effects.push(Effect { command: self.command, ..effect });
+        self.push(effect);
+    }
+
+    fn push(&mut self, effect: Effect) {
+        self.effects.push(Effect { command: self.command, file: self.file, ..effect });
     }
 
     /// An effect of this kind on something that is no path.
@@ -78,8 +94,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         let kind = effect.kind;
         self.remember(kind, &effect, &located);
         let Located { path, raw, scope, place, why } = located;
-        self.effects.push(Effect {
-            command: self.command,
+        self.push(Effect {
             path,
             path_raw: Some(raw.clone()),
             scope: Some(scope),
@@ -113,7 +128,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             target,
             ..Effect::default()
         };
-        self.effects.push(Effect { command: self.command, ..effect });
+        self.push(effect);
     }
 
     fn unless_known(&mut self, kind: EffectKind, arg: &Arg) {
