@@ -47,6 +47,18 @@ pub(crate) const MARKED_SESSIONS_MAX: usize = 4096;
 /// Milliseconds without a call after which a session counts as over, and gives its place to another: a week.
 pub(crate) const SESSION_IDLE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
+/// Paths that are kept of what one session wrote. A long session writes hundreds; over the limit every program outside the
+/// system's directories counts as written by the agent.
+pub(crate) const CHANGED_PATHS_PER_SESSION_MAX: usize = 4096;
+
+/// Sessions whose written paths are kept, the oldest go first: one machine's work of days. A session that is not known any
+/// more counts as one over its limit.
+pub(crate) const CHANGED_SESSIONS_MAX: usize = 256;
+
+/// Calls of one session that count as still running. Agents run a handful at a time; some ends are never reported, and the
+/// oldest go first.
+pub(crate) const OPEN_CALLS_PER_SESSION_MAX: usize = 64;
+
 /// Agent processes kept in mind for the presence check, the oldest go first.
 pub(crate) const GUARDED_AGENTS_MAX: usize = 4096;
 

@@ -171,6 +171,11 @@ impl<'w> Recorder<'w> {
         self.answers.insert(query, answer.clone()).then_some(answer)
     }
 
+    /// Everything that was answered so far.
+    pub fn answers(&self) -> &Answers {
+        &self.answers
+    }
+
     /// Everything that was answered.
     pub fn into_answers(self) -> Answers {
         self.answers

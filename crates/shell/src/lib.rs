@@ -6,6 +6,8 @@
 //! nothing of files: what a program does with its arguments is for the crate `facts`.
 
 mod found;
+mod stub;
+pub use stub::{Start, commands};
 pub mod tree;
 
 pub use found::{Found, FoundRedirect, Gap, Item, Origin, Run, Set, Stdin, Wrapped};
