@@ -1,0 +1,11 @@
+//! Limits of the analysis. Over a limit is Opaque with its reason, never a part left out.
+
+/// Components of one path. Real ones have tens; a path of [`castellan_event::PATH_BYTES_MAX`] bytes could have two thousand,
+/// each of which is looked up.
+pub(crate) const COMPONENTS_MAX: usize = 256;
+
+/// Bytes of one URL. Browsers and servers stop between 2 and 8 KiB; longer ones carry data, not addresses.
+pub(crate) const URL_BYTES_MAX: usize = 8 * 1024;
+
+/// Bytes of a host: DNS names have at most 253. The rest is room for percent signs and wide characters.
+pub(crate) const HOST_BYTES_MAX: usize = 1024;
