@@ -75,6 +75,20 @@ pub(crate) const SYMLINKS_MAX: usize = 40;
 /// many take a tenth of a second.
 pub(crate) const STEPS_PER_DECISION_MAX: u32 = 20_000;
 
+/// Bytes of a file whose contents are asked for: scripts, manifests, settings. Longer ones are generated, and no person reads
+/// them either.
+pub(crate) const CONTENTS_BYTES_MAX: u64 = 256 * 1024;
+
+/// Bytes that are read at the cost of one path component: both take some microseconds.
+pub(crate) const BYTES_PER_STEP: usize = 4 * 1024;
+
+/// Bytes of a process's environment, or of the kernel's other facts about it. Linux lets one be a quarter of the stack,
+/// which is 2 MiB as a rule; real ones have a few KiB.
+pub(crate) const ENVIRONMENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
+
+/// Bytes of the user database: ten thousand users.
+pub(crate) const USER_DATABASE_BYTES_MAX: u64 = 1024 * 1024;
+
 /// Bytes of one rule file. The largest public one has 64 KiB.
 pub(crate) const RULE_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 

@@ -79,7 +79,7 @@ fn program_effects(program: &Arg, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) ->
         return None;
     };
     let located = path::locate(&Arg::known(path.clone()), None, &sink.scene.places, sink.scene.world);
-    let is_installed = matches!(located.place, Scope::System | Scope::Home);
+    let is_installed = matches!(located.place, Some(Scope::System | Scope::Home));
     if is_shadowed(&path, located.place, sink.scene) {
         sink.opaque(Role::Program, Why::Shadowed, &path);
     }
@@ -101,10 +101,10 @@ fn resolve(name: &str, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Resolved {
 }
 
 /// Whether the agent may have put the program there itself, in this call or an earlier one.
-fn is_shadowed(path: &str, place: Scope, scene: &Scene<'_, '_, '_>) -> bool {
+fn is_shadowed(path: &str, place: Option<Scope>, scene: &Scene<'_, '_, '_>) -> bool {
     scene.overlay.has_written(path)
         || scene.setting.written.contains(path)
-        || scene.setting.written_is_full && place != Scope::System
+        || scene.setting.written_is_full && place != Some(Scope::System)
 }
 
 /// What the program does with its arguments.

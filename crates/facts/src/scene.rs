@@ -24,7 +24,12 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             Some(Answer::Process(process)) => process,
             _ => None,
         };
-        let places = Places::new(process.as_ref(), setting);
+        let places = Places::of_session(
+            process.as_ref(),
+            Some(&setting.workspace).filter(|path| !path.is_empty()).map(String::as_str),
+            &setting.own,
+            world,
+        );
         let names = Names::new(process.as_ref());
         Scene { setting, world, places, names, overlay: Overlay::default(), process }
     }
