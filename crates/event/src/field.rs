@@ -156,10 +156,6 @@ pub static FIELDS: &[FieldDef<'static>] = &[
     of(Level::Effect, text("script.sha256", "SHA-256 of that file")),
 ];
 
-/// The finest level of which rows are made by now: no analysis finds commands and effects yet. A condition on a finer field
-/// is unknown on every row, and the loader warns of it.
-pub const FINEST_LEVEL: Level = Level::Call;
-
 /// Finds a field by name.
 pub fn field_index(name: &str) -> Option<usize> {
     FIELDS.iter().position(|field| field.name == name)

@@ -33,4 +33,10 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         let names = Names::new(process.as_ref());
         Scene { setting, world, places, names, overlay: Overlay::default(), process }
     }
+
+    /// Whether a call that runs now may be changing what a path leads to or holds: the path or a directory above it.
+    pub(crate) fn is_changing(&self, path: &str) -> bool {
+        let ancestors = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        ancestors.chain([path]).any(|path| self.setting.changing.contains(path))
+    }
 }

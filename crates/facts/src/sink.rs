@@ -96,6 +96,8 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
         let kind = effect.kind;
         self.remember(kind, &effect, &located);
+        let changing = located.path.as_deref().filter(|path| self.scene.is_changing(path));
+        let changing = changing.map(|_| Why::Changing);
         let Located { path, raw, scope, place, why, about: _ } = located;
         self.push(Effect {
             path,
@@ -106,7 +108,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             force: effect.force.or(self.force),
             ..effect
         });
-        if let Some(why) = why {
+        if let Some(why) = why.or(changing) {
             self.opaque(role_of(kind, scope), why, &raw);
         }
     }

@@ -34,7 +34,6 @@ const CODES: &[(&str, &str)] = &[
     ("CASTELLAN_LIMIT", "larger or deeper than castellan reads"),
     ("CASTELLAN_DUPLICATE_KEY", "a key stands twice in one item"),
     ("CASTELLAN_REGEX", "Falco never matches this pattern"),
-    ("CASTELLAN_LEVEL", "no rows of this level are made"),
     ("CASTELLAN_MIXED_LEVELS", "the condition names fields of several levels without need"),
     ("CASTELLAN_ALWAYS", "the condition is always true"),
     ("CASTELLAN_NEVER", "the condition is never true"),

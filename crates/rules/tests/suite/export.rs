@@ -24,7 +24,7 @@ fn load_condition(condition: &str, fields: &[FieldDef<'_>]) -> Loaded {
     let condition = serde_json::to_string(condition).unwrap();
     let rest = "output: o, priority: INFO, source: coding_agent";
     let text = format!("- {{rule: r, desc: d, condition: {condition}, {rest}}}");
-    let options = Options { describe: true, finest_level: Level::Effect, ..Options::default() };
+    let options = Options { describe: true, ..Options::default() };
     let loaded = load(&[Source { name: "r".to_owned(), text }], fields, &options);
     assert!(loaded.problems.is_empty(), "{condition}: {:?}", loaded.problems);
     loaded
