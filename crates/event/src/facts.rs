@@ -104,6 +104,9 @@ macro_rules! vocabulary {
             /// Every value, in the order of the table.
             pub const ALL: &'static [$name] = &[$($name::$variant,)+];
 
+            /// Their words.
+            pub const WORDS: &'static [&'static str] = &[$($word,)+];
+
             /// The word that rules compare with.
             pub const fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $word,)+ }

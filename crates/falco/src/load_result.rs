@@ -37,6 +37,7 @@ const CODES: &[(&str, &str)] = &[
     ("CASTELLAN_MIXED_LEVELS", "the condition names fields of several levels without need"),
     ("CASTELLAN_ALWAYS", "the condition is always true"),
     ("CASTELLAN_NEVER", "the condition is never true"),
+    ("CASTELLAN_UNKNOWN_WORD", "a word that the field never has"),
     ("CASTELLAN_LIST_IN", "`in` wants every element of a list"),
     ("CASTELLAN_NEGATED_PATH", "the negated test of a path is true of what has no path"),
     ("CASTELLAN_PATH_BOUNDARY", "the prefix of a path ends within a name"),

@@ -17,7 +17,7 @@ const FIELDS: [FieldDef<'static>; 7] = [
 
 const fn field(name: &'static str, level: Level) -> FieldDef<'static> {
     let (ty, arg) = (FieldType::Text, FieldArg::None);
-    FieldDef { name, ty, list: false, level, arg, suggested: false, meaning: "" }
+    FieldDef { name, ty, list: false, level, arg, suggested: false, words: &[], meaning: "" }
 }
 
 fn load_condition(condition: &str, fields: &[FieldDef<'_>]) -> Loaded {
