@@ -1,7 +1,7 @@
 //! [`Sink`]: where the effects of one command go. It locates paths, adds what all effects of the command share, and says of
 //! what it could not locate that it was not understood.
 
-use castellan_event::{Effect, EffectKind, Recorder, Role, Scope, Why};
+use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Recorder, Role, Scope, Why};
 use castellan_programs::Arg;
 
 use crate::path::{self, Located, Places};
@@ -96,6 +96,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
         let kind = effect.kind;
         self.remember(kind, &effect, &located);
+        if kind == EffectKind::Write && self.is_fifo(&located) {
+            self.inject(&located);
+        }
         let changing = located.path.as_deref().filter(|path| self.scene.is_changing(path));
         let changing = changing.map(|_| Why::Changing);
         let Located { path, raw, scope, place, why, about: _ } = located;
@@ -111,6 +114,18 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         if let Some(why) = why.or(changing) {
             self.opaque(role_of(kind, scope), why, &raw);
         }
+    }
+
+    fn is_fifo(&mut self, located: &Located) -> bool {
+        let Some(path) = located.path.clone().filter(|_| !self.remote) else { return false };
+        matches!(self.scene.world.ask(Query::FileKind { path }), Some(Answer::FileKind(FileKind::Fifo)))
+    }
+
+    /// What is written to a FIFO is read by another program, which may take it for commands.
+    fn inject(&mut self, located: &Located) {
+        let (path, path_raw) = (located.path.clone(), Some(located.raw.clone()));
+        let verb = Some("fifo".to_owned());
+        self.push(Effect { kind: EffectKind::Inject, verb, path, path_raw, ..Effect::default() });
     }
 
     /// Where an argument leads, through links that this call has made.
