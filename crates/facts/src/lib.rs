@@ -4,3 +4,4 @@
 mod limits;
 pub mod path;
 pub mod scope;
+pub mod url;
