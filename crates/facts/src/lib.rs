@@ -20,6 +20,7 @@ pub mod scope;
 mod sink;
 mod slots;
 mod tools;
+pub mod url;
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,11 @@
 
 /// Components of one path. Real ones have tens; a path of [`castellan_event::PATH_BYTES_MAX`] bytes could have two thousand,
 /// each of which is looked up.
-pub(crate) const COMPONENTS_MAX: usize = 256;
+pub(crate) const COMPONENTS_MAX: usize = 128;
+
+/// Components of one path that are not wholly known. Real ones have up to four; each is compared with every name that
+/// castellan knows.
+pub(crate) const UNSURE_COMPONENTS_MAX: usize = 16;
 
 /// Bytes of one URL. Browsers and servers stop between 2 and 8 KiB; longer ones carry data, not addresses.
 pub(crate) const URL_BYTES_MAX: usize = 8 * 1024;

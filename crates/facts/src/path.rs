@@ -12,7 +12,7 @@ use castellan_programs::{Arg, Piece};
 pub use places::Places;
 pub use special::dev_tcp;
 
-use crate::limits::COMPONENTS_MAX;
+use crate::limits::{COMPONENTS_MAX, UNSURE_COMPONENTS_MAX};
 use crate::scope::{self, Kind, Part};
 use lexical::{Unsure, collapse, tidy};
 
@@ -65,6 +65,9 @@ fn find(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>,
     if written.contains('\0') {
         return Located::unknown(written, Why::Encoding, None);
     }
+    if raw.pieces().len() > 2 * UNSURE_COMPONENTS_MAX {
+        return Located::unknown(written, Why::Budget, None);
+    }
     let is_pattern = |piece: &Piece| match piece {
         Piece::Text(_) => true,
         // A pattern's parts may hold a slash only where castellan does not know what they match.
@@ -96,7 +99,7 @@ fn known(
     let through_proc = special::of_process(&tidied, cwd);
     let text = through_proc.as_deref().unwrap_or(text);
     let lexical = collapse(cwd, text);
-    let as_written = lexical.as_ref().map(|path| scope::classify(path, places));
+    let as_written = || lexical.as_ref().map(|path| scope::classify(path, places));
     let Some(base) = base_of(text, cwd) else {
         let parts = text.split('/').collect::<Vec<_>>();
         return Located::unknown(raw, Why::Dynamic, hint_after_dots(&parts, places));
@@ -108,10 +111,11 @@ fn known(
         (Last::Kept, None) | (Last::Followed, _) => real_path(base, text, world),
     };
     let Some(real) = real else {
-        let telling = as_written.filter(|kind| scope::is_sensitive(kind.scope));
+        let telling = as_written().filter(|kind| scope::is_telling(kind.scope));
         return Located::unknown(raw, Why::Unreadable, telling);
     };
     let kind = scope::classify(&real, places);
+    let as_written = if lexical.as_ref() == Some(&real) { None } else { as_written() };
     let kind = as_written.map_or(kind, |as_written| kind.with_scope_of(as_written));
     Located::found(real, raw, kind)
 }
@@ -139,7 +143,7 @@ fn pattern(
         let known = known.into_iter().map(Part::known);
         scope::kind(&known.chain(parts.iter().cloned()).collect::<Vec<_>>(), places)
     };
-    let as_written = lexical.as_deref().map(of);
+    let as_written = || lexical.as_deref().map(of);
     let why = match base_of(&written, cwd) {
         None => Why::Dynamic,
         Some(_) if climbs => Why::Glob,
@@ -147,13 +151,14 @@ fn pattern(
             None => Why::Unreadable,
             Some(real) => {
                 let kind = of(&real);
+                let as_written = if lexical.as_ref() == Some(&real) { None } else { as_written() };
                 let kind = as_written.map_or(kind, |as_written| kind.with_scope_of(as_written));
                 let path = rest.iter().fold(real, |path, component| join(&path, &component.written));
                 return Located::found(path, written, kind);
             }
         },
     };
-    let telling = as_written.filter(|kind| scope::is_sensitive(kind.scope));
+    let telling = as_written().filter(|kind| scope::is_telling(kind.scope));
     let anywhere = || scope::hint(&parts, places);
     Located::unknown(written, why, telling.or_else(anywhere))
 }
@@ -185,7 +190,7 @@ fn partly_known(raw: &Arg, written: String, cwd: Option<&str>, places: &Places) 
                 let from_root =
                     (start == 0).then(|| lexical::from_root(&written, cwd, parts, places)).flatten();
                 let kind = from_root.map(|parts| scope::kind(&parts, places));
-                tell(kind.filter(|kind| scope::is_sensitive(kind.scope)));
+                tell(kind.filter(|kind| scope::is_telling(kind.scope)));
             }
         }
         start = at + 1;

@@ -8,6 +8,7 @@ mod table;
 use castellan_event::Scope;
 
 pub(crate) use part::Part;
+use part::known_start;
 use pattern::{Anchor, Table, View};
 use table::Row;
 
@@ -36,6 +37,11 @@ pub fn is_sensitive(scope: Scope) -> bool {
     scope < Scope::Root
 }
 
+/// Whether a scope says so much that it counts although the path is not wholly known.
+pub(crate) fn is_telling(scope: Scope) -> bool {
+    scope <= Scope::Device
+}
+
 /// The components of a path, without `.` and empty ones.
 pub(crate) fn components(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|component| !component.is_empty() && *component != ".")
@@ -47,12 +53,24 @@ pub(crate) fn kind(parts: &[Part<'_>], places: &Places) -> Kind {
     if parts.first().is_none_or(|first| !first.is_known()) || is_drive(parts, places) {
         kind.add(Scope::Root, "the root of the file system");
     }
-    for parts in from_root(parts) {
-        places.kinds(parts, |scope, about| kind.add(scope, about));
+    let mut add = |parts: &[Part<'_>], counts: fn(Scope) -> bool| {
+        for parts in from_root(parts) {
+            places.kinds(parts, |scope, about| {
+                if counts(scope) {
+                    kind.add(scope, about)
+                }
+            });
+        }
+        for row in rows(parts, places).into_iter().filter(|row| counts(row.scope)) {
+            kind.add(row.scope, row.about);
+        }
+    };
+    let certain = known_start(parts);
+    if certain.len() < parts.len() {
+        // That a pattern may match the workspace or something temporary makes nothing else of what it matches so.
+        add(parts, |scope| is_telling(scope) || scope == Scope::Home);
     }
-    for row in rows(parts, places) {
-        kind.add(row.scope, row.about);
-    }
+    add(certain, |_| true);
     kind
 }
 
@@ -98,7 +116,7 @@ pub(crate) fn hint(parts: &[Part<'_>], places: &Places) -> Option<Kind> {
     for row in rows {
         kind.add(row.scope, row.about);
     }
-    is_sensitive(kind.scope).then_some(kind)
+    is_telling(kind.scope).then_some(kind)
 }
 
 impl Kind {

@@ -164,8 +164,9 @@ impl Places {
             }
             rest = after;
         }
-        // Everything is below the root, which says nothing.
-        (rest.len() < parts.len()).then_some(rest)
+        // Everything is below the root, and a mere `*` may be anything: neither says a thing.
+        let own = parts.get(..parts.len() - rest.len())?;
+        own.iter().any(|part| !part.is_blank()).then_some(rest)
     }
 
     /// A path as this file system compares it.
@@ -183,7 +184,7 @@ impl Places {
 pub(crate) const UNC: &str = "\\\\";
 
 /// What stands for `\\.\` as a component.
-pub(crate) const DEVICE: &str = "\\\\.";
+pub(crate) const DEVICE: &str = "\\\\device";
 
 fn known(path: &str) -> Vec<Part<'_>> {
     components(path).map(Part::known).collect()

@@ -120,6 +120,12 @@ impl Part<'_> {
     }
 }
 
+/// The components before the first one that is not known.
+pub(super) fn known_start<'p, 'a>(parts: &'p [Part<'a>]) -> &'p [Part<'a>] {
+    let known = parts.iter().take_while(|part| part.is_known()).count();
+    parts.get(..known).unwrap_or_default()
+}
+
 impl Name {
     /// Reads a component of a pattern.
     pub(super) fn new(text: Cow<'static, str>) -> Name {

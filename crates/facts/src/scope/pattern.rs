@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::fold;
-use super::part::{Fit, Name, Part};
+use super::part::{Fit, Name, Part, known_start};
 use super::table::{HOMES, ROWS, Row};
 
 /// Where a pattern begins.
@@ -32,6 +32,14 @@ pub(super) struct View<'p, 'a> {
     pub(super) parts: &'p [Part<'a>],
 }
 
+/// Names with a star, and the patterns in which they stand, by a byte that a fitting text begins or ends with.
+#[derive(Debug, Default)]
+struct Stars {
+    by_first: HashMap<u8, Vec<(Name, Vec<usize>)>>,
+    /// Those that begin with the star.
+    by_last: HashMap<u8, Vec<(Name, Vec<usize>)>>,
+}
+
 /// Every pattern, and where its names stand.
 #[derive(Debug)]
 pub(super) struct Table {
@@ -40,8 +48,7 @@ pub(super) struct Table {
     /// The exceptions of each row.
     except: Vec<Vec<Pattern>>,
     by_text: HashMap<Cow<'static, str>, Vec<usize>>,
-    /// Patterns whose only names have a star in them, by one of those.
-    by_star: Vec<(Name, Vec<usize>)>,
+    by_star: Stars,
     homes: Vec<Pattern>,
 }
 
@@ -62,7 +69,7 @@ impl Table {
             patterns: Vec::new(),
             except: ROWS.iter().map(|row| row.except.iter().map(read).collect()).collect(),
             by_text: HashMap::new(),
-            by_star: Vec::new(),
+            by_star: Stars::default(),
             homes: HOMES.iter().map(read).collect(),
         };
         for (at, (pattern, _)) in patterns.iter().enumerate() {
@@ -75,28 +82,29 @@ impl Table {
     /// Files a pattern under every name that a path could share with it.
     fn index(&mut self, at: usize, pattern: &Pattern) {
         for name in &pattern.names {
-            match (name, self.by_star.iter_mut().find(|(star, _)| star == name)) {
-                (Name::Text(text), _) => self.by_text.entry(text.clone()).or_default().push(at),
-                (Name::Star { .. }, Some((_, patterns))) => patterns.push(at),
-                (Name::Star { .. }, None) => self.by_star.push((name.clone(), vec![at])),
+            match name {
+                Name::Text(text) => self.by_text.entry(text.clone()).or_default().push(at),
+                Name::Star { prefix, suffix } => self.by_star.add(name, prefix, suffix, at),
             }
         }
     }
 
     /// The rows that a path fits, seen in any of its views. A row may come more than once.
-    pub(super) fn rows<'t>(&'t self, views: &[View<'_, '_>], found: &mut Vec<&'static Row>) {
+    pub(super) fn rows(&self, views: &[View<'_, '_>], found: &mut Vec<&'static Row>) {
         let Some(longest) = views.iter().max_by_key(|view| view.parts.len()) else { return };
         let mut candidates: Vec<usize> = Vec::new();
         for part in longest.parts.iter().filter(|part| !part.is_blank()) {
             match part {
-                Part::Text(text) => candidates.extend(self.by_text.get(text).into_iter().flatten()),
+                Part::Text(text) => {
+                    candidates.extend(self.by_text.get(text).into_iter().flatten());
+                    self.by_star.of_text(part, text, &mut candidates);
+                }
                 Part::Some { .. } => {
                     let fitting = self.by_text.iter().filter(|(text, _)| part.may_be(text));
                     candidates.extend(fitting.flat_map(|(_, patterns)| patterns));
+                    self.by_star.of_any(part, &mut candidates);
                 }
             }
-            let fitting = self.by_star.iter().filter(|(star, _)| part.fit(star) > Fit::Any);
-            candidates.extend(fitting.flat_map(|(_, patterns)| patterns));
         }
         candidates.sort_unstable();
         candidates.dedup();
@@ -109,17 +117,57 @@ impl Table {
         }
     }
 
-    /// Whether a path is among a row's exceptions. One that is not wholly known may be another one.
+    /// Whether a path is certainly among a row's exceptions. Of one that is not wholly known that is certain only where
+    /// everything below what is known is excepted.
     fn excepts(&self, row: usize, views: &[View<'_, '_>]) -> bool {
         let except = self.except.get(row).map(Vec::as_slice).unwrap_or_default();
-        let is_known = views.iter().all(|view| view.parts.iter().all(Part::is_known));
-        is_known && except.iter().any(|pattern| views.iter().any(|view| pattern.fits(*view)))
+        views.iter().any(|view| {
+            let certain = View { parts: known_start(view.parts), ..*view };
+            let is_whole = certain.parts.len() == view.parts.len();
+            except.iter().any(|pattern| (is_whole || pattern.is_deep) && pattern.fits(certain))
+        })
     }
 
     /// What follows the home of some user at the start of a path.
     pub(super) fn below_any_home<'p, 'a>(&self, parts: &'p [Part<'a>]) -> Option<&'p [Part<'a>]> {
         self.homes.iter().find_map(|home| home.rest(parts))
     }
+}
+
+impl Stars {
+    fn add(&mut self, name: &Name, prefix: &str, suffix: &str, at: usize) {
+        let (map, byte) = match (prefix.as_bytes().first(), suffix.as_bytes().last()) {
+            (Some(first), _) => (&mut self.by_first, *first),
+            (None, Some(last)) => (&mut self.by_last, *last),
+            // A mere `*` tells no path from another.
+            (None, None) => return,
+        };
+        let names = map.entry(byte).or_default();
+        match names.iter_mut().find(|(known, _)| known == name) {
+            Some((_, patterns)) => patterns.push(at),
+            None => names.push((name.clone(), vec![at])),
+        }
+    }
+
+    fn of_text(&self, part: &Part<'_>, text: &str, candidates: &mut Vec<usize>) {
+        let first = text.as_bytes().first().and_then(|byte| self.by_first.get(byte));
+        let last = text.as_bytes().last().and_then(|byte| self.by_last.get(byte));
+        let names = first.into_iter().chain(last).flatten();
+        candidates.extend(fitting(names, part));
+    }
+
+    fn of_any(&self, part: &Part<'_>, candidates: &mut Vec<usize>) {
+        let names = self.by_first.values().chain(self.by_last.values()).flatten();
+        candidates.extend(fitting(names, part));
+    }
+}
+
+/// The patterns in which a name stands that a component shares text with.
+fn fitting<'n>(
+    names: impl Iterator<Item = &'n (Name, Vec<usize>)>,
+    part: &Part<'_>,
+) -> impl Iterator<Item = usize> {
+    names.filter(move |(name, _)| part.fit(name) > Fit::Any).flat_map(|(_, patterns)| patterns).copied()
 }
 
 impl Pattern {
@@ -141,30 +189,27 @@ impl Pattern {
     fn fits(&self, view: View<'_, '_>) -> bool {
         match (self.anchor, view.anchor) {
             (Anchor::Anywhere, _) => {
-                let starts = 0..=view.parts.len().saturating_sub(self.names.len());
-                starts.into_iter().any(|start| {
-                    view.parts.get(start..).is_some_and(|parts| self.fits_here(parts, Fit::Clear))
-                })
+                let last_start = view.parts.len().saturating_sub(self.names.len());
+                (0..=last_start)
+                    .any(|start| view.parts.get(start..).is_some_and(|parts| self.fits_here(parts)))
             }
-            (Anchor::Root, Anchor::Root) | (Anchor::Home, Anchor::Home) => {
-                self.fits_here(view.parts, Fit::Vague)
-            }
+            (Anchor::Root, Anchor::Root) | (Anchor::Home, Anchor::Home) => self.fits_here(view.parts),
             (Anchor::Root | Anchor::Home, _) => false,
         }
     }
 
     /// Whether these components are the pattern's names, at least one of them by its text: `*/*` may be anything, and
-    /// means nothing in particular. `needed` says how clear names must be.
-    fn fits_here(&self, parts: &[Part<'_>], needed: Fit) -> bool {
+    /// means nothing in particular. Where the pattern may begin anywhere, its first name must be clear.
+    fn fits_here(&self, parts: &[Part<'_>]) -> bool {
         let is_whole =
             if self.is_deep { parts.len() >= self.names.len() } else { parts.len() == self.names.len() };
-        let mut clearest = Fit::No;
-        let each = self.names.iter().zip(parts).all(|(name, part)| {
-            let fit = part.fit(name);
-            clearest = clearest.max(fit);
-            fit == Fit::Any || fit >= needed
-        });
-        is_whole && each && clearest > Fit::Any
+        let mut fits = self.names.iter().zip(parts).map(|(name, part)| part.fit(name));
+        let Some(first) = fits.next().filter(|first| is_whole && *first > Fit::No) else { return false };
+        if self.anchor == Anchor::Anywhere && first < Fit::Clear {
+            return false;
+        }
+        fits.try_fold(first, |clearest, fit| (fit > Fit::No).then_some(clearest.max(fit)))
+            .is_some_and(|clearest| clearest > Fit::Any)
     }
 
     /// What follows the names.

@@ -49,7 +49,7 @@ pub(super) const HOMES: &[&str] = &[
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     row(Scope::Castellan, "castellan's own files", &[
-        "~/.local/share/castellan/**", "~/.local/state/castellan/**", "~/.config/castellan/**", "/etc/castellan/**",
+        "~/.local/share/castellan/**", "~/.local/state/castellan/**", "~/.config/castellan/**",
     ]),
     row(Scope::Castellan, "castellan's programs", &["**/bin/castellan", "**/bin/castellan-hook"]),
 
@@ -96,7 +96,7 @@ pub(super) const ROWS: &[Row] = &[
         "**/.netrc", "**/_netrc", "**/.authinfo", "**/.authinfo.gpg", "**/.pgpass", "~/.my.cnf", "~/.mylogin.cnf",
         "**/.git-credentials", "~/.config/git/credentials", "~/.config/gh/hosts.yml", "~/.config/glab-cli/config.yml",
         "~/.config/hub", "~/.config/tea/config.yml", "~/.smbcredentials", "~/.fetchmailrc", "~/.msmtprc",
-        "~/.config/msmtp/config", "~/.Xauthority", "~/.ICEauthority", "/run/user/*/keyring/**", "/tmp/krb5cc_*",
+        "~/.config/msmtp/config", "~/.Xauthority", "~/.ICEauthority", "/run/user/*/keyring/**", "**/krb5cc_*",
         "~/.config/filezilla/**", "~/.config/remmina/**", "~/.subversion/auth/**",
     ]),
     row(Scope::Secret, "logins of package registries", &[
@@ -157,7 +157,7 @@ pub(super) const ROWS: &[Row] = &[
         "/var/lib/sss/secrets/**", "/etc/credstore/**", "/etc/credstore.encrypted/**", "/C:/Windows/System32/config/**",
     ]),
     row(Scope::Secret, "memory and environment of processes", &[
-        "/proc/*/environ", "/proc/*/task/*/environ", "/proc/*/mem", "/proc/*/task/*/mem", "/proc/kcore", "/proc/kmem",
+        "**/environ", "/proc/*/mem", "/proc/*/task/*/mem", "/proc/kcore", "/proc/kmem",
         "/dev/mem", "/dev/kmem", "/dev/port",
     ]),
 
@@ -285,7 +285,7 @@ pub(super) const ROWS: &[Row] = &[
     row(Scope::Hijack, "sockets that give control", &[
         "/run/docker.sock", "/var/run/docker.sock", "~/.docker/run/docker.sock", "/run/containerd/**", "/var/run/containerd/**",
         "/run/podman/**", "/run/user/*/podman/**", "/run/user/*/docker.sock", "/run/user/*/bus", "/run/user/*/systemd/**",
-        "/run/systemd/private", "/run/dbus/system_bus_socket", "/tmp/tmux-*/**", "/run/screen/**", "/tmp/ssh-*/**",
+        "/run/systemd/private", "/run/dbus/system_bus_socket", "/tmp/tmux-*/*", "/run/screen/**", "/tmp/ssh-*/*",
     ]),
 
     row(Scope::Vcs, "metadata of version control", &[
