@@ -6,6 +6,10 @@
 //! nothing of files: what a program does with its arguments is for the crate `facts`.
 
 mod found;
+mod limits;
+mod parse;
+mod prescan;
 pub mod tree;
 
 pub use found::{Found, FoundRedirect, Gap, Item, Origin, Run, Set, Stdin, Wrapped};
+pub use parse::{Parsed, parse};

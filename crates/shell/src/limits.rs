@@ -1,4 +1,24 @@
-//! Limits of reading shell text. What lies over one is a hole in the tree or a gap in what was found, never nothing.
+//! Limits on what shell text can make large. Over a limit is a [`crate::tree::Hole`] with its reason, never a silent cut.
+
+/// Bytes of text that are parsed at once. Agents' longest commands (a file in a heredoc) are shorter; time and memory of
+/// the parser grow with it.
+pub(crate) const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// Levels of nesting that the parser is let into: bounds its stack, and that of everything that walks the tree.
+pub(crate) const PARSER_DEPTH_MAX: usize = 40;
+
+/// Levels of text in text that is parsed again (backquotes in backquotes, `<<-` bodies, arithmetic): each level has a
+/// parser of its own on the stack.
+pub(crate) const REPARSE_DEPTH_MAX: u32 = 6;
+
+/// Bytes that are parsed again, all levels together, for each byte of the text, and at least [`REPARSE_BYTES_MIN`].
+pub(crate) const REPARSE_FACTOR_MAX: usize = 4;
+
+/// See [`REPARSE_FACTOR_MAX`].
+pub(crate) const REPARSE_BYTES_MIN: usize = 4 << 10;
+
+/// Operations of the parser for one text: about three for each byte of the longest text that is all operators.
+pub(crate) const PARSER_STEPS_MAX: usize = 200_000;
 
 // Walking
 

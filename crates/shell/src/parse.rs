@@ -1,0 +1,162 @@
+//! Shell text to a [`Script`]. The only module that names the parser crate; what that crate leaves out, gets wrong or only
+//! guesses is read again here, or becomes a [`Hole`]. It must not know what a command means.
+
+mod arithmetic;
+mod command;
+mod compound;
+mod ground;
+mod literal;
+mod parameter;
+mod word;
+
+use castellan_event::Why;
+use shuck_ast::{Span as Place, StmtSeq};
+use shuck_parser::ShellDialect;
+use shuck_parser::ShellProfile;
+use shuck_parser::parser::{ParseResult, ParseStatus, Parser};
+
+use self::ground::Ground;
+use crate::limits::{
+    PARSER_DEPTH_MAX, PARSER_STEPS_MAX, REPARSE_BYTES_MIN, REPARSE_DEPTH_MAX, REPARSE_FACTOR_MAX,
+};
+use crate::prescan;
+use crate::tree::{Hole, Node, Script, Span, Statement};
+
+/// Shell text, parsed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parsed {
+    /// The tree.
+    pub script: Script,
+    /// Every hole that is in the tree, in the order in which they were found.
+    pub holes: Vec<Hole>,
+}
+
+/// Parses text as bash 5.3 would. What is not understood is a hole.
+pub fn parse(text: &str) -> Parsed {
+    let spare = REPARSE_BYTES_MIN.max(text.len().saturating_mul(REPARSE_FACTOR_MAX));
+    let mut walk = Walk { depth: 0, spare, holes: Vec::new() };
+    let script = walk.script(&Ground::root(text));
+    Parsed { script, holes: walk.holes }
+}
+
+/// A range of bytes in the text that the parser was given.
+type Range = (u32, u32);
+
+fn range(place: Place) -> Range {
+    (place.start.offset() as u32, place.end.offset() as u32)
+}
+
+/// What all texts of one call share: what was spent, and what was not understood.
+#[derive(Debug)]
+struct Walk {
+    /// Texts in texts.
+    depth: u32,
+    /// Bytes that may still be parsed again.
+    spare: usize,
+    holes: Vec<Hole>,
+}
+
+impl Walk {
+    /// Parses text that stands for commands.
+    fn script(&mut self, ground: &Ground<'_>) -> Script {
+        let whole = (0, ground.text.len().try_into().unwrap_or(u32::MAX));
+        if let Err(why) = prescan::bounded(ground.text) {
+            return self.unread(ground, whole, why);
+        }
+        let result = run(ground.text);
+        let mut reader = Reader { ground, walk: self };
+        let mut script = reader.sequence(&result.file.body);
+        script.span = ground.span(whole);
+        if result.status == ParseStatus::Clean && result.terminal_error.is_none() {
+            return script;
+        }
+        // The statements that end before the first problem are what the shell runs before it meets it. The hole reaches from
+        // there to the end: what follows was read with the problem in it.
+        let problem = first_problem(&result).map_or(0, |offset| ground.span((offset, offset)).start);
+        script.statements.retain(|statement| statement.span.end <= problem);
+        let start = script.statements.last().map_or(script.span.start, |last| last.span.end);
+        let rest = Span { start, end: script.span.end };
+        script.statements.push(self.hole_statement(Hole { why: why(&result), span: rest }));
+        script
+    }
+
+    /// Text that is parsed inside of other text.
+    fn again(&mut self, ground: &Ground<'_>) -> Script {
+        let whole = (0, ground.text.len().try_into().unwrap_or(u32::MAX));
+        if let Err(why) = self.enter(ground.text.len()) {
+            return self.unread(ground, whole, why);
+        }
+        let script = self.script(ground);
+        self.leave();
+        script
+    }
+
+    /// Counts text that is about to be parsed again.
+    fn enter(&mut self, bytes: usize) -> Result<(), Why> {
+        if self.depth >= REPARSE_DEPTH_MAX {
+            return Err(Why::Nesting);
+        }
+        self.spare = self.spare.checked_sub(bytes).ok_or(Why::Budget)?;
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    fn unread(&mut self, ground: &Ground<'_>, range: Range, why: Why) -> Script {
+        let span = ground.span(range);
+        Script { statements: vec![self.hole_statement(Hole { why, span })], span }
+    }
+
+    fn hole_statement(&mut self, hole: Hole) -> Statement {
+        self.holes.push(hole);
+        Statement { node: Node::Hole(hole), redirects: Vec::new(), background: false, span: hole.span }
+    }
+}
+
+/// One text that is being turned into a tree.
+#[derive(Debug)]
+struct Reader<'r, 'a> {
+    ground: &'r Ground<'a>,
+    walk: &'r mut Walk,
+}
+
+impl Reader<'_, '_> {
+    fn hole(&mut self, why: Why, range: Range) -> Hole {
+        let hole = Hole { why, span: self.ground.span(range) };
+        self.walk.holes.push(hole);
+        hole
+    }
+
+    fn sequence(&mut self, sequence: &StmtSeq) -> Script {
+        let statements = sequence.stmts.iter().map(|statement| self.statement(statement)).collect();
+        Script { statements, span: self.ground.span(range(sequence.span)) }
+    }
+}
+
+fn run(text: &str) -> ParseResult {
+    let profile = ShellProfile::native(ShellDialect::Bash);
+    Parser::with_limits_and_profile(text, PARSER_DEPTH_MAX, PARSER_STEPS_MAX, profile).parse()
+}
+
+fn first_problem(result: &ParseResult) -> Option<u32> {
+    // A terminal error has no byte offset: nothing is kept unless a diagnostic says where it began.
+    result.diagnostics.iter().map(|diagnostic| range(diagnostic.span).0).min()
+}
+
+/// The parser tells limits from bad syntax only in words.
+fn why(result: &ParseResult) -> Why {
+    let problems = result.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str());
+    let terminal = result.terminal_error.as_ref().map(ToString::to_string);
+    let mut all: Vec<&str> = problems.collect();
+    all.extend(terminal.as_deref());
+    if all.iter().any(|message| message.contains("too deep")) {
+        Why::Nesting
+    } else if all.iter().any(|message| message.contains("fuel exhausted")) {
+        Why::Budget
+    } else {
+        Why::Syntax
+    }
+}
