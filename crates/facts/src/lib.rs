@@ -1,2 +1,50 @@
 //! L3: what a call would do. Commands and tool inputs become effects: on paths, hosts, packages, databases, processes. It
-//! reads the world only through the [`castellan_event::Recorder`] that it is given, and knows no rule and no verdict.
+//! reads the world only through the [`Recorder`] that it is given, and knows no rule and no verdict.
+//!
+//! `scene` is what effects are found with. `command` turns one command into effects by its program's model: `slots` by what
+//! each argument is for, `rows` by what the model says besides, `handlers` by code where a table cannot say it.
+
+mod analyse;
+mod command;
+mod environment;
+mod handlers;
+mod limits;
+mod mcp;
+mod names;
+mod overlay;
+mod path;
+mod redirect;
+mod rows;
+mod scene;
+mod sink;
+mod slots;
+mod tools;
+
+use std::collections::BTreeSet;
+
+use castellan_event::{Call, Facts, Recorder};
+use castellan_shell::Found;
+
+use crate::scene::Scene;
+
+/// What the analysis is told of the session.
+#[derive(Debug, Clone, Default)]
+pub struct Setting {
+    /// The workspace's directory, absolute, symlinks resolved.
+    pub workspace: String,
+    /// Directories and files of castellan itself.
+    pub own: Vec<String>,
+    /// Paths that earlier calls of the session wrote, symlinks resolved.
+    pub written: BTreeSet<String>,
+    /// Paths that calls may be changing that run now.
+    pub changing: BTreeSet<String>,
+}
+
+/// What a call does whose shell text was already looked through.
+pub fn effects_of(found: &Found, call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Facts {
+    let mut facts = Facts::default();
+    let mut scene = Scene::new(call, setting, world);
+    analyse::found(found, &mut scene, &mut facts);
+    tools::effects(call, &mut scene, &mut facts);
+    facts
+}

@@ -10,6 +10,8 @@ pub struct Program {
     pub names: &'static [&'static str],
     /// How it reads its arguments.
     pub style: Style,
+    /// The shell does it itself; no file is looked up.
+    pub builtin: bool,
     /// It is there to run another command that it is given; `None` for every other program.
     pub wrapper: Option<Wrapper>,
     /// Its options.
@@ -191,6 +193,8 @@ pub enum Test {
     AtLeast(usize),
     /// The value of this option fits this pattern.
     Value(&'static str, &'static str),
+    /// An option that was given says so.
+    Is(Attribute),
 }
 
 /// Something that a program does, besides what its options' and operands' slots say.

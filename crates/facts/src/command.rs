@@ -1,0 +1,169 @@
+//! One command to its effects: whose file it is, what its model says, what its redirects and its environment do.
+
+use castellan_event::{Command, Effect, EffectKind, Facts, Role, Scope, Why};
+use castellan_programs::{Arg, Attribute, Invocation, Program, find, invoke};
+use castellan_shell::Run;
+
+use crate::names::Resolved;
+use crate::scene::Scene;
+use crate::sink::Sink;
+use crate::{environment, handlers, path, redirect, rows, slots};
+
+/// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
+pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let at = facts.commands.len();
+    let mut command = described(run, pipe_from);
+    let mut effects = Vec::new();
+    let mut sink = Sink::new(scene, &mut effects, Some(at), run.cwd.clone());
+    sink.remote = !run.remote.is_empty();
+    for wrapper in &run.wrappers {
+        wrapper_effects(&wrapper.argv, &mut sink);
+    }
+    for (name, value) in &run.env {
+        environment::effect(name, value, &mut sink);
+    }
+    redirect::effects(&run.redirects, &mut sink);
+    if let Some(program) = run.argv.first() {
+        command.path = program_effects(program, run, &mut sink);
+        invocation_effects(run, &mut command, &mut sink);
+    }
+    facts.commands.push(command);
+    facts.effects.append(&mut effects);
+}
+
+/// The command as rules see it, before its model is asked.
+fn described(run: &Run, pipe_from: Option<String>) -> Command {
+    let texts = |args: &[Arg]| args.iter().map(|arg| arg.written().into_owned()).collect();
+    let args: Vec<String> = texts(run.argv.get(1..).unwrap_or_default());
+    Command {
+        name: run.argv.first().and_then(Arg::as_str).map(|name| base_name(name).to_owned()),
+        operands: args.clone(),
+        args,
+        line: run.line.clone(),
+        wrappers: run.wrappers.iter().map(|wrapper| wrapper.name.clone()).collect(),
+        wrappers_are_neutral: run.wrappers.iter().all(|wrapper| wrapper.neutral),
+        origin: run.origin.as_str().to_owned(),
+        pipe_from,
+        env: run.env.iter().map(|(name, value)| format!("{name}={}", value.written())).collect(),
+        remote: (!run.remote.is_empty()).then(|| run.remote.join(" ")),
+        ..Command::default()
+    }
+}
+
+/// Says which file runs; returns it. A program without a model is an effect by itself, and so is one that lies where the
+/// agent may have put it.
+fn program_effects(program: &Arg, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+    let Some(name) = program.as_str() else {
+        sink.opaque(Role::Program, program.why().unwrap_or_default(), &program.written());
+        return None;
+    };
+    let model = find(base_name(name));
+    if model.is_some_and(|model| model.builtin) && !name.contains('/') {
+        return None;
+    }
+    let resolved = resolve(name, run, sink);
+    match &resolved {
+        Resolved::File(path) if is_shadowed(path, sink.scene) => {
+            sink.opaque(Role::Program, Why::Shadowed, path);
+        }
+        Resolved::Unknown if !sink.remote => sink.opaque(Role::Program, Why::Unreadable, name),
+        Resolved::File(_) | Resolved::Missing | Resolved::Unknown => {}
+    }
+    let Resolved::File(path) = resolved else {
+        if model.is_none() {
+            let why = Some(Why::Unresolved);
+            sink.add(Effect {
+                kind: EffectKind::Execute,
+                target: Some(name.to_owned()),
+                why,
+                ..Effect::default()
+            });
+        }
+        return None;
+    };
+    let located = path::locate(&Arg::known(path.clone()), None, &sink.scene.places, sink.scene.world);
+    let is_installed = matches!(located.place, Scope::System | Scope::Home);
+    if model.is_none() || !is_installed {
+        let effect = Effect { kind: EffectKind::Execute, target: Some(name.to_owned()), ..Effect::default() };
+        sink.located(effect, located);
+    }
+    Some(path)
+}
+
+fn resolve(name: &str, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Resolved {
+    if sink.remote {
+        return Resolved::Unknown;
+    }
+    if name.contains('/') {
+        return sink.locate(&Arg::known(name)).path.map_or(Resolved::Unknown, Resolved::File);
+    }
+    sink.scene.names.resolve(name, &run.env, sink.scene.world)
+}
+
+fn is_shadowed(path: &str, scene: &Scene<'_, '_, '_>) -> bool {
+    scene.overlay.has_written(path) || scene.setting.written.contains(path)
+}
+
+/// What the program does with its arguments.
+fn invocation_effects(run: &Run, command: &mut Command, sink: &mut Sink<'_, '_, '_, '_>) {
+    let Some(program) = command.name.as_deref().and_then(find) else { return };
+    let read = invoke(program, &run.argv);
+    command.flags = read.flags(&run.argv).collect();
+    command.operands = read.operands.iter().map(|operand| operand.arg.written().into_owned()).collect();
+    command.subcommand = (!read.subcommand.is_empty()).then(|| read.subcommand.join(" "));
+    model_effects(&read, &run.argv, sink);
+}
+
+/// Of a wrapper only what it does itself: its own arguments, without the command.
+fn wrapper_effects(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let name = argv.first().and_then(Arg::as_str).map(base_name);
+    let Some(program) = name.and_then(find).filter(|program| program.wrapper.is_some()) else { return };
+    model_effects(&invoke(program, argv), argv, sink);
+}
+
+fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    if read.is(Attribute::Inert) {
+        return;
+    }
+    let before = (sink.cwd.clone(), sink.recursive, sink.force, sink.dry);
+    sink.recursive = says(read, Attribute::Recursive);
+    sink.force = says(read, Attribute::Force);
+    sink.dry = read.is(Attribute::Dry);
+    if let Some(directory) = read.directory() {
+        sink.cwd = sink.locate(directory).path;
+    }
+    slots::effects(read, sink);
+    rows::effects(read, sink);
+    let handler = read.command.handler.or(read.program.handler);
+    if let Some(handler) = handler.and_then(handlers::handler) {
+        handler(read, argv, sink);
+    }
+    not_understood(read, argv, sink);
+    (sink.cwd, sink.recursive, sink.force, sink.dry) = before;
+}
+
+/// Options that the model does not know, and arguments that may be options.
+fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let arg = |at: &usize| argv.get(*at);
+    for unknown in read.unknown.iter().filter_map(arg) {
+        sink.opaque(Role::Operand, Why::Flag, &unknown.written());
+    }
+    for uncertain in read.uncertain.iter().filter_map(arg).filter(|arg| arg.splits()) {
+        sink.opaque(Role::Operand, uncertain.why().unwrap_or_default(), &uncertain.written());
+    }
+    if let Some(unknown) = read.unknown_subcommand.as_ref().and_then(arg) {
+        let why = unknown.why().unwrap_or(Why::Unsupported);
+        sink.opaque(Role::Operand, why, &unknown.written());
+    }
+}
+
+/// `None` where the program has no option that says so.
+fn says(read: &Invocation, attribute: Attribute) -> Option<bool> {
+    let has = |program: &Program| program.options.iter().any(|option| option.attributes.contains(&attribute));
+    (has(read.command) || has(read.program)).then(|| read.is(attribute))
+}
+
+/// The last component of a program's path; Windows paths have backslashes.
+pub(crate) fn base_name(name: &str) -> &str {
+    name.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default()
+}

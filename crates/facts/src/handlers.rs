@@ -1,0 +1,38 @@
+//! What a model's table cannot say: code for single programs, under the name that the model gives it.
+
+use castellan_programs::{Arg, Invocation};
+
+use crate::sink::Sink;
+
+/// Adds what the program does besides what its model's tables say. The arguments are those that were read, the name first.
+pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
+
+/// Every handler, by the name that models use, in order.
+const HANDLERS: &[(&str, Handler)] = &[];
+
+/// The handler of this name.
+pub(crate) fn handler(name: &str) -> Option<Handler> {
+    let at = HANDLERS.binary_search_by_key(&name, |(one, _)| one).ok()?;
+    HANDLERS.get(at).map(|(_, handler)| *handler)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use castellan_programs::Program;
+
+    use super::*;
+
+    #[test]
+    fn models_and_code_name_the_same_handlers() {
+        let mut named = BTreeSet::new();
+        let mut programs: Vec<&Program> = castellan_programs::all().iter().collect();
+        while let Some(program) = programs.pop() {
+            named.extend(program.handler);
+            programs.extend(program.subs);
+        }
+        let written: Vec<&str> = HANDLERS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(named.into_iter().collect::<Vec<_>>(), written);
+    }
+}

@@ -1,0 +1,155 @@
+//! Calls of MCP tools: the call itself, and what its arguments name. A server's tools have no models; paths, URLs and commands
+//! among the arguments are recognised by the name of their key and by their shape.
+
+use castellan_event::{Call, EffectKind, Role, Why};
+use castellan_programs::Arg;
+use serde_json::Value as Json;
+
+use crate::limits::MCP_VALUES_MAX;
+use crate::sink::Sink;
+use crate::slots;
+
+/// What a word in a tool's name says about what the tool does to the paths that it is given.
+const VERBS: &[(&str, &[EffectKind])] = &[
+    ("append", &[EffectKind::Write]),
+    ("copy", &[EffectKind::Read, EffectKind::Write]),
+    ("create", &[EffectKind::Write]),
+    ("delete", &[EffectKind::Delete]),
+    ("download", &[EffectKind::Write]),
+    ("edit", &[EffectKind::Read, EffectKind::Write]),
+    ("find", &[EffectKind::Read]),
+    ("get", &[EffectKind::Read]),
+    ("list", &[EffectKind::Read]),
+    ("move", &[EffectKind::Read, EffectKind::Write, EffectKind::Delete]),
+    ("patch", &[EffectKind::Read, EffectKind::Write]),
+    ("put", &[EffectKind::Write]),
+    ("read", &[EffectKind::Read]),
+    ("remove", &[EffectKind::Delete]),
+    ("rename", &[EffectKind::Read, EffectKind::Write, EffectKind::Delete]),
+    ("replace", &[EffectKind::Read, EffectKind::Write]),
+    ("save", &[EffectKind::Write]),
+    ("search", &[EffectKind::Read]),
+    ("stat", &[EffectKind::Read]),
+    ("unlink", &[EffectKind::Delete]),
+    ("update", &[EffectKind::Read, EffectKind::Write]),
+    ("upload", &[EffectKind::Read, EffectKind::Upload]),
+    ("view", &[EffectKind::Read]),
+    ("write", &[EffectKind::Write]),
+];
+
+/// What a tool may do whose name says nothing.
+const ANYTHING: &[EffectKind] = &[EffectKind::Read, EffectKind::Write];
+
+/// Keys whose values are paths, whatever their shape; as the last word of a key, too (`source_path`).
+const PATH_KEYS: &[&str] = &[
+    "cwd",
+    "dest",
+    "destination",
+    "dir",
+    "directory",
+    "file",
+    "filename",
+    "filepath",
+    "files",
+    "folder",
+    "path",
+    "paths",
+    "root",
+    "source",
+    "src",
+];
+
+/// Keys whose values are shell text.
+const COMMAND_KEYS: &[&str] = &["bash", "cmd", "command", "commandline", "script", "shell"];
+
+/// Adds the call and what its arguments name.
+pub(crate) fn effects(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
+    let (server, tool) = match &call.tool.mcp {
+        Some((server, tool)) => (server.as_str(), tool.as_str()),
+        None => ("", call.tool.name.as_str()),
+    };
+    sink.on(EffectKind::Mcp, server, tool, None);
+    let kinds = kinds_of(tool);
+    let all = values(&call.input);
+    if all.len() >= MCP_VALUES_MAX {
+        sink.opaque(Role::Operand, Why::Size, tool);
+    }
+    for (key, text) in all.into_iter().filter(|(key, _)| !is_one_of(key, COMMAND_KEYS)) {
+        if is_url(text) {
+            slots::url(EffectKind::Connect, &Arg::known(text), sink);
+        } else if is_one_of(key, PATH_KEYS) || is_path(text) {
+            // Servers take `~` for the home more often than not.
+            let text = match text.strip_prefix("~/") {
+                Some(rest) => format!("{}/{rest}", sink.scene.places.home()),
+                None => text.to_owned(),
+            };
+            for kind in kinds {
+                sink.path(*kind, &Arg::known(text.clone()));
+            }
+        }
+    }
+}
+
+/// Shell text among the arguments of an MCP call.
+pub(crate) fn commands(call: &Call) -> Vec<&str> {
+    let values = values(&call.input).into_iter();
+    values.filter(|(key, _)| is_one_of(key, COMMAND_KEYS)).map(|(_, text)| text).collect()
+}
+
+fn kinds_of(tool: &str) -> &'static [EffectKind] {
+    let words = words(tool);
+    let verb = VERBS.iter().find(|(verb, _)| words.iter().any(|word| word == verb));
+    verb.map_or(ANYTHING, |(_, kinds)| kinds)
+}
+
+/// Every text in the input, up to the limit, with the nearest key above it.
+fn values(input: &Json) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let mut open = vec![("", input)];
+    while let Some((key, value)) = open.pop() {
+        match value {
+            Json::String(text) => found.push((key, text.as_str())),
+            Json::Array(list) => open.extend(list.iter().map(|one| (key, one))),
+            Json::Object(fields) => open.extend(fields.iter().map(|(key, one)| (key.as_str(), one))),
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+        if found.len() >= MCP_VALUES_MAX {
+            break;
+        }
+    }
+    found.reverse();
+    found
+}
+
+fn is_one_of(key: &str, table: &[&str]) -> bool {
+    words(key).last().is_some_and(|last| table.contains(&last.as_str()))
+}
+
+/// The words of `readFile`, `read_file`, `read-file`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || was_lower && letter.is_uppercase() {
+            words.push(String::new());
+        }
+        was_lower = letter.is_lowercase();
+        if let (true, Some(word)) = (letter.is_alphanumeric(), words.last_mut()) {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn is_url(text: &str) -> bool {
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme).unwrap_or_default();
+    !scheme.is_empty()
+        && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
+}
+
+/// An absolute path, or one from the home or the working directory, in one line.
+fn is_path(text: &str) -> bool {
+    let begins = ["/", "~/", "./", "../"].iter().any(|start| text.starts_with(start));
+    begins && !text.contains('\n')
+}

@@ -1,0 +1,69 @@
+//! What a program does besides what its arguments' slots say: the rows of its model.
+
+use castellan_event::{Effect, EffectKind};
+use castellan_programs::{Arg, EffectRow, Invocation, Program, Source};
+
+use crate::sink::Sink;
+
+/// Adds the effects of every row whose condition holds, of the program and of the subcommand.
+pub(crate) fn effects(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
+    let own = std::ptr::eq(read.program, read.command);
+    let programs: &[&'static Program] = &[read.program, read.command];
+    for program in programs.iter().skip(usize::from(own)) {
+        for row in program.effects.iter().filter(|row| read.holds(row.when)) {
+            effect(row, read, sink);
+        }
+    }
+}
+
+fn effect(row: &EffectRow, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
+    let targets: Vec<&Arg> = match row.of {
+        Source::Nothing => Vec::new(),
+        Source::Operands => read.operands.iter().map(|operand| &operand.arg).collect(),
+        Source::Operand(number) => {
+            read.operands.get(number).map(|operand| &operand.arg).into_iter().collect()
+        }
+        Source::Value(flag) => read.values(flag).collect(),
+    };
+    if !row.path.is_empty() {
+        let path = match row.path.strip_prefix("~/") {
+            Some(rest) => format!("{}/{rest}", sink.scene.places.home()),
+            None => row.path.to_owned(),
+        };
+        one(row, Some(&Arg::known(path)), true, sink);
+    } else if targets.is_empty() {
+        one(row, None, false, sink);
+    } else {
+        for target in targets {
+            one(row, Some(target), is_on_a_path(row.kind), sink);
+        }
+    }
+}
+
+fn one(row: &EffectRow, target: Option<&Arg>, is_path: bool, sink: &mut Sink<'_, '_, '_, '_>) {
+    match target {
+        Some(arg) if is_path => {
+            let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+            let effect = Effect {
+                kind: row.kind,
+                system: text(row.system),
+                verb: text(row.verb),
+                ..Effect::default()
+            };
+            sink.path_effect(effect, arg);
+        }
+        _ => sink.on(row.kind, row.system, row.verb, target),
+    }
+}
+
+fn is_on_a_path(kind: EffectKind) -> bool {
+    matches!(
+        kind,
+        EffectKind::Read
+            | EffectKind::Write
+            | EffectKind::Delete
+            | EffectKind::Link
+            | EffectKind::Permission
+            | EffectKind::Execute
+    )
+}

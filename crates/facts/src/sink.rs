@@ -1,0 +1,174 @@
+//! [`Sink`]: where the effects of one command go. It locates paths, adds what all effects of the command share, and says of
+//! what it could not locate that it was not understood.
+
+use castellan_event::{Effect, EffectKind, Role, Scope, Why};
+use castellan_programs::Arg;
+
+use crate::path::{self, Located};
+use crate::scene::Scene;
+
+pub(crate) struct Sink<'f, 's, 'w, 'r> {
+    pub(crate) scene: &'f mut Scene<'s, 'w, 'r>,
+    effects: &'f mut Vec<Effect>,
+    /// Position of the command among the call's.
+    command: Option<usize>,
+    /// Position among the call's files of the one that the tool itself does it to.
+    pub(crate) file: Option<usize>,
+    /// The directory that relative paths are relative to.
+    pub(crate) cwd: Option<String>,
+    /// It goes down into directories, where the program can.
+    pub(crate) recursive: Option<bool>,
+    /// It does not ask, where the program can.
+    pub(crate) force: Option<bool>,
+    /// What would be changed is only shown.
+    pub(crate) dry: bool,
+    /// It runs on another machine or in a container: paths are not this machine's.
+    pub(crate) remote: bool,
+}
+
+impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
+    pub(crate) fn new(
+        scene: &'f mut Scene<'s, 'w, 'r>,
+        effects: &'f mut Vec<Effect>,
+        command: Option<usize>,
+        cwd: Option<String>,
+    ) -> Self {
+        Sink {
+            scene,
+            effects,
+            command,
+            file: None,
+            cwd,
+            recursive: None,
+            force: None,
+            dry: false,
+            remote: false,
+        }
+    }
+
+    /// An effect that is on no path.
+    pub(crate) fn add(&mut self, effect: Effect) {
+        if self.dry && !happens_dry(effect.kind) {
+            return;
+        }
+        self.push(effect);
+    }
+
+    fn push(&mut self, effect: Effect) {
+        self.effects.push(Effect { command: self.command, file: self.file, ..effect });
+    }
+
+    /// An effect of this kind on something that is no path.
+    pub(crate) fn on(&mut self, kind: EffectKind, system: &str, verb: &str, target: Option<&Arg>) {
+        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        self.add(Effect {
+            kind,
+            system: text(system),
+            verb: text(verb),
+            target: target.map(|arg| arg.written().into_owned()),
+            recursive: self.recursive,
+            force: self.force,
+            ..Effect::default()
+        });
+        if let Some(arg) = target {
+            self.unless_known(kind, arg);
+        }
+    }
+
+    /// An effect of this kind on the path that an argument names.
+    pub(crate) fn path(&mut self, kind: EffectKind, arg: &Arg) {
+        self.path_effect(Effect { kind, ..Effect::default() }, arg);
+    }
+
+    /// An effect on the path that an argument names.
+    pub(crate) fn path_effect(&mut self, effect: Effect, arg: &Arg) {
+        let located = self.locate(arg);
+        self.located(effect, located);
+    }
+
+    /// An effect on a path that was located before.
+    pub(crate) fn located(&mut self, effect: Effect, located: Located) {
+        if self.dry && !happens_dry(effect.kind) {
+            return;
+        }
+        let kind = effect.kind;
+        self.remember(kind, &effect, &located);
+        let Located { path, raw, scope, place, why } = located;
+        self.push(Effect {
+            path,
+            path_raw: Some(raw.clone()),
+            scope: Some(scope),
+            place: Some(place),
+            recursive: effect.recursive.or(self.recursive),
+            force: effect.force.or(self.force),
+            ..effect
+        });
+        if let Some(why) = why {
+            self.opaque(role_of(kind, scope), why, &raw);
+        }
+    }
+
+    /// Where an argument leads, through links that this call has made.
+    pub(crate) fn locate(&mut self, arg: &Arg) -> Located {
+        let cwd = self.cwd.as_deref();
+        let located = path::locate(arg, cwd, &self.scene.places, self.scene.world);
+        let elsewhere = located.path.as_deref().and_then(|path| self.scene.overlay.follow(path));
+        let Some(elsewhere) = elsewhere else { return located };
+        let followed = path::locate(&Arg::known(elsewhere), None, &self.scene.places, self.scene.world);
+        Located { raw: located.raw, ..followed }
+    }
+
+    /// A part that was not understood.
+    pub(crate) fn opaque(&mut self, role: Role, why: Why, written: &str) {
+        let target = (!written.is_empty()).then(|| written.to_owned());
+        let effect = Effect {
+            kind: EffectKind::Opaque,
+            role: Some(role),
+            why: Some(why),
+            target,
+            ..Effect::default()
+        };
+        self.push(effect);
+    }
+
+    fn unless_known(&mut self, kind: EffectKind, arg: &Arg) {
+        if let Some(why) = arg.why() {
+            self.opaque(role_of(kind, Scope::Outside), why, &arg.written());
+        }
+    }
+
+    fn remember(&mut self, kind: EffectKind, effect: &Effect, located: &Located) {
+        let Some(path) = &located.path else { return };
+        match (kind, &effect.target) {
+            (EffectKind::Write, _) => self.scene.overlay.write(path),
+            (EffectKind::Link, Some(target)) => self.scene.overlay.link(path, target),
+            _ => {}
+        }
+    }
+}
+
+/// What is not known weighs as much as what is done to it.
+fn role_of(kind: EffectKind, scope: Scope) -> Role {
+    use EffectKind::{
+        Connect, Delete, Destroy, Download, Elevate, Environment, Execute, Inject, Install, Link, Mutate,
+        Permission, Publish, Read, Schedule, Service, Signal, Upload, Write,
+    };
+    match kind {
+        Execute => Role::Program,
+        Read if scope > Scope::Vcs => Role::Operand,
+        Read | Write | Delete | Link | Permission | Upload | Download | Connect | Install | Publish
+        | Mutate | Destroy | Signal | Service | Schedule | Inject | Environment | Elevate => Role::Target,
+        EffectKind::Interactive
+        | EffectKind::Listen
+        | EffectKind::Query
+        | EffectKind::Detach
+        | EffectKind::Spawn
+        | EffectKind::Mcp
+        | EffectKind::Opaque => Role::Operand,
+    }
+}
+
+/// Whether it happens although changes are only shown.
+fn happens_dry(kind: EffectKind) -> bool {
+    matches!(kind, EffectKind::Read | EffectKind::Connect | EffectKind::Query | EffectKind::Opaque)
+}

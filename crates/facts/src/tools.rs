@@ -1,0 +1,76 @@
+//! Tools other than the shell: what a call does by its kind, its files and its input. It must not know an agent's payload.
+
+use castellan_event::{Call, Effect, EffectKind, Facts, FileTarget, PatchOp, Role, ToolKind, Why};
+use castellan_programs::Arg;
+use serde_json::Value as Json;
+
+use crate::scene::Scene;
+use crate::sink::Sink;
+use crate::{mcp, slots};
+
+/// Adds what the tool itself does; the commands of shell text are found elsewhere.
+pub(crate) fn effects(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let cwd = Some(call.agent.cwd.clone());
+    for (at, file) in call.files.iter().enumerate() {
+        let mut sink = Sink::new(scene, &mut facts.effects, None, cwd.clone());
+        sink.file = Some(at);
+        of_file(call.tool.kind, file, &mut sink);
+    }
+    let mut sink = Sink::new(scene, &mut facts.effects, None, cwd);
+    match call.tool.kind {
+        // A search without a path looks through the working directory.
+        ToolKind::Read if call.files.is_empty() => {
+            sink.recursive = Some(true);
+            sink.path(EffectKind::Read, &Arg::known("."));
+        }
+        ToolKind::Web => web(&call.input, &mut sink),
+        ToolKind::Subagent => {
+            sink.on(EffectKind::Spawn, "", "", text_of(&call.input, "subagent_type").as_ref())
+        }
+        ToolKind::Mcp => mcp::effects(call, &mut sink),
+        ToolKind::Unknown => sink.opaque(Role::Tool, Why::Unsupported, &call.tool.name_raw),
+        ToolKind::Shell if call.tool.name == POWERSHELL => {
+            sink.opaque(Role::Code, Why::Language, "powershell")
+        }
+        ToolKind::Shell
+        | ToolKind::Read
+        | ToolKind::Write
+        | ToolKind::Edit
+        | ToolKind::Patch
+        | ToolKind::Internal => {}
+    }
+}
+
+/// A shell of another language: what was found in its text as if it were of ours is not all.
+const POWERSHELL: &str = "PowerShell";
+
+fn of_file(kind: ToolKind, file: &FileTarget, sink: &mut Sink<'_, '_, '_, '_>) {
+    let kinds: &[EffectKind] = match (file.patch_op, kind) {
+        (Some(PatchOp::Add | PatchOp::Move), _) | (None, ToolKind::Write) => &[EffectKind::Write],
+        (Some(PatchOp::Delete), _) => &[EffectKind::Delete],
+        (None, ToolKind::Read) => &[EffectKind::Read],
+        (Some(PatchOp::Update), _) | (None, _) => &[EffectKind::Read, EffectKind::Write],
+    };
+    for kind in kinds {
+        sink.path(*kind, &Arg::known(file.path.clone()));
+    }
+}
+
+fn web(input: &Json, sink: &mut Sink<'_, '_, '_, '_>) {
+    match text_of(input, "url") {
+        Some(url) => slots::url(EffectKind::Download, &url, sink),
+        None => {
+            let query = text_of(input, "query");
+            sink.add(Effect {
+                kind: EffectKind::Query,
+                system: Some("web".to_owned()),
+                target: query.map(|query| query.written().into_owned()),
+                ..Effect::default()
+            });
+        }
+    }
+}
+
+fn text_of(input: &Json, key: &str) -> Option<Arg> {
+    input.get(key).and_then(Json::as_str).map(Arg::known)
+}

@@ -1,0 +1,191 @@
+//! Program models against the cases beside them (`crates/programs/models/*.cases`): a command, then the effects that it
+//! has, all of them, in any order.
+//!
+//! ```text
+//! $ rm -rf build "a b"
+//! delete build recursive force
+//! delete "a b" recursive force
+//! ```
+//!
+//! The command is split at blanks, with quotes as in a shell; `$X` is a value that is not known, a `*` outside quotes a
+//! pattern. It runs in the workspace `/w`, paths below it are written without it; the home is `/home/u`. An effect is its
+//! kind, then its path, then what else it says; its scope only where that is not `workspace`.
+#![cfg(test)]
+
+mod world;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use castellan_event::{Agent, Call, Effect, Facts, Recorder, Scope, Tool, ToolKind, Why};
+use castellan_facts::{Setting, effects_of};
+use castellan_programs::{Arg, Piece};
+use castellan_shell::tree::Span;
+use castellan_shell::{Found, Item, Origin, Run, Stdin};
+use serde_json::json;
+
+use crate::world::Table;
+
+#[test]
+fn programs_do_what_their_cases_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs/models");
+    let only = std::env::var("CASES").unwrap_or_default();
+    let mut wrong = String::new();
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "cases")) {
+        let name = file.file_stem().unwrap().to_string_lossy();
+        if name.contains(&only) {
+            check_file(&name, &std::fs::read_to_string(file).unwrap(), &mut wrong);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn every_family_has_cases() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs/models");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().path();
+        if file.extension().is_some_and(|ending| ending == "md") {
+            continue;
+        }
+        assert!(file.with_extension("cases").is_file(), "{} has no cases", file.display());
+        assert!(file.with_extension("toml").is_file(), "{} has no models", file.display());
+    }
+}
+
+fn check_file(name: &str, text: &str, wrong: &mut String) {
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')).peekable();
+    while let Some((number, line)) = lines.next() {
+        let Some(command) = line.strip_prefix("$ ") else {
+            assert!(line.trim().is_empty(), "{name}.cases:{}: an effect without a command", number + 1);
+            continue;
+        };
+        let mut expected: Vec<String> = Vec::new();
+        while let Some((_, line)) =
+            lines.next_if(|(_, line)| !line.trim().is_empty() && !line.starts_with("$ "))
+        {
+            expected.push(line.trim().to_owned());
+        }
+        let mut got: Vec<String> = facts(command).effects.iter().map(dump).collect();
+        expected.sort();
+        got.sort();
+        got.dedup();
+        if got != expected {
+            writeln!(wrong, "{name}.cases:{}: $ {command}", number + 1).unwrap();
+            for line in expected.iter().filter(|line| !got.contains(line)) {
+                writeln!(wrong, "    missing: {line}").unwrap();
+            }
+            for line in got.iter().filter(|line| !expected.contains(line)) {
+                writeln!(wrong, "    more:    {line}").unwrap();
+            }
+        }
+    }
+}
+
+fn facts(command: &str) -> Facts {
+    let run = Run {
+        argv: split(command),
+        env: Vec::new(),
+        redirects: Vec::new(),
+        wrappers: Vec::new(),
+        origin: Origin::Text,
+        span: Span::default(),
+        line: command.to_owned(),
+        cwd: Some("/w".to_owned()),
+        remote: Vec::new(),
+        pipe_from: None,
+        stdin: Stdin::Inherited,
+        background: false,
+    };
+    let found = Found { items: vec![Item::Command(run)] };
+    let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
+    effects_of(&found, &call(command), &setting, &mut Recorder::new(&Table))
+}
+
+fn call(command: &str) -> Call {
+    let agent = Agent { name: "claude_code".into(), pid: 7, cwd: "/w".into(), ..Agent::default() };
+    let tool = Tool {
+        name: "Bash".into(),
+        name_raw: "Bash".into(),
+        use_id: String::new(),
+        kind: ToolKind::Shell,
+        mcp: None,
+    };
+    Call {
+        correlation_id: 1,
+        agent,
+        tool,
+        input: json!({}),
+        input_text: "{}".into(),
+        command: Some(command.to_owned()),
+        files: Vec::new(),
+        problems: Vec::new(),
+    }
+}
+
+/// Kind, path, and the rest in a fixed order.
+fn dump(effect: &Effect) -> String {
+    let mut text = effect.kind.to_string();
+    let short = |path: &str| {
+        let path = path.strip_prefix("/w/").unwrap_or(path);
+        if path.contains(' ') { format!("{path:?}") } else { path.to_owned() }
+    };
+    match (&effect.path, &effect.path_raw) {
+        (Some(path), _) => write!(text, " {}", short(path)).unwrap(),
+        (None, Some(raw)) => write!(text, " ?{}", short(raw)).unwrap(),
+        (None, None) => {}
+    }
+    let keys = [
+        ("target", effect.target.as_deref().map(short)),
+        ("host", effect.host.clone()),
+        ("url", effect.url.clone()),
+        ("system", effect.system.clone()),
+        ("verb", effect.verb.clone()),
+        ("role", effect.role.map(|role| role.to_string())),
+        ("why", effect.why.map(|why| why.to_string())),
+        ("scope", effect.scope.filter(|scope| *scope != Scope::Workspace).map(|scope| scope.to_string())),
+    ];
+    for (key, value) in keys.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+        write!(text, " {key}={value}").unwrap();
+    }
+    for (word, said) in [("recursive", effect.recursive), ("force", effect.force)] {
+        if said == Some(true) {
+            write!(text, " {word}").unwrap();
+        }
+    }
+    text
+}
+
+/// Splits a command at blanks, with quotes as in a shell.
+fn split(command: &str) -> Vec<Arg> {
+    let mut args = Vec::new();
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut is_open = false;
+    let mut quote = None;
+    let mut letters = command.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (None, ' ') => {
+                if is_open {
+                    args.push(Arg::from_pieces(pieces.drain(..), false));
+                }
+                is_open = false;
+                continue;
+            }
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), _) if open == letter => quote = None,
+            (None | Some('"'), '$') if letters.next_if_eq(&'X').is_some() => {
+                pieces.push(Piece::Unknown { why: Why::Variable, written: "$X".into() });
+            }
+            (None, '*') => pieces.push(Piece::Unknown { why: Why::Glob, written: "*".into() }),
+            (_, letter) => pieces.push(Piece::Text(letter.into())),
+        }
+        is_open = true;
+    }
+    if is_open {
+        args.push(Arg::from_pieces(pieces, false));
+    }
+    args
+}

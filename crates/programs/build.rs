@@ -1,0 +1,266 @@
+//! Reads the models in `models/*.toml`, checks them, and writes them as static tables of the types in `src/program.rs`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+/// One file of models: a family of programs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Family {
+    /// Options that several programs of the family share, by name.
+    #[serde(default)]
+    groups: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    program: Vec<Model>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Model {
+    names: Vec<String>,
+    style: Option<String>,
+    wrapper: Option<String>,
+    #[serde(default)]
+    builtin: bool,
+    /// Names of groups whose options it takes.
+    #[serde(default, rename = "use")]
+    uses: Vec<String>,
+    #[serde(default)]
+    options: Vec<String>,
+    /// The operands when no form's condition holds.
+    operands: Option<Vec<String>>,
+    handler: Option<String>,
+    #[serde(default)]
+    form: Vec<Form>,
+    #[serde(default)]
+    effect: Vec<Effect>,
+    #[serde(default)]
+    sub: Vec<Model>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    when: String,
+    operands: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Effect {
+    kind: String,
+    #[serde(default)]
+    when: String,
+    #[serde(default)]
+    system: String,
+    #[serde(default)]
+    verb: String,
+    #[serde(default)]
+    of: String,
+    #[serde(default)]
+    path: String,
+}
+
+fn main() -> Result<()> {
+    println!("cargo::rerun-if-changed=models");
+    let mut files: Vec<PathBuf> =
+        fs::read_dir("models")?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));
+    files.sort();
+    let mut programs = String::new();
+    let mut names = BTreeMap::new();
+    let mut count = 0;
+    for file in &files {
+        let text = fs::read_to_string(file)?;
+        let family: Family = toml::from_str(&text).with_context(|| file.display().to_string())?;
+        for model in &family.program {
+            let written = program(model, &family, &mut Vec::new())
+                .with_context(|| format!("{}: {}", file.display(), model.names.join(" ")))?;
+            programs.push_str(&written);
+            for name in &model.names {
+                let before = names.insert(name.clone(), count);
+                ensure!(before.is_none(), "{}: `{name}` has two models", file.display());
+            }
+            count += 1;
+        }
+    }
+    let (patterns, exact): (Vec<_>, Vec<_>) = names.iter().partition(|(name, _)| name.contains(['*', '#']));
+    let text = format!(
+        "static PROGRAMS: &[Program] = &[{programs}];\n\
+         /// Names in order of their bytes, each with its program's position.\n\
+         static NAMES: &[(&str, usize)] = &{exact:?};\n\
+         /// Names with `*` (any text) or `#` (digits and dots) at their end.\n\
+         static PATTERNS: &[(&str, usize)] = &{patterns:?};\n"
+    );
+    let out = env::var_os("OUT_DIR").context("OUT_DIR")?;
+    fs::write(Path::new(&out).join("programs.rs"), text)?;
+    Ok(())
+}
+
+/// Writes one program. `flags`: what the commands above it take.
+fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<String> {
+    ensure!(!model.names.is_empty(), "a model without a name");
+    let above = flags.len();
+    let mut options = String::new();
+    for line in
+        model.uses.iter().map(|name| family.groups.get(name).with_context(|| format!("no group `{name}`")))
+    {
+        for line in line? {
+            options.push_str(&option(line, flags).with_context(|| format!("option `{line}`"))?);
+        }
+    }
+    for line in &model.options {
+        options.push_str(&option(line, flags).with_context(|| format!("option `{line}`"))?);
+    }
+    let mut own: Vec<_> = flags.iter().skip(above).collect();
+    own.sort();
+    if let Some(twice) = own.windows(2).find(|pair| pair.first() == pair.last()) {
+        bail!("option {twice:?} stands there twice");
+    }
+    let mut forms = String::new();
+    for form in &model.form {
+        write!(
+            forms,
+            "Form {{ when: &[{}], operands: &[{}] }},",
+            when(&form.when, flags)?,
+            places(&form.operands)?
+        )?;
+    }
+    if let Some(operands) = &model.operands {
+        write!(forms, "Form {{ when: &[], operands: &[{}] }},", places(operands)?)?;
+    }
+    let mut effects = String::new();
+    for row in &model.effect {
+        effects.push_str(&effect(row, flags).with_context(|| format!("effect `{} {}`", row.kind, row.verb))?);
+    }
+    let mut subs = String::new();
+    for sub in &model.sub {
+        subs.push_str(&program(sub, family, flags).with_context(|| sub.names.join(" "))?);
+    }
+    flags.truncate(above);
+    Ok(format!(
+        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, wrapper: {}, options: &[{options}], forms: &[{forms}], \
+         effects: &[{effects}], subs: &[{subs}], handler: {:?} }},\n",
+        model.names,
+        pascal(model.style.as_deref().unwrap_or("gnu")),
+        model.builtin,
+        model.wrapper.as_deref().map_or("None".to_owned(), |kind| format!("Some(Wrapper::{})", pascal(kind))),
+        model.handler,
+    ))
+}
+
+/// Reads `-o --output <write> : force`.
+fn option(line: &str, flags: &mut Vec<String>) -> Result<String> {
+    let (grammar, attributes) = line.split_once(" : ").unwrap_or((line, ""));
+    let mut spellings = Vec::new();
+    let mut takes = "Nothing";
+    let mut value = slot("text")?;
+    for word in grammar.split_whitespace() {
+        if let Some(role) = word.strip_prefix('<').and_then(|word| word.strip_suffix('>')) {
+            (takes, value) = ("Value", slot(role)?);
+        } else if let Some(role) = word.strip_prefix('[').and_then(|word| word.strip_suffix(']')) {
+            (takes, value) = ("Attached", slot(role)?);
+        } else {
+            spellings.push(word.to_owned());
+        }
+    }
+    ensure!(!spellings.is_empty(), "no flag");
+    flags.extend(spellings.iter().cloned());
+    let attributes: Vec<_> =
+        attributes.split_whitespace().map(|word| format!("Attribute::{}", pascal(word))).collect();
+    Ok(format!(
+        "Opt {{ flags: &{spellings:?}, takes: Takes::{takes}, slot: {value}, attributes: &[{}] }},",
+        attributes.join(",")
+    ))
+}
+
+fn places(operands: &[String]) -> Result<String> {
+    let mut written = String::new();
+    let mut repeating = 0;
+    for operand in operands {
+        let role = operand.strip_suffix("...");
+        repeating += usize::from(role.is_some());
+        let role_slot = slot(role.unwrap_or(operand))?;
+        write!(written, "Place {{ slot: {role_slot}, repeats: {} }},", role.is_some())?;
+    }
+    ensure!(repeating <= 1, "two operands repeat");
+    Ok(written)
+}
+
+fn slot(text: &str) -> Result<String> {
+    let (role, detail) = text.split_once(':').unwrap_or((text, ""));
+    ensure!(role.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "`{text}` is no slot");
+    Ok(format!("Slot {{ role: SlotRole::{}, detail: {detail:?} }}", pascal(role)))
+}
+
+/// Reads a condition: terms separated by blanks, of which all must hold; `a|b` one of them, `!` not.
+fn when(text: &str, flags: &[String]) -> Result<String> {
+    let mut written = String::new();
+    for term in text.split_whitespace() {
+        let (negated, tests) = term.strip_prefix('!').map_or((false, term), |rest| (true, rest));
+        let tests: Vec<String> = tests.split('|').map(|one| test(one, flags)).collect::<Result<_>>()?;
+        write!(written, "Term {{ negated: {negated}, any: &[{}] }},", tests.join(","))?;
+    }
+    Ok(written)
+}
+
+fn test(text: &str, flags: &[String]) -> Result<String> {
+    if let Some(pattern) = text.strip_prefix("operand~") {
+        return Ok(format!("Test::Operand({pattern:?})"));
+    }
+    if let Some(count) = text.strip_prefix("operands>=") {
+        return Ok(format!("Test::AtLeast({})", count.parse::<usize>()?));
+    }
+    if let Some(attribute) = text.strip_prefix(':') {
+        return Ok(format!("Test::Is(Attribute::{})", pascal(attribute)));
+    }
+    if let Some((flag, pattern)) = text.split_once("==") {
+        known(flag, flags)?;
+        return Ok(format!("Test::Value({flag:?}, {pattern:?})"));
+    }
+    known(text, flags)?;
+    Ok(format!("Test::Given({text:?})"))
+}
+
+fn known(flag: &str, flags: &[String]) -> Result<()> {
+    ensure!(flags.iter().any(|one| one == flag), "`{flag}` is no option of it");
+    Ok(())
+}
+
+fn effect(row: &Effect, flags: &[String]) -> Result<String> {
+    let source = match row.of.as_str() {
+        "" => "Source::Nothing".to_owned(),
+        "operands" => "Source::Operands".to_owned(),
+        of => match of.strip_prefix("operand ") {
+            Some(number) => format!("Source::Operand({})", number.parse::<usize>()?),
+            None => {
+                known(of, flags)?;
+                format!("Source::Value({of:?})")
+            }
+        },
+    };
+    Ok(format!(
+        "EffectRow {{ kind: EffectKind::{}, when: &[{}], system: {:?}, verb: {:?}, of: {source}, path: {:?} }},",
+        pascal(&row.kind),
+        when(&row.when, flags)?,
+        row.system,
+        row.verb,
+        row.path
+    ))
+}
+
+/// `url-download` to `UrlDownload`.
+fn pascal(word: &str) -> String {
+    let mut name = String::new();
+    for part in word.split('-') {
+        let mut letters = part.chars();
+        name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        name.push_str(letters.as_str());
+    }
+    name
+}

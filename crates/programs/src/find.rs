@@ -1,0 +1,50 @@
+//! Which model a program has, by its name.
+
+// What the generated tables are made of.
+use castellan_event::EffectKind;
+
+use crate::program::{
+    Attribute, EffectRow, Form, Opt, Place, Program, Slot, SlotRole, Source, Style, Takes, Term, Test,
+    Wrapper,
+};
+
+include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+
+/// The model of the program of this name (no directory). Windows names end in `.exe`, in any case of letters.
+pub fn find(name: &str) -> Option<&'static Program> {
+    let at = position(name).or_else(|| {
+        let lower = name.to_ascii_lowercase();
+        lower.strip_suffix(".exe").and_then(position)
+    })?;
+    PROGRAMS.get(at)
+}
+
+/// Every program that has a model.
+pub fn all() -> &'static [Program] {
+    PROGRAMS
+}
+
+fn position(name: &str) -> Option<usize> {
+    if let Ok(at) = NAMES.binary_search_by_key(&name, |(one, _)| one) {
+        return NAMES.get(at).map(|(_, position)| *position);
+    }
+    PATTERNS.iter().find(|(pattern, _)| fits(pattern, name)).map(|(_, position)| *position)
+}
+
+/// `mkfs.*` stands for any ending, `python3.#` for one of digits and dots.
+fn fits(pattern: &str, name: &str) -> bool {
+    if let Some(start) = pattern.strip_suffix('*') {
+        return name.len() > start.len() && name.starts_with(start);
+    }
+    let version = pattern.strip_suffix('#').and_then(|start| name.strip_prefix(start));
+    version.is_some_and(|rest| {
+        !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    })
+}
+
+impl Program {
+    /// The usual name.
+    pub fn name(&self) -> &'static str {
+        self.names.first().copied().unwrap_or_default()
+    }
+}

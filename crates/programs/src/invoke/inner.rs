@@ -1,0 +1,131 @@
+//! What an invocation runs in turn: commands, shell text and code among its arguments.
+
+use super::{Invocation, fits};
+use crate::arg::{Arg, Piece};
+use crate::limits::DETAIL_CHARS_MAX;
+use crate::program::{Slot, SlotRole};
+
+/// Something that an invocation runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Inner {
+    /// A command, its name first, with what is added to its environment.
+    Command {
+        /// Name and arguments.
+        argv: Vec<Arg>,
+        /// `NAME`, value.
+        assignments: Vec<(String, Arg)>,
+        /// Position of its name in the arguments.
+        at: usize,
+    },
+    /// Shell text.
+    Shell {
+        /// The text.
+        text: Arg,
+        /// Arguments after it, for `bash -c TEXT NAME ARGS`.
+        rest: Vec<Arg>,
+    },
+    /// A command with its arguments in one text, split at blanks.
+    Line {
+        /// The text.
+        text: Arg,
+    },
+    /// Code.
+    Code {
+        /// Its language.
+        language: &'static str,
+        /// The text.
+        text: Arg,
+    },
+}
+
+impl Invocation {
+    /// What the invocation runs in turn, in the order of its arguments. `argv`: the arguments that were read.
+    pub fn inner(&self, argv: &[Arg]) -> Vec<Inner> {
+        let mut found = Vec::new();
+        for used in &self.options {
+            if used.option.slot.role == SlotRole::Clause && !used.clause.is_empty() {
+                found.push(Inner::Command {
+                    argv: used.clause.clone(),
+                    assignments: Vec::new(),
+                    at: used.at + 1,
+                });
+            }
+            if let Some(value) = &used.value {
+                found.extend(text(used.option.slot, value, || {
+                    self.operands.iter().map(|one| one.arg.clone()).collect()
+                }));
+            }
+        }
+        for (number, operand) in self.operands.iter().enumerate() {
+            let rest = || self.operands.iter().skip(number + 1).map(|one| one.arg.clone()).collect();
+            let after = argv.get(operand.at..).unwrap_or_default();
+            if operand.slot.role == SlotRole::Command {
+                let (argv, at) = (after.to_vec(), operand.at);
+                found.push(Inner::Command { argv, assignments: self.assignments(), at });
+            } else if operand.slot.role == SlotRole::Joined {
+                found.push(Inner::Shell { text: joined(after), rest: Vec::new() });
+            } else {
+                found.extend(text(operand.slot, &operand.arg, rest));
+            }
+        }
+        found
+    }
+
+    /// `NAME=value` among options and operands: the environment of the command.
+    pub fn assignments(&self) -> Vec<(String, Arg)> {
+        let options = self.options.iter().filter(|used| used.option.slot.role == SlotRole::Assignment);
+        let operands = self.operands.iter().filter(|operand| operand.slot.role == SlotRole::Assignment);
+        let all = options.filter_map(|used| used.value.as_ref()).chain(operands.map(|operand| &operand.arg));
+        all.filter_map(|arg| {
+            let (name, _) = arg.prefix().split_once('=')?;
+            Some((name.to_owned(), arg.strip_prefix(name)?.strip_prefix("=")?))
+        })
+        .collect()
+    }
+
+    /// The machine or container in which commands run, as named; `None` when they run here.
+    pub fn place(&self) -> Option<&Arg> {
+        let operand = self.operands.iter().find(|operand| operand.slot.role == SlotRole::Where);
+        operand.map(|operand| &operand.arg)
+    }
+
+    /// The directory in which the rest happens (`-C DIR`), the last one given.
+    pub fn directory(&self) -> Option<&Arg> {
+        let used = self.options.iter().rev().find(|used| used.option.slot.role == SlotRole::Directory);
+        used.and_then(|used| used.value.as_ref())
+    }
+}
+
+fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Option<Inner> {
+    if slot.role == SlotRole::Shell {
+        let text = detailed(slot.detail, arg)?;
+        return Some(Inner::Shell { text, rest: if slot.detail.is_empty() { rest() } else { Vec::new() } });
+    }
+    if slot.role == SlotRole::Line {
+        return detailed(slot.detail, arg).map(|text| Inner::Line { text });
+    }
+    (slot.role == SlotRole::Code).then(|| Inner::Code { language: slot.detail, text: arg.clone() })
+}
+
+/// The text after what must stand before it; all of it when nothing must. What is not known may be anything.
+fn detailed(detail: &str, arg: &Arg) -> Option<Arg> {
+    if detail.is_empty() || arg.prefix().is_empty() && arg.as_str().is_none() {
+        return Some(arg.clone());
+    }
+    let known = arg.prefix();
+    let cut = known.char_indices().take(DETAIL_CHARS_MAX).map(|(at, letter)| at + letter.len_utf8());
+    let start = cut.filter_map(|end| known.get(..end)).find(|start| {
+        detail.split('|').any(|one| fits(&one.to_ascii_lowercase(), &start.to_ascii_lowercase()))
+    })?;
+    arg.strip_prefix(start)
+}
+
+fn joined(args: &[Arg]) -> Arg {
+    let splits = args.iter().any(Arg::splits);
+    let blank = || Piece::Text(" ".to_owned());
+    let pieces = args
+        .iter()
+        .enumerate()
+        .flat_map(|(number, arg)| (number > 0).then(blank).into_iter().chain(arg.pieces().iter().cloned()));
+    Arg::from_pieces(pieces, splits)
+}

@@ -1,0 +1,269 @@
+//! Options among the arguments, in the styles that programs have.
+
+use super::{Invocation, Reading, Used};
+use crate::arg::Arg;
+use crate::program::{Opt, SlotRole, Style, Takes};
+
+/// How an argument looks, before the model is asked.
+enum Look<'a> {
+    /// `--`
+    End,
+    /// It cannot be an option.
+    Operand,
+    /// It may be one or not.
+    Uncertain,
+    /// It begins with a dash, all of it known.
+    Known(&'a str),
+    /// It begins with a dash and this, and goes on with what is not known.
+    Begins(&'a str),
+}
+
+fn look(arg: &Arg) -> Look<'_> {
+    match (arg.as_str(), arg.prefix()) {
+        (Some("--"), _) => Look::End,
+        (Some("-" | ""), _) => Look::Operand,
+        (Some(text), _) if text.starts_with('-') => Look::Known(text),
+        (Some(_), _) => Look::Operand,
+        (None, "") => Look::Uncertain,
+        (None, prefix) if prefix.starts_with('-') => Look::Begins(prefix),
+        (None, _) => Look::Operand,
+    }
+}
+
+impl Reading<'_> {
+    /// Reads an argument that may be an option; false when it is an operand.
+    pub(super) fn option(&mut self, arg: &Arg, at: usize) -> bool {
+        let style = self.read.command.style;
+        match style {
+            Style::Keys => return self.key(arg, at),
+            Style::Find if self.expression(arg, at) => return true,
+            Style::Bundled if at == 1 && self.bundle(arg, at) => return true,
+            Style::Gnu
+            | Style::Posix
+            | Style::Modern
+            | Style::Dash
+            | Style::Find
+            | Style::Bundled
+            | Style::Plain => {}
+        }
+        match look(arg) {
+            Look::Operand => false,
+            Look::Uncertain => {
+                self.read.uncertain.push(at);
+                false
+            }
+            Look::End => {
+                self.ended = true;
+                true
+            }
+            Look::Known(text) => self.dashed(arg, text, at, style),
+            Look::Begins(prefix) => self.partly_known(arg, prefix, at),
+        }
+    }
+
+    fn dashed(&mut self, arg: &Arg, text: &str, at: usize, style: Style) -> bool {
+        if let Some((option, flag)) = self.exact(text) {
+            self.take(option, flag, at);
+            return true;
+        }
+        if let Some((name, _)) = text.split_once('=')
+            && let Some((option, flag)) = self.exact(name).or_else(|| self.abbreviated(name, style))
+        {
+            let value = arg.strip_prefix(name).and_then(|rest| rest.strip_prefix("="));
+            self.push(option, flag, value, at);
+            return true;
+        }
+        if let Some((option, flag)) = self.abbreviated(text, style) {
+            self.take(option, flag, at);
+            return true;
+        }
+        let clusters = !matches!(style, Style::Dash | Style::Find) && !text.starts_with("--");
+        if !(clusters && self.cluster(arg, text, at)) {
+            self.read.unknown.push(at);
+        }
+        true
+    }
+
+    /// An option whose end is not known: `--output=$X`, `-o$X`.
+    fn partly_known(&mut self, arg: &Arg, prefix: &str, at: usize) -> bool {
+        if let Some((name, _)) = prefix.split_once('=')
+            && let Some((option, flag)) = self.exact(name)
+        {
+            let value = arg.strip_prefix(name).and_then(|rest| rest.strip_prefix("="));
+            self.push(option, flag, value, at);
+        } else if let Some((short, _)) = split_short(prefix)
+            && let Some((option, flag)) = self.exact(short)
+            && option.takes != Takes::Nothing
+        {
+            let value = arg.strip_prefix(short);
+            self.push(option, flag, value, at);
+        } else {
+            self.read.uncertain.push(at);
+            self.read.unknown.push(at);
+        }
+        true
+    }
+
+    /// Short options in one argument. Either all of them are known, or none counts.
+    fn cluster(&mut self, arg: &Arg, text: &str, at: usize) -> bool {
+        let mut found = Vec::new();
+        let mut before = String::from("-");
+        for letter in text.chars().skip(1) {
+            before.push(letter);
+            let Some((option, flag)) = self.exact(&format!("-{letter}")) else {
+                return self.number(text, at);
+            };
+            if option.takes == Takes::Nothing {
+                found.push((option, flag, None));
+                continue;
+            }
+            let rest = arg.strip_prefix(&before).filter(|rest| rest.as_str() != Some(""));
+            let next = rest.is_none() && option.takes == Takes::Value;
+            found.push((option, flag, rest));
+            if next {
+                let last = found.pop();
+                self.push_all(found, at);
+                if let Some((option, flag, _)) = last {
+                    self.take(option, flag, at);
+                }
+                return true;
+            }
+            break;
+        }
+        self.push_all(found, at);
+        true
+    }
+
+    fn push_all(&mut self, found: Vec<(&'static Opt, &'static str, Option<Arg>)>, at: usize) {
+        for (option, flag, value) in found {
+            self.push(option, flag, value, at);
+        }
+    }
+
+    /// `-9`, `+5`: an option that is a number.
+    fn number(&mut self, text: &str, at: usize) -> bool {
+        let mut letters = text.chars();
+        let sign = letters.next();
+        let digits = letters.as_str();
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return false;
+        }
+        let name = if sign == Some('+') { "+#" } else { "-#" };
+        let Some((option, flag)) = self.exact(name) else { return false };
+        self.push(option, flag, Some(Arg::known(digits)), at);
+        true
+    }
+
+    /// `if=file`
+    fn key(&mut self, arg: &Arg, at: usize) -> bool {
+        let Some((name, _)) = arg.prefix().split_once('=') else {
+            if arg.prefix().is_empty() && arg.as_str().is_none() {
+                self.read.uncertain.push(at);
+            }
+            return arg.as_str().and_then(|text| self.exact(text)).is_some_and(|(option, flag)| {
+                self.push(option, flag, None, at);
+                true
+            });
+        };
+        let name = format!("{name}=");
+        match self.exact(&name) {
+            Some((option, flag)) => self.push(option, flag, arg.strip_prefix(&name), at),
+            None => self.read.unknown.push(at),
+        }
+        true
+    }
+
+    /// Parentheses and operators of `find`'s expression, which begins with the first of them.
+    fn expression(&mut self, arg: &Arg, at: usize) -> bool {
+        let text = arg.as_str().unwrap_or_default();
+        let operator = matches!(text, "(" | ")" | "!" | ",");
+        self.in_expression |= operator || text.len() > 1 && text.starts_with('-');
+        if self.in_expression && !operator && !text.starts_with('-') {
+            // A value of a predicate that the model does not know.
+            self.read.unknown.push(at);
+            return true;
+        }
+        operator
+    }
+
+    /// `tar xzf FILE`: the letters of the first argument, each of which takes its value from those after it.
+    fn bundle(&mut self, arg: &Arg, at: usize) -> bool {
+        let Some(text) = arg.as_str().filter(|text| !text.starts_with('-')) else { return false };
+        let letters: Option<Vec<_>> = text.chars().map(|letter| self.exact(&format!("-{letter}"))).collect();
+        let Some(letters) = letters else { return false };
+        for (option, flag) in letters {
+            self.take(option, flag, at);
+        }
+        true
+    }
+
+    /// Takes an option whose value, if it must have one, is the next argument.
+    fn take(&mut self, option: &'static Opt, flag: &'static str, at: usize) {
+        if option.takes == Takes::Value && option.slot.role == SlotRole::Clause {
+            let clause: Vec<Arg> = self.rest().iter().take_while(|arg| !ends_clause(arg)).cloned().collect();
+            self.at += clause.len() + 1;
+            self.read.options.push(Used { option, flag, value: None, clause, at });
+            return;
+        }
+        let mut value = None;
+        if option.takes == Takes::Value {
+            value = self.argv.get(self.at).cloned();
+            self.at += 1;
+        }
+        self.push(option, flag, value, at);
+    }
+
+    fn push(&mut self, option: &'static Opt, flag: &'static str, value: Option<Arg>, at: usize) {
+        self.read.options.push(Used { option, flag, value, clause: Vec::new(), at });
+    }
+
+    fn rest(&self) -> &[Arg] {
+        self.argv.get(self.at..).unwrap_or_default()
+    }
+
+    /// The option of this very spelling, the subcommand's before those above it.
+    fn exact(&self, text: &str) -> Option<(&'static Opt, &'static str)> {
+        self.spellings().find(|(_, flag)| *flag == text || self.has_two_dashes(flag, text))
+    }
+
+    /// Where one dash is enough, two mean the same.
+    fn has_two_dashes(&self, flag: &str, text: &str) -> bool {
+        self.read.command.style == Style::Dash && text.strip_prefix('-') == Some(flag)
+    }
+
+    /// The long option that this clearly abbreviates.
+    fn abbreviated(&self, text: &str, style: Style) -> Option<(&'static Opt, &'static str)> {
+        if !matches!(style, Style::Gnu | Style::Bundled) || !text.starts_with("--") {
+            return None;
+        }
+        let mut fitting = self.spellings().filter(|(_, flag)| flag.starts_with(text));
+        let first = fitting.next()?;
+        fitting.all(|(option, _)| std::ptr::eq(option, first.0)).then_some(first)
+    }
+
+    fn spellings(&self) -> impl Iterator<Item = (&'static Opt, &'static str)> {
+        let options = self.above.iter().rev().flat_map(|program| program.options);
+        options.flat_map(|option| option.flags.iter().map(move |flag| (option, *flag)))
+    }
+}
+
+impl Invocation {
+    /// The options as they were meant, clusters taken apart, and what looks like an option and is not known.
+    pub fn flags<'i>(&'i self, argv: &'i [Arg]) -> impl Iterator<Item = String> {
+        let known = self.options.iter().map(|used| (used.at, used.flag.to_owned()));
+        let unknown = self.unknown.iter().filter_map(|at| Some((*at, argv.get(*at)?.written().into_owned())));
+        let mut all: Vec<(usize, String)> = known.chain(unknown).collect();
+        all.sort_by_key(|(at, _)| *at);
+        all.into_iter().map(|(_, flag)| flag)
+    }
+}
+
+fn ends_clause(arg: &Arg) -> bool {
+    matches!(arg.as_str(), Some(";" | "+"))
+}
+
+/// `-o` and the rest.
+fn split_short(text: &str) -> Option<(&str, &str)> {
+    let second = text.char_indices().nth(1)?;
+    text.split_at_checked(second.0 + second.1.len_utf8())
+}

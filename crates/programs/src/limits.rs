@@ -1,0 +1,5 @@
+//! Limits of this crate, each with its reason.
+
+/// Characters of an argument in which the beginning that a model asks for (`exec=`, `alias.NAME=!`) is looked for. Real ones
+/// end within tens; the look is quadratic in it.
+pub(crate) const DETAIL_CHARS_MAX: usize = 200;

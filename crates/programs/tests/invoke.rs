@@ -1,0 +1,60 @@
+//! How arguments are read: `command => options, operands and what is run in turn`, in `invoke.cases`.
+#![cfg(test)]
+
+use castellan_event::Why;
+use castellan_programs::{Arg, Inner, Invocation, Piece, find, invoke};
+
+/// Words are split at blanks, `_` stands for a blank inside one, `$X` for what is not known.
+fn argv(text: &str) -> Vec<Arg> {
+    text.split_whitespace().map(argument).collect()
+}
+
+fn argument(word: &str) -> Arg {
+    let word = word.replace('_', " ");
+    match word.split_once("$X") {
+        None => Arg::known(word),
+        Some((before, after)) => {
+            let unknown = Piece::Unknown { why: Why::Variable, written: "$X".into() };
+            Arg::from_pieces([Piece::Text(before.into()), unknown, Piece::Text(after.into())], false)
+        }
+    }
+}
+
+fn dump(read: &Invocation, argv: &[Arg]) -> String {
+    let mut parts: Vec<String> = read.subcommand.iter().map(|name| format!("sub={name}")).collect();
+    for used in &read.options {
+        let value = used.value.as_ref().map(|value| format!("={}", value.written())).unwrap_or_default();
+        let clause: String = used.clause.iter().map(|word| format!(" {}", word.written())).collect();
+        parts.push(format!("{}{value}{clause}", used.flag));
+    }
+    for operand in &read.operands {
+        parts.push(format!("{:?}:{}", operand.slot.role, operand.arg.written()));
+    }
+    let written = |at: &usize| argv.get(*at).unwrap().written();
+    parts.extend(read.unknown.iter().map(|at| format!("?{}", written(at))));
+    parts.extend(read.uncertain.iter().map(|at| format!("??{}", written(at))));
+    parts.extend(read.inner(argv).iter().map(|inner| match inner {
+        Inner::Command { argv, assignments, .. } => {
+            let words: Vec<_> = argv.iter().map(|word| word.written().into_owned()).collect();
+            let set: String =
+                assignments.iter().map(|(name, value)| format!("{name}={} ", value.written())).collect();
+            format!("run[{set}{}]", words.join(" "))
+        }
+        Inner::Shell { text, .. } => format!("shell[{}]", text.written()),
+        Inner::Line { text } => format!("line[{}]", text.written()),
+        Inner::Code { language, text } => format!("{language}[{}]", text.written()),
+    }));
+    parts.join("; ")
+}
+
+#[test]
+fn arguments_are_read_as_the_program_would() {
+    let cases = include_str!("invoke.cases");
+    let cases = cases.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    for case in cases {
+        let (command, expected) = case.split_once(" => ").unwrap_or((case, ""));
+        let argv = argv(command);
+        let program = find(argv[0].as_str().unwrap()).unwrap_or_else(|| panic!("no model: {command}"));
+        assert_eq!(dump(&invoke(program, &argv), &argv), expected.trim(), "{command}");
+    }
+}
