@@ -10,7 +10,7 @@ use crate::text::Text;
 use crate::tree::Arithmetic;
 use crate::walk::Walker;
 
-impl Walker<'_> {
+impl Walker {
     /// The value of `$(( ))` or `(( ))`; its commands are walked and its variables changed.
     pub(crate) fn arithmetic(&mut self, state: &mut State, scope: &Scope, expression: &Arithmetic) -> Option<i64> {
         for word in &expression.words {
@@ -58,8 +58,8 @@ impl Walker<'_> {
     }
 }
 
-struct Reader<'r, 'a, 's> {
-    walker: &'r mut Walker<'a>,
+struct Reader<'r, 's> {
+    walker: &'r mut Walker,
     state: &'r mut State,
     scope: &'r Scope,
     rest: &'s str,
@@ -88,7 +88,7 @@ const LONGER: &[&str] = &[
 
 const ASSIGNING: &[&str] = &["<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "|=", "^=", "&=", "="];
 
-impl Reader<'_, '_, '_> {
+impl Reader<'_, '_> {
     fn eat(&mut self, token: &str) -> bool {
         self.rest = self.rest.trim_start();
         match self.rest.strip_prefix(token) {

@@ -2,11 +2,13 @@
 //! work on copies, which are cheap, and are joined again. It must not know how any of it is expanded.
 
 mod join;
+mod table;
 mod variables;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use castellan_event::Why;
 use castellan_programs::Arg;
 
 use crate::scope::Source;
@@ -15,10 +17,8 @@ use crate::text::Text;
 use crate::tree::{Script, Statement};
 
 pub(crate) use join::join;
-pub(crate) use variables::{Attributes, Elements, Key, Value, Variable};
-
-/// A name and what it stands for, shared until one of the copies changes it.
-pub(crate) type Table<T> = Rc<BTreeMap<Rc<str>, T>>;
+pub(crate) use table::Table;
+pub(crate) use variables::{Attributes, Key, Value, Variable};
 
 /// The shell at one point of the text.
 #[derive(Debug, Clone)]
@@ -62,6 +62,8 @@ pub(crate) struct Options {
     pub(crate) aliases: Option<bool>,
     /// `set -a`
     pub(crate) export_all: bool,
+    /// `export -f` was used: shells that are started know the functions.
+    pub(crate) functions_exported: bool,
 }
 
 /// A function.
@@ -83,10 +85,17 @@ pub(crate) enum Body {
 }
 
 /// Commands that run when a signal arrives, or at the end.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Trap {
     pub(crate) code: Text,
     pub(crate) span: crate::tree::Span,
+    pub(crate) source: Rc<Source>,
+}
+
+impl PartialEq for Trap {
+    fn eq(&self, other: &Trap) -> bool {
+        self.span == other.span && Rc::ptr_eq(&self.source, &other.source) && self.code == other.code
+    }
 }
 
 /// Where a descriptor leads.
@@ -112,11 +121,13 @@ pub(crate) struct Process {
     pub(crate) body: Script,
     pub(crate) source: Rc<Source>,
     pub(crate) collected: usize,
+    /// Which one it is, among those of the walk.
+    pub(crate) number: usize,
 }
 
 impl State {
     pub(crate) fn new(start: &Start) -> State {
-        let mut variables: BTreeMap<Rc<str>, Rc<Variable>> = BTreeMap::new();
+        let mut variables: Table<Rc<Variable>> = Table::default();
         let mut set = |name: &str, value: &str, exported: bool| {
             let mut variable = Variable::of(Value::Scalar(Text::known(value)));
             variable.exported = exported;
@@ -134,14 +145,16 @@ impl State {
         if let Some(cwd) = &start.cwd {
             set("PWD", cwd, true);
         }
+        let mut aliases = Table::default();
+        for (name, body) in &start.aliases {
+            aliases.insert(name.as_str().into(), Rc::from(body.as_str()));
+        }
         State {
-            variables: Rc::new(variables),
+            variables,
             complete: start.complete_env,
-            functions: Rc::default(),
-            aliases: Rc::new(
-                start.aliases.iter().map(|(name, body)| (name.as_str().into(), body.as_str().into())).collect(),
-            ),
-            hashed: Rc::default(),
+            functions: Table::default(),
+            aliases,
+            hashed: Table::default(),
             directories: vec![start.cwd.as_deref().map(Rc::from)],
             directories_before: None,
             stack: Rc::default(),
@@ -156,6 +169,7 @@ impl State {
                     (Dialect::Bash, false) | (Dialect::Zsh | Dialect::Posix, _) => Some(true),
                 },
                 export_all: false,
+                functions_exported: false,
             },
             hidden: Rc::default(),
             collected: Rc::default(),
@@ -184,6 +198,23 @@ impl State {
             for collected in texts {
                 collected.push(text);
             }
+        }
+    }
+
+    /// What was collected is not known any more.
+    pub(crate) fn collect_unknown(&mut self) {
+        for texts in Rc::make_mut(&mut self.collected) {
+            if texts.iter().any(|text| !text.pieces().is_empty()) {
+                *texts = vec![Text::unknown(Why::Substitution, "")];
+            }
+        }
+    }
+
+    /// The value of `PWD` that belongs to the directories.
+    pub(crate) fn directory_value(&self) -> Value {
+        match self.directories.as_slice() {
+            [Some(directory)] => Value::Scalar(Text::known(&**directory)),
+            _ => Value::Unknown(Why::Dynamic),
         }
     }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use castellan_event::Why;
 
-use super::{Descriptor, State, Table, Value, Variable};
+use super::{Descriptor, Function, State, Table, Value, Variable};
 use crate::limits::VALUES_MAX;
 use crate::text::Text;
 use crate::work::Work;
@@ -21,24 +21,21 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
     work.spend(4);
     let absent_one = one.absent();
     let absent_other = other.absent();
-    let variables = join_tables(&one.variables, &other.variables, work, |first, second| {
+    let variables = one.variables.join(&other.variables, work, Rc::ptr_eq, |first, second| {
         join_variables(first, &absent_one, second, &absent_other)
     });
-    let functions = join_tables(&one.functions, &other.functions, work, |first, second| {
+    let functions = one.functions.join(&other.functions, work, same_functions, |first, second| {
         let mut all = first.cloned().unwrap_or_else(|| vec![None]);
         for function in second.map_or(&[None][..], Vec::as_slice) {
-            let there = all.iter().any(|known| match (known, function) {
-                (Some(known), Some(function)) => Rc::ptr_eq(known, function),
-                (known, function) => known.is_none() && function.is_none(),
-            });
+            let there = all.iter().any(|known| same(known.as_ref(), function.as_ref()));
             if !there && all.len() < VALUES_MAX {
                 all.push(function.clone());
             }
         }
         all
     });
-    let aliases = join_tables(&one.aliases, &other.aliases, work, either);
-    let hashed = join_tables(&one.hashed, &other.hashed, work, either);
+    let aliases = one.aliases.join(&other.aliases, work, Rc::ptr_eq, either);
+    let hashed = one.hashed.join(&other.hashed, work, Rc::ptr_eq, either);
     State {
         variables,
         complete: one.complete && other.complete,
@@ -59,6 +56,7 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
             literal_patterns: one.options.literal_patterns && other.options.literal_patterns,
             aliases: if one.options.aliases == other.options.aliases { one.options.aliases } else { None },
             export_all: one.options.export_all || other.options.export_all,
+            functions_exported: one.options.functions_exported || other.options.functions_exported,
         },
         hidden: join_hidden(one.hidden, &other.hidden, work),
         collected: join_collected(one.collected, &other.collected, work),
@@ -72,56 +70,17 @@ fn either(first: Option<&Rc<str>>, second: Option<&Rc<str>>) -> Rc<str> {
     first.or(second).cloned().unwrap_or_default()
 }
 
-fn join_tables<T: Clone + PartialEqShared>(
-    one: &Table<T>,
-    other: &Table<T>,
-    work: &mut Work,
-    merge: impl Fn(Option<&T>, Option<&T>) -> T,
-) -> Table<T> {
-    if Rc::ptr_eq(one, other) {
-        return Rc::clone(one);
-    }
-    work.spend((one.len() + other.len()) as u64);
-    let mut joined: BTreeMap<Rc<str>, T> = (**one).clone();
-    for (name, second) in other.iter() {
-        let first = one.get(name);
-        if !first.is_some_and(|first| first.same(second)) {
-            joined.insert(Rc::clone(name), merge(first, Some(second)));
-        }
-    }
-    for (name, first) in one.iter() {
-        if !other.contains_key(name) {
-            joined.insert(Rc::clone(name), merge(Some(first), None));
-        }
-    }
-    Rc::new(joined)
-}
-
-/// Cheap equality: true only when it is certain without looking far.
-trait PartialEqShared {
-    fn same(&self, other: &Self) -> bool;
-}
-
-impl<T: ?Sized> PartialEqShared for Rc<T> {
-    fn same(&self, other: &Self) -> bool {
-        Rc::ptr_eq(self, other)
+fn same<T>(one: Option<&Rc<T>>, other: Option<&Rc<T>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Rc::ptr_eq(one, other),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
     }
 }
 
-impl<T> PartialEqShared for Option<Rc<T>> {
-    fn same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Some(one), Some(other)) => Rc::ptr_eq(one, other),
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        }
-    }
-}
-
-impl<T> PartialEqShared for Vec<Option<Rc<T>>> {
-    fn same(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.iter().zip(other).all(|(one, other)| one.same(other))
-    }
+fn same_functions(one: &Vec<Option<Rc<Function>>>, other: &Vec<Option<Rc<Function>>>) -> bool {
+    one.len() == other.len()
+        && one.iter().zip(other).all(|(one, other)| same(one.as_ref(), other.as_ref()))
 }
 
 fn join_variables(
@@ -210,7 +169,8 @@ fn join_hidden(
         return one;
     }
     let frames = one.iter().zip(other.iter()).map(|(first, second)| {
-        join_tables(first, second, work, |first, second| first.or(second).cloned().flatten())
+        let alike = |first: &Option<_>, second: &Option<_>| same(first.as_ref(), second.as_ref());
+        first.join(second, work, alike, |first, second| first.or(second).cloned().flatten())
     });
     Rc::new(frames.collect())
 }

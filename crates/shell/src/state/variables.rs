@@ -116,29 +116,43 @@ impl State {
             values.extend(before.into_iter().flat_map(|variable| variable.values.iter().cloned()));
             values.dedup();
         }
-        Rc::make_mut(&mut self.variables).insert(name, Rc::new(Variable { values, exported, attributes }));
+        self.variables.insert(name, Rc::new(Variable { values, exported, attributes }));
     }
 
     /// Changes a variable in place; one that is not there is made first.
     pub(crate) fn change(&mut self, name: &str, change: impl FnOnce(&mut Variable)) {
         let absent = self.absent();
-        let entry = Rc::make_mut(&mut self.variables)
-            .entry(name.into())
-            .or_insert_with(|| Rc::new(Variable::of(absent)));
-        change(Rc::make_mut(entry));
+        self.variables.change(
+            name,
+            || Rc::new(Variable::of(absent)),
+            |variable| change(Rc::make_mut(variable)),
+        );
     }
 
     pub(crate) fn unset(&mut self, name: &str) {
-        Rc::make_mut(&mut self.variables).insert(name.into(), Rc::new(Variable::of(Value::Unset)));
+        self.variables.insert(name.into(), Rc::new(Variable::of(Value::Unset)));
     }
 
     /// Any variable may have any value from now on.
     pub(crate) fn forget_all(&mut self, why: Why) {
         self.complete = false;
-        for variable in Rc::make_mut(&mut self.variables).values_mut() {
-            let variable = Rc::make_mut(variable);
-            variable.values = vec![Value::Unknown(why)];
-            variable.attributes = Attributes::default();
+        self.variables = self.variables.map(|variable| {
+            let mut forgotten = Variable::of(Value::Unknown(why));
+            forgotten.exported = variable.exported;
+            Rc::new(forgotten)
+        });
+    }
+
+    /// After code that is not known: any variable may have any value. The few that code hardly ever changes are kept, or
+    /// nothing at all would be known after `source .env`.
+    pub(crate) fn forget_most(&mut self, why: Why) {
+        let kept: Vec<(&str, Rc<Variable>)> = ["HOME", "IFS", "PWD", "OLDPWD"]
+            .into_iter()
+            .filter_map(|name| self.variables.get(name).map(|variable| (name, Rc::clone(variable))))
+            .collect();
+        self.forget_all(why);
+        for (name, variable) in kept {
+            self.variables.insert(name.into(), variable);
         }
     }
 
@@ -146,13 +160,13 @@ impl State {
     pub(crate) fn hide(&mut self, name: &str) {
         let before = self.variables.get(name).cloned();
         let Some(innermost) = Rc::make_mut(&mut self.hidden).last_mut() else { return };
-        if !innermost.contains_key(name) {
-            Rc::make_mut(innermost).insert(name.into(), before);
+        if !innermost.contains(name) {
+            innermost.insert(name.into(), before);
         }
         let inherited = self.variables.get(name).is_some_and(|variable| variable.exported);
         let mut fresh = Variable::of(Value::Unset);
         fresh.exported = inherited;
-        Rc::make_mut(&mut self.variables).insert(name.into(), Rc::new(fresh));
+        self.variables.insert(name.into(), Rc::new(fresh));
     }
 }
 

@@ -34,7 +34,7 @@ const CHANGING: &[&str] = &[
     "BASH_ARGV", "FUNCNAME", "PIPESTATUS", "PPID", "_",
 ];
 
-impl Walker<'_> {
+impl Walker {
     /// The bits that a parameter with its operation becomes.
     pub(super) fn parameter(
         &mut self,

@@ -6,7 +6,7 @@ use super::fields::{Bit, How};
 use crate::state::{State, Value};
 use crate::walk::Walker;
 
-impl Walker<'_> {
+impl Walker {
     /// The bits of unquoted text that holds a tilde. `first`: it begins the word; `assigned`: a tilde counts after `:` and
     /// after the first `=` too; `last`: the word ends with it.
     pub(super) fn tildes(
