@@ -26,3 +26,52 @@ pub(crate) const PARSER_STEPS_MIN: usize = 20_000;
 
 /// Steps that no text may exceed: a step takes about 100 ns.
 pub(crate) const PARSER_STEPS_MAX: usize = 300_000;
+
+// Walking
+
+/// Units of work for one text. A unit is a step of the walk, a copied variable or a few bytes of made text: tens of
+/// nanoseconds, so that a hostile text costs some milliseconds. Ordinary commands take tens of units, a long script thousands.
+pub(crate) const WORK_MAX: u64 = 150_000;
+
+/// Bytes of made text that cost one unit of work: copying is cheap, but a text that doubles itself is not.
+pub(crate) const BYTES_PER_WORK: u64 = 32;
+
+/// Things that are found in one text. Scripts of a thousand lines have about as many commands.
+pub(crate) const ITEMS_MAX: usize = 3_000;
+
+/// Statements, substitutions and calls inside each other, those of texts that are run in turn included. Real scripts reach
+/// about fifteen. Each level takes some kilobytes of stack.
+pub(crate) const DEPTH_MAX: usize = 80;
+
+/// Texts run by texts: `eval`, `bash -c`, aliases, functions. Deeper ones exist only to hide.
+pub(crate) const TEXT_DEPTH_MAX: usize = 16;
+
+/// Values that a variable may have at one point of the text. More than a few come from loops, where they say nothing.
+pub(crate) const VALUES_MAX: usize = 8;
+
+/// Ways in which one command may be read, when several of its variables have several values.
+pub(crate) const CHOICES_MAX: usize = 16;
+
+/// Rounds of a loop over literal words or lines that are walked one by one.
+pub(crate) const ROUNDS_MAX: usize = 64;
+
+/// Words that the braces of one word may become.
+pub(crate) const BRACES_MAX: usize = 256;
+
+/// Bytes of one value. Longer ones are no arguments: Linux refuses them (`MAX_ARG_STRLEN` is 128 KiB).
+pub(crate) const VALUE_BYTES_MAX: usize = 128 * 1024;
+
+/// Bytes of a command as it would be typed; it is for people.
+pub(crate) const LINE_BYTES_MAX: usize = 4096;
+
+/// Bytes of source text that are shown for a part that is not known.
+pub(crate) const WRITTEN_BYTES_MAX: usize = 200;
+
+/// Variables whose value names a further one, followed in turn; bash itself warns of circles.
+pub(crate) const NAMES_FOLLOWED_MAX: usize = 8;
+
+/// Levels of an arithmetic expression, and of variables whose value is one.
+pub(crate) const ARITHMETIC_DEPTH_MAX: usize = 24;
+
+/// Digits in one field of `printf`: a width of a million would make a text of a million blanks.
+pub(crate) const PRINTF_WIDTH_MAX: usize = 1024;

@@ -1,0 +1,91 @@
+//! Builtins of the shell: what each changes of what is known. It must not know programs.
+
+mod declaring;
+mod directories;
+mod reading;
+mod running;
+mod setting;
+
+use castellan_event::Why;
+
+use crate::run::Call;
+use crate::scope::Scope;
+use crate::state::State;
+use crate::walk::{Leave, Walker};
+
+pub(crate) use declaring::Declared;
+
+/// What a builtin does.
+pub(crate) type Builtin = fn(&mut Walker, &mut State, &Scope, Call);
+
+/// By name.
+const BUILTINS: &[(&str, Builtin)] = &[
+    (".", Walker::source),
+    (":", Walker::succeeds),
+    ("alias", Walker::alias_builtin),
+    ("break", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Loop)),
+    ("builtin", Walker::builtin),
+    ("cd", Walker::cd),
+    ("chdir", Walker::cd),
+    ("command", Walker::command_builtin),
+    ("continue", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Loop)),
+    ("declare", Walker::declare_builtin),
+    ("dirs", Walker::unchanging),
+    ("eval", Walker::eval),
+    ("exec", Walker::exec),
+    ("exit", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Shell)),
+    ("export", Walker::declare_builtin),
+    ("false", Walker::fails),
+    ("getopts", Walker::getopts),
+    ("hash", Walker::hash),
+    ("let", Walker::let_builtin),
+    ("local", Walker::declare_builtin),
+    ("logout", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Shell)),
+    ("mapfile", Walker::mapfile),
+    ("popd", Walker::popd),
+    ("printf", Walker::printf),
+    ("pushd", Walker::pushd),
+    ("pwd", Walker::pwd),
+    ("read", Walker::read),
+    ("readarray", Walker::mapfile),
+    ("readonly", Walker::declare_builtin),
+    ("return", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Function)),
+    ("set", Walker::set_builtin),
+    ("shift", Walker::shift),
+    ("shopt", Walker::shopt),
+    ("source", Walker::source),
+    ("trap", Walker::trap),
+    ("true", Walker::succeeds),
+    ("typeset", Walker::declare_builtin),
+    ("unalias", Walker::unalias),
+    ("unset", Walker::unset_builtin),
+    ("wait", Walker::unchanging),
+];
+
+/// The builtin of this name, of those that change what is known; the others are as good as programs.
+pub(crate) fn find(name: &str) -> Option<Builtin> {
+    BUILTINS.iter().find(|(one, _)| *one == name).map(|(_, builtin)| *builtin)
+}
+
+impl Walker {
+    fn succeeds(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        state.status = Some(true);
+    }
+
+    fn fails(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        state.status = Some(false);
+    }
+
+    fn unchanging(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        self.unknown_output(state, scope, &call, Why::Substitution);
+        state.status = None;
+    }
+
+    fn leaving_builtin(&mut self, state: &mut State, scope: &Scope, call: &Call, kind: Leave) {
+        self.emit(state, scope, call);
+        self.leaves(kind, state);
+    }
+}

@@ -1,0 +1,225 @@
+//! `export`, `declare`, `local`, `readonly`, `typeset`, `unset`. It must not know words: they come expanded.
+
+use castellan_event::Why;
+use castellan_programs::Arg;
+
+use crate::run::{Call, is_name};
+use crate::scope::Scope;
+use crate::state::{Key, State, Value};
+use crate::text::Text;
+use crate::tree::Span;
+use crate::walk::Walker;
+
+/// An operand of a declaration.
+#[derive(Debug, Clone)]
+pub(crate) enum Declared {
+    /// An option or a name.
+    Word(Arg),
+    /// `NAME=value`
+    Assigned {
+        name: String,
+        /// `Some(None)`: there is a key, but it is not known.
+        key: Option<Option<Key>>,
+        append: bool,
+        value: Value,
+    },
+}
+
+impl Declared {
+    /// A word that became an assignment only when it was expanded.
+    pub(crate) fn of_arg(arg: &Arg) -> Declared {
+        let assigned = arg.prefix().split_once('=').and_then(|(left, _)| {
+            let append = left.ends_with('+');
+            let name = left.strip_suffix('+').unwrap_or(left);
+            let value = arg.strip_prefix(left)?.strip_prefix("=")?;
+            is_name(name).then(|| Declared::Assigned {
+                name: name.to_owned(),
+                key: None,
+                append,
+                value: Value::Scalar(Text::from(&value)),
+            })
+        });
+        assigned.unwrap_or_else(|| Declared::Word(arg.clone()))
+    }
+}
+
+/// What the options of a declaration say.
+#[derive(Debug, Default, Clone, Copy)]
+struct Options {
+    export: Option<bool>,
+    reference: Option<bool>,
+    lower: bool,
+    upper: bool,
+    integer: bool,
+    array: bool,
+    keyed: bool,
+    readonly: bool,
+    functions: bool,
+    global: bool,
+    prints: bool,
+}
+
+impl Walker {
+    pub(super) fn declare_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let builtin = call.argv.first().and_then(Arg::as_str).unwrap_or_default().to_owned();
+        let declared: Vec<Declared> = call.arguments().iter().map(Declared::of_arg).collect();
+        self.declare(state, scope, &builtin, &declared, call.span);
+    }
+
+    /// Does what a declaration says.
+    pub(crate) fn declare(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        builtin: &str,
+        declared: &[Declared],
+        span: Span,
+    ) {
+        let mut options = Options::default();
+        match builtin {
+            "export" => options.export = Some(true),
+            "readonly" => options.readonly = true,
+            _ => {}
+        }
+        for one in declared {
+            match one {
+                Declared::Word(arg) => match arg.as_str() {
+                    Some(text) if text.len() > 1 && text.starts_with(['-', '+']) => options.read(builtin, text),
+                    Some(name) if is_name(name) => {
+                        self.declare_one(state, scope, builtin, options, name, None, span);
+                    }
+                    Some(_) => {}
+                    // Which variable is not known: any.
+                    None => state.forget_all(Why::Dynamic),
+                },
+                Declared::Assigned { name, key, append, value } => {
+                    let assigned = Some((key.clone(), *append, value.clone()));
+                    self.declare_one(state, scope, builtin, options, name, assigned, span);
+                }
+            }
+        }
+        state.status = Some(true);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "each is a different thing, and nothing else holds them together")]
+    #[expect(clippy::option_option, reason = "no key and one that is not known are different things")]
+    fn declare_one(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        builtin: &str,
+        options: Options,
+        name: &str,
+        assigned: Option<(Option<Option<Key>>, bool, Value)>,
+        span: Span,
+    ) {
+        if options.functions {
+            state.options.functions_exported |= options.export == Some(true);
+            return;
+        }
+        let inside = !state.hidden.is_empty();
+        let local = builtin == "local" || (matches!(builtin, "declare" | "typeset") && !options.global);
+        if local && inside {
+            state.hide(name);
+        } else if assigned.is_none() && options.export == Some(true) && state.variable(name).is_none() {
+            let absent = state.absent();
+            state.set(name, absent);
+        }
+        if options.reference == Some(true) {
+            if let Some((_, _, value)) = assigned {
+                // The reference itself is set, not what it refers to.
+                state.change(name, |variable| {
+                    variable.attributes.reference = true;
+                    variable.values = vec![value];
+                });
+            } else {
+                state.change(name, |variable| variable.attributes.reference = true);
+            }
+            return;
+        }
+        state.change(name, |variable| {
+            let attributes = &mut variable.attributes;
+            attributes.reference &= options.reference != Some(false);
+            if options.lower || options.upper {
+                attributes.lower = options.lower;
+                attributes.upper = options.upper;
+            }
+            attributes.integer |= options.integer;
+            attributes.keyed |= options.keyed;
+            variable.exported = options.export.unwrap_or(variable.exported);
+        });
+        match assigned {
+            Some((key, append, value)) => {
+                self.assign_value(state, name, key, append, value);
+            }
+            None if options.array || options.keyed => {
+                if matches!(self.pick(state, name), Value::Unset) {
+                    state.set(name, Value::array([]));
+                }
+            }
+            None => {}
+        }
+        if options.readonly {
+            state.change(name, |variable| variable.attributes.readonly = true);
+        }
+        self.report_set(state, scope, name, span);
+    }
+
+    pub(super) fn unset_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let mut functions = false;
+        let mut reference = false;
+        for arg in call.arguments() {
+            match arg.as_str() {
+                Some("-f") => functions = true,
+                Some("-v") => functions = false,
+                Some("-n") => reference = true,
+                Some(name) if functions => state.functions.remove(name),
+                Some(name) => match name.split_once('[') {
+                    Some((array, _)) => state.set(array, Value::Unknown(Why::Expansion)),
+                    None => self.unset_one(state, name, reference),
+                },
+                None => state.forget_all(Why::Dynamic),
+            }
+        }
+        state.status = Some(true);
+    }
+
+    fn unset_one(&mut self, state: &mut State, name: &str, reference: bool) {
+        // Without a variable of that name the function goes.
+        if state.functions.contains(name) && state.variable(name).is_none() {
+            state.functions.remove(name);
+            return;
+        }
+        let meant = if reference { Some(name.into()) } else { state.meant(name) };
+        match meant {
+            Some(name) => state.unset(&name),
+            None => state.forget_all(Why::Dynamic),
+        }
+    }
+}
+
+impl Options {
+    fn read(&mut self, builtin: &str, text: &str) {
+        let on = text.starts_with('-');
+        for letter in text.chars().skip(1) {
+            match letter {
+                'x' => self.export = Some(on),
+                // `export -n` takes the export away, `declare -n` makes a reference.
+                'n' if builtin == "export" => self.export = Some(false),
+                'n' => self.reference = Some(on),
+                'l' => self.lower = on,
+                'u' => self.upper = on,
+                'i' => self.integer = on,
+                'a' => self.array = on,
+                'A' => self.keyed = on,
+                'r' => self.readonly = on,
+                'f' | 'F' => self.functions = on,
+                'g' => self.global = on,
+                'p' => self.prints = on,
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `cd`, `pushd`, `popd`, `pwd`. Symlinks are not resolved; `CDPATH` counts only where it is known to be set.
+
+use std::rc::Rc;
+
+use castellan_event::Why;
+use castellan_programs::Arg;
+
+use crate::run::Call;
+use crate::scope::Scope;
+use crate::state::{State, Value};
+use crate::text::Text;
+use crate::walk::Walker;
+
+impl Walker {
+    pub(super) fn cd(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let operands: Vec<&Arg> = call
+            .arguments()
+            .iter()
+            .skip_while(|arg| matches!(arg.as_str(), Some("-P" | "-L" | "-e" | "-@" | "-LP" | "-PL" | "--")))
+            .collect();
+        let target = match operands.as_slice() {
+            [] => self.variable_text(state, "HOME"),
+            [one] if one.as_str() == Some("-") => self.variable_text(state, "OLDPWD"),
+            [one] if one.splits() => Text::unknown(one.why().unwrap_or_default(), one.written()),
+            [one] => Text::from(*one),
+            _ => Text::unknown(Why::Unsupported, "cd"),
+        };
+        self.go(state, &target);
+        state.status = None;
+    }
+
+    pub(super) fn pushd(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let here = self.here(state);
+        let target = match call.arguments() {
+            [one] if !one.splits() && !one.prefix().starts_with(['+', '-']) => Some(Text::from(one)),
+            _ => None,
+        };
+        match target {
+            Some(target) => {
+                Rc::make_mut(&mut state.stack).push(here);
+                self.go(state, &target);
+            }
+            None => {
+                // The two topmost change places, or the stack turns: where that leads is known only for one entry.
+                let next = (call.arguments().is_empty() && state.stack.len() == 1)
+                    .then(|| state.stack.first().cloned().flatten())
+                    .flatten();
+                state.stack = Rc::new(vec![here]);
+                self.go(state, &next.map_or_else(unknown_place, |next| Text::known(&*next)));
+            }
+        }
+        state.status = None;
+    }
+
+    pub(super) fn popd(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let top = Rc::make_mut(&mut state.stack).pop().flatten();
+        let known = top.filter(|_| call.arguments().is_empty());
+        self.go(state, &known.map_or_else(unknown_place, |top| Text::known(&*top)));
+        state.status = None;
+    }
+
+    pub(super) fn pwd(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        match self.here(state) {
+            Some(here) => self.deliver(state, scope, &Text::known(format!("{here}\n"))),
+            None => self.unknown_output(state, scope, &call, Why::Dynamic),
+        }
+        state.status = Some(true);
+    }
+
+    /// Changes the directory.
+    pub(crate) fn go(&mut self, state: &mut State, target: &Text) {
+        let here = self.here(state);
+        let there = match target.as_str() {
+            Some("") => here.clone(),
+            Some(path) if path.starts_with('/') => Some(Rc::from(normal(path))),
+            Some(path) if !path.starts_with('.') && self.searches(state) => {
+                let _ = path;
+                None
+            }
+            Some(path) => here.as_ref().map(|here| Rc::from(normal(&format!("{here}/{path}")))),
+            None => None,
+        };
+        let before = state.directories.clone();
+        state.directories_before.get_or_insert(before);
+        let value = |directory: Option<&Rc<str>>| match directory {
+            Some(directory) => Value::Scalar(Text::known(&**directory)),
+            None => Value::Unknown(Why::Dynamic),
+        };
+        state.set("OLDPWD", value(here.as_ref()));
+        state.set("PWD", value(there.as_ref()));
+        state.directories = vec![there];
+    }
+
+    /// Where the shell is; one of the places where there are several.
+    fn here(&mut self, state: &mut State) -> Option<Rc<str>> {
+        let at = self.choices.choose(state.directories.len())?;
+        let here = state.directories.get(at).cloned().flatten();
+        state.directories = vec![here.clone()];
+        here
+    }
+
+    /// Whether `cd name` may lead to another directory than the one below.
+    fn searches(&mut self, state: &mut State) -> bool {
+        state.variable("CDPATH").is_some()
+            && !matches!(self.pick(state, "CDPATH"), Value::Unset)
+            && !matches!(self.pick(state, "CDPATH"), Value::Scalar(text) if text.as_str() == Some(""))
+    }
+
+    fn variable_text(&mut self, state: &mut State, name: &str) -> Text {
+        match self.pick(state, name) {
+            Value::Scalar(text) => text,
+            Value::Unset | Value::Array(_) => Text::unknown(Why::Variable, format!("${name}")),
+            Value::Unknown(why) => Text::unknown(why, format!("${name}")),
+        }
+    }
+}
+
+fn unknown_place() -> Text {
+    Text::unknown(Why::Dynamic, "popd")
+}
+
+/// A path without `.` and `..`, as the shell keeps it.
+fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}

@@ -1,0 +1,159 @@
+//! `eval`, `source`, `trap`, `command`, `builtin`, `exec`: builtins that run something else.
+
+use castellan_event::{Role, Why};
+use castellan_programs::Arg;
+
+use crate::builtins;
+use crate::found::{Origin, Wrapped};
+use crate::run::{Call, base_name};
+use crate::scope::Scope;
+use crate::state::{Descriptor, State, Trap};
+use crate::text::Text;
+use crate::walk::{Leave, Walker, opened};
+
+/// Signals whose name alone makes `trap` reset them.
+fn is_signal(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|one| one.is_ascii_digit() || one.is_ascii_uppercase() || one == '+')
+}
+
+impl Walker {
+    pub(super) fn eval(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let mut code = Text::default();
+        let arguments = call.arguments();
+        let skipped = usize::from(arguments.first().and_then(Arg::as_str) == Some("--"));
+        for (number, arg) in arguments.iter().skip(skipped).enumerate() {
+            if number > 0 {
+                code.push_str(" ");
+            }
+            code.push(&Text::from(arg));
+        }
+        let scope = scope.redirected(call.redirects);
+        self.run_text(state, &scope, &code, Origin::Argument, call.span);
+    }
+
+    pub(super) fn source(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let mut arguments = call.arguments();
+        if arguments.first().and_then(Arg::as_str) == Some("--") {
+            arguments = arguments.get(1..).unwrap_or_default();
+        }
+        let Some((file, rest)) = arguments.split_first() else { return };
+        match file.as_str().and_then(|path| opened(state, path)) {
+            Some(Descriptor::Input(code)) => {
+                let before = state.positionals.clone();
+                if !rest.is_empty() {
+                    let certain = !rest.iter().any(Arg::splits);
+                    state.positionals = certain.then(|| std::rc::Rc::new(rest.iter().map(Text::from).collect()));
+                }
+                self.leaving(Leave::Function, state, |walker, state| {
+                    walker.run_text(state, scope, &code, Origin::Stdin, call.span);
+                });
+                state.positionals = before;
+            }
+            Some(_) => {
+                self.gap(scope, Role::Code, Why::Input, &file.written(), call.span);
+                state.forget_most(Why::Input);
+            }
+            // What a file sets is not known, and which functions and aliases it makes neither.
+            None => {
+                state.forget_most(Why::File);
+                self.unknown_output(state, scope, &call, Why::File);
+            }
+        }
+        state.status = None;
+    }
+
+    pub(super) fn trap(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let mut arguments = call.arguments();
+        while let Some(option) = arguments.first().and_then(Arg::as_str)
+            && matches!(option, "--" | "-p" | "-l" | "-P")
+        {
+            arguments = arguments.get(1..).unwrap_or_default();
+        }
+        state.status = Some(true);
+        let Some((code, signals)) = arguments.split_first() else { return };
+        let resets = code.as_str().is_some_and(|text| text == "-" || text.is_empty() || is_signal(text));
+        if resets || signals.is_empty() {
+            return;
+        }
+        let trap = Trap { code: Text::from(code), span: call.span, source: std::rc::Rc::clone(&scope.source) };
+        if !state.traps.contains(&trap) {
+            std::rc::Rc::make_mut(&mut state.traps).push(trap);
+        }
+    }
+
+    pub(super) fn command_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        let mut at = 1;
+        let mut asks = false;
+        while let Some(text) = call.argv.get(at).and_then(Arg::as_str) {
+            match text {
+                "-p" => at += 1,
+                "-v" | "-V" | "-pv" | "-pV" => {
+                    asks = true;
+                    at += 1;
+                }
+                "--" => {
+                    at += 1;
+                    break;
+                }
+                _ => break,
+            }
+        }
+        if asks || at >= call.argv.len() {
+            self.emit(state, scope, &call);
+            self.output(state, scope, &call, "command");
+            state.status = None;
+            return;
+        }
+        self.peeled(state, scope, &call, at, true);
+    }
+
+    pub(super) fn builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        let at = 1 + usize::from(call.argv.get(1).and_then(Arg::as_str) == Some("--"));
+        if at >= call.argv.len() {
+            self.emit(state, scope, &call);
+            return;
+        }
+        self.peeled(state, scope, &call, at, true);
+    }
+
+    pub(super) fn exec(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        let mut at = 1;
+        while let Some(text) = call.argv.get(at).and_then(Arg::as_str) {
+            match text {
+                "--" => {
+                    at += 1;
+                    break;
+                }
+                "-a" => at += 2,
+                text if text.starts_with('-') && text.len() > 1 => {
+                    at += 1 + usize::from(text.ends_with('a'));
+                }
+                _ => break,
+            }
+        }
+        if at >= call.argv.len() {
+            self.emit(state, scope, &call);
+            state.status = Some(true);
+            return;
+        }
+        self.peeled(state, scope, &call, at, false);
+        self.leaves(Leave::Shell, state);
+    }
+
+    /// Runs the command after a wrapper of the shell's own. Functions do not count.
+    fn peeled(&mut self, state: &mut State, scope: &Scope, call: &Call, at: usize, builtins: bool) {
+        let (own, rest) = call.argv.split_at_checked(at).unwrap_or((&call.argv, &[]));
+        let name = own.first().map(|name| name.written().into_owned()).unwrap_or_default();
+        let wrapper = Wrapped { name: base_name(&name).to_owned(), argv: own.to_vec(), neutral: true };
+        let scope = scope.wrapped(wrapper);
+        let next = call.with(rest.to_vec());
+        let inner = next.argv.first().and_then(Arg::as_str).and_then(builtins::find).filter(|_| builtins);
+        match inner {
+            Some(builtin) => builtin(self, state, &scope, next),
+            None => self.started(state, &scope, next),
+        }
+    }
+}

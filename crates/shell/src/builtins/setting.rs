@@ -1,0 +1,165 @@
+//! `set`, `shift`, `shopt`, `alias`, `unalias`, `hash`, `let`: builtins that change the shell itself.
+
+use std::rc::Rc;
+
+use castellan_event::{Role, Why};
+use castellan_programs::Arg;
+
+use crate::run::Call;
+use crate::scope::Scope;
+use crate::state::State;
+use crate::text::Text;
+use crate::walk::Walker;
+
+impl Walker {
+    pub(super) fn set_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let arguments = call.arguments();
+        let mut at = 0;
+        let mut sets = false;
+        while let Some(arg) = arguments.get(at) {
+            let Some(text) = arg.as_str() else {
+                sets = true;
+                break;
+            };
+            match text {
+                "--" => {
+                    at += 1;
+                    sets = true;
+                    break;
+                }
+                "-" => {
+                    at += 1;
+                    sets = at < arguments.len();
+                    break;
+                }
+                text if text.len() > 1 && text.starts_with(['-', '+']) => {
+                    at += 1;
+                    let on = text.starts_with('-');
+                    for letter in text.chars().skip(1) {
+                        match letter {
+                            'f' => state.options.literal_patterns = on,
+                            'a' => state.options.export_all = on,
+                            'o' => {
+                                match arguments.get(at).and_then(Arg::as_str) {
+                                    Some("noglob") => state.options.literal_patterns = on,
+                                    Some("allexport") => state.options.export_all = on,
+                                    Some(_) | None => {}
+                                }
+                                at += 1;
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                _ => {
+                    sets = true;
+                    break;
+                }
+            }
+        }
+        if sets {
+            let values = arguments.get(at..).unwrap_or_default();
+            let certain = !values.iter().any(Arg::splits);
+            state.positionals = certain.then(|| Rc::new(values.iter().map(Text::from).collect()));
+        }
+        state.status = Some(true);
+    }
+
+    pub(super) fn shift(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let count = match call.arguments() {
+            [] => Some(1),
+            [one] => one.as_str().and_then(|text| text.parse::<usize>().ok()),
+            _ => None,
+        };
+        state.positionals = match (&state.positionals, count) {
+            (Some(values), Some(count)) if count <= values.len() => {
+                Some(Rc::new(values.iter().skip(count).cloned().collect()))
+            }
+            (Some(values), Some(_)) => Some(Rc::clone(values)),
+            _ => None,
+        };
+        state.status = None;
+    }
+
+    pub(super) fn shopt(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let mut on = None;
+        for arg in call.arguments() {
+            match arg.as_str() {
+                Some("-s") => on = Some(true),
+                Some("-u") => on = Some(false),
+                Some("expand_aliases") => state.options.aliases = on.or(state.options.aliases),
+                Some(_) => {}
+                None => state.options.aliases = None,
+            }
+        }
+        state.status = None;
+    }
+
+    pub(super) fn alias_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        for arg in call.arguments() {
+            let Some((name, _)) = arg.prefix().split_once('=') else { continue };
+            let body = arg.as_str().and_then(|text| text.split_once('='));
+            match body {
+                Some((_, body)) => state.aliases.insert(name.into(), body.into()),
+                None => {
+                    let why = arg.why().unwrap_or_default();
+                    self.gap(scope, Role::Code, why, &arg.written(), call.span);
+                }
+            }
+        }
+        state.status = Some(true);
+    }
+
+    pub(super) fn unalias(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        for arg in call.arguments() {
+            match arg.as_str() {
+                Some("-a") => state.aliases = crate::state::Table::default(),
+                Some(name) => state.aliases.remove(name),
+                None => {}
+            }
+        }
+        state.status = None;
+    }
+
+    pub(super) fn hash(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let arguments = call.known_arguments();
+        match arguments.as_deref() {
+            Some(["-r", ..]) => state.hashed = crate::state::Table::default(),
+            Some(["-d", names @ ..]) => names.iter().for_each(|name| state.hashed.remove(name)),
+            Some(["-p", path, names @ ..]) => {
+                for name in names {
+                    state.hashed.insert((*name).into(), (*path).into());
+                }
+            }
+            Some(_) | None => {}
+        }
+        state.status = Some(true);
+    }
+
+    pub(super) fn let_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        for arg in call.arguments() {
+            let mut trial = self.fork(state);
+            match arg.as_str().and_then(|text| self.number(&mut trial, scope, text)) {
+                Some(_) => *state = trial,
+                None => self.forget_assigned(state, arg),
+            }
+        }
+        state.status = None;
+    }
+
+    fn forget_assigned(&mut self, state: &mut State, arg: &Arg) {
+        match arg.prefix().split(|one: char| !one.is_ascii_alphanumeric() && one != '_').next() {
+            Some(name) if crate::run::is_name(name) => {
+                state.set(name, crate::state::Value::Unknown(Why::Arithmetic));
+            }
+            Some(_) | None => state.forget_all(Why::Arithmetic),
+        }
+    }
+}

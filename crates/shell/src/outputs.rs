@@ -1,0 +1,156 @@
+//! What programs write, where that follows from their arguments and their standard input: one small function each, without
+//! files, clocks or networks. Everything else writes something that is not known.
+
+mod bytes;
+mod lines;
+mod names;
+mod print;
+mod sed;
+mod tr;
+
+use castellan_event::Why;
+use castellan_programs::{Arg, Piece};
+
+use crate::state::{Descriptor, State};
+use crate::text::Text;
+
+/// What a program writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Made {
+    /// This, as far as it is known.
+    Text(Text),
+    /// Something.
+    Unknown(Why),
+}
+
+/// What a computed program is given.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Given<'a> {
+    /// Its arguments without its name.
+    pub(crate) args: &'a [Arg],
+    /// Its standard input.
+    pub(crate) input: Option<&'a Text>,
+}
+
+/// A program that is computed. `None`: not with these arguments.
+type Computed = for<'a> fn(Given<'a>) -> Option<Text>;
+
+const COMPUTED: &[(&str, Computed)] = &[
+    ("base32", bytes::base32),
+    ("base64", bytes::base64),
+    ("basename", names::basename),
+    ("cat", lines::cat),
+    ("command", names::which),
+    ("cut", lines::cut),
+    ("dirname", names::dirname),
+    ("echo", print::echo),
+    ("gbase64", bytes::base64),
+    ("gsed", sed::sed),
+    ("gtac", lines::tac),
+    ("head", lines::head),
+    ("openssl", bytes::openssl),
+    ("printf", print::printf),
+    ("rev", lines::rev),
+    ("sed", sed::sed),
+    ("seq", names::seq),
+    ("sort", lines::sort),
+    ("tac", lines::tac),
+    ("tail", lines::tail),
+    ("tee", lines::tee),
+    ("tr", tr::tr),
+    ("type", names::which),
+    ("uniq", lines::uniq),
+    ("which", names::which),
+    ("xxd", bytes::xxd),
+];
+
+/// Programs that write nothing when all goes well.
+const SILENT: &[&str] = &[
+    "[", "chmod", "chown", "chgrp", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "sleep", "test", "touch", "umask", "kill",
+    "ulimit", "disown", "bg", "enable", "bind", "complete", "compopt", "sync",
+];
+
+/// Programs whose output comes from the network.
+const NETWORK: &[&str] = &["curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "ftp", "lynx", "http", "https", "aria2c", "fetch"];
+
+/// Programs that write what files hold.
+const FILES: &[&str] = &["cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "sed", "awk", "cut", "sort", "tac", "nl",
+    "base64", "xxd", "od", "strings", "gunzip", "zcat", "gzip", "bzcat", "xzcat", "unzip", "jq", "yq", "rev", "tr"];
+
+/// Programs that do not fail, for what is done after `&&` and `||`.
+pub(crate) fn always_succeeds(name: &str) -> bool {
+    matches!(name, "echo" | "printf" | "tee" | "seq" | "basename" | "dirname")
+}
+
+/// What a program of this name writes.
+pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &State) -> Made {
+    if SILENT.contains(&name) {
+        return Made::Text(Text::default());
+    }
+    if let Some((_, compute)) = COMPUTED.iter().find(|(one, _)| *one == name) {
+        let (args, named) = followed(args, state);
+        let input = named.as_ref().or(input);
+        if let Some(text) = compute(Given { args: &args, input }) {
+            return Made::Text(text);
+        }
+    }
+    if NETWORK.contains(&name) {
+        return Made::Unknown(Why::Network);
+    }
+    // What passes through keeps the reason of what it reads.
+    let from_input = input.and_then(Text::why);
+    if FILES.contains(&name) && from_input.is_none() {
+        return Made::Unknown(Why::File);
+    }
+    Made::Unknown(from_input.unwrap_or(Why::Substitution))
+}
+
+/// Operands that are open descriptors: one that leads to known text takes the place of standard input.
+fn followed(args: &[Arg], state: &State) -> (Vec<Arg>, Option<Text>) {
+    let mut rest = Vec::with_capacity(args.len());
+    let mut named = None;
+    for arg in args {
+        let open = arg.as_str().filter(|_| named.is_none()).and_then(|path| crate::walk::opened(state, path));
+        match open {
+            Some(Descriptor::Input(text)) => named = Some((*text).clone()),
+            Some(
+                Descriptor::Inherited
+                | Descriptor::Collected(_)
+                | Descriptor::Process(_)
+                | Descriptor::File(_)
+                | Descriptor::Unknown,
+            )
+            | None => rest.push(arg.clone()),
+        }
+    }
+    (rest, named)
+}
+
+impl<'a> Given<'a> {
+    /// The arguments, if all of them are known.
+    fn known(self) -> Option<Vec<&'a str>> {
+        self.args.iter().map(Arg::as_str).collect()
+    }
+
+    /// All of standard input, if it is known.
+    fn text(self) -> Option<&'a str> {
+        self.input?.as_str()
+    }
+
+    /// Standard input of a program without operands, or the one operand `-`.
+    fn read_by(self, operands: &[&str]) -> Option<&'a str> {
+        if matches!(operands, [] | ["-"]) { self.text() } else { None }
+    }
+}
+
+/// Changes the known parts of a text and keeps the others. For changes that look at one character at a time.
+fn each_known(text: &Text, change: impl Fn(&str) -> String) -> Text {
+    let mut made = Text::default();
+    for piece in text.pieces() {
+        match piece {
+            Piece::Text(known) => made.push_str(&change(known)),
+            Piece::Unknown { why, written } => made.push_unknown(*why, written),
+        }
+    }
+    made
+}

@@ -1,0 +1,155 @@
+//! Encodings: `base64`, `base32`, `xxd`, `openssl enc -base64`. What they decode must be text.
+
+use super::Given;
+use crate::text::Text;
+
+pub(super) fn base64(given: Given<'_>) -> Option<Text> {
+    let mut decodes = false;
+    let mut wrap = 76;
+    let mut operands = Vec::new();
+    let known = given.known()?;
+    let mut args = known.iter().copied();
+    while let Some(arg) = args.next() {
+        match arg {
+            "--decode" | "-D" => decodes = true,
+            "--ignore-garbage" | "--" => {}
+            "-w" | "-b" => wrap = args.next()?.parse().ok()?,
+            arg if arg.starts_with("--wrap=") => wrap = arg.strip_prefix("--wrap=")?.parse().ok()?,
+            arg if arg.starts_with("-w") => wrap = arg.strip_prefix("-w")?.parse().ok()?,
+            arg if arg.starts_with("--d") => decodes = true,
+            arg if arg.starts_with('-') && arg.len() > 1 => {
+                let letters = arg.strip_prefix('-')?;
+                if !letters.chars().all(|letter| matches!(letter, 'd' | 'i' | 'D')) {
+                    return None;
+                }
+                decodes |= letters.contains(['d', 'D']);
+            }
+            arg => operands.push(arg),
+        }
+    }
+    let text = given.read_by(&operands)?;
+    if decodes {
+        return String::from_utf8(decoded(text, 6, sextet)?).ok().map(Text::known);
+    }
+    Some(Text::known(encoded(text.as_bytes(), wrap)))
+}
+
+pub(super) fn base32(given: Given<'_>) -> Option<Text> {
+    let known = given.known()?;
+    let decodes = matches!(known.as_slice(), ["-d" | "-D" | "--decode" | "-di"] | ["-d" | "-D" | "--decode", "-"]);
+    if !decodes {
+        return None;
+    }
+    String::from_utf8(decoded(given.text()?, 5, quintet)?).ok().map(Text::known)
+}
+
+/// `openssl base64 -d`, `openssl enc -base64 -d`.
+pub(super) fn openssl(given: Given<'_>) -> Option<Text> {
+    let known = given.known()?;
+    let (first, rest) = known.split_first()?;
+    let base64 = match *first {
+        "base64" => true,
+        "enc" => rest.iter().any(|arg| matches!(*arg, "-base64" | "-a")),
+        _ => false,
+    };
+    let plain = rest.iter().all(|arg| matches!(*arg, "-base64" | "-a" | "-d" | "-A"));
+    if !base64 || !plain || !rest.contains(&"-d") {
+        return None;
+    }
+    String::from_utf8(decoded(given.text()?, 6, sextet)?).ok().map(Text::known)
+}
+
+/// `xxd -r -p`
+pub(super) fn xxd(given: Given<'_>) -> Option<Text> {
+    let known = given.known()?;
+    let mut reverses = false;
+    let mut plain = false;
+    let mut operands = Vec::new();
+    for arg in known {
+        match arg {
+            "-r" | "-revert" => reverses = true,
+            "-p" | "-ps" | "-plain" | "-postscript" => plain = true,
+            "-rp" | "-pr" => (reverses, plain) = (true, true),
+            arg if arg.starts_with('-') && arg.len() > 1 => return None,
+            arg => operands.push(arg),
+        }
+    }
+    let text = given.read_by(&operands)?;
+    if !reverses || !plain {
+        return None;
+    }
+    let digits: Vec<u32> = text.chars().filter_map(|one| one.to_digit(16)).collect();
+    let bytes: Option<Vec<u8>> = digits
+        .chunks_exact(2)
+        .map(|pair| match pair {
+            [high, low] => u8::try_from(high * 16 + low).ok(),
+            _ => None,
+        })
+        .collect();
+    String::from_utf8(bytes?).ok().map(Text::known)
+}
+
+fn sextet(one: char) -> Option<u32> {
+    match one {
+        'A'..='Z' => Some(u32::from(one) - u32::from('A')),
+        'a'..='z' => Some(u32::from(one) - u32::from('a') + 26),
+        '0'..='9' => Some(u32::from(one) - u32::from('0') + 52),
+        '+' | '-' => Some(62),
+        '/' | '_' => Some(63),
+        _ => None,
+    }
+}
+
+fn quintet(one: char) -> Option<u32> {
+    match one {
+        'A'..='Z' => Some(u32::from(one) - u32::from('A')),
+        '2'..='7' => Some(u32::from(one) - u32::from('2') + 26),
+        _ => None,
+    }
+}
+
+/// Characters that stand for so many bits each. What is none of them is passed over, as `-i` does: a decoder that stops
+/// there has written what came before it.
+fn decoded(text: &str, bits: u32, value: impl Fn(char) -> Option<u32>) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut held: u32 = 0;
+    let mut count = 0;
+    for one in text.chars() {
+        let Some(value) = value(one) else { continue };
+        held = (held << bits) | value;
+        count += bits;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from((held >> count) & 0xff).ok()?);
+            held &= (1 << count) - 1;
+        }
+    }
+    Some(bytes)
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+fn encoded(bytes: &[u8], wrap: usize) -> String {
+    let mut made = String::with_capacity(bytes.len() * 4 / 3 + 4);
+    let mut column = 0;
+    for chunk in bytes.chunks(3) {
+        let number = (0..3).fold(0usize, |sum, at| (sum << 8) | chunk.get(at).copied().map_or(0, usize::from));
+        for at in 0..4 {
+            let letter = if at <= chunk.len() {
+                ALPHABET.get((number >> (18 - 6 * at)) & 63).copied().map_or('=', char::from)
+            } else {
+                '='
+            };
+            made.push(letter);
+            column += 1;
+            if wrap > 0 && column == wrap {
+                made.push('\n');
+                column = 0;
+            }
+        }
+    }
+    if wrap > 0 && column > 0 {
+        made.push('\n');
+    }
+    made
+}

@@ -1,0 +1,89 @@
+//! `basename`, `dirname`, `seq`, `which`: text made of names and numbers.
+
+use castellan_event::Why;
+
+use super::Given;
+use crate::text::Text;
+
+/// Numbers that `seq` writes at most.
+const NUMBERS_MAX: u64 = 1000;
+
+pub(super) fn basename(given: Given<'_>) -> Option<Text> {
+    let known = given.known()?;
+    let (path, suffix) = match known.as_slice() {
+        [path] | ["--", path] => (*path, ""),
+        [path, suffix] if !path.starts_with('-') => (*path, *suffix),
+        _ => return None,
+    };
+    let trimmed = path.trim_end_matches('/');
+    let name = match trimmed.rsplit_once('/') {
+        Some((_, name)) => name,
+        None if trimmed.is_empty() && !path.is_empty() => "/",
+        None => trimmed,
+    };
+    let name = name.strip_suffix(suffix).filter(|rest| !rest.is_empty()).unwrap_or(name);
+    Some(Text::known(format!("{name}\n")))
+}
+
+pub(super) fn dirname(given: Given<'_>) -> Option<Text> {
+    let known = given.known()?;
+    let path = match known.as_slice() {
+        [path] | ["--", path] => *path,
+        _ => return None,
+    };
+    let trimmed = path.trim_end_matches('/');
+    let directory = match trimmed.rsplit_once('/') {
+        Some((directory, _)) => match directory.trim_end_matches('/') {
+            "" => "/",
+            directory => directory,
+        },
+        None if trimmed.is_empty() && !path.is_empty() => "/",
+        None => ".",
+    };
+    Some(Text::known(format!("{directory}\n")))
+}
+
+pub(super) fn seq(given: Given<'_>) -> Option<Text> {
+    let known = given.known()?;
+    let mut separator = "\n";
+    let mut numbers: Vec<i64> = Vec::new();
+    let mut args = known.iter().copied();
+    while let Some(arg) = args.next() {
+        match arg {
+            "-s" => separator = args.next()?,
+            arg => numbers.push(arg.parse().ok()?),
+        }
+    }
+    let (first, step, last) = match numbers.as_slice() {
+        [last] => (1, 1, *last),
+        [first, last] => (*first, 1, *last),
+        [first, step, last] => (*first, *step, *last),
+        _ => return None,
+    };
+    if step == 0 || first.abs_diff(last) / step.unsigned_abs() > NUMBERS_MAX {
+        return None;
+    }
+    let mut made = Vec::new();
+    let mut value = first;
+    while (step > 0 && value <= last) || (step < 0 && value >= last) {
+        made.push(value.to_string());
+        value = value.checked_add(step)?;
+    }
+    if made.is_empty() {
+        return Some(Text::default());
+    }
+    Some(Text::known(format!("{}\n", made.join(separator))))
+}
+
+/// `which rm`, `command -v rm`: where it lies is not known, but what it is called is.
+pub(super) fn which(given: Given<'_>) -> Option<Text> {
+    let known = given.known()?;
+    let names: Vec<&str> = known.into_iter().filter(|arg| !matches!(*arg, "-v" | "-p" | "-pv" | "-P" | "-a" | "--")).collect();
+    let [name] = names.as_slice() else { return None };
+    if name.is_empty() || name.starts_with('-') || name.contains('/') {
+        return None;
+    }
+    let mut text = Text::unknown(Why::Unresolved, format!("$(which {name})"));
+    text.push_str(&format!("/{name}\n"));
+    Some(text)
+}

@@ -1,0 +1,373 @@
+//! Running: which function, builtin or program a command is, and what it runs in turn. It must not know what a program does
+//! to files or machines.
+
+mod find;
+mod lists;
+mod shells;
+mod texts;
+
+use std::rc::Rc;
+
+use castellan_event::{Role, Why};
+use castellan_programs::{Arg, Inner, Invocation, Piece, Wrapper, invoke};
+
+use crate::builtins;
+use crate::found::{FoundRedirect, Origin, Wrapped};
+use crate::outputs;
+use crate::scope::Scope;
+use crate::start::{Dialect, Start};
+use crate::state::{Descriptor, State, Value};
+use crate::text::Text;
+use crate::tree::Span;
+use crate::walk::{Leave, Walker};
+
+/// A command, its words expanded.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) argv: Vec<Arg>,
+    /// What is added to its environment; the variables are set already.
+    pub(crate) env: Vec<(String, Arg)>,
+    pub(crate) redirects: Vec<FoundRedirect>,
+    /// Where it stands in the scope's text.
+    pub(crate) span: Span,
+}
+
+impl Call {
+    pub(crate) fn new(argv: Vec<Arg>, span: Span) -> Call {
+        Call { argv, env: Vec::new(), redirects: Vec::new(), span }
+    }
+
+    /// The same, another command.
+    pub(crate) fn with(&self, argv: Vec<Arg>) -> Call {
+        Call { argv, ..self.clone() }
+    }
+
+    /// The arguments without the name.
+    pub(crate) fn arguments(&self) -> &[Arg] {
+        self.argv.get(1..).unwrap_or_default()
+    }
+
+    /// The arguments, if all of them are known.
+    pub(crate) fn known_arguments(&self) -> Option<Vec<&str>> {
+        self.arguments().iter().map(Arg::as_str).collect()
+    }
+}
+
+impl Walker {
+    /// Runs a command as the shell finds it: functions, builtins, programs.
+    pub(crate) fn command(&mut self, state: &mut State, scope: &Scope, mut call: Call) {
+        self.work.spend(1);
+        let Some(name) = self.name_of(state, scope, &mut call) else { return };
+        let functions = if name.contains('/') { None } else { state.functions.get(&name).cloned() };
+        let Some(functions) = functions else {
+            self.found(state, scope, call, &name);
+            return;
+        };
+        let arguments = || {
+            let certain = !call.arguments().iter().any(Arg::splits);
+            certain.then(|| call.arguments().iter().map(Text::from).collect::<Vec<Text>>())
+        };
+        let before = self.fork(state);
+        for (number, function) in functions.iter().enumerate() {
+            let mut inner = self.fork(&before);
+            match function {
+                Some(function) => self.call_function(&mut inner, scope, function, &call, arguments()),
+                None => self.found(&mut inner, scope, call.clone(), &name),
+            }
+            if number == 0 {
+                *state = inner;
+            } else {
+                self.joins(state, inner);
+            }
+        }
+    }
+
+    /// A builtin or a program.
+    pub(crate) fn found(&mut self, state: &mut State, scope: &Scope, mut call: Call, name: &str) {
+        if let Some(path) = state.hashed.get(name).map(Rc::clone) {
+            if let Some(first) = call.argv.first_mut() {
+                *first = Arg::known(&*path);
+            }
+            self.program(state, scope, call, &path);
+            return;
+        }
+        match builtins::find(name) {
+            Some(builtin) => builtin(self, state, scope, call),
+            None => self.program(state, scope, call, name),
+        }
+    }
+
+    /// The name of a command. One that is not known is a gap, and the command is found with it.
+    fn name_of(&mut self, state: &mut State, scope: &Scope, call: &mut Call) -> Option<String> {
+        let first = call.argv.first_mut()?;
+        if let Some(name) = first.as_str() {
+            return Some(name.to_owned());
+        }
+        // `$(which rm)`: where it lies is not known, but that it is found as `rm` is.
+        if let [Piece::Unknown { why: Why::Unresolved, .. }, Piece::Text(tail)] = first.pieces()
+            && let Some(name) = tail.strip_prefix('/').filter(|name| !name.contains('/'))
+        {
+            let name = name.to_owned();
+            *first = Arg::known(name.as_str());
+            return Some(name);
+        }
+        let why = first.why().unwrap_or_default();
+        let written = first.written().into_owned();
+        self.emit(state, scope, call);
+        self.gap(scope, Role::Program, why, &written, call.span);
+        self.unknown_output(state, scope, call, Why::Substitution);
+        state.status = None;
+        None
+    }
+
+    /// Runs a command as a program does that is given one: no functions, no builtins of the shell.
+    pub(crate) fn started(&mut self, state: &mut State, scope: &Scope, mut call: Call) {
+        self.work.spend(1);
+        if !self.enter() {
+            self.gap(scope, Role::Code, Why::Nesting, "", call.span);
+            return;
+        }
+        if let Some(name) = self.name_of(state, scope, &mut call) {
+            self.program(state, scope, call, &name);
+        }
+        self.leave();
+    }
+
+    /// A program: its own commands are run in turn.
+    pub(crate) fn program(&mut self, state: &mut State, scope: &Scope, call: Call, name: &str) {
+        let base = base_name(name);
+        state.status = None;
+        if shells::is_shell(base) {
+            self.shell_program(state, scope, &call, base);
+            return;
+        }
+        match base {
+            "xargs" => return self.xargs(state, scope, &call),
+            "parallel" => return self.parallel(state, scope, &call),
+            "find" | "gfind" => return self.find(state, scope, &call),
+            _ => {}
+        }
+        let Some(program) = castellan_programs::find(base) else {
+            self.emit(state, scope, &call);
+            self.output(state, scope, &call, base);
+            return;
+        };
+        let invocation = invoke(program, &call.argv);
+        let inner = invocation.inner(&call.argv);
+        let runs = inner.iter().any(|one| !matches!(one, Inner::Code { .. }));
+        let wrapper = invocation.wrapper();
+        if !runs {
+            self.emit(state, scope, &call);
+            self.output(state, scope, &call, base);
+            return;
+        }
+        if wrapper.is_none() {
+            self.emit(state, scope, &call);
+        }
+        self.inner(state, scope, &call, base, &invocation, inner);
+        if wrapper.is_none() {
+            self.output(state, scope, &call, base);
+        }
+    }
+
+    /// What an invocation runs.
+    fn inner(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        call: &Call,
+        base: &str,
+        invocation: &Invocation,
+        inner: Vec<Inner>,
+    ) {
+        let wrapper = invocation.wrapper();
+        let mut around = scope.clone();
+        around.origin = Origin::Wrapped;
+        let place = invocation.place().map(|place| {
+            let names = std::iter::once(base).chain(invocation.subcommand.iter().copied());
+            format!("{} {}", names.collect::<Vec<_>>().join(" "), place.written())
+        });
+        let elsewhere = place.is_some();
+        if let Some(place) = place {
+            let mut remote = (*around.remote).clone();
+            remote.push(place);
+            around.remote = Rc::new(remote);
+        }
+        for one in inner {
+            let own = match &one {
+                Inner::Command { at, .. } => call.argv.get(..*at).unwrap_or_default().to_vec(),
+                Inner::Shell { .. } | Inner::Line { .. } | Inner::Code { .. } => call.argv.clone(),
+            };
+            let neutral = wrapper == Some(Wrapper::Neutral);
+            let mut scope = around.wrapped(Wrapped { name: base.to_owned(), argv: own, neutral });
+            if wrapper.is_some() {
+                // What would be its redirects and environment are those of the command.
+                scope.origin = if scope.wrappers.len() > 1 { around.origin } else { Origin::Wrapped };
+            }
+            self.subshell(state, |walker, state| {
+                if elsewhere {
+                    *state = walker.elsewhere(state);
+                }
+                if let Some(directory) = invocation.directory() {
+                    walker.go(state, &Text::from(directory));
+                }
+                if wrapper == Some(Wrapper::Changing) && matches!(base, "sudo" | "doas" | "su" | "runuser") {
+                    walker.as_another_user(state);
+                }
+                if wrapper.is_none() {
+                    state.set_descriptor(1, Descriptor::Inherited);
+                }
+                walker.inner_one(state, &scope, call, one, wrapper.is_some());
+            });
+            state.status = None;
+        }
+    }
+
+    fn inner_one(&mut self, state: &mut State, scope: &Scope, call: &Call, inner: Inner, keeps: bool) {
+        match inner {
+            Inner::Command { argv, assignments, .. } => {
+                let mut next = Call::new(argv, call.span);
+                if keeps {
+                    next.redirects = call.redirects.clone();
+                    next.env = call.env.clone();
+                }
+                self.assignments(state, &assignments);
+                next.env.extend(assignments);
+                self.started(state, scope, next);
+            }
+            Inner::Shell { text, rest } => {
+                let code = Text::from(&text);
+                self.shell_text(state, scope, &code, &rest, call.span);
+            }
+            Inner::Line { text } => match text.as_str().map(lists::split_line) {
+                Some(words) => {
+                    let mut words: Vec<String> = words;
+                    let assigned: Vec<(String, Arg)> = words
+                        .iter()
+                        .map_while(|word| {
+                            let (name, value) = word.split_once('=')?;
+                            is_name(name).then(|| (name.to_owned(), Arg::known(value)))
+                        })
+                        .collect();
+                    words.drain(..assigned.len());
+                    let argv: Vec<Arg> = words.into_iter().map(Arg::known).collect();
+                    if argv.is_empty() {
+                        return;
+                    }
+                    let mut next = Call::new(argv, call.span);
+                    self.assignments(state, &assigned);
+                    next.env = assigned;
+                    if keeps {
+                        next.redirects = call.redirects.clone();
+                    }
+                    self.started(state, scope, next);
+                }
+                None => {
+                    let why = text.why().unwrap_or_default();
+                    self.gap(scope, Role::Code, why, &text.written(), call.span);
+                }
+            },
+            Inner::Code { .. } => {}
+        }
+    }
+
+    /// Variables that a wrapper gives to its command.
+    fn assignments(&mut self, state: &mut State, assignments: &[(String, Arg)]) {
+        for (name, value) in assignments {
+            state.set(name, Value::Scalar(Text::from(value)));
+            state.change(name, |variable| variable.exported = true);
+        }
+    }
+
+    /// A machine or container of which nothing is known.
+    fn elsewhere(&mut self, state: &State) -> State {
+        let mut fresh = State::new(&Start { dialect: Dialect::Bash, ..Start::default() });
+        fresh.collected = Rc::clone(&state.collected);
+        fresh.descriptors = Rc::clone(&state.descriptors);
+        fresh
+    }
+
+    /// Another user's environment: which variables go along depends on how the system is set up.
+    fn as_another_user(&mut self, state: &mut State) {
+        let home = state.variable("HOME").map(|variable| variable.values.clone()).unwrap_or_default();
+        state.forget_all(Why::Variable);
+        if !home.is_empty() {
+            let mut homes = home;
+            homes.push(Value::Scalar(Text::known("/root")));
+            state.set_values("HOME", homes);
+        }
+        state.set("IFS", Value::Scalar(Text::known(" \t\n")));
+    }
+
+    /// What a program writes, if that is computed; else that it is not known.
+    pub(crate) fn output(&mut self, state: &mut State, scope: &Scope, call: &Call, name: &str) {
+        let wanted = matches!(state.descriptor(1), Descriptor::Collected(_) | Descriptor::Process(_));
+        let tees = name == "tee";
+        if !wanted && !tees {
+            state.status = if outputs::always_succeeds(name) { Some(true) } else { None };
+            return;
+        }
+        let input = self.input(state);
+        let made = outputs::computed(name, call.arguments(), input.as_ref(), state);
+        match made {
+            outputs::Made::Text(text) => {
+                self.work.spend_bytes(text.len().saturating_mul(4));
+                if tees {
+                    self.tee(state, scope, call, &text);
+                }
+                self.deliver(state, scope, &text);
+            }
+            outputs::Made::Unknown(why) => self.unknown_output(state, scope, call, why),
+        }
+        state.status = if outputs::always_succeeds(name) { Some(true) } else { None };
+    }
+
+    pub(crate) fn unknown_output(&mut self, state: &mut State, scope: &Scope, call: &Call, why: Why) {
+        let written = call.argv.iter().map(|arg| arg.written().into_owned()).collect::<Vec<_>>().join(" ");
+        self.deliver(state, scope, &Text::unknown(why, written));
+    }
+
+    /// `tee >(commands)`: the text goes to each of its operands too.
+    fn tee(&mut self, state: &mut State, scope: &Scope, call: &Call, text: &Text) {
+        for arg in call.arguments() {
+            let Some(open) = arg.as_str().and_then(|path| crate::walk::opened(state, path)) else { continue };
+            let before = state.descriptor(1);
+            state.set_descriptor(1, open);
+            self.deliver(state, scope, text);
+            state.set_descriptor(1, before);
+        }
+    }
+
+    /// Walks text in the shell itself: `eval`, traps, aliases.
+    pub(crate) fn run_text(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        code: &Text,
+        origin: Origin,
+        span: Span,
+    ) {
+        self.walked_text(state, scope, code, origin, span, |walker, state, scope, script| {
+            walker.script(state, scope, script);
+        });
+    }
+
+    /// Leaves the shell, a function or a loop.
+    pub(crate) fn leaves(&mut self, kind: Leave, state: &mut State) {
+        self.left(kind, state);
+    }
+}
+
+/// The last part of a path.
+pub(crate) fn base_name(path: &str) -> &str {
+    match path.rsplit_once(['/', '\\']) {
+        Some((_, "")) | None => path,
+        Some((_, name)) => name,
+    }
+}
+
+/// Whether a text may be a variable's name.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.starts_with(|one: char| one.is_ascii_alphabetic() || one == '_')
+        && text.chars().all(|one| one.is_ascii_alphanumeric() || one == '_')
+}

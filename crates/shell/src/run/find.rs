@@ -1,0 +1,104 @@
+//! `find -exec`: a command for files that are not known, but where they lie is. It must not know files.
+
+use castellan_event::Why;
+use castellan_programs::{Arg, Piece};
+
+use super::Call;
+use super::lists::replaced;
+use crate::found::{Origin, Wrapped};
+use crate::scope::Scope;
+use crate::state::State;
+use crate::walk::Walker;
+
+/// Start paths that are walked one by one.
+const PATHS_MAX: usize = 8;
+
+impl Walker {
+    pub(super) fn find(&mut self, state: &mut State, scope: &Scope, call: &Call) {
+        self.emit(state, scope, call);
+        let clauses = clauses(&call.argv);
+        let starts = starts(&call.argv);
+        for (own, in_place, several, command) in clauses {
+            let name = call.argv.first().map(|name| name.written().into_owned()).unwrap_or_default();
+            let name = super::base_name(&name).to_owned();
+            let mut scope = scope.wrapped(Wrapped { name, argv: own, neutral: false });
+            scope.origin = Origin::Wrapped;
+            let unknown = || Piece::Unknown { why: Why::Glob, written: "{}".to_owned() };
+            let files: Vec<Arg> = if in_place {
+                vec![Arg::from_pieces([Piece::Text("./".to_owned()), unknown()], several)]
+            } else {
+                starts.iter().map(|start| below(start, unknown(), several)).collect()
+            };
+            let mut calls: Vec<Vec<Arg>> =
+                files.iter().map(|file| replaced(&command, "{}", file)).collect();
+            calls.dedup();
+            self.subshell(state, |walker, state| {
+                if in_place {
+                    state.directories = vec![None];
+                }
+                walker.each_started(state, &scope, call, calls);
+            });
+        }
+        self.unknown_output(state, scope, call, Why::File);
+        state.status = None;
+    }
+}
+
+fn below(start: &Arg, unknown: Piece, several: bool) -> Arg {
+    let mut pieces = start.pieces().to_vec();
+    if !start.as_str().is_some_and(|path| path.ends_with('/')) {
+        pieces.push(Piece::Text("/".to_owned()));
+    }
+    pieces.push(unknown);
+    Arg::from_pieces(pieces, several || start.splits())
+}
+
+/// The paths that the search begins at.
+fn starts(argv: &[Arg]) -> Vec<Arg> {
+    let mut at = 1;
+    while let Some(text) = argv.get(at).and_then(Arg::as_str) {
+        match text {
+            "-H" | "-L" | "-P" => at += 1,
+            "-D" => at += 2,
+            text if text.starts_with("-O") => at += 1,
+            _ => break,
+        }
+    }
+    let begins = |arg: &Arg| arg.prefix().starts_with(['-', '(', '!', ')', ',']);
+    let paths: Vec<Arg> =
+        argv.iter().skip(at).take_while(|arg| !begins(arg)).take(PATHS_MAX).cloned().collect();
+    if paths.is_empty() { vec![Arg::known(".")] } else { paths }
+}
+
+/// Its commands: what stands before each, whether it runs where the file lies, whether it is given several files, the words.
+fn clauses(argv: &[Arg]) -> Vec<(Vec<Arg>, bool, bool, Vec<Arg>)> {
+    let mut found = Vec::new();
+    let mut at = 1;
+    while let Some(arg) = argv.get(at) {
+        at += 1;
+        let in_place = match arg.as_str() {
+            Some("-exec" | "-ok") => false,
+            Some("-execdir" | "-okdir") => true,
+            _ => continue,
+        };
+        let begin = at;
+        let mut several = false;
+        while let Some(arg) = argv.get(at) {
+            let before = at.checked_sub(1).and_then(|before| argv.get(before));
+            match arg.as_str() {
+                Some(";") => break,
+                Some("+") if before.and_then(Arg::as_str) == Some("{}") => {
+                    several = true;
+                    break;
+                }
+                _ => at += 1,
+            }
+        }
+        let words = argv.get(begin..at).unwrap_or_default().to_vec();
+        at += 1;
+        if !words.is_empty() {
+            found.push((argv.get(..begin).unwrap_or_default().to_vec(), in_place, several, words));
+        }
+    }
+    found
+}

@@ -1,0 +1,353 @@
+//! `xargs` and `parallel`: commands whose arguments come from a list. It must not know what the commands do.
+
+use castellan_event::Why;
+use castellan_programs::{Arg, Piece};
+
+use super::Call;
+use crate::found::{Origin, Wrapped};
+use crate::literals::{ansi_quoted, shell_quoted};
+use crate::scope::Scope;
+use crate::state::{Descriptor, State};
+use crate::text::Text;
+use crate::walk::Walker;
+
+/// Commands that one list is walked with; the rest is one more with an argument that is not known.
+const CALLS_MAX: usize = 16;
+
+/// Letters of `xargs` whose value follows.
+const XARGS_VALUES: &[char] = &['a', 'd', 'E', 'I', 'L', 'n', 'P', 's'];
+
+/// Long options of `xargs` whose value may be the next argument, and the letter that means the same.
+const XARGS_LONG: &[(&str, char)] = &[
+    ("--arg-file", 'a'),
+    ("--delimiter", 'd'),
+    ("--max-args", 'n'),
+    ("--max-chars", 's'),
+    ("--max-procs", 'P'),
+    ("--process-slot-var", 'p'),
+];
+
+/// Options of `parallel` without a value; every other one with one dash and a letter of [`PARALLEL_VALUES`] has one.
+const PARALLEL_VALUES: &[&str] = &[
+    "-j", "--jobs", "-P", "--max-procs", "-n", "--max-args", "-N", "--max-replace-args", "-L", "-l", "-a", "--arg-file",
+    "-C", "--colsep", "-d", "--delimiter", "-I", "-S", "--sshlogin", "--slf", "--sshloginfile", "--retries", "--timeout",
+    "--delay", "--results", "--joblog", "--tmpdir", "--workdir", "--wd", "--env", "--halt", "--nice", "--load", "--memfree",
+    "-s", "--max-chars", "--shellquote", "--tagstring", "--basefile", "--bf", "--return", "--block",
+];
+
+#[derive(Debug, Default)]
+struct Xargs {
+    delimiter: Option<char>,
+    file: bool,
+    replace: Option<String>,
+    at_once: Option<usize>,
+    lines: bool,
+    command: usize,
+}
+
+impl Xargs {
+    fn take(&mut self, letter: char, value: Option<&str>) {
+        match (letter, value) {
+            ('a', _) => self.file = true,
+            ('d', Some(value)) => self.delimiter = ansi_quoted(value).and_then(|text| text.chars().next()),
+            ('I', value) => self.replace = Some(value.unwrap_or("{}").to_owned()),
+            ('n', Some(value)) => self.at_once = value.parse().ok(),
+            ('L', _) => self.lines = true,
+            _ => {}
+        }
+    }
+}
+
+fn read_xargs(argv: &[Arg]) -> Xargs {
+    let mut read = Xargs::default();
+    let mut at = 1;
+    while let Some(text) = argv.get(at).and_then(Arg::as_str) {
+        if text == "--" {
+            at += 1;
+            break;
+        }
+        if let Some(long) = text.strip_prefix("--") {
+            let (name, value) = match long.split_once('=') {
+                Some((name, value)) => (format!("--{name}"), Some(value)),
+                None => (text.to_owned(), None),
+            };
+            at += 1;
+            match name.as_str() {
+                "--null" => read.delimiter = Some('\0'),
+                "--replace" => read.take('I', Some(value.unwrap_or("{}"))),
+                "--max-lines" => read.lines = true,
+                name => {
+                    let known = XARGS_LONG.iter().find(|(long, _)| *long == name);
+                    if let Some((_, letter)) = known {
+                        let next = value.or_else(|| argv.get(at).and_then(Arg::as_str));
+                        at += usize::from(value.is_none());
+                        read.take(*letter, next);
+                    }
+                }
+            }
+            continue;
+        }
+        let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.is_empty()) else { break };
+        at += 1;
+        let mut rest = letters.chars();
+        while let Some(letter) = rest.next() {
+            let attached = rest.as_str();
+            match letter {
+                '0' => read.delimiter = Some('\0'),
+                'i' | 'l' | 'e' => {
+                    let value = if attached.is_empty() { None } else { Some(attached) };
+                    if letter == 'i' {
+                        read.replace = Some(value.unwrap_or("{}").to_owned());
+                    }
+                    read.lines |= letter == 'l';
+                    break;
+                }
+                letter if XARGS_VALUES.contains(&letter) => {
+                    let value = if attached.is_empty() {
+                        at += 1;
+                        argv.get(at - 1).and_then(Arg::as_str)
+                    } else {
+                        Some(attached)
+                    };
+                    read.take(letter, value);
+                    break;
+                }
+                _ => {}
+            }
+        }
+    }
+    read.command = at.min(argv.len());
+    read
+}
+
+impl Walker {
+    pub(super) fn xargs(&mut self, state: &mut State, scope: &Scope, call: &Call) {
+        let read = read_xargs(&call.argv);
+        let (own, command) = call.argv.split_at_checked(read.command).unwrap_or((&call.argv, &[]));
+        let input = if read.file { None } else { self.input(state) };
+        let input = input.unwrap_or_else(|| Text::unknown(Why::File, "xargs"));
+        if command.is_empty() {
+            self.emit(state, scope, call);
+            self.unknown_output(state, scope, call, Why::Substitution);
+            return;
+        }
+        let why = input.why().unwrap_or(Why::Input);
+        let any = Arg::unknown(why, crate::text::cut(&input.written()), read.replace.is_none());
+        let words: Vec<Arg> = match input.as_str() {
+            Some(known) => {
+                self.work.spend_bytes(known.len());
+                listed(known, &read).into_iter().map(Arg::known).collect()
+            }
+            None => vec![any],
+        };
+        let mut scope = scope.wrapped(Wrapped { name: "xargs".into(), argv: own.to_vec(), neutral: false });
+        scope.origin = Origin::Wrapped;
+        let calls: Vec<Vec<Arg>> = match &read.replace {
+            Some(mark) => words.iter().map(|word| replaced(command, mark, word)).collect(),
+            None => {
+                let at_once = read.at_once.unwrap_or(usize::MAX).max(1);
+                let groups: Vec<&[Arg]> = words.chunks(at_once.min(words.len().max(1))).collect();
+                let groups = if groups.is_empty() { vec![&[][..]] } else { groups };
+                groups.into_iter().map(|group| command.iter().chain(group).cloned().collect()).collect()
+            }
+        };
+        let many = calls.len() > CALLS_MAX;
+        let mut calls: Vec<Vec<Arg>> = calls.into_iter().take(CALLS_MAX).collect();
+        if many {
+            let rest = Arg::unknown(Why::Budget, "xargs", true);
+            calls.push(match &read.replace {
+                Some(mark) => replaced(command, mark, &rest),
+                None => command.iter().chain([&rest]).cloned().collect(),
+            });
+        }
+        self.each_started(state, &scope, call, calls);
+    }
+
+    /// Runs commands as programs, with nothing to read.
+    pub(super) fn each_started(&mut self, state: &mut State, scope: &Scope, call: &Call, calls: Vec<Vec<Arg>>) {
+        for argv in calls {
+            self.subshell(state, |walker, state| {
+                state.set_descriptor(0, Descriptor::Input(std::rc::Rc::default()));
+                let mut next = Call::new(argv, call.span);
+                next.redirects = call.redirects.clone();
+                next.env = call.env.clone();
+                walker.started(state, scope, next);
+            });
+        }
+        state.status = None;
+    }
+
+    pub(super) fn parallel(&mut self, state: &mut State, scope: &Scope, call: &Call) {
+        let mut at = 1;
+        while let Some(text) = call.argv.get(at).and_then(Arg::as_str) {
+            if !text.starts_with('-') || text == "-" {
+                break;
+            }
+            at += 1;
+            if PARALLEL_VALUES.contains(&text) {
+                at += 1;
+            }
+        }
+        let marks = |arg: &Arg| matches!(arg.as_str(), Some(":::" | ":::+" | "::::" | "::::+"));
+        let rest = call.argv.get(at..).unwrap_or_default();
+        let end = rest.iter().position(marks).unwrap_or(rest.len());
+        let (command, lists) = rest.split_at_checked(end).unwrap_or((rest, &[]));
+        let own = call.argv.get(..at).unwrap_or_default().to_vec();
+        let mut scope = scope.wrapped(Wrapped { name: "parallel".into(), argv: own, neutral: false });
+        scope.origin = Origin::Wrapped;
+        let values = self.parallel_values(state, lists);
+        for value in values.iter().take(CALLS_MAX) {
+            let mut code = Text::default();
+            let mut placed = false;
+            for (number, word) in command.iter().enumerate() {
+                if number > 0 {
+                    code.push_str(" ");
+                }
+                for piece in word.pieces() {
+                    match piece {
+                        Piece::Text(text) => {
+                            let mut parts = text.split("{}");
+                            code.push_str(parts.next().unwrap_or_default());
+                            for part in parts {
+                                placed = true;
+                                code.push(&quoted(value));
+                                code.push_str(part);
+                            }
+                        }
+                        Piece::Unknown { why, written } => code.push_unknown(*why, written),
+                    }
+                }
+            }
+            if command.is_empty() {
+                code = Text::from(value);
+            } else if !placed {
+                code.push_str(" ");
+                code.push(&quoted(value));
+            }
+            self.subshell(state, |walker, state| {
+                walker.parallel_one(state, &scope, call, &code, command, value);
+            });
+        }
+        state.status = None;
+    }
+
+    /// A line whose value is not known is still a command with an argument that is not known.
+    fn parallel_one(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        call: &Call,
+        code: &Text,
+        command: &[Arg],
+        value: &Arg,
+    ) {
+        state.set_descriptor(0, Descriptor::Input(std::rc::Rc::default()));
+        let certain = command.iter().all(|word| word.as_str().is_some());
+        if code.as_str().is_none() && certain && !command.is_empty() {
+            let argv = match replaced(command, "{}", value) {
+                same if same == command => command.iter().chain([value]).cloned().collect(),
+                made => made,
+            };
+            self.started(state, scope, Call::new(argv, call.span));
+            return;
+        }
+        self.shell_text(state, scope, code, &[], call.span);
+    }
+
+    fn parallel_values(&mut self, state: &State, lists: &[Arg]) -> Vec<Arg> {
+        if lists.is_empty() {
+            let input = self.input(state).unwrap_or_else(|| Text::unknown(Why::Input, "parallel"));
+            return match input.as_str() {
+                Some(known) => known.lines().map(Arg::known).collect(),
+                None => vec![Arg::unknown(input.why().unwrap_or(Why::Input), input.written(), false)],
+            };
+        }
+        let mut values = Vec::new();
+        let mut files = false;
+        for arg in lists {
+            match arg.as_str() {
+                Some(":::" | ":::+") => files = false,
+                Some("::::" | "::::+") => files = true,
+                _ if files => values.push(Arg::unknown(Why::File, arg.written().into_owned(), false)),
+                _ => values.push(arg.clone()),
+            }
+        }
+        values
+    }
+}
+
+fn quoted(value: &Arg) -> Text {
+    match value.as_str() {
+        Some(known) => Text::known(shell_quoted(known)),
+        None => Text::from(value),
+    }
+}
+
+/// The words of a list, as `xargs` reads them.
+fn listed(text: &str, read: &Xargs) -> Vec<String> {
+    if let Some(delimiter) = read.delimiter {
+        let text = text.strip_suffix(delimiter).unwrap_or(text);
+        return text.split(delimiter).map(str::to_owned).collect();
+    }
+    if read.replace.is_some() {
+        let lines = text.lines().map(|line| split_quotes(line.trim_start(), false));
+        return lines.map(|mut words| words.pop().unwrap_or_default()).filter(|line| !line.is_empty()).collect();
+    }
+    split_quotes(text, true)
+}
+
+/// The words of a line, quotes taken off: as `xargs` and `env -S` read them.
+pub(super) fn split_line(text: &str) -> Vec<String> {
+    split_quotes(text, true)
+}
+
+fn split_quotes(text: &str, at_blanks: bool) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    let mut chars = text.chars();
+    while let Some(one) = chars.next() {
+        match (quote, one) {
+            (Some(open), one) if one == open => quote = None,
+            (Some(_), one) => word.get_or_insert_default().push(one),
+            (None, '\'' | '"') => {
+                quote = Some(one);
+                word.get_or_insert_default();
+            }
+            (None, '\\') => word.get_or_insert_default().extend(chars.next()),
+            (None, one) if at_blanks && one.is_whitespace() => words.extend(word.take()),
+            (None, one) => word.get_or_insert_default().push(one),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// The command with a mark replaced in its arguments.
+pub(super) fn replaced(command: &[Arg], mark: &str, value: &Arg) -> Vec<Arg> {
+    if mark.is_empty() {
+        return command.to_vec();
+    }
+    command
+        .iter()
+        .map(|arg| {
+            let mut pieces = Vec::new();
+            let mut changed = false;
+            for piece in arg.pieces() {
+                match piece {
+                    Piece::Text(text) => {
+                        let mut parts = text.split(mark);
+                        pieces.push(Piece::Text(parts.next().unwrap_or_default().to_owned()));
+                        for part in parts {
+                            changed = true;
+                            pieces.extend(value.pieces().iter().cloned());
+                            pieces.push(Piece::Text(part.to_owned()));
+                        }
+                    }
+                    Piece::Unknown { .. } => pieces.push(piece.clone()),
+                }
+            }
+            Arg::from_pieces(pieces, arg.splits() || (changed && value.splits()))
+        })
+        .collect()
+}

@@ -1,0 +1,167 @@
+//! Shells as programs: `bash -c`, scripts on standard input and on descriptors. It must not know files: what a script file
+//! holds is for others to read.
+
+use std::rc::Rc;
+
+use castellan_event::{Role, Why};
+use castellan_programs::Arg;
+
+use super::Call;
+use crate::found::{Origin, Wrapped};
+use crate::scope::Scope;
+use crate::state::{Descriptor, State};
+use crate::text::Text;
+use crate::walk::{Walker, opened};
+
+/// Shells whose language is near enough to bash's.
+const SHELLS: &[&str] = &["bash", "sh", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "rzsh", "yash", "hush", "lksh"];
+
+/// Long options that take a value.
+const LONG_WITH_VALUE: &[&str] = &["--rcfile", "--init-file"];
+
+/// Letters whose value is the next argument.
+const LETTERS_WITH_VALUE: &[char] = &['o', 'O'];
+
+pub(super) fn is_shell(name: &str) -> bool {
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    SHELLS.contains(&name)
+}
+
+/// A shell's arguments.
+#[derive(Debug, Default)]
+struct Arguments {
+    code: bool,
+    input: bool,
+    interactive: bool,
+    /// `--init-file`: run first by an interactive shell.
+    first: Option<Arg>,
+    /// Position of the first operand.
+    operands: usize,
+    /// An argument that may be an option, or may become several.
+    unclear: Option<usize>,
+    /// `--help`, `--version`
+    inert: bool,
+}
+
+fn read(argv: &[Arg]) -> Arguments {
+    let mut read = Arguments { operands: argv.len(), ..Arguments::default() };
+    let mut at = 1;
+    while let Some(arg) = argv.get(at) {
+        let Some(text) = arg.as_str() else {
+            if arg.prefix().is_empty() || arg.prefix().starts_with(['-', '+']) {
+                read.unclear.get_or_insert(at);
+            }
+            break;
+        };
+        if text == "--" || text == "-" {
+            at += 1;
+            break;
+        }
+        if let Some(name) = text.strip_prefix("--") {
+            read.inert |= matches!(name, "help" | "version");
+            if LONG_WITH_VALUE.contains(&text) {
+                at += 1;
+                read.first = argv.get(at).cloned();
+            }
+            at += 1;
+            continue;
+        }
+        let Some(letters) = text.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty()) else { break };
+        at += 1;
+        for letter in letters.chars() {
+            match letter {
+                'c' => read.code = true,
+                's' => read.input = true,
+                'i' => read.interactive = true,
+                letter if LETTERS_WITH_VALUE.contains(&letter) => at += 1,
+                _ => {}
+            }
+        }
+    }
+    read.operands = at.min(argv.len());
+    read
+}
+
+impl Walker {
+    pub(super) fn shell_program(&mut self, state: &mut State, scope: &Scope, call: &Call, base: &str) {
+        self.emit(state, scope, call);
+        let arguments = read(&call.argv);
+        if arguments.inert {
+            self.unknown_output(state, scope, call, Why::Substitution);
+            return;
+        }
+        let own = call.argv.get(..arguments.operands).unwrap_or_default().to_vec();
+        let inner = scope.wrapped(Wrapped { name: base.to_owned(), argv: own, neutral: false });
+        let inner = inner.redirected(call.redirects.clone());
+        if let Some(first) = &arguments.first {
+            self.script_operand(state, &inner, call, first, &[]);
+        }
+        if let Some(at) = arguments.unclear {
+            let arg = call.argv.get(at).cloned().unwrap_or_else(|| Arg::known(""));
+            self.gap(scope, Role::Code, arg.why().unwrap_or_default(), &arg.written(), call.span);
+            self.unknown_output(state, scope, call, Why::Substitution);
+            return;
+        }
+        let operands = call.argv.get(arguments.operands..).unwrap_or_default();
+        match operands.split_first() {
+            Some((code, rest)) if arguments.code => {
+                if code.splits() {
+                    self.gap(scope, Role::Code, code.why().unwrap_or_default(), &code.written(), call.span);
+                    self.unknown_output(state, scope, call, Why::Substitution);
+                } else {
+                    self.shell_text(state, &inner, &Text::from(code), rest, call.span);
+                }
+            }
+            Some((script, rest)) if !arguments.input => {
+                self.script_operand(state, &inner, call, script, rest);
+            }
+            Some(_) | None if arguments.code => {}
+            Some(_) | None => {
+                let from = state.descriptor(0);
+                self.script_from(state, &inner, call, &from, operands);
+            }
+        }
+    }
+
+    /// A script that is named: an open descriptor is followed, a file is left to others.
+    fn script_operand(&mut self, state: &mut State, scope: &Scope, call: &Call, script: &Arg, rest: &[Arg]) {
+        match script.as_str().and_then(|path| opened(state, path)) {
+            Some(from) => self.script_from(state, scope, call, &from, rest),
+            None => self.unknown_output(state, scope, call, Why::Substitution),
+        }
+    }
+
+    /// A script that is read from a descriptor.
+    fn script_from(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        call: &Call,
+        from: &Descriptor,
+        arguments: &[Arg],
+    ) {
+        match from {
+            Descriptor::Input(code) => {
+                let mut child = self.child(state);
+                let certain = !arguments.iter().any(Arg::splits);
+                child.positionals = certain.then(|| Rc::new(arguments.iter().map(Text::from).collect()));
+                child.set_descriptor(0, Descriptor::Unknown);
+                if code.as_str().is_none() {
+                    self.unknown_output(state, scope, call, Why::Substitution);
+                }
+                let code = Rc::clone(code);
+                self.as_shell(state, child, scope, &code, Origin::Stdin, call.span);
+            }
+            Descriptor::File(path) => {
+                self.gap(scope, Role::Code, Why::File, &path.written(), call.span);
+                self.unknown_output(state, scope, call, Why::Substitution);
+            }
+            Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Unknown => {
+                self.gap(scope, Role::Code, Why::Input, "", call.span);
+                self.unknown_output(state, scope, call, Why::Substitution);
+            }
+            // Nothing comes from there.
+            Descriptor::Inherited => self.unknown_output(state, scope, call, Why::Substitution),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Text that is run in turn: it is parsed and walked, or it is a gap. It must not know which command runs it.
+
+use std::rc::Rc;
+
+use castellan_event::{Role, Why};
+use castellan_programs::Arg;
+
+use crate::found::Origin;
+use crate::limits::TEXT_DEPTH_MAX;
+use crate::scope::{Scope, Source};
+use crate::state::{State, Table, Value, Variable};
+use crate::text::Text;
+use crate::tree::{Script, Span};
+use crate::walk::Walker;
+
+impl Walker {
+    /// Parses code and walks it as it is told.
+    pub(super) fn walked_text(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        code: &Text,
+        origin: Origin,
+        span: Span,
+        walk: impl FnOnce(&mut Self, &mut State, &Scope, &Script),
+    ) {
+        let Some(known) = code.as_str() else {
+            self.gap(scope, Role::Code, code.why().unwrap_or_default(), &code.written(), span);
+            state.forget_most(Why::Dynamic);
+            return;
+        };
+        if known.trim().is_empty() {
+            return;
+        }
+        if scope.texts >= TEXT_DEPTH_MAX || !self.enter() {
+            self.gap(scope, Role::Code, Why::Nesting, known, span);
+            state.forget_most(Why::Dynamic);
+            return;
+        }
+        let mut inner = scope.clone();
+        inner.source = Rc::new(Source { text: known.into(), place: Some(scope.span(span)) });
+        inner.origin = origin;
+        inner.texts += 1;
+        let script = self.parsed(&inner, known);
+        walk(self, state, &inner, &script);
+        self.leave();
+    }
+
+    /// Walks code as a new shell: `bash -c CODE NAME ARGUMENTS`. It gets what is exported.
+    pub(crate) fn shell_text(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        code: &Text,
+        rest: &[Arg],
+        span: Span,
+    ) {
+        let mut child = self.child(state);
+        if let Some(name) = rest.first() {
+            child.name = Rc::new(Text::from(name));
+        }
+        let certain = !rest.iter().any(Arg::splits);
+        child.positionals = certain.then(|| Rc::new(rest.iter().skip(1).map(Text::from).collect()));
+        self.as_shell(state, child, scope, code, Origin::Argument, span);
+    }
+
+    /// Walks code in a new shell and takes over what it writes.
+    pub(super) fn as_shell(
+        &mut self,
+        state: &mut State,
+        mut child: State,
+        scope: &Scope,
+        code: &Text,
+        origin: Origin,
+        span: Span,
+    ) {
+        let mut inner = scope.clone();
+        inner.pipe_from = scope.pipe_from;
+        self.walked_text(&mut child, &inner, code, origin, span, |walker, child, scope, script| {
+            walker.shell(child, scope, script);
+        });
+        self.absorb(state, child);
+        state.status = None;
+    }
+
+    /// The shell that this one starts: exported variables, no functions, no options.
+    pub(super) fn child(&mut self, state: &State) -> State {
+        let mut child = self.fork(state);
+        let mut variables = Table::default();
+        for (name, variable) in state.variables.iter() {
+            self.work.spend(1);
+            if variable.exported {
+                variables.insert(Rc::clone(name), Rc::clone(variable));
+            } else {
+                variables.insert(Rc::clone(name), Rc::new(Variable::of(Value::Unset)));
+            }
+        }
+        child.variables = variables;
+        child.set("IFS", Value::Scalar(Text::known(" \t\n")));
+        if !state.options.functions_exported {
+            child.functions = Table::default();
+        }
+        child.aliases = Table::default();
+        child.hashed = Table::default();
+        child.traps = Rc::default();
+        child.hidden = Rc::default();
+        child.options.literal_patterns = false;
+        child.options.aliases = None;
+        child.positionals = Some(Rc::default());
+        child
+    }
+}

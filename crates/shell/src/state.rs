@@ -1,0 +1,232 @@
+//! [`State`]: what is known of the shell at one point of the text: variables, functions, directory, descriptors. Branches
+//! work on copies, which are cheap, and are joined again. It must not know how any of it is expanded.
+
+mod join;
+mod table;
+mod variables;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use castellan_event::Why;
+use castellan_programs::Arg;
+
+use crate::scope::Source;
+use crate::start::{Dialect, Start};
+use crate::text::Text;
+use crate::tree::{Script, Statement};
+
+pub(crate) use join::join;
+pub(crate) use table::Table;
+pub(crate) use variables::{Attributes, Key, Value, Variable};
+
+/// The shell at one point of the text.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    pub(crate) variables: Table<Rc<Variable>>,
+    /// A variable that is not in the table is not set; otherwise it may have any value.
+    pub(crate) complete: bool,
+    /// The functions that a name may stand for; `None` among them: perhaps none.
+    pub(crate) functions: Table<Vec<Option<Rc<Function>>>>,
+    pub(crate) aliases: Table<Rc<str>>,
+    /// Programs that `hash -p` gave another name.
+    pub(crate) hashed: Table<Rc<str>>,
+    /// The directories that it may be in; `None` among them: any.
+    pub(crate) directories: Vec<Option<Rc<str>>>,
+    /// Where it would be if the last `cd` had failed.
+    pub(crate) directories_before: Option<Vec<Option<Rc<str>>>>,
+    pub(crate) stack: Rc<Vec<Option<Rc<str>>>>,
+    /// `$1`, `$2`, ...; `None` when not even their number is known.
+    pub(crate) positionals: Option<Rc<Vec<Text>>>,
+    pub(crate) name: Rc<Text>,
+    pub(crate) descriptors: Rc<BTreeMap<u32, Descriptor>>,
+    pub(crate) options: Options,
+    /// For each function that is being called, the variables as they were before `local`.
+    pub(crate) hidden: Rc<Vec<Table<Option<Rc<Variable>>>>>,
+    /// What was written to each place that collects output, innermost last: the texts that it may be.
+    pub(crate) collected: Rc<Vec<Vec<Text>>>,
+    pub(crate) traps: Rc<Vec<Trap>>,
+    /// Whether the last command succeeded.
+    pub(crate) status: Option<bool>,
+    /// Nothing after this runs: `exit`, `return`, `break` came before.
+    pub(crate) ended: bool,
+}
+
+/// Options of the shell that change how text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) dialect: Dialect,
+    /// `set -f`
+    pub(crate) literal_patterns: bool,
+    /// Aliases are expanded; `None`: perhaps.
+    pub(crate) aliases: Option<bool>,
+    /// `set -a`
+    pub(crate) export_all: bool,
+    /// `export -f` was used: shells that are started know the functions.
+    pub(crate) functions_exported: bool,
+}
+
+/// A function.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) body: Body,
+    pub(crate) source: Rc<Source>,
+    /// Which one it is, among those of the walk.
+    pub(crate) number: usize,
+}
+
+/// What a function runs.
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// A part of the text.
+    Statement(Statement),
+    /// One that was known before the text began.
+    Script(Script),
+}
+
+/// Commands that run when a signal arrives, or at the end.
+#[derive(Debug, Clone)]
+pub(crate) struct Trap {
+    pub(crate) code: Text,
+    pub(crate) span: crate::tree::Span,
+    pub(crate) source: Rc<Source>,
+}
+
+impl PartialEq for Trap {
+    fn eq(&self, other: &Trap) -> bool {
+        self.span == other.span && Rc::ptr_eq(&self.source, &other.source) && self.code == other.code
+    }
+}
+
+/// Where a descriptor leads.
+#[derive(Debug, Clone)]
+pub(crate) enum Descriptor {
+    /// What the shell was started with.
+    Inherited,
+    /// Text that is read: a heredoc, a pipe, `<( )`. What was read is gone.
+    Input(Rc<Text>),
+    /// Output that is collected, at this position of [`State::collected`].
+    Collected(usize),
+    /// Commands that read what is written: `>( )`.
+    Process(Rc<Process>),
+    /// A file.
+    File(Rc<Arg>),
+    /// Closed, or not known.
+    Unknown,
+}
+
+/// `>( )`: commands, and where what is written to them is collected.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pub(crate) body: Script,
+    pub(crate) source: Rc<Source>,
+    pub(crate) collected: usize,
+    /// Which one it is, among those of the walk.
+    pub(crate) number: usize,
+}
+
+impl State {
+    pub(crate) fn new(start: &Start) -> State {
+        let mut variables: Table<Rc<Variable>> = Table::default();
+        let mut set = |name: &str, value: &str, exported: bool| {
+            let mut variable = Variable::of(Value::Scalar(Text::known(value)));
+            variable.exported = exported;
+            variables.insert(name.into(), Rc::new(variable));
+        };
+        if let Some(home) = &start.home {
+            set("HOME", home, true);
+        }
+        for (name, value) in &start.env {
+            set(name, value, true);
+        }
+        // A shell sets these itself, whatever its environment says.
+        set("IFS", " \t\n", false);
+        set("OPTIND", "1", false);
+        if let Some(cwd) = &start.cwd {
+            set("PWD", cwd, true);
+        }
+        let mut aliases = Table::default();
+        for (name, body) in &start.aliases {
+            aliases.insert(name.as_str().into(), Rc::from(body.as_str()));
+        }
+        State {
+            variables,
+            complete: start.complete_env,
+            functions: Table::default(),
+            aliases,
+            hashed: Table::default(),
+            directories: vec![start.cwd.as_deref().map(Rc::from)],
+            directories_before: None,
+            stack: Rc::default(),
+            positionals: Some(Rc::default()),
+            name: Rc::new(Text::known("bash")),
+            descriptors: Rc::default(),
+            options: Options {
+                dialect: start.dialect,
+                literal_patterns: false,
+                aliases: match (start.dialect, start.aliases.is_empty()) {
+                    (Dialect::Bash, true) => None,
+                    (Dialect::Bash, false) | (Dialect::Zsh | Dialect::Posix, _) => Some(true),
+                },
+                export_all: false,
+                functions_exported: false,
+            },
+            hidden: Rc::default(),
+            collected: Rc::default(),
+            traps: Rc::default(),
+            status: Some(true),
+            ended: false,
+        }
+    }
+
+    /// Where a descriptor leads.
+    pub(crate) fn descriptor(&self, number: u32) -> Descriptor {
+        match self.descriptors.get(&number) {
+            Some(found) => found.clone(),
+            None if number <= 2 => Descriptor::Inherited,
+            None => Descriptor::Unknown,
+        }
+    }
+
+    pub(crate) fn set_descriptor(&mut self, number: u32, descriptor: Descriptor) {
+        Rc::make_mut(&mut self.descriptors).insert(number, descriptor);
+    }
+
+    /// Adds to the output that is collected at a position.
+    pub(crate) fn collect(&mut self, at: usize, text: &Text) {
+        if let Some(texts) = Rc::make_mut(&mut self.collected).get_mut(at) {
+            for collected in texts {
+                collected.push(text);
+            }
+        }
+    }
+
+    /// What was collected is not known any more.
+    pub(crate) fn collect_unknown(&mut self) {
+        for texts in Rc::make_mut(&mut self.collected) {
+            if texts.iter().any(|text| !text.pieces().is_empty()) {
+                *texts = vec![Text::unknown(Why::Substitution, "")];
+            }
+        }
+    }
+
+    /// The value of `PWD` that belongs to the directories.
+    pub(crate) fn directory_value(&self) -> Value {
+        match self.directories.as_slice() {
+            [Some(directory)] => Value::Scalar(Text::known(&**directory)),
+            _ => Value::Unknown(Why::Dynamic),
+        }
+    }
+
+    /// Begins to collect, and says at which position.
+    pub(crate) fn begin_collecting(&mut self) -> usize {
+        let collected = Rc::make_mut(&mut self.collected);
+        collected.push(vec![Text::default()]);
+        collected.len() - 1
+    }
+
+    /// What was collected at a position.
+    pub(crate) fn collected_at(&self, at: usize) -> Vec<Text> {
+        self.collected.get(at).cloned().unwrap_or_default()
+    }
+}

@@ -1,0 +1,211 @@
+//! Joining: what is known after two branches of which one ran. It must not know what the branches were.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use castellan_event::Why;
+
+use super::{Descriptor, Function, State, Table, Value, Variable};
+use crate::limits::VALUES_MAX;
+use crate::text::Text;
+use crate::work::Work;
+
+/// What is known when one of two branches ran. A branch that ended (`exit`) does not count.
+pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
+    if one.ended && !other.ended {
+        return other;
+    }
+    if other.ended && !one.ended {
+        return one;
+    }
+    work.spend(4);
+    let absent_one = one.absent();
+    let absent_other = other.absent();
+    let variables = one.variables.join(&other.variables, work, Rc::ptr_eq, |first, second| {
+        join_variables(first, &absent_one, second, &absent_other)
+    });
+    let functions = one.functions.join(&other.functions, work, same_functions, |first, second| {
+        let mut all = first.cloned().unwrap_or_else(|| vec![None]);
+        for function in second.map_or(&[None][..], Vec::as_slice) {
+            let there = all.iter().any(|known| same(known.as_ref(), function.as_ref()));
+            if !there && all.len() < VALUES_MAX {
+                all.push(function.clone());
+            }
+        }
+        all
+    });
+    let aliases = one.aliases.join(&other.aliases, work, Rc::ptr_eq, either);
+    let hashed = one.hashed.join(&other.hashed, work, Rc::ptr_eq, either);
+    State {
+        variables,
+        complete: one.complete && other.complete,
+        functions,
+        aliases,
+        hashed,
+        directories: join_directories(&one.directories, &other.directories),
+        directories_before: match (one.directories_before, other.directories_before) {
+            (Some(first), Some(second)) => Some(join_directories(&first, &second)),
+            (first, second) => first.or(second),
+        },
+        stack: if one.stack == other.stack { one.stack } else { Rc::default() },
+        positionals: if one.positionals == other.positionals { one.positionals } else { None },
+        name: one.name,
+        descriptors: join_descriptors(&one.descriptors, &other.descriptors),
+        options: super::Options {
+            dialect: one.options.dialect,
+            literal_patterns: one.options.literal_patterns && other.options.literal_patterns,
+            aliases: if one.options.aliases == other.options.aliases { one.options.aliases } else { None },
+            export_all: one.options.export_all || other.options.export_all,
+            functions_exported: one.options.functions_exported || other.options.functions_exported,
+        },
+        hidden: join_hidden(one.hidden, &other.hidden, work),
+        collected: join_collected(one.collected, &other.collected, work),
+        traps: join_traps(one.traps, &other.traps),
+        status: if one.status == other.status { one.status } else { None },
+        ended: one.ended && other.ended,
+    }
+}
+
+fn either(first: Option<&Rc<str>>, second: Option<&Rc<str>>) -> Rc<str> {
+    first.or(second).cloned().unwrap_or_default()
+}
+
+fn same<T>(one: Option<&Rc<T>>, other: Option<&Rc<T>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Rc::ptr_eq(one, other),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
+fn same_functions(one: &Vec<Option<Rc<Function>>>, other: &Vec<Option<Rc<Function>>>) -> bool {
+    one.len() == other.len()
+        && one.iter().zip(other).all(|(one, other)| same(one.as_ref(), other.as_ref()))
+}
+
+fn join_variables(
+    first: Option<&Rc<Variable>>,
+    absent_first: &Value,
+    second: Option<&Rc<Variable>>,
+    absent_second: &Value,
+) -> Rc<Variable> {
+    let first_values = first.map_or(std::slice::from_ref(absent_first), |one| one.values.as_slice());
+    let second_values = second.map_or(std::slice::from_ref(absent_second), |other| other.values.as_slice());
+    let mut values = first_values.to_vec();
+    for value in second_values {
+        if !values.contains(value) {
+            values.push(value.clone());
+        }
+    }
+    if values.len() > VALUES_MAX {
+        values = vec![Value::Unknown(Why::Budget)];
+    }
+    let described = first.or(second);
+    let mut attributes = described.map(|variable| variable.attributes).unwrap_or_default();
+    let agree = first.is_none_or(|one| one.attributes == attributes)
+        && second.is_none_or(|other| other.attributes == attributes);
+    if !agree {
+        attributes = super::Attributes::default();
+        values = vec![Value::Unknown(Why::Dynamic)];
+    }
+    Rc::new(Variable {
+        values,
+        exported: first.is_some_and(|one| one.exported) || second.is_some_and(|other| other.exported),
+        attributes,
+    })
+}
+
+fn join_directories(one: &[Option<Rc<str>>], other: &[Option<Rc<str>>]) -> Vec<Option<Rc<str>>> {
+    let mut all = one.to_vec();
+    for directory in other {
+        if !all.contains(directory) {
+            all.push(directory.clone());
+        }
+    }
+    if all.len() > VALUES_MAX { vec![None] } else { all }
+}
+
+fn join_descriptors(
+    one: &Rc<BTreeMap<u32, Descriptor>>,
+    other: &Rc<BTreeMap<u32, Descriptor>>,
+) -> Rc<BTreeMap<u32, Descriptor>> {
+    if Rc::ptr_eq(one, other) {
+        return Rc::clone(one);
+    }
+    let numbers: std::collections::BTreeSet<u32> = one.keys().chain(other.keys()).copied().collect();
+    let joined = numbers.into_iter().map(|number| {
+        let descriptor = match (one.get(&number), other.get(&number)) {
+            (Some(first), Some(second)) if first.same(second) => first.clone(),
+            (None, Some(Descriptor::Inherited)) | (Some(Descriptor::Inherited), None) if number <= 2 => {
+                Descriptor::Inherited
+            }
+            _ => Descriptor::Unknown,
+        };
+        (number, descriptor)
+    });
+    Rc::new(joined.collect())
+}
+
+impl Descriptor {
+    /// Whether two descriptors certainly lead to the same place.
+    pub(crate) fn same(&self, other: &Descriptor) -> bool {
+        match (self, other) {
+            (Descriptor::Inherited, Descriptor::Inherited) => true,
+            (Descriptor::Input(one), Descriptor::Input(other)) => one == other,
+            (Descriptor::Collected(one), Descriptor::Collected(other)) => one == other,
+            (Descriptor::Process(one), Descriptor::Process(other)) => Rc::ptr_eq(one, other),
+            (Descriptor::File(one), Descriptor::File(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
+fn join_hidden(
+    one: Rc<Vec<Table<Option<Rc<Variable>>>>>,
+    other: &Rc<Vec<Table<Option<Rc<Variable>>>>>,
+    work: &mut Work,
+) -> Rc<Vec<Table<Option<Rc<Variable>>>>> {
+    if Rc::ptr_eq(&one, other) {
+        return one;
+    }
+    let frames = one.iter().zip(other.iter()).map(|(first, second)| {
+        let alike = |first: &Option<_>, second: &Option<_>| same(first.as_ref(), second.as_ref());
+        first.join(second, work, alike, |first, second| first.or(second).cloned().flatten())
+    });
+    Rc::new(frames.collect())
+}
+
+fn join_collected(one: Rc<Vec<Vec<Text>>>, other: &Rc<Vec<Vec<Text>>>, work: &mut Work) -> Rc<Vec<Vec<Text>>> {
+    if Rc::ptr_eq(&one, other) || *one == **other {
+        return one;
+    }
+    let longer = if one.len() >= other.len() { &one } else { other };
+    let mut joined: Vec<Vec<Text>> = Vec::with_capacity(longer.len());
+    for at in 0..longer.len() {
+        let mut texts = one.get(at).cloned().unwrap_or_default();
+        for text in other.get(at).into_iter().flatten() {
+            work.spend_bytes(text.len());
+            if !texts.contains(text) {
+                texts.push(text.clone());
+            }
+        }
+        if texts.len() > VALUES_MAX {
+            texts = vec![Text::unknown(Why::Budget, "")];
+        }
+        joined.push(texts);
+    }
+    Rc::new(joined)
+}
+
+fn join_traps(one: Rc<Vec<super::Trap>>, other: &Rc<Vec<super::Trap>>) -> Rc<Vec<super::Trap>> {
+    if Rc::ptr_eq(&one, other) || *one == **other {
+        return one;
+    }
+    let mut all = (*one).clone();
+    for trap in other.iter() {
+        if !all.contains(trap) {
+            all.push(trap.clone());
+        }
+    }
+    Rc::new(all)
+}

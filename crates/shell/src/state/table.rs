@@ -1,0 +1,128 @@
+//! [`Table`]: names and what they stand for. A copy costs nothing, and a change after it copies only the part that it lies in.
+//! It must not know what it holds.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+use crate::work::Work;
+
+/// Parts of a table: enough that copying one is cheap with a thousand names, few enough that copying their list is.
+const PARTS: usize = 32;
+
+type Entries<T> = BTreeMap<Rc<str>, T>;
+
+/// A map from names that copies share.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Table<T> {
+    parts: Rc<Vec<Rc<Entries<T>>>>,
+}
+
+impl<T> Clone for Table<T> {
+    fn clone(&self) -> Table<T> {
+        Table { parts: Rc::clone(&self.parts) }
+    }
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Table<T> {
+        Table { parts: Rc::default() }
+    }
+}
+
+impl<T: Clone> Table<T> {
+    pub(crate) fn get(&self, name: &str) -> Option<&T> {
+        self.parts.get(part_of(name))?.get(name)
+    }
+
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Rc<str>, &T)> {
+        self.parts.iter().flat_map(|part| part.iter())
+    }
+
+    pub(crate) fn insert(&mut self, name: Rc<str>, value: T) {
+        if let Some(entries) = self.part_mut(&name) {
+            entries.insert(name, value);
+        }
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) {
+        if self.contains(name)
+            && let Some(entries) = self.part_mut(name)
+        {
+            entries.remove(name);
+        }
+    }
+
+    /// The value of a name, made if it is not there.
+    pub(crate) fn change(&mut self, name: &str, absent: impl FnOnce() -> T, change: impl FnOnce(&mut T)) {
+        if let Some(entries) = self.part_mut(name) {
+            change(entries.entry(name.into()).or_insert_with(absent));
+        }
+    }
+
+    /// Every value, made again.
+    pub(crate) fn map(&self, change: impl Fn(&T) -> T) -> Table<T> {
+        let parts = self.parts.iter().map(|part| {
+            Rc::new(part.iter().map(|(name, value)| (Rc::clone(name), change(value))).collect())
+        });
+        Table { parts: Rc::new(parts.collect()) }
+    }
+
+    /// The names of both; where they differ, what `merge` makes of the two. `same`: they are equal without looking far.
+    pub(crate) fn join(
+        &self,
+        other: &Table<T>,
+        work: &mut Work,
+        same: impl Fn(&T, &T) -> bool,
+        merge: impl Fn(Option<&T>, Option<&T>) -> T,
+    ) -> Table<T> {
+        if Rc::ptr_eq(&self.parts, &other.parts) {
+            return self.clone();
+        }
+        let empty = Rc::default();
+        let parts = (0..PARTS).map(|at| {
+            let one = self.parts.get(at).unwrap_or(&empty);
+            let two = other.parts.get(at).unwrap_or(&empty);
+            if Rc::ptr_eq(one, two) {
+                return Rc::clone(one);
+            }
+            work.spend((one.len() + two.len()) as u64);
+            let mut joined: Entries<T> = (**one).clone();
+            for (name, second) in two.iter() {
+                let first = one.get(name);
+                if !first.is_some_and(|first| same(first, second)) {
+                    joined.insert(Rc::clone(name), merge(first, Some(second)));
+                }
+            }
+            for (name, first) in one.iter().filter(|(name, _)| !two.contains_key(*name)) {
+                joined.insert(Rc::clone(name), merge(Some(first), None));
+            }
+            Rc::new(joined)
+        });
+        Table { parts: Rc::new(parts.collect()) }
+    }
+
+    fn part_mut(&mut self, name: &str) -> Option<&mut Entries<T>> {
+        let parts = Rc::make_mut(&mut self.parts);
+        if parts.is_empty() {
+            parts.resize_with(PARTS, Rc::default);
+        }
+        parts.get_mut(part_of(name)).map(Rc::make_mut)
+    }
+
+    /// Whether two are one.
+    pub(crate) fn is(&self, other: &Table<T>) -> bool {
+        Rc::ptr_eq(&self.parts, &other.parts)
+    }
+}
+
+fn part_of(name: &str) -> usize {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    // The remainder is below `PARTS`.
+    usize::try_from(hasher.finish() % PARTS as u64).unwrap_or_default()
+}

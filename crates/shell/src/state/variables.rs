@@ -1,0 +1,195 @@
+//! Variables: the values that they may have, and what the shell does when one is set. It must not know words.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use castellan_event::Why;
+
+use super::State;
+use crate::limits::NAMES_FOLLOWED_MAX;
+use crate::text::Text;
+
+/// A variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Variable {
+    /// The values that it may have, at least one.
+    pub(crate) values: Vec<Value>,
+    /// It is given to the programs that run.
+    pub(crate) exported: bool,
+    pub(crate) attributes: Attributes,
+}
+
+/// What `declare` says of a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Attributes {
+    pub(crate) lower: bool,
+    pub(crate) upper: bool,
+    pub(crate) integer: bool,
+    pub(crate) reference: bool,
+    pub(crate) keyed: bool,
+    pub(crate) readonly: bool,
+}
+
+/// A value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// The variable is not set.
+    Unset,
+    /// One text.
+    Scalar(Text),
+    /// An array.
+    Array(Rc<Elements>),
+    /// Anything: not set, a text or an array.
+    Unknown(Why),
+}
+
+/// The elements of an array.
+pub(crate) type Elements = BTreeMap<Key, Text>;
+
+/// The key of an element.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Key {
+    Number(i64),
+    Name(String),
+}
+
+impl Variable {
+    pub(crate) fn of(value: Value) -> Variable {
+        Variable { values: vec![value], exported: false, attributes: Attributes::default() }
+    }
+}
+
+impl Value {
+    /// An array of these elements.
+    pub(crate) fn array(elements: impl IntoIterator<Item = Text>) -> Value {
+        Value::Array(Rc::new((0..).map(Key::Number).zip(elements).collect()))
+    }
+}
+
+impl State {
+    /// The variable of this name as it is, name references not followed.
+    pub(crate) fn variable(&self, name: &str) -> Option<&Rc<Variable>> {
+        self.variables.get(name)
+    }
+
+    /// The value of a variable that is not in the table.
+    pub(crate) fn absent(&self) -> Value {
+        if self.complete { Value::Unset } else { Value::Unknown(Why::Variable) }
+    }
+
+    /// The name that is meant: references (`declare -n`) are followed. `None` when the reference is not known.
+    pub(crate) fn meant(&self, name: &str) -> Option<Rc<str>> {
+        let mut name: Rc<str> = name.into();
+        for _ in 0..NAMES_FOLLOWED_MAX {
+            let Some(variable) = self.variables.get(&name) else { return Some(name) };
+            if !variable.attributes.reference {
+                return Some(name);
+            }
+            match variable.values.as_slice() {
+                [Value::Scalar(text)] => match text.as_str() {
+                    Some("") | None => return None,
+                    Some(other) => name = other.into(),
+                },
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Sets a variable, whatever it was. Attributes and export stay.
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        self.set_values(name, vec![value]);
+    }
+
+    /// Sets a variable to one of these values.
+    pub(crate) fn set_values(&mut self, name: &str, values: Vec<Value>) {
+        let Some(name) = self.meant(name) else {
+            self.forget_all(Why::Dynamic);
+            return;
+        };
+        let before = self.variables.get(&name);
+        let attributes = before.map(|variable| variable.attributes).unwrap_or_default();
+        let exported = before.is_some_and(|variable| variable.exported) || self.options.export_all;
+        let mut values: Vec<Value> = values.into_iter().map(|value| attributes.applied(value)).collect();
+        if attributes.readonly {
+            // Whether the assignment that made it read-only ran first is not certain in every branch.
+            values.extend(before.into_iter().flat_map(|variable| variable.values.iter().cloned()));
+            values.dedup();
+        }
+        self.variables.insert(name, Rc::new(Variable { values, exported, attributes }));
+    }
+
+    /// Changes a variable in place; one that is not there is made first.
+    pub(crate) fn change(&mut self, name: &str, change: impl FnOnce(&mut Variable)) {
+        let absent = self.absent();
+        self.variables.change(
+            name,
+            || Rc::new(Variable::of(absent)),
+            |variable| change(Rc::make_mut(variable)),
+        );
+    }
+
+    pub(crate) fn unset(&mut self, name: &str) {
+        self.variables.insert(name.into(), Rc::new(Variable::of(Value::Unset)));
+    }
+
+    /// Any variable may have any value from now on.
+    pub(crate) fn forget_all(&mut self, why: Why) {
+        self.complete = false;
+        self.variables = self.variables.map(|variable| {
+            let mut forgotten = Variable::of(Value::Unknown(why));
+            forgotten.exported = variable.exported;
+            Rc::new(forgotten)
+        });
+    }
+
+    /// After code that is not known: any variable may have any value. The few that code hardly ever changes are kept, or
+    /// nothing at all would be known after `source .env`.
+    pub(crate) fn forget_most(&mut self, why: Why) {
+        let kept: Vec<(&str, Rc<Variable>)> = ["HOME", "IFS", "PWD", "OLDPWD"]
+            .into_iter()
+            .filter_map(|name| self.variables.get(name).map(|variable| (name, Rc::clone(variable))))
+            .collect();
+        self.forget_all(why);
+        for (name, variable) in kept {
+            self.variables.insert(name.into(), variable);
+        }
+    }
+
+    /// `local`: the variable gets its old value back when the function ends.
+    pub(crate) fn hide(&mut self, name: &str) {
+        let before = self.variables.get(name).cloned();
+        let Some(innermost) = Rc::make_mut(&mut self.hidden).last_mut() else { return };
+        if !innermost.contains(name) {
+            innermost.insert(name.into(), before);
+        }
+        let inherited = self.variables.get(name).is_some_and(|variable| variable.exported);
+        let mut fresh = Variable::of(Value::Unset);
+        fresh.exported = inherited;
+        self.variables.insert(name.into(), Rc::new(fresh));
+    }
+}
+
+impl Attributes {
+    /// A value as it is stored under these attributes.
+    fn applied(self, value: Value) -> Value {
+        if !self.lower && !self.upper {
+            return value;
+        }
+        match value {
+            Value::Scalar(text) => Value::Scalar(self.cased(&text)),
+            Value::Array(elements) => Value::Array(Rc::new(
+                elements.iter().map(|(key, text)| (key.clone(), self.cased(text))).collect(),
+            )),
+            Value::Unset | Value::Unknown(_) => value,
+        }
+    }
+
+    fn cased(self, text: &Text) -> Text {
+        match text.as_str() {
+            Some(known) if self.lower => Text::known(known.to_lowercase()),
+            Some(known) => Text::known(known.to_uppercase()),
+            None => text.clone(),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! [`Text`]: a value while the walk goes on: known text, and parts that are decided only when it runs. It must not know
+//! variables or words.
+
+use castellan_event::Why;
+use castellan_programs::{Arg, Piece};
+
+use crate::limits::{VALUE_BYTES_MAX, WRITTEN_BYTES_MAX};
+
+/// A value, as far as it is known. No piece at all is the empty text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Text {
+    pieces: Vec<Piece>,
+    /// Bytes of the known parts and of what is written for the others.
+    bytes: usize,
+}
+
+impl Text {
+    pub(crate) fn known(text: impl Into<String>) -> Text {
+        let mut made = Text::default();
+        made.push_str(&text.into());
+        made
+    }
+
+    pub(crate) fn unknown(why: Why, written: impl AsRef<str>) -> Text {
+        let mut made = Text::default();
+        made.push_unknown(why, written.as_ref());
+        made
+    }
+
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The text, if all of it is known.
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Why it is not known, if it is not.
+    pub(crate) fn why(&self) -> Option<Why> {
+        self.pieces.iter().find_map(|piece| match piece {
+            Piece::Text(_) => None,
+            Piece::Unknown { why, .. } => Some(*why),
+        })
+    }
+
+    /// Certainly not empty.
+    pub(crate) fn has_text(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Text(text) if !text.is_empty()))
+    }
+
+    /// Bytes of the known parts and of what is written for the others.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn push_str(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if self.len().saturating_add(text.len()) > VALUE_BYTES_MAX {
+            self.push_unknown(Why::Size, "");
+            return;
+        }
+        self.bytes += text.len();
+        match self.pieces.last_mut() {
+            Some(Piece::Text(before)) => before.push_str(text),
+            Some(Piece::Unknown { .. }) | None => self.pieces.push(Piece::Text(text.to_owned())),
+        }
+    }
+
+    /// Unknown parts that stand together become one.
+    pub(crate) fn push_unknown(&mut self, why: Why, written: &str) {
+        if let Some(Piece::Unknown { why: before, written: other }) = self.pieces.last_mut() {
+            let full = other.len().saturating_add(written.len()) > WRITTEN_BYTES_MAX;
+            if *before == why && (full || written.is_empty()) {
+                return;
+            }
+            if full {
+                return;
+            }
+        }
+        let written = cut(written);
+        self.bytes += written.len();
+        self.pieces.push(Piece::Unknown { why, written });
+    }
+
+    pub(crate) fn push(&mut self, other: &Text) {
+        for piece in &other.pieces {
+            match piece {
+                Piece::Text(text) => self.push_str(text),
+                Piece::Unknown { why, written } => self.push_unknown(*why, written),
+            }
+        }
+    }
+
+    /// The text with what stands in the source for what is not known.
+    pub(crate) fn written(&self) -> String {
+        self.pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => text.as_str(),
+                Piece::Unknown { written, .. } => written.as_str(),
+            })
+            .collect()
+    }
+
+    pub(crate) fn to_arg(&self) -> Arg {
+        Arg::from_pieces(self.pieces.iter().cloned(), false)
+    }
+
+    /// Without the newlines at its end, as a substitution takes them off.
+    pub(crate) fn without_last_newlines(mut self) -> Text {
+        while let Some(Piece::Text(text)) = self.pieces.last_mut() {
+            let before = text.len();
+            text.truncate(text.trim_end_matches('\n').len());
+            self.bytes -= before - text.len();
+            if !text.is_empty() {
+                break;
+            }
+            self.pieces.pop();
+        }
+        self
+    }
+}
+
+impl From<&Arg> for Text {
+    fn from(arg: &Arg) -> Text {
+        let mut text = Text::default();
+        for piece in arg.pieces() {
+            match piece {
+                Piece::Text(known) => text.push_str(known),
+                Piece::Unknown { why, written } => text.push_unknown(*why, written),
+            }
+        }
+        text
+    }
+}
+
+/// The first bytes of what stands in the source.
+pub(crate) fn cut(written: &str) -> String {
+    let end = written.floor_char_boundary(WRITTEN_BYTES_MAX.min(written.len()));
+    written.get(..end).unwrap_or_default().to_owned()
+}

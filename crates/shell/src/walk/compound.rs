@@ -1,0 +1,204 @@
+//! Groups, loops, conditions and functions as statements, with their redirects. It must not know commands.
+
+use std::rc::Rc;
+
+use castellan_event::{Role, Why};
+
+use super::{Definition, Leave, Walker};
+use crate::found::Origin;
+use crate::limits::TEXT_DEPTH_MAX;
+use crate::run::Call;
+use crate::scope::Scope;
+use crate::state::{Body, Function, State, Table, Value};
+use crate::text::Text;
+use crate::tree::{Node, Statement};
+
+/// Calls of a function inside itself that are walked with what is known. One more is walked with nothing known, which stands
+/// for all the others.
+const RECURSION_MAX: usize = 2;
+
+impl Walker {
+    /// Anything but a simple command.
+    pub(super) fn compound(&mut self, state: &mut State, scope: &Scope, statement: &Statement) {
+        if statement.redirects.is_empty() {
+            self.kind(state, scope, statement);
+            return;
+        }
+        self.readings(state, |walker, state| {
+            let first_process = walker.processes.len();
+            let (redirects, saved) = walker.redirects(state, scope, &statement.redirects);
+            let scope = scope.redirected(redirects);
+            walker.work.spend(scope.redirects.len() as u64);
+            let before = walker.item_count();
+            walker.kind(state, &scope, statement);
+            if walker.item_count() == before {
+                // Nothing in it shows them.
+                let mut bare = Call::new(Vec::new(), statement.span);
+                bare.redirects = Vec::new();
+                walker.emit(state, &scope, &bare);
+            }
+            Self::restore(state, saved);
+            walker.end_processes(first_process, false, state, &scope);
+        });
+    }
+
+    fn kind(&mut self, state: &mut State, scope: &Scope, statement: &Statement) {
+        match &statement.node {
+            // Both are handled before.
+            Node::Simple { .. } | Node::Declare { .. } | Node::Hole(_) => {}
+            Node::Pipe(stages) => self.pipe(state, scope, stages),
+            Node::Chain(statements) => self.chain(state, scope, statements),
+            Node::Subshell(script) => {
+                self.subshell(state, |walker, inner| walker.script(inner, scope, script));
+            }
+            Node::Group(script) => self.script(state, scope, script),
+            Node::If { branches, otherwise } => self.branches(state, scope, branches, otherwise.as_ref()),
+            Node::For { name, words, body } => {
+                self.for_each(state, scope, name, words.as_deref(), body, statement.span);
+            }
+            Node::ArithmeticFor { head, body } => self.repeated(state, |walker, state| {
+                walker.readings(state, |walker, state| {
+                    for word in head {
+                        walker.text(state, scope, word);
+                        walker.forget_changed(state, scope.source.written(word.span));
+                    }
+                });
+                walker.script(state, scope, body);
+            }),
+            Node::While { condition, body } => self.while_loop(state, scope, condition, body),
+            Node::Case { word, arms } => self.case(state, scope, word, arms),
+            Node::Function { name, body } => self.define(state, scope, name.as_deref(), body),
+            Node::Coproc(inner) => {
+                let mut scope = scope.clone();
+                scope.background = true;
+                self.subshell(state, |walker, state| walker.statement(state, &scope, inner));
+                state.set("COPROC", Value::Unknown(Why::Dynamic));
+            }
+            Node::Time(inner) => {
+                if let Some(inner) = inner {
+                    self.statement(state, scope, inner);
+                }
+            }
+            Node::Test(words) => self.readings(state, |walker, state| {
+                for word in words {
+                    walker.text(state, scope, word);
+                }
+                state.set("BASH_REMATCH", Value::Unknown(Why::Dynamic));
+                state.status = None;
+            }),
+            Node::Arithmetic(expression) => self.readings(state, |walker, state| {
+                let value = walker.arithmetic(state, scope, expression);
+                state.status = value.map(|value| value != 0);
+            }),
+        }
+    }
+
+    /// The variables that the head of an arithmetic loop names change from round to round.
+    fn forget_changed(&mut self, state: &mut State, written: &str) {
+        let names = written.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
+        for name in names.filter(|name| name.starts_with(|one: char| one.is_ascii_alphabetic() || one == '_')) {
+            self.work.spend(1);
+            state.set(name, Value::Unknown(Why::Arithmetic));
+        }
+    }
+
+    fn define(&mut self, state: &mut State, scope: &Scope, name: Option<&str>, body: &Statement) {
+        let known = self.functions.iter().position(|definition| {
+            definition.span == body.span && Rc::ptr_eq(&definition.function.source, &scope.source)
+        });
+        let function = match known {
+            Some(at) => self.functions.get(at).map(|definition| Rc::clone(&definition.function)),
+            None => None,
+        };
+        let function = function.unwrap_or_else(|| {
+            self.work.spend_bytes(scope.source.written(body.span).len().saturating_mul(4));
+            let function = Rc::new(Function {
+                body: Body::Statement(body.clone()),
+                source: Rc::clone(&scope.source),
+                number: self.functions.len(),
+            });
+            self.functions.push(Definition {
+                function: Rc::clone(&function),
+                state: state.clone(),
+                scope: scope.clone(),
+                span: body.span,
+                called: false,
+            });
+            function
+        });
+        self.work.spend(self.functions.len() as u64 / 16);
+        if let Some(name) = name {
+            state.functions.insert(name.into(), vec![Some(function)]);
+        }
+        state.status = Some(true);
+    }
+
+    /// Functions that nothing called, walked once with arguments that are not known.
+    pub(super) fn uncalled(&mut self) {
+        let mut at = 0;
+        // Walking one may define another.
+        while let Some(definition) = self.functions.get(at) {
+            if !definition.called {
+                let function = Rc::clone(&definition.function);
+                let mut state = definition.state.clone();
+                let scope = definition.scope.clone();
+                state.positionals = None;
+                let call = Call::new(Vec::new(), definition.span);
+                self.call_function(&mut state, &scope, &function, &call, None);
+            }
+            at += 1;
+        }
+    }
+
+    /// Walks the body of a function. No arguments: not even their number is known.
+    pub(crate) fn call_function(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        function: &Rc<Function>,
+        call: &Call,
+        arguments: Option<Vec<Text>>,
+    ) {
+        if let Some(definition) = self.functions.get_mut(function.number) {
+            definition.called = true;
+        }
+        let active = self.active.iter().filter(|number| **number == function.number).count();
+        if active > RECURSION_MAX {
+            state.forget_all(Why::Dynamic);
+            state.status = None;
+            return;
+        }
+        if scope.texts >= TEXT_DEPTH_MAX || !self.enter() {
+            let written = scope.source.written(call.span).to_owned();
+            self.gap(scope, Role::Code, Why::Nesting, &written, call.span);
+            return;
+        }
+        let mut inner = scope.redirected(call.redirects.clone());
+        inner.source = Rc::clone(&function.source);
+        inner.origin = Origin::Function;
+        inner.texts += 1;
+        let positionals = std::mem::replace(&mut state.positionals, arguments.map(Rc::new));
+        if active == RECURSION_MAX {
+            state.positionals = None;
+            state.forget_all(Why::Dynamic);
+        }
+        Rc::make_mut(&mut state.hidden).push(Table::default());
+        self.active.push(function.number);
+        self.leaving(Leave::Function, state, |walker, state| match &function.body {
+            Body::Statement(body) => walker.statement(state, &inner, body),
+            Body::Script(script) => walker.script(state, &inner, script),
+        });
+        self.active.pop();
+        if let Some(hidden) = Rc::make_mut(&mut state.hidden).pop() {
+            for (name, before) in hidden.iter() {
+                self.work.spend(1);
+                match before {
+                    Some(variable) => state.variables.insert(Rc::clone(name), Rc::clone(variable)),
+                    None => state.variables.remove(name),
+                }
+            }
+        }
+        state.positionals = positionals;
+        self.leave();
+    }
+}

@@ -1,0 +1,114 @@
+//! [`Items`]: what was found so far, each thing once. It must not know how it was found.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use castellan_programs::Arg;
+
+use crate::found::{Found, Gap, Item, Run};
+use crate::limits::{ITEMS_MAX, LINE_BYTES_MAX};
+use crate::literals::typed;
+
+/// What was found so far.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    items: Vec<Item>,
+    /// Positions by a hash of what tells things apart; equal hashes are compared.
+    seen: HashMap<u64, Vec<usize>>,
+    last_command: Option<usize>,
+}
+
+impl Items {
+    /// Adds a command, unless the same was found at the same place.
+    pub(super) fn command(&mut self, run: Run) {
+        let mut hasher = DefaultHasher::new();
+        (run.span, &run.argv, &run.cwd).hash(&mut hasher);
+        let key = hasher.finish();
+        let same = |at: &usize| match self.items.get(*at) {
+            Some(Item::Command(other)) => {
+                other.span == run.span
+                    && other.argv == run.argv
+                    && other.cwd == run.cwd
+                    && other.wrappers == run.wrappers
+                    && other.env == run.env
+                    && other.redirects == run.redirects
+                    && other.remote == run.remote
+                    && other.stdin == run.stdin
+            }
+            Some(Item::Set(_) | Item::Hole(_)) | None => false,
+        };
+        let positions = self.seen.entry(key).or_default();
+        if let Some(at) = positions.iter().copied().find(same) {
+            self.last_command = Some(at);
+            return;
+        }
+        positions.push(self.items.len());
+        self.last_command = Some(self.items.len());
+        self.items.push(Item::Command(run));
+    }
+
+    pub(super) fn gap(&mut self, gap: Gap) {
+        let mut hasher = DefaultHasher::new();
+        (gap.span, gap.why, gap.role, &gap.written).hash(&mut hasher);
+        let positions = self.seen.entry(hasher.finish()).or_default();
+        let same = |at: &usize| matches!(self.items.get(*at), Some(Item::Hole(other)) if *other == gap);
+        if positions.iter().any(same) {
+            return;
+        }
+        positions.push(self.items.len());
+        self.items.push(Item::Hole(gap));
+    }
+
+    pub(super) fn push(&mut self, item: Item) {
+        match item {
+            Item::Command(run) => self.command(run),
+            Item::Hole(gap) => self.gap(gap),
+            Item::Set(set) => {
+                let mut hasher = DefaultHasher::new();
+                (set.span, &set.name, &set.value).hash(&mut hasher);
+                let positions = self.seen.entry(hasher.finish()).or_default();
+                let same = |at: &usize| matches!(self.items.get(*at), Some(Item::Set(other)) if *other == set);
+                if !positions.iter().any(same) {
+                    positions.push(self.items.len());
+                    self.items.push(Item::Set(set));
+                }
+            }
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.items.len() >= ITEMS_MAX
+    }
+
+    pub(super) fn last_command(&self) -> Option<usize> {
+        self.last_command
+    }
+
+    pub(super) fn found(self) -> Found {
+        Found { items: self.items }
+    }
+}
+
+/// A command as it would be typed.
+pub(super) fn line(argv: &[Arg]) -> String {
+    let mut line = String::new();
+    for arg in argv {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        match arg.as_str() {
+            Some(known) => line.push_str(&typed(known)),
+            None => line.push_str(&arg.written()),
+        }
+        if line.len() > LINE_BYTES_MAX {
+            line.truncate(line.floor_char_boundary(LINE_BYTES_MAX));
+            line.push_str(" ...");
+            break;
+        }
+    }
+    line
+}

@@ -1,0 +1,435 @@
+//! Lists, pipes and branches: what runs after what, and what is known afterwards. It must not know commands.
+
+use std::rc::Rc;
+
+use castellan_event::{Role, Why};
+
+use super::{Leave, Walker};
+use crate::limits::{ROUNDS_MAX, VALUES_MAX};
+use crate::scope::Scope;
+use crate::state::{Descriptor, State, Value};
+use crate::text::Text;
+use crate::tree::{Node, Script, Span, Statement, Word};
+
+impl Walker {
+    pub(crate) fn script(&mut self, state: &mut State, scope: &Scope, script: &Script) {
+        for statement in &script.statements {
+            self.statement(state, scope, statement);
+        }
+    }
+
+    pub(crate) fn statement(&mut self, state: &mut State, scope: &Scope, statement: &Statement) {
+        self.work.spend(2);
+        if !self.goes_on(scope, statement.span) {
+            return;
+        }
+        if !self.enter() {
+            let written = scope.source.written(statement.span).to_owned();
+            self.gap(scope, Role::Code, Why::Nesting, &written, statement.span);
+            return;
+        }
+        if statement.background {
+            let mut scope = scope.clone();
+            scope.background = true;
+            self.subshell(state, |walker, inner| walker.node(inner, &scope, statement));
+            state.status = Some(true);
+        } else {
+            self.node(state, scope, statement);
+        }
+        self.leave();
+    }
+
+    fn node(&mut self, state: &mut State, scope: &Scope, statement: &Statement) {
+        match &statement.node {
+            Node::Simple { assignments, words } => {
+                self.readings(state, |walker, state| {
+                    walker.simple(state, scope, statement, assignments, words);
+                });
+            }
+            Node::Declare { assignments, builtin, operands } => {
+                self.readings(state, |walker, state| {
+                    walker.declaration(state, scope, statement, assignments, builtin, operands);
+                });
+            }
+            // Already a gap.
+            Node::Hole(_) => state.forget_all(Why::Dynamic),
+            _ => self.compound(state, scope, statement),
+        }
+    }
+
+    /// Walks something in a copy of the shell. What it writes, and how it ends, is the shell's.
+    pub(crate) fn subshell(&mut self, state: &mut State, walk: impl FnOnce(&mut Self, &mut State)) {
+        let mut inner = self.fork(state);
+        inner.traps = Rc::default();
+        self.leaving(Leave::Shell, &mut inner, |walker, inner| walk(walker, inner));
+        let traps = std::mem::take(&mut inner.traps);
+        if !traps.is_empty() {
+            // Traps of a subshell run in it; they are walked with the others, at the end of the shell.
+            let mut all = (*state.traps).clone();
+            all.extend(traps.iter().cloned());
+            state.traps = Rc::new(all);
+        }
+        self.absorb(state, inner);
+    }
+
+    /// Takes from a subshell what it shares with the shell: output, input that was read, its status.
+    pub(crate) fn absorb(&mut self, state: &mut State, inner: State) {
+        let count = state.collected.len();
+        if !Rc::ptr_eq(&state.collected, &inner.collected) {
+            let mut collected = inner.collected;
+            Rc::make_mut(&mut collected).truncate(count);
+            state.collected = collected;
+        }
+        if let (Descriptor::Input(_), Some(Descriptor::Input(rest))) =
+            (state.descriptor(0), inner.descriptors.get(&0))
+        {
+            let rest = Rc::clone(rest);
+            state.set_descriptor(0, Descriptor::Input(rest));
+        }
+        state.status = inner.status;
+    }
+
+    /// `a && b || c`
+    pub(super) fn chain(&mut self, state: &mut State, scope: &Scope, statements: &[Statement]) {
+        let mut rest = statements.iter();
+        let Some(first) = rest.next() else { return };
+        let mut before_end = first.span.end;
+        state.directories_before = None;
+        self.statement(state, scope, first);
+        for statement in rest {
+            let operator = operator_between(scope, before_end, statement.span.start);
+            before_end = statement.span.end;
+            match (operator, state.status) {
+                (Operator::And, Some(true)) | (Operator::Or, Some(false)) => {
+                    self.statement(state, scope, statement);
+                }
+                (operator, status) => {
+                    let certainly_not = status.is_some();
+                    let mut other = self.fork(state);
+                    if operator == Operator::Or
+                        && let Some(before) = other.directories_before.take()
+                    {
+                        other.directories = before;
+                        other.set("PWD", other.directory_value());
+                    }
+                    other.status = match operator {
+                        Operator::And => Some(true),
+                        Operator::Or => Some(false),
+                        Operator::Unknown => None,
+                    };
+                    self.statement(&mut other, scope, statement);
+                    // Not walked at all it might be missed: a status may be wrong where a function is not what it seems.
+                    if !certainly_not || operator == Operator::Unknown {
+                        self.joins(state, other);
+                    }
+                }
+            }
+        }
+        state.directories_before = None;
+    }
+
+    /// `a | b`
+    pub(super) fn pipe(&mut self, state: &mut State, scope: &Scope, stages: &[Statement]) {
+        let mut inputs: Option<Vec<Text>> = None;
+        let mut scope = scope.clone();
+        let count = stages.len();
+        for (number, stage) in stages.iter().enumerate() {
+            let last = number + 1 == count;
+            let mut outputs: Vec<Text> = Vec::new();
+            let alternatives: Vec<Option<Text>> = match inputs.take() {
+                None => vec![None],
+                Some(texts) => texts.into_iter().map(Some).collect(),
+            };
+            let mut after: Option<State> = None;
+            for input in alternatives {
+                let mut inner = self.fork(state);
+                inner.traps = Rc::default();
+                if let Some(text) = input {
+                    inner.set_descriptor(0, Descriptor::Input(Rc::new(text)));
+                }
+                let at = (!last).then(|| {
+                    let at = inner.begin_collecting();
+                    inner.set_descriptor(1, Descriptor::Collected(at));
+                    at
+                });
+                self.leaving(Leave::Shell, &mut inner, |walker, inner| walker.statement(inner, &scope, stage));
+                for text in at.map(|at| inner.collected_at(at)).unwrap_or_default() {
+                    if !outputs.contains(&text) {
+                        outputs.push(text);
+                    }
+                }
+                match &mut after {
+                    None => after = Some(inner),
+                    Some(joined) => self.joins(joined, inner),
+                }
+            }
+            if let Some(inner) = after {
+                let keeps = last && state.options.dialect == crate::start::Dialect::Zsh;
+                if keeps {
+                    let descriptors = Rc::clone(&state.descriptors);
+                    *state = inner;
+                    state.descriptors = descriptors;
+                } else {
+                    self.absorb_output(state, inner);
+                }
+            }
+            if outputs.len() > VALUES_MAX {
+                outputs = vec![Text::unknown(Why::Budget, "")];
+            }
+            inputs = Some(outputs);
+            scope.pipe_from = self.last_command();
+        }
+    }
+
+    /// As [`Walker::absorb`], but what it read came from a pipe of its own.
+    fn absorb_output(&mut self, state: &mut State, inner: State) {
+        let descriptors = Rc::clone(&state.descriptors);
+        self.absorb(state, inner);
+        state.descriptors = descriptors;
+    }
+
+    pub(super) fn branches(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        branches: &[(Script, Script)],
+        otherwise: Option<&Script>,
+    ) {
+        let mut after: Option<State> = None;
+        for (condition, body) in branches {
+            self.script(state, scope, condition);
+            let mut taken = self.fork(state);
+            self.script(&mut taken, scope, body);
+            match &mut after {
+                None => after = Some(taken),
+                Some(joined) => self.joins(joined, taken),
+            }
+        }
+        if let Some(body) = otherwise {
+            self.script(state, scope, body);
+        }
+        if let Some(after) = after {
+            self.joins(state, after);
+        }
+    }
+
+    pub(super) fn case(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        word: &Word,
+        arms: &[(Vec<Word>, Script)],
+    ) {
+        self.readings(state, |walker, state| {
+            walker.text(state, scope, word);
+        });
+        let before = self.fork(state);
+        let mut falls: Option<State> = None;
+        for (patterns, body) in arms {
+            let mut taken = self.fork(&before);
+            self.readings(&mut taken, |walker, state| {
+                for pattern in patterns {
+                    walker.text(state, scope, pattern);
+                }
+            });
+            // `;&` goes on into the next arm.
+            if let Some(before) = falls.take() {
+                self.joins(&mut taken, before);
+            }
+            self.script(&mut taken, scope, body);
+            falls = Some(self.fork(&taken));
+            self.joins(state, taken);
+        }
+    }
+
+    /// `for`: literal words one by one.
+    pub(super) fn for_each(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        name: &str,
+        words: Option<&[Word]>,
+        body: &Script,
+        span: Span,
+    ) {
+        let mut lists: Vec<(Option<Vec<castellan_programs::Arg>>, State)> = Vec::new();
+        self.readings(state, |walker, state| {
+            let list = match words {
+                Some(words) => {
+                    Some(words.iter().flat_map(|word| walker.fields(state, scope, word)).collect())
+                }
+                None => state
+                    .positionals
+                    .as_ref()
+                    .map(|values| values.iter().map(Text::to_arg).collect::<Vec<_>>()),
+            };
+            let copy = walker.fork(state);
+            lists.push((list, copy));
+        });
+        let mut after: Option<State> = None;
+        for (list, mut state) in lists {
+            self.rounds(&mut state, scope, name, list, body, span);
+            match &mut after {
+                None => after = Some(state),
+                Some(joined) => self.joins(joined, state),
+            }
+        }
+        if let Some(after) = after {
+            *state = after;
+        }
+    }
+
+    fn rounds(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        name: &str,
+        list: Option<Vec<castellan_programs::Arg>>,
+        body: &Script,
+        span: Span,
+    ) {
+        let Some(list) = list else {
+            let any = Text::unknown(Why::Parameter, "$@");
+            self.repeated(state, |walker, state| {
+                state.set(name, Value::Scalar(any.clone()));
+                walker.script(state, scope, body);
+            });
+            return;
+        };
+        for (number, arg) in list.iter().enumerate() {
+            if !self.goes_on(scope, span) {
+                return;
+            }
+            if number >= ROUNDS_MAX {
+                self.repeated(state, |walker, state| {
+                    state.set(name, Value::Scalar(Text::unknown(Why::Budget, format!("${name}"))));
+                    walker.script(state, scope, body);
+                });
+                return;
+            }
+            let value = Text::from(arg);
+            if arg.splits() {
+                self.repeated(state, |walker, state| {
+                    state.set(name, Value::Scalar(value.clone()));
+                    walker.script(state, scope, body);
+                });
+            } else {
+                self.leaving(Leave::Loop, state, |walker, state| {
+                    state.set(name, Value::Scalar(value.clone()));
+                    walker.script(state, scope, body);
+                });
+            }
+        }
+    }
+
+    /// Walks something that runs any number of times, until nothing new is learnt: what changes from round to round is
+    /// unknown in the end.
+    pub(super) fn repeated(&mut self, state: &mut State, mut walk: impl FnMut(&mut Self, &mut State)) {
+        for round in 0..REPEATS_MAX {
+            let before = self.fork(state);
+            let mut inner = self.fork(state);
+            self.leaving(Leave::Loop, &mut inner, |walker, inner| walk(walker, inner));
+            let mut after = self.fork(&before);
+            self.joins(&mut after, inner);
+            after.ended = before.ended;
+            let changed = changed(&before, &after);
+            let moved = before.directories != after.directories;
+            let wrote = before.collected != after.collected;
+            *state = after;
+            if wrote {
+                state.collect_unknown();
+            }
+            if (changed.is_empty() && !moved) || self.work.is_over() {
+                return;
+            }
+            if round > 0 {
+                for name in &changed {
+                    state.change(name, |variable| variable.values = vec![Value::Unknown(Why::Dynamic)]);
+                }
+                if moved {
+                    state.directories = vec![None];
+                    state.set("PWD", Value::Unknown(Why::Dynamic));
+                }
+            }
+        }
+        state.forget_all(Why::Dynamic);
+        state.directories = vec![None];
+        state.positionals = None;
+        self.leaving(Leave::Loop, state, |walker, state| walk(walker, state));
+        state.forget_all(Why::Dynamic);
+        state.directories = vec![None];
+        state.collect_unknown();
+    }
+
+    /// `while`: lines that are known one by one, everything else until nothing new is learnt.
+    pub(super) fn while_loop(&mut self, state: &mut State, scope: &Scope, condition: &Script, body: &Script) {
+        for _ in 0..ROUNDS_MAX {
+            let Descriptor::Input(before) = state.descriptor(0) else { break };
+            if before.as_str().is_none() || !self.goes_on(scope, condition.span) {
+                break;
+            }
+            let mut trial = self.fork(state);
+            let mark = self.item_count();
+            self.script(&mut trial, scope, condition);
+            let Descriptor::Input(rest) = trial.descriptor(0) else { break };
+            if rest == before && mark == self.item_count() && trial.status != Some(false) {
+                break;
+            }
+            match trial.status {
+                Some(true) if rest != before => {}
+                // `read` at the end of the text.
+                Some(false) => {
+                    *state = trial;
+                    state.status = Some(true);
+                    return;
+                }
+                Some(true) | None => break,
+            }
+            self.leaving(Leave::Loop, &mut trial, |walker, state| walker.script(state, scope, body));
+            *state = trial;
+        }
+        self.repeated(state, |walker, state| {
+            walker.script(state, scope, condition);
+            walker.script(state, scope, body);
+        });
+        state.status = None;
+    }
+}
+
+/// Rounds after which everything is unknown: one with what was known, one with what the first changed, one to see that
+/// nothing else changes.
+const REPEATS_MAX: usize = 4;
+
+/// The variables that differ between two points.
+fn changed(before: &State, after: &State) -> Vec<Rc<str>> {
+    let mut names = Vec::new();
+    if !before.variables.is(&after.variables) {
+        for (name, variable) in after.variables.iter() {
+            let same = before.variables.get(name).is_some_and(|other| {
+                Rc::ptr_eq(other, variable) || **other == **variable
+            });
+            if !same {
+                names.push(Rc::clone(name));
+            }
+        }
+    }
+    names
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    And,
+    Or,
+    Unknown,
+}
+
+/// Which operator stands between two commands of a chain.
+fn operator_between(scope: &Scope, from: u32, to: u32) -> Operator {
+    let between = scope.source.text.get(from as usize..to as usize).unwrap_or_default();
+    // Comments and redirects of groups may stand there too; the operator is what is there for certain.
+    match (between.contains("&&"), between.contains("||")) {
+        (true, false) => Operator::And,
+        (false, true) => Operator::Or,
+        (true, true) | (false, false) => Operator::Unknown,
+    }
+}

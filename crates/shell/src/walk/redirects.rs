@@ -1,0 +1,166 @@
+//! Redirects: where descriptors lead while a command runs. It must not know files.
+
+use std::rc::Rc;
+
+use castellan_event::Why;
+use castellan_programs::Arg;
+
+use super::Walker;
+use crate::found::FoundRedirect;
+use crate::scope::Scope;
+use crate::state::{Descriptor, State, Value};
+use crate::text::Text;
+use crate::tree::{FdWord, Redirect, RedirectKind};
+
+/// Descriptors as they were before redirects.
+pub(super) type Saved = Vec<(u32, Option<Descriptor>)>;
+
+impl Walker {
+    /// Applies redirects, and says what they are and how it was before.
+    pub(super) fn redirects(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        list: &[Redirect],
+    ) -> (Vec<FoundRedirect>, Saved) {
+        let mut found = Vec::new();
+        let mut saved = Vec::new();
+        for redirect in list {
+            self.work.spend(1);
+            self.redirect(state, scope, redirect, &mut found, &mut saved);
+        }
+        (found, saved)
+    }
+
+    /// Undoes redirects.
+    pub(super) fn restore(state: &mut State, saved: Saved) {
+        for (number, descriptor) in saved.into_iter().rev() {
+            match descriptor {
+                Some(descriptor) => state.set_descriptor(number, descriptor),
+                None => {
+                    Rc::make_mut(&mut state.descriptors).remove(&number);
+                }
+            }
+        }
+    }
+
+    fn redirect(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        redirect: &Redirect,
+        found: &mut Vec<FoundRedirect>,
+        saved: &mut Saved,
+    ) {
+        let kind = redirect.kind;
+        let targets: Vec<Arg> = match kind {
+            RedirectKind::Heredoc => vec![self.document(state, scope, &redirect.target).to_arg()],
+            RedirectKind::HereString => {
+                let mut text = self.text(state, scope, &redirect.target);
+                text.push_str("\n");
+                vec![text.to_arg()]
+            }
+            RedirectKind::Read
+            | RedirectKind::Write
+            | RedirectKind::Append
+            | RedirectKind::ReadWrite
+            | RedirectKind::DuplicateInput
+            | RedirectKind::DuplicateOutput
+            | RedirectKind::WriteBoth
+            | RedirectKind::AppendBoth => self.fields(state, scope, &redirect.target),
+        };
+        let usual = match kind {
+            RedirectKind::Read
+            | RedirectKind::ReadWrite
+            | RedirectKind::DuplicateInput
+            | RedirectKind::HereString
+            | RedirectKind::Heredoc => 0,
+            RedirectKind::Write
+            | RedirectKind::Append
+            | RedirectKind::DuplicateOutput
+            | RedirectKind::WriteBoth
+            | RedirectKind::AppendBoth => 1,
+        };
+        let number = match &redirect.fd {
+            None => Some(usual),
+            Some(FdWord::Number(number)) => Some(*number),
+            Some(FdWord::Variable(name)) => self.named_descriptor(state, name, targets.first()),
+        };
+        for target in targets {
+            let leads = self.leads(state, kind, &target);
+            if let Some(number) = number {
+                let both = matches!(kind, RedirectKind::WriteBoth | RedirectKind::AppendBoth);
+                for number in std::iter::once(number).chain(both.then_some(2)) {
+                    saved.push((number, state.descriptors.get(&number).cloned()));
+                    state.set_descriptor(number, leads.clone());
+                }
+            }
+            let fd = redirect.fd.as_ref().and(number);
+            found.push(FoundRedirect { fd, kind, target });
+        }
+    }
+
+    /// `{name}>`: a descriptor is given, or the one in the variable closed.
+    fn named_descriptor(&mut self, state: &mut State, name: &str, target: Option<&Arg>) -> Option<u32> {
+        if target.and_then(Arg::as_str) == Some("-") {
+            return match self.pick(state, name) {
+                Value::Scalar(text) => text.as_str().and_then(|text| text.parse().ok()),
+                Value::Unset | Value::Array(_) | Value::Unknown(_) => None,
+            };
+        }
+        let number = (10..32).find(|number| !state.descriptors.contains_key(number))?;
+        state.set(name, Value::Scalar(Text::known(number.to_string())));
+        Some(number)
+    }
+
+    fn leads(&mut self, state: &State, kind: RedirectKind, target: &Arg) -> Descriptor {
+        match kind {
+            RedirectKind::HereString | RedirectKind::Heredoc => {
+                Descriptor::Input(Rc::new(Text::from(target)))
+            }
+            RedirectKind::DuplicateInput | RedirectKind::DuplicateOutput => {
+                let Some(text) = target.as_str() else { return Descriptor::Unknown };
+                text.trim_end_matches('-').parse().map_or(Descriptor::Unknown, |number| state.descriptor(number))
+            }
+            RedirectKind::Read | RedirectKind::ReadWrite => match target.as_str() {
+                Some("/dev/null") => Descriptor::Input(Rc::new(Text::default())),
+                Some(path) => opened(state, path).unwrap_or_else(|| Descriptor::File(Rc::new(target.clone()))),
+                None => Descriptor::File(Rc::new(target.clone())),
+            },
+            RedirectKind::Write
+            | RedirectKind::Append
+            | RedirectKind::WriteBoth
+            | RedirectKind::AppendBoth => {
+                let open = target.as_str().and_then(|path| opened(state, path));
+                open.unwrap_or_else(|| Descriptor::File(Rc::new(target.clone())))
+            }
+        }
+    }
+
+    /// What standard input gives, and what reading all of it leaves.
+    pub(crate) fn input(&mut self, state: &State) -> Option<Text> {
+        match state.descriptor(0) {
+            Descriptor::Inherited => Some(Text::default()),
+            Descriptor::Input(text) => {
+                self.work.spend_bytes(text.len());
+                Some((*text).clone())
+            }
+            Descriptor::File(path) => Some(Text::unknown(Why::File, path.written())),
+            Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Unknown => None,
+        }
+    }
+}
+
+/// Where the path of an open descriptor leads: `/dev/fd/3`, `/dev/stdin`.
+pub(crate) fn opened(state: &State, path: &str) -> Option<Descriptor> {
+    let number = match path {
+        "/dev/stdin" => 0,
+        "/dev/stdout" => 1,
+        "/dev/stderr" => 2,
+        path => {
+            let rest = path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/"))?;
+            rest.parse().ok()?
+        }
+    };
+    Some(state.descriptor(number))
+}

@@ -1,0 +1,397 @@
+//! Simple commands: aliases, words, redirects and assignments, in the order of bash; then the command is run. It must not know
+//! what commands do.
+
+use std::rc::Rc;
+
+use castellan_event::Why;
+use castellan_programs::{Arg, Piece};
+
+use super::Walker;
+use super::emit::line;
+use crate::builtins::Declared;
+use crate::found::{Item, Origin, Run, Set, Stdin};
+use crate::limits::TEXT_DEPTH_MAX;
+use crate::run::Call;
+use crate::scope::Scope;
+use crate::state::{Descriptor, Key, State, Value, Variable};
+use crate::text::Text;
+use crate::tree::{AssignedValue, Assignment, Operand, Part, RedirectKind, Span, Statement, Word};
+
+impl Walker {
+    pub(super) fn simple(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        statement: &Statement,
+        assignments: &[Assignment],
+        words: &[Word],
+    ) {
+        if self.alias(state, scope, statement, words) {
+            return;
+        }
+        let first_process = self.processes.len();
+        state.status = Some(true);
+        let argv: Vec<Arg> = words.iter().flat_map(|word| self.fields(state, scope, word)).collect();
+        let mut call = Call::new(argv, statement.span);
+        let (redirects, saved) = self.redirects(state, scope, &statement.redirects);
+        call.redirects = redirects;
+        if call.argv.is_empty() {
+            for assignment in assignments {
+                self.assign(state, scope, assignment, true);
+            }
+            if !call.redirects.is_empty() {
+                self.emit(state, scope, &call);
+                self.file_as_output(state, scope, statement);
+            }
+            Self::restore(state, saved);
+            self.end_processes(first_process, false, state, scope);
+            return;
+        }
+        let before = self.prefixed(state, scope, assignments, &mut call);
+        let stays = call.argv.len() == 1 && call.argv.first().and_then(Arg::as_str) == Some("exec");
+        self.command(state, scope, call);
+        for (name, variable) in before {
+            match variable {
+                Some(variable) => state.variables.insert(name, variable),
+                None => state.variables.remove(&name),
+            }
+        }
+        if !stays {
+            Self::restore(state, saved);
+        }
+        self.end_processes(first_process, stays, state, scope);
+    }
+
+    pub(super) fn declaration(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        statement: &Statement,
+        assignments: &[Assignment],
+        builtin: &str,
+        operands: &[Operand],
+    ) {
+        let first_process = self.processes.len();
+        state.status = Some(true);
+        let mut argv = vec![Arg::known(builtin)];
+        let mut declared = Vec::new();
+        for operand in operands {
+            match operand {
+                Operand::Word(word) => {
+                    for arg in self.fields(state, scope, word) {
+                        declared.push(Declared::of_arg(&arg));
+                        argv.push(arg);
+                    }
+                }
+                Operand::Assignment(assignment) => {
+                    let value = self.value(state, scope, assignment);
+                    argv.push(assigned_arg(assignment, &value));
+                    declared.push(Declared::Assigned {
+                        name: assignment.name.clone(),
+                        key: self.assigned_key(state, scope, assignment),
+                        append: assignment.append,
+                        value,
+                    });
+                }
+            }
+        }
+        let mut call = Call::new(argv, statement.span);
+        let (redirects, saved) = self.redirects(state, scope, &statement.redirects);
+        call.redirects = redirects;
+        let before = self.prefixed(state, scope, assignments, &mut call);
+        drop(before);
+        // A function may have the name.
+        if state.functions.contains(builtin) {
+            self.command(state, scope, call);
+        } else {
+            self.emit(state, scope, &call);
+            self.declare(state, scope, builtin, &declared, statement.span);
+        }
+        Self::restore(state, saved);
+        self.end_processes(first_process, false, state, scope);
+    }
+
+    /// The assignments before a command: they hold while it runs. Returns the variables as they were.
+    fn prefixed(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        assignments: &[Assignment],
+        call: &mut Call,
+    ) -> Vec<(Rc<str>, Option<Rc<Variable>>)> {
+        let mut before = Vec::new();
+        for assignment in assignments {
+            let name: Rc<str> = assignment.name.as_str().into();
+            before.push((Rc::clone(&name), state.variables.get(&name).cloned()));
+            self.assign(state, scope, assignment, false);
+            state.change(&name, |variable| variable.exported = true);
+            let value = match self.pick(state, &name) {
+                Value::Scalar(text) => text.to_arg(),
+                Value::Array(_) | Value::Unset => Arg::known(""),
+                Value::Unknown(why) => Arg::unknown(why, format!("${name}"), false),
+            };
+            call.env.push((assignment.name.clone(), value));
+        }
+        before
+    }
+
+    /// An assignment. `stays`: it stands alone, and so holds for what follows.
+    fn assign(&mut self, state: &mut State, scope: &Scope, assignment: &Assignment, stays: bool) {
+        let value = self.value(state, scope, assignment);
+        let key = self.assigned_key(state, scope, assignment);
+        self.assign_value(state, &assignment.name, key, assignment.append, value);
+        if stays {
+            self.report_set(state, scope, &assignment.name, assignment.span);
+        }
+    }
+
+    /// `Some(None)`: there is a key, but it is not known.
+    #[expect(clippy::option_option, reason = "no key and one that is not known are different things")]
+    fn assigned_key(&mut self, state: &mut State, scope: &Scope, assignment: &Assignment) -> Option<Option<Key>> {
+        let word = assignment.index.as_ref()?;
+        Some(self.key(state, scope, &assignment.name, word))
+    }
+
+    #[expect(clippy::option_option, reason = "no key and one that is not known are different things")]
+    pub(crate) fn assign_value(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        key: Option<Option<Key>>,
+        append: bool,
+        value: Value,
+    ) {
+        match (key, value) {
+            (Some(Some(key)), Value::Scalar(text)) => self.set_element(state, name, key, text, append),
+            (Some(_), _) => state.set(name, Value::Unknown(Why::Expansion)),
+            (None, value) if append => {
+                let before = self.pick(state, name);
+                let integer = state.variable(name).is_some_and(|variable| variable.attributes.integer);
+                state.set(name, appended(before, value, integer));
+            }
+            (None, Value::Scalar(text)) => {
+                // `x=1` for an array sets its first element.
+                if matches!(self.pick(state, name), Value::Array(_)) {
+                    self.set_element(state, name, Key::Number(0), text, false);
+                    return;
+                }
+                let integer = state.variable(name).is_some_and(|variable| variable.attributes.integer);
+                let value = match text.as_str() {
+                    Some(known) if integer => known
+                        .trim()
+                        .parse::<i64>()
+                        .map_or(Value::Unknown(Why::Arithmetic), |number| {
+                            Value::Scalar(Text::known(number.to_string()))
+                        }),
+                    Some(_) | None => Value::Scalar(text),
+                };
+                state.set(name, value);
+            }
+            (None, value) => state.set(name, value),
+        }
+    }
+
+    fn value(&mut self, state: &mut State, scope: &Scope, assignment: &Assignment) -> Value {
+        match &assignment.value {
+            AssignedValue::Scalar(word) => Value::Scalar(self.assigned(state, scope, word)),
+            AssignedValue::Array(elements) => self.elements(state, scope, &assignment.name, elements),
+        }
+    }
+
+    fn elements(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        name: &str,
+        elements: &[(Option<Word>, Word)],
+    ) -> Value {
+        let mut made = std::collections::BTreeMap::new();
+        let mut next = 0i64;
+        let mut known = true;
+        for (key, word) in elements {
+            if let Some(key) = key {
+                let key = self.key(state, scope, name, key);
+                let text = self.assigned(state, scope, word);
+                match key {
+                    Some(key) => {
+                        if let Key::Number(number) = key {
+                            next = number.saturating_add(1);
+                        }
+                        made.insert(key, text);
+                    }
+                    None => known = false,
+                }
+                continue;
+            }
+            for arg in self.fields(state, scope, word) {
+                known &= !arg.splits() || is_pattern(&arg);
+                made.insert(Key::Number(next), Text::from(&arg));
+                next = next.saturating_add(1);
+            }
+        }
+        let splits = made.values().any(|text| text.why() == Some(Why::Glob));
+        if known && !splits { Value::Array(Rc::new(made)) } else { Value::Unknown(Why::Expansion) }
+    }
+
+    /// Says that a variable was set which the programs after it are given.
+    pub(crate) fn report_set(&mut self, state: &mut State, scope: &Scope, name: &str, span: Span) {
+        let known_before = state.variable(name).is_some_and(|variable| variable.exported);
+        let perhaps = !state.complete && name.starts_with(|one: char| one.is_ascii_uppercase());
+        if !known_before && !perhaps {
+            return;
+        }
+        let value = match self.pick(state, name) {
+            Value::Scalar(text) => text.to_arg(),
+            Value::Unset => return,
+            Value::Array(_) => Arg::unknown(Why::Unsupported, format!("${name}"), false),
+            Value::Unknown(why) => Arg::unknown(why, format!("${name}"), false),
+        };
+        self.item(Item::Set(Set { name: name.to_owned(), value, exported: true, span: scope.span(span) }));
+    }
+
+    /// `$(< file)` writes the file.
+    fn file_as_output(&mut self, state: &mut State, scope: &Scope, statement: &Statement) {
+        let reads = matches!(statement.redirects.as_slice(), [one] if one.kind == RedirectKind::Read);
+        if reads && let Some(text) = self.input(state) {
+            self.deliver(state, scope, &text);
+        }
+    }
+
+    /// Walks what an alias stands for. True when that was all.
+    fn alias(&mut self, state: &mut State, scope: &Scope, statement: &Statement, words: &[Word]) -> bool {
+        if state.options.aliases == Some(false) || scope.texts >= TEXT_DEPTH_MAX {
+            return false;
+        }
+        let Some(name) = words.first().and_then(plain) else { return false };
+        let Some(body) = state.aliases.get(name).map(Rc::clone) else { return false };
+        if scope.aliases.iter().any(|active| **active == *name) {
+            return false;
+        }
+        let mut text = body.to_string();
+        for word in words.iter().skip(1) {
+            text.push(' ');
+            text.push_str(scope.source.written(word.span));
+        }
+        let mut inner = scope.clone();
+        let mut aliases = (*scope.aliases).clone();
+        aliases.push(name.into());
+        inner.aliases = Rc::new(aliases);
+        let (redirects, saved) = self.redirects(state, scope, &statement.redirects);
+        let inner = inner.redirected(redirects);
+        let certain = state.options.aliases == Some(true);
+        if certain {
+            self.run_text(state, &inner, &Text::known(text), Origin::Alias, statement.span);
+        } else {
+            let mut other = self.fork(state);
+            self.run_text(&mut other, &inner, &Text::known(text), Origin::Alias, statement.span);
+            self.joins(state, other);
+        }
+        Self::restore(state, saved);
+        certain
+    }
+
+    /// Adds a command to what was found.
+    pub(crate) fn emit(&mut self, state: &mut State, scope: &Scope, call: &Call) {
+        let cwd = match self.choices.choose(state.directories.len()) {
+            Some(at) if scope.remote.is_empty() => state.directories.get(at).cloned().flatten(),
+            Some(_) | None => None,
+        };
+        let stdin = match state.descriptor(0) {
+            Descriptor::Inherited => Stdin::Inherited,
+            Descriptor::Input(text) => Stdin::Text(text.to_arg()),
+            Descriptor::File(path) => Stdin::File((*path).clone()),
+            Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Unknown => {
+                Stdin::Text(Arg::unknown(Why::Input, "", false))
+            }
+        };
+        let mut redirects = (*scope.redirects).clone();
+        redirects.extend(call.redirects.iter().cloned());
+        let bytes: usize = call.argv.iter().map(|arg| arg.pieces().len()).sum();
+        self.work.spend(2 + (bytes + redirects.len() + scope.wrappers.len()) as u64);
+        let line = line(&call.argv);
+        self.work.spend_bytes(line.len());
+        self.items.command(Run {
+            argv: call.argv.clone(),
+            env: call.env.clone(),
+            redirects,
+            wrappers: (*scope.wrappers).clone(),
+            origin: scope.origin,
+            span: scope.span(call.span),
+            line,
+            cwd: cwd.map(|cwd| cwd.to_string()),
+            remote: (*scope.remote).clone(),
+            pipe_from: scope.pipe_from,
+            stdin,
+            background: scope.background,
+        });
+    }
+}
+
+/// The word, if it is one plain text without quotes.
+fn plain(word: &Word) -> Option<&str> {
+    match word.parts.as_slice() {
+        [Part::Text { text, quoted: false }] => Some(text),
+        _ => None,
+    }
+}
+
+fn is_pattern(arg: &Arg) -> bool {
+    arg.pieces().iter().all(|piece| !matches!(piece, Piece::Unknown { why, .. } if *why != Why::Glob))
+}
+
+fn assigned_arg(assignment: &Assignment, value: &Value) -> Arg {
+    let operator = if assignment.append { "+=" } else { "=" };
+    let mut text = Text::known(format!("{}{operator}", assignment.name));
+    match value {
+        Value::Scalar(value) => text.push(value),
+        Value::Array(_) => text.push_str("()"),
+        Value::Unset | Value::Unknown(_) => text.push_unknown(Why::Expansion, "(...)"),
+    }
+    text.to_arg()
+}
+
+/// `x+=value`
+fn appended(before: Value, value: Value, integer: bool) -> Value {
+    match (before, value) {
+        (Value::Unset, value) => value,
+        (Value::Scalar(first), Value::Scalar(second)) => {
+            if integer {
+                let numbers = (first.as_str().and_then(|text| text.parse::<i64>().ok()))
+                    .zip(second.as_str().and_then(|text| text.parse::<i64>().ok()));
+                return match numbers.and_then(|(one, other)| one.checked_add(other)) {
+                    Some(sum) => Value::Scalar(Text::known(sum.to_string())),
+                    None => Value::Unknown(Why::Arithmetic),
+                };
+            }
+            let mut text = first;
+            text.push(&second);
+            Value::Scalar(text)
+        }
+        (Value::Scalar(first), Value::Array(more)) => {
+            Value::array(std::iter::once(first).chain(more.values().cloned()))
+        }
+        (Value::Array(elements), Value::Array(more)) => {
+            let mut all = (*elements).clone();
+            let mut next = match all.keys().next_back() {
+                Some(Key::Number(last)) => last.saturating_add(1),
+                Some(Key::Name(_)) | None => 0,
+            };
+            for (key, text) in more.iter() {
+                let key = match key {
+                    Key::Name(_) => key.clone(),
+                    Key::Number(_) => Key::Number(next),
+                };
+                next = next.saturating_add(1);
+                all.insert(key, text.clone());
+            }
+            Value::Array(Rc::new(all))
+        }
+        (Value::Array(elements), Value::Scalar(text)) => {
+            let mut all = (*elements).clone();
+            all.entry(Key::Number(0)).or_default().push(&text);
+            Value::Array(Rc::new(all))
+        }
+        (Value::Unknown(why), _) | (_, Value::Unknown(why)) => Value::Unknown(why),
+        (value @ (Value::Scalar(_) | Value::Array(_)), Value::Unset) => value,
+    }
+}

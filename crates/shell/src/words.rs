@@ -1,0 +1,294 @@
+//! Words: what the words of a command become, as bash expands them: braces, tilde, parameters, substitutions and arithmetic,
+//! splitting, patterns, quotes. It must not know what the command does with them.
+
+mod braces;
+mod fields;
+mod operations;
+mod parameters;
+mod tilde;
+
+use std::rc::Rc;
+
+use castellan_event::{Role, Why};
+use castellan_programs::Arg;
+
+use crate::found::Origin;
+use crate::patterns::{Mark, Pattern};
+use crate::scope::Scope;
+use crate::start::Dialect;
+use crate::state::{Descriptor, Process, State, Value};
+use crate::text::Text;
+use crate::tree::{Part, Script, Span, Word};
+use crate::walk::Walker;
+
+use braces::Segment;
+use fields::{Bit, How, Splitting};
+
+/// How much of a word is expanded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tilde {
+    /// At the beginning of the word.
+    First,
+    /// Also after `:` and after the first `=`: the right side of an assignment.
+    Assigned,
+    /// Nowhere.
+    Nowhere,
+}
+
+impl Walker {
+    /// The arguments that a word becomes.
+    pub(crate) fn fields(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Vec<Arg> {
+        self.work.spend(1);
+        if let [Part::Text { text, quoted: true }] = word.parts.as_slice() {
+            return vec![Arg::known(text.as_str())];
+        }
+        let Some(words) = braces::expand(word) else {
+            return vec![Arg::unknown(Why::Budget, crate::text::cut(scope.source.written(word.span)), true)];
+        };
+        let several = words.len() > 1;
+        let mut all = Vec::new();
+        for segments in words {
+            if several && !self.work.spend(1) {
+                break;
+            }
+            let bits = self.bits(state, scope, &segments, Tilde::First);
+            all.extend(self.split(state, &bits));
+        }
+        all
+    }
+
+    /// The one text that a word becomes: neither split nor taken for a pattern.
+    pub(crate) fn text(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Text {
+        let bits = self.word_bits(state, scope, word, Tilde::First);
+        self.text_of(&bits)
+    }
+
+    /// The same for the right side of an assignment.
+    pub(crate) fn assigned(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Text {
+        let bits = self.word_bits(state, scope, word, Tilde::Assigned);
+        self.text_of(&bits)
+    }
+
+    /// The same for the body of a heredoc, where a tilde is a tilde.
+    pub(crate) fn document(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Text {
+        let bits = self.word_bits(state, scope, word, Tilde::Nowhere);
+        self.text_of(&bits)
+    }
+
+    /// The pattern that a word is. `None` when it is not known.
+    fn pattern(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Option<Pattern> {
+        let bits = self.word_bits(state, scope, word, Tilde::First);
+        let mut marks = Vec::new();
+        for bit in &bits {
+            match bit {
+                Bit::Text { text, how } => {
+                    let quoted = *how == How::Quoted;
+                    marks.extend(text.chars().map(|char| Mark { char, quoted }));
+                }
+                Bit::Unknown { .. } => return None,
+                Bit::Break => marks.push(Mark { char: ' ', quoted: true }),
+            }
+        }
+        Pattern::new(&marks)
+    }
+
+    fn text_of(&mut self, bits: &[Bit]) -> Text {
+        let text = fields::text_of(bits);
+        self.work.spend_bytes(text.len());
+        text
+    }
+
+    fn word_bits(&mut self, state: &mut State, scope: &Scope, word: &Word, tilde: Tilde) -> Vec<Bit> {
+        let segments: Vec<Segment<'_>> = word
+            .parts
+            .iter()
+            .map(|part| match part {
+                Part::Text { text, quoted } => Segment::Text { text: text.clone(), quoted: *quoted },
+                part => Segment::Part(part),
+            })
+            .collect();
+        self.bits(state, scope, &segments, tilde)
+    }
+
+    fn split(&mut self, state: &mut State, bits: &[Bit]) -> Vec<Arg> {
+        let needs_separators = bits.iter().any(|bit| matches!(bit, Bit::Text { how: How::Expanded, .. }));
+        let separators = if needs_separators { self.separators(state) } else { Some(String::new()) };
+        let splitting = Splitting {
+            separators: separators.as_deref(),
+            literal_patterns: state.options.literal_patterns,
+            whole: state.options.dialect == Dialect::Zsh,
+        };
+        let made = fields::fields(bits, splitting);
+        let bytes: usize = bits
+            .iter()
+            .map(|bit| match bit {
+                Bit::Text { text, .. } => text.len(),
+                Bit::Unknown { .. } | Bit::Break => 1,
+            })
+            .sum();
+        self.work.spend_bytes(bytes);
+        self.work.spend(made.len() as u64);
+        made
+    }
+
+    /// `IFS`, when it is known.
+    pub(crate) fn separators(&mut self, state: &mut State) -> Option<String> {
+        match self.pick(state, "IFS") {
+            Value::Scalar(text) => text.as_str().map(str::to_owned),
+            Value::Unset => Some(" \t\n".to_owned()),
+            Value::Array(_) | Value::Unknown(_) => None,
+        }
+    }
+
+    fn bits(&mut self, state: &mut State, scope: &Scope, segments: &[Segment<'_>], tilde: Tilde) -> Vec<Bit> {
+        let mut bits = Vec::new();
+        if !self.enter() {
+            bits.push(Bit::Unknown { why: Why::Nesting, written: String::new(), quoted: false });
+            return bits;
+        }
+        let mut assigned = tilde == Tilde::Assigned;
+        for (at, segment) in segments.iter().enumerate() {
+            let last = at + 1 == segments.len();
+            match segment {
+                Segment::Text { text, quoted: true } => {
+                    bits.push(Bit::Text { text: text.clone(), how: How::Quoted });
+                }
+                Segment::Text { text, quoted: false } if tilde == Tilde::Nowhere || !text.contains('~') => {
+                    bits.push(Bit::Text { text: text.clone(), how: How::Written });
+                    assigned |= at == 0 && looks_assigned(text);
+                }
+                Segment::Text { text, quoted: false } => {
+                    assigned |= at == 0 && looks_assigned(text);
+                    bits.extend(self.tildes(state, text, at == 0, assigned, last));
+                }
+                Segment::Part(part) => self.part(state, scope, part, &mut bits),
+            }
+            if self.work.is_over() {
+                bits.push(Bit::Unknown { why: Why::Budget, written: String::new(), quoted: false });
+                break;
+            }
+        }
+        self.leave();
+        bits
+    }
+
+    fn part(&mut self, state: &mut State, scope: &Scope, part: &Part, bits: &mut Vec<Bit>) {
+        self.work.spend(1);
+        match part {
+            Part::Text { text, quoted } => {
+                let how = if *quoted { How::Quoted } else { How::Written };
+                bits.push(Bit::Text { text: text.clone(), how });
+            }
+            Part::Parameter { parameter, quoted } => {
+                bits.extend(self.parameter(state, scope, parameter, *quoted));
+            }
+            Part::Command { body, quoted } => {
+                let text = self.substitution(state, scope, body);
+                bits.extend(Bit::of_text(&text, *quoted));
+            }
+            Part::Process { body, written } => {
+                let number = self.process(state, scope, body, *written);
+                bits.push(Bit::Text { text: format!("/dev/fd/{number}"), how: How::Quoted });
+            }
+            Part::Arithmetic { expression, quoted } => match self.arithmetic(state, scope, expression) {
+                Some(number) => bits.extend(Bit::of_text(&Text::known(number.to_string()), *quoted)),
+                None => {
+                    let written = crate::text::cut(&format!("$(({}))", expression.text));
+                    // A number has nothing that splits it.
+                    bits.push(Bit::Unknown { why: Why::Arithmetic, written, quoted: true });
+                }
+            },
+            Part::Hole(hole) => {
+                let written = crate::text::cut(scope.source.written(hole.span));
+                self.gap(scope, Role::Operand, hole.why, &written, hole.span);
+                bits.push(Bit::Unknown { why: hole.why, written, quoted: false });
+            }
+        }
+    }
+
+    /// What commands write, without the newlines at the end.
+    fn substitution(&mut self, state: &mut State, scope: &Scope, body: &Script) -> Text {
+        let written = || crate::text::cut(&format!("$({})", scope.source.written(body.span).trim()));
+        let texts = self.output_of(state, scope, body);
+        let text = match self.choices.choose(texts.len()) {
+            Some(at) => texts.into_iter().nth(at).unwrap_or_default().without_last_newlines(),
+            None => return Text::unknown(Why::Budget, written()),
+        };
+        match text.pieces() {
+            [castellan_programs::Piece::Unknown { why, .. }] => Text::unknown(*why, written()),
+            _ => text,
+        }
+    }
+
+    /// Walks commands in a copy of the shell and returns the texts that they may write.
+    fn output_of(&mut self, state: &mut State, scope: &Scope, body: &Script) -> Vec<Text> {
+        let mut inner = self.fork(state);
+        let at = inner.begin_collecting();
+        inner.set_descriptor(1, Descriptor::Collected(at));
+        let mut scope = scope.with_origin(Origin::Substitution);
+        scope.redirects = Rc::default();
+        scope.pipe_from = None;
+        scope.background = false;
+        self.script(&mut inner, &scope, body);
+        state.status = inner.status;
+        inner.collected_at(at)
+    }
+
+    /// `<( )` and `>( )`: the descriptor that stands for it.
+    fn process(&mut self, state: &mut State, scope: &Scope, body: &Script, written: bool) -> u32 {
+        let number = self.next_descriptor();
+        let descriptor = if written {
+            let collected = state.begin_collecting();
+            let process = Rc::new(Process {
+                body: body.clone(),
+                source: Rc::clone(&scope.source),
+                collected,
+                number: self.processes.len(),
+            });
+            self.work.spend_bytes(scope.source.written(body.span).len());
+            self.processes.push((Rc::clone(&process), crate::walk::Reading::Waiting));
+            Descriptor::Process(process)
+        } else {
+            let status = state.status;
+            let texts = self.output_of(state, scope, body);
+            state.status = status;
+            match self.choices.choose(texts.len()) {
+                Some(at) => Descriptor::Input(Rc::new(texts.into_iter().nth(at).unwrap_or_default())),
+                None => Descriptor::Input(Rc::new(Text::unknown(Why::Budget, ""))),
+            }
+        };
+        state.set_descriptor(number, descriptor);
+        number
+    }
+
+    /// The value of a variable. One that may have several gets one of them, and keeps it in this reading of the command.
+    pub(crate) fn pick(&mut self, state: &mut State, name: &str) -> Value {
+        let Some(name) = state.meant(name) else { return Value::Unknown(Why::Dynamic) };
+        let Some(variable) = state.variables.get(&name) else { return state.absent() };
+        if let [value] = variable.values.as_slice() {
+            return value.clone();
+        }
+        let Some(at) = self.choices.choose(variable.values.len()) else {
+            return Value::Unknown(Why::Budget);
+        };
+        let value = variable.values.get(at).cloned().unwrap_or(Value::Unset);
+        state.change(&name, |variable| variable.values = vec![value.clone()]);
+        value
+    }
+
+    /// What stands at a place of the source, for people.
+    fn written(scope: &Scope, span: Span, name: &str) -> String {
+        match scope.source.written(span) {
+            "" => format!("${{{name}}}"),
+            written => crate::text::cut(written),
+        }
+    }
+}
+
+/// Whether unquoted text begins as an assignment does: bash expands `~` after its `=` even in an argument.
+fn looks_assigned(text: &str) -> bool {
+    let Some((name, _)) = text.split_once('=') else { return false };
+    let name = name.strip_suffix('+').unwrap_or(name);
+    name.starts_with(|one: char| one.is_ascii_alphabetic() || one == '_')
+        && name.chars().all(|one| one.is_ascii_alphanumeric() || one == '_')
+}

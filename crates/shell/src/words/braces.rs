@@ -1,0 +1,230 @@
+//! Brace expansion: `a{b,c}` to `ab ac`, `{1..3}` to `1 2 3`. It comes before every other expansion and sees parameters and
+//! substitutions only as something that stands in a word.
+
+use crate::limits::BRACES_MAX;
+use crate::tree::{Part, Word};
+
+/// A piece of a word during brace expansion: a character, or a part that is expanded later.
+#[derive(Debug, Clone)]
+pub(crate) enum Segment<'a> {
+    /// Text.
+    Text {
+        text: String,
+        quoted: bool,
+    },
+    /// Any other part.
+    Part(&'a Part),
+}
+
+/// The words that the braces of a word make. `None` when they are more than the limit.
+pub(crate) fn expand(word: &Word) -> Option<Vec<Vec<Segment<'_>>>> {
+    let has_brace = word
+        .parts
+        .iter()
+        .any(|part| matches!(part, Part::Text { text, quoted: false } if text.contains('{')));
+    if !has_brace {
+        return Some(vec![word.parts.iter().map(segment).collect()]);
+    }
+    let mut atoms = Vec::new();
+    for part in &word.parts {
+        match part {
+            Part::Text { text, quoted: false } => {
+                atoms.extend(text.chars().map(Atom::Char));
+            }
+            part => atoms.push(Atom::Whole(segment(part))),
+        }
+    }
+    let matched = matching(&atoms);
+    let words = sequence(&atoms, &matched, 0, atoms.len())?;
+    Some(words.into_iter().map(joined).collect())
+}
+
+fn segment(part: &Part) -> Segment<'_> {
+    match part {
+        Part::Text { text, quoted } => Segment::Text { text: text.clone(), quoted: *quoted },
+        part => Segment::Part(part),
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Atom<'a> {
+    Char(char),
+    Whole(Segment<'a>),
+}
+
+/// For each opening brace, where its partner stands.
+fn matching(atoms: &[Atom<'_>]) -> Vec<Option<usize>> {
+    let mut matched = vec![None; atoms.len()];
+    let mut open = Vec::new();
+    for (at, atom) in atoms.iter().enumerate() {
+        match atom {
+            Atom::Char('{') => open.push(at),
+            Atom::Char('}') => {
+                if let Some(begin) = open.pop()
+                    && let Some(slot) = matched.get_mut(begin)
+                {
+                    *slot = Some(at);
+                }
+            }
+            Atom::Char(_) | Atom::Whole(_) => {}
+        }
+    }
+    matched
+}
+
+type Made<'a> = Vec<Vec<Atom<'a>>>;
+
+/// The words that the atoms of a range make. Its depth is that of the braces, which [`BRACES_MAX`] bounds: each level that
+/// is entered holds a comma or a range and so doubles nothing by itself, but `{a,{a,{a,` is cut by the depth check.
+fn sequence<'a>(atoms: &[Atom<'a>], matched: &[Option<usize>], from: usize, to: usize) -> Option<Made<'a>> {
+    nested(atoms, matched, from, to, 0)
+}
+
+/// Braces inside each other that are still followed.
+const DEPTH_MAX: usize = 24;
+
+/// Characters of all words that one word makes.
+const ATOMS_MAX: usize = 16 * 1024;
+
+/// Characters between the braces of a range.
+const RANGE_MAX: usize = 64;
+
+fn nested<'a>(
+    atoms: &[Atom<'a>],
+    matched: &[Option<usize>],
+    from: usize,
+    to: usize,
+    depth: usize,
+) -> Option<Made<'a>> {
+    if depth > DEPTH_MAX {
+        return None;
+    }
+    let mut words: Made<'a> = vec![Vec::new()];
+    let mut at = from;
+    while at < to {
+        let atom = atoms.get(at)?;
+        let close = matched.get(at).copied().flatten().filter(|close| *close < to);
+        if let (Atom::Char('{'), Some(close)) = (atom, close)
+            && let Some(inner) = choices(atoms, matched, at + 1, close, depth)
+        {
+            let inner = inner?;
+            if words.len().saturating_mul(inner.len()) > BRACES_MAX {
+                return None;
+            }
+            words = words
+                .iter()
+                .flat_map(|word| inner.iter().map(move |end| word.iter().chain(end).cloned().collect()))
+                .collect();
+            at = close + 1;
+            continue;
+        }
+        for word in &mut words {
+            word.push(atom.clone());
+        }
+        if words.len() > 1 && words.len().saturating_mul(words.first().map_or(0, Vec::len)) > ATOMS_MAX {
+            return None;
+        }
+        at += 1;
+    }
+    Some(words)
+}
+
+/// What stands between two braces: `None` when it is no expansion, `Some(None)` when it is too large.
+#[expect(clippy::option_option, reason = "no expansion and one that is too large are different answers")]
+fn choices<'a>(
+    atoms: &[Atom<'a>],
+    matched: &[Option<usize>],
+    from: usize,
+    to: usize,
+    depth: usize,
+) -> Option<Option<Made<'a>>> {
+    let mut commas = Vec::new();
+    let mut at = from;
+    while at < to {
+        match atoms.get(at) {
+            Some(Atom::Char('{')) => at = matched.get(at).copied().flatten().unwrap_or(at),
+            Some(Atom::Char(',')) => commas.push(at),
+            Some(Atom::Char(_) | Atom::Whole(_)) | None => {}
+        }
+        at += 1;
+    }
+    if commas.is_empty() {
+        return range(atoms, from, to);
+    }
+    let mut all = Vec::new();
+    let mut begin = from;
+    for end in commas.into_iter().chain([to]) {
+        match nested(atoms, matched, begin, end, depth + 1) {
+            Some(words) => all.extend(words),
+            None => return Some(None),
+        }
+        if all.len() > BRACES_MAX {
+            return Some(None);
+        }
+        begin = end + 1;
+    }
+    Some(Some(all))
+}
+
+/// `1..5`, `a..e`, `01..10..3`.
+#[expect(clippy::option_option, reason = "no range and one that is too large are different answers")]
+fn range<'a>(atoms: &[Atom<'a>], from: usize, to: usize) -> Option<Option<Made<'a>>> {
+    if to.saturating_sub(from) > RANGE_MAX {
+        return None;
+    }
+    let mut text = String::new();
+    for atom in atoms.get(from..to)? {
+        match atom {
+            Atom::Char(one) => text.push(*one),
+            Atom::Whole(_) => return None,
+        }
+    }
+    let mut parts = text.split("..");
+    let (first, last, step) = (parts.next()?, parts.next()?, parts.next());
+    if parts.next().is_some() {
+        return None;
+    }
+    let step: i64 = match step {
+        Some(step) => step.parse().ok()?,
+        None => 1,
+    };
+    let step = if step == 0 { 1 } else { step.unsigned_abs() };
+    let letters = |text: &str| {
+        let mut chars = text.chars();
+        chars.next().filter(|one| one.is_ascii_alphabetic() && chars.next().is_none())
+    };
+    let (begin, end, number) = match (first.parse::<i64>(), last.parse::<i64>()) {
+        (Ok(begin), Ok(end)) => (begin, end, true),
+        _ => (i64::from(u32::from(letters(first)?)), i64::from(u32::from(letters(last)?)), false),
+    };
+    if begin.abs_diff(end) / step >= BRACES_MAX as u64 {
+        return Some(None);
+    }
+    let padded = |text: &str| text.trim_start_matches('-').starts_with('0') && text.trim_start_matches('-').len() > 1;
+    let width = if padded(first) || padded(last) { first.len().max(last.len()) } else { 0 };
+    let mut words = Vec::new();
+    for round in 0..=begin.abs_diff(end) / step {
+        let distance = i64::try_from(round.saturating_mul(step)).ok()?;
+        let value = if begin <= end { begin + distance } else { begin - distance };
+        let text = if number {
+            format!("{value:0width$}")
+        } else {
+            u32::try_from(value).ok().and_then(char::from_u32).map(String::from)?
+        };
+        words.push(text.chars().map(Atom::Char).collect());
+    }
+    Some(Some(words))
+}
+
+/// Characters that stand together become text again.
+fn joined(atoms: Vec<Atom<'_>>) -> Vec<Segment<'_>> {
+    let mut segments: Vec<Segment<'_>> = Vec::new();
+    for atom in atoms {
+        match (segments.last_mut(), atom) {
+            (Some(Segment::Text { text, quoted: false }), Atom::Char(one)) => text.push(one),
+            (_, Atom::Char(one)) => segments.push(Segment::Text { text: one.to_string(), quoted: false }),
+            (_, Atom::Whole(segment)) => segments.push(segment),
+        }
+    }
+    segments
+}

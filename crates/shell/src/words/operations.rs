@@ -1,0 +1,356 @@
+//! What `${x:-word}`, `${x#pattern}`, `${x/a/b}` and their like do with a parameter's value. It must not know where the value
+//! came from.
+
+use castellan_event::Why;
+
+use super::fields::Bit;
+use super::parameters::{At, Got};
+use crate::literals::{ansi_quoted, shell_quoted};
+use crate::patterns::Pattern;
+use crate::scope::Scope;
+use crate::state::{Key, State, Value};
+use crate::text::Text;
+use crate::tree::{Operation, Parameter, ReplaceAt, Substitute, Word};
+use crate::walk::Walker;
+
+/// Comparisons of a character with a step of a pattern, for one operation.
+const COMPARISONS_MAX: usize = 1 << 18;
+
+impl Walker {
+    #[expect(clippy::too_many_arguments, reason = "each is a different thing, and nothing else holds them together")]
+    pub(super) fn operate(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        parameter: &Parameter,
+        (name, index): (&str, &At),
+        got: Got,
+        quoted: bool,
+        written: &str,
+    ) -> Vec<Bit> {
+        let made = match &parameter.operation {
+            Operation::Value | Operation::Keys | Operation::Names => got,
+            Operation::Length => match got {
+                Got::Unset => Got::One(Text::known("0")),
+                Got::Many { values, .. } => Got::One(Text::known(values.len().to_string())),
+                Got::One(text) => match text.as_str() {
+                    Some(known) => Got::One(Text::known(known.chars().count().to_string())),
+                    None => Got::Unknown { why: Why::Expansion, several: false },
+                },
+                Got::Unknown { why, .. } => Got::Unknown { why, several: false },
+            },
+            Operation::Substitute { kind, colon, word } => {
+                return self.substitute(state, scope, (name, index), got, (*kind, *colon, word), quoted, written);
+            }
+            Operation::Remove { suffix, longest, pattern } => {
+                let pattern = self.pattern(state, scope, pattern);
+                self.each(got, written, |text| {
+                    removed(text, pattern.as_ref()?, *suffix, *longest)
+                })
+            }
+            Operation::Replace { at, pattern, replacement } => {
+                let pattern = self.pattern(state, scope, pattern);
+                let replacement = replacement.as_ref().map(|word| self.text(state, scope, word));
+                let replacement = replacement.unwrap_or_default();
+                self.each(got, written, |text| replaced(text, pattern.as_ref()?, replacement.as_str()?, *at))
+            }
+            Operation::Case { upper, all, pattern } => {
+                let only = pattern.as_ref().map(|word| self.pattern(state, scope, word));
+                self.each(got, written, |text| match &only {
+                    Some(None) => None,
+                    Some(Some(pattern)) => Some(cased(text, *upper, *all, Some(pattern))),
+                    None => Some(cased(text, *upper, *all, None)),
+                })
+            }
+            Operation::Slice { offset, length } => {
+                let offset = self.text(state, scope, offset);
+                let offset = offset.as_str().and_then(|text| self.number(state, scope, text));
+                let length = length.as_ref().map(|word| self.text(state, scope, word));
+                let length = match &length {
+                    None => Some(None),
+                    Some(text) => text.as_str().and_then(|text| self.number(state, scope, text)).map(Some),
+                };
+                let name_of_shell = matches!(name, "@" | "*").then(|| (*state.name).clone());
+                match (offset, length) {
+                    (Some(offset), Some(length)) => self.sliced(got, written, offset, length, name_of_shell),
+                    _ => unknown_from(got),
+                }
+            }
+            Operation::Transform(letter) => self.transformed(state, scope, got, *letter, written, parameter.span),
+        };
+        self.bits_of(state, made, quoted, written)
+    }
+
+    /// Commands in the words of an operation run even where its result is not known.
+    pub(super) fn operand_words(&mut self, state: &mut State, scope: &Scope, operation: &Operation) {
+        let words: Vec<&Word> = match operation {
+            Operation::Value
+            | Operation::Length
+            | Operation::Keys
+            | Operation::Names
+            | Operation::Transform(_) => Vec::new(),
+            Operation::Substitute { word, .. } => vec![word],
+            Operation::Remove { pattern, .. } => vec![pattern],
+            Operation::Replace { pattern, replacement, .. } => {
+                std::iter::once(pattern).chain(replacement).collect()
+            }
+            Operation::Case { pattern, .. } => pattern.iter().collect(),
+            Operation::Slice { offset, length } => std::iter::once(offset).chain(length).collect(),
+        };
+        for word in words {
+            self.text(state, scope, word);
+        }
+    }
+
+    /// `${x-word}`, `${x:=word}`, `${x+word}`, `${x?word}`.
+    #[expect(clippy::too_many_arguments, reason = "each is a different thing, and nothing else holds them together")]
+    fn substitute(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        (name, index): (&str, &At),
+        got: Got,
+        (kind, colon, word): (Substitute, bool, &Word),
+        quoted: bool,
+        written: &str,
+    ) -> Vec<Bit> {
+        // `Some(true)`: there is a value; `None`: it depends.
+        let there = match &got {
+            Got::Unset => Some(false),
+            Got::One(text) if colon && text.as_str() == Some("") => Some(false),
+            Got::One(text) if colon && !text.has_text() => None,
+            Got::One(_) => Some(true),
+            Got::Many { values, .. } => Some(match values.as_slice() {
+                [] => false,
+                [one] if colon => one.as_str() != Some(""),
+                _ => true,
+            }),
+            Got::Unknown { .. } => None,
+        };
+        let there = match there {
+            Some(there) => there,
+            // Both are possible, and each is a reading of its own.
+            None => match self.choices.choose(2) {
+                Some(choice) => choice == 1,
+                None => {
+                    self.text(state, scope, word);
+                    let got = Got::Unknown { why: Why::Budget, several: !quoted };
+                    return self.bits_of(state, got, quoted, written);
+                }
+            },
+        };
+        match (kind, there) {
+            (Substitute::Default | Substitute::Assign | Substitute::Error, true) => {
+                self.bits_of(state, got, quoted, written)
+            }
+            (Substitute::Alternative, false) => Bit::of_text(&Text::default(), quoted),
+            (Substitute::Error, false) => {
+                self.text(state, scope, word);
+                vec![Bit::Unknown { why: Why::Variable, written: written.to_owned(), quoted }]
+            }
+            (Substitute::Default, false) | (Substitute::Alternative, true) => {
+                let bits = self.word_bits(state, scope, word, super::Tilde::First);
+                bits.into_iter().map(|bit| if quoted { bit.quoted() } else { bit.expanded() }).collect()
+            }
+            (Substitute::Assign, false) => {
+                let text = self.text(state, scope, word);
+                match index {
+                    At::Whole => state.set(name, Value::Scalar(text.clone())),
+                    At::Key(key) => self.set_element(state, name, key.clone(), text.clone(), false),
+                    At::Each | At::Joined | At::Unknown => state.set(name, Value::Unknown(Why::Expansion)),
+                }
+                Bit::of_text(&text, quoted)
+            }
+        }
+    }
+
+    /// Changes every value; what is not known stays so.
+    fn each(&mut self, got: Got, written: &str, change: impl Fn(&str) -> Option<String>) -> Got {
+        let mut changed = |text: &Text| match text.as_str() {
+            Some(known) => {
+                self.work.spend_bytes(known.len().saturating_mul(4));
+                change(known).map_or_else(|| Text::unknown(Why::Expansion, written), Text::known)
+            }
+            None => Text::unknown(text.why().unwrap_or(Why::Expansion), written),
+        };
+        match got {
+            Got::Unset => Got::One(changed(&Text::default())),
+            Got::One(text) => Got::One(changed(&text)),
+            Got::Many { values, joined } => Got::Many { values: values.iter().map(changed).collect(), joined },
+            Got::Unknown { .. } => got,
+        }
+    }
+
+    fn sliced(
+        &mut self,
+        got: Got,
+        written: &str,
+        offset: i64,
+        length: Option<i64>,
+        name_of_shell: Option<Text>,
+    ) -> Got {
+        match got {
+            Got::Many { mut values, joined } => {
+                // `${@:0}` begins with the shell's name.
+                let offset = match name_of_shell {
+                    Some(name) if offset == 0 => {
+                        values.insert(0, name);
+                        0
+                    }
+                    Some(_) if offset > 0 => offset - 1,
+                    Some(_) | None => offset,
+                };
+                let Some((begin, end)) = bounds(values.len(), offset, length) else {
+                    return Got::Many { values: Vec::new(), joined };
+                };
+                Got::Many { values: values.get(begin..end).unwrap_or_default().to_vec(), joined }
+            }
+            Got::Unset | Got::One(_) | Got::Unknown { .. } => self.each(got, written, |text| {
+                let count = text.chars().count();
+                let Some((begin, end)) = bounds(count, offset, length) else { return Some(String::new()) };
+                Some(text.chars().take(end).skip(begin).collect())
+            }),
+        }
+    }
+
+    fn transformed(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        got: Got,
+        letter: char,
+        written: &str,
+        span: crate::tree::Span,
+    ) -> Got {
+        if letter == 'P' {
+            // A prompt is expanded like text in double quotes: what stands in it runs.
+            if let Got::One(text) = &got
+                && let Some(known) = text.as_str()
+                && known.contains(['`', '$'])
+            {
+                let code = Text::known(format!(": \"{known}\""));
+                self.run_text(state, scope, &code, crate::found::Origin::Argument, span);
+            }
+            return unknown_from(got);
+        }
+        self.each(got, written, |text| match letter {
+            'Q' => Some(shell_quoted(text)),
+            'E' => ansi_quoted(text),
+            'U' => Some(text.to_uppercase()),
+            'L' => Some(text.to_lowercase()),
+            'u' => Some(cased(text, true, false, None)),
+            _ => None,
+        })
+    }
+
+    /// Sets one element of an array.
+    pub(crate) fn set_element(&mut self, state: &mut State, name: &str, key: Key, text: Text, append: bool) {
+        let mut elements = match self.pick(state, name) {
+            Value::Array(elements) => (*elements).clone(),
+            Value::Scalar(text) => std::iter::once((Key::Number(0), text)).collect(),
+            Value::Unset => std::collections::BTreeMap::default(),
+            Value::Unknown(why) => {
+                state.set(name, Value::Unknown(why));
+                return;
+            }
+        };
+        self.work.spend(elements.len() as u64);
+        let element = elements.entry(key).or_default();
+        if append {
+            element.push(&text);
+        } else {
+            *element = text;
+        }
+        state.set(name, Value::Array(std::rc::Rc::new(elements)));
+    }
+}
+
+fn unknown_from(got: Got) -> Got {
+    match got {
+        Got::Unknown { .. } => got,
+        Got::Many { joined, .. } => Got::Unknown { why: Why::Expansion, several: !joined },
+        Got::Unset | Got::One(_) => Got::Unknown { why: Why::Expansion, several: false },
+    }
+}
+
+/// From where to where `offset:length` reaches among so many.
+fn bounds(count: usize, offset: i64, length: Option<i64>) -> Option<(usize, usize)> {
+    let count = i64::try_from(count).ok()?;
+    let begin = if offset < 0 { count.checked_add(offset)? } else { offset };
+    if begin < 0 || begin > count {
+        return None;
+    }
+    let end = match length {
+        None => count,
+        Some(length) if length < 0 => count.checked_add(length)?,
+        Some(length) => begin.saturating_add(length).min(count),
+    };
+    Some((usize::try_from(begin).ok()?, usize::try_from(end.max(begin)).ok()?))
+}
+
+fn too_much(text: &[char], pattern: &Pattern) -> bool {
+    text.len().saturating_mul(text.len()).saturating_mul(pattern.len().max(1)) > COMPARISONS_MAX
+}
+
+fn removed(text: &str, pattern: &Pattern, suffix: bool, longest: bool) -> Option<String> {
+    let chars: Vec<char> = text.chars().collect();
+    if too_much(&chars, pattern) {
+        return None;
+    }
+    let rest = if suffix {
+        pattern.suffix(&chars, longest).map_or(chars.as_slice(), |at| chars.get(..at).unwrap_or_default())
+    } else {
+        pattern.prefix(&chars, longest).map_or(chars.as_slice(), |at| chars.get(at..).unwrap_or_default())
+    };
+    Some(rest.iter().collect())
+}
+
+fn replaced(text: &str, pattern: &Pattern, replacement: &str, at: ReplaceAt) -> Option<String> {
+    let chars: Vec<char> = text.chars().collect();
+    if too_much(&chars, pattern) || replacement.contains('&') {
+        return None;
+    }
+    match at {
+        ReplaceAt::Start => Some(match pattern.prefix(&chars, true) {
+            Some(end) => replacement.chars().chain(chars.into_iter().skip(end)).collect(),
+            None => text.to_owned(),
+        }),
+        ReplaceAt::End => Some(match pattern.suffix(&chars, true) {
+            Some(begin) => chars.into_iter().take(begin).chain(replacement.chars()).collect(),
+            None => text.to_owned(),
+        }),
+        ReplaceAt::First | ReplaceAt::All => {
+            let mut made = String::new();
+            let mut from = 0;
+            let mut done = false;
+            while from < chars.len() {
+                let rest = chars.get(from..).unwrap_or_default();
+                match pattern.prefix(rest, true) {
+                    Some(length) if length > 0 && !done => {
+                        made.push_str(replacement);
+                        from += length;
+                        done = at == ReplaceAt::First;
+                    }
+                    Some(_) | None => {
+                        made.extend(rest.first());
+                        from += 1;
+                    }
+                }
+            }
+            Some(made)
+        }
+    }
+}
+
+fn cased(text: &str, upper: bool, all: bool, only: Option<&Pattern>) -> String {
+    let mut made = String::with_capacity(text.len());
+    for (at, one) in text.chars().enumerate() {
+        let changes = (all || at == 0) && only.is_none_or(|pattern| pattern.fits(&[one]));
+        match (changes, upper) {
+            (false, _) => made.push(one),
+            (true, true) => made.extend(one.to_uppercase()),
+            (true, false) => made.extend(one.to_lowercase()),
+        }
+    }
+    made
+}

@@ -1,0 +1,258 @@
+//! Parameters: the value of `$x`, `${x[1]}`, `$@`, `${!x}`, before anything is done with it. It must not know operations.
+
+use castellan_event::Why;
+
+use super::fields::Bit;
+use crate::scope::Scope;
+use crate::state::{Key, State, Value};
+use crate::text::Text;
+use crate::tree::{Index, Operation, Parameter, Word};
+use crate::walk::Walker;
+
+/// What a parameter stands for.
+#[derive(Debug, Clone)]
+pub(super) enum Got {
+    /// Nothing: it is not set.
+    Unset,
+    /// One text.
+    One(Text),
+    /// Several: `$@`, `${a[@]}`; `joined` for `$*` and `${a[*]}`.
+    Many {
+        values: Vec<Text>,
+        joined: bool,
+    },
+    /// Anything. `several`: also in quotes it may be no argument, or more than one.
+    Unknown {
+        why: Why,
+        several: bool,
+    },
+}
+
+/// Variables that the shell changes by itself.
+const CHANGING: &[&str] = &[
+    "RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "LINENO", "BASHPID", "BASH_COMMAND",
+    "BASH_ARGV", "FUNCNAME", "PIPESTATUS", "PPID", "_",
+];
+
+impl Walker {
+    /// The bits that a parameter with its operation becomes.
+    pub(super) fn parameter(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        parameter: &Parameter,
+        quoted: bool,
+    ) -> Vec<Bit> {
+        let written = Self::written(scope, parameter.span, &parameter.name);
+        if matches!(parameter.operation, Operation::Names | Operation::Keys) {
+            let got = self.names_or_keys(state, parameter);
+            return self.bits_of(state, got, quoted, &written);
+        }
+        let Some((name, index)) = self.named(state, scope, parameter) else {
+            let got = Got::Unknown { why: Why::Variable, several: false };
+            self.operand_words(state, scope, &parameter.operation);
+            return self.bits_of(state, got, quoted, &written);
+        };
+        let got = self.look_up(state, &name, &index);
+        self.operate(state, scope, parameter, (&name, &index), got, quoted, &written)
+    }
+
+    /// Which parameter is meant, when `${!x}` names another one. `None`: not known.
+    fn named(&mut self, state: &mut State, scope: &Scope, parameter: &Parameter) -> Option<(String, At)> {
+        let index = match &parameter.index {
+            None => At::Whole,
+            Some(Index::Each) => At::Each,
+            Some(Index::Joined) => At::Joined,
+            Some(Index::At(word)) => match self.key(state, scope, &parameter.name, word) {
+                Some(key) => At::Key(key),
+                None => At::Unknown,
+            },
+        };
+        if !parameter.indirect {
+            return Some((parameter.name.clone(), index));
+        }
+        // With a name reference `${!x}` is the name that it refers to.
+        if state.variable(&parameter.name).is_some_and(|variable| variable.attributes.reference) {
+            return None;
+        }
+        let Got::One(text) = self.look_up(state, &parameter.name, &index) else { return None };
+        let text = text.as_str()?.to_owned();
+        match text.split_once('[') {
+            None if is_parameter(&text) => Some((text, At::Whole)),
+            None => None,
+            Some((name, index)) => {
+                let at = match index.strip_suffix(']')? {
+                    "@" => At::Each,
+                    "*" => At::Joined,
+                    number => At::Key(Key::Number(number.parse().ok()?)),
+                };
+                Some((name.to_owned(), at))
+            }
+        }
+    }
+
+    /// The key of an element: arithmetic for arrays, text for `declare -A`.
+    pub(crate) fn key(&mut self, state: &mut State, scope: &Scope, name: &str, word: &Word) -> Option<Key> {
+        let meant = state.meant(name)?;
+        let keyed = state.variable(&meant).is_some_and(|variable| variable.attributes.keyed);
+        let text = self.text(state, scope, word);
+        let text = text.as_str()?;
+        if keyed {
+            return Some(Key::Name(text.to_owned()));
+        }
+        let number = self.number(state, scope, text)?;
+        if number >= 0 {
+            return Some(Key::Number(number));
+        }
+        // From the end.
+        match self.pick(state, name) {
+            Value::Array(elements) => match elements.keys().next_back() {
+                Some(Key::Number(last)) => Some(Key::Number(last + 1 + number)),
+                Some(Key::Name(_)) | None => None,
+            },
+            Value::Scalar(_) | Value::Unset | Value::Unknown(_) => None,
+        }
+    }
+
+    pub(super) fn look_up(&mut self, state: &mut State, name: &str, index: &At) -> Got {
+        match name {
+            "@" | "*" => {
+                return match &state.positionals {
+                    Some(values) => Got::Many { values: values.to_vec(), joined: name == "*" },
+                    None => Got::Unknown { why: Why::Parameter, several: name == "@" },
+                };
+            }
+            "#" => {
+                return match &state.positionals {
+                    Some(values) => Got::One(Text::known(values.len().to_string())),
+                    None => Got::Unknown { why: Why::Parameter, several: false },
+                };
+            }
+            "0" => return Got::One((*state.name).clone()),
+            "?" => {
+                return match state.status {
+                    Some(true) => Got::One(Text::known("0")),
+                    Some(false) | None => Got::Unknown { why: Why::Parameter, several: false },
+                };
+            }
+            "$" | "!" | "-" => return Got::Unknown { why: Why::Parameter, several: false },
+            digits if digits.starts_with(|one: char| one.is_ascii_digit()) => {
+                return match (&state.positionals, digits.parse::<usize>()) {
+                    (Some(values), Ok(number)) => {
+                        values.get(number.wrapping_sub(1)).map_or(Got::Unset, |text| Got::One(text.clone()))
+                    }
+                    _ => Got::Unknown { why: Why::Parameter, several: false },
+                };
+            }
+            changing if CHANGING.contains(&changing) && state.variable(changing).is_none() => {
+                return Got::Unknown { why: Why::Dynamic, several: false };
+            }
+            _ => {}
+        }
+        let several = *index == At::Each;
+        match (self.pick(state, name), index) {
+            (Value::Unknown(why), _) => Got::Unknown { why, several },
+            (Value::Unset, At::Each | At::Joined) => Got::Many { values: Vec::new(), joined: !several },
+            (Value::Unset, _) => Got::Unset,
+            (Value::Scalar(text), At::Each | At::Joined) => Got::Many { values: vec![text], joined: !several },
+            (Value::Scalar(text), At::Whole | At::Key(Key::Number(0))) => Got::One(text),
+            (Value::Array(elements), At::Each | At::Joined) => {
+                self.work.spend(elements.len() as u64);
+                if elements.len() > 1 && matches!(elements.keys().next(), Some(Key::Name(_))) {
+                    // The order of keyed elements is bash's own.
+                    return Got::Unknown { why: Why::Expansion, several };
+                }
+                Got::Many { values: elements.values().cloned().collect(), joined: !several }
+            }
+            (Value::Array(elements), At::Whole) => {
+                elements.get(&Key::Number(0)).map_or(Got::Unset, |text| Got::One(text.clone()))
+            }
+            (Value::Array(elements), At::Key(key)) => {
+                elements.get(key).map_or(Got::Unset, |text| Got::One(text.clone()))
+            }
+            (Value::Scalar(_), At::Key(_)) => Got::Unset,
+            (Value::Scalar(_) | Value::Array(_), At::Unknown) => {
+                Got::Unknown { why: Why::Expansion, several: false }
+            }
+        }
+    }
+
+    fn names_or_keys(&mut self, state: &mut State, parameter: &Parameter) -> Got {
+        let joined = parameter.index == Some(Index::Joined);
+        if parameter.operation == Operation::Names {
+            return Got::Unknown { why: Why::Expansion, several: true };
+        }
+        match self.pick(state, &parameter.name) {
+            Value::Array(elements) => {
+                self.work.spend(elements.len() as u64);
+                let names = elements.keys().map(|key| match key {
+                    Key::Number(number) => Text::known(number.to_string()),
+                    Key::Name(name) => Text::known(name.as_str()),
+                });
+                if elements.len() > 1 && matches!(elements.keys().next(), Some(Key::Name(_))) {
+                    return Got::Unknown { why: Why::Expansion, several: !joined };
+                }
+                Got::Many { values: names.collect(), joined }
+            }
+            Value::Scalar(_) => Got::Many { values: vec![Text::known("0")], joined },
+            Value::Unset => Got::Many { values: Vec::new(), joined },
+            Value::Unknown(why) => Got::Unknown { why, several: !joined },
+        }
+    }
+
+    /// What was got, as bits.
+    pub(super) fn bits_of(&mut self, state: &mut State, got: Got, quoted: bool, written: &str) -> Vec<Bit> {
+        match got {
+            Got::Unset => Bit::of_text(&Text::default(), quoted),
+            Got::One(text) => {
+                self.work.spend_bytes(text.len());
+                Bit::of_text(&text, quoted)
+            }
+            Got::Unknown { why, several } => {
+                vec![Bit::Unknown { why, written: written.to_owned(), quoted: quoted && !several }]
+            }
+            Got::Many { values, joined } => {
+                self.work.spend_bytes(values.iter().map(|text| text.len() + 1).sum());
+                if joined && quoted {
+                    let separators = self.separators(state);
+                    let between = match separators {
+                        Some(separators) => separators.chars().next().map(String::from).unwrap_or_default(),
+                        None => " ".to_owned(),
+                    };
+                    let mut all = Text::default();
+                    for (at, text) in values.iter().enumerate() {
+                        if at > 0 {
+                            all.push_str(&between);
+                        }
+                        all.push(text);
+                    }
+                    return Bit::of_text(&all, true);
+                }
+                let mut bits = Vec::new();
+                for (at, text) in values.iter().enumerate() {
+                    if at > 0 {
+                        bits.push(Bit::Break);
+                    }
+                    bits.extend(Bit::of_text(text, quoted));
+                }
+                bits
+            }
+        }
+    }
+}
+
+/// Which element is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum At {
+    /// No index.
+    Whole,
+    Each,
+    Joined,
+    Key(Key),
+    Unknown,
+}
+
+fn is_parameter(text: &str) -> bool {
+    matches!(text, "@" | "*" | "#" | "?" | "-" | "$" | "!")
+        || (!text.is_empty() && text.chars().all(|one| one.is_ascii_alphanumeric() || one == '_'))
+}

@@ -1,0 +1,70 @@
+//! Tilde expansion: `~`, `~+`, `~-`, `~user`. It must not know files: another user's directory stays unknown.
+
+use castellan_event::Why;
+
+use super::fields::{Bit, How};
+use crate::state::{State, Value};
+use crate::walk::Walker;
+
+impl Walker {
+    /// The bits of unquoted text that holds a tilde. `first`: it begins the word; `assigned`: a tilde counts after `:` and
+    /// after the first `=` too; `last`: the word ends with it.
+    pub(super) fn tildes(
+        &mut self,
+        state: &mut State,
+        text: &str,
+        first: bool,
+        assigned: bool,
+        last: bool,
+    ) -> Vec<Bit> {
+        let mut bits = Vec::new();
+        let mut plain = String::new();
+        let mut may_begin = first;
+        let mut seen_equals = false;
+        let mut rest = text;
+        while let Some(one) = rest.chars().next() {
+            let after = rest.get(one.len_utf8()..).unwrap_or_default();
+            if one == '~' && may_begin {
+                let end = after.find(|end| end == '/' || (assigned && end == ':'));
+                // A name that goes on in quotes or in an expansion is no name.
+                if end.is_some() || last {
+                    let (name, tail) = after.split_at_checked(end.unwrap_or(after.len())).unwrap_or((after, ""));
+                    if let Some(made) = self.tilde(state, name) {
+                        bits.push(Bit::Text { text: std::mem::take(&mut plain), how: How::Written });
+                        bits.extend(made);
+                        rest = tail;
+                        may_begin = false;
+                        continue;
+                    }
+                }
+            }
+            may_begin = assigned && (one == ':' || (one == '=' && !seen_equals));
+            seen_equals |= one == '=';
+            plain.push(one);
+            rest = after;
+        }
+        bits.push(Bit::Text { text: plain, how: How::Written });
+        bits
+    }
+
+    fn tilde(&mut self, state: &mut State, name: &str) -> Option<Vec<Bit>> {
+        let variable = match name {
+            "" => "HOME",
+            "+" => "PWD",
+            "-" => "OLDPWD",
+            name if name.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '_' | '-' | '.')) => {
+                let written = format!("~{name}");
+                return Some(vec![Bit::Unknown { why: Why::Expansion, written, quoted: true }]);
+            }
+            _ => return None,
+        };
+        match self.pick(state, variable) {
+            Value::Scalar(text) => Some(Bit::of_text(&text, true)),
+            // Without HOME the user database says where it is; the others stay as they are written.
+            Value::Unset if variable != "HOME" => None,
+            Value::Unset | Value::Unknown(_) | Value::Array(_) => {
+                Some(vec![Bit::Unknown { why: Why::Variable, written: format!("~{name}"), quoted: true }])
+            }
+        }
+    }
+}

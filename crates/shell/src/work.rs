@@ -1,0 +1,35 @@
+//! [`Work`]: how much was done, in units that do not depend on a clock: the same text gives the same answer on any machine.
+
+use crate::limits::{BYTES_PER_WORK, WORK_MAX};
+
+/// The work that is left.
+#[derive(Debug)]
+pub(crate) struct Work {
+    left: u64,
+}
+
+impl Work {
+    pub(crate) fn new() -> Work {
+        Work { left: WORK_MAX }
+    }
+
+    /// Takes so many units off. False when there are none left.
+    pub(crate) fn spend(&mut self, units: u64) -> bool {
+        self.left = self.left.saturating_sub(units);
+        self.left > 0
+    }
+
+    /// The same for text that was made.
+    pub(crate) fn spend_bytes(&mut self, bytes: usize) -> bool {
+        self.spend(1 + bytes as u64 / BYTES_PER_WORK)
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.left == 0
+    }
+
+    /// What was done so far.
+    pub(crate) fn done(&self) -> u64 {
+        WORK_MAX - self.left
+    }
+}
