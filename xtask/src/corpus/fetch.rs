@@ -61,6 +61,7 @@ pub(crate) fn debian(lists: &Lists, scratch: &Path, items: &mut Items) -> anyhow
     for package in packages {
         let name = package.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let unpacked = scratch.join("unpacked");
+        std::fs::create_dir(&unpacked)?;
         run(Command::new("dpkg-deb").arg("-e").arg(&package).arg(unpacked.join("DEBIAN")))?;
         tree::maintainer_scripts(&unpacked.join("DEBIAN"), &name, items);
         std::fs::remove_dir_all(&unpacked)?;
