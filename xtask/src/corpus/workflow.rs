@@ -90,9 +90,9 @@ fn without_expressions(text: &str) -> String {
 fn parse(text: &str) -> Option<Yaml> {
     let mut parser = Parser::new_from_str(text);
     loop {
-        match parser.next_event()?.ok()?.0 {
-            Event::StreamStart | Event::DocumentStart(_) | Event::Nothing => {}
-            event => return node(event, &mut parser, DEPTH_MAX),
+        let event = parser.next_event()?.ok()?.0;
+        if !matches!(event, Event::StreamStart | Event::DocumentStart(_) | Event::Nothing) {
+            return node(event, &mut parser, DEPTH_MAX);
         }
     }
 }
@@ -109,10 +109,11 @@ fn node<'t>(
         Event::SequenceStart(..) => {
             let mut list = Vec::new();
             loop {
-                match parser.next_event()?.ok()?.0 {
-                    Event::SequenceEnd => return Some(Yaml::List(list)),
-                    event => list.push(node(event, parser, depth)?),
+                let event = parser.next_event()?.ok()?.0;
+                if event == Event::SequenceEnd {
+                    return Some(Yaml::List(list));
                 }
+                list.push(node(event, parser, depth)?);
             }
         }
         Event::MappingStart(..) => {
@@ -130,7 +131,13 @@ fn node<'t>(
                 map.push((key, node(event, parser, depth)?));
             }
         }
-        _ => None,
+        Event::Nothing
+        | Event::StreamStart
+        | Event::StreamEnd
+        | Event::DocumentStart(_)
+        | Event::DocumentEnd
+        | Event::SequenceEnd
+        | Event::MappingEnd => None,
     }
 }
 
