@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail, ensure};
-use castellan_corpus::{Conditions, HOME, Machine, WORKSPACE, shell_call};
+use castellan_corpus::{Conditions, Machine, WORKSPACE, shell_call};
 use castellan_event::{Facts, Recorder};
 use castellan_facts::{Setting, analyse};
 
@@ -73,7 +73,7 @@ pub(crate) fn run(path: &Path) -> anyhow::Result<()> {
 }
 
 fn facts(command: &str) -> Facts {
-    let setting = Setting { home: HOME.to_owned(), workspace: WORKSPACE.to_owned(), ..Setting::default() };
+    let setting = Setting { workspace: WORKSPACE.to_owned(), ..Setting::default() };
     analyse(&shell_call(command), &setting, &mut Recorder::new(&Machine))
 }
 
