@@ -9,14 +9,14 @@ use castellan_corpus::shell_call;
 use castellan_event::{EffectKind, Facts, Role, Why};
 use serde::Deserialize;
 
-use crate::holes::{Parses, parses};
+use crate::holes::{Parses, first_line, parses};
 use crate::{analysis, sample};
 
 /// What is to be reached, in percent of the commands.
 const OPAQUE_MAX_PERCENT: f64 = 10.0;
 
 /// Texts that bash accepts and castellan does not parse are shown up to this many.
-const SHOWN: usize = 20;
+const SHOWN: usize = 400;
 
 /// A line of the collection.
 #[derive(Debug, Deserialize)]
@@ -65,21 +65,18 @@ pub(crate) fn print(items: &str, into: &str, number: &str, seed: &str) -> anyhow
         let started = Instant::now();
         let facts = analysis::facts(&call, &setting);
         tally.ms += started.elapsed().as_secs_f64() * 1e3;
-        match parses(&castellan_shell::parse(&item.text)) {
+        let parsed = castellan_shell::parse(&item.text);
+        match parses(&parsed) {
             Parses::Whole => tally.parsed += 1,
             Parses::UpToLimit => tally.limited += 1,
-            Parses::Not => not_parsed.push(item),
+            Parses::Not => not_parsed.push((item, first_line(&parsed, &item.text))),
         }
         tally.commands += facts.commands.len();
         tally.opaque += count_opaque(&facts, &mut reasons);
     }
     print_tallies(&tallies);
     print_reasons(&reasons);
-    if !not_parsed.is_empty() {
-        println!("\nAccepted by bash and not parsed:");
-        not_parsed.iter().take(SHOWN).for_each(|item| println!("  {}", item.origin));
-        println!("  ({} in all)", not_parsed.len());
-    }
+    print_not_parsed(&not_parsed);
     let accepted: Vec<&Item> = items.iter().filter(|item| item.accepted).collect();
     let written = sample::write(into, &accepted, number.parse()?, seed.parse()?)?;
     println!("\n{written} items with the commands found in them: {into}");
@@ -142,6 +139,18 @@ fn print_tallies(tallies: &BTreeMap<&str, Tally>) {
 
 fn percent(tally: &Tally) -> f64 {
     100.0 * tally.opaque as f64 / tally.commands.max(1) as f64
+}
+
+fn print_not_parsed(not_parsed: &[(&Item, Option<(usize, String)>)]) {
+    if not_parsed.is_empty() {
+        return;
+    }
+    println!("\nAccepted by bash and not parsed, with the first line that is taken for no shell text:");
+    for (item, at) in not_parsed.iter().take(SHOWN) {
+        let (line, text) = at.clone().unwrap_or_default();
+        println!("  {}, line {line}: {text}", item.origin);
+    }
+    println!("  ({} in all)", not_parsed.len());
 }
 
 fn print_reasons(reasons: &BTreeMap<(Role, Why), usize>) {
