@@ -16,6 +16,7 @@ pub(crate) fn effects(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
 
 fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     match slot.role {
+        SlotRole::Read | SlotRole::Write | SlotRole::Update if is_standard_stream(arg) => {}
         SlotRole::Read => sink.path(EffectKind::Read, arg),
         SlotRole::Write => sink.path(EffectKind::Write, arg),
         SlotRole::Update => {
@@ -64,6 +65,11 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         | SlotRole::Sql
         | SlotRole::Special => {}
     }
+}
+
+/// `-` stands for standard input or output where a program reads or writes.
+pub(crate) fn is_standard_stream(arg: &Arg) -> bool {
+    arg.as_str() == Some("-")
 }
 
 /// Into a directory goes each source under its own name; anything else is written itself.
