@@ -1,5 +1,9 @@
 //! What a model's table cannot say: code for single programs, under the name that the model gives it.
 
+mod access;
+mod editor;
+mod link;
+
 use castellan_programs::{Arg, Invocation};
 
 use crate::sink::Sink;
@@ -8,7 +12,8 @@ use crate::sink::Sink;
 pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 
 /// Every handler, by the name that models use, in order.
-const HANDLERS: &[(&str, Handler)] = &[];
+const HANDLERS: &[(&str, Handler)] =
+    &[("access", access::access), ("editor", editor::editor), ("link", link::link)];
 
 /// The handler of this name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {

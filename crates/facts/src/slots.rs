@@ -7,10 +7,17 @@ use crate::sink::Sink;
 
 /// Adds the effects of every operand and option value.
 pub(crate) fn effects(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
-    let options = read.options.iter().filter_map(|used| Some((used.option.slot, used.value.as_ref()?)));
-    let operands = read.operands.iter().map(|operand| (operand.slot, &operand.arg));
-    for (slot, arg) in options.chain(operands) {
-        effect(slot, arg, read, sink);
+    let recursive = sink.recursive;
+    for used in &read.options {
+        let Some(value) = &used.value else { continue };
+        let slot = used.option.slot;
+        // A list of patterns is one file, however deep the search goes.
+        sink.recursive = recursive.map(|recursive| recursive && slot.role == SlotRole::Into);
+        effect(slot, value, read, sink);
+    }
+    sink.recursive = recursive;
+    for operand in &read.operands {
+        effect(operand.slot, &operand.arg, read, sink);
     }
 }
 
@@ -74,18 +81,22 @@ pub(crate) fn is_standard_stream(arg: &Arg) -> bool {
 
 /// Into a directory goes each source under its own name; anything else is written itself.
 fn into(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
-    let located = sink.locate(arg);
-    let kind = located.path.as_ref().map(|path| sink.scene.world.ask(Query::FileKind { path: path.clone() }));
-    let is_directory = matches!(kind, Some(Some(Answer::FileKind(FileKind::Directory))))
-        || arg.as_str().is_some_and(|text| text.ends_with('/'));
-    if !is_directory {
-        sink.located(Effect { kind: EffectKind::Write, ..Effect::default() }, located);
+    if !is_directory(arg, sink) {
+        sink.path(EffectKind::Write, arg);
         return;
     }
     let sources = read.operands.iter().filter(|one| matches!(one.slot.role, SlotRole::Read | SlotRole::Move));
     for source in sources {
         sink.path(EffectKind::Write, &joined(arg, &source.arg));
     }
+}
+
+/// Whether there is a directory, or it is written as one.
+pub(crate) fn is_directory(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    let path = sink.locate(arg).path;
+    let kind = path.and_then(|path| sink.scene.world.ask(Query::FileKind { path }));
+    matches!(kind, Some(Answer::FileKind(FileKind::Directory)))
+        || arg.as_str().is_some_and(|text| text.ends_with('/'))
 }
 
 /// `directory/name`, for the last component of a source.
