@@ -101,16 +101,20 @@ pub(crate) fn is_directory(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
 
 /// `directory/name`, for the last component of a source.
 pub(crate) fn joined(directory: &Arg, source: &Arg) -> Arg {
-    let slash = Piece::Text("/".to_owned());
-    let name = match source.as_str() {
+    match source.as_str() {
         Some(text) => {
             let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            vec![Piece::Text(name.to_owned())]
+            beside(directory, &Arg::known(name))
         }
-        None => source.pieces().to_vec(),
-    };
-    let pieces = directory.pieces().iter().cloned().chain([slash]).chain(name);
-    Arg::from_pieces(pieces, directory.splits() || source.splits())
+        None => beside(directory, source),
+    }
+}
+
+/// `directory/path`
+pub(crate) fn beside(directory: &Arg, path: &Arg) -> Arg {
+    let slash = Piece::Text("/".to_owned());
+    let pieces = directory.pieces().iter().cloned().chain([slash]).chain(path.pieces().iter().cloned());
+    Arg::from_pieces(pieces, directory.splits() || path.splits())
 }
 
 fn link(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
@@ -138,7 +142,7 @@ pub(crate) fn url(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
 }
 
 /// `[user@]host:path` is on another machine; without a colon before the first slash it is a local path.
-fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+pub(crate) fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let head = arg.prefix().split('/').next().unwrap_or_default();
     match head.split_once(':') {
         Some((host, _)) if !host.is_empty() => {
