@@ -162,7 +162,10 @@ fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
 
 /// `None` where the program has no option that says so.
 fn says(read: &Invocation, attribute: Attribute) -> Option<bool> {
-    let has = |program: &Program| program.options.iter().any(|option| option.attributes.contains(&attribute));
+    let has = |program: &Program| {
+        program.always.contains(&attribute)
+            || program.options.iter().any(|option| option.attributes.contains(&attribute))
+    };
     (has(read.command) || has(read.program)).then(|| read.is(attribute))
 }
 
