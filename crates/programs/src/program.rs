@@ -12,6 +12,8 @@ pub struct Program {
     pub style: Style,
     /// The shell does it itself; no file is looked up.
     pub builtin: bool,
+    /// Each subcommand is a program of its own too: `git-push`.
+    pub dashed: bool,
     /// It is there to run another command that it is given; `None` for every other program.
     pub wrapper: Option<Wrapper>,
     /// Its options.
@@ -35,6 +37,8 @@ pub enum Style {
     Gnu,
     /// The same, but options and operands end at the first operand; no abbreviations.
     Posix,
+    /// As [`Style::Gnu`], and `--no-NAME` takes back `--NAME` before it: git, npm.
+    Negatable,
     /// As [`Style::Gnu`], without abbreviations: parsers of today's languages (clap, cobra, argparse without prefixes).
     Modern,
     /// One dash or two, long names, no clusters: Go's `flag`, terraform, java.
