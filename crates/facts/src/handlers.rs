@@ -2,13 +2,25 @@
 
 use castellan_programs::{Arg, Invocation};
 
+mod git;
+
 use crate::sink::Sink;
 
 /// Adds what the program does besides what its model's tables say. The arguments are those that were read, the name first.
 pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 
 /// Every handler, by the name that models use, in order.
-const HANDLERS: &[(&str, Handler)] = &[];
+const HANDLERS: &[(&str, Handler)] = &[
+    ("git", git::git),
+    ("git_checkout", git::checkout),
+    ("git_clone", git::clone),
+    ("git_config", git::config),
+    ("git_each", git::each),
+    ("git_fetch", git::fetch),
+    ("git_hub", git::hub),
+    ("git_push", git::push),
+    ("git_read", git::look),
+];
 
 /// The handler of this name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {
