@@ -30,6 +30,8 @@ struct Model {
     /// What it does without an option that says so.
     #[serde(default)]
     always: Vec<String>,
+    #[serde(default)]
+    dashed: bool,
     /// Names of groups whose options it takes.
     #[serde(default, rename = "use")]
     uses: Vec<String>,
@@ -148,12 +150,13 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<St
     flags.truncate(above);
     let always: Vec<_> = model.always.iter().map(|word| format!("Attribute::{}", pascal(word))).collect();
     Ok(format!(
-        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, always: &[{}], wrapper: {}, options: &[{options}], forms: &[{forms}], \
+        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, always: &[{}], dashed: {}, wrapper: {}, options: &[{options}], forms: &[{forms}], \
          effects: &[{effects}], subs: &[{subs}], handler: {:?} }},\n",
         model.names,
         pascal(model.style.as_deref().unwrap_or("gnu")),
         model.builtin,
         always.join(","),
+        model.dashed,
         model.wrapper.as_deref().map_or("None".to_owned(), |kind| format!("Some(Wrapper::{})", pascal(kind))),
         model.handler,
     ))

@@ -25,6 +25,8 @@ pub struct Invocation {
     pub unknown: Vec<usize>,
     /// Positions of arguments that may be options or not: what they begin with is not known.
     pub uncertain: Vec<usize>,
+    /// Position of the `--` that ended the options.
+    pub ended_at: Option<usize>,
     /// Position of the first operand, where the program has subcommands and it names none that the model knows.
     pub unknown_subcommand: Option<usize>,
 }
@@ -70,6 +72,7 @@ pub fn invoke(program: &'static Program, argv: &[Arg]) -> Invocation {
             operands: Vec::new(),
             unknown: Vec::new(),
             uncertain: Vec::new(),
+            ended_at: None,
             unknown_subcommand: None,
         },
         above: vec![program],

@@ -14,6 +14,8 @@ pub struct Program {
     pub builtin: bool,
     /// What it does without an option that says so: `rg` goes down into directories.
     pub always: &'static [Attribute],
+    /// Each subcommand is a program of its own too: `git-push`.
+    pub dashed: bool,
     /// It is there to run another command that it is given; `None` for every other program.
     pub wrapper: Option<Wrapper>,
     /// Its options.
@@ -37,6 +39,8 @@ pub enum Style {
     Gnu,
     /// The same, but options and operands end at the first operand; no abbreviations.
     Posix,
+    /// As [`Style::Gnu`], and `--no-NAME` takes back `--NAME` before it: git, npm.
+    Negatable,
     /// As [`Style::Gnu`], without abbreviations: parsers of today's languages (clap, cobra, argparse without prefixes).
     Modern,
     /// One dash or two, long names, no clusters: Go's `flag`, terraform, java.

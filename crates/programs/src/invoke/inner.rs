@@ -96,6 +96,14 @@ impl Invocation {
     }
 }
 
+impl Slot {
+    /// The part of an argument that comes after what the slot's detail says must stand before it; all of it when nothing
+    /// must. What is not known may be anything.
+    pub fn part_of(&self, arg: &Arg) -> Option<Arg> {
+        detailed(self.detail, arg)
+    }
+}
+
 fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Option<Inner> {
     if slot.role == SlotRole::Shell {
         let text = detailed(slot.detail, arg)?;
@@ -113,11 +121,22 @@ fn detailed(detail: &str, arg: &Arg) -> Option<Arg> {
         return Some(arg.clone());
     }
     let known = arg.prefix();
-    let cut = known.char_indices().take(DETAIL_CHARS_MAX).map(|(at, letter)| at + letter.len_utf8());
-    let start = cut.filter_map(|end| known.get(..end)).find(|start| {
-        detail.split('|').any(|one| fits(&one.to_ascii_lowercase(), &start.to_ascii_lowercase()))
-    })?;
-    arg.strip_prefix(start)
+    let known = known
+        .char_indices()
+        .nth(DETAIL_CHARS_MAX)
+        .map_or(known, |(end, _)| known.get(..end).unwrap_or(known));
+    let known = known.to_ascii_lowercase();
+    let start = detail.split('|').filter_map(|one| begins(&one.to_ascii_lowercase(), &known)).min()?;
+    arg.strip_prefix(arg.prefix().get(..start)?)
+}
+
+/// Where the shortest beginning of a text ends that fits a pattern.
+fn begins(pattern: &str, text: &str) -> Option<usize> {
+    let Some(last) = pattern.chars().next_back().filter(|_| pattern.contains('*')) else {
+        return text.starts_with(pattern).then_some(pattern.len());
+    };
+    let ends = text.match_indices(last).map(|(at, letter)| at + letter.len());
+    ends.filter_map(|end| text.get(..end)).find(|start| fits(pattern, start)).map(str::len)
 }
 
 fn joined(args: &[Arg]) -> Arg {

@@ -40,6 +40,7 @@ impl Reading<'_> {
             Style::Bundled if at == 1 && self.bundle(arg, at) => return true,
             Style::Gnu
             | Style::Posix
+            | Style::Negatable
             | Style::Modern
             | Style::Dash
             | Style::Find
@@ -54,6 +55,7 @@ impl Reading<'_> {
             }
             Look::End => {
                 self.ended = true;
+                self.read.ended_at = Some(at);
                 true
             }
             Look::Known(text) => self.dashed(arg, text, at, style),
@@ -77,10 +79,24 @@ impl Reading<'_> {
             self.take(option, flag, at);
             return true;
         }
+        if style == Style::Negatable && self.taken_back(text, style) {
+            return true;
+        }
         let clusters = !matches!(style, Style::Dash | Style::Find) && !text.starts_with("--");
         if !(clusters && self.cluster(arg, text, at)) {
             self.read.unknown.push(at);
         }
+        true
+    }
+
+    /// `--no-force`: the option is as if it had not been given before.
+    fn taken_back(&mut self, text: &str, style: Style) -> bool {
+        let Some(name) = text.strip_prefix("--no-") else { return false };
+        let name = format!("--{name}");
+        let Some((option, _)) = self.exact(&name).or_else(|| self.abbreviated(&name, style)) else {
+            return false;
+        };
+        self.read.options.retain(|used| !std::ptr::eq(used.option, option));
         true
     }
 
@@ -233,7 +249,7 @@ impl Reading<'_> {
 
     /// The long option that this clearly abbreviates.
     fn abbreviated(&self, text: &str, style: Style) -> Option<(&'static Opt, &'static str)> {
-        if !matches!(style, Style::Gnu | Style::Bundled) || !text.starts_with("--") {
+        if !matches!(style, Style::Gnu | Style::Negatable | Style::Bundled) || !text.starts_with("--") {
             return None;
         }
         let mut fitting = self.spellings().filter(|(_, flag)| flag.starts_with(text));
