@@ -129,15 +129,10 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<St
     }
     let mut forms = String::new();
     for form in &model.form {
-        write!(
-            forms,
-            "Form {{ when: &[{}], operands: &[{}] }},",
-            when(&form.when, flags)?,
-            places(&form.operands)?
-        )?;
+        write!(forms, "Form {{ when: &[{}], {} }},", when(&form.when, flags)?, places(&form.operands)?)?;
     }
     if let Some(operands) = &model.operands {
-        write!(forms, "Form {{ when: &[], operands: &[{}] }},", places(operands)?)?;
+        write!(forms, "Form {{ when: &[], {} }},", places(operands)?)?;
     }
     let mut effects = String::new();
     for row in &model.effect {
@@ -187,7 +182,14 @@ fn option(line: &str, flags: &mut Vec<String>) -> Result<String> {
     ))
 }
 
+/// The operands, and those after `--`.
 fn places(operands: &[String]) -> Result<String> {
+    let dashes = operands.iter().position(|operand| operand == "--").unwrap_or(operands.len());
+    let (before, after) = operands.split_at(dashes);
+    Ok(format!("operands: &[{}], after: &[{}]", row(before)?, row(after.get(1..).unwrap_or_default())?))
+}
+
+fn row(operands: &[String]) -> Result<String> {
     let mut written = String::new();
     let mut repeating = 0;
     for operand in operands {

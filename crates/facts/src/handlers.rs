@@ -20,9 +20,6 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("compress", archive::compress),
     ("cpio", archive::cpio),
     ("editor", editor::editor),
-    ("link", link::link),
-    ("tar", archive::tar),
-    ("unpack", archive::unpack),
     ("git", git::git),
     ("git_checkout", git::checkout),
     ("git_clone", git::clone),
@@ -32,6 +29,9 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("git_hub", git::hub),
     ("git_push", git::push),
     ("git_read", git::look),
+    ("link", link::link),
+    ("tar", archive::tar),
+    ("unpack", archive::unpack),
 ];
 
 /// The handler of this name.

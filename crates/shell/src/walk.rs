@@ -159,8 +159,13 @@ impl Walker {
             let scope = scope.clone();
             let span = Span::default();
             // Nobody asks what they do unless they are called.
-            let definition =
-                Definition { function: Rc::clone(&function), state: state.clone(), scope, span, called: true };
+            let definition = Definition {
+                function: Rc::clone(&function),
+                state: state.clone(),
+                scope,
+                span,
+                called: true,
+            };
             self.functions.push(definition);
             state.functions.insert(name.as_str().into(), vec![Some(function)]);
         }
@@ -286,10 +291,7 @@ impl Walker {
                     self.read_by(state, scope, &process);
                 }
             }
-            Descriptor::Inherited
-            | Descriptor::Input(_)
-            | Descriptor::File(_)
-            | Descriptor::Unknown => {}
+            Descriptor::Inherited | Descriptor::Input(_) | Descriptor::File(_) | Descriptor::Unknown => {}
         }
     }
 
@@ -299,8 +301,7 @@ impl Walker {
             return;
         }
         for text in state.collected_at(process.collected) {
-            let text =
-                if text.pieces().is_empty() { Text::unknown(Why::Input, "") } else { text };
+            let text = if text.pieces().is_empty() { Text::unknown(Why::Input, "") } else { text };
             let mut inner = self.fork(state);
             inner.set_descriptor(0, Descriptor::Input(Rc::new(text)));
             inner.set_descriptor(1, Descriptor::Inherited);

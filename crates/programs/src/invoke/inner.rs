@@ -1,6 +1,6 @@
 //! What an invocation runs in turn: commands, shell text and code among its arguments.
 
-use super::{Invocation, fits};
+use super::{Invocation, Operand, Used, fits, input};
 use crate::arg::{Arg, Piece};
 use crate::limits::DETAIL_CHARS_MAX;
 use crate::program::{Slot, SlotRole};
@@ -51,8 +51,10 @@ impl Invocation {
                 });
             }
             if let Some(value) = &used.value {
-                found.extend(text(used.option.slot, value, || {
-                    self.operands.iter().map(|one| one.arg.clone()).collect()
+                found.extend(self.by_option(used, value, argv).or_else(|| {
+                    text(used.option.slot, value, || {
+                        self.operands.iter().map(|one| one.arg.clone()).collect()
+                    })
                 }));
             }
         }
@@ -60,8 +62,12 @@ impl Invocation {
             let rest = || self.operands.iter().skip(number + 1).map(|one| one.arg.clone()).collect();
             let after = argv.get(operand.at..).unwrap_or_default();
             if operand.slot.role == SlotRole::Command {
-                let (argv, at) = (after.to_vec(), operand.at);
-                found.push(Inner::Command { argv, assignments: self.assignments(), at });
+                let is_fed = operand.slot.detail == "input";
+                let argv = if is_fed { self.with_input(after) } else { after.to_vec() };
+                found.push(Inner::Command { argv, assignments: self.assignments(), at: operand.at });
+            } else if operand.slot.role == SlotRole::Joined && operand.slot.detail == "input" {
+                let texts = input::texts(after).into_iter();
+                found.extend(texts.map(|text| Inner::Shell { text, rest: Vec::new() }));
             } else if operand.slot.role == SlotRole::Joined {
                 found.push(Inner::Shell { text: joined(after), rest: Vec::new() });
             } else {
@@ -69,6 +75,25 @@ impl Invocation {
             }
         }
         found
+    }
+
+    /// The command of an option: its value and the operands, or a wrapper's own arguments in one text (`env -S`).
+    fn by_option(&self, used: &Used, value: &Arg, argv: &[Arg]) -> Option<Inner> {
+        let slot = used.option.slot;
+        let argv = if slot.role == SlotRole::Command {
+            let is_its = |one: &&Operand| slot.detail == "operands" || one.at > used.at;
+            let operands = self.operands.iter().filter(is_its).map(|one| one.arg.clone());
+            std::iter::once(value.clone()).chain(operands).collect()
+        } else if slot.role == SlotRole::Line && self.wrapper().is_some() {
+            let written = argv.get(used.at).map(|arg| arg.written().into_owned()).unwrap_or_default();
+            let is_attached = written != used.flag && written.ends_with(&*value.written());
+            let rest = argv.get(used.at + if is_attached { 1 } else { 2 }..).unwrap_or_default();
+            let words = input::words(value).into_iter().chain(rest.iter().cloned());
+            argv.first().cloned().into_iter().chain(words).collect()
+        } else {
+            return None;
+        };
+        Some(Inner::Command { argv, assignments: self.assignments(), at: used.at })
     }
 
     /// `NAME=value` among options and operands: the environment of the command.
@@ -139,7 +164,7 @@ fn begins(pattern: &str, text: &str) -> Option<usize> {
     ends.filter_map(|end| text.get(..end)).find(|start| fits(pattern, start)).map(str::len)
 }
 
-fn joined(args: &[Arg]) -> Arg {
+pub(super) fn joined(args: &[Arg]) -> Arg {
     let splits = args.iter().any(Arg::splits);
     let blank = || Piece::Text(" ".to_owned());
     let pieces = args

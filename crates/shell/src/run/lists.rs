@@ -29,10 +29,48 @@ const XARGS_LONG: &[(&str, char)] = &[
 
 /// Options of `parallel` without a value; every other one with one dash and a letter of [`PARALLEL_VALUES`] has one.
 const PARALLEL_VALUES: &[&str] = &[
-    "-j", "--jobs", "-P", "--max-procs", "-n", "--max-args", "-N", "--max-replace-args", "-L", "-l", "-a", "--arg-file",
-    "-C", "--colsep", "-d", "--delimiter", "-I", "-S", "--sshlogin", "--slf", "--sshloginfile", "--retries", "--timeout",
-    "--delay", "--results", "--joblog", "--tmpdir", "--workdir", "--wd", "--env", "--halt", "--nice", "--load", "--memfree",
-    "-s", "--max-chars", "--shellquote", "--tagstring", "--basefile", "--bf", "--return", "--block",
+    "-j",
+    "--jobs",
+    "-P",
+    "--max-procs",
+    "-n",
+    "--max-args",
+    "-N",
+    "--max-replace-args",
+    "-L",
+    "-l",
+    "-a",
+    "--arg-file",
+    "-C",
+    "--colsep",
+    "-d",
+    "--delimiter",
+    "-I",
+    "-S",
+    "--sshlogin",
+    "--slf",
+    "--sshloginfile",
+    "--retries",
+    "--timeout",
+    "--delay",
+    "--results",
+    "--joblog",
+    "--tmpdir",
+    "--workdir",
+    "--wd",
+    "--env",
+    "--halt",
+    "--nice",
+    "--load",
+    "--memfree",
+    "-s",
+    "--max-chars",
+    "--shellquote",
+    "--tagstring",
+    "--basefile",
+    "--bf",
+    "--return",
+    "--block",
 ];
 
 #[derive(Debug, Default)]
@@ -164,7 +202,13 @@ impl Walker {
     }
 
     /// Runs commands as programs, with nothing to read.
-    pub(super) fn each_started(&mut self, state: &mut State, scope: &Scope, call: &Call, calls: Vec<Vec<Arg>>) {
+    pub(super) fn each_started(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        call: &Call,
+        calls: Vec<Vec<Arg>>,
+    ) {
         for argv in calls {
             self.subshell(state, |walker, state| {
                 state.set_descriptor(0, Descriptor::Input(std::rc::Rc::default()));
@@ -291,7 +335,10 @@ fn listed(text: &str, read: &Xargs) -> Vec<String> {
     }
     if read.replace.is_some() {
         let lines = text.lines().map(|line| split_quotes(line.trim_start(), false));
-        return lines.map(|mut words| words.pop().unwrap_or_default()).filter(|line| !line.is_empty()).collect();
+        return lines
+            .map(|mut words| words.pop().unwrap_or_default())
+            .filter(|line| !line.is_empty())
+            .collect();
     }
     split_quotes(text, true)
 }

@@ -152,7 +152,9 @@ impl Walker {
                     inner.set_descriptor(1, Descriptor::Collected(at));
                     at
                 });
-                self.leaving(Leave::Shell, &mut inner, |walker, inner| walker.statement(inner, &scope, stage));
+                self.leaving(Leave::Shell, &mut inner, |walker, inner| {
+                    walker.statement(inner, &scope, stage)
+                });
                 for text in at.map(|at| inner.collected_at(at)).unwrap_or_default() {
                     if !outputs.contains(&text) {
                         outputs.push(text);
@@ -405,9 +407,10 @@ fn changed(before: &State, after: &State) -> Vec<Rc<str>> {
     let mut names = Vec::new();
     if !before.variables.is(&after.variables) {
         for (name, variable) in after.variables.iter() {
-            let same = before.variables.get(name).is_some_and(|other| {
-                Rc::ptr_eq(other, variable) || **other == **variable
-            });
+            let same = before
+                .variables
+                .get(name)
+                .is_some_and(|other| Rc::ptr_eq(other, variable) || **other == **variable);
             if !same {
                 names.push(Rc::clone(name));
             }
