@@ -52,6 +52,9 @@ impl Reader<'_, '_> {
         for word in &simple.args {
             words.push(self.word(word));
         }
+        // `! ! command`: the parser knows the first one only.
+        let negations = words.iter().take_while(|word| is_negation(word)).count();
+        words.drain(..negations);
         let parsed = std::iter::once(&simple.name).chain(&simple.args).map(|word| range(word.span));
         let assigned = simple.assignments.iter().map(|assignment| range(assignment.span));
         let directed = redirects.iter().map(written_at);
@@ -261,6 +264,10 @@ impl Reader<'_, '_> {
             span,
         }
     }
+}
+
+fn is_negation(word: &Word) -> bool {
+    matches!(word.parts.as_slice(), [Part::Text { text, quoted: false }] if text == "!")
 }
 
 const fn is_pipe(operator: BinaryOp) -> bool {
