@@ -182,8 +182,11 @@ impl Reader<'_, '_> {
         }
         let fd = match (&parsed.fd_var, parsed.fd) {
             (Some(name), _) => Some(FdWord::Variable(name.as_str().to_owned())),
-            (None, Some(number)) => u32::try_from(number).ok().map(FdWord::Number),
-            (None, None) => None,
+            // The parser fills in the usual one.
+            (None, Some(number)) if source.starts_with(|first: char| first.is_ascii_digit()) => {
+                u32::try_from(number).ok().map(FdWord::Number)
+            }
+            (None, _) => None,
         };
         let (kind, target) = match &parsed.target {
             RedirectTarget::Word(word) => {

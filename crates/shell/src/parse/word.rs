@@ -210,7 +210,9 @@ impl Reader<'_, '_> {
             let unchanged =
                 matches!(word.parts.as_slice(), [part] if matches!(part.kind, WordPart::Literal(_)));
             let mut reader = Reader { ground: &ground, walk: self.walk };
-            if unchanged || !tiled(&word.parts, whole) {
+            if !is_active(source, place) {
+                push_unescaped(&mut parts, source, place);
+            } else if unchanged || !tiled(&word.parts, whole) {
                 parts.push(Part::Hole(reader.hole(Why::Syntax, whole)));
             } else {
                 for part in &word.parts {
