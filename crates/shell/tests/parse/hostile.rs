@@ -2,7 +2,7 @@
 //! usual thread, in a debug build.
 
 /// Openers with their closers.
-const NESTS: [(&str, &str); 44] = [
+const NESTS: [(&str, &str); 45] = [
     ("$(", ")"),
     ("( ", " )"),
     ("{ ", "; }"),
@@ -47,6 +47,7 @@ const NESTS: [(&str, &str); 44] = [
     ("((!{a,", ""),
     ("a[;", ""),
     ("<<E ", ""),
+    ("a=($((a?", ""),
 ];
 
 #[test]
