@@ -17,8 +17,15 @@ pub(crate) const REPARSE_FACTOR_MAX: usize = 4;
 /// See [`REPARSE_FACTOR_MAX`].
 pub(crate) const REPARSE_BYTES_MIN: usize = 4 << 10;
 
-/// Operations of the parser for one text: about three for each byte of the longest text that is all operators.
-pub(crate) const PARSER_STEPS_MAX: usize = 200_000;
+/// Steps of the parser for each byte of text: ordinary scripts need about one. It is work that doubles with each level of
+/// nesting which is bounded here.
+pub(crate) const PARSER_STEPS_PER_BYTE: usize = 8;
+
+/// Steps that any text may take: short ones have room for what is written densely.
+pub(crate) const PARSER_STEPS_MIN: usize = 20_000;
+
+/// Steps that no text may exceed: a step takes about 100 ns.
+pub(crate) const PARSER_STEPS_MAX: usize = 300_000;
 
 // Walking
 

@@ -14,10 +14,12 @@ use shuck_ast::{Span as Place, StmtSeq};
 use shuck_parser::ShellDialect;
 use shuck_parser::ShellProfile;
 use shuck_parser::parser::{ParseResult, ParseStatus, Parser};
+use shuck_parser::work;
 
 use self::ground::Ground;
 use crate::limits::{
-    PARSER_DEPTH_MAX, PARSER_STEPS_MAX, REPARSE_BYTES_MIN, REPARSE_DEPTH_MAX, REPARSE_FACTOR_MAX,
+    PARSER_DEPTH_MAX, PARSER_STEPS_MAX, PARSER_STEPS_MIN, PARSER_STEPS_PER_BYTE, REPARSE_BYTES_MIN,
+    REPARSE_DEPTH_MAX, REPARSE_FACTOR_MAX,
 };
 use crate::prescan;
 use crate::tree::{Hole, Node, Script, Span, Statement};
@@ -33,6 +35,7 @@ pub struct Parsed {
 
 /// Parses text as bash 5.3 would. What is not understood is a hole.
 pub fn parse(text: &str) -> Parsed {
+    work::allow(text.len().saturating_mul(PARSER_STEPS_PER_BYTE).clamp(PARSER_STEPS_MIN, PARSER_STEPS_MAX));
     let spare = REPARSE_BYTES_MIN.max(text.len().saturating_mul(REPARSE_FACTOR_MAX));
     let mut walk = Walk { depth: 0, spare, holes: Vec::new() };
     let script = walk.script(&Ground::root(text));
@@ -64,6 +67,9 @@ impl Walk {
             return self.unread(ground, whole, why);
         }
         let result = run(ground.text);
+        if work::exhausted() {
+            return self.unread(ground, whole, Why::Budget);
+        }
         let mut reader = Reader { ground, walk: self };
         let mut script = reader.sequence(&result.file.body);
         script.span = ground.span(whole);
@@ -138,7 +144,7 @@ impl Reader<'_, '_> {
 
 fn run(text: &str) -> ParseResult {
     let profile = ShellProfile::native(ShellDialect::Bash);
-    Parser::with_limits_and_profile(text, PARSER_DEPTH_MAX, PARSER_STEPS_MAX, profile).parse()
+    Parser::with_limits_and_profile(text, PARSER_DEPTH_MAX, usize::MAX, profile).parse()
 }
 
 fn first_problem(result: &ParseResult) -> Option<u32> {

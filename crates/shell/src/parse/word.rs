@@ -5,6 +5,7 @@ use castellan_event::Why;
 use shuck_ast::{CommandSubstitutionSyntax, HeredocBodyPart, HeredocBodyPartNode};
 use shuck_ast::{Pattern, PatternPart, Word as ParsedWord, WordPart, WordPartNode};
 use shuck_parser::parser::Parser;
+use shuck_parser::work;
 
 use super::ground::{Ground, Rewritten};
 use super::literal::{Place, is_active, push_text, push_unescaped};
@@ -20,8 +21,13 @@ impl Reader<'_, '_> {
         let own = range(word.span);
         let span = self.ground.span(own);
         if own.0 == own.1 {
-            // Made up by the parser; where it means something, the caller knows what.
-            return Word { parts: vec![Part::Hole(self.hole(Why::Syntax, own))], span };
+            // Nothing, or made up by the parser: then only the caller knows where it came from.
+            let text = self.ground.text;
+            let nothing = word.parts.iter().all(|part| {
+                matches!(&part.kind, WordPart::Literal(literal) if literal.as_str(text, part.span).is_empty())
+            });
+            let parts = if nothing { Vec::new() } else { vec![Part::Hole(self.hole(Why::Syntax, own))] };
+            return Word { parts, span };
         }
         if !tiled(&word.parts, own) {
             return Word { parts: self.reread(own, place), span };
@@ -58,7 +64,7 @@ impl Reader<'_, '_> {
                 parts.push(Part::Command { body, quoted: place.quoted() });
             }
             WordPart::ProcessSubstitution { body, is_input } => {
-                let body = self.sequence(body);
+                let body = self.nested(body, (own.0 + 2, own.1.saturating_sub(1)));
                 parts.push(Part::Process { body, written: !is_input });
             }
             WordPart::ArithmeticExpansion { expression, .. } => {
@@ -154,7 +160,11 @@ impl Reader<'_, '_> {
         own: Range,
         place: Place,
     ) -> Script {
-        let inner = (own.0 + 1, own.1.saturating_sub(1));
+        let opener = match syntax {
+            CommandSubstitutionSyntax::Backtick => 1,
+            CommandSubstitutionSyntax::DollarParen => 2,
+        };
+        let inner = (own.0 + opener, own.1.saturating_sub(1));
         match (syntax, self.ground.slice(inner)) {
             (CommandSubstitutionSyntax::Backtick, Some(source)) if source.contains('\\') => {
                 let rewritten = backquoted(source, inner.0, place);
@@ -162,9 +172,22 @@ impl Reader<'_, '_> {
                 self.walk.again(&ground)
             }
             (CommandSubstitutionSyntax::Backtick | CommandSubstitutionSyntax::DollarParen, _) => {
-                self.sequence(body)
+                self.nested(body, inner)
             }
         }
+    }
+
+    /// Commands in a word. Where the parser fails on them it gives none, and does not say so.
+    fn nested(&mut self, body: &shuck_ast::StmtSeq, inner: Range) -> Script {
+        let source = self.ground.slice(inner);
+        if !body.stmts.is_empty() || source.is_some_and(|source| source.trim().is_empty()) {
+            return self.sequence(body);
+        }
+        let Some(source) = source else {
+            return self.walk.unread(self.ground, inner, Why::Syntax);
+        };
+        let ground = self.ground.inner(source, &[(0, inner.0)]);
+        self.walk.again(&ground)
     }
 
     /// Reads source again that the parser gave up on.
@@ -180,6 +203,10 @@ impl Reader<'_, '_> {
         if place == Place::Bare {
             let word = Parser::parse_word_string(source);
             let whole = (0, source.len() as u32);
+            if work::exhausted() {
+                self.walk.leave();
+                return vec![Part::Hole(self.hole(Why::Budget, own))];
+            }
             let unchanged =
                 matches!(word.parts.as_slice(), [part] if matches!(part.kind, WordPart::Literal(_)));
             let mut reader = Reader { ground: &ground, walk: self.walk };
