@@ -1,11 +1,12 @@
 //! `castellan-conformance falco [PATH]` and `castellan-conformance rules [PATH] [-v]`: what real Falco answered, against what
-//! this engine answers. `cargo xtask conformance` runs it. Knows the recorded files' formats; the engine knows none of this.
+//! this engine answers; `castellan-conformance forerunners --facts [PATH]`: what earlier guards said, against castellan's facts. `cargo xtask conformance` runs it. Knows the recorded files' formats; the engine knows none of this.
 
 mod answer;
 mod case;
 mod described;
 mod difference;
 mod falco;
+mod forerunners;
 mod known;
 mod rules;
 
@@ -24,7 +25,13 @@ fn main() -> ExitCode {
         ["rules", "-v"] => recorded("rules").map_or(Ok(()), |folder| rules::run(&folder, true)),
         ["rules", path] => given(path).and_then(|path| rules::run(&path, false)),
         ["rules", path, "-v"] | ["rules", "-v", path] => given(path).and_then(|path| rules::run(&path, true)),
-        _ => Err(anyhow::anyhow!("usage: cargo xtask conformance (falco [PATH] | rules [PATH] [-v])")),
+        ["forerunners", "--facts"] => {
+            recorded("forerunners.jsonl").map_or(Ok(()), |file| forerunners::run(&file))
+        }
+        ["forerunners", "--facts", path] => given(path).and_then(|path| forerunners::run(&path)),
+        _ => Err(anyhow::anyhow!(
+            "usage: cargo xtask conformance (falco [PATH] | rules [PATH] [-v] | forerunners --facts [PATH])"
+        )),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -35,11 +42,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// A folder of what was recorded, beside the repository; without it nothing is run, and that is said.
+/// A folder or file of what was recorded, beside the repository; without it nothing is run, and that is said.
 fn recorded(name: &str) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/cases").join(name);
-    if folder.is_dir() {
-        return Some(folder);
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/cases").join(name);
+    if place.exists() {
+        return Some(place);
     }
     println!("SKIPPED: `{name}`: no recorded cases lie beside the repository, in ../shared/cases/{name}");
     None

@@ -27,6 +27,9 @@ struct Model {
     wrapper: Option<String>,
     #[serde(default)]
     builtin: bool,
+    /// What it does without an option that says so.
+    #[serde(default)]
+    always: Vec<String>,
     /// Names of groups whose options it takes.
     #[serde(default, rename = "use")]
     uses: Vec<String>,
@@ -143,12 +146,14 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<St
         subs.push_str(&program(sub, family, flags).with_context(|| sub.names.join(" "))?);
     }
     flags.truncate(above);
+    let always: Vec<_> = model.always.iter().map(|word| format!("Attribute::{}", pascal(word))).collect();
     Ok(format!(
-        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, wrapper: {}, options: &[{options}], forms: &[{forms}], \
+        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, always: &[{}], wrapper: {}, options: &[{options}], forms: &[{forms}], \
          effects: &[{effects}], subs: &[{subs}], handler: {:?} }},\n",
         model.names,
         pascal(model.style.as_deref().unwrap_or("gnu")),
         model.builtin,
+        always.join(","),
         model.wrapper.as_deref().map_or("None".to_owned(), |kind| format!("Some(Wrapper::{})", pascal(kind))),
         model.handler,
     ))

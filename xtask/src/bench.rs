@@ -1,6 +1,5 @@
 //! `cargo xtask bench hook`: the hook against its floor, side by side in one run; throughput; memory.
 
-pub(crate) mod rules;
 mod spawn;
 mod stats;
 mod throughput;
@@ -86,6 +85,16 @@ pub(crate) fn hook(words: &[&str]) -> anyhow::Result<()> {
     report.push_str(&throughput::table(&home)?);
     report.push_str(&size_table(&hook, &hook_arguments, &daemon, &home)?);
     println!("{report}");
+    Ok(())
+}
+
+/// Builds a benchmark that is a program of its own, and runs it.
+pub(crate) fn run(package: &str) -> anyhow::Result<()> {
+    build::cargo(&["build", "--release", "--package", package], "")?;
+    let status = Command::new(build::target()?.join("release").join(package))
+        .status()
+        .context("the benchmark cannot be started")?;
+    ensure!(status.success(), "the benchmark failed");
     Ok(())
 }
 

@@ -28,8 +28,10 @@ const LAYERS: &[(&str, u8)] = &[
 const OUTSIDE: &[&str] = &[
     "castellan-tests",
     "castellan-floor",
+    "castellan-bench-facts",
     "castellan-bench-rules",
     "castellan-conformance",
+    "castellan-corpus",
     "castellan-fuzz-bodies",
 ];
 

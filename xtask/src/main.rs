@@ -5,6 +5,7 @@
 mod bench;
 mod build;
 mod conformance;
+mod corpus;
 mod fuzz;
 mod generate;
 mod install;
@@ -30,12 +31,19 @@ usage: cargo xtask COMMAND
           measures the hook against its floor, the daemon's throughput and memory; prints tables in Markdown
   bench rules
           measures what rules cost, beside a plain evaluator; prints tables in Markdown
+  bench facts
+          measures what it costs to understand a call: everyday commands, scripts, hostile text; prints tables in Markdown
+  corpus shell [--sample N] [--seed N] [--fresh]
+          collects real shell text from packages (once, or with --fresh) and counts what of it is understood; writes a
+          sample of N items (default 200) with the commands found, to be read by a person
   build-hook
           builds the hook as it is installed, linked statically, and prints where it lies
   gen [--check]
           writes the documents that are made from the code, or checks that they are current
   conformance falco [PATH]
           holds every case that real Falco answered against the rule engine; PATH is a file or folder of cases
+  conformance forerunners --facts [PATH]
+          holds what four earlier guards said of commands against castellan's facts
   conformance rules [PATH] [-v]
           loads real rule files and compares how their conditions print; -v shows every condition
   layers  checks that crates depend only on lower layers
@@ -59,7 +67,9 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["test", suites @ ..] => suites::test(suites),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["bench", "hook", rest @ ..] => bench::hook(rest),
-        ["bench", "rules"] => bench::rules::run(),
+        ["bench", "facts"] => bench::run("castellan-bench-facts"),
+        ["bench", "rules"] => bench::run("castellan-bench-rules"),
+        ["corpus", "shell", rest @ ..] => corpus::shell(rest),
         ["build-hook"] => build::small_static("castellan-hook").map(|hook| println!("{}", hook.display())),
         ["conformance", rest @ ..] => conformance::run(rest),
         ["layers"] => layers::check(),

@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod daemon;
 pub(crate) mod doctor;
+pub(crate) mod explain;
 pub(crate) mod install;
 pub(crate) mod log;
 pub(crate) mod man;
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Apply(apply::Options),
     /// Judge one call without an agent, and show why
     Check(check::Options),
+    /// Show what one call would do: its commands and their effects, and which rules look at them
+    Explain(explain::Options),
     /// Show the log
     Log(log::Options),
     /// Find out whether everything works, with a live call through every hook
@@ -67,6 +70,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Mode(options) => mode::run(global, options),
         Command::Apply(options) => apply::run(global, options),
         Command::Check(options) => check::run(global, options),
+        Command::Explain(options) => explain::run(global, options),
         Command::Log(options) => log::run(global, options),
         Command::Doctor(options) => doctor::run(global, options),
         Command::Rules(command) => rules::run(global, command),

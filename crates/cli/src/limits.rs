@@ -47,3 +47,6 @@ pub(crate) const RULES_SHOWN_MAX: usize = 100;
 
 /// Bytes of an answer to a question at the terminal: a word.
 pub(crate) const ANSWER_BYTES_MAX: u64 = 64;
+
+/// Characters of one line of `castellan explain`: a command or path that is longer is cut; `--json` has all of it.
+pub(crate) const EXPLAINED_LINE_CHARS: usize = 200;

@@ -6,6 +6,7 @@
 
 mod account;
 mod agent_files;
+mod asked_call;
 mod commands;
 mod directories;
 mod edit;

@@ -71,7 +71,7 @@ fn explain_built_in(problem: &mut Problem, own: &RuleSet) {
 mod tests {
     use std::collections::BTreeMap;
 
-    use castellan_event::{Agent, Call, Facts, Mode, Session, Tool, ToolKind, Verdict};
+    use castellan_event::{Agent, Call, Facts, Mode, Recorder, Session, Tool, ToolKind, Verdict};
     use castellan_policy::{RequestId, State, Tags, drive};
     use castellan_rules::{Matching, Priority, Selected, Selection};
 
@@ -102,7 +102,9 @@ mod tests {
         let session = Session::default();
         let next_request = RequestId::from_seed(0);
         let state = State { mode: Mode::Enforce, agent_asks: true, next_request, session: &session };
-        drive(&call, &Facts::default(), &compiled.policy, &state, &FileSystem::default()).0.verdict
+        drive(&call, &Facts::default(), &compiled.policy, &state, &mut Recorder::new(&FileSystem::default()))
+            .0
+            .verdict
     }
 
     /// Checks that a user's rule file and configuration leave the organisation's rules as they are, and that they deny.

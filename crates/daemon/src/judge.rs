@@ -7,11 +7,12 @@ use std::time::{Instant, SystemTime};
 
 use castellan_agents::{self as agents, AgentId, Incoming, Malformed, Origin, Told};
 use castellan_audit::{AuditError, Log, Record};
-use castellan_event::{Agent, Call, Decision, Facts, Mode, Session, Verdict};
+use castellan_event::{Agent, Call, Decision, EffectKind, Facts, Mode, Recorder, Session, Verdict};
 use castellan_policy::{Policy, RequestId, State, agent_text, drive, user_text};
 use castellan_wire::{Reply, Request};
 use sha2::{Digest, Sha256};
 
+use crate::facts::facts_after;
 use crate::memory::{CallKey, Given, Memory, SessionKey};
 use crate::peers::AgentProcess;
 use crate::record::{self, Judged};
@@ -26,6 +27,8 @@ pub(crate) struct Judge {
     terms: RwLock<Arc<Terms>>,
     memory: Mutex<Memory>,
     log: Log,
+    /// castellan's own files.
+    own: Vec<String>,
     tally: Tally,
     /// What marks count their time from.
     born: Instant,
@@ -82,11 +85,13 @@ impl From<AuditError> for Failure {
 }
 
 impl Judge {
-    pub(crate) fn new(policy: Policy, mode: Mode, log: Log) -> Judge {
+    /// `own`: castellan's own files.
+    pub(crate) fn new(policy: Policy, mode: Mode, log: Log, own: Vec<String>) -> Judge {
         Judge {
             terms: RwLock::new(Arc::new(Terms { policy: Arc::new(policy), mode })),
             memory: Mutex::new(Memory::new(random())),
             log,
+            own,
             tally: Tally::default(),
             born: Instant::now(),
         }
@@ -122,7 +127,11 @@ impl Judge {
         match agents::decode(asked.agent, &request.event, &request.payload, &origin) {
             Ok(Incoming::Question(call)) => self.question(asked, &call, None),
             Ok(Incoming::Permission(call)) => self.second_question(asked, &call),
-            Ok(Incoming::Done(done)) => self.note(asked, record::done(&done)),
+            Ok(Incoming::Done(done)) => {
+                let session = session_key(asked.agent, &done.call);
+                self.memory().changes.end(&session, &done.call.tool.use_id);
+                self.note(asked, record::done(&done))
+            }
             Ok(Incoming::Session(event)) => self.note(asked, record::session_event(&event)),
             Err(malformed) => self.malformed(asked, &malformed),
         }
@@ -142,8 +151,11 @@ impl Judge {
             next_request: self.memory().take_request(),
             session: &session,
         };
-        let (decision, mut change, answers) =
-            drive(call, &Facts::default(), policy, &state, &FileSystem::default());
+        let machine = FileSystem::default();
+        let mut world = Recorder::new(&machine);
+        let facts = self.facts(call, *mode, &session_key, &mut world);
+        let (decision, mut change) = drive(call, &facts, policy, &state, &mut world);
+        let answers = world.into_answers();
         if !is_new {
             change.marks.clear();
         }
@@ -154,6 +166,9 @@ impl Judge {
             return self.failed(asked, &failure);
         }
         self.tally.judged(decision.verdict);
+        if change.answer != Verdict::Deny {
+            self.memory().changes.begin(session_key, &call.tool.use_id, written(&facts));
+        }
         let told = told(call, &decision, change.request);
         let given = Given { verdict: change.answer, reason: told.reason.clone(), session, stands: true };
         let key = key(asked.agent, call);
@@ -188,7 +203,19 @@ impl Judge {
         let next_request = RequestId::from_seed(0);
         let Terms { policy, mode } = &*asked.terms;
         let state = State { mode: *mode, agent_asks, next_request, session };
-        drive(call, &Facts::default(), policy, &state, &FileSystem::default()).0
+        let machine = FileSystem::default();
+        let mut world = Recorder::new(&machine);
+        let facts = self.facts(call, *mode, &session_key(asked.agent, call), &mut world);
+        drive(call, &facts, policy, &state, &mut world).0
+    }
+
+    /// What the call would do. Passthrough looks at nothing.
+    fn facts(&self, call: &Call, mode: Mode, session: &SessionKey, world: &mut Recorder<'_>) -> Facts {
+        if mode == Mode::Passthrough {
+            return Facts::default();
+        }
+        let changed = self.memory().changes.of(session);
+        facts_after(call, &self.own, changed, world)
     }
 
     /// Writes a call's record, and then sets its marks, as one step: no other call's marks come between the look for room
@@ -301,6 +328,15 @@ impl Judge {
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What runs later may be what is written now.
+fn written(facts: &Facts) -> Vec<String> {
+    let writes = facts
+        .effects
+        .iter()
+        .filter(|effect| matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Download));
+    writes.filter_map(|effect| effect.path.clone()).collect()
 }
 
 fn told(call: &Call, decision: &Decision, request: Option<RequestId>) -> Told {

@@ -9,6 +9,7 @@ mod compile;
 mod config;
 mod control;
 mod control_server;
+mod facts;
 mod file_set;
 mod files;
 mod gaps;
@@ -37,6 +38,7 @@ pub use config::{Config, ConfigError, Reload, write_mode};
 pub use control::{
     ControlClient, ControlError, ControlRequest, ControlResponse, StatusReport, VerdictCounts,
 };
+pub use facts::{facts_of, own_paths};
 pub use file_set::{FileSet, FileSetError};
 pub use layout::{Layout, LayoutError};
 pub use presence::{Refusal, check as check_presence};

@@ -47,6 +47,18 @@ pub(crate) const MARKED_SESSIONS_MAX: usize = 4096;
 /// Milliseconds without a call after which a session counts as over, and gives its place to another: a week.
 pub(crate) const SESSION_IDLE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
+/// Paths that are kept of what one session wrote. A long session writes hundreds; over the limit every program outside the
+/// system's directories counts as written by the agent.
+pub(crate) const CHANGED_PATHS_PER_SESSION_MAX: usize = 4096;
+
+/// Sessions whose written paths are kept, the oldest go first: one machine's work of days. A session that is not known any
+/// more counts as one over its limit.
+pub(crate) const CHANGED_SESSIONS_MAX: usize = 256;
+
+/// Calls of one session that count as still running. Agents run a handful at a time; some ends are never reported, and the
+/// oldest go first.
+pub(crate) const OPEN_CALLS_PER_SESSION_MAX: usize = 64;
+
 /// Agent processes kept in mind for the presence check, the oldest go first.
 pub(crate) const GUARDED_AGENTS_MAX: usize = 4096;
 
@@ -62,6 +74,20 @@ pub(crate) const SYMLINKS_MAX: usize = 40;
 /// Path components that are looked at for one decision. Patches of many files in deep folders need some thousands; this
 /// many take a tenth of a second.
 pub(crate) const STEPS_PER_DECISION_MAX: u32 = 20_000;
+
+/// Bytes of a file whose contents are asked for: scripts, manifests, settings. Longer ones are generated, and no person reads
+/// them either.
+pub(crate) const CONTENTS_BYTES_MAX: u64 = 256 * 1024;
+
+/// Bytes that are read at the cost of one path component: both take some microseconds.
+pub(crate) const BYTES_PER_STEP: usize = 4 * 1024;
+
+/// Bytes of a process's environment, or of the kernel's other facts about it. Linux lets one be a quarter of the stack,
+/// which is 2 MiB as a rule; real ones have a few KiB.
+pub(crate) const ENVIRONMENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
+
+/// Bytes of the user database: ten thousand users.
+pub(crate) const USER_DATABASE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Bytes of one rule file. The largest public one has 64 KiB.
 pub(crate) const RULE_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;

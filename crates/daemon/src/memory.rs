@@ -1,5 +1,6 @@
 //! What the daemon remembers between calls: answers given, marks of sessions, and the next request id.
 
+mod changes;
 mod marks;
 
 use std::collections::{HashMap, VecDeque};
@@ -10,6 +11,7 @@ use castellan_policy::RequestId;
 
 use crate::limits::REMEMBERED_ANSWERS_MAX;
 
+pub(crate) use changes::{Changed, Changes};
 pub(crate) use marks::{Marks, SessionKey};
 
 /// Names one call for the agent's second question about it, which carries no id: SHA-256 over agent, session, sub-agent,
@@ -35,6 +37,8 @@ pub(crate) struct Memory {
     answer_order: VecDeque<CallKey>,
     /// Marks outlive policies: a rule of the next one may ask for them.
     pub(crate) marks: Marks,
+    /// So does what sessions have written.
+    pub(crate) changes: Changes,
 }
 
 impl Memory {
@@ -45,6 +49,7 @@ impl Memory {
             answers: HashMap::new(),
             answer_order: VecDeque::new(),
             marks: Marks::default(),
+            changes: Changes::default(),
         }
     }
 

@@ -16,6 +16,7 @@ use rustix::process::DumpableBehavior;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::control_server::ControlServer;
+use crate::facts::own_paths;
 use crate::gaps;
 use crate::judge::Judge;
 use crate::layout::{Layout, LayoutError};
@@ -72,7 +73,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
 
     let (policy_state, config, policy) = PolicyState::start(&layout);
     let log = Log::open(&layout.log(), config.log, SystemTime::now())?;
-    let judge = Arc::new(Judge::new(policy, config.mode, log));
+    let judge = Arc::new(Judge::new(policy, config.mode, log, own_paths(&layout)));
     let peers = Arc::new(Peers::default());
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);

@@ -1,4 +1,9 @@
-//! [`FileSystem`]: the real World, which answers the core's questions.
+//! [`FileSystem`]: the real World, which answers the core's questions. It never blocks on what it looks at, and looks at no
+//! more than its share for one decision. It must not know why it is asked.
+
+mod look;
+mod owner;
+mod search;
 
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
@@ -7,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 use castellan_event::{Answer, PATH_BYTES_MAX, Query, World};
 
-use crate::limits::{STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
+use crate::limits::{BYTES_PER_STEP, STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
 
 /// The machine that the daemon runs on, for one decision: what it may look at is counted.
 #[derive(Debug)]
@@ -28,16 +33,37 @@ impl World for FileSystem {
                 let real = self.real_path(&Path::new("/").join(base).join(path))?;
                 Some(Answer::RealPath(real.to_string_lossy().into_owned()))
             }
-            Query::FileKind { .. }
-            | Query::Contents { .. }
-            | Query::Executable { .. }
-            | Query::Repository { .. }
-            | Query::Process { .. } => None,
+            Query::FileKind { path } => Some(Answer::FileKind(look::kind(&self.resolve(path)?))),
+            Query::Contents { path } => {
+                let real = self.resolve(path)?;
+                let contents = look::contents(&real);
+                let read = contents.as_ref().map_or(0, Vec::len) / BYTES_PER_STEP;
+                self.take(u32::try_from(read).ok()?)?;
+                Some(Answer::Contents(contents))
+            }
+            Query::Executable { name, path } => Some(Answer::Executable(self.executable(name, path)?)),
+            Query::Repository { of } => Some(Answer::Repository(self.repository(of)?)),
+            Query::Process { pid } => {
+                self.take(1)?;
+                Some(Answer::Process(owner::process(*pid)))
+            }
         }
     }
 }
 
 impl FileSystem {
+    /// The real path of an absolute one. `None` for a relative one too: the daemon's own directory means nothing.
+    fn resolve(&self, path: &str) -> Option<PathBuf> {
+        let path = Path::new(path);
+        self.real_path(path).filter(|_| path.is_absolute())
+    }
+
+    /// Counts what is looked at. `None` when the decision has had its share.
+    fn take(&self, steps: u32) -> Option<()> {
+        self.steps_left.set(self.steps_left.get().checked_sub(steps)?);
+        Some(())
+    }
+
     /// Resolves every symlink of a path, of which any part may not exist yet; what does not exist is kept as written. A
     /// symlink to nothing is followed too: writing through it makes its target. `None` over a limit, and for paths that
     /// mean something else to the agent's process than to this one.
@@ -46,7 +72,7 @@ impl FileSystem {
         let mut rest: Vec<OsString> = components(path)?;
         let mut links = 0;
         while let Some(part) = rest.pop() {
-            self.steps_left.set(self.steps_left.get().checked_sub(1)?);
+            self.take(1)?;
             if part == OsStr::new("..") {
                 real.pop();
                 continue;
@@ -99,9 +125,12 @@ fn read_link(path: &Path) -> io::Result<Option<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use castellan_event::FileKind;
 
     use super::*;
+    use crate::limits::CONTENTS_BYTES_MAX;
 
     fn check(base: &Path, path: &str, expected: &str) {
         let query = Query::RealPath { base: base.display().to_string(), path: path.to_owned() };
@@ -145,5 +174,171 @@ mod tests {
         let query = Query::RealPath { base: "/".into(), path: "a/".repeat(500) };
         let answered = (0..1000).take_while(|_| world.answer(&query).is_some()).count();
         assert_eq!(answered, STEPS_PER_DECISION_MAX as usize / 500);
+    }
+
+    /// A directory with one of everything, and its real path.
+    fn zoo() -> (tempfile::TempDir, String) {
+        let dir = tempfile::tempdir().unwrap();
+        let base = FileSystem::default().real_path(dir.path()).unwrap();
+        std::fs::create_dir_all(base.join("dir/deep")).unwrap();
+        std::fs::write(base.join("file"), "text").unwrap();
+        std::fs::write(base.join("limit"), vec![b'x'; CONTENTS_BYTES_MAX as usize]).unwrap();
+        std::fs::write(base.join("huge"), vec![b'x'; CONTENTS_BYTES_MAX as usize + 1]).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, base.join("fifo"), 0o600.into()).unwrap();
+        symlink("file", base.join("link")).unwrap();
+        symlink("fifo", base.join("to-fifo")).unwrap();
+        symlink("loop", base.join("loop")).unwrap();
+        symlink("nowhere", base.join("dangling")).unwrap();
+        let text = base.to_str().unwrap().to_owned();
+        (dir, text)
+    }
+
+    fn kind(path: String) -> Option<FileKind> {
+        let answer = FileSystem::default().answer(&Query::FileKind { path })?;
+        if let Answer::FileKind(kind) = answer { Some(kind) } else { panic!("{answer:?}") }
+    }
+
+    #[test]
+    fn kinds_of_files() {
+        let (_dir, base) = zoo();
+        let socket = std::os::unix::net::UnixListener::bind(format!("{base}/socket")).unwrap();
+        let cases = [
+            ("file", Some(FileKind::File)),
+            ("link", Some(FileKind::File)),
+            ("dir", Some(FileKind::Directory)),
+            ("fifo", Some(FileKind::Fifo)),
+            ("to-fifo", Some(FileKind::Fifo)),
+            ("socket", Some(FileKind::Socket)),
+            ("not-there", Some(FileKind::Missing)),
+            ("file/below", Some(FileKind::Missing)),
+            ("dangling", Some(FileKind::Missing)),
+            ("loop", None),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(kind(format!("{base}/{name}")), expected, "{name}");
+        }
+        drop(socket);
+        assert_eq!(kind("/dev/null".to_owned()), Some(FileKind::Device));
+        assert_eq!(kind("/proc/self/exe".to_owned()), None);
+        assert_eq!(kind("file".to_owned()), None, "a relative path means nothing here");
+    }
+
+    fn contents(path: String) -> Option<Option<usize>> {
+        let answer = FileSystem::default().answer(&Query::Contents { path })?;
+        if let Answer::Contents(bytes) = answer {
+            Some(bytes.map(|bytes| bytes.len()))
+        } else {
+            panic!("{answer:?}")
+        }
+    }
+
+    #[test]
+    fn only_regular_files_of_some_size_are_read_and_nothing_is_waited_for() {
+        let (_dir, base) = zoo();
+        let cases = [
+            ("file", Some(Some(4))),
+            ("link", Some(Some(4))),
+            ("limit", Some(Some(CONTENTS_BYTES_MAX as usize))),
+            ("huge", Some(None)),
+            ("fifo", Some(None)),
+            ("to-fifo", Some(None)),
+            ("dir", Some(None)),
+            ("not-there", Some(None)),
+            ("loop", None),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(contents(format!("{base}/{name}")), expected, "{name}");
+        }
+        assert_eq!(contents("/dev/zero".to_owned()), Some(None));
+    }
+
+    #[test]
+    fn what_may_not_be_looked_at_is_unreadable() {
+        if rustix::process::geteuid().is_root() {
+            eprintln!("not tested: nothing is unreadable for the superuser");
+            return;
+        }
+        let (_dir, base) = zoo();
+        let deep = format!("{base}/dir/deep");
+        std::fs::set_permissions(format!("{base}/dir"), PermissionsExt::from_mode(0o000)).unwrap();
+        let answers = (kind(deep.clone()), contents(deep));
+        std::fs::set_permissions(format!("{base}/dir"), PermissionsExt::from_mode(0o700)).unwrap();
+        assert_eq!(answers, (Some(FileKind::Unreadable), Some(None)));
+    }
+
+    #[test]
+    fn reading_costs_as_much_as_looking() {
+        let (_dir, base) = zoo();
+        let world = FileSystem::default();
+        let query = Query::Contents { path: format!("{base}/limit") };
+        let answered = (0..10_000).take_while(|_| world.answer(&query).is_some()).count();
+        let of_bytes = STEPS_PER_DECISION_MAX as usize / (CONTENTS_BYTES_MAX as usize / BYTES_PER_STEP);
+        assert!(answered <= of_bytes, "{answered} files of the largest size");
+    }
+
+    #[test]
+    fn programs_are_found_as_a_shell_finds_them() {
+        let (_dir, base) = zoo();
+        let program = |name: &str, mode: u32| {
+            std::fs::write(format!("{base}/{name}"), "#!/bin/sh\n").unwrap();
+            std::fs::set_permissions(format!("{base}/{name}"), PermissionsExt::from_mode(mode)).unwrap();
+        };
+        std::fs::create_dir_all(format!("{base}/dir/tool")).unwrap();
+        program("tool", 0o755);
+        program("data", 0o644);
+        symlink("../tool", format!("{base}/dir/alias")).unwrap();
+        let look_up = |name: &str, path: &str| {
+            let path = path.replace("BASE", &base);
+            match FileSystem::default().answer(&Query::Executable { name: name.to_owned(), path }) {
+                Some(Answer::Executable(file)) => {
+                    file.map_or("none".to_owned(), |file| file.replace(&base, "BASE"))
+                }
+                _ => "no answer".to_owned(),
+            }
+        };
+        let cases = [
+            ("tool", "BASE", "BASE/tool"),
+            ("tool", "/not-there:BASE/dir:BASE", "BASE/tool"),
+            ("alias", "BASE/dir", "BASE/tool"),
+            ("data", "BASE", "none"),
+            ("dir", "BASE", "none"),
+            ("loop", "BASE", "none"),
+            ("tool", "BASE/dir", "none"),
+            // A relative entry is the call's directory, which is not known here.
+            ("tool", "bin:BASE", "no answer"),
+            ("tool", ":BASE", "no answer"),
+            ("tool", "BASE:bin", "BASE/tool"),
+            ("tool", "", "no answer"),
+            ("", "BASE", "no answer"),
+            ("dir/tool", "BASE", "no answer"),
+        ];
+        for (name, path, expected) in cases {
+            assert_eq!(look_up(name, path), expected, "{name} in {path}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_repository_is_found() {
+        let (_dir, base) = zoo();
+        let repository = |of: &str| match FileSystem::default()
+            .answer(&Query::Repository { of: of.replace("BASE", &base) })
+        {
+            Some(Answer::Repository(found)) => {
+                found.map_or("none".to_owned(), |at| at.replace(&base, "BASE"))
+            }
+            _ => "no answer".to_owned(),
+        };
+        assert_eq!(repository("BASE/dir/deep"), "none");
+        std::fs::create_dir(format!("{base}/.git")).unwrap();
+        assert_eq!(repository("BASE/dir/deep"), "BASE");
+        assert_eq!(repository("BASE"), "BASE");
+        assert_eq!(repository("BASE/not/there"), "BASE");
+        // A worktree has a file there.
+        std::fs::write(format!("{base}/dir/.git"), "gitdir: /elsewhere").unwrap();
+        assert_eq!(repository("BASE/dir/deep"), "BASE/dir");
+        symlink("dir/deep", format!("{base}/into")).unwrap();
+        assert_eq!(repository("BASE/into"), "BASE/dir");
+        assert_eq!(repository("dir"), "no answer");
+        assert_eq!(repository("BASE/loop"), "no answer");
     }
 }

@@ -26,6 +26,9 @@ pub struct Command {
     pub subcommand: Option<String>,
     /// The command as written.
     pub line: String,
+    /// The bytes of the call's shell text that it stands in: the first, and the one after the last. What was made of decoded
+    /// text stands where that came from.
+    pub span: Option<(u32, u32)>,
     /// The wrappers around it, outermost first, such as `sudo`.
     pub wrappers: Vec<String>,
     /// The wrappers change neither who runs the command nor what it may do: `nice`, not `sudo`.
@@ -100,6 +103,9 @@ macro_rules! vocabulary {
         impl $name {
             /// Every value, in the order of the table.
             pub const ALL: &'static [$name] = &[$($name::$variant,)+];
+
+            /// Their words.
+            pub const WORDS: &'static [&'static str] = &[$($word,)+];
 
             /// The word that rules compare with.
             pub const fn as_str(self) -> &'static str {

@@ -1,6 +1,8 @@
 //! The field table: name, type, level and meaning of every field that a rule can name. `castellan rules fields` and the
 //! field reference in `docs/` are generated from it; `row.rs` reads the values.
 
+use crate::facts::{EffectKind, Role, Scope, Why};
+
 /// The type of a field's value, or of each of its elements. The names of Falco's types that each stands for are beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FieldType {
@@ -72,6 +74,8 @@ pub struct FieldDef<'t> {
     pub arg: FieldArg,
     /// Falco's suggested output: `append_output` with `suggested_output` shows it.
     pub suggested: bool,
+    /// Every value that it can have, where these are words of a vocabulary; else none.
+    pub words: &'t [&'t str],
     /// One line for people.
     pub meaning: &'t str,
 }
@@ -135,14 +139,21 @@ pub static FIELDS: &[FieldDef<'static>] = &[
     of(Level::Command, text("cmd.pipe_from", "name of the command whose output it reads")),
     of(Level::Command, texts("cmd.env", "environment variables that it is given, NAME=value")),
     of(Level::Command, text("cmd.remote", "where it runs, when not on this machine or in a container")),
-    of(Level::Effect, text("fx.kind", "read, write, delete, connect, ... or opaque")),
+    of(Level::Effect, word("fx.kind", EffectKind::WORDS, "read, write, delete, connect, ... or opaque")),
     of(Level::Effect, text("fx.path", "path with symlinks resolved")),
     of(Level::Effect, text("fx.path_raw", "path as written")),
     of(
         Level::Effect,
-        text("fx.scope", "the most sensitive thing that the path is: secret, startup, ..., else fx.place"),
+        word(
+            "fx.scope",
+            Scope::WORDS,
+            "the most sensitive thing that the path is: secret, startup, ..., else fx.place",
+        ),
     ),
-    of(Level::Effect, text("fx.place", "where the path lies: workspace, home, system, temporary, ...")),
+    of(
+        Level::Effect,
+        word("fx.place", Scope::WORDS, "where the path lies: workspace, home, system, temporary, ..."),
+    ),
     of(Level::Effect, text("fx.host", "host")),
     of(Level::Effect, text("fx.url", "URL")),
     of(Level::Effect, truth("fx.recursive", "goes down into directories")),
@@ -150,15 +161,14 @@ pub static FIELDS: &[FieldDef<'static>] = &[
     of(Level::Effect, text("fx.system", "system that is changed, such as postgres or aws")),
     of(Level::Effect, text("fx.verb", "what is done there")),
     of(Level::Effect, text("fx.target", "what it is done to")),
-    of(Level::Effect, text("fx.role", "of an opaque part: program, target, code, operand or tool")),
-    of(Level::Effect, text("fx.why", "of an opaque part: why it was not understood")),
+    of(
+        Level::Effect,
+        word("fx.role", Role::WORDS, "of an opaque part: program, target, code, operand or tool"),
+    ),
+    of(Level::Effect, word("fx.why", Why::WORDS, "of an opaque part: why it was not understood")),
     of(Level::Effect, text("script.path", "script file that the effect comes from")),
     of(Level::Effect, text("script.sha256", "SHA-256 of that file")),
 ];
-
-/// The finest level of which rows are made by now: no analysis finds commands and effects yet. A condition on a finer field
-/// is unknown on every row, and the loader warns of it.
-pub const FINEST_LEVEL: Level = Level::Call;
 
 /// Finds a field by name.
 pub fn field_index(name: &str) -> Option<usize> {
@@ -167,7 +177,15 @@ pub fn field_index(name: &str) -> Option<usize> {
 
 const fn text(name: &'static str, meaning: &'static str) -> FieldDef<'static> {
     let (ty, level, arg) = (FieldType::Text, Level::Call, FieldArg::None);
-    FieldDef { name, ty, list: false, level, arg, suggested: false, meaning }
+    FieldDef { name, ty, list: false, level, arg, suggested: false, words: &[], meaning }
+}
+
+const fn word(
+    name: &'static str,
+    words: &'static [&'static str],
+    meaning: &'static str,
+) -> FieldDef<'static> {
+    FieldDef { words, ..text(name, meaning) }
 }
 
 const fn number(name: &'static str, meaning: &'static str) -> FieldDef<'static> {

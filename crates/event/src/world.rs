@@ -3,6 +3,8 @@
 //! Neither the analysis of a call nor `decide` looks at a file itself. They ask through a [`Recorder`], or return the
 //! queries that they lack. The answers go into the record, so that a call can be replayed against other rules.
 
+use std::collections::HashMap;
+
 use crate::limits::ANSWERS_MAX;
 
 /// A question about the world. Equal questions have one answer within a decision.
@@ -108,6 +110,8 @@ pub trait World {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Answers {
     list: Vec<(Query, Answer)>,
+    /// Where the first answer to a query stands in `list`.
+    index: HashMap<Query, usize>,
 }
 
 impl Answers {
@@ -116,6 +120,7 @@ impl Answers {
     pub fn insert(&mut self, query: Query, answer: Answer) -> bool {
         let fits = self.list.len() < ANSWERS_MAX;
         if fits {
+            self.index.entry(query.clone()).or_insert(self.list.len());
             self.list.push((query, answer));
         }
         fits
@@ -123,17 +128,15 @@ impl Answers {
 
     /// Looks up the answer to a query.
     pub fn get(&self, query: &Query) -> Option<&Answer> {
-        self.list.iter().find_map(|(asked, answer)| (asked == query).then_some(answer))
+        self.index.get(query).and_then(|at| self.list.get(*at)).map(|(_, answer)| answer)
     }
 
     /// Looks up the real path of `path` from `base`.
     pub fn real_path(&self, base: &str, path: &str) -> Option<&str> {
-        self.list.iter().find_map(|(query, answer)| match (query, answer) {
-            (Query::RealPath { base: b, path: p }, Answer::RealPath(real)) if b == base && p == path => {
-                Some(real.as_str())
-            }
+        match self.get(&Query::RealPath { base: base.to_owned(), path: path.to_owned() }) {
+            Some(Answer::RealPath(real)) => Some(real),
             _ => None,
-        })
+        }
     }
 
     /// Iterates over the recorded queries and answers.
@@ -171,8 +174,48 @@ impl<'w> Recorder<'w> {
         self.answers.insert(query, answer.clone()).then_some(answer)
     }
 
+    /// Everything that was answered so far.
+    pub fn answers(&self) -> &Answers {
+        &self.answers
+    }
+
     /// Everything that was answered.
     pub fn into_answers(self) -> Answers {
         self.answers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind_of(number: usize) -> Query {
+        Query::FileKind { path: format!("/{number}") }
+    }
+
+    #[test]
+    fn answers_are_found_and_stay_in_order() {
+        let mut answers = Answers::default();
+        let at = |number: usize| if number.is_multiple_of(2) { FileKind::File } else { FileKind::Missing };
+        for number in 0..ANSWERS_MAX {
+            assert!(answers.insert(kind_of(number), Answer::FileKind(at(number))));
+        }
+        assert!(!answers.insert(kind_of(ANSWERS_MAX), Answer::FileKind(FileKind::File)), "one too many");
+        assert_eq!(answers.get(&kind_of(ANSWERS_MAX)), None);
+        for (number, (query, answer)) in answers.iter().enumerate() {
+            assert_eq!((query, answer), (&kind_of(number), &Answer::FileKind(at(number))));
+            assert_eq!(answers.get(query), Some(answer));
+        }
+    }
+
+    #[test]
+    fn the_first_answer_to_a_query_counts() {
+        let mut answers = Answers::default();
+        let query = Query::RealPath { base: "/w".to_owned(), path: "x".to_owned() };
+        for real in ["/first", "/second"] {
+            assert!(answers.insert(query.clone(), Answer::RealPath(real.to_owned())));
+        }
+        assert_eq!(answers.real_path("/w", "x"), Some("/first"));
+        assert_eq!(answers.real_path("/", "x"), None);
     }
 }

@@ -1,13 +1,34 @@
 //! Everything that was found in a call's shell text, in order, with what each part changes for those after it.
 
-use castellan_event::{Effect, EffectKind, Facts};
+use castellan_event::{Call, Effect, EffectKind, Facts, ToolKind};
 use castellan_programs::Arg;
-use castellan_shell::{Found, Item, Set};
+use castellan_shell::{Found, Item, Set, Start};
 
 use crate::command::{self, base_name};
 use crate::environment;
+use crate::mcp;
 use crate::scene::Scene;
 use crate::sink::Sink;
+
+/// Adds what is found in every shell text of a call: the command, or arguments of an MCP tool that are commands.
+pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let start = start(call, scene);
+    let own = call.command.iter().map(String::as_str);
+    let others = if call.tool.kind == ToolKind::Mcp { mcp::commands(call) } else { Vec::new() };
+    for text in own.chain(others) {
+        found(&castellan_shell::commands(text, &start), scene, facts);
+    }
+}
+
+/// How the agent's shell begins, as far as the agent's process tells.
+fn start(call: &Call, scene: &Scene<'_, '_, '_>) -> Start {
+    Start {
+        cwd: Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty()),
+        home: Some(scene.places.home().to_owned()).filter(|home| !home.is_empty()),
+        env: scene.process.as_ref().map(|process| process.env.clone()).unwrap_or_default(),
+        ..Start::default()
+    }
+}
 
 /// Adds what was found.
 pub(crate) fn found(found: &Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {

@@ -40,6 +40,7 @@ fn described(run: &Run, pipe_from: Option<String>) -> Command {
         operands: args.clone(),
         args,
         line: run.line.clone(),
+        span: Some((run.span.start, run.span.end)),
         wrappers: run.wrappers.iter().map(|wrapper| wrapper.name.clone()).collect(),
         wrappers_are_neutral: run.wrappers.iter().all(|wrapper| wrapper.neutral),
         origin: run.origin.as_str().to_owned(),
@@ -62,12 +63,8 @@ fn program_effects(program: &Arg, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) ->
         return None;
     }
     let resolved = resolve(name, run, sink);
-    match &resolved {
-        Resolved::File(path) if is_shadowed(path, sink.scene) => {
-            sink.opaque(Role::Program, Why::Shadowed, path);
-        }
-        Resolved::Unknown if !sink.remote => sink.opaque(Role::Program, Why::Unreadable, name),
-        Resolved::File(_) | Resolved::Missing | Resolved::Unknown => {}
+    if resolved == Resolved::Unknown && !sink.remote {
+        sink.opaque(Role::Program, Why::Unreadable, name);
     }
     let Resolved::File(path) = resolved else {
         if model.is_none() {
@@ -82,7 +79,10 @@ fn program_effects(program: &Arg, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) ->
         return None;
     };
     let located = path::locate(&Arg::known(path.clone()), None, &sink.scene.places, sink.scene.world);
-    let is_installed = matches!(located.place, Scope::System | Scope::Home);
+    let is_installed = matches!(located.place, Some(Scope::System | Scope::Home));
+    if is_shadowed(&path, located.place, sink.scene) {
+        sink.opaque(Role::Program, Why::Shadowed, &path);
+    }
     if model.is_none() || !is_installed {
         let effect = Effect { kind: EffectKind::Execute, target: Some(name.to_owned()), ..Effect::default() };
         sink.located(effect, located);
@@ -100,8 +100,11 @@ fn resolve(name: &str, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Resolved {
     sink.scene.names.resolve(name, &run.env, sink.scene.world)
 }
 
-fn is_shadowed(path: &str, scene: &Scene<'_, '_, '_>) -> bool {
-    scene.overlay.has_written(path) || scene.setting.written.contains(path)
+/// Whether the agent may have put the program there itself, in this call or an earlier one.
+fn is_shadowed(path: &str, place: Option<Scope>, scene: &Scene<'_, '_, '_>) -> bool {
+    scene.overlay.has_written(path)
+        || scene.setting.written.contains(path)
+        || scene.setting.written_is_full && place != Some(Scope::System)
 }
 
 /// What the program does with its arguments.
@@ -159,7 +162,10 @@ fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
 
 /// `None` where the program has no option that says so.
 fn says(read: &Invocation, attribute: Attribute) -> Option<bool> {
-    let has = |program: &Program| program.options.iter().any(|option| option.attributes.contains(&attribute));
+    let has = |program: &Program| {
+        program.always.contains(&attribute)
+            || program.options.iter().any(|option| option.attributes.contains(&attribute))
+    };
     (has(read.command) || has(read.program)).then(|| read.is(attribute))
 }
 

@@ -1,5 +1,10 @@
 //! What a model's table cannot say: code for single programs, under the name that the model gives it.
 
+mod access;
+mod archive;
+mod editor;
+mod link;
+
 use castellan_programs::{Arg, Invocation};
 
 use crate::sink::Sink;
@@ -8,7 +13,15 @@ use crate::sink::Sink;
 pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 
 /// Every handler, by the name that models use, in order.
-const HANDLERS: &[(&str, Handler)] = &[];
+const HANDLERS: &[(&str, Handler)] = &[
+    ("access", access::access),
+    ("compress", archive::compress),
+    ("cpio", archive::cpio),
+    ("editor", editor::editor),
+    ("link", link::link),
+    ("tar", archive::tar),
+    ("unpack", archive::unpack),
+];
 
 /// The handler of this name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {

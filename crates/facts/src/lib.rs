@@ -12,13 +12,15 @@ mod limits;
 mod mcp;
 mod names;
 mod overlay;
-mod path;
+pub mod path;
 mod redirect;
 mod rows;
 mod scene;
+pub mod scope;
 mod sink;
 mod slots;
 mod tools;
+pub mod url;
 
 use std::collections::BTreeSet;
 
@@ -36,8 +38,19 @@ pub struct Setting {
     pub own: Vec<String>,
     /// Paths that earlier calls of the session wrote, symlinks resolved.
     pub written: BTreeSet<String>,
+    /// There were more: any path may be one of them.
+    pub written_is_full: bool,
     /// Paths that calls may be changing that run now.
     pub changing: BTreeSet<String>,
+}
+
+/// Finds what a call would do. Never fails: what is not understood is an effect of kind `opaque`.
+pub fn analyse(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Facts {
+    let mut facts = Facts::default();
+    let mut scene = Scene::new(call, setting, world);
+    analyse::texts(call, &mut scene, &mut facts);
+    tools::effects(call, &mut scene, &mut facts);
+    facts
 }
 
 /// What a call does whose shell text was already looked through.

@@ -1,59 +1,262 @@
-//! Where an argument leads that names a path. (Replaced as a whole by the module with scopes as data.)
+//! Paths: from an argument to the place that it really names, and what that is. It asks the world where symlinks lead, and
+//! nothing else; it must not know which program the argument is for.
 
-use castellan_event::{Answer, Process, Query, Recorder, Scope, Why};
-use castellan_programs::Arg;
+mod lexical;
+mod places;
+mod special;
+mod windows;
 
-use crate::Setting;
+use castellan_event::{Answer, PATH_BYTES_MAX, Query, Recorder, Scope, Why};
+use castellan_programs::{Arg, Piece};
 
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Places {
-    home: String,
-    workspace: String,
+pub use places::Places;
+pub use special::dev_tcp;
+
+use crate::limits::{COMPONENTS_MAX, UNSURE_COMPONENTS_MAX};
+use crate::scope::{self, Kind, Part};
+use lexical::{Unsure, collapse, tidy};
+
+/// Where a path leads and what is there. Everything but `raw` is `None` when it is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    /// The path, symlinks resolved, without a trailing slash. A pattern stands in it as written.
+    pub path: Option<String>,
+    /// As written.
+    pub raw: String,
+    /// The most sensitive thing that it is or may be. Where `path` is not known it is there if what is known of the path
+    /// is telling, as in `$DIR/.ssh/id_rsa`.
+    pub scope: Option<Scope>,
+    /// Where it lies.
+    pub place: Option<Scope>,
+    /// What it is, for people.
+    pub about: Option<&'static str>,
+    /// Why `path` is not known; there exactly when it is not.
+    pub why: Option<Why>,
 }
 
-impl Places {
-    pub(crate) fn new(process: Option<&Process>, setting: &Setting) -> Places {
-        let home = process.map(|process| process.var("HOME").unwrap_or(&process.home).to_owned());
-        Places { home: home.unwrap_or_default(), workspace: setting.workspace.clone() }
-    }
-
-    pub(crate) fn home(&self) -> &str {
-        &self.home
-    }
+/// Which file an operation is about when the path names a symlink.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    /// What it leads to: reading, writing, changing the mode.
+    Followed,
+    /// The symlink: deleting and renaming.
+    Kept,
 }
 
-#[derive(Debug, Clone)]
-pub(crate) struct Located {
-    pub(crate) path: Option<String>,
-    pub(crate) raw: String,
-    pub(crate) scope: Scope,
-    pub(crate) place: Scope,
-    pub(crate) why: Option<Why>,
+/// Finds out where a path leads, seen from `cwd`, and what is there. A symlink is followed to its end.
+///
+/// A path is also what it was called: `~/.bashrc` that is a symlink to `~/dotfiles/rc` is still the shell's startup file.
+pub fn locate(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>) -> Located {
+    find(raw, cwd, places, world, Last::Followed)
 }
 
-pub(crate) fn locate(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>) -> Located {
+/// The same for what is done to the name itself, as deleting and renaming are: a symlink at the end is not followed.
+pub fn locate_entry(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>) -> Located {
+    find(raw, cwd, places, world, Last::Kept)
+}
+
+fn find(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>, last: Last) -> Located {
     let written = raw.written().into_owned();
-    let text = match (raw.as_str(), raw.why()) {
-        (Some(text), _) => text.to_owned(),
-        (None, Some(Why::Glob)) => written.clone(),
-        (None, why) => {
-            return Located { path: None, raw: written, scope: Scope::Outside, place: Scope::Outside, why };
+    let is_too_long = written.len() > PATH_BYTES_MAX
+        || written.split('/').filter(|component| !component.is_empty()).count() > COMPONENTS_MAX;
+    if is_too_long {
+        return Located::unknown(written, Why::Size, None);
+    }
+    if written.contains('\0') {
+        return Located::unknown(written, Why::Encoding, None);
+    }
+    if raw.pieces().len() > 2 * UNSURE_COMPONENTS_MAX {
+        return Located::unknown(written, Why::Budget, None);
+    }
+    let is_pattern = |piece: &Piece| match piece {
+        Piece::Text(_) => true,
+        // A pattern's parts may hold a slash only where castellan does not know what they match.
+        Piece::Unknown { why, written } => *why == Why::Glob && !written.contains('/'),
+    };
+    match raw.as_str() {
+        Some(text) if places.is_windows => windows::locate(text, cwd, places),
+        Some(text) => known(text, written.clone(), cwd, places, world, last),
+        None if raw.pieces().iter().all(is_pattern) && !places.is_windows => {
+            pattern(raw, written, cwd, places, world)
         }
+        None => partly_known(raw, written, cwd, places),
+    }
+}
+
+fn known(
+    text: &str,
+    raw: String,
+    cwd: Option<&str>,
+    places: &Places,
+    world: &mut Recorder<'_>,
+    last: Last,
+) -> Located {
+    let tidied = tidy(text);
+    if special::is_stream(&tidied) {
+        let kind = scope::classify(&tidied, places);
+        return Located::found(tidied, raw, kind);
+    }
+    let through_proc = special::of_process(&tidied, cwd);
+    let text = through_proc.as_deref().unwrap_or(text);
+    let lexical = collapse(cwd, text);
+    let as_written = || lexical.as_ref().map(|path| scope::classify(path, places));
+    let Some(base) = base_of(text, cwd) else {
+        let parts = text.split('/').collect::<Vec<_>>();
+        return Located::unknown(raw, Why::Dynamic, hint_after_dots(&parts, places));
     };
-    let base = if text.starts_with('/') { Some("/") } else { cwd };
-    let answer = base.and_then(|base| world.ask(Query::RealPath { base: base.to_owned(), path: text }));
-    let path = match answer {
-        Some(Answer::RealPath(path)) => Some(path),
-        _ => None,
+    let real = match (last, entry(text)) {
+        (Last::Kept, Some((directory, name))) => {
+            real_path(base, directory, world).map(|directory| join(&directory, name))
+        }
+        (Last::Kept, None) | (Last::Followed, _) => real_path(base, text, world),
     };
-    let place = path.as_deref().map_or(Scope::Outside, |path| match path {
-        "/" => Scope::Root,
-        path if path.starts_with(&places.workspace) => Scope::Workspace,
-        path if path.starts_with("/tmp") => Scope::Temporary,
-        path if path.starts_with("/dev") => Scope::Device,
-        path if path.starts_with(&places.home) => Scope::Home,
-        _ => Scope::System,
-    });
-    let why = path.is_none().then_some(Why::Unreadable);
-    Located { path, raw: written, scope: place, place, why }
+    let Some(real) = real else {
+        let telling = as_written().filter(|kind| scope::is_telling(kind.scope));
+        return Located::unknown(raw, Why::Unreadable, telling);
+    };
+    let kind = scope::classify(&real, places);
+    let as_written = if lexical.as_ref() == Some(&real) { None } else { as_written() };
+    let kind = as_written.map_or(kind, |as_written| kind.with_scope_of(as_written));
+    Located::found(real, raw, kind)
+}
+
+/// A path with shell patterns in it, which stand for whatever they match.
+fn pattern(
+    raw: &Arg,
+    written: String,
+    cwd: Option<&str>,
+    places: &Places,
+    world: &mut Recorder<'_>,
+) -> Located {
+    let mut components = lexical::components(raw, places);
+    let first = components.iter().position(|component| component.unsure != Unsure::No).unwrap_or_default();
+    let rest = components.split_off(first);
+    // What a matching directory's parent is depends on what it is.
+    let climbs = rest.iter().any(|component| component.written == "..");
+    let names: Vec<&str> = components.iter().map(|component| component.written.as_str()).collect();
+    let directory = if written.starts_with('/') { format!("/{}", names.join("/")) } else { names.join("/") };
+    let parts: Vec<Part<'static>> = rest.iter().map(|component| component.part.clone()).collect();
+    let lexical = collapse(cwd, &directory);
+    let of = |directory: &str| {
+        let directory = places.comparable(directory);
+        let known: Vec<&str> = scope::components(&directory).collect();
+        let known = known.into_iter().map(Part::known);
+        scope::kind(&known.chain(parts.iter().cloned()).collect::<Vec<_>>(), places)
+    };
+    let as_written = || lexical.as_deref().map(of);
+    let why = match base_of(&written, cwd) {
+        None => Why::Dynamic,
+        Some(_) if climbs => Why::Glob,
+        Some(base) => match real_path(base, &directory, world) {
+            None => Why::Unreadable,
+            Some(real) => {
+                let kind = of(&real);
+                let as_written = if lexical.as_ref() == Some(&real) { None } else { as_written() };
+                let kind = as_written.map_or(kind, |as_written| kind.with_scope_of(as_written));
+                let path = rest.iter().fold(real, |path, component| join(&path, &component.written));
+                return Located::found(path, written, kind);
+            }
+        },
+    };
+    let telling = as_written().filter(|kind| scope::is_telling(kind.scope));
+    let anywhere = || scope::hint(&parts, places);
+    Located::unknown(written, why, telling.or_else(anywhere))
+}
+
+/// A path with parts that may be anything, `..` and slashes too. Only what is known on both sides of them tells anything.
+fn partly_known(raw: &Arg, written: String, cwd: Option<&str>, places: &Places) -> Located {
+    let why = raw.why().unwrap_or_default();
+    let components = lexical::components(raw, places);
+    let mut best: Option<Kind> = None;
+    let mut tell = |kind: Option<Kind>| {
+        let better = kind.filter(|kind| best.is_none_or(|best| kind.scope < best.scope));
+        best = better.or(best);
+    };
+    let mut start = 0;
+    for (at, component) in components.iter().enumerate() {
+        let is_last = at + 1 == components.len();
+        if component.unsure != Unsure::Anything && !is_last {
+            continue;
+        }
+        let run = components.get(start..=at).unwrap_or_default();
+        let run: Vec<Part<'_>> = run.iter().map(|component| component.part.clone()).collect();
+        // The part that breaks a run still has the text beside what is not known: `.env$x`.
+        let before = if component.unsure == Unsure::Anything { at } else { at + 1 };
+        let directory: Vec<Part<'_>> = run.get(..before - start).unwrap_or_default().to_vec();
+        for parts in [&directory, &run] {
+            let ends_blank = parts.last().is_none_or(Part::is_blank);
+            if !ends_blank && !parts.iter().any(|part| matches!(part, Part::Text(text) if text == "..")) {
+                tell(scope::hint(parts, places));
+                let from_root =
+                    (start == 0).then(|| lexical::from_root(&written, cwd, parts, places)).flatten();
+                let kind = from_root.map(|parts| scope::kind(&parts, places));
+                tell(kind.filter(|kind| scope::is_telling(kind.scope)));
+            }
+        }
+        start = at + 1;
+    }
+    Located::unknown(written, why, best)
+}
+
+/// What the names after the last `..` say, wherever they lie.
+fn hint_after_dots(names: &[&str], places: &Places) -> Option<Kind> {
+    let start = names.iter().rposition(|name| *name == "..").map_or(0, |at| at + 1);
+    let joined = names.get(start..).unwrap_or_default().join("/");
+    let text = places.comparable(&joined);
+    scope::hint(&scope::components(&text).map(Part::known).collect::<Vec<_>>(), places)
+}
+
+/// The directory that a path is seen from. `None` when it is not known.
+fn base_of<'c>(text: &str, cwd: Option<&'c str>) -> Option<&'c str> {
+    if text.starts_with('/') { Some("/") } else { cwd.filter(|cwd| cwd.starts_with('/')) }
+}
+
+/// The directory and the name of a path that ends in a name, as those do that can be removed.
+fn entry(text: &str) -> Option<(&str, &str)> {
+    let (directory, name) = match text.rfind('/') {
+        Some(at) => text.split_at_checked(at + 1)?,
+        None => ("", text),
+    };
+    (!matches!(name, "" | "." | "..")).then_some((directory, name))
+}
+
+fn real_path(base: &str, path: &str, world: &mut Recorder<'_>) -> Option<String> {
+    let path = if path.is_empty() { "." } else { path };
+    match world.ask(Query::RealPath { base: base.to_owned(), path: path.to_owned() })? {
+        Answer::RealPath(real) => Some(real),
+        Answer::FileKind(_)
+        | Answer::Contents(_)
+        | Answer::Executable(_)
+        | Answer::Repository(_)
+        | Answer::Process(_) => None,
+    }
+}
+
+fn join(directory: &str, name: &str) -> String {
+    format!("{}/{name}", directory.trim_end_matches('/'))
+}
+
+impl Located {
+    fn found(path: String, raw: String, kind: Kind) -> Located {
+        Located {
+            path: Some(path),
+            raw,
+            scope: Some(kind.scope),
+            place: Some(kind.place),
+            about: Some(kind.about),
+            why: None,
+        }
+    }
+
+    /// `telling`: what is known of it says this much. Where it lies is not known even then.
+    fn unknown(raw: String, why: Why, telling: Option<Kind>) -> Located {
+        Located {
+            path: None,
+            raw,
+            scope: telling.map(|kind| kind.scope),
+            place: None,
+            about: telling.map(|kind| kind.about),
+            why: Some(why),
+        }
+    }
 }

@@ -4,6 +4,7 @@ use castellan_event::{Effect, EffectKind};
 use castellan_shell::FoundRedirect;
 use castellan_shell::tree::RedirectKind;
 
+use crate::path::dev_tcp;
 use crate::sink::Sink;
 
 /// Adds the effects of a command's redirects. `/dev/tcp/HOST/PORT` is a connection, which the shell makes itself.
@@ -22,21 +23,16 @@ pub(crate) fn effects(redirects: &[FoundRedirect], sink: &mut Sink<'_, '_, '_, '
             | RedirectKind::Heredoc => &[],
         };
         for kind in kinds {
-            match connection(redirect.target.prefix()) {
-                Some(host) => {
-                    let target = Some(redirect.target.written().into_owned());
-                    sink.add(Effect { kind: away(*kind), host: Some(host), target, ..Effect::default() });
+            let written = redirect.target.written();
+            match dev_tcp(&written) {
+                Some((host, _)) => {
+                    let (host, target) = (Some(host.to_owned()), Some(written.clone().into_owned()));
+                    sink.add(Effect { kind: away(*kind), host, target, ..Effect::default() });
                 }
                 None => sink.path(*kind, &redirect.target),
             }
         }
     }
-}
-
-/// The host of `/dev/tcp/HOST/PORT` and `/dev/udp/HOST/PORT`.
-fn connection(path: &str) -> Option<String> {
-    let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"))?;
-    rest.split('/').next().map(str::to_owned)
 }
 
 fn away(kind: EffectKind) -> EffectKind {

@@ -4,6 +4,7 @@ use castellan_event::{Effect, EffectKind};
 use castellan_programs::{Arg, EffectRow, Invocation, Program, Source};
 
 use crate::sink::Sink;
+use crate::slots::is_standard_stream;
 
 /// Adds the effects of every row whose condition holds, of the program and of the subcommand.
 pub(crate) fn effects(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
@@ -42,6 +43,10 @@ fn effect(row: &EffectRow, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
 
 fn one(row: &EffectRow, target: Option<&Arg>, is_path: bool, sink: &mut Sink<'_, '_, '_, '_>) {
     match target {
+        Some(arg)
+            if is_path
+                && matches!(row.kind, EffectKind::Read | EffectKind::Write)
+                && is_standard_stream(arg) => {}
         Some(arg) if is_path => {
             let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
             let effect = Effect {

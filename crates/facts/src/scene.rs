@@ -24,8 +24,19 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             Some(Answer::Process(process)) => process,
             _ => None,
         };
-        let places = Places::new(process.as_ref(), setting);
+        let places = Places::of_session(
+            process.as_ref(),
+            Some(&setting.workspace).filter(|path| !path.is_empty()).map(String::as_str),
+            &setting.own,
+            world,
+        );
         let names = Names::new(process.as_ref());
         Scene { setting, world, places, names, overlay: Overlay::default(), process }
+    }
+
+    /// Whether a call that runs now may be changing what a path leads to or holds: the path or a directory above it.
+    pub(crate) fn is_changing(&self, path: &str) -> bool {
+        let ancestors = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        ancestors.chain([path]).any(|path| self.setting.changing.contains(path))
     }
 }

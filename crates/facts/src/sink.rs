@@ -1,10 +1,10 @@
 //! [`Sink`]: where the effects of one command go. It locates paths, adds what all effects of the command share, and says of
 //! what it could not locate that it was not understood.
 
-use castellan_event::{Effect, EffectKind, Role, Scope, Why};
+use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Recorder, Role, Scope, Why};
 use castellan_programs::Arg;
 
-use crate::path::{self, Located};
+use crate::path::{self, Located, Places};
 use crate::scene::Scene;
 
 pub(crate) struct Sink<'f, 's, 'w, 'r> {
@@ -82,7 +82,10 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// An effect on the path that an argument names.
     pub(crate) fn path_effect(&mut self, effect: Effect, arg: &Arg) {
-        let located = self.locate(arg);
+        let located = match effect.kind {
+            EffectKind::Delete | EffectKind::Link => self.locate_entry(arg),
+            _ => self.locate(arg),
+        };
         self.located(effect, located);
     }
 
@@ -93,28 +96,57 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
         let kind = effect.kind;
         self.remember(kind, &effect, &located);
-        let Located { path, raw, scope, place, why } = located;
+        if kind == EffectKind::Write && self.is_fifo(&located) {
+            self.inject(&located);
+        }
+        let changing = located.path.as_deref().filter(|path| self.scene.is_changing(path));
+        let changing = changing.map(|_| Why::Changing);
+        let Located { path, raw, scope, place, why, about: _ } = located;
         self.push(Effect {
             path,
             path_raw: Some(raw.clone()),
-            scope: Some(scope),
-            place: Some(place),
+            scope,
+            place,
             recursive: effect.recursive.or(self.recursive),
             force: effect.force.or(self.force),
             ..effect
         });
-        if let Some(why) = why {
+        if let Some(why) = why.or(changing) {
             self.opaque(role_of(kind, scope), why, &raw);
         }
     }
 
+    fn is_fifo(&mut self, located: &Located) -> bool {
+        let Some(path) = located.path.clone().filter(|_| !self.remote) else { return false };
+        matches!(self.scene.world.ask(Query::FileKind { path }), Some(Answer::FileKind(FileKind::Fifo)))
+    }
+
+    /// What is written to a FIFO is read by another program, which may take it for commands.
+    fn inject(&mut self, located: &Located) {
+        let (path, path_raw) = (located.path.clone(), Some(located.raw.clone()));
+        let verb = Some("fifo".to_owned());
+        self.push(Effect { kind: EffectKind::Inject, verb, path, path_raw, ..Effect::default() });
+    }
+
     /// Where an argument leads, through links that this call has made.
     pub(crate) fn locate(&mut self, arg: &Arg) -> Located {
-        let cwd = self.cwd.as_deref();
-        let located = path::locate(arg, cwd, &self.scene.places, self.scene.world);
+        self.followed(arg, path::locate)
+    }
+
+    /// The same for what is done to the name itself: a link at the end is not followed.
+    fn locate_entry(&mut self, arg: &Arg) -> Located {
+        self.followed(arg, path::locate_entry)
+    }
+
+    fn followed(
+        &mut self,
+        arg: &Arg,
+        locate: fn(&Arg, Option<&str>, &Places, &mut Recorder<'_>) -> Located,
+    ) -> Located {
+        let located = locate(arg, self.cwd.as_deref(), &self.scene.places, self.scene.world);
         let elsewhere = located.path.as_deref().and_then(|path| self.scene.overlay.follow(path));
         let Some(elsewhere) = elsewhere else { return located };
-        let followed = path::locate(&Arg::known(elsewhere), None, &self.scene.places, self.scene.world);
+        let followed = locate(&Arg::known(elsewhere), None, &self.scene.places, self.scene.world);
         Located { raw: located.raw, ..followed }
     }
 
@@ -133,7 +165,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     fn unless_known(&mut self, kind: EffectKind, arg: &Arg) {
         if let Some(why) = arg.why() {
-            self.opaque(role_of(kind, Scope::Outside), why, &arg.written());
+            self.opaque(role_of(kind, None), why, &arg.written());
         }
     }
 
@@ -148,14 +180,14 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 }
 
 /// What is not known weighs as much as what is done to it.
-fn role_of(kind: EffectKind, scope: Scope) -> Role {
+fn role_of(kind: EffectKind, scope: Option<Scope>) -> Role {
     use EffectKind::{
         Connect, Delete, Destroy, Download, Elevate, Environment, Execute, Inject, Install, Link, Mutate,
         Permission, Publish, Read, Schedule, Service, Signal, Upload, Write,
     };
     match kind {
         Execute => Role::Program,
-        Read if scope > Scope::Vcs => Role::Operand,
+        Read if scope.is_none_or(|scope| scope > Scope::Vcs) => Role::Operand,
         Read | Write | Delete | Link | Permission | Upload | Download | Connect | Install | Publish
         | Mutate | Destroy | Signal | Service | Schedule | Inject | Environment | Elevate => Role::Target,
         EffectKind::Interactive

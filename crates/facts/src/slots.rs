@@ -7,15 +7,23 @@ use crate::sink::Sink;
 
 /// Adds the effects of every operand and option value.
 pub(crate) fn effects(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
-    let options = read.options.iter().filter_map(|used| Some((used.option.slot, used.value.as_ref()?)));
-    let operands = read.operands.iter().map(|operand| (operand.slot, &operand.arg));
-    for (slot, arg) in options.chain(operands) {
-        effect(slot, arg, read, sink);
+    let recursive = sink.recursive;
+    for used in &read.options {
+        let Some(value) = &used.value else { continue };
+        let slot = used.option.slot;
+        // A list of patterns is one file, however deep the search goes.
+        sink.recursive = recursive.map(|recursive| recursive && slot.role == SlotRole::Into);
+        effect(slot, value, read, sink);
+    }
+    sink.recursive = recursive;
+    for operand in &read.operands {
+        effect(operand.slot, &operand.arg, read, sink);
     }
 }
 
 fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     match slot.role {
+        SlotRole::Read | SlotRole::Write | SlotRole::Update if is_standard_stream(arg) => {}
         SlotRole::Read => sink.path(EffectKind::Read, arg),
         SlotRole::Write => sink.path(EffectKind::Write, arg),
         SlotRole::Update => {
@@ -66,14 +74,15 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
     }
 }
 
+/// `-` stands for standard input or output where a program reads or writes.
+pub(crate) fn is_standard_stream(arg: &Arg) -> bool {
+    arg.as_str() == Some("-")
+}
+
 /// Into a directory goes each source under its own name; anything else is written itself.
 fn into(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
-    let located = sink.locate(arg);
-    let kind = located.path.as_ref().map(|path| sink.scene.world.ask(Query::FileKind { path: path.clone() }));
-    let is_directory = matches!(kind, Some(Some(Answer::FileKind(FileKind::Directory))))
-        || arg.as_str().is_some_and(|text| text.ends_with('/'));
-    if !is_directory {
-        sink.located(Effect { kind: EffectKind::Write, ..Effect::default() }, located);
+    if !is_directory(arg, sink) {
+        sink.path(EffectKind::Write, arg);
         return;
     }
     let sources = read.operands.iter().filter(|one| matches!(one.slot.role, SlotRole::Read | SlotRole::Move));
@@ -82,18 +91,30 @@ fn into(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
+/// Whether there is a directory, or it is written as one.
+pub(crate) fn is_directory(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    let path = sink.locate(arg).path;
+    let kind = path.and_then(|path| sink.scene.world.ask(Query::FileKind { path }));
+    matches!(kind, Some(Answer::FileKind(FileKind::Directory)))
+        || arg.as_str().is_some_and(|text| text.ends_with('/'))
+}
+
 /// `directory/name`, for the last component of a source.
 pub(crate) fn joined(directory: &Arg, source: &Arg) -> Arg {
-    let slash = Piece::Text("/".to_owned());
-    let name = match source.as_str() {
+    match source.as_str() {
         Some(text) => {
             let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            vec![Piece::Text(name.to_owned())]
+            beside(directory, &Arg::known(name))
         }
-        None => source.pieces().to_vec(),
-    };
-    let pieces = directory.pieces().iter().cloned().chain([slash]).chain(name);
-    Arg::from_pieces(pieces, directory.splits() || source.splits())
+        None => beside(directory, source),
+    }
+}
+
+/// `directory/path`
+pub(crate) fn beside(directory: &Arg, path: &Arg) -> Arg {
+    let slash = Piece::Text("/".to_owned());
+    let pieces = directory.pieces().iter().cloned().chain([slash]).chain(path.pieces().iter().cloned());
+    Arg::from_pieces(pieces, directory.splits() || path.splits())
 }
 
 fn link(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
@@ -121,7 +142,7 @@ pub(crate) fn url(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
 }
 
 /// `[user@]host:path` is on another machine; without a colon before the first slash it is a local path.
-fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+pub(crate) fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let head = arg.prefix().split('/').next().unwrap_or_default();
     match head.split_once(':') {
         Some((host, _)) if !host.is_empty() => {

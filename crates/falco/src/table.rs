@@ -133,6 +133,7 @@ impl Field {
             level: self.level,
             arg: self.arg,
             suggested: self.suggested,
+            words: &[],
             meaning: &self.meaning,
         }
     }

@@ -1,7 +1,7 @@
 //! One call, one decision: the stages in order.
 
 use castellan_event::{
-    Answers, Call, Code, Decision, Facts, Finding, Mode, Query, Session, Verdict, World, rows,
+    Answers, Call, Code, Decision, Facts, Finding, Mode, Query, Recorder, Session, Verdict, rows,
 };
 
 use crate::limits::ROUNDS_MAX;
@@ -72,18 +72,13 @@ pub fn drive(
     facts: &Facts,
     policy: &Policy,
     state: &State<'_>,
-    world: &dyn World,
-) -> (Decision, StateChange, Answers) {
-    let mut answers = Answers::default();
+    world: &mut Recorder<'_>,
+) -> (Decision, StateChange) {
     for _ in 0..ROUNDS_MAX {
-        match decide(call, facts, policy, state, &answers) {
-            Step::Done(decision, change) => return (decision, change, answers),
+        match decide(call, facts, policy, state, world.answers()) {
+            Step::Done(decision, change) => return (decision, change),
             Step::Needs(queries) => {
-                let answered = queries.into_iter().all(|query| {
-                    let answer = world.answer(&query);
-                    answer.is_some_and(|answer| answers.insert(query, answer))
-                });
-                if !answered {
+                if !queries.into_iter().all(|query| world.ask(query).is_some()) {
                     break;
                 }
             }
@@ -91,8 +86,7 @@ pub fn drive(
     }
     let message = "the call could not be looked into far enough to judge it";
     let incomplete = Finding::new(Verdict::Deny, Code::FailClosed, message);
-    let (decision, change) = conclude(vec![incomplete], Vec::new(), Verdict::Deny, state);
-    (decision, change, answers)
+    conclude(vec![incomplete], Vec::new(), Verdict::Deny, state)
 }
 
 /// The strictest finding decides, the first of equals; without one, the default. A call that is denied leaves no mark: it

@@ -192,7 +192,6 @@ fn what_matters(options: &Options) -> String {
         priority,
         selection,
         append_output,
-        finest_level: _,
         lints: _,
         describe: _,
     } = options;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use castellan_agents::{AgentId, Incoming, Origin, decode};
-use castellan_event::{Answer, Call, Decision, FIELDS, Facts, Layer, Mode, Query, Session, World};
+use castellan_event::{Answer, Call, Decision, FIELDS, Facts, Layer, Mode, Query, Recorder, Session, World};
 use castellan_policy::{LayerRules, Policy, RequestId, Settings, State, drive};
 use castellan_rules::{Options, Rule, Source, load};
 use serde::Deserialize;
@@ -221,8 +221,7 @@ fn decide(policy: &Policy, case: &CaseCall) -> Decision {
     let call = call_of(case);
     let world =
         Links { path: call.files.first().map(|file| file.path.clone()), real: case.real_path.clone() };
-    let (decision, _, _) = drive(&call, &Facts::default(), policy, &state, &world);
-    decision
+    drive(&call, &Facts::default(), policy, &state, &mut Recorder::new(&world)).0
 }
 
 /// The rules of the strictest findings. Which of them comes first depends on the order of the files, and decides nothing.

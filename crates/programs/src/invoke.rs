@@ -212,7 +212,8 @@ impl Invocation {
 
     /// Whether an option that was given says so.
     pub fn is(&self, attribute: Attribute) -> bool {
-        self.options.iter().any(|used| used.option.attributes.contains(&attribute))
+        self.command.always.contains(&attribute)
+            || self.options.iter().any(|used| used.option.attributes.contains(&attribute))
     }
 
     /// Whether the program is a wrapper that is there to run another command.

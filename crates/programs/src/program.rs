@@ -12,6 +12,8 @@ pub struct Program {
     pub style: Style,
     /// The shell does it itself; no file is looked up.
     pub builtin: bool,
+    /// What it does without an option that says so: `rg` goes down into directories.
+    pub always: &'static [Attribute],
     /// It is there to run another command that it is given; `None` for every other program.
     pub wrapper: Option<Wrapper>,
     /// Its options.

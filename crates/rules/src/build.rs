@@ -7,7 +7,7 @@ use std::rc::Rc;
 use castellan_event::Level;
 
 use crate::append::Additions;
-use crate::ast::{Check, Expr, OperandKind};
+use crate::ast::Expr;
 use crate::catalogue::Catalogue;
 use crate::compile::{Checked, Compiler};
 use crate::definitions::{Definition, Definitions, Scope};
@@ -155,9 +155,6 @@ impl Builder<'_, '_, '_> {
         target.additions.add_to(&mut output, &mut output_fields, name, text);
         let fields = checked.fields.iter().filter_map(|field| target.catalogue.get(*field));
         let level = fields.map(|field| field.level).max().unwrap_or_default();
-        if level > self.options.finest_level {
-            self.warn_of_levels(&expr, target.catalogue, &label);
-        }
         let found =
             Found { condition: print::condition(&expr), fields: checked.fields, level, output_fields };
         Some(Built { rule: self.describe(definition, found), compiled: Compiled { condition, output }, expr })
@@ -175,26 +172,6 @@ impl Builder<'_, '_, '_> {
                 None
             }
         }
-    }
-
-    /// Warns of fields that no row has yet: a comparison with one is never true, and neither is its negation.
-    fn warn_of_levels(&mut self, expr: &Expr, catalogue: &Catalogue<'_>, label: &str) {
-        let finest = self.options.finest_level;
-        let mut known = BTreeSet::new();
-        let mut visit = |check: &Check| {
-            check.fields(&mut |field| {
-                let OperandKind::Field { name, .. } = &field.kind else { return };
-                let level = catalogue.level(name);
-                if level > finest && known.insert(name.clone()) {
-                    let message = format!(
-                        "`{name}` is of level {}, of which no rows are made yet: no comparison with it is ever true",
-                        level.as_str()
-                    );
-                    self.report.warning(label, Fault::new("CASTELLAN_LEVEL", field.place, message));
-                }
-            });
-        };
-        expr.checks(&mut visit);
     }
 
     fn describe(&self, definition: &Definition<RuleText>, found: Found) -> Rule {

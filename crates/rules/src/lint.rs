@@ -12,6 +12,7 @@ mod one_line;
 mod redefined;
 mod shadowed;
 mod truth;
+mod unknown_word;
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -52,6 +53,7 @@ pub(crate) fn run(
         findings.add(rule, levels::check);
         findings.add(rule, negated_path::check);
         findings.add(rule, list_in::check);
+        findings.add(rule, unknown_word::check);
     }
     shadowed::check(&rules, scope.options.matching, &mut findings);
 }

@@ -1,7 +1,5 @@
 //! [`Options`]: how rule files are read, which rules of them count, and what is added to their outputs. Data only.
 
-use castellan_event::{FINEST_LEVEL, Level};
-
 use crate::priority::Priority;
 
 /// How rule files are read.
@@ -25,8 +23,6 @@ pub struct Options {
     pub selection: Vec<Selection>,
     /// What is added to outputs (Falco's `append_output`).
     pub append_output: Vec<AppendOutput>,
-    /// The finest level of which rows are made: a condition that names a finer field is warned of.
-    pub finest_level: Level,
     /// Reports what Falco does not: conditions that probably do not mean what their author thinks.
     pub lints: bool,
     /// Fills [`crate::Loaded::description`].
@@ -137,7 +133,6 @@ impl Default for Options {
             priority: Priority::Debug,
             selection: Vec::new(),
             append_output: Vec::new(),
-            finest_level: FINEST_LEVEL,
             lints: false,
             describe: false,
         }

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use castellan_event::{
-    Agent, Answer, Answers, Call, Command, Effect, FIELDS, Facts, FileTarget, Layer, Mode, Query, Scope,
-    Session, Tool, ToolKind, Verdict, World, rows,
+    Agent, Answer, Answers, Call, Command, Effect, FIELDS, Facts, FileTarget, Layer, Mode, Query, Recorder,
+    Scope, Session, Tool, ToolKind, Verdict, World, rows,
 };
 use castellan_policy::{LayerRules, Policy, RequestId, Settings, State, drive};
 use castellan_rules::{Options, Plain, Source, load};
@@ -184,8 +184,9 @@ fn judge(layers: &[&[(String, &str)]], call: &Call, facts: &Facts) -> (Verdict, 
     let policy = Policy::new(layers.collect(), Settings::default());
     let next_request = RequestId::from_seed(1);
     let state = State { mode: Mode::Enforce, agent_asks: true, next_request, session: &SESSION };
-    let (decision, _, answers) = drive(call, facts, &policy, &state, &Lexical);
-    (decision.verdict, answers)
+    let mut world = Recorder::new(&Lexical);
+    let (decision, _) = drive(call, facts, &policy, &state, &mut world);
+    (decision.verdict, world.into_answers())
 }
 
 /// The file of a layer.

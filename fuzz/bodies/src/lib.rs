@@ -4,25 +4,31 @@
 mod choices;
 mod evaluate;
 mod frame;
+mod path;
 mod payload;
 mod rules;
 mod settings;
+mod url;
 
 pub use evaluate::rules_evaluate;
 pub use frame::frame;
+pub use path::path;
 pub use payload::payload;
 pub use rules::{rules_condition, rules_yaml};
 pub use settings::settings;
+pub use url::url;
 
 /// What a target does with its bytes.
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Body); 6] = [
+pub const TARGETS: [(&str, Body); 8] = [
     ("frame", frame),
+    ("path", path),
     ("payload", payload),
     ("rules_condition", rules_condition),
     ("rules_evaluate", rules_evaluate),
     ("rules_yaml", rules_yaml),
     ("settings", settings),
+    ("url", url),
 ];

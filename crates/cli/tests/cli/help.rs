@@ -14,6 +14,7 @@ const COMMANDS: &[&str] = &[
     "mode",
     "apply",
     "check",
+    "explain",
     "log",
     "log verify",
     "doctor",

@@ -42,7 +42,7 @@ impl Bench {
     fn new(policy: Policy, mode: Mode) -> Bench {
         let dir = tempfile::tempdir().unwrap();
         let log = Log::open(dir.path(), LogConfig::default(), SystemTime::now()).unwrap();
-        Bench { judge: Judge::new(policy, mode, log), dir }
+        Bench { judge: Judge::new(policy, mode, log, Vec::new()), dir }
     }
 
     /// Asks about a command as Claude's event, and returns the decision in the reply; without one, "defer".

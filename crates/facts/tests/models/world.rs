@@ -45,6 +45,8 @@ impl World for Table {
 fn kind(path: &str) -> FileKind {
     if DIRECTORIES.contains(&path) {
         FileKind::Directory
+    } else if path == "/w/fifo" {
+        FileKind::Fifo
     } else if FILES.iter().any(|(name, _)| *name == path) {
         FileKind::File
     } else {

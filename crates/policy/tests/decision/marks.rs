@@ -1,6 +1,6 @@
 //! Marks: what a call sets on its session, and what later calls see of it.
 
-use castellan_event::{Call, Facts, Mark, Mode, Session, ToolKind, Verdict};
+use castellan_event::{Call, Facts, Mark, Mode, Recorder, Session, ToolKind, Verdict};
 use castellan_policy::{Policy, State, drive};
 
 use crate::support::{Lexical, bash, call, layered, policy, rule, state};
@@ -33,7 +33,8 @@ fn rules() -> String {
 /// Checks the marks that a call sets.
 fn check(call: &Call, mode: Mode, agent_asks: bool, expected: &[&str]) {
     let policy = policy(&rules(), Verdict::Defer);
-    let (decision, change, _) = drive(call, &Facts::default(), &policy, &state(mode, agent_asks), &Lexical);
+    let (decision, change) =
+        drive(call, &Facts::default(), &policy, &state(mode, agent_asks), &mut Recorder::new(&Lexical));
     assert_eq!(change.marks, expected, "{:?} in {mode}: {decision:?}", call.command);
 }
 
@@ -63,7 +64,7 @@ fn check_later(command: &str, count: u64, at_ms: u64, now_ms: u64, expected: Ver
     let session = Session { marks: marks.into_iter().collect(), now_ms };
     let state = State { session: &session, ..state(Mode::Enforce, true) };
     let policy = policy(&rules(), Verdict::Defer);
-    let decision = drive(&bash(command), &Facts::default(), &policy, &state, &Lexical).0;
+    let decision = drive(&bash(command), &Facts::default(), &policy, &state, &mut Recorder::new(&Lexical)).0;
     assert_eq!(decision.verdict, expected, "{command} with {session:?}");
 }
 
@@ -82,8 +83,14 @@ fn later_calls_see_how_often_and_how_long_ago() {
 #[test]
 fn a_rule_that_only_marks_is_a_notice() {
     let policy = policy(&rules(), Verdict::Defer);
-    let decision =
-        drive(&bash("secret"), &Facts::default(), &policy, &state(Mode::Enforce, true), &Lexical).0;
+    let decision = drive(
+        &bash("secret"),
+        &Facts::default(),
+        &policy,
+        &state(Mode::Enforce, true),
+        &mut Recorder::new(&Lexical),
+    )
+    .0;
     let found: Vec<_> = decision.findings.iter().map(|finding| finding.code.as_str()).collect();
     assert_eq!((decision.verdict, found), (Verdict::Defer, vec!["notice"]));
 }
@@ -91,8 +98,14 @@ fn a_rule_that_only_marks_is_a_notice() {
 #[test]
 fn nothing_is_marked_without_rules() {
     for policy in [Policy::missing("x"), layered(&[], castellan_policy::Settings::default())] {
-        let change =
-            drive(&bash("secret"), &Facts::default(), &policy, &state(Mode::Monitor, true), &Lexical).1;
+        let change = drive(
+            &bash("secret"),
+            &Facts::default(),
+            &policy,
+            &state(Mode::Monitor, true),
+            &mut Recorder::new(&Lexical),
+        )
+        .1;
         assert_eq!(change.marks, [""; 0]);
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use castellan_event::{
-    Agent, Answer, Call, Decision, FIELDS, Facts, FileTarget, Layer, Mode, Query, Session, Tool, ToolKind,
-    Verdict, World,
+    Agent, Answer, Call, Decision, FIELDS, Facts, FileTarget, Layer, Mode, Query, Recorder, Session, Tool,
+    ToolKind, Verdict, World,
 };
 use castellan_policy::{LayerRules, Policy, RequestId, Settings, State, drive};
 use castellan_rules::{Options, Source, load};
@@ -75,5 +75,5 @@ pub(crate) fn state(mode: Mode, agent_asks: bool) -> State<'static> {
 
 /// The decision in enforce mode, in a new session.
 pub(crate) fn judge(call: &Call, facts: &Facts, policy: &Policy) -> Decision {
-    drive(call, facts, policy, &state(Mode::Enforce, true), &Lexical).0
+    drive(call, facts, policy, &state(Mode::Enforce, true), &mut Recorder::new(&Lexical)).0
 }

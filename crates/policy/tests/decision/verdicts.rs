@@ -1,6 +1,6 @@
 //! What the stages make of a call's matches.
 
-use castellan_event::{Answer, Call, Facts, IntakeProblem, Mode, Query, ToolKind, Verdict, World};
+use castellan_event::{Answer, Call, Facts, IntakeProblem, Mode, Query, Recorder, ToolKind, Verdict, World};
 use castellan_policy::{Policy, agent_text, drive, user_text};
 use proptest::prelude::*;
 
@@ -31,8 +31,13 @@ fn rules() -> String {
 
 /// Checks verdict, answer and the number of findings.
 fn check(call: &Call, mode: Mode, agent_asks: bool, expected: (Verdict, Verdict, usize)) {
-    let (decision, _, _) =
-        drive(call, &Facts::default(), &policy(&rules(), Verdict::Defer), &state(mode, agent_asks), &Lexical);
+    let (decision, _) = drive(
+        call,
+        &Facts::default(),
+        &policy(&rules(), Verdict::Defer),
+        &state(mode, agent_asks),
+        &mut Recorder::new(&Lexical),
+    );
     let got = (decision.verdict, decision.answer, decision.findings.len());
     assert_eq!(got, expected, "{:?} {:?} in {mode}", call.command, call.files);
 }
@@ -64,7 +69,9 @@ fn verdict_answer_and_findings() {
 fn an_unknown_tool_is_never_allowed_by_default() {
     let policy = policy("", Verdict::Allow);
     let verdict = |call: &Call| {
-        drive(call, &Facts::default(), &policy, &state(Mode::Enforce, true), &Lexical).0.verdict
+        drive(call, &Facts::default(), &policy, &state(Mode::Enforce, true), &mut Recorder::new(&Lexical))
+            .0
+            .verdict
     };
     assert_eq!(verdict(&call("Magic", ToolKind::Unknown, "", &[])), Verdict::Defer);
     assert_eq!(verdict(&call("TodoWrite", ToolKind::Internal, "", &[])), Verdict::Allow);
@@ -80,31 +87,52 @@ fn a_malformed_call_is_denied_and_still_matched() {
 #[test]
 fn without_a_policy_only_reading_is_left_to_the_agent() {
     let missing = Policy::missing("rules/x.yaml:3:1: LOAD_ERR_YAML_PARSE");
-    let (decision, _, _) =
-        drive(&bash("ls"), &Facts::default(), &missing, &state(Mode::Enforce, true), &Lexical);
+    let (decision, _) = drive(
+        &bash("ls"),
+        &Facts::default(),
+        &missing,
+        &state(Mode::Enforce, true),
+        &mut Recorder::new(&Lexical),
+    );
     assert_eq!(decision.answer, Verdict::Deny);
     assert_eq!(decision.reason, "no rules could be loaded: rules/x.yaml:3:1: LOAD_ERR_YAML_PARSE");
     let read = call("Read", ToolKind::Read, "", &["/w/a"]);
-    let (decision, _, _) = drive(&read, &Facts::default(), &missing, &state(Mode::Enforce, true), &Lexical);
+    let (decision, _) =
+        drive(&read, &Facts::default(), &missing, &state(Mode::Enforce, true), &mut Recorder::new(&Lexical));
     assert_eq!(decision.answer, Verdict::Defer);
 }
 
 #[test]
 fn a_world_that_does_not_answer_denies() {
     let policy = policy("", Verdict::Allow);
-    let (decision, _, _) =
-        drive(&bash("ls"), &Facts::default(), &policy, &state(Mode::Enforce, true), &Silent);
+    let (decision, _) = drive(
+        &bash("ls"),
+        &Facts::default(),
+        &policy,
+        &state(Mode::Enforce, true),
+        &mut Recorder::new(&Silent),
+    );
     assert_eq!(decision.answer, Verdict::Deny);
-    let (decision, _, _) =
-        drive(&bash("ls"), &Facts::default(), &policy, &state(Mode::Monitor, true), &Silent);
+    let (decision, _) = drive(
+        &bash("ls"),
+        &Facts::default(),
+        &policy,
+        &state(Mode::Monitor, true),
+        &mut Recorder::new(&Silent),
+    );
     assert_eq!((decision.verdict, decision.answer), (Verdict::Deny, Verdict::Defer));
 }
 
 #[test]
 fn the_agent_reads_a_request_id_and_never_a_command() {
     let state = state(Mode::Enforce, false);
-    let (decision, _, _) =
-        drive(&bash("git x"), &Facts::default(), &policy(&rules(), Verdict::Defer), &state, &Lexical);
+    let (decision, _) = drive(
+        &bash("git x"),
+        &Facts::default(),
+        &policy(&rules(), Verdict::Defer),
+        &state,
+        &mut Recorder::new(&Lexical),
+    );
     let text = agent_text(&decision, state.next_request, 99);
     assert_eq!(
         text,
@@ -138,7 +166,7 @@ proptest! {
         };
         let judge = |picked: &std::collections::BTreeSet<usize>| {
             let policy = policy(&text(picked), Verdict::Defer);
-            drive(&bash(&words.join(" ")), &Facts::default(), &policy, &state(Mode::Enforce, true), &Lexical).0.verdict
+            drive(&bash(&words.join(" ")), &Facts::default(), &policy, &state(Mode::Enforce, true), &mut Recorder::new(&Lexical)).0.verdict
         };
         let mut more = picked.clone();
         more.insert(added);

@@ -41,7 +41,7 @@ pub(crate) static FIELDS: &[FieldDef<'static>] = &[
 ];
 
 const fn field(name: &'static str, ty: FieldType, arg: FieldArg) -> FieldDef<'static> {
-    FieldDef { name, ty, list: false, level: Level::Call, arg, suggested: false, meaning: "" }
+    FieldDef { name, ty, list: false, level: Level::Call, arg, suggested: false, words: &[], meaning: "" }
 }
 
 /// An event: field name to value; a missing key is an absent field.

@@ -21,7 +21,7 @@ const TEXTS: [&str; 4] = ["c.a", "c.b", "m.a", "e.a"];
 
 const fn text(name: &'static str, level: Level) -> FieldDef<'static> {
     let (ty, arg) = (FieldType::Text, FieldArg::None);
-    FieldDef { name, ty, list: false, level, arg, suggested: false, meaning: "" }
+    FieldDef { name, ty, list: false, level, arg, suggested: false, words: &[], meaning: "" }
 }
 
 /// A value of each field, or none. Refuses to be asked for what is finer than itself.

@@ -17,14 +17,14 @@ const FIELDS: [FieldDef<'static>; 7] = [
 
 const fn field(name: &'static str, level: Level) -> FieldDef<'static> {
     let (ty, arg) = (FieldType::Text, FieldArg::None);
-    FieldDef { name, ty, list: false, level, arg, suggested: false, meaning: "" }
+    FieldDef { name, ty, list: false, level, arg, suggested: false, words: &[], meaning: "" }
 }
 
 fn load_condition(condition: &str, fields: &[FieldDef<'_>]) -> Loaded {
     let condition = serde_json::to_string(condition).unwrap();
     let rest = "output: o, priority: INFO, source: coding_agent";
     let text = format!("- {{rule: r, desc: d, condition: {condition}, {rest}}}");
-    let options = Options { describe: true, finest_level: Level::Effect, ..Options::default() };
+    let options = Options { describe: true, ..Options::default() };
     let loaded = load(&[Source { name: "r".to_owned(), text }], fields, &options);
     assert!(loaded.problems.is_empty(), "{condition}: {:?}", loaded.problems);
     loaded

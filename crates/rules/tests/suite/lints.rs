@@ -104,7 +104,16 @@ static FIELDS: &[FieldDef<'static>] = &[
 ];
 
 const fn field(name: &'static str, ty: FieldType, list: bool) -> FieldDef<'static> {
-    FieldDef { name, ty, list, level: Level::Call, arg: FieldArg::None, suggested: false, meaning: "" }
+    FieldDef {
+        name,
+        ty,
+        list,
+        level: Level::Call,
+        arg: FieldArg::None,
+        suggested: false,
+        words: &[],
+        meaning: "",
+    }
 }
 
 fn rule(name: &str, condition: &str) -> String {

@@ -9,7 +9,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use castellan_daemon::Config;
-use castellan_event::Level;
 use castellan_falco::{EventSource, Match, Stamp, alert};
 use castellan_rules::{self as rules, Loaded, Matching, Priority, Selected, Selection, Source};
 use serde_json::json;
@@ -81,8 +80,6 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         matching: options.matching,
         priority: options.priority.unwrap_or(reading.priority),
         selection: [reading.selection.clone(), switches(options)].concat(),
-        // An event may have rows that no analysis of calls makes yet.
-        finest_level: Level::Effect,
         ..reading
     };
     let loaded = rules::load(&sources, &table.fields(), &reading);

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use castellan_event::{FIELDS, FieldArg, FieldDef, FieldType};
+use castellan_event::{EffectKind, FIELDS, FieldArg, FieldDef, FieldType, Role, Scope, Why};
 use castellan_falco::FieldTable;
 
 use crate::exit::Exit;
@@ -30,12 +30,29 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
             let (name, ty, level) = (name(field), type_word(field), field.level.as_str());
             writeln!(out, "| `{name}` | {ty} | {level} | {} |", field.meaning.replace('|', "\\|"))?;
         }
+        for (field, words) in VOCABULARIES {
+            writeln!(out, "\n## Words of `{field}`\n\n| word | meaning |\n|---|---|")?;
+            for (word, meaning) in words() {
+                writeln!(out, "| `{word}` | {meaning} |")?;
+            }
+        }
     } else {
         let rows: Vec<Vec<Cell>> = FIELDS.iter().map(row).collect();
         output::write_table(&mut out, &rows)?;
     }
     Ok(Exit::Done)
 }
+
+/// Words and their meanings.
+type Words = Vec<(&'static str, &'static str)>;
+
+/// Fields of a fixed vocabulary.
+const VOCABULARIES: &[(&str, fn() -> Words)] = &[
+    ("fx.kind", || EffectKind::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
+    ("fx.scope", || Scope::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
+    ("fx.role", || Role::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
+    ("fx.why", || Why::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
+];
 
 fn row(field: &FieldDef<'_>) -> Vec<Cell> {
     let faint = |word| Cell::new(word, FAINT);

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use castellan_daemon::Config;
-use castellan_event::Level;
 use castellan_falco::{FieldTable, TableText};
 use castellan_rules::{self as rules, Engine};
 
@@ -43,12 +42,9 @@ impl Language {
     /// Reads the field tables. What no option says is as configured; with a table that is named, the default.
     pub(super) fn read(&self, config: &Config) -> anyhow::Result<Reading> {
         let table = table(&self.fields)?;
-        // What is configured is meant for castellan's own source. Events of another may have rows of every level.
-        let base = if self.fields.is_empty() {
-            config.rule_options.clone()
-        } else {
-            rules::Options { finest_level: Level::Effect, ..rules::Options::default() }
-        };
+        // What is configured is meant for castellan's own source.
+        let base =
+            if self.fields.is_empty() { config.rule_options.clone() } else { rules::Options::default() };
         let options = table.options(rules::Options {
             engine: self.engine.unwrap_or(base.engine),
             regex_compat_falco: self.regex_compat.unwrap_or(base.regex_compat_falco),

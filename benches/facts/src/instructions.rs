@@ -1,0 +1,51 @@
+//! Instructions of the everyday commands: this program runs itself under callgrind, which counts what happens within [`counted`].
+//! Where there is no callgrind, nothing is shown in its place.
+
+use std::process::{Command, Stdio};
+
+use castellan_corpus::{commands, shell_call};
+use castellan_event::Call;
+use castellan_facts::Setting;
+
+use crate::analysis;
+
+/// Instructions of one command, on average over all, or `None` where they cannot be counted.
+pub(crate) fn of_one_command() -> Option<u64> {
+    let own = std::env::current_exe().ok()?;
+    let output = Command::new("valgrind")
+        .args([
+            "--tool=callgrind",
+            "--callgrind-out-file=/dev/null",
+            "--toggle-collect=*instructions*counted*",
+        ])
+        .arg(own)
+        .arg("--count")
+        .stdin(Stdio::null())
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let collected = text.lines().find_map(|line| line.split_once("Collected : "))?.1;
+    let all: u64 = collected.split_whitespace().next()?.parse().ok()?;
+    let number = u64::try_from(commands().len()).ok()?;
+    // A toggle that was never met counts nothing.
+    (all > 0).then(|| all / number.max(1))
+}
+
+/// What runs under callgrind: every command once uncounted, so that what is made once is not counted.
+pub(crate) fn run_counted() -> anyhow::Result<()> {
+    let setting = analysis::setting();
+    let calls: Vec<Call> = commands().iter().map(|command| shell_call(command)).collect();
+    let mut found: usize = calls.iter().map(|call| analysis::facts(call, &setting).effects.len()).sum();
+    for call in &calls {
+        found += counted(call, &setting);
+    }
+    // Nothing that is measured may be left out as unused.
+    std::hint::black_box(found);
+    Ok(())
+}
+
+#[inline(never)]
+fn counted(call: &Call, setting: &Setting) -> usize {
+    std::hint::black_box(analysis::facts(call, setting)).effects.len()
+}

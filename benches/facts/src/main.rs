@@ -1,0 +1,30 @@
+//! `castellan-bench-facts`: prints Markdown tables of what it costs to understand a call. `cargo xtask bench facts` builds and
+//! runs it. With `corpus ITEMS SAMPLE N SEED` it counts instead how much of a collection is understood, for `cargo xtask corpus
+//! shell`.
+
+mod analysis;
+mod corpus;
+mod holes;
+mod instructions;
+mod sample;
+mod table;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        [] => table::print(),
+        ["--count"] => instructions::run_counted(),
+        ["corpus", items, sample, number, seed] => corpus::print(items, sample, number, seed),
+        _ => Err(anyhow::anyhow!("castellan-bench-facts takes no arguments")),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("castellan-bench-facts: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Measures and prints: the time of one call, by size and shape.
+
+use std::time::Instant;
+
+use anyhow::anyhow;
+use castellan_corpus::{Hostile, commands, hostile, shell_call};
+use castellan_event::Call;
+use castellan_facts::Setting;
+
+use crate::{analysis, instructions};
+
+const WARM_UP: usize = 3;
+/// Rounds over all everyday commands.
+const ROUNDS: usize = 200;
+/// Times that a hostile text of each size is analysed.
+const HOSTILE_ROUNDS: usize = 5;
+
+/// Sizes of ordinary scripts, with what is to be reached for one in µs.
+const SCRIPTS: &[(&str, usize, Option<f64>)] =
+    &[("1 KiB", 1 << 10, None), ("4 KiB", 4 << 10, Some(1_000.0)), ("16 KiB", 16 << 10, None)];
+
+/// Sizes of hostile text, with what is to be reached.
+const SIZES: &[(&str, usize, f64)] =
+    &[("8 KiB", 8 << 10, 30_000.0), ("64 KiB", 64 << 10, 50_000.0), ("1 MiB", 1 << 20, 50_000.0)];
+
+/// What is to be reached for an everyday command under [`TYPICAL_BYTES`].
+const TYPICAL_US: f64 = 40.0;
+const TYPICAL_BYTES: usize = 200;
+
+/// A row for each of the slowest commands and shapes, so that one sees where the time goes.
+const SLOWEST: usize = 10;
+
+pub(crate) fn print() -> anyhow::Result<()> {
+    let setting = analysis::setting();
+    everyday(&setting);
+    scripts(&setting);
+    hostile_text(&setting)
+}
+
+fn everyday(setting: &Setting) {
+    let commands = commands();
+    let typical: Vec<Call> =
+        commands.iter().filter(|text| text.len() < TYPICAL_BYTES).map(|text| shell_call(text)).collect();
+    let mut each: Vec<Vec<f64>> = vec![Vec::with_capacity(ROUNDS); typical.len()];
+    for round in 0..WARM_UP + ROUNDS {
+        for (call, samples) in typical.iter().zip(&mut each) {
+            let took = time_us(call, setting);
+            if round >= WARM_UP {
+                samples.push(took);
+            }
+        }
+    }
+    let mut medians: Vec<(f64, &Call)> =
+        each.iter_mut().map(|samples| percentile(samples, 50)).zip(&typical).collect();
+    let mut all = each.concat();
+    println!(
+        "{} everyday commands under {TYPICAL_BYTES} bytes, {ROUNDS} rounds in turns; µs. The world is a table.\n\n\
+         | | p50 | p99 | to be reached |\n|---|---|---|---|\n| one command | {:.1} | {:.1} | {TYPICAL_US:.0} |",
+        typical.len(),
+        percentile(&mut all, 50),
+        percentile(&mut all, 99),
+    );
+    match instructions::of_one_command() {
+        Some(count) => println!("\nInstructions of one command, on average: {count}."),
+        None => println!("\nInstructions are not counted here: there is no callgrind."),
+    }
+    medians.sort_by(|a, b| b.0.total_cmp(&a.0));
+    println!("\nThe slowest of them:\n\n| command | p50 |\n|---|---|");
+    for (median, call) in medians.iter().take(SLOWEST) {
+        let text = call.command.as_deref().unwrap_or_default().replace('\n', "⏎").replace('|', "\\|");
+        println!("| `{text}` | {median:.1} |");
+    }
+}
+
+/// Everyday commands one below the other, up to each size.
+fn scripts(setting: &Setting) {
+    println!(
+        "\nOrdinary shell: everyday commands one below the other; µs.\n\n| size | p50 | p99 | to be reached |\n|---|---|---|---|"
+    );
+    let commands = commands();
+    for (name, bytes, reach) in SCRIPTS {
+        let mut samples = Vec::new();
+        // Several scripts of each size, each beginning with another command.
+        for start in 0..8 {
+            let mut script = String::new();
+            for command in commands.iter().cycle().skip(start * commands.len() / 8) {
+                if script.len() + command.len() >= *bytes {
+                    break;
+                }
+                script.push_str(command);
+                script.push('\n');
+            }
+            let call = shell_call(&script);
+            (0..WARM_UP).for_each(|_| drop(analysis::facts(&call, setting)));
+            samples.extend((0..ROUNDS).map(|_| time_us(&call, setting)));
+        }
+        let reach = reach.map(|reach| format!("{reach:.0}")).unwrap_or_default();
+        println!(
+            "| {name} | {:.0} | {:.0} | {reach} |",
+            percentile(&mut samples, 50),
+            percentile(&mut samples, 99)
+        );
+    }
+}
+
+fn hostile_text(setting: &Setting) -> anyhow::Result<()> {
+    let shapes = hostile().map_err(|error| anyhow!("hostile.txt, {error}"))?;
+    println!(
+        "\nHostile text, {} shapes, each {HOSTILE_ROUNDS} times at each size; µs of the slowest run. A run that aborts or does \
+         not end shows by its name being the last.\n\n| size | median shape | slowest shape | | to be reached | over it |\n\
+         |---|---|---|---|---|---|",
+        shapes.len()
+    );
+    let mut rows: Vec<(&Hostile, Vec<f64>)> = shapes.iter().map(|shape| (shape, Vec::new())).collect();
+    for (name, bytes, reach) in SIZES {
+        for (shape, took) in &mut rows {
+            eprint!("\r\x1b[K{name} {}", shape.name);
+            let call = shell_call(&shape.text(*bytes));
+            let slowest = (0..HOSTILE_ROUNDS).map(|_| time_us(&call, setting)).fold(0.0, f64::max);
+            took.push(slowest);
+        }
+        eprint!("\r\x1b[K");
+        let mut last: Vec<f64> = rows.iter().filter_map(|(_, took)| took.last().copied()).collect();
+        let over = last.iter().filter(|took| **took > *reach).count();
+        let slowest = rows.iter().max_by(|a, b| last_of(&a.1).total_cmp(&last_of(&b.1)));
+        let (shape, slowest) =
+            slowest.map_or(("", f64::NAN), |(shape, took)| (shape.name.as_str(), last_of(took)));
+        println!(
+            "| {name} | {:.0} | {slowest:.0} | {shape} | {reach:.0} | {over} |",
+            percentile(&mut last, 50)
+        );
+    }
+    let sizes: Vec<&str> = SIZES.iter().map(|(name, ..)| *name).collect();
+    println!(
+        "\nThe slowest shapes, by their time at the smallest size; µs.\n\n| shape | {} |",
+        sizes.join(" | ")
+    );
+    println!("|---{}|", "|---".repeat(SIZES.len()));
+    rows.sort_by(|a, b| first_of(&b.1).total_cmp(&first_of(&a.1)));
+    for (shape, took) in rows.iter().take(2 * SLOWEST) {
+        let took: Vec<String> = took.iter().map(|took| format!("{took:.0}")).collect();
+        println!("| {} | {} |", shape.name, took.join(" | "));
+    }
+    Ok(())
+}
+
+fn first_of(took: &[f64]) -> f64 {
+    took.first().copied().unwrap_or(0.0)
+}
+
+fn last_of(took: &[f64]) -> f64 {
+    took.last().copied().unwrap_or(0.0)
+}
+
+fn time_us(call: &Call, setting: &Setting) -> f64 {
+    let started = Instant::now();
+    let facts = analysis::facts(call, setting);
+    let took = started.elapsed().as_secs_f64() * 1e6;
+    std::hint::black_box(facts);
+    took
+}
+
+/// The value below which `percent` of the samples lie (nearest rank).
+fn percentile(samples: &mut [f64], percent: usize) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    let rank = (samples.len() * percent).div_ceil(100);
+    samples.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,45 @@
+//! Shell text and what is expected of it, as data for tests, benchmarks and measurements: everyday commands
+//! (`commands.txt`), commands in disguise with the facts that must be found in them (`disguises.txt`), and hostile shapes
+//! (`hostile.txt`). Expected facts are conditions of the rule language, tested on the rows of the call.
+//!
+//! It must not know how facts are found: whoever has analysed a call brings its [`castellan_event::Facts`].
+
+mod conditions;
+mod disguises;
+mod hostile;
+mod place;
+
+pub use conditions::Conditions;
+pub use disguises::{Case, Disguises};
+pub use hostile::{Hostile, hostile};
+pub use place::{HOME, Machine, WORKSPACE, shell_call};
+
+/// Commands as agents run them every day.
+pub fn commands() -> Vec<String> {
+    include_str!("../commands.txt").lines().filter_map(text_of).collect()
+}
+
+/// The text of a line: `⏎` stands for a newline. Blank lines and comments have none.
+fn text_of(line: &str) -> Option<String> {
+    let line = line.trim();
+    let text = !line.is_empty() && !line.starts_with("# ");
+    text.then(|| line.replace('⏎', "\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn there_are_enough_commands_and_none_twice() {
+        let all = commands();
+        let different: HashSet<&String> = all.iter().collect();
+        assert!(all.len() >= 300, "{}", all.len());
+        for (at, command) in all.iter().enumerate() {
+            assert!(!all[..at].contains(command), "twice: {command}");
+        }
+        assert_eq!(different.len(), all.len());
+    }
+}

@@ -1,0 +1,70 @@
+//! A call that is described on the command line, as an agent would report it.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use castellan_agents::{AgentId, Incoming, Origin, Question, decode, file_input, question_event, shell_call};
+use castellan_event::Call;
+use serde_json::Value as Json;
+
+use crate::values;
+
+/// The options that describe it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AskedCall {
+    /// Shell command, as the agent's shell tool would get it
+    #[arg(required_unless_present_any = ["file", "input"], conflicts_with_all = ["file", "input"])]
+    command: Option<String>,
+
+    /// Tool, by the agent's own name; without it the shell
+    #[arg(long, conflicts_with = "command")]
+    tool: Option<String>,
+
+    /// File that the tool is called for
+    #[arg(long, value_name = "PATH", requires = "tool", conflicts_with = "input")]
+    file: Option<String>,
+
+    /// The tool's whole input
+    #[arg(long, value_name = "JSON", requires = "tool")]
+    input: Option<String>,
+
+    /// Agent that calls
+    #[arg(long, default_value = "claude", value_parser = values::agent())]
+    pub(crate) agent: AgentId,
+
+    /// Directory that the call is made in; without it the current one
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+}
+
+impl AskedCall {
+    /// The call. It has the environment of this process: the agent's is not known here.
+    pub(crate) fn call(&self) -> anyhow::Result<Call> {
+        let cwd = match &self.cwd {
+            Some(dir) => std::path::absolute(dir)?,
+            None => std::env::current_dir().context("the current directory is unknown: give `--cwd`")?,
+        };
+        let (agent, cwd) = (self.agent, cwd.to_string_lossy());
+        let (tool, input) = self.tool_and_input()?;
+        let question = Question { session_id: "check", cwd: &cwd, tool, input, use_id: "check" };
+        let agent_pid = std::process::id();
+        let origin = Origin { correlation_id: 1, agent_pid, hook_cwd: cwd.clone().into_owned() };
+        let event = question_event(agent);
+        match decode(agent, event, question.payload(agent).as_bytes(), &origin)? {
+            Incoming::Question(call) => Ok(call),
+            Incoming::Permission(_) | Incoming::Done(_) | Incoming::Session(_) => {
+                bail!("`{event}` was not read as a question; report this as a bug")
+            }
+        }
+    }
+
+    /// Without a tool, a command goes to the agent's shell. The command line has one of the three.
+    fn tool_and_input(&self) -> anyhow::Result<(&str, Json)> {
+        let tool = self.tool.as_deref().unwrap_or_default();
+        Ok(match (&self.input, &self.file) {
+            (Some(input), _) => (tool, serde_json::from_str(input).context("`--input` is not JSON")?),
+            (None, Some(file)) => (tool, file_input(self.agent, tool, file)),
+            (None, None) => shell_call(self.agent, self.command.as_deref().unwrap_or_default()),
+        })
+    }
+}

@@ -1,0 +1,129 @@
+//! What earlier calls of a session wrote, and what calls may be writing that run now: a program that an agent has put in place
+//! is not the one that its name says.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use crate::limits::{CHANGED_PATHS_PER_SESSION_MAX, CHANGED_SESSIONS_MAX, OPEN_CALLS_PER_SESSION_MAX};
+use crate::memory::SessionKey;
+
+/// The sessions that have written something.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    sessions: HashMap<SessionKey, Changed>,
+    /// In the order in which they first wrote something.
+    order: VecDeque<SessionKey>,
+    /// A session was forgotten to make room: what it wrote is not known any more.
+    forgot: bool,
+}
+
+/// What one session has written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Changed {
+    /// Paths of calls that are done, and of those that run.
+    pub(crate) written: BTreeSet<String>,
+    /// There were more paths than are kept.
+    pub(crate) is_full: bool,
+    /// Calls that may still run, with the paths that they write.
+    open: VecDeque<(String, Vec<String>)>,
+}
+
+impl Changed {
+    /// Paths of calls that may still run.
+    pub(crate) fn changing(&self) -> BTreeSet<String> {
+        self.open.iter().flat_map(|(_, paths)| paths).cloned().collect()
+    }
+}
+
+impl Changes {
+    /// What the session has written so far. `None`: nothing.
+    pub(crate) fn of(&self, key: &SessionKey) -> Option<Changed> {
+        match self.sessions.get(key) {
+            Some(changed) => Some(changed.clone()),
+            None => self.forgot.then(|| Changed { is_full: true, ..Changed::default() }),
+        }
+    }
+
+    /// A call may run now that writes these paths. `id`: the agent's id of the call.
+    pub(crate) fn begin(&mut self, key: SessionKey, id: &str, paths: Vec<String>) {
+        if paths.is_empty() {
+            return;
+        }
+        if !self.sessions.contains_key(&key) {
+            self.make_room();
+            self.order.push_back(key);
+        }
+        let changed = self.sessions.entry(key).or_default();
+        for path in &paths {
+            if changed.written.len() >= CHANGED_PATHS_PER_SESSION_MAX {
+                changed.is_full |= !changed.written.contains(path);
+            } else {
+                changed.written.insert(path.clone());
+            }
+        }
+        changed.open.push_back((id.to_owned(), paths));
+        if changed.open.len() > OPEN_CALLS_PER_SESSION_MAX {
+            changed.open.pop_front();
+        }
+    }
+
+    /// The agent says that the call is done.
+    pub(crate) fn end(&mut self, key: &SessionKey, id: &str) {
+        if let Some(changed) = self.sessions.get_mut(key) {
+            changed.open.retain(|(open, _)| open != id);
+        }
+    }
+
+    fn make_room(&mut self) {
+        if self.sessions.len() >= CHANGED_SESSIONS_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.sessions.remove(&oldest);
+            self.forgot = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: usize) -> SessionKey {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&number.to_le_bytes());
+        SessionKey(key)
+    }
+
+    fn begin(changes: &mut Changes, id: &str, path: &str) {
+        changes.begin(key(0), id, vec![path.to_owned()]);
+    }
+
+    #[test]
+    fn what_a_call_writes_is_changing_until_it_is_done_and_written_for_good() {
+        let mut changes = Changes::default();
+        assert_eq!(changes.of(&key(0)), None);
+        begin(&mut changes, "1", "/w/a");
+        begin(&mut changes, "2", "/w/b");
+        changes.end(&key(0), "1");
+        let changed = changes.of(&key(0)).unwrap();
+        assert_eq!(changed.written, ["/w/a", "/w/b"].map(str::to_owned).into());
+        assert_eq!(changed.changing(), ["/w/b"].map(str::to_owned).into());
+        assert_eq!(changes.of(&key(1)), None);
+    }
+
+    #[test]
+    fn what_is_not_kept_is_not_taken_for_unwritten() {
+        let mut changes = Changes::default();
+        for number in 0..=CHANGED_PATHS_PER_SESSION_MAX {
+            begin(&mut changes, "1", &number.to_string());
+        }
+        let changed = changes.of(&key(0)).unwrap();
+        assert!(changed.is_full);
+        assert_eq!(changed.written.len(), CHANGED_PATHS_PER_SESSION_MAX);
+        for number in 1..=CHANGED_SESSIONS_MAX {
+            changes.begin(key(number), "1", vec!["/w/a".to_owned()]);
+        }
+        assert!(changes.of(&key(0)).unwrap().is_full);
+        assert!(!changes.of(&key(1)).unwrap().is_full);
+        assert_eq!(changes.sessions.len(), CHANGED_SESSIONS_MAX);
+    }
+}

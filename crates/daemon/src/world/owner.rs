@@ -1,0 +1,209 @@
+//! What the agent's process was started with, from Linux's `/proc`; elsewhere nothing is known. Only variables that change
+//! what commands do or where files lie leave this module: never a token.
+
+use std::fs::File;
+
+use castellan_event::Process;
+
+use super::look::at_most;
+use crate::limits::{ENVIRONMENT_BYTES_MAX, USER_DATABASE_BYTES_MAX};
+
+/// The variables that the analysis can use: those that say where programs, configuration and temporary files lie, and
+/// those that make programs run code. What stands in one is shown in records, so none of them may hold a secret.
+const USEFUL: &[&str] = &[
+    "AWS_CONFIG_FILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "BASHOPTS",
+    "BASH_ENV",
+    "BROWSER",
+    "CARGO_HOME",
+    "CDPATH",
+    "CLAUDE_CONFIG_DIR",
+    "CLOUDSDK_CONFIG",
+    "CODEX_HOME",
+    "COPILOT_HOME",
+    "DOCKER_CONFIG",
+    "DOCKER_HOST",
+    "EDITOR",
+    "ENV",
+    "GEMINI_CLI_HOME",
+    "GH_CONFIG_DIR",
+    "GNUPGHOME",
+    "GOBIN",
+    "GOPATH",
+    "GLOBIGNORE",
+    "HOME",
+    "IFS",
+    "JAVA_TOOL_OPTIONS",
+    "KUBECONFIG",
+    "LANG",
+    "LC_ALL",
+    "LESSOPEN",
+    "LOGNAME",
+    "MANPAGER",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "NPM_CONFIG_PREFIX",
+    "NPM_CONFIG_USERCONFIG",
+    "NVM_DIR",
+    "OLDPWD",
+    "PAGER",
+    "PASSWORD_STORE_DIR",
+    "PATH",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PIP_CONFIG_FILE",
+    "POSIXLY_CORRECT",
+    "PROMPT_COMMAND",
+    "PWD",
+    "PYENV_ROOT",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "RUBYLIB",
+    "RUBYOPT",
+    "RUSTC_WRAPPER",
+    "RUSTUP_HOME",
+    "SHELL",
+    "SHELLOPTS",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "USER",
+    "VIRTUAL_ENV",
+    "VISUAL",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_DIRS",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+    "ZDOTDIR",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_ASKPASS",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_DIR",
+    "GIT_EDITOR",
+    "GIT_EXEC_PATH",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PAGER",
+    "GIT_PROXY_COMMAND",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_TEMPLATE_DIR",
+    "GIT_WORK_TREE",
+    "DYLD_FALLBACK_LIBRARY_PATH",
+    "DYLD_FRAMEWORK_PATH",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_LIBRARY_PATH",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_ORIGIN_PATH",
+    "LD_PRELOAD",
+    "LD_PROFILE",
+    "LD_SHOW_AUXV",
+];
+
+/// The process; `None` when it cannot be looked at as a whole.
+pub(super) fn process(pid: u32) -> Option<Process> {
+    if pid == 0 {
+        return None;
+    }
+    let env = useful(&read(&format!("/proc/{pid}/environ"), ENVIRONMENT_BYTES_MAX)?)?;
+    let user = effective_user(&text(&format!("/proc/{pid}/status"), ENVIRONMENT_BYTES_MAX)?)?;
+    let users = text("/etc/passwd", USER_DATABASE_BYTES_MAX).unwrap_or_default();
+    let home = home_of(user, &users).unwrap_or_default().to_owned();
+    Some(Process { env, home, is_root: user == 0 })
+}
+
+fn read(path: &str, bytes_max: u64) -> Option<Vec<u8>> {
+    at_most(File::open(path).ok()?, bytes_max).ok().flatten()
+}
+
+fn text(path: &str, bytes_max: u64) -> Option<String> {
+    read(path, bytes_max).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The useful variables of `NAME=value`s that end with NUL. `None` when one of them is no text: it would be another value
+/// here than there.
+fn useful(environ: &[u8]) -> Option<Vec<(String, String)>> {
+    let vars = environ.split(|byte| *byte == 0).filter_map(|entry| {
+        let at = entry.iter().position(|byte| *byte == b'=')?;
+        let (name, value) = entry.split_at_checked(at)?;
+        let name = USEFUL.iter().find(|useful| useful.as_bytes() == name)?;
+        Some((*name, value.get(1..).unwrap_or_default()))
+    });
+    let texts = vars.map(|(name, value)| Some((name.to_owned(), str::from_utf8(value).ok()?.to_owned())));
+    texts.collect()
+}
+
+/// The second number of `Uid: real effective saved filesystem`.
+fn effective_user(status: &str) -> Option<u32> {
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    line.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// The sixth field of the user's `name:password:uid:gid:comment:home:shell`.
+fn home_of(user: u32, users: &str) -> Option<&str> {
+    users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let is_user = fields.nth(2)?.parse() == Ok(user);
+        fields.nth(2).filter(|_| is_user)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_useful_variables_leave() {
+        let environ = b"PATH=/bin:/usr/bin\0GITHUB_TOKEN=t\0ANTHROPIC_API_KEY=k\0GIT_SSH_COMMAND=ssh -v=1\0HOME=\0x\0\0";
+        let env = useful(environ).unwrap();
+        let shown: Vec<String> = env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(shown, ["PATH=/bin:/usr/bin", "GIT_SSH_COMMAND=ssh -v=1", "HOME="]);
+        assert_eq!(useful(b"PATH=/\xff\0"), None);
+        assert_eq!(useful(b"OTHER=\xff\0").unwrap(), []);
+    }
+
+    #[test]
+    fn no_variable_of_the_table_can_hold_a_secret() {
+        let telling = ["TOKEN", "KEY", "SECRET", "PASSWD", "AUTH", "COOKIE", "CREDENTIAL_"];
+        for name in USEFUL {
+            assert!(!telling.iter().any(|part| name.contains(part)), "{name}");
+        }
+    }
+
+    #[test]
+    fn users() {
+        let status = "Name:\tsh\nUmask:\t0022\nUid:\t1000\t0\t1000\t1000\nGid:\t5\t5\t5\t5\n";
+        assert_eq!(effective_user(status), Some(0));
+        assert_eq!(effective_user("Name:\tsh\n"), None);
+        let users = "root:x:0:0:root:/root:/bin/bash\n# broken\nu:x:1000:1000::/home/u:/bin/sh\n";
+        assert_eq!(home_of(0, users), Some("/root"));
+        assert_eq!(home_of(1000, users), Some("/home/u"));
+        assert_eq!(home_of(7, users), None);
+    }
+
+    #[test]
+    fn this_process_is_seen_and_no_other_one_made_up() {
+        if cfg!(target_os = "linux") {
+            let own = process(std::process::id()).unwrap();
+            assert_eq!(own.var("PATH"), std::env::var("PATH").ok().as_deref());
+            assert_eq!(own.is_root, rustix::process::geteuid().is_root());
+        }
+        assert_eq!(process(0), None);
+        assert_eq!(process(u32::MAX), None);
+    }
+}

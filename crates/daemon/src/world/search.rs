@@ -1,0 +1,46 @@
+//! Programs in the directories of a `PATH`, and the repository around a directory.
+
+use std::path::Path;
+
+use castellan_event::FileKind;
+use rustix::fs::{Access, AtFlags, CWD};
+
+use super::{FileSystem, look};
+
+impl FileSystem {
+    /// The file that runs when `name` is looked up, as a shell does it: the first regular file that may be executed.
+    /// `None` over the limit, and when a relative entry comes before it: which directory that is, is not known here.
+    pub(super) fn executable(&self, name: &str, path: &str) -> Option<Option<String>> {
+        if name.is_empty() || name.contains('/') {
+            return None;
+        }
+        for directory in path.split(':') {
+            let candidate = Path::new(directory).join(name);
+            if !candidate.is_absolute() {
+                return None;
+            }
+            self.take(1)?;
+            if rustix::fs::accessat(CWD, &candidate, Access::EXEC_OK, AtFlags::EACCESS).is_err() {
+                continue;
+            }
+            let real = self.real_path(&candidate)?;
+            if look::kind(&real) == FileKind::File {
+                return Some(Some(real.to_string_lossy().into_owned()));
+            }
+        }
+        Some(None)
+    }
+
+    /// The nearest directory at or above `of` that has a `.git`: a directory, or the file of a worktree or submodule.
+    /// `None` over the limit.
+    pub(super) fn repository(&self, of: &str) -> Option<Option<String>> {
+        let real = self.resolve(of)?;
+        for directory in real.ancestors() {
+            self.take(1)?;
+            if matches!(look::kind(&directory.join(".git")), FileKind::File | FileKind::Directory) {
+                return Some(Some(directory.to_string_lossy().into_owned()));
+            }
+        }
+        Some(None)
+    }
+}

@@ -1,0 +1,217 @@
+//! [`Places`]: where things lie for one session. Everything in it was found out by others; it only compares.
+
+use std::borrow::Cow;
+
+use castellan_event::{Answer, Process, Query, Recorder, Scope};
+
+use crate::scope::{Part, components, fold};
+
+/// Where things lie: absolute paths.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Places {
+    /// The user's homes: what the user database says, and what the agent's `HOME` says.
+    pub homes: Vec<String>,
+    /// The workspace; `None` when it is not known.
+    pub workspace: Option<String>,
+    /// Directories for temporary files, besides those that every system has.
+    pub temporary: Vec<String>,
+    /// Directories, files and sockets of castellan's home and its programs.
+    pub castellan: Vec<String>,
+    /// A directory or file, and the one below a home that it stands for: `/data/claude`, `.claude`.
+    pub stand_ins: Vec<(String, String)>,
+    /// Directories in which programs are looked up.
+    pub programs: Vec<String>,
+    /// Files that shells read before they run anything, such as what `BASH_ENV` names.
+    pub startup: Vec<String>,
+    /// Directories and files from which interpreters take code, such as those of `PYTHONPATH`.
+    pub code: Vec<String>,
+    /// The file system takes `A` for `a`, as those of macOS and Windows do.
+    pub folds_case: bool,
+    /// Paths may begin with a drive letter or with `\\server`.
+    pub is_windows: bool,
+}
+
+/// Variables that say where something lies that would else lie below the home.
+const STAND_INS: &[(&str, &str)] = &[
+    ("AWS_CONFIG_FILE", ".aws/config"),
+    ("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials"),
+    ("CARGO_HOME", ".cargo"),
+    ("CLAUDE_CONFIG_DIR", ".claude"),
+    ("CLOUDSDK_CONFIG", ".config/gcloud"),
+    ("CODEX_HOME", ".codex"),
+    ("COPILOT_HOME", ".copilot"),
+    ("DOCKER_CONFIG", ".docker"),
+    ("GH_CONFIG_DIR", ".config/gh"),
+    ("GIT_CONFIG_GLOBAL", ".gitconfig"),
+    ("GNUPGHOME", ".gnupg"),
+    ("NPM_CONFIG_USERCONFIG", ".npmrc"),
+    ("PASSWORD_STORE_DIR", ".password-store"),
+    ("PIP_CONFIG_FILE", ".config/pip/pip.conf"),
+    ("PYTHONSTARTUP", ".pythonrc"),
+    ("XDG_CACHE_HOME", ".cache"),
+    ("XDG_CONFIG_HOME", ".config"),
+    ("XDG_DATA_HOME", ".local/share"),
+    ("XDG_STATE_HOME", ".local/state"),
+    ("ZDOTDIR", ""),
+];
+
+/// The same for lists of files.
+const STAND_IN_LISTS: &[(&str, &str)] = &[("KUBECONFIG", ".kube/config")];
+
+/// Variables that name a file that a shell reads.
+const STARTUP: &[&str] = &["BASH_ENV", "ENV"];
+
+/// Variables that list directories or files from which interpreters take code.
+const CODE: &[&str] =
+    &["GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "NODE_PATH", "PERL5LIB", "PYTHONPATH", "RUBYLIB"];
+
+/// Variables that name a directory for temporary files.
+const TEMPORARY: &[&str] = &["TMPDIR", "TMP", "TEMP"];
+
+impl Places {
+    /// The places of a session, from what its agent was started with. Each is also there as it really lies, symlinks
+    /// resolved, if the world says so.
+    pub fn of_session(
+        process: Option<&Process>,
+        workspace: Option<&str>,
+        castellan: &[String],
+        world: &mut Recorder<'_>,
+    ) -> Places {
+        let mut places = Places {
+            workspace: workspace.map(|path| real(path, world)),
+            castellan: both(castellan, world),
+            ..Places::default()
+        };
+        let Some(process) = process else { return places };
+        let homes = [Some(process.home.as_str()), process.var("HOME")];
+        let homes: Vec<String> =
+            homes.into_iter().flatten().filter(|home| is_usable(home)).map(str::to_owned).collect();
+        places.homes = both(&homes, world);
+        let list = |names: &[&str]| -> Vec<String> {
+            let values = names.iter().filter_map(|name| process.var(name));
+            values
+                .flat_map(|value| value.split(':'))
+                .filter(|path| is_usable(path))
+                .map(str::to_owned)
+                .collect()
+        };
+        places.programs = both(&list(&["PATH"]), world);
+        places.startup = both(&list(STARTUP), world);
+        places.code = both(&list(CODE), world);
+        // One that holds a home or the workspace would make everything in them temporary.
+        let temporary = both(&list(TEMPORARY), world);
+        let holds_more = |path: &String| {
+            let parts: Vec<Part<'_>> = components(path).map(Part::known).collect();
+            let holds = |inner: &String| Places::default().below(path, &known(inner)).is_some();
+            places.homes.iter().chain(&places.workspace).any(holds)
+                || parts.len() < 2
+                || places.is_system(path)
+        };
+        places.temporary = temporary.into_iter().filter(|path| !holds_more(path)).collect();
+        for (names, home_path) in STAND_INS.iter().chain(STAND_IN_LISTS) {
+            for path in both(&list(&[names]), world) {
+                places.stand_ins.push((path, (*home_path).to_owned()));
+            }
+        }
+        places
+    }
+
+    /// The user's home, as the user database says; empty when it is not known.
+    pub(crate) fn home(&self) -> &str {
+        self.homes.first().map(String::as_str).unwrap_or_default()
+    }
+
+    /// What the places say about a path.
+    pub(crate) fn kinds(&self, parts: &[Part<'_>], mut tell: impl FnMut(Scope, &'static str)) {
+        let lists: [(&[String], Scope, &'static str); 5] = [
+            (&self.castellan, Scope::Castellan, "castellan's own files"),
+            (&self.startup, Scope::Startup, "a file that shells read"),
+            (&self.code, Scope::Hijack, "code that interpreters load by themselves"),
+            (&self.temporary, Scope::Temporary, "directories for temporary files"),
+            (&self.homes, Scope::Home, "the user's home"),
+        ];
+        for (directories, scope, about) in lists {
+            if directories.iter().any(|directory| self.below(directory, parts).is_some()) {
+                tell(scope, about);
+            }
+        }
+        if self.workspace.as_ref().is_some_and(|directory| self.below(directory, parts).is_some()) {
+            tell(Scope::Workspace, "the workspace");
+        }
+        // What lies deeper is not looked up by name.
+        let is_program = |directory: &String| self.below(directory, parts).is_some_and(|rest| rest.len() < 2);
+        if self.programs.iter().any(is_program) {
+            tell(Scope::Hijack, "directories from which programs are started");
+        }
+        // A server's share, or a name of the object manager.
+        match parts {
+            [Part::Text(first), ..] if self.is_windows && first == UNC => {
+                tell(Scope::Network, "network mounts")
+            }
+            [Part::Text(first), ..] if self.is_windows && first == DEVICE => tell(Scope::Device, "devices"),
+            _ => {}
+        }
+    }
+
+    /// What follows a directory at the start of a path, if the path may begin with it.
+    pub(crate) fn below<'p, 'a>(&self, directory: &str, parts: &'p [Part<'a>]) -> Option<&'p [Part<'a>]> {
+        let directory = self.comparable(directory);
+        let mut rest = parts;
+        for name in components(&directory) {
+            let (part, after) = rest.split_first()?;
+            if !part.may_be(name) {
+                return None;
+            }
+            rest = after;
+        }
+        // Everything is below the root, and a mere `*` may be anything: neither says a thing.
+        let own = parts.get(..parts.len() - rest.len())?;
+        own.iter().any(|part| !part.is_blank()).then_some(rest)
+    }
+
+    /// A path as this file system compares it.
+    pub(crate) fn comparable<'t>(&self, path: &'t str) -> Cow<'t, str> {
+        if self.folds_case { Cow::Owned(fold(path)) } else { Cow::Borrowed(path) }
+    }
+
+    /// Whether a directory belongs to the operating system and is none of those that it has for temporary files.
+    fn is_system(&self, path: &str) -> bool {
+        crate::scope::classify(path, &Places::default()).place == Scope::System
+    }
+}
+
+/// What stands for `\\` of `\\server\share` as a component.
+pub(crate) const UNC: &str = "\\\\";
+
+/// What stands for `\\.\` as a component.
+pub(crate) const DEVICE: &str = "\\\\device";
+
+fn known(path: &str) -> Vec<Part<'_>> {
+    components(path).map(Part::known).collect()
+}
+
+/// Whether a value of the environment can name a place: a relative one is another for each command, and what is below the
+/// root alone is everything.
+fn is_usable(path: &str) -> bool {
+    path.starts_with('/') && components(path).next().is_some()
+}
+
+/// Each path as it is said, and as it really lies.
+fn both(paths: &[String], world: &mut Recorder<'_>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for path in paths {
+        for one in [path.clone(), real(path, world)] {
+            if is_usable(&one) && !all.contains(&one) {
+                all.push(one);
+            }
+        }
+    }
+    all
+}
+
+fn real(path: &str, world: &mut Recorder<'_>) -> String {
+    match world.ask(Query::RealPath { base: "/".to_owned(), path: path.to_owned() }) {
+        Some(Answer::RealPath(real)) => real,
+        _ => path.to_owned(),
+    }
+}

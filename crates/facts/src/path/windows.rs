@@ -1,0 +1,69 @@
+//! Paths of Windows, by their shape: drives, servers, devices. Nothing is asked: no world of Windows is known yet.
+
+use castellan_event::Why;
+
+use super::places::{DEVICE, UNC};
+use super::{Located, Places};
+use crate::scope::{self, Part};
+
+/// Finds out what a path is, as far as its text says.
+pub(super) fn locate(text: &str, cwd: Option<&str>, places: &Places) -> Located {
+    let raw = text.to_owned();
+    let Some(names) = absolute(text).or_else(|| relative(text, cwd?)) else {
+        let hint = super::hint_after_dots(&text.split(['/', '\\']).collect::<Vec<_>>(), places);
+        return Located::unknown(raw, Why::Dynamic, hint);
+    };
+    let folded: Vec<String> = names.iter().map(|name| places.comparable(name).into_owned()).collect();
+    let parts: Vec<Part<'_>> = folded.iter().map(|name| Part::known(name)).collect();
+    let kind = scope::kind(&parts, places);
+    let path = match names.split_first() {
+        Some((first, rest)) if first == UNC => format!("//{}", rest.join("/")),
+        Some((first, rest)) if first == DEVICE => format!("//./{}", rest.join("/")),
+        _ => names.join("/"),
+    };
+    Located::found(path, raw, kind)
+}
+
+/// The names of a path that begins with a drive or a server.
+fn absolute(text: &str) -> Option<Vec<String>> {
+    let text = text.replace('\\', "/");
+    let text = text.strip_prefix("//?/").unwrap_or(&text);
+    if let Some(rest) = text.strip_prefix("//./") {
+        return Some(collapse(&[DEVICE], rest));
+    }
+    let server = text.strip_prefix("//").or_else(|| text.strip_prefix("UNC/"));
+    if let Some(rest) = server {
+        return Some(collapse(&[UNC], rest));
+    }
+    let (drive, rest) = text.split_at_checked(2)?;
+    let mut letters = drive.chars();
+    let is_drive = letters.next()?.is_ascii_alphabetic() && letters.next()? == ':' && rest.starts_with('/');
+    is_drive.then(|| collapse(&[drive], rest))
+}
+
+/// The names of a path that is seen from a directory, or from the root of its drive. `C:x` is relative to a directory that
+/// only the shell knows.
+fn relative(text: &str, cwd: &str) -> Option<Vec<String>> {
+    let base = absolute(cwd)?;
+    let text = text.replace('\\', "/");
+    let has_drive = text.chars().nth(1) == Some(':');
+    if has_drive {
+        return None;
+    }
+    let keep = if text.starts_with('/') { 1 } else { base.len() };
+    let base: Vec<&str> = base.iter().take(keep).map(String::as_str).collect();
+    Some(collapse(&base, &text))
+}
+
+/// Names after others, `..` taken out; the first one stays.
+fn collapse(base: &[&str], rest: &str) -> Vec<String> {
+    let mut names: Vec<String> = base.iter().map(|name| (*name).to_owned()).collect();
+    for name in scope::components(rest) {
+        if name == ".." {
+            names.truncate(names.len().saturating_sub(1).max(1));
+        } else {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}

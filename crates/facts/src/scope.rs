@@ -1,0 +1,274 @@
+//! What a path is: a key, a shell's startup file, the workspace. The knowledge is a table; this module looks things up in it.
+//! It must not know how a path was found, nor ask the world.
+
+mod part;
+mod pattern;
+mod table;
+
+use castellan_event::Scope;
+
+pub(crate) use part::Part;
+use part::known_start;
+use pattern::{Anchor, Table, View};
+use table::Row;
+
+use crate::path::Places;
+
+/// What a path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// The most sensitive thing that it is, or may be.
+    pub scope: Scope,
+    /// Where it lies: never more sensitive than [`Scope::Root`].
+    pub place: Scope,
+    /// What it is, for people: the table's words for `scope`.
+    pub about: &'static str,
+}
+
+/// Says what an absolute path is. It is taken as it stands: symlinks and `..` are the caller's to resolve.
+pub fn classify(path: &str, places: &Places) -> Kind {
+    let text = places.comparable(path);
+    let parts: Vec<Part<'_>> = components(&text).map(Part::known).collect();
+    kind(&parts, places)
+}
+
+/// Whether a scope says that a path is something sensitive, rather than where it lies.
+pub fn is_sensitive(scope: Scope) -> bool {
+    scope < Scope::Root
+}
+
+/// Whether a scope says so much that it counts although the path is not wholly known.
+pub(crate) fn is_telling(scope: Scope) -> bool {
+    scope <= Scope::Device
+}
+
+/// The components of a path, without `.` and empty ones.
+pub(crate) fn components(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|component| !component.is_empty() && *component != ".")
+}
+
+/// What an absolute path is, of which some components may not be known.
+pub(crate) fn kind(parts: &[Part<'_>], places: &Places) -> Kind {
+    let mut kind = Kind { scope: Scope::Outside, place: Scope::Outside, about: "no known place" };
+    if parts.first().is_none_or(|first| !first.is_known()) || is_drive(parts, places) {
+        kind.add(Scope::Root, "the root of the file system");
+    }
+    let mut add = |parts: &[Part<'_>], counts: fn(Scope) -> bool| {
+        for parts in from_root(parts) {
+            places.kinds(parts, |scope, about| {
+                if counts(scope) {
+                    kind.add(scope, about)
+                }
+            });
+        }
+        for row in rows(parts, places).into_iter().filter(|row| counts(row.scope)) {
+            kind.add(row.scope, row.about);
+        }
+    };
+    let certain = known_start(parts);
+    if certain.len() < parts.len() {
+        // That a pattern may match the workspace or something temporary makes nothing else of what it matches so.
+        add(parts, |scope| is_telling(scope) || scope == Scope::Home);
+    }
+    add(certain, |_| true);
+    kind
+}
+
+/// The rows of the table that an absolute path fits. One may come more than once.
+fn rows(parts: &[Part<'_>], places: &Places) -> Vec<&'static Row> {
+    let table = Table::of(places.folds_case);
+    let mut views = Vec::new();
+    for parts in from_root(parts) {
+        views.push(View { anchor: Anchor::Root, parts });
+        let homes = places.homes.iter().filter_map(|home| places.below(home, parts));
+        let homes = homes.chain(table.below_any_home(parts));
+        views.extend(homes.map(|parts| View { anchor: Anchor::Home, parts }));
+    }
+    let mut rows = Vec::new();
+    table.rows(&views, &mut rows);
+    // A directory of the environment stands for one below a home: each makes a path of its own.
+    for (directory, home_path) in &places.stand_ins {
+        if let Some(rest) = places.below(directory, parts) {
+            let as_home: Vec<Part<'_>> =
+                components(home_path).map(Part::known).chain(rest.iter().cloned()).collect();
+            table.rows(&[View { anchor: Anchor::Home, parts: &as_home }], &mut rows);
+        }
+    }
+    rows
+}
+
+/// A path from the root, and from other roots that are the same one.
+fn from_root<'p, 'a>(parts: &'p [Part<'a>]) -> impl Iterator<Item = &'p [Part<'a>]> {
+    std::iter::once(parts).chain(through_proc(parts)).chain(without_private(parts))
+}
+
+/// What is certain of a path of which only this much is known: that these components follow each other somewhere in it.
+/// `None` when they say nothing sensitive.
+pub(crate) fn hint(parts: &[Part<'_>], places: &Places) -> Option<Kind> {
+    let mut kind = Kind { scope: Scope::Outside, place: Scope::Outside, about: "" };
+    let mut views = vec![View { anchor: Anchor::Anywhere, parts }];
+    // Hidden names are those of a home: `$x/.bashrc` tells much, `$x/bin` nothing.
+    if matches!(parts.first(), Some(Part::Text(first)) if first.starts_with('.')) {
+        views.push(View { anchor: Anchor::Home, parts });
+    }
+    let mut rows = Vec::new();
+    Table::of(places.folds_case).rows(&views, &mut rows);
+    for row in rows {
+        kind.add(row.scope, row.about);
+    }
+    is_telling(kind.scope).then_some(kind)
+}
+
+impl Kind {
+    fn add(&mut self, scope: Scope, about: &'static str) {
+        if scope < self.scope {
+            self.scope = scope;
+            self.about = about;
+        }
+        if !is_sensitive(scope) {
+            self.place = self.place.min(scope);
+        }
+    }
+
+    /// The same place, and the more sensitive of both scopes.
+    pub(crate) fn with_scope_of(self, other: Kind) -> Kind {
+        let is_more = is_sensitive(other.scope) && other.scope < self.scope;
+        if is_more { Kind { place: self.place, ..other } } else { self }
+    }
+}
+
+/// What another process sees: `/proc/7/root/etc/shadow` is `/etc/shadow` as a rule.
+fn through_proc<'p, 'a>(parts: &'p [Part<'a>]) -> Option<&'p [Part<'a>]> {
+    let (head, rest) = parts.split_at_checked(3)?;
+    let is_root = head.first()?.may_be("proc") && head.last()?.may_be("root");
+    is_root.then_some(rest)
+}
+
+/// `/etc`, `/tmp` and `/var` of macOS are symlinks into `/private`.
+fn without_private<'p, 'a>(parts: &'p [Part<'a>]) -> Option<&'p [Part<'a>]> {
+    let (first, rest) = parts.split_first()?;
+    let second = rest.first()?;
+    let is_linked = ["etc", "tmp", "var"].iter().any(|name| second.may_be(name));
+    (first.may_be("private") && is_linked).then_some(rest)
+}
+
+/// `C:/` is a root of Windows, and so is every pattern in its place.
+fn is_drive(parts: &[Part<'_>], places: &Places) -> bool {
+    let [Part::Text(drive), rest @ ..] = parts else { return false };
+    let is_top = rest.first().is_none_or(|first| !first.is_known());
+    places.is_windows && is_top && drive.len() == 2 && drive.ends_with(':')
+}
+
+/// A name as file systems without case compare it. Those of macOS also take names for the same that differ in characters
+/// without width, those of Windows names that differ in blanks and dots at their end, or that name a stream of the file.
+/// Composed and decomposed characters are not made one: no name of the table has any.
+pub(crate) fn fold(text: &str) -> String {
+    let has_width = |c: &char| {
+        let bare = [
+            '\u{200c}'..='\u{200f}',
+            '\u{202a}'..='\u{202e}',
+            '\u{206a}'..='\u{206f}',
+            '\u{feff}'..='\u{feff}',
+        ];
+        !bare.iter().any(|range| range.contains(c))
+    };
+    let folded: String = text.chars().filter(has_width).flat_map(char::to_lowercase).collect();
+    let names = folded.split('/').map(|name| match name.split_once("::$").map_or(name, |(file, _)| file) {
+        dots @ ("." | "..") => dots,
+        name => name.trim_end_matches([' ', '.']),
+    });
+    names.collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table::ROWS;
+    use super::*;
+
+    fn places() -> Places {
+        Places {
+            homes: vec!["/home/u".to_owned()],
+            workspace: Some("/home/u/app".to_owned()),
+            ..Places::default()
+        }
+    }
+
+    fn absolute(path: &str) -> String {
+        match path.strip_prefix("~/") {
+            Some(rest) => format!("/home/u/{rest}"),
+            None => path.to_owned(),
+        }
+    }
+
+    fn fits(row: &Row, path: &str) -> bool {
+        let parts: Vec<Part<'_>> = components(path).map(Part::known).collect();
+        rows(&parts, &places()).iter().any(|found| found.about == row.about)
+    }
+
+    /// Each row has paths that it is about, and paths that only look so.
+    #[test]
+    fn every_row_knows_its_paths_from_their_look_alikes() {
+        let text = include_str!("../tests/scope/rows.txt");
+        let mut sections: std::collections::BTreeMap<&str, Vec<(bool, &str)>> = Default::default();
+        let mut about = "";
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            match line.split_at(2) {
+                ("+ ", path) => sections.entry(about).or_default().push((true, path)),
+                ("- ", path) => sections.entry(about).or_default().push((false, path)),
+                _ => about = line.trim_matches(['[', ']']),
+            }
+        }
+        for row in ROWS {
+            let cases = sections.remove(row.about).unwrap_or_default();
+            for side in [true, false] {
+                assert!(
+                    cases.iter().any(|(fits, _)| *fits == side),
+                    "[{}] has no case for {side}",
+                    row.about
+                );
+            }
+            for (expected, path) in cases {
+                let path = absolute(path);
+                assert_eq!(fits(row, &path), expected, "{path}: {}", row.about);
+                let scope = classify(&path, &places()).scope;
+                assert!(!expected || scope <= row.scope, "{path} is {scope}");
+            }
+        }
+        assert!(sections.is_empty(), "no rows: {sections:?}");
+    }
+
+    /// No pattern is dead: an exception of its own row, or a slip of the pen.
+    #[test]
+    fn every_pattern_is_found_by_a_path_that_it_describes() {
+        for row in ROWS {
+            for pattern in row.paths {
+                let path =
+                    pattern.replace("**/", "/srv/some/").replace("/**", "/some/thing").replace('*', "x");
+                assert!(fits(row, &absolute(&path)), "{pattern} does not find {path}");
+                let folder = pattern
+                    .strip_suffix("/**")
+                    .map(|folder| folder.replace("**/", "/srv/").replace('*', "x"));
+                if let Some(folder) = folder {
+                    assert!(fits(row, &absolute(&folder)), "{pattern} does not find {folder}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn case_counts_where_the_file_system_says_so() {
+        let cases = [
+            ("/home/u/.SSH/ID_RSA", Scope::Home, Scope::Secret),
+            ("/HOME/u/.bashrc", Scope::Outside, Scope::Startup),
+            ("/home/u/app/.G\u{200c}it/config", Scope::Workspace, Scope::Hijack),
+            ("/home/u/app/.git./hooks/x", Scope::Workspace, Scope::Hijack),
+            ("/home/u/app/.env::$DATA", Scope::Workspace, Scope::Secret),
+            ("/home/u/app/readme", Scope::Workspace, Scope::Workspace),
+        ];
+        for (path, exact, folded) in cases {
+            assert_eq!(classify(path, &places()).scope, exact, "{path}");
+            let folding = Places { folds_case: true, ..places() };
+            assert_eq!(classify(path, &folding).scope, folded, "{path}, without case");
+        }
+    }
+}

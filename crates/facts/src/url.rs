@@ -1,0 +1,281 @@
+//! URLs and hosts: which machine an address really names, and whether it is this one, a private one, the cloud's metadata
+//! service or a public one. It must not know which program uses the address, nor ask for names.
+//!
+//! Programs read addresses differently: browsers and JavaScript by the WHATWG URL standard, curl by RFC 3986 with habits of
+//! its own, git and scp by `host:path`. Where they would reach different machines the address is of class `Unknown`, unless
+//! one of the readings is more sensitive.
+
+mod host;
+
+use std::fmt;
+
+pub use host::{Host, HostClass};
+
+use crate::limits::URL_BYTES_MAX;
+
+/// An address, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Url {
+    /// The scheme in lower case; `None` when none is written.
+    pub scheme: Option<String>,
+    /// The host in the form that is connected to. `None` when there is none, or programs would not agree on it.
+    pub host: Option<String>,
+    /// The port, where one is written.
+    pub port: Option<u16>,
+    /// There is a user's name or password in it.
+    pub user_info: bool,
+    /// What kind of machine the host is.
+    pub class: HostClass,
+    /// The address in one spelling: scheme and host in lower case, no user, no password, no `..`. As written, blanks
+    /// trimmed, where it has no host.
+    pub text: String,
+}
+
+/// Schemes whose addresses name a host, with or without slashes, in browsers and JavaScript.
+const SPECIAL: &[&str] = &["http", "https", "ws", "wss", "ftp"];
+
+/// Schemes that name no host.
+const HOSTLESS: &[&str] = &["about", "blob", "data", "file", "javascript", "mailto", "tel", "urn"];
+
+impl Url {
+    /// Takes an address apart: a URL, `host/path` as curl takes it, `user@host:path` as scp and git take it.
+    pub fn parse(text: &str) -> Url {
+        let trimmed = text.trim_matches(|c: char| c.is_ascii_control() || c == ' ');
+        // Browsers drop these wherever they stand; other programs refuse them.
+        let clean: String = trimmed.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
+        if clean.len() > URL_BYTES_MAX {
+            return Url::hostless(
+                None,
+                trimmed.chars().take(URL_BYTES_MAX / 4).collect(),
+                HostClass::Unknown,
+            );
+        }
+        match Shape::of(&clean) {
+            Shape::Path => Url::hostless(None, clean, HostClass::Unknown),
+            Shape::Hostless { scheme } => {
+                // The host of a file URL is this machine, or one that the file is fetched from.
+                let class = if scheme == "file" { HostClass::Loopback } else { HostClass::Unknown };
+                match clean.split_once("://").filter(|_| scheme == "file") {
+                    Some((_, rest)) if !rest.starts_with('/') && !rest.is_empty() => {
+                        Url::with_authority(Some(scheme), rest)
+                    }
+                    _ => Url::hostless(Some(scheme), clean, class),
+                }
+            }
+            Shape::Scp { host, path } => Url::scp(host, path),
+            Shape::Authority { scheme, rest } => Url::with_authority(scheme, rest),
+        }
+    }
+
+    fn hostless(scheme: Option<String>, text: String, class: HostClass) -> Url {
+        Url { scheme, host: None, port: None, user_info: false, class, text }
+    }
+
+    fn scp(user_and_host: &str, path: &str) -> Url {
+        let (user, host) = split_user(user_and_host);
+        let host = Host::parse(host);
+        let separator = if path.starts_with('/') { "" } else { "/" };
+        let text = format!("ssh://{}{separator}{path}", Shown(&host.name, None));
+        Url {
+            scheme: Some("ssh".to_owned()),
+            port: None,
+            user_info: user.is_some(),
+            class: host.class,
+            host: Some(host.name).filter(|name| !name.is_empty()),
+            text,
+        }
+    }
+
+    /// `[user@]host[:port][/path][?query][#fragment]`
+    fn with_authority(scheme: Option<String>, rest: &str) -> Url {
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, tail) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        let strict = Authority::parse(authority);
+        // For a browser a backslash ends the host as a slash does.
+        let is_special = scheme.as_deref().is_none_or(|scheme| SPECIAL.contains(&scheme));
+        let browser = match authority.find('\\').filter(|_| is_special) {
+            Some(at) => Authority::parse(authority.get(..at).unwrap_or_default()),
+            None => strict.clone(),
+        };
+        let (host, port, class) = strict.or_worse(&browser);
+        let shown = host.as_deref().map(|host| {
+            let scheme = scheme.as_deref().unwrap_or("http");
+            format!("{scheme}://{}{}", Shown(host, port), without_dots(tail))
+        });
+        Url {
+            user_info: strict.user_info || browser.user_info,
+            text: shown.unwrap_or_else(|| match &scheme {
+                Some(scheme) => format!("{scheme}://{rest}"),
+                None => rest.to_owned(),
+            }),
+            scheme,
+            host,
+            port,
+            class,
+        }
+    }
+}
+
+/// How an address is written.
+#[derive(Debug, PartialEq, Eq)]
+enum Shape<'t> {
+    /// No address: a path, or nothing.
+    Path,
+    /// A scheme without a host.
+    Hostless { scheme: String },
+    /// `host:path`, perhaps with a user.
+    Scp { host: &'t str, path: &'t str },
+    /// Something that begins with a host.
+    Authority { scheme: Option<String>, rest: &'t str },
+}
+
+impl<'t> Shape<'t> {
+    fn of(text: &'t str) -> Shape<'t> {
+        let is_path = text.is_empty()
+            || text.starts_with('/') && !text.starts_with("//")
+            || ["./", "../", "~"].iter().any(|start| text.starts_with(start))
+            || text == "."
+            || text == "..";
+        if is_path {
+            return Shape::Path;
+        }
+        if let Some(rest) = text.strip_prefix("//") {
+            return Shape::Authority { scheme: None, rest };
+        }
+        let slash = text.find(['/', '?', '#', '\\']).unwrap_or(text.len());
+        let before_slash = text.get(..slash).unwrap_or(text);
+        let after_bracket = before_slash.rfind(']').map_or(0, |at| at + 1);
+        let colon =
+            before_slash.get(after_bracket..).and_then(|rest| rest.find(':')).map(|at| at + after_bracket);
+        let Some((before, after)) = colon.and_then(|at| Some((text.get(..at)?, text.get(at + 1..)?))) else {
+            return Shape::Authority { scheme: None, rest: text };
+        };
+        let scheme = before.to_ascii_lowercase();
+        if is_scheme(before) {
+            if HOSTLESS.contains(&scheme.as_str()) {
+                return Shape::Hostless { scheme };
+            }
+            if let Some(rest) = after.strip_prefix("//") {
+                // Browsers skip further slashes, curl takes up to three.
+                let is_special = SPECIAL.contains(&scheme.as_str());
+                let rest = if is_special { rest.trim_start_matches(['/', '\\']) } else { rest };
+                return Shape::Authority { scheme: Some(scheme), rest };
+            }
+            if SPECIAL.contains(&scheme.as_str()) {
+                return Shape::Authority {
+                    scheme: Some(scheme),
+                    rest: after.trim_start_matches(['/', '\\']),
+                };
+            }
+        }
+        Shape::with_colon(text, before, after)
+    }
+
+    /// `host:port`, `host:path`, `user:password@host`, a drive of Windows.
+    fn with_colon(text: &'t str, before: &'t str, after: &'t str) -> Shape<'t> {
+        let is_drive = before.len() == 1 && after.starts_with(['/', '\\']);
+        if is_drive {
+            return Shape::Path;
+        }
+        let port_end = after.find(['/', '?', '#']).unwrap_or(after.len());
+        let port = after.get(..port_end).unwrap_or(after);
+        let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
+        // Several colons without brackets: an IPv6 address.
+        let is_ipv6 = text.parse::<std::net::Ipv6Addr>().is_ok();
+        let has_later_user = port.contains('@');
+        let has_port = is_port && (!port.is_empty() || !before.contains('@'));
+        if has_port || is_ipv6 || has_later_user {
+            return Shape::Authority { scheme: None, rest: text };
+        }
+        Shape::Scp { host: before, path: after }
+    }
+}
+
+/// RFC 3986: a letter, then letters, digits, `+`, `-` and `.`.
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+}
+
+/// `[user@]host[:port]` in one reading.
+#[derive(Debug, Clone)]
+struct Authority {
+    host: Host,
+    port: Option<u16>,
+    user_info: bool,
+}
+
+impl Authority {
+    fn parse(text: &str) -> Authority {
+        let (user, rest) = split_user(text);
+        // Without brackets, several colons can only be those of an address.
+        let (host, port) = match rest.rfind(':') {
+            Some(at) if !rest.ends_with(']') && rest.parse::<std::net::Ipv6Addr>().is_err() => {
+                (rest.get(..at).unwrap_or_default(), rest.get(at + 1..))
+            }
+            _ => (rest, None),
+        };
+        let mut host = Host::parse(host);
+        let number = port.filter(|port| !port.is_empty()).map(str::parse::<u16>);
+        let port = match number {
+            Some(Err(_)) => {
+                host.class = host.class.min(HostClass::Unknown);
+                None
+            }
+            Some(Ok(port)) => Some(port),
+            None => None,
+        };
+        Authority { host, port, user_info: user.is_some() }
+    }
+
+    /// What both readings say; the more sensitive one where they differ and one is; else nobody knows.
+    fn or_worse(&self, other: &Authority) -> (Option<String>, Option<u16>, HostClass) {
+        let worse = if other.host.class < self.host.class { other } else { self };
+        let agree = self.host == other.host;
+        if agree || worse.host.class < HostClass::Unknown {
+            let name = Some(worse.host.name.clone()).filter(|name| !name.is_empty());
+            return (name, worse.port, worse.host.class);
+        }
+        (None, None, HostClass::Unknown)
+    }
+}
+
+/// The user, if there is one, and the rest. The last `@` counts, for browsers and curl.
+fn split_user(text: &str) -> (Option<&str>, &str) {
+    text.rsplit_once('@').map_or((None, text), |(user, rest)| (Some(user), rest))
+}
+
+/// A path, query and fragment without `.` and `..`, also percent-encoded, as programs send it.
+fn without_dots(tail: &str) -> String {
+    let end = tail.find(['?', '#']).unwrap_or(tail.len());
+    let (path, rest) = tail.split_at_checked(end).unwrap_or((tail, ""));
+    let Some(path) = path.strip_prefix('/') else { return tail.to_owned() };
+    let mut kept: Vec<&str> = Vec::new();
+    let mut ends_in_directory = false;
+    for segment in path.split('/') {
+        let plain = segment.replace("%2e", ".").replace("%2E", ".");
+        ends_in_directory = matches!(plain.as_str(), "." | "..");
+        match plain.as_str() {
+            "." => {}
+            ".." => drop(kept.pop()),
+            _ => kept.push(segment),
+        }
+    }
+    let slash = if ends_in_directory && !kept.is_empty() { "/" } else { "" };
+    format!("/{}{slash}{rest}", kept.join("/"))
+}
+
+/// A host and port as they stand in a URL.
+struct Shown<'h>(&'h str, Option<u16>);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shown(host, port) = self;
+        if host.contains(':') {
+            write!(f, "[{host}]")?
+        } else {
+            f.write_str(host)?
+        }
+        port.map_or(Ok(()), |port| write!(f, ":{port}"))
+    }
+}

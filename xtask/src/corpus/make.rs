@@ -1,0 +1,152 @@
+//! Recipes of makefiles, as the shell gets them: make's own part is taken out first.
+//!
+//! One recipe line with its continuations is one item: make runs each by a shell of its own. `@`, `-` and `+` before it are taken
+//! off, `$$` becomes `$`. `$(NAME)` becomes its value where the file gives it one that is plain text, or make does (`CC`,
+//! `RM`); a variable that neither knows becomes the shell variable `${NAME}`, whose value castellan cannot know either. `$@`, `$<`
+//! and the like become words. Lines that call a function of make (`$(call ...)`, `$(patsubst ...)`) are left out and counted.
+
+use std::collections::HashMap;
+
+use super::item::{Items, Kind};
+
+/// Values that variables have without being set (GNU make's own).
+const DEFAULTS: &[(&str, &str)] = &[
+    ("AR", "ar"),
+    ("AS", "as"),
+    ("CC", "cc"),
+    ("CPP", "cc -E"),
+    ("CXX", "g++"),
+    ("CURDIR", "."),
+    ("LD", "ld"),
+    ("LEX", "lex"),
+    ("MAKE", "make"),
+    ("RM", "rm -f"),
+    ("SHELL", "/bin/sh"),
+    ("YACC", "yacc"),
+];
+
+/// Automatic variables; a form such as `$(@D)` is one of them.
+const AUTOMATIC: &[(&str, &str)] = &[
+    ("@", "target"),
+    ("<", "source"),
+    ("^", "source"),
+    ("+", "source"),
+    ("?", "source"),
+    ("*", "stem"),
+    ("%", "member"),
+    ("|", "source"),
+];
+
+/// Variables in the values of variables: no file nests deeper.
+const DEPTH_MAX: usize = 8;
+/// What one line may become.
+const BYTES_MAX: usize = 64 << 10;
+
+type Variables<'t> = HashMap<&'t str, &'t str>;
+
+pub(crate) fn read(text: &str, origin: &str, items: &mut Items) {
+    let mut variables: Variables<'_> = DEFAULTS.iter().copied().collect();
+    let set = text.lines().filter(|line| !line.starts_with('\t')).filter_map(|line| line.split_once('='));
+    for (name, value) in set {
+        let name = name.trim_end_matches([':', '?', '+', '!']).trim();
+        if !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !value.ends_with('\\')
+        {
+            variables.insert(name, value.trim());
+        }
+    }
+    let mut lines = text.lines().enumerate();
+    while let Some((number, line)) = lines.next() {
+        let Some(line) = line.strip_prefix('\t') else { continue };
+        let mut recipe = line.to_owned();
+        while recipe.ends_with('\\') {
+            let Some((_, next)) = lines.next() else { break };
+            recipe.push('\n');
+            recipe.push_str(next.strip_prefix('\t').unwrap_or(next));
+        }
+        let recipe = recipe.trim_start_matches(['@', '-', '+', ' ', '\t']);
+        if recipe.starts_with('#') {
+            continue;
+        }
+        match expand(recipe, &variables, DEPTH_MAX) {
+            Some(shell) => items.add(Kind::Recipe, format!("{origin}#{}", number + 1), &shell),
+            None => items.leave_out("make recipes with functions of make"),
+        }
+    }
+}
+
+/// What the shell gets; `None` when only make could tell.
+fn expand(text: &str, variables: &Variables<'_>, depth: usize) -> Option<String> {
+    let depth = depth.checked_sub(1)?;
+    let mut whole = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        whole.push_str(before);
+        let mut chars = after.chars();
+        let first = chars.next()?;
+        let close = match first {
+            '(' => Some(')'),
+            '{' => Some('}'),
+            _ => None,
+        };
+        let name = match close {
+            Some(close) => chars.as_str().split_once(close)?.0,
+            None => after.get(..first.len_utf8())?,
+        };
+        rest = match close {
+            Some(_) => chars.as_str().get(name.len() + 1..)?,
+            None => chars.as_str(),
+        };
+        if first == '$' {
+            whole.push('$');
+            continue;
+        }
+        let automatic = AUTOMATIC
+            .iter()
+            .find(|(sign, _)| name.strip_prefix(sign).is_some_and(|end| matches!(end, "" | "D" | "F")));
+        if let Some((_, word)) = automatic {
+            whole.push_str(word);
+        } else if !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')) {
+            return None;
+        } else if let Some(value) = variables.get(name) {
+            whole.push_str(&expand(value, variables, depth)?);
+        } else {
+            let shell: String = name.chars().map(|c| if matches!(c, '.' | '-') { '_' } else { c }).collect();
+            whole.push_str(&format!("${{{shell}}}"));
+        }
+        if whole.len() > BYTES_MAX {
+            return None;
+        }
+    }
+    whole.push_str(rest);
+    Some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recipe_is_what_the_shell_gets() {
+        let variables: Variables<'_> = [("CC", "cc"), ("FLAGS", "-O2 $(MORE)"), ("LOOP", "$(LOOP)")].into();
+        for (recipe, expected) in [
+            ("$(CC) $(FLAGS) -o $@ $<", Some("cc -O2 ${MORE} -o target source")),
+            ("for i in a b; do echo $$i; done", Some("for i in a b; do echo $i; done")),
+            ("echo $${HOME} ${CC} $(@D)", Some("echo ${HOME} cc target")),
+            ("echo $(shell ls)", None),
+            ("echo $(LOOP)", None),
+            ("echo $", None),
+        ] {
+            assert_eq!(expand(recipe, &variables, DEPTH_MAX).as_deref(), expected, "{recipe}");
+        }
+    }
+
+    #[test]
+    fn lines_of_rules_are_taken() {
+        let mut items = Items::default();
+        read("V = x\nall: a\n\t@echo $(V) \\\n\t  b\n\t# no\n\t-rm $(call f,x)\n", "Makefile", &mut items);
+        assert_eq!(items.len(), 1);
+        assert!(format!("{items:?}").contains(r"echo x \\\n  b"), "{items:?}");
+    }
+}

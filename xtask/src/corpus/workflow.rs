@@ -1,0 +1,159 @@
+//! Shell text in CI files: `run` of GitHub's steps, and the keys of other services that end in `script`.
+//!
+//! Left out and counted: steps with another shell (`pwsh`, `python`), jobs that say `windows` in `runs-on`, files that are no
+//! YAML. `${{ ... }}` is put in by the service before a shell sees the text: the word `value` stands for it.
+
+use saphyr_parser::{Event, Parser};
+
+use super::item::{Items, Kind};
+
+/// Files of other services, by their names.
+pub(crate) const OTHER_FILES: &[&str] = &[".travis.yml", ".gitlab-ci.yml", ".cirrus.yml", "appveyor.yml"];
+
+/// Workflows are not nested deeper; stops recursion.
+const DEPTH_MAX: usize = 40;
+
+#[derive(Debug)]
+enum Yaml {
+    Scalar(String),
+    List(Vec<Yaml>),
+    Map(Vec<(String, Yaml)>),
+}
+
+pub(crate) fn read(text: &str, origin: &str, items: &mut Items) {
+    if origin.ends_with("appveyor.yml") {
+        return items.leave_out("CI files for Windows");
+    }
+    let Some(document) = parse(text) else { return items.leave_out("CI files that are not read as YAML") };
+    let mut number = 0;
+    steps(&document, origin, &mut number, items);
+}
+
+/// Takes what a mapping runs, then looks into its values.
+fn steps(node: &Yaml, origin: &str, number: &mut usize, items: &mut Items) {
+    match node {
+        Yaml::Scalar(_) => {}
+        Yaml::List(list) => list.iter().for_each(|node| steps(node, origin, number, items)),
+        Yaml::Map(map) => {
+            let scalar = |key: &str| {
+                map.iter().find_map(|(name, value)| match value {
+                    Yaml::Scalar(text) if name == key => Some(text.as_str()),
+                    Yaml::Scalar(_) | Yaml::List(_) | Yaml::Map(_) => None,
+                })
+            };
+            if scalar("runs-on").is_some_and(|on| on.contains("windows")) {
+                return items.leave_out("CI jobs for Windows");
+            }
+            let is_shell = scalar("shell").is_none_or(|shell| {
+                matches!(shell.split(' ').next().unwrap_or_default(), "bash" | "sh")
+                    || shell.starts_with("${{")
+            });
+            for (key, value) in map {
+                let runs = key == "run" || key == "script" || key.ends_with("_script");
+                match value {
+                    Yaml::Scalar(_) | Yaml::List(_) if runs && !is_shell => {
+                        items.leave_out("CI steps in other languages")
+                    }
+                    Yaml::Scalar(text) if runs => add(text, origin, number, items),
+                    Yaml::List(list) if runs => {
+                        let texts = list.iter().filter_map(|node| match node {
+                            Yaml::Scalar(text) => Some(text),
+                            Yaml::List(_) | Yaml::Map(_) => None,
+                        });
+                        texts.for_each(|text| add(text, origin, number, items));
+                    }
+                    Yaml::Scalar(_) | Yaml::List(_) | Yaml::Map(_) => steps(value, origin, number, items),
+                }
+            }
+        }
+    }
+}
+
+fn add(text: &str, origin: &str, number: &mut usize, items: &mut Items) {
+    *number += 1;
+    items.add(Kind::Step, format!("{origin}#{number}"), &without_expressions(text));
+}
+
+fn without_expressions(text: &str) -> String {
+    let mut rest = text;
+    let mut whole = String::new();
+    while let Some((before, expression)) = rest.split_once("${{") {
+        let Some((_, after)) = expression.split_once("}}") else { break };
+        whole.push_str(before);
+        whole.push_str("value");
+        rest = after;
+    }
+    whole + rest
+}
+
+/// The first document. Aliases and anchors are not followed: their steps stand where they are defined.
+fn parse(text: &str) -> Option<Yaml> {
+    let mut parser = Parser::new_from_str(text);
+    loop {
+        let event = parser.next_event()?.ok()?.0;
+        if !matches!(event, Event::StreamStart | Event::DocumentStart(_) | Event::Nothing) {
+            return node(event, &mut parser, DEPTH_MAX);
+        }
+    }
+}
+
+fn node<'t>(
+    event: Event<'t>,
+    parser: &mut Parser<'t, saphyr_parser::StrInput<'t>>,
+    depth: usize,
+) -> Option<Yaml> {
+    let depth = depth.checked_sub(1)?;
+    match event {
+        Event::Scalar(text, ..) => Some(Yaml::Scalar(text.into_owned())),
+        Event::Alias(_) => Some(Yaml::Scalar(String::new())),
+        Event::SequenceStart(..) => {
+            let mut list = Vec::new();
+            loop {
+                let event = parser.next_event()?.ok()?.0;
+                if event == Event::SequenceEnd {
+                    return Some(Yaml::List(list));
+                }
+                list.push(node(event, parser, depth)?);
+            }
+        }
+        Event::MappingStart(..) => {
+            let mut map = Vec::new();
+            loop {
+                let event = parser.next_event()?.ok()?.0;
+                if event == Event::MappingEnd {
+                    return Some(Yaml::Map(map));
+                }
+                let key = match node(event, parser, depth)? {
+                    Yaml::Scalar(key) => key,
+                    Yaml::List(_) | Yaml::Map(_) => String::new(),
+                };
+                let event = parser.next_event()?.ok()?.0;
+                map.push((key, node(event, parser, depth)?));
+            }
+        }
+        Event::Nothing
+        | Event::StreamStart
+        | Event::StreamEnd
+        | Event::DocumentStart(_)
+        | Event::DocumentEnd
+        | Event::SequenceEnd
+        | Event::MappingEnd => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_found_and_others_left_out() {
+        let text = "jobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: cargo test -p ${{ matrix.p }}\n      \
+                    - run: |\n          ls\n          pwd\n      - shell: pwsh\n        run: Get-ChildItem\n  b:\n    \
+                    runs-on: windows-latest\n    steps:\n      - run: dir\n";
+        let mut items = Items::default();
+        read(text, "w.yml", &mut items);
+        assert_eq!(items.len(), 2, "{items:?}");
+        let shown = format!("{items:?}");
+        assert!(shown.contains("cargo test -p value") && shown.contains(r"ls\npwd"), "{shown}");
+    }
+}
