@@ -182,7 +182,9 @@ impl Walker {
     ) {
         let wrapper = invocation.wrapper();
         let mut around = scope.clone();
-        around.origin = Origin::Wrapped;
+        if wrapper.is_none() {
+            around.origin = Origin::Wrapped;
+        }
         let place = invocation.place().map(|place| {
             let names = std::iter::once(base).chain(invocation.subcommand.iter().copied());
             format!("{} {}", names.collect::<Vec<_>>().join(" "), place.written())
@@ -199,11 +201,7 @@ impl Walker {
                 Inner::Shell { .. } | Inner::Line { .. } | Inner::Code { .. } => call.argv.clone(),
             };
             let neutral = wrapper == Some(Wrapper::Neutral);
-            let mut scope = around.wrapped(Wrapped { name: base.to_owned(), argv: own, neutral });
-            if wrapper.is_some() {
-                // What would be its redirects and environment are those of the command.
-                scope.origin = if scope.wrappers.len() > 1 { around.origin } else { Origin::Wrapped };
-            }
+            let scope = around.wrapped(Wrapped { name: base.to_owned(), argv: own, neutral });
             self.subshell(state, |walker, state| {
                 if elsewhere {
                     *state = walker.elsewhere(state);
@@ -307,7 +305,11 @@ impl Walker {
             state.status = if outputs::always_succeeds(name) { Some(true) } else { None };
             return;
         }
-        let input = self.input(state);
+        // Nothing comes from the call's own standard input.
+        let input = match state.descriptor(0) {
+            Descriptor::Inherited => None,
+            _ => self.input(state),
+        };
         let made = outputs::computed(name, call.arguments(), input.as_ref(), state);
         match made {
             outputs::Made::Text(text) => {

@@ -125,7 +125,7 @@ impl Walker {
         let read = read_xargs(&call.argv);
         let (own, command) = call.argv.split_at_checked(read.command).unwrap_or((&call.argv, &[]));
         let input = if read.file { None } else { self.input(state) };
-        let input = input.unwrap_or_else(|| Text::unknown(Why::File, "xargs"));
+        let input = input.unwrap_or_else(|| Text::unknown(if read.file { Why::File } else { Why::Input }, "xargs"));
         if command.is_empty() {
             self.emit(state, scope, call);
             self.unknown_output(state, scope, call, Why::Substitution);

@@ -32,7 +32,7 @@ impl Walker {
         let first_process = self.processes.len();
         state.status = Some(true);
         let argv: Vec<Arg> = words.iter().flat_map(|word| self.fields(state, scope, word)).collect();
-        let mut call = Call::new(argv, statement.span);
+        let mut call = Call::new(argv, own_span(statement, assignments, words));
         let (redirects, saved) = self.redirects(state, scope, &statement.redirects);
         call.redirects = redirects;
         if call.argv.is_empty() {
@@ -325,6 +325,15 @@ impl Walker {
             background: scope.background,
         });
     }
+}
+
+/// Where a command itself stands, without the operator after it.
+fn own_span(statement: &Statement, assignments: &[Assignment], words: &[Word]) -> Span {
+    let spans = words.iter().map(|word| word.span);
+    let spans = spans.chain(assignments.iter().map(|assignment| assignment.span));
+    let spans = spans.chain(statement.redirects.iter().map(|redirect| redirect.span));
+    let joined = spans.reduce(|one, other| Span { start: one.start.min(other.start), end: one.end.max(other.end) });
+    joined.unwrap_or(statement.span)
 }
 
 /// The word, if it is one plain text without quotes.
