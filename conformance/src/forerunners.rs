@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail, ensure};
 use castellan_corpus::{Conditions, Machine, WORKSPACE, shell_call};
-use castellan_event::{Facts, Recorder};
+use castellan_event::{Call, Facts, Recorder};
 use castellan_facts::{Setting, analyse};
 
 use crate::read;
@@ -50,7 +50,7 @@ pub(crate) fn run(path: &Path) -> anyhow::Result<()> {
         }
         let command = row.command(&table.complete);
         let tally = systems.entry(row.system.clone()).or_default();
-        match judge.outcome(&row, &command, facts(&command)) {
+        match judge.outcome(&row, &command, facts_of(&shell_call(&command))) {
             Outcome::Nothing => {}
             Outcome::Agreed => tally.agreed += 1,
             Outcome::Listed => tally.listed += 1,
@@ -72,9 +72,10 @@ pub(crate) fn run(path: &Path) -> anyhow::Result<()> {
     bail!("{} rows are not as they should be", wrong.len())
 }
 
-fn facts(command: &str) -> Facts {
+/// The facts of a call on the machine of the corpus.
+pub(crate) fn facts_of(call: &Call) -> Facts {
     let setting = Setting { workspace: WORKSPACE.to_owned(), ..Setting::default() };
-    analyse(&shell_call(command), &setting, &mut Recorder::new(&Machine))
+    analyse(call, &setting, &mut Recorder::new(&Machine))
 }
 
 /// The table with its conditions compiled.

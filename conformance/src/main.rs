@@ -1,10 +1,12 @@
 //! `castellan-conformance falco [PATH]` and `castellan-conformance rules [PATH] [-v]`: what real Falco answered, against what
-//! this engine answers; `castellan-conformance forerunners --facts [PATH]`: what earlier guards said, against castellan's facts. `cargo xtask conformance` runs it. Knows the recorded files' formats; the engine knows none of this.
+//! this engine answers; `castellan-conformance forerunners --facts [PATH]`: what earlier guards said, against castellan's facts;
+//! `castellan-conformance disguises`: commands in disguise, against the same. `cargo xtask conformance` runs it. Knows the recorded files' formats; the engine knows none of this.
 
 mod answer;
 mod case;
 mod described;
 mod difference;
+mod disguises;
 mod falco;
 mod forerunners;
 mod known;
@@ -25,12 +27,13 @@ fn main() -> ExitCode {
         ["rules", "-v"] => recorded("rules").map_or(Ok(()), |folder| rules::run(&folder, true)),
         ["rules", path] => given(path).and_then(|path| rules::run(&path, false)),
         ["rules", path, "-v"] | ["rules", "-v", path] => given(path).and_then(|path| rules::run(&path, true)),
+        ["disguises"] => disguises::run(),
         ["forerunners", "--facts"] => {
             recorded("forerunners.jsonl").map_or(Ok(()), |file| forerunners::run(&file))
         }
         ["forerunners", "--facts", path] => given(path).and_then(|path| forerunners::run(&path)),
         _ => Err(anyhow::anyhow!(
-            "usage: cargo xtask conformance (falco [PATH] | rules [PATH] [-v] | forerunners --facts [PATH])"
+            "usage: cargo xtask conformance (falco [PATH] | rules [PATH] [-v] | forerunners --facts [PATH] | disguises)"
         )),
     };
     match outcome {

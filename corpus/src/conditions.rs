@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Answer, Answers, Call, FIELDS, Facts, Level, Query, Session, rows};
+use castellan_event::{Answer, Answers, Call, FIELDS, Facts, Query, Session, rows};
 use castellan_rules::{Options, RuleSet, Severity, Source, load};
 
 use crate::place::lexical;
@@ -30,7 +30,7 @@ impl Conditions {
             Source { name: "macros.yaml".to_owned(), text: MACROS.to_owned() },
             Source { name: "conditions".to_owned(), text },
         ];
-        let options = Options { finest_level: Level::Effect, ..Options::default() };
+        let options = Options::default();
         let loaded = load(&sources, FIELDS, &options);
         let errors: Vec<String> = loaded
             .problems

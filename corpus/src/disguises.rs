@@ -42,7 +42,12 @@ impl Disguises {
         Ok(Disguises { conditions: Conditions::new(all)?, cases })
     }
 
-    /// What is not as expected, for each case in a line; `analyse` makes the facts of a call. Empty when all is well.
+    /// How many conditions there are.
+    pub fn expectations(&self) -> usize {
+        self.cases.iter().map(|case| case.wanted.len() + case.unwanted.len()).sum()
+    }
+
+    /// What is not as expected, each condition in a line; `analyse` makes the facts of a call. Empty when all is well.
     pub fn wrong(&self, mut analyse: impl FnMut(&castellan_event::Call) -> Facts) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut first = 0;

@@ -30,6 +30,8 @@ struct Model {
     /// What it does without an option that says so.
     #[serde(default)]
     always: Vec<String>,
+    #[serde(default)]
+    dashed: bool,
     /// Names of groups whose options it takes.
     #[serde(default, rename = "use")]
     uses: Vec<String>,
@@ -127,15 +129,10 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<St
     }
     let mut forms = String::new();
     for form in &model.form {
-        write!(
-            forms,
-            "Form {{ when: &[{}], operands: &[{}] }},",
-            when(&form.when, flags)?,
-            places(&form.operands)?
-        )?;
+        write!(forms, "Form {{ when: &[{}], {} }},", when(&form.when, flags)?, places(&form.operands)?)?;
     }
     if let Some(operands) = &model.operands {
-        write!(forms, "Form {{ when: &[], operands: &[{}] }},", places(operands)?)?;
+        write!(forms, "Form {{ when: &[], {} }},", places(operands)?)?;
     }
     let mut effects = String::new();
     for row in &model.effect {
@@ -148,12 +145,13 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<St
     flags.truncate(above);
     let always: Vec<_> = model.always.iter().map(|word| format!("Attribute::{}", pascal(word))).collect();
     Ok(format!(
-        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, always: &[{}], wrapper: {}, options: &[{options}], forms: &[{forms}], \
+        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, always: &[{}], dashed: {}, wrapper: {}, options: &[{options}], forms: &[{forms}], \
          effects: &[{effects}], subs: &[{subs}], handler: {:?} }},\n",
         model.names,
         pascal(model.style.as_deref().unwrap_or("gnu")),
         model.builtin,
         always.join(","),
+        model.dashed,
         model.wrapper.as_deref().map_or("None".to_owned(), |kind| format!("Some(Wrapper::{})", pascal(kind))),
         model.handler,
     ))
@@ -184,7 +182,14 @@ fn option(line: &str, flags: &mut Vec<String>) -> Result<String> {
     ))
 }
 
+/// The operands, and those after `--`.
 fn places(operands: &[String]) -> Result<String> {
+    let dashes = operands.iter().position(|operand| operand == "--").unwrap_or(operands.len());
+    let (before, after) = operands.split_at(dashes);
+    Ok(format!("operands: &[{}], after: &[{}]", row(before)?, row(after.get(1..).unwrap_or_default())?))
+}
+
+fn row(operands: &[String]) -> Result<String> {
     let mut written = String::new();
     let mut repeating = 0;
     for operand in operands {

@@ -1,4 +1,5 @@
-//! `cargo xtask bench hook`: the hook against its floor, side by side in one run; throughput; memory.
+//! `cargo xtask bench hook`: the hook against its floor, side by side in one run; throughput; memory. The other benchmarks are
+//! programs of their own, which are only built and run here.
 
 mod spawn;
 mod stats;

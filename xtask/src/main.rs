@@ -44,6 +44,8 @@ usage: cargo xtask COMMAND
           holds every case that real Falco answered against the rule engine; PATH is a file or folder of cases
   conformance forerunners --facts [PATH]
           holds what four earlier guards said of commands against castellan's facts
+  conformance disguises
+          holds commands in disguise, and texts that only look dangerous, against castellan's facts
   conformance rules [PATH] [-v]
           loads real rule files and compares how their conditions print; -v shows every condition
   layers  checks that crates depend only on lower layers

@@ -7,6 +7,7 @@ mod corpus;
 mod holes;
 mod instructions;
 mod sample;
+mod shapes;
 mod table;
 
 use std::process::ExitCode;
@@ -16,6 +17,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         [] => table::print(),
+        ["--shape", name, bytes] => shapes::run_one(name, bytes),
         ["--count"] => instructions::run_counted(),
         ["corpus", items, sample, number, seed] => corpus::print(items, sample, number, seed),
         _ => Err(anyhow::anyhow!("castellan-bench-facts takes no arguments")),

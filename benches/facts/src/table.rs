@@ -2,39 +2,31 @@
 
 use std::time::Instant;
 
-use anyhow::anyhow;
-use castellan_corpus::{Hostile, commands, hostile, shell_call};
+use castellan_corpus::{commands, shell_call};
 use castellan_event::Call;
 use castellan_facts::Setting;
 
-use crate::{analysis, instructions};
+use crate::{analysis, instructions, shapes};
 
 const WARM_UP: usize = 3;
 /// Rounds over all everyday commands.
 const ROUNDS: usize = 200;
-/// Times that a hostile text of each size is analysed.
-const HOSTILE_ROUNDS: usize = 5;
-
 /// Sizes of ordinary scripts, with what is to be reached for one in µs.
 const SCRIPTS: &[(&str, usize, Option<f64>)] =
     &[("1 KiB", 1 << 10, None), ("4 KiB", 4 << 10, Some(1_000.0)), ("16 KiB", 16 << 10, None)];
-
-/// Sizes of hostile text, with what is to be reached.
-const SIZES: &[(&str, usize, f64)] =
-    &[("8 KiB", 8 << 10, 30_000.0), ("64 KiB", 64 << 10, 50_000.0), ("1 MiB", 1 << 20, 50_000.0)];
 
 /// What is to be reached for an everyday command under [`TYPICAL_BYTES`].
 const TYPICAL_US: f64 = 40.0;
 const TYPICAL_BYTES: usize = 200;
 
-/// A row for each of the slowest commands and shapes, so that one sees where the time goes.
+/// A row for each of the slowest commands, so that one sees where the time goes.
 const SLOWEST: usize = 10;
 
 pub(crate) fn print() -> anyhow::Result<()> {
     let setting = analysis::setting();
     everyday(&setting);
     scripts(&setting);
-    hostile_text(&setting)
+    shapes::print()
 }
 
 fn everyday(setting: &Setting) {
@@ -103,56 +95,7 @@ fn scripts(setting: &Setting) {
     }
 }
 
-fn hostile_text(setting: &Setting) -> anyhow::Result<()> {
-    let shapes = hostile().map_err(|error| anyhow!("hostile.txt, {error}"))?;
-    println!(
-        "\nHostile text, {} shapes, each {HOSTILE_ROUNDS} times at each size; µs of the slowest run. A run that aborts or does \
-         not end shows by its name being the last.\n\n| size | median shape | slowest shape | | to be reached | over it |\n\
-         |---|---|---|---|---|---|",
-        shapes.len()
-    );
-    let mut rows: Vec<(&Hostile, Vec<f64>)> = shapes.iter().map(|shape| (shape, Vec::new())).collect();
-    for (name, bytes, reach) in SIZES {
-        for (shape, took) in &mut rows {
-            eprint!("\r\x1b[K{name} {}", shape.name);
-            let call = shell_call(&shape.text(*bytes));
-            let slowest = (0..HOSTILE_ROUNDS).map(|_| time_us(&call, setting)).fold(0.0, f64::max);
-            took.push(slowest);
-        }
-        eprint!("\r\x1b[K");
-        let mut last: Vec<f64> = rows.iter().filter_map(|(_, took)| took.last().copied()).collect();
-        let over = last.iter().filter(|took| **took > *reach).count();
-        let slowest = rows.iter().max_by(|a, b| last_of(&a.1).total_cmp(&last_of(&b.1)));
-        let (shape, slowest) =
-            slowest.map_or(("", f64::NAN), |(shape, took)| (shape.name.as_str(), last_of(took)));
-        println!(
-            "| {name} | {:.0} | {slowest:.0} | {shape} | {reach:.0} | {over} |",
-            percentile(&mut last, 50)
-        );
-    }
-    let sizes: Vec<&str> = SIZES.iter().map(|(name, ..)| *name).collect();
-    println!(
-        "\nThe slowest shapes, by their time at the smallest size; µs.\n\n| shape | {} |",
-        sizes.join(" | ")
-    );
-    println!("|---{}|", "|---".repeat(SIZES.len()));
-    rows.sort_by(|a, b| first_of(&b.1).total_cmp(&first_of(&a.1)));
-    for (shape, took) in rows.iter().take(2 * SLOWEST) {
-        let took: Vec<String> = took.iter().map(|took| format!("{took:.0}")).collect();
-        println!("| {} | {} |", shape.name, took.join(" | "));
-    }
-    Ok(())
-}
-
-fn first_of(took: &[f64]) -> f64 {
-    took.first().copied().unwrap_or(0.0)
-}
-
-fn last_of(took: &[f64]) -> f64 {
-    took.last().copied().unwrap_or(0.0)
-}
-
-fn time_us(call: &Call, setting: &Setting) -> f64 {
+pub(crate) fn time_us(call: &Call, setting: &Setting) -> f64 {
     let started = Instant::now();
     let facts = analysis::facts(call, setting);
     let took = started.elapsed().as_secs_f64() * 1e6;
@@ -161,7 +104,7 @@ fn time_us(call: &Call, setting: &Setting) -> f64 {
 }
 
 /// The value below which `percent` of the samples lie (nearest rank).
-fn percentile(samples: &mut [f64], percent: usize) -> f64 {
+pub(crate) fn percentile(samples: &mut [f64], percent: usize) -> f64 {
     samples.sort_by(f64::total_cmp);
     let rank = (samples.len() * percent).div_ceil(100);
     samples.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)

@@ -124,6 +124,14 @@ fn wrapper_effects(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     model_effects(&invoke(program, argv), argv, sink);
 }
 
+/// What a command does that a handler found its program to run, within this one. Handlers call it with what they cut out of
+/// their own arguments, and see to it that it comes to an end.
+pub(crate) fn again(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    if let Some(program) = argv.first().and_then(Arg::as_str).map(base_name).and_then(find) {
+        model_effects(&invoke(program, argv), argv, sink);
+    }
+}
+
 fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     if read.is(Attribute::Inert) {
         return;

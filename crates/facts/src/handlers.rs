@@ -7,6 +7,8 @@ mod link;
 
 use castellan_programs::{Arg, Invocation};
 
+mod git;
+
 use crate::sink::Sink;
 
 /// Adds what the program does besides what its model's tables say. The arguments are those that were read, the name first.
@@ -18,6 +20,15 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("compress", archive::compress),
     ("cpio", archive::cpio),
     ("editor", editor::editor),
+    ("git", git::git),
+    ("git_checkout", git::checkout),
+    ("git_clone", git::clone),
+    ("git_config", git::config),
+    ("git_each", git::each),
+    ("git_fetch", git::fetch),
+    ("git_hub", git::hub),
+    ("git_push", git::push),
+    ("git_read", git::look),
     ("link", link::link),
     ("tar", archive::tar),
     ("unpack", archive::unpack),

@@ -12,16 +12,24 @@ include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
 /// The model of the program of this name (no directory). Windows names end in `.exe`, in any case of letters.
 pub fn find(name: &str) -> Option<&'static Program> {
-    let at = position(name).or_else(|| {
+    named(name).or_else(|| {
         let lower = name.to_ascii_lowercase();
-        lower.strip_suffix(".exe").and_then(position)
-    })?;
-    PROGRAMS.get(at)
+        lower.strip_suffix(".exe").and_then(named)
+    })
 }
 
 /// Every program that has a model.
 pub fn all() -> &'static [Program] {
     PROGRAMS
+}
+
+fn named(name: &str) -> Option<&'static Program> {
+    if let Some(at) = position(name) {
+        return PROGRAMS.get(at);
+    }
+    let (program, sub) = name.split_once('-')?;
+    let program = PROGRAMS.get(position(program)?).filter(|program| program.dashed)?;
+    program.subs.iter().find(|one| one.names.contains(&sub))
 }
 
 fn position(name: &str) -> Option<usize> {

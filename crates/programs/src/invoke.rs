@@ -4,6 +4,7 @@ use crate::arg::Arg;
 use crate::program::{Attribute, Form, Opt, Place, Program, Slot, SlotRole, Style, Test, Wrapper};
 
 mod inner;
+mod input;
 mod options;
 
 pub use inner::Inner;
@@ -25,6 +26,8 @@ pub struct Invocation {
     pub unknown: Vec<usize>,
     /// Positions of arguments that may be options or not: what they begin with is not known.
     pub uncertain: Vec<usize>,
+    /// Position of the `--` that ended the options.
+    pub ended_at: Option<usize>,
     /// Position of the first operand, where the program has subcommands and it names none that the model knows.
     pub unknown_subcommand: Option<usize>,
 }
@@ -70,11 +73,13 @@ pub fn invoke(program: &'static Program, argv: &[Arg]) -> Invocation {
             operands: Vec::new(),
             unknown: Vec::new(),
             uncertain: Vec::new(),
+            ended_at: None,
             unknown_subcommand: None,
         },
         above: vec![program],
         ended: program.style == Style::Plain,
         in_expression: false,
+        command_at: usize::MAX,
     };
     reading.all();
     reading.finish()
@@ -90,6 +95,8 @@ struct Reading<'a> {
     ended: bool,
     /// Of [`Style::Find`]: past the paths.
     in_expression: bool,
+    /// Position of the option whose value begins a command: what follows is the command's.
+    command_at: usize,
 }
 
 impl<'a> Reading<'a> {
@@ -108,12 +115,15 @@ impl<'a> Reading<'a> {
 
     /// Reads an operand; true when nothing after it is the program's own.
     fn operand(&mut self, arg: &Arg, at: usize) -> bool {
-        if self.subcommand(arg, at) {
+        if self.command_at == usize::MAX && self.subcommand(arg, at) {
             return false;
         }
-        let slot = self.slot_of_next(arg);
-        self.read.operands.push(Operand { slot, arg: arg.clone(), at });
-        if self.read.command.style == Style::Posix {
+        self.read.operands.push(Operand { slot: TEXT, arg: arg.clone(), at });
+        let slot = self.slot_of_last(arg);
+        if let Some(operand) = self.read.operands.last_mut() {
+            operand.slot = slot;
+        }
+        if matches!(self.read.command.style, Style::Posix | Style::Shell) {
             self.ended = true;
         }
         matches!(slot.role, SlotRole::Command | SlotRole::Joined)
@@ -138,13 +148,19 @@ impl<'a> Reading<'a> {
         true
     }
 
-    /// What the next operand is for, as far as the operands and options before it tell. Only places before a repeating one
-    /// are certain by now; the rest is set in the end.
-    fn slot_of_next(&self, arg: &Arg) -> Slot {
-        let assignments =
-            self.read.operands.iter().filter(|one| one.slot.role == SlotRole::Assignment).count();
-        let mut count = self.read.operands.len().saturating_sub(assignments);
-        for place in form(&self.read).map_or(&[][..], |form| form.operands) {
+    /// What the operand just read is for, as far as what stands before it tells. Only places before a repeating one are
+    /// certain by now; the rest is set in the end.
+    fn slot_of_last(&self, arg: &Arg) -> Slot {
+        if self.command_at != usize::MAX {
+            return TEXT;
+        }
+        let (before, after) = self.places();
+        let dashes = self.read.ended_at.filter(|_| !after.is_empty());
+        let places = if dashes.is_some() { after } else { before };
+        let since = dashes.unwrap_or_default();
+        let counted = |one: &&Operand| one.slot.role != SlotRole::Assignment && one.at >= since;
+        let mut count = self.read.operands.iter().filter(counted).count().saturating_sub(1);
+        for place in places {
             if place.slot.role == SlotRole::Assignment {
                 if count == 0 && is_assignment(arg) {
                     return place.slot;
@@ -162,27 +178,40 @@ impl<'a> Reading<'a> {
         TEXT
     }
 
+    /// The places of operands before `--` and of those after it, where that makes a difference.
+    fn places(&self) -> (&'static [Place], &'static [Place]) {
+        form(&self.read).map_or((&[], &[]), |form| (form.operands, form.after))
+    }
+
     fn finish(mut self) -> Invocation {
-        let places: &[Place] = form(&self.read).map_or(&[], |form| form.operands);
-        let places: Vec<&Place> =
-            places.iter().filter(|place| place.slot.role != SlotRole::Assignment).collect();
-        let mut operands: Vec<&mut Operand> =
-            self.read.operands.iter_mut().filter(|one| one.slot.role != SlotRole::Assignment).collect();
-        let total = operands.len();
-        let repeating = places.iter().position(|place| place.repeats).unwrap_or(places.len());
-        let after = places.len().saturating_sub(repeating + 1);
-        for (number, operand) in operands.iter_mut().enumerate() {
-            let from_end = total - number;
-            let place = if number < repeating {
-                places.get(number)
-            } else if from_end <= after {
-                places.get(places.len() - from_end)
-            } else {
-                places.get(repeating)
-            };
-            operand.slot = place.map_or(TEXT, |place| place.slot);
-        }
+        let (before, after) = self.places();
+        let dashes = self.read.ended_at.filter(|_| !after.is_empty()).unwrap_or(usize::MAX);
+        let is_placed =
+            |one: &&mut Operand| one.slot.role != SlotRole::Assignment && one.at < self.command_at;
+        let operands = self.read.operands.iter_mut().filter(is_placed);
+        let (first, second): (Vec<_>, Vec<_>) = operands.partition(|one| one.at < dashes);
+        assign(before, first);
+        assign(after, second);
         self.read
+    }
+}
+
+/// Gives every operand its place.
+fn assign(places: &[Place], operands: Vec<&mut Operand>) {
+    let places: Vec<&Place> = places.iter().filter(|place| place.slot.role != SlotRole::Assignment).collect();
+    let total = operands.len();
+    let repeating = places.iter().position(|place| place.repeats).unwrap_or(places.len());
+    let last = places.len().saturating_sub(repeating + 1);
+    for (number, operand) in operands.into_iter().enumerate() {
+        let from_end = total - number;
+        let place = if number < repeating {
+            places.get(number)
+        } else if from_end <= last {
+            places.get(places.len() - from_end)
+        } else {
+            places.get(repeating)
+        };
+        operand.slot = place.map_or(TEXT, |place| place.slot);
     }
 }
 

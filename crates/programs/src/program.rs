@@ -14,6 +14,8 @@ pub struct Program {
     pub builtin: bool,
     /// What it does without an option that says so: `rg` goes down into directories.
     pub always: &'static [Attribute],
+    /// Each subcommand is a program of its own too: `git-push`.
+    pub dashed: bool,
     /// It is there to run another command that it is given; `None` for every other program.
     pub wrapper: Option<Wrapper>,
     /// Its options.
@@ -35,8 +37,13 @@ pub enum Style {
     /// abbreviation; `--` ends the options.
     #[default]
     Gnu,
-    /// The same, but options and operands end at the first operand; no abbreviations.
+    /// The same, but the options end at the first operand.
     Posix,
+    /// As [`Style::Gnu`], and `--no-NAME` takes back `--NAME` before it: git, npm.
+    Negatable,
+    /// As [`Style::Posix`], with options of one letter also after `+`; each letter of a cluster takes its value from the
+    /// arguments after it: `bash -oc pipefail TEXT`.
+    Shell,
     /// As [`Style::Gnu`], without abbreviations: parsers of today's languages (clap, cobra, argparse without prefixes).
     Modern,
     /// One dash or two, long names, no clusters: Go's `flag`, terraform, java.
@@ -104,6 +111,8 @@ pub struct Form {
     pub when: &'static [Term],
     /// The operands in order. One of them may repeat.
     pub operands: &'static [Place],
+    /// Those after `--`, where it is more than the end of the options.
+    pub after: &'static [Place],
 }
 
 /// An operand's place.
@@ -140,7 +149,7 @@ macro_rules! slot_roles {
 }
 
 slot_roles! {
-    Text "text" "no path, no host, no code: it changes nothing by itself",
+    Text "text" "no path, no host, no code: it changes nothing by itself; of an option, `text:2`: it takes two values",
     Read "read" "a path that is read",
     Write "write" "a path that is created or overwritten",
     Update "update" "a path that is read and changed in place",
@@ -151,11 +160,13 @@ slot_roles! {
     Link "link" "a path that is made to lead to another one",
     Execute "execute" "a file whose code runs",
     Directory "directory" "a directory in which the rest happens, as after `cd`",
-    Command "command" "the command that is run: this argument and all after it",
+    Command "command" "the command that is run: this argument and all after it; `command:input`: and what is read from \
+        input; of an option, `command:operands`: its value, then the operands",
     Clause "clause" "a command up to `;` or `+`, as in `find -exec`",
     Shell "shell" "shell text that runs; the detail is what stands before it in the argument (`exec=`)",
-    Joined "joined" "shell text that runs: this argument and all after it, joined by blanks",
-    Line "line" "a command with its arguments, split at blanks without a shell",
+    Joined "joined" "shell text that runs: this argument and all after it, joined by blanks; `joined:input`: for each \
+        argument after `:::`, or read from input",
+    Line "line" "a command with its arguments, split at blanks without a shell; of a wrapper, its own arguments go on so",
     Code "code" "code that runs; the detail is its language",
     Assignment "assignment" "`NAME=value` of the environment of the command; as an operand, as many as there are",
     Where "where" "the machine or container in which the command runs",

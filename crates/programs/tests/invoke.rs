@@ -1,6 +1,8 @@
 //! How arguments are read: `command => options, operands and what is run in turn`, in `invoke.cases`.
 #![cfg(test)]
 
+use std::fmt::Write as _;
+
 use castellan_event::Why;
 use castellan_programs::{Arg, Inner, Invocation, Piece, find, invoke};
 
@@ -51,10 +53,15 @@ fn dump(read: &Invocation, argv: &[Arg]) -> String {
 fn arguments_are_read_as_the_program_would() {
     let cases = include_str!("invoke.cases");
     let cases = cases.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut wrong = String::new();
     for case in cases {
         let (command, expected) = case.split_once(" => ").unwrap_or((case, ""));
         let argv = argv(command);
         let program = find(argv[0].as_str().unwrap()).unwrap_or_else(|| panic!("no model: {command}"));
-        assert_eq!(dump(&invoke(program, &argv), &argv), expected.trim(), "{command}");
+        let read = dump(&invoke(program, &argv), &argv);
+        if read != expected.trim() {
+            writeln!(wrong, "{command}\n    not {}\n    but {read}", expected.trim()).unwrap();
+        }
     }
+    assert!(wrong.is_empty(), "\n{wrong}");
 }

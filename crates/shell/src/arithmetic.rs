@@ -12,7 +12,12 @@ use crate::walk::Walker;
 
 impl Walker {
     /// The value of `$(( ))` or `(( ))`; its commands are walked and its variables changed.
-    pub(crate) fn arithmetic(&mut self, state: &mut State, scope: &Scope, expression: &Arithmetic) -> Option<i64> {
+    pub(crate) fn arithmetic(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        expression: &Arithmetic,
+    ) -> Option<i64> {
         for word in &expression.words {
             self.text(state, scope, word);
         }
@@ -82,8 +87,8 @@ const LEVELS: &[&[&str]] = &[
 
 /// Spellings that begin like an operator and are none of its level.
 const LONGER: &[&str] = &[
-    "||", "&&", "<<=", ">>=", "<<", ">>", "<=", ">=", "==", "!=", "|=", "^=", "&=", "+=", "-=", "*=", "/=", "%=",
-    "**", "++", "--",
+    "||", "&&", "<<=", ">>=", "<<", ">>", "<=", ">=", "==", "!=", "|=", "^=", "&=", "+=", "-=", "*=", "/=",
+    "%=", "**", "++", "--",
 ];
 
 const ASSIGNING: &[&str] = &["<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "|=", "^=", "&=", "="];
@@ -252,10 +257,8 @@ impl Reader<'_, '_> {
     }
 
     fn digits_or_name(&mut self) -> Option<String> {
-        let end = self
-            .rest
-            .find(|one: char| !one.is_ascii_alphanumeric() && one != '_')
-            .unwrap_or(self.rest.len());
+        let end =
+            self.rest.find(|one: char| !one.is_ascii_alphanumeric() && one != '_').unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at_checked(end)?;
         self.rest = rest;
         (!name.is_empty()).then(|| name.to_owned())
@@ -285,7 +288,13 @@ impl Reader<'_, '_> {
         if known.contains("$(") || known.contains('`') {
             // The value is an expression again, and the index of an array in it may run commands.
             let scope = self.scope.clone();
-            self.walker.gap(&scope, Role::Code, Why::Arithmetic, known, scope.source.place.unwrap_or_default());
+            self.walker.gap(
+                &scope,
+                Role::Code,
+                Why::Arithmetic,
+                known,
+                scope.source.place.unwrap_or_default(),
+            );
             return None;
         }
         let known = known.to_owned();

@@ -66,16 +66,21 @@ const COMPUTED: &[(&str, Computed)] = &[
 
 /// Programs that write nothing when all goes well.
 const SILENT: &[&str] = &[
-    "[", "chmod", "chown", "chgrp", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "sleep", "test", "touch", "umask", "kill",
-    "ulimit", "disown", "bg", "enable", "bind", "complete", "compopt", "sync",
+    "[", "chmod", "chown", "chgrp", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "sleep", "test", "touch",
+    "umask", "kill", "ulimit", "disown", "bg", "enable", "bind", "complete", "compopt", "sync",
 ];
 
 /// Programs whose output comes from the network.
-const NETWORK: &[&str] = &["curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "ftp", "lynx", "http", "https", "aria2c", "fetch"];
+const NETWORK: &[&str] = &[
+    "curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "ftp", "lynx", "http", "https", "aria2c", "fetch",
+];
 
 /// Programs that write what files hold.
-const FILES: &[&str] = &["cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "sed", "awk", "cut", "sort", "tac", "nl",
-    "base64", "xxd", "od", "strings", "gunzip", "zcat", "gzip", "bzcat", "xzcat", "unzip", "jq", "yq", "rev", "tr"];
+const FILES: &[&str] = &[
+    "cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "sed", "awk", "cut", "sort", "tac",
+    "nl", "base64", "xxd", "od", "strings", "gunzip", "zcat", "gzip", "bzcat", "xzcat", "unzip", "jq", "yq",
+    "rev", "tr",
+];
 
 /// Programs that do not fail, for what is done after `&&` and `||`.
 pub(crate) fn always_succeeds(name: &str) -> bool {

@@ -32,8 +32,8 @@ pub(crate) struct Mark {
 const SET_MAX: usize = 256;
 
 const CLASSES: &[&str] = &[
-    "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit",
-    "word",
+    "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
+    "xdigit", "word",
 ];
 
 impl Pattern {
@@ -129,9 +129,7 @@ impl Step {
             Step::Char(one) => *one == char,
             Step::Any => true,
             Step::Star => false,
-            Step::Set { negated, members } => {
-                *negated != members.iter().any(|member| member.holds(char))
-            }
+            Step::Set { negated, members } => *negated != members.iter().any(|member| member.holds(char)),
         }
     }
 }

@@ -17,7 +17,7 @@ use castellan_event::{Role, Why};
 
 use crate::choices::Choices;
 use crate::found::{Found, Gap, Item, Origin};
-use crate::limits::{DEPTH_MAX, ITEMS_MAX};
+use crate::limits::{DEPTH_MAX, WORK_OF_PARSING};
 use crate::parse::parse;
 use crate::scope::{Scope, Source};
 use crate::start::Start;
@@ -33,7 +33,7 @@ use emit::Items;
 /// Every command that a text would run.
 pub fn commands(text: &str, start: &Start) -> Found {
     let mut walker = Walker {
-        work: Work::new(),
+        work: Work::new(text.len()),
         choices: Choices::default(),
         items: Items::default(),
         depth: 0,
@@ -159,8 +159,13 @@ impl Walker {
             let scope = scope.clone();
             let span = Span::default();
             // Nobody asks what they do unless they are called.
-            let definition =
-                Definition { function: Rc::clone(&function), state: state.clone(), scope, span, called: true };
+            let definition = Definition {
+                function: Rc::clone(&function),
+                state: state.clone(),
+                scope,
+                span,
+                called: true,
+            };
             self.functions.push(definition);
             state.functions.insert(name.as_str().into(), vec![Some(function)]);
         }
@@ -168,7 +173,7 @@ impl Walker {
 
     /// Parses text; what of it is not understood is a gap.
     pub(crate) fn parsed(&mut self, scope: &Scope, text: &str) -> Script {
-        self.work.spend_bytes(text.len().saturating_mul(8));
+        self.work.spend(WORK_OF_PARSING + text.len() as u64 / 2);
         let parsed = parse(text);
         for hole in &parsed.holes {
             let written = text.get(hole.span.start as usize..hole.span.end as usize).unwrap_or_default();
@@ -286,10 +291,7 @@ impl Walker {
                     self.read_by(state, scope, &process);
                 }
             }
-            Descriptor::Inherited
-            | Descriptor::Input(_)
-            | Descriptor::File(_)
-            | Descriptor::Unknown => {}
+            Descriptor::Inherited | Descriptor::Input(_) | Descriptor::File(_) | Descriptor::Unknown => {}
         }
     }
 
@@ -299,8 +301,7 @@ impl Walker {
             return;
         }
         for text in state.collected_at(process.collected) {
-            let text =
-                if text.pieces().is_empty() { Text::unknown(Why::Input, "") } else { text };
+            let text = if text.pieces().is_empty() { Text::unknown(Why::Input, "") } else { text };
             let mut inner = self.fork(state);
             inner.set_descriptor(0, Descriptor::Input(Rc::new(text)));
             inner.set_descriptor(1, Descriptor::Inherited);
@@ -357,5 +358,3 @@ impl Walker {
         self.items.push(item);
     }
 }
-
-const _: () = assert!(ITEMS_MAX < u32::MAX as usize);

@@ -43,6 +43,7 @@ impl Walker {
             return vec![Arg::known(text.as_str())];
         }
         let Some(words) = braces::expand(word) else {
+            self.work.spend(crate::limits::BRACES_MAX as u64);
             return vec![Arg::unknown(Why::Budget, crate::text::cut(scope.source.written(word.span)), true)];
         };
         let several = words.len() > 1;

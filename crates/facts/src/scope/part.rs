@@ -100,8 +100,15 @@ impl Part<'_> {
             return Fit::No;
         }
         let name_end = if whole { name } else { name_suffix };
-        let common = |one: &str, other: &str| one.starts_with(other) || other.starts_with(one);
-        let common_end = |one: &str, other: &str| one.ends_with(other) || other.ends_with(one);
+        // Most texts differ at the first byte that is looked at.
+        let common = |one: &str, other: &str| match (one.as_bytes().first(), other.as_bytes().first()) {
+            (Some(a), Some(b)) => a == b && (one.starts_with(other) || other.starts_with(one)),
+            (None, _) | (_, None) => true,
+        };
+        let common_end = |one: &str, other: &str| match (one.as_bytes().last(), other.as_bytes().last()) {
+            (Some(a), Some(b)) => a == b && (one.ends_with(other) || other.ends_with(one)),
+            (None, _) | (_, None) => true,
+        };
         let is_too_long = whole && prefix.len() + suffix.len() > name.len();
         if is_too_long || !common(prefix, name) || !common_end(suffix, name_end) {
             return Fit::No;

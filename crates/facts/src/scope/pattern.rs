@@ -48,6 +48,8 @@ pub(super) struct Table {
     /// The exceptions of each row.
     except: Vec<Vec<Pattern>>,
     by_text: HashMap<Cow<'static, str>, Vec<usize>>,
+    /// The keys of `by_text`, side by side: a shell pattern is compared with each.
+    texts: Vec<Cow<'static, str>>,
     by_star: Stars,
     homes: Vec<Pattern>,
 }
@@ -69,12 +71,14 @@ impl Table {
             patterns: Vec::new(),
             except: ROWS.iter().map(|row| row.except.iter().map(read).collect()).collect(),
             by_text: HashMap::new(),
+            texts: Vec::new(),
             by_star: Stars::default(),
             homes: HOMES.iter().map(read).collect(),
         };
         for (at, (pattern, _)) in patterns.iter().enumerate() {
             table.index(at, pattern);
         }
+        table.texts = table.by_text.keys().cloned().collect();
         table.patterns = patterns;
         table
     }
@@ -100,8 +104,8 @@ impl Table {
                     self.by_star.of_text(part, text, &mut candidates);
                 }
                 Part::Some { .. } => {
-                    let fitting = self.by_text.iter().filter(|(text, _)| part.may_be(text));
-                    candidates.extend(fitting.flat_map(|(_, patterns)| patterns));
+                    let fitting = self.texts.iter().filter(|text| part.may_be(text));
+                    candidates.extend(fitting.filter_map(|text| self.by_text.get(text)).flatten());
                     self.by_star.of_any(part, &mut candidates);
                 }
             }

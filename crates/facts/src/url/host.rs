@@ -206,13 +206,8 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
 fn class_of_name(name: &str) -> HostClass {
     let is_below = |domain: &&str| name.strip_suffix(*domain).is_some_and(|rest| rest.ends_with('.'));
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    if name.is_empty()
-        || !name.bytes().all(is_name)
-        || name.starts_with('.')
-        || name.ends_with('.')
-        || name.contains("..")
-        || name.starts_with('-')
-    {
+    let labels_are_there = name.split('.').all(|label| !label.is_empty());
+    if !labels_are_there || !name.bytes().all(is_name) || name.starts_with('-') {
         HostClass::Unknown
     } else if METADATA_NAMES.contains(&name) {
         HostClass::Metadata

@@ -14,6 +14,10 @@ const FILES: &[(&str, &str)] = &[
     ("/w/pyproject.toml", "[project]\ndependencies = [\"flask>=2\"]\n"),
     ("/w/go.mod", "module w\nrequire github.com/pkg/errors v0.9.1\n"),
     ("/w/Gemfile", "gem 'rails'\n"),
+    (
+        "/w/.git/config",
+        "[remote \"up\"]\n\turl = https://h.example/r.git\n[alias]\n\tundo = reset --hard HEAD~1\n\tst = status\n\tsh = !rm -rf x\n",
+    ),
     ("/w/composer.json", r#"{"require":{"monolog/monolog":"^3"}}"#),
 ];
 

@@ -1,6 +1,6 @@
 //! What an invocation runs in turn: commands, shell text and code among its arguments.
 
-use super::{Invocation, fits};
+use super::{Invocation, Operand, Used, fits, input};
 use crate::arg::{Arg, Piece};
 use crate::limits::DETAIL_CHARS_MAX;
 use crate::program::{Slot, SlotRole};
@@ -51,8 +51,10 @@ impl Invocation {
                 });
             }
             if let Some(value) = &used.value {
-                found.extend(text(used.option.slot, value, || {
-                    self.operands.iter().map(|one| one.arg.clone()).collect()
+                found.extend(self.by_option(used, value, argv).or_else(|| {
+                    text(used.option.slot, value, || {
+                        self.operands.iter().map(|one| one.arg.clone()).collect()
+                    })
                 }));
             }
         }
@@ -60,8 +62,12 @@ impl Invocation {
             let rest = || self.operands.iter().skip(number + 1).map(|one| one.arg.clone()).collect();
             let after = argv.get(operand.at..).unwrap_or_default();
             if operand.slot.role == SlotRole::Command {
-                let (argv, at) = (after.to_vec(), operand.at);
-                found.push(Inner::Command { argv, assignments: self.assignments(), at });
+                let is_fed = operand.slot.detail == "input";
+                let argv = if is_fed { self.with_input(after) } else { after.to_vec() };
+                found.push(Inner::Command { argv, assignments: self.assignments(), at: operand.at });
+            } else if operand.slot.role == SlotRole::Joined && operand.slot.detail == "input" {
+                let texts = input::texts(after).into_iter();
+                found.extend(texts.map(|text| Inner::Shell { text, rest: Vec::new() }));
             } else if operand.slot.role == SlotRole::Joined {
                 found.push(Inner::Shell { text: joined(after), rest: Vec::new() });
             } else {
@@ -69,6 +75,25 @@ impl Invocation {
             }
         }
         found
+    }
+
+    /// The command of an option: its value and the operands, or a wrapper's own arguments in one text (`env -S`).
+    fn by_option(&self, used: &Used, value: &Arg, argv: &[Arg]) -> Option<Inner> {
+        let slot = used.option.slot;
+        let argv = if slot.role == SlotRole::Command {
+            let is_its = |one: &&Operand| slot.detail == "operands" || one.at > used.at;
+            let operands = self.operands.iter().filter(is_its).map(|one| one.arg.clone());
+            std::iter::once(value.clone()).chain(operands).collect()
+        } else if slot.role == SlotRole::Line && self.wrapper().is_some() {
+            let written = argv.get(used.at).map(|arg| arg.written().into_owned()).unwrap_or_default();
+            let is_attached = written != used.flag && written.ends_with(&*value.written());
+            let rest = argv.get(used.at + if is_attached { 1 } else { 2 }..).unwrap_or_default();
+            let words = input::words(value).into_iter().chain(rest.iter().cloned());
+            argv.first().cloned().into_iter().chain(words).collect()
+        } else {
+            return None;
+        };
+        Some(Inner::Command { argv, assignments: self.assignments(), at: used.at })
     }
 
     /// `NAME=value` among options and operands: the environment of the command.
@@ -96,6 +121,14 @@ impl Invocation {
     }
 }
 
+impl Slot {
+    /// The part of an argument that comes after what the slot's detail says must stand before it; all of it when nothing
+    /// must. What is not known may be anything.
+    pub fn part_of(&self, arg: &Arg) -> Option<Arg> {
+        detailed(self.detail, arg)
+    }
+}
+
 fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Option<Inner> {
     if slot.role == SlotRole::Shell {
         let text = detailed(slot.detail, arg)?;
@@ -113,14 +146,25 @@ fn detailed(detail: &str, arg: &Arg) -> Option<Arg> {
         return Some(arg.clone());
     }
     let known = arg.prefix();
-    let cut = known.char_indices().take(DETAIL_CHARS_MAX).map(|(at, letter)| at + letter.len_utf8());
-    let start = cut.filter_map(|end| known.get(..end)).find(|start| {
-        detail.split('|').any(|one| fits(&one.to_ascii_lowercase(), &start.to_ascii_lowercase()))
-    })?;
-    arg.strip_prefix(start)
+    let known = known
+        .char_indices()
+        .nth(DETAIL_CHARS_MAX)
+        .map_or(known, |(end, _)| known.get(..end).unwrap_or(known));
+    let known = known.to_ascii_lowercase();
+    let start = detail.split('|').filter_map(|one| begins(&one.to_ascii_lowercase(), &known)).min()?;
+    arg.strip_prefix(arg.prefix().get(..start)?)
 }
 
-fn joined(args: &[Arg]) -> Arg {
+/// Where the shortest beginning of a text ends that fits a pattern.
+fn begins(pattern: &str, text: &str) -> Option<usize> {
+    let Some(last) = pattern.chars().next_back().filter(|_| pattern.contains('*')) else {
+        return text.starts_with(pattern).then_some(pattern.len());
+    };
+    let ends = text.match_indices(last).map(|(at, letter)| at + letter.len());
+    ends.filter_map(|end| text.get(..end)).find(|start| fits(pattern, start)).map(str::len)
+}
+
+pub(super) fn joined(args: &[Arg]) -> Arg {
     let splits = args.iter().any(Arg::splits);
     let blank = || Piece::Text(" ".to_owned());
     let pieces = args

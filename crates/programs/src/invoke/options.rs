@@ -40,11 +40,16 @@ impl Reading<'_> {
             Style::Bundled if at == 1 && self.bundle(arg, at) => return true,
             Style::Gnu
             | Style::Posix
+            | Style::Negatable
             | Style::Modern
             | Style::Dash
             | Style::Find
             | Style::Bundled
+            | Style::Shell
             | Style::Plain => {}
+        }
+        if arg.as_str().is_some_and(|text| text == "-" || text.starts_with('+')) && self.undashed(arg, at) {
+            return true;
         }
         match look(arg) {
             Look::Operand => false,
@@ -54,11 +59,22 @@ impl Reading<'_> {
             }
             Look::End => {
                 self.ended = true;
+                self.read.ended_at = Some(at);
                 true
             }
             Look::Known(text) => self.dashed(arg, text, at, style),
             Look::Begins(prefix) => self.partly_known(arg, prefix, at),
         }
+    }
+
+    /// `-` alone and what begins with a plus, where the model has such an option.
+    fn undashed(&mut self, arg: &Arg, at: usize) -> bool {
+        let text = arg.as_str().unwrap_or_default();
+        if let Some((option, flag)) = self.exact(text) {
+            self.take(option, flag, at);
+            return true;
+        }
+        self.number(text, at) || self.read.command.style == Style::Shell && self.letters(text, at)
     }
 
     fn dashed(&mut self, arg: &Arg, text: &str, at: usize, style: Style) -> bool {
@@ -77,10 +93,25 @@ impl Reading<'_> {
             self.take(option, flag, at);
             return true;
         }
+        if style == Style::Negatable && self.taken_back(text, style) {
+            return true;
+        }
         let clusters = !matches!(style, Style::Dash | Style::Find) && !text.starts_with("--");
-        if !(clusters && self.cluster(arg, text, at)) {
+        let takes_after = style == Style::Shell;
+        if !(clusters && if takes_after { self.letters(text, at) } else { self.cluster(arg, text, at) }) {
             self.read.unknown.push(at);
         }
+        true
+    }
+
+    /// `--no-force`: the option is as if it had not been given before.
+    fn taken_back(&mut self, text: &str, style: Style) -> bool {
+        let Some(name) = text.strip_prefix("--no-") else { return false };
+        let name = format!("--{name}");
+        let Some((option, _)) = self.exact(&name).or_else(|| self.abbreviated(&name, style)) else {
+            return false;
+        };
+        self.read.options.retain(|used| !std::ptr::eq(used.option, option));
         true
     }
 
@@ -188,10 +219,23 @@ impl Reading<'_> {
 
     /// `tar xzf FILE`: the letters of the first argument, each of which takes its value from those after it.
     fn bundle(&mut self, arg: &Arg, at: usize) -> bool {
-        let Some(text) = arg.as_str().filter(|text| !text.starts_with('-')) else { return false };
-        let letters: Option<Vec<_>> = text.chars().map(|letter| self.exact(&format!("-{letter}"))).collect();
-        let Some(letters) = letters else { return false };
-        for (option, flag) in letters {
+        let text = arg.as_str().filter(|text| !text.is_empty() && !text.starts_with('-'));
+        text.is_some_and(|text| self.each_letter('-', text, at))
+    }
+
+    /// `-euo` or `+eo` and their values after them.
+    fn letters(&mut self, text: &str, at: usize) -> bool {
+        let mut letters = text.chars();
+        let sign = letters.next().filter(|_| !letters.as_str().is_empty());
+        sign.is_some_and(|sign| self.each_letter(sign, letters.as_str(), at))
+    }
+
+    /// Letters that are options, each of which takes its value from the arguments after it; all of them, or none.
+    fn each_letter(&mut self, sign: char, text: &str, at: usize) -> bool {
+        let options: Option<Vec<_>> =
+            text.chars().map(|letter| self.exact(&format!("{sign}{letter}"))).collect();
+        let Some(options) = options else { return false };
+        for (option, flag) in options {
             self.take(option, flag, at);
         }
         true
@@ -208,12 +252,17 @@ impl Reading<'_> {
         let mut value = None;
         if option.takes == Takes::Value {
             value = self.argv.get(self.at).cloned();
-            self.at += 1;
+            self.at += option.slot.detail.parse().unwrap_or(1);
         }
         self.push(option, flag, value, at);
     }
 
+    /// `xterm -e COMMAND`: all after the value is the command's.
     fn push(&mut self, option: &'static Opt, flag: &'static str, value: Option<Arg>, at: usize) {
+        if option.slot.role == SlotRole::Command && option.slot.detail != "operands" {
+            self.ended = true;
+            self.command_at = at;
+        }
         self.read.options.push(Used { option, flag, value, clause: Vec::new(), at });
     }
 
@@ -233,7 +282,8 @@ impl Reading<'_> {
 
     /// The long option that this clearly abbreviates.
     fn abbreviated(&self, text: &str, style: Style) -> Option<(&'static Opt, &'static str)> {
-        if !matches!(style, Style::Gnu | Style::Bundled) || !text.starts_with("--") {
+        let abbreviates = matches!(style, Style::Gnu | Style::Posix | Style::Negatable | Style::Bundled);
+        if !abbreviates || !text.starts_with("--") {
             return None;
         }
         let mut fitting = self.spellings().filter(|(_, flag)| flag.starts_with(text));

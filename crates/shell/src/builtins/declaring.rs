@@ -85,7 +85,9 @@ impl Walker {
         for one in declared {
             match one {
                 Declared::Word(arg) => match arg.as_str() {
-                    Some(text) if text.len() > 1 && text.starts_with(['-', '+']) => options.read(builtin, text),
+                    Some(text) if text.len() > 1 && text.starts_with(['-', '+']) => {
+                        options.read(builtin, text)
+                    }
                     Some(name) if is_name(name) => {
                         self.declare_one(state, scope, builtin, options, name, None, span);
                     }
@@ -102,7 +104,10 @@ impl Walker {
         state.status = Some(true);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "each is a different thing, and nothing else holds them together")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is a different thing, and nothing else holds them together"
+    )]
     #[expect(clippy::option_option, reason = "no key and one that is not known are different things")]
     fn declare_one(
         &mut self,

@@ -174,7 +174,11 @@ impl Walker {
                 Some(known) => {
                     let delimiter = read.delimiter.unwrap_or('\n');
                     let lines = known.split_inclusive(delimiter).map(|line| {
-                        Text::known(if read.trims { line.strip_suffix(delimiter).unwrap_or(line) } else { line })
+                        Text::known(if read.trims {
+                            line.strip_suffix(delimiter).unwrap_or(line)
+                        } else {
+                            line
+                        })
                     });
                     self.work.spend_bytes(known.len());
                     Value::array(lines)
@@ -214,14 +218,15 @@ impl Walker {
                 Some((name, format)) => (Some(name.clone()), format),
                 None => return,
             },
-            Some(text) if text.starts_with("-v") && text.len() > 2 => {
-                (text.get(2..).map(Arg::known), rest)
-            }
+            Some(text) if text.starts_with("-v") && text.len() > 2 => (text.get(2..).map(Arg::known), rest),
             _ => (None, call.arguments()),
         };
         let made = match outputs::computed("printf", format, None, state) {
             outputs::Made::Text(text) => text,
-            outputs::Made::Unknown(why) => Text::unknown(why, call.argv.last().map_or_else(String::new, |arg| arg.written().into_owned())),
+            outputs::Made::Unknown(why) => Text::unknown(
+                why,
+                call.argv.last().map_or_else(String::new, |arg| arg.written().into_owned()),
+            ),
         };
         self.work.spend_bytes(made.len());
         match name.as_ref().map(Arg::as_str) {

@@ -44,7 +44,8 @@ impl Walker {
                 let before = state.positionals.clone();
                 if !rest.is_empty() {
                     let certain = !rest.iter().any(Arg::splits);
-                    state.positionals = certain.then(|| std::rc::Rc::new(rest.iter().map(Text::from).collect()));
+                    state.positionals =
+                        certain.then(|| std::rc::Rc::new(rest.iter().map(Text::from).collect()));
                 }
                 self.leaving(Leave::Function, state, |walker, state| {
                     walker.run_text(state, scope, &code, Origin::Stdin, call.span);
@@ -78,7 +79,8 @@ impl Walker {
         if resets || signals.is_empty() {
             return;
         }
-        let trap = Trap { code: Text::from(code), span: call.span, source: std::rc::Rc::clone(&scope.source) };
+        let trap =
+            Trap { code: Text::from(code), span: call.span, source: std::rc::Rc::clone(&scope.source) };
         if !state.traps.contains(&trap) {
             std::rc::Rc::make_mut(&mut state.traps).push(trap);
         }

@@ -36,7 +36,8 @@ pub(super) fn base64(given: Given<'_>) -> Option<Text> {
 
 pub(super) fn base32(given: Given<'_>) -> Option<Text> {
     let known = given.known()?;
-    let decodes = matches!(known.as_slice(), ["-d" | "-D" | "--decode" | "-di"] | ["-d" | "-D" | "--decode", "-"]);
+    let decodes =
+        matches!(known.as_slice(), ["-d" | "-D" | "--decode" | "-di"] | ["-d" | "-D" | "--decode", "-"]);
     if !decodes {
         return None;
     }
@@ -133,7 +134,8 @@ fn encoded(bytes: &[u8], wrap: usize) -> String {
     let mut made = String::with_capacity(bytes.len() * 4 / 3 + 4);
     let mut column = 0;
     for chunk in bytes.chunks(3) {
-        let number = (0..3).fold(0usize, |sum, at| (sum << 8) | chunk.get(at).copied().map_or(0, usize::from));
+        let number =
+            (0..3).fold(0usize, |sum, at| (sum << 8) | chunk.get(at).copied().map_or(0, usize::from));
         for at in 0..4 {
             let letter = if at <= chunk.len() {
                 ALPHABET.get((number >> (18 - 6 * at)) & 63).copied().map_or('=', char::from)

@@ -78,7 +78,8 @@ pub(super) fn seq(given: Given<'_>) -> Option<Text> {
 /// `which rm`, `command -v rm`: where it lies is not known, but what it is called is.
 pub(super) fn which(given: Given<'_>) -> Option<Text> {
     let known = given.known()?;
-    let names: Vec<&str> = known.into_iter().filter(|arg| !matches!(*arg, "-v" | "-p" | "-pv" | "-P" | "-a" | "--")).collect();
+    let names: Vec<&str> =
+        known.into_iter().filter(|arg| !matches!(*arg, "-v" | "-p" | "-pv" | "-P" | "-a" | "--")).collect();
     let [name] = names.as_slice() else { return None };
     if name.is_empty() || name.starts_with('-') || name.contains('/') {
         return None;

@@ -29,8 +29,7 @@ impl Walker {
             } else {
                 starts.iter().map(|start| below(start, unknown(), several)).collect()
             };
-            let mut calls: Vec<Vec<Arg>> =
-                files.iter().map(|file| replaced(&command, "{}", file)).collect();
+            let mut calls: Vec<Vec<Arg>> = files.iter().map(|file| replaced(&command, "{}", file)).collect();
             calls.dedup();
             self.subshell(state, |walker, state| {
                 if in_place {

@@ -29,10 +29,48 @@ const XARGS_LONG: &[(&str, char)] = &[
 
 /// Options of `parallel` without a value; every other one with one dash and a letter of [`PARALLEL_VALUES`] has one.
 const PARALLEL_VALUES: &[&str] = &[
-    "-j", "--jobs", "-P", "--max-procs", "-n", "--max-args", "-N", "--max-replace-args", "-L", "-l", "-a", "--arg-file",
-    "-C", "--colsep", "-d", "--delimiter", "-I", "-S", "--sshlogin", "--slf", "--sshloginfile", "--retries", "--timeout",
-    "--delay", "--results", "--joblog", "--tmpdir", "--workdir", "--wd", "--env", "--halt", "--nice", "--load", "--memfree",
-    "-s", "--max-chars", "--shellquote", "--tagstring", "--basefile", "--bf", "--return", "--block",
+    "-j",
+    "--jobs",
+    "-P",
+    "--max-procs",
+    "-n",
+    "--max-args",
+    "-N",
+    "--max-replace-args",
+    "-L",
+    "-l",
+    "-a",
+    "--arg-file",
+    "-C",
+    "--colsep",
+    "-d",
+    "--delimiter",
+    "-I",
+    "-S",
+    "--sshlogin",
+    "--slf",
+    "--sshloginfile",
+    "--retries",
+    "--timeout",
+    "--delay",
+    "--results",
+    "--joblog",
+    "--tmpdir",
+    "--workdir",
+    "--wd",
+    "--env",
+    "--halt",
+    "--nice",
+    "--load",
+    "--memfree",
+    "-s",
+    "--max-chars",
+    "--shellquote",
+    "--tagstring",
+    "--basefile",
+    "--bf",
+    "--return",
+    "--block",
 ];
 
 #[derive(Debug, Default)]
@@ -125,7 +163,8 @@ impl Walker {
         let read = read_xargs(&call.argv);
         let (own, command) = call.argv.split_at_checked(read.command).unwrap_or((&call.argv, &[]));
         let input = if read.file { None } else { self.input(state) };
-        let input = input.unwrap_or_else(|| Text::unknown(if read.file { Why::File } else { Why::Input }, "xargs"));
+        let input =
+            input.unwrap_or_else(|| Text::unknown(if read.file { Why::File } else { Why::Input }, "xargs"));
         if command.is_empty() {
             self.emit(state, scope, call);
             self.unknown_output(state, scope, call, Why::Substitution);
@@ -142,29 +181,39 @@ impl Walker {
         };
         let mut scope = scope.wrapped(Wrapped { name: "xargs".into(), argv: own.to_vec(), neutral: false });
         scope.origin = Origin::Wrapped;
-        let calls: Vec<Vec<Arg>> = match &read.replace {
-            Some(mark) => words.iter().map(|word| replaced(command, mark, word)).collect(),
-            None => {
-                let at_once = read.at_once.unwrap_or(usize::MAX).max(1);
-                let groups: Vec<&[Arg]> = words.chunks(at_once.min(words.len().max(1))).collect();
-                let groups = if groups.is_empty() { vec![&[][..]] } else { groups };
-                groups.into_iter().map(|group| command.iter().chain(group).cloned().collect()).collect()
-            }
-        };
-        let many = calls.len() > CALLS_MAX;
-        let mut calls: Vec<Vec<Arg>> = calls.into_iter().take(CALLS_MAX).collect();
-        if many {
-            let rest = Arg::unknown(Why::Budget, "xargs", true);
-            calls.push(match &read.replace {
-                Some(mark) => replaced(command, mark, &rest),
-                None => command.iter().chain([&rest]).cloned().collect(),
-            });
-        }
+        let calls = self.xargs_calls(command, &words, &read);
         self.each_started(state, &scope, call, calls);
     }
 
+    /// The commands that a list makes; over the limit one more, whose arguments are not known.
+    fn xargs_calls(&mut self, command: &[Arg], words: &[Arg], read: &Xargs) -> Vec<Vec<Arg>> {
+        let size = match read.replace {
+            Some(_) => 1,
+            None => read.at_once.unwrap_or(usize::MAX).clamp(1, words.len().max(1)),
+        };
+        let made = |group: &[Arg]| match (&read.replace, group) {
+            (Some(mark), [word]) => replaced(command, mark, word),
+            _ => command.iter().chain(group).cloned().collect::<Vec<Arg>>(),
+        };
+        let mut calls: Vec<Vec<Arg>> = words.chunks(size).take(CALLS_MAX).map(made).collect();
+        if words.is_empty() && read.replace.is_none() {
+            calls.push(command.to_vec());
+        }
+        if words.len().div_ceil(size) > CALLS_MAX {
+            calls.push(made(&[Arg::unknown(Why::Budget, "xargs", read.replace.is_none())]));
+        }
+        self.work.spend(calls.iter().map(|call| call.len() as u64).sum());
+        calls
+    }
+
     /// Runs commands as programs, with nothing to read.
-    pub(super) fn each_started(&mut self, state: &mut State, scope: &Scope, call: &Call, calls: Vec<Vec<Arg>>) {
+    pub(super) fn each_started(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        call: &Call,
+        calls: Vec<Vec<Arg>>,
+    ) {
         for argv in calls {
             self.subshell(state, |walker, state| {
                 state.set_descriptor(0, Descriptor::Input(std::rc::Rc::default()));
@@ -291,7 +340,10 @@ fn listed(text: &str, read: &Xargs) -> Vec<String> {
     }
     if read.replace.is_some() {
         let lines = text.lines().map(|line| split_quotes(line.trim_start(), false));
-        return lines.map(|mut words| words.pop().unwrap_or_default()).filter(|line| !line.is_empty()).collect();
+        return lines
+            .map(|mut words| words.pop().unwrap_or_default())
+            .filter(|line| !line.is_empty())
+            .collect();
     }
     split_quotes(text, true)
 }

@@ -14,7 +14,8 @@ use crate::text::Text;
 use crate::walk::{Walker, opened};
 
 /// Shells whose language is near enough to bash's.
-const SHELLS: &[&str] = &["bash", "sh", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "rzsh", "yash", "hush", "lksh"];
+const SHELLS: &[&str] =
+    &["bash", "sh", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "rzsh", "yash", "hush", "lksh"];
 
 /// Long options that take a value.
 const LONG_WITH_VALUE: &[&str] = &["--rcfile", "--init-file"];
@@ -66,7 +67,9 @@ fn read(argv: &[Arg]) -> Arguments {
             at += 1;
             continue;
         }
-        let Some(letters) = text.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty()) else { break };
+        let Some(letters) = text.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty()) else {
+            break;
+        };
         at += 1;
         for letter in letters.chars() {
             match letter {

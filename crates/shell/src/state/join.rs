@@ -82,8 +82,7 @@ fn same<T>(one: Option<&Rc<T>>, other: Option<&Rc<T>>) -> bool {
 }
 
 fn same_functions(one: &Vec<Option<Rc<Function>>>, other: &Vec<Option<Rc<Function>>>) -> bool {
-    one.len() == other.len()
-        && one.iter().zip(other).all(|(one, other)| same(one.as_ref(), other.as_ref()))
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one.as_ref(), other.as_ref()))
 }
 
 fn join_variables(
@@ -178,7 +177,11 @@ fn join_hidden(
     Rc::new(frames.collect())
 }
 
-fn join_collected(one: Rc<Vec<Vec<Text>>>, other: &Rc<Vec<Vec<Text>>>, work: &mut Work) -> Rc<Vec<Vec<Text>>> {
+fn join_collected(
+    one: Rc<Vec<Vec<Text>>>,
+    other: &Rc<Vec<Vec<Text>>>,
+    work: &mut Work,
+) -> Rc<Vec<Vec<Text>>> {
     if Rc::ptr_eq(&one, other) || *one == **other {
         return one;
     }

@@ -66,9 +66,10 @@ impl<T: Clone> Table<T> {
 
     /// Every value, made again.
     pub(crate) fn map(&self, change: impl Fn(&T) -> T) -> Table<T> {
-        let parts = self.parts.iter().map(|part| {
-            Rc::new(part.iter().map(|(name, value)| (Rc::clone(name), change(value))).collect())
-        });
+        let parts = self
+            .parts
+            .iter()
+            .map(|part| Rc::new(part.iter().map(|(name, value)| (Rc::clone(name), change(value))).collect()));
         Table { parts: Rc::new(parts.collect()) }
     }
 

@@ -96,7 +96,8 @@ impl Walker {
     /// The variables that the head of an arithmetic loop names change from round to round.
     fn forget_changed(&mut self, state: &mut State, written: &str) {
         let names = written.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
-        for name in names.filter(|name| name.starts_with(|one: char| one.is_ascii_alphabetic() || one == '_')) {
+        for name in names.filter(|name| name.starts_with(|one: char| one.is_ascii_alphabetic() || one == '_'))
+        {
             self.work.spend(1);
             state.set(name, Value::Unknown(Why::Arithmetic));
         }

@@ -67,7 +67,8 @@ impl Items {
                 let mut hasher = DefaultHasher::new();
                 (set.span, &set.name, &set.value).hash(&mut hasher);
                 let positions = self.seen.entry(hasher.finish()).or_default();
-                let same = |at: &usize| matches!(self.items.get(*at), Some(Item::Set(other)) if *other == set);
+                let same =
+                    |at: &usize| matches!(self.items.get(*at), Some(Item::Set(other)) if *other == set);
                 if !positions.iter().any(same) {
                     positions.push(self.items.len());
                     self.items.push(Item::Set(set));

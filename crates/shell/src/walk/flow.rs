@@ -167,7 +167,9 @@ impl Walker {
                     inner.set_descriptor(1, Descriptor::Collected(at));
                     at
                 });
-                self.leaving(Leave::Shell, &mut inner, |walker, inner| walker.statement(inner, &scope, stage));
+                self.leaving(Leave::Shell, &mut inner, |walker, inner| {
+                    walker.statement(inner, &scope, stage)
+                });
                 for text in at.map(|at| inner.collected_at(at)).unwrap_or_default() {
                     if !outputs.contains(&text) {
                         outputs.push(text);

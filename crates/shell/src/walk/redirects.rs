@@ -120,11 +120,15 @@ impl Walker {
             }
             RedirectKind::DuplicateInput | RedirectKind::DuplicateOutput => {
                 let Some(text) = target.as_str() else { return Descriptor::Unknown };
-                text.trim_end_matches('-').parse().map_or(Descriptor::Unknown, |number| state.descriptor(number))
+                text.trim_end_matches('-')
+                    .parse()
+                    .map_or(Descriptor::Unknown, |number| state.descriptor(number))
             }
             RedirectKind::Read | RedirectKind::ReadWrite => match target.as_str() {
                 Some("/dev/null") => Descriptor::Input(Rc::new(Text::default())),
-                Some(path) => opened(state, path).unwrap_or_else(|| Descriptor::File(Rc::new(target.clone()))),
+                Some(path) => {
+                    opened(state, path).unwrap_or_else(|| Descriptor::File(Rc::new(target.clone())))
+                }
                 None => Descriptor::File(Rc::new(target.clone())),
             },
             RedirectKind::Write

@@ -147,7 +147,12 @@ impl Walker {
 
     /// `Some(None)`: there is a key, but it is not known.
     #[expect(clippy::option_option, reason = "no key and one that is not known are different things")]
-    fn assigned_key(&mut self, state: &mut State, scope: &Scope, assignment: &Assignment) -> Option<Option<Key>> {
+    fn assigned_key(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        assignment: &Assignment,
+    ) -> Option<Option<Key>> {
         let word = assignment.index.as_ref()?;
         Some(self.key(state, scope, &assignment.name, word))
     }
@@ -177,12 +182,11 @@ impl Walker {
                 }
                 let integer = state.variable(name).is_some_and(|variable| variable.attributes.integer);
                 let value = match text.as_str() {
-                    Some(known) if integer => known
-                        .trim()
-                        .parse::<i64>()
-                        .map_or(Value::Unknown(Why::Arithmetic), |number| {
+                    Some(known) if integer => {
+                        known.trim().parse::<i64>().map_or(Value::Unknown(Why::Arithmetic), |number| {
                             Value::Scalar(Text::known(number.to_string()))
-                        }),
+                        })
+                    }
                     Some(_) | None => Value::Scalar(text),
                 };
                 state.set(name, value);
@@ -332,7 +336,8 @@ fn own_span(statement: &Statement, assignments: &[Assignment], words: &[Word]) -
     let spans = words.iter().map(|word| word.span);
     let spans = spans.chain(assignments.iter().map(|assignment| assignment.span));
     let spans = spans.chain(statement.redirects.iter().map(|redirect| redirect.span));
-    let joined = spans.reduce(|one, other| Span { start: one.start.min(other.start), end: one.end.max(other.end) });
+    let joined =
+        spans.reduce(|one, other| Span { start: one.start.min(other.start), end: one.end.max(other.end) });
     joined.unwrap_or(statement.span)
 }
 

@@ -8,10 +8,7 @@ use crate::tree::{Part, Word};
 #[derive(Debug, Clone)]
 pub(crate) enum Segment<'a> {
     /// Text.
-    Text {
-        text: String,
-        quoted: bool,
-    },
+    Text { text: String, quoted: bool },
     /// Any other part.
     Part(&'a Part),
 }
@@ -200,7 +197,8 @@ fn range<'a>(atoms: &[Atom<'a>], from: usize, to: usize) -> Option<Option<Made<'
     if begin.abs_diff(end) / step >= BRACES_MAX as u64 {
         return Some(None);
     }
-    let padded = |text: &str| text.trim_start_matches('-').starts_with('0') && text.trim_start_matches('-').len() > 1;
+    let padded =
+        |text: &str| text.trim_start_matches('-').starts_with('0') && text.trim_start_matches('-').len() > 1;
     let width = if padded(first) || padded(last) { first.len().max(last.len()) } else { 0 };
     let mut words = Vec::new();
     for round in 0..=begin.abs_diff(end) / step {

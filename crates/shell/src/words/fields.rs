@@ -10,16 +10,9 @@ use crate::text::Text;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Bit {
     /// Known text.
-    Text {
-        text: String,
-        how: How,
-    },
+    Text { text: String, how: How },
     /// Text that is not known.
-    Unknown {
-        why: Why,
-        written: String,
-        quoted: bool,
-    },
+    Unknown { why: Why, written: String, quoted: bool },
     /// A field ends here whatever stands around it: between the elements of `"$@"`.
     Break,
 }

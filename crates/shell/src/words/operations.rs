@@ -17,7 +17,10 @@ use crate::walk::Walker;
 const COMPARISONS_MAX: usize = 1 << 18;
 
 impl Walker {
-    #[expect(clippy::too_many_arguments, reason = "each is a different thing, and nothing else holds them together")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is a different thing, and nothing else holds them together"
+    )]
     pub(super) fn operate(
         &mut self,
         state: &mut State,
@@ -40,13 +43,19 @@ impl Walker {
                 Got::Unknown { why, .. } => Got::Unknown { why, several: false },
             },
             Operation::Substitute { kind, colon, word } => {
-                return self.substitute(state, scope, (name, index), got, (*kind, *colon, word), quoted, written);
+                return self.substitute(
+                    state,
+                    scope,
+                    (name, index),
+                    got,
+                    (*kind, *colon, word),
+                    quoted,
+                    written,
+                );
             }
             Operation::Remove { suffix, longest, pattern } => {
                 let pattern = self.pattern(state, scope, pattern);
-                self.each(got, written, |text| {
-                    removed(text, pattern.as_ref()?, *suffix, *longest)
-                })
+                self.each(got, written, |text| removed(text, pattern.as_ref()?, *suffix, *longest))
             }
             Operation::Replace { at, pattern, replacement } => {
                 let pattern = self.pattern(state, scope, pattern);
@@ -76,7 +85,9 @@ impl Walker {
                     _ => unknown_from(got),
                 }
             }
-            Operation::Transform(letter) => self.transformed(state, scope, got, *letter, written, parameter.span),
+            Operation::Transform(letter) => {
+                self.transformed(state, scope, got, *letter, written, parameter.span)
+            }
         };
         self.bits_of(state, made, quoted, written)
     }
@@ -103,7 +114,10 @@ impl Walker {
     }
 
     /// `${x-word}`, `${x:=word}`, `${x+word}`, `${x?word}`.
-    #[expect(clippy::too_many_arguments, reason = "each is a different thing, and nothing else holds them together")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is a different thing, and nothing else holds them together"
+    )]
     fn substitute(
         &mut self,
         state: &mut State,
@@ -176,7 +190,9 @@ impl Walker {
         match got {
             Got::Unset => Got::One(changed(&Text::default())),
             Got::One(text) => Got::One(changed(&text)),
-            Got::Many { values, joined } => Got::Many { values: values.iter().map(changed).collect(), joined },
+            Got::Many { values, joined } => {
+                Got::Many { values: values.iter().map(changed).collect(), joined }
+            }
             Got::Unknown { .. } => got,
         }
     }

@@ -17,21 +17,26 @@ pub(super) enum Got {
     /// One text.
     One(Text),
     /// Several: `$@`, `${a[@]}`; `joined` for `$*` and `${a[*]}`.
-    Many {
-        values: Vec<Text>,
-        joined: bool,
-    },
+    Many { values: Vec<Text>, joined: bool },
     /// Anything. `several`: also in quotes it may be no argument, or more than one.
-    Unknown {
-        why: Why,
-        several: bool,
-    },
+    Unknown { why: Why, several: bool },
 }
 
 /// Variables that the shell changes by itself.
 const CHANGING: &[&str] = &[
-    "RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "LINENO", "BASHPID", "BASH_COMMAND",
-    "BASH_ARGV", "FUNCNAME", "PIPESTATUS", "PPID", "_",
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "EPOCHSECONDS",
+    "EPOCHREALTIME",
+    "LINENO",
+    "BASHPID",
+    "BASH_COMMAND",
+    "BASH_ARGV",
+    "FUNCNAME",
+    "PIPESTATUS",
+    "PPID",
+    "_",
 ];
 
 impl Walker {
@@ -154,7 +159,9 @@ impl Walker {
             (Value::Unknown(why), _) => Got::Unknown { why, several },
             (Value::Unset, At::Each | At::Joined) => Got::Many { values: Vec::new(), joined: !several },
             (Value::Unset, _) => Got::Unset,
-            (Value::Scalar(text), At::Each | At::Joined) => Got::Many { values: vec![text], joined: !several },
+            (Value::Scalar(text), At::Each | At::Joined) => {
+                Got::Many { values: vec![text], joined: !several }
+            }
             (Value::Scalar(text), At::Whole | At::Key(Key::Number(0))) => Got::One(text),
             (Value::Array(elements), At::Each | At::Joined) => {
                 self.work.spend(elements.len() as u64);

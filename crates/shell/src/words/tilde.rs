@@ -28,7 +28,8 @@ impl Walker {
                 let end = after.find(|end| end == '/' || (assigned && end == ':'));
                 // A name that goes on in quotes or in an expansion is no name.
                 if end.is_some() || last {
-                    let (name, tail) = after.split_at_checked(end.unwrap_or(after.len())).unwrap_or((after, ""));
+                    let (name, tail) =
+                        after.split_at_checked(end.unwrap_or(after.len())).unwrap_or((after, ""));
                     if let Some(made) = self.tilde(state, name) {
                         bits.push(Bit::Text { text: std::mem::take(&mut plain), how: How::Written });
                         bits.extend(made);

@@ -1,0 +1,175 @@
+//! git, where its own grammar of operands decides: aliases, branches or paths, revisions with paths in them.
+
+use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
+use castellan_programs::{Arg, Invocation, Operand, Piece, SlotRole, find, invoke};
+
+use crate::command;
+use crate::sink::Sink;
+
+mod remote;
+mod settings;
+
+pub(crate) use remote::{clone, fetch, push};
+pub(crate) use settings::config;
+
+/// Aliases that stand for aliases. git allows any number that does not go round; people write one.
+const ALIAS_STEPS_MAX: usize = 8;
+
+/// Every subcommand without a handler of its own, and what is none: an alias or a program `git-NAME`.
+pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    settings::given(read, sink);
+    let Some(name) = read.unknown_subcommand.and_then(|at| argv.get(at)).and_then(Arg::as_str) else {
+        return;
+    };
+    match behind_alias(argv, sink) {
+        Alias::Command(words) => command::again(&words, sink),
+        Alias::Shell(text) => sink.opaque(Role::Code, Why::File, &text),
+        // The shell text was found with the command.
+        Alias::Given => {}
+        Alias::None => sink.add(Effect {
+            kind: EffectKind::Execute,
+            target: Some(format!("git-{name}")),
+            ..Effect::default()
+        }),
+    }
+}
+
+enum Alias {
+    None,
+    /// Shell text of `-c alias.NAME=!TEXT`.
+    Given,
+    /// Shell text in a file.
+    Shell(String),
+    /// A command of git's own.
+    Command(Vec<Arg>),
+}
+
+fn behind_alias(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) -> Alias {
+    let Some(git) = find("git") else { return Alias::None };
+    let mut argv = argv.to_vec();
+    for _ in 0..ALIAS_STEPS_MAX {
+        let read = invoke(git, &argv);
+        let Some(at) = read.unknown_subcommand else { return Alias::Command(argv) };
+        let Some(name) = argv.get(at).and_then(Arg::as_str) else { return Alias::None };
+        let given = format!("alias.{}=", name.to_ascii_lowercase());
+        let values: Vec<&str> = read.values("-c").filter_map(Arg::as_str).collect();
+        let own = values.iter().rev().find_map(|value| {
+            value.get(..given.len()).filter(|key| key.eq_ignore_ascii_case(&given))?;
+            value.get(given.len()..)
+        });
+        let (text, is_given) = match own {
+            Some(text) => (text.to_owned(), true),
+            None => match settings::of_files("alias", "", name, sink) {
+                Some(text) => (text, false),
+                None => return Alias::None,
+            },
+        };
+        if let Some(shell) = text.strip_prefix('!') {
+            return if is_given { Alias::Given } else { Alias::Shell(shell.to_owned()) };
+        }
+        argv.splice(at..=at, settings::words(&text).into_iter().map(Arg::known));
+    }
+    Alias::None
+}
+
+/// `git for-each-repo`: git's own arguments, run in repositories that a setting names.
+pub(crate) fn each(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    settings::given(read, sink);
+    let words: Vec<_> = read.operands.iter().map(|operand| operand.arg.written()).collect();
+    sink.opaque(Role::Code, Why::Unsupported, &words.join(" "));
+}
+
+/// hub hands to git what it does not know.
+pub(crate) fn hub(_: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let git = std::iter::once(Arg::known("git"));
+    let argv: Vec<Arg> = git.chain(argv.iter().skip(1).cloned()).collect();
+    command::again(&argv, sink);
+}
+
+/// Branches are switched to, paths are overwritten; which it is depends on `--`, on options and on what is there.
+pub(crate) fn checkout(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    settings::given(read, sink);
+    let is_forced = read.given("-f");
+    let new = ["-b", "-B", "--orphan"].into_iter().find(|flag| read.given(flag));
+    if let Some(flag) = new {
+        let kind = if flag == "-B" || is_forced { EffectKind::Destroy } else { EffectKind::Mutate };
+        sink.on(kind, "git", "checkout", read.values(flag).next());
+        return;
+    }
+    let (branch, paths) = branch_and_paths(read, sink);
+    for path in &paths {
+        sink.on(EffectKind::Destroy, "git", "checkout", Some(path));
+        sink.path(EffectKind::Write, path);
+    }
+    let picks = is_forced || read.given("-p") || read.given("--pathspec-from-file");
+    match (paths.is_empty(), picks) {
+        (true, true) => sink.on(EffectKind::Destroy, "git", "checkout", branch),
+        (true, false) if branch.is_some() => sink.on(EffectKind::Mutate, "git", "checkout", branch),
+        (true | false, _) => {}
+    }
+}
+
+fn branch_and_paths<'r>(
+    read: &'r Invocation,
+    sink: &mut Sink<'_, '_, '_, '_>,
+) -> (Option<&'r Arg>, Vec<&'r Arg>) {
+    let mut operands = read.operands.iter().map(|operand| &operand.arg);
+    let is_path = match (read.operands.as_slice(), read.ended_at) {
+        ([], _) => return (None, Vec::new()),
+        ([first, ..], Some(end)) => first.at > end,
+        ([first, ..], None) => {
+            read.given("--ours") || read.given("--theirs") || names_a_path(&first.arg, sink)
+        }
+    };
+    let branch = if is_path { None } else { operands.next() };
+    (branch, operands.collect())
+}
+
+fn names_a_path(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    let Some(text) = arg.as_str() else { return arg.why() == Some(Why::Glob) };
+    let looks = matches!(text, "." | "..")
+        || text.ends_with('/')
+        || ["./", "../", "/", ":"].iter().any(|start| text.starts_with(start));
+    looks || exists(arg, sink)
+}
+
+fn exists(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    let Some(path) = sink.locate(arg).path else { return false };
+    let kind = sink.scene.world.ask(Query::FileKind { path });
+    matches!(kind, Some(Answer::FileKind(kind)) if kind != FileKind::Missing)
+}
+
+/// Commands that look: at files of the work tree, and at files as they were (`HEAD:.env`).
+pub(crate) fn look(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    settings::given(read, sink);
+    let operands = read.operands.iter().filter(|operand| operand.slot.role == SlotRole::Special);
+    for Operand { arg, at, .. } in operands {
+        let is_path = read.ended_at.is_some_and(|end| *at > end);
+        if is_path || arg.as_str().is_some() && exists(arg, sink) {
+            sink.path(EffectKind::Read, arg);
+        } else if let Some(path) = path_in_revision(arg, sink) {
+            sink.path(EffectKind::Read, &path);
+        } else if let Some(why) = arg.why() {
+            sink.opaque(Role::Operand, why, &arg.written());
+        }
+    }
+}
+
+/// `HEAD:dir/file`, from the top of the repository; `:file` and `:2:file` of the index; `HEAD:./file` from here.
+fn path_in_revision(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> Option<Arg> {
+    let (revision, after) = arg.prefix().split_once(':')?;
+    let mut path = arg.strip_prefix(&format!("{revision}:"))?;
+    if revision.is_empty() && after.starts_with(['/', '(']) {
+        return None;
+    }
+    if revision.is_empty() {
+        let stage = ["0:", "1:", "2:", "3:"].iter().find_map(|stage| path.strip_prefix(stage));
+        path = stage.unwrap_or(path);
+    }
+    if path.prefix().starts_with("./") || path.prefix().starts_with("../") {
+        return Some(path);
+    }
+    let top = settings::repository(sink)?;
+    let pieces = std::iter::once(Piece::Text(format!("{top}/"))).chain(path.pieces().iter().cloned());
+    Some(Arg::from_pieces(pieces, arg.splits()))
+}

@@ -1,0 +1,149 @@
+//! git and other repositories: what a push, a fetch or a clone sends where, and which refs it overwrites.
+
+use castellan_event::{Effect, EffectKind};
+use castellan_programs::{Arg, Invocation, Piece};
+
+use super::settings;
+use crate::sink::Sink;
+
+/// `git push`: which refs change on the other side, by refspec and option.
+pub(crate) fn push(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    settings::given(read, sink);
+    let mut operands = read.operands.iter().map(|operand| &operand.arg);
+    let remote = operands.next().or_else(|| read.values("--repo").next());
+    transfer(EffectKind::Upload, remote, sink);
+    let is_forced = read.given("-f");
+    for (flag, verb) in [("--mirror", "push-mirror"), ("--prune", "push-prune")] {
+        if read.given(flag) {
+            sink.on(EffectKind::Destroy, "git", verb, None);
+        }
+    }
+    let mut refs = refspecs(operands);
+    if read.given("-d") {
+        refs.iter_mut().for_each(|one| one.is_deleted = true);
+    }
+    let changes_all = refs.is_empty() && !read.given("--mirror");
+    if changes_all {
+        refs.push(Refspec { to: None, is_forced: false, is_deleted: false });
+    }
+    for one in refs {
+        sink.force = Some(is_forced || one.is_forced);
+        let is_lost = is_forced || one.is_forced || one.is_deleted || read.given("--force-with-lease");
+        let kind = if is_lost { EffectKind::Destroy } else { EffectKind::Mutate };
+        let verb = if one.is_deleted { "push-delete" } else { "push" };
+        sink.on(kind, "git", verb, one.to.as_ref());
+    }
+}
+
+/// `git fetch`, `pull`, `ls-remote`: local branches that are written over are lost.
+pub(crate) fn fetch(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    settings::given(read, sink);
+    let mut operands = read.operands.iter().map(|operand| &operand.arg);
+    let only_lists = read.command.name() == "ls-remote";
+    let kind = if only_lists { EffectKind::Connect } else { EffectKind::Download };
+    transfer(kind, operands.next(), sink);
+    if only_lists {
+        return;
+    }
+    for one in refspecs(operands.filter(|arg| arg.written().contains(':'))) {
+        let is_forced = one.is_forced || read.given("-f");
+        let is_copy = one.to.as_ref().is_none_or(|to| to.prefix().starts_with("refs/remotes/"));
+        if !is_copy && !one.is_deleted {
+            let kind = if is_forced { EffectKind::Destroy } else { EffectKind::Mutate };
+            sink.force = Some(is_forced);
+            sink.on(kind, "git", "fetch", one.to.as_ref());
+        }
+    }
+}
+
+/// `git clone` and `git submodule add`: a directory is made, named after the repository unless it is given.
+pub(crate) fn clone(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    settings::given(read, sink);
+    let operand = |number: usize| read.operands.get(number).map(|operand| &operand.arg);
+    let Some(from) = operand(0) else { return };
+    transfer(EffectKind::Download, Some(from), sink);
+    let is_bare = read.given("--bare") || read.given("--mirror");
+    let into = operand(1).cloned().or_else(|| directory_of(from, is_bare));
+    if let Some(into) = into {
+        sink.path(EffectKind::Write, &into);
+    }
+}
+
+/// `https://host/dir/name.git` makes `name`.
+fn directory_of(repository: &Arg, is_bare: bool) -> Option<Arg> {
+    let Some(Piece::Text(last)) = repository.pieces().last() else { return None };
+    let text = last.trim_end_matches('/').trim_end_matches("/.git");
+    let is_known = repository.as_str().is_some() || text.contains(['/', ':']);
+    let name = text.rsplit(['/', ':']).next().filter(|name| is_known && !name.is_empty())?;
+    let name = name.strip_suffix(".git").or_else(|| name.strip_suffix(".bundle")).unwrap_or(name);
+    Some(Arg::known(if is_bare { format!("{name}.git") } else { name.to_owned() }))
+}
+
+struct Refspec {
+    /// The ref that is changed, `refs/heads/` taken off.
+    to: Option<Arg>,
+    /// `+` before it.
+    is_forced: bool,
+    /// Nothing before the colon.
+    is_deleted: bool,
+}
+
+fn refspecs<'a>(args: impl Iterator<Item = &'a Arg>) -> Vec<Refspec> {
+    let mut refs = Vec::new();
+    let mut args = args;
+    while let Some(arg) = args.next() {
+        let tag = if arg.as_str() == Some("tag") { args.next() } else { None };
+        refs.push(refspec(tag.unwrap_or(arg)));
+    }
+    refs
+}
+
+fn refspec(arg: &Arg) -> Refspec {
+    let forced = arg.strip_prefix("+");
+    let is_forced = forced.is_some();
+    let spec = forced.unwrap_or_else(|| arg.clone());
+    let is_deleted = spec.strip_prefix(":").is_some_and(|to| to.as_str() != Some(""));
+    let to = destination(&spec);
+    let short = to.strip_prefix("refs/heads/").unwrap_or(to);
+    Refspec { to: (short.as_str() != Some("")).then_some(short), is_forced, is_deleted }
+}
+
+/// What stands after the last colon; all of it where there is none.
+fn destination(spec: &Arg) -> Arg {
+    let colon = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(':'));
+    let Some(at) = spec.pieces().iter().rposition(colon) else { return spec.clone() };
+    let mut after = spec.pieces().iter().skip(at);
+    let rest = match after.next() {
+        Some(Piece::Text(text)) => text.rsplit(':').next().unwrap_or_default().to_owned(),
+        Some(Piece::Unknown { .. }) | None => String::new(),
+    };
+    Arg::from_pieces(std::iter::once(Piece::Text(rest)).chain(after.cloned()), spec.splits())
+}
+
+/// The other repository: a URL, `host:path`, a directory here, or a name that the settings know.
+fn transfer(kind: EffectKind, remote: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) {
+    let of_git = Effect { kind, system: Some("git".to_owned()), ..Effect::default() };
+    let Some(remote) = remote else { return sink.add(of_git) };
+    let text = remote.written().into_owned();
+    if text.starts_with("ext::") {
+        return;
+    }
+    let is_directory = [".", "/", "~"].iter().any(|start| text.starts_with(start));
+    if is_directory && remote.as_str().is_some() {
+        let kind = if kind == EffectKind::Upload { EffectKind::Write } else { EffectKind::Read };
+        return sink.path(kind, remote);
+    }
+    let has_place = text.contains("://") || text.contains(':');
+    let from_settings = remote.as_str().filter(|_| !has_place);
+    let url = from_settings.and_then(|name| settings::of_files("remote", name, "url", sink));
+    let place = url.as_deref().or(has_place.then_some(text.as_str()));
+    let host = place.filter(|place| !place.contains("://")).and_then(|place| {
+        let (host, _) = place.split_once(':')?;
+        Some(host.rsplit('@').next().unwrap_or_default().to_owned())
+    });
+    let url = place.filter(|place| place.contains("://")).map(str::to_owned);
+    sink.add(Effect { target: Some(text.clone()), url, host, ..of_git });
+    if let Some(why) = remote.why() {
+        sink.opaque(castellan_event::Role::Target, why, &text);
+    }
+}

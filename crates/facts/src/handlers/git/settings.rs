@@ -1,0 +1,185 @@
+//! git's settings: what `git config` changes, which of them run programs, and what the files say.
+
+use castellan_event::{Answer, Effect, EffectKind, Query, Role, Why};
+use castellan_programs::{Arg, Invocation, Slot, SlotRole, find};
+
+use crate::sink::Sink;
+
+/// Settings whose value is a file or directory with code: hooks, or more settings.
+const CODE_PATHS: &[&str] = &["core.hookspath=", "include.path=", "init.templatedir="];
+
+/// What `-c NAME=VALUE` and `--config-env` say besides the shell text that was found with the command.
+pub(super) fn given(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
+    for value in read.values("-c") {
+        let Some((name, _)) = value.prefix().split_once('=') else { continue };
+        let name = format!("{name}=");
+        let path = value.strip_prefix(&name).filter(|path| !matches!(path.as_str(), Some("" | "/dev/null")));
+        if let Some(path) = path.filter(|_| CODE_PATHS.contains(&name.to_ascii_lowercase().as_str())) {
+            sink.path(EffectKind::Execute, &path);
+        }
+    }
+    for value in read.values("--config-env") {
+        let name = value.prefix().split('=').next().unwrap_or_default();
+        if runs(name, &Arg::known("!")) {
+            sink.opaque(Role::Code, Why::Variable, &value.written());
+        }
+    }
+}
+
+/// Whether git runs the value of a setting.
+fn runs(name: &str, value: &Arg) -> bool {
+    let set: Vec<_> = std::iter::once(castellan_programs::Piece::Text(format!("{name}=")))
+        .chain(value.pieces().iter().cloned())
+        .collect();
+    let set = Arg::from_pieces(set, false);
+    let is_path = CODE_PATHS.contains(&format!("{}=", name.to_ascii_lowercase()).as_str());
+    is_path || shell_settings().is_some_and(|slot| slot.part_of(&set).is_some())
+}
+
+/// The slot of `git -c`, which lists the settings that hold shell text.
+fn shell_settings() -> Option<Slot> {
+    let options = find("git")?.options;
+    options.iter().map(|option| option.slot).find(|slot| slot.role == SlotRole::Shell)
+}
+
+/// What `git config` was told to do, in either of its grammars.
+enum Action<'r> {
+    Read,
+    Write { name: Option<&'r Arg>, value: Option<&'r Arg> },
+}
+
+/// `git config`: a setting is read, or a file of settings is written.
+pub(crate) fn config(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    given(read, sink);
+    let file = file(read, sink);
+    let Action::Write { name, value } = action(read) else {
+        if let Some(file) = read.values("-f").next() {
+            sink.path(EffectKind::Read, file);
+        }
+        sink.on(EffectKind::Query, "git", "config", read.operands.last().map(|operand| &operand.arg));
+        return;
+    };
+    let nothing = Arg::known("");
+    let is_code = name.is_some_and(|name| runs(&name.written(), value.unwrap_or(&nothing)));
+    let verb = if is_code { "config-command" } else { "config" };
+    sink.on(EffectKind::Mutate, "git", verb, name);
+    if let Some(file) = file {
+        let of_git = |text: &str| Some(text.to_owned());
+        let kind = EffectKind::Write;
+        let effect = Effect { kind, system: of_git("git"), verb: of_git(verb), ..Effect::default() };
+        sink.path_effect(effect, &file);
+    }
+}
+
+fn action(read: &Invocation) -> Action<'_> {
+    const LOOKS: &[&str] =
+        &["--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--get-color", "--get-colorbool"];
+    const CHANGES: &[&str] =
+        &["--add", "--replace-all", "--unset", "--unset-all", "--rename-section", "--remove-section", "-e"];
+    let operand = |number: usize| read.operands.get(number).map(|operand| &operand.arg);
+    if LOOKS.iter().any(|flag| read.given(flag)) {
+        return Action::Read;
+    }
+    match operand(0).and_then(Arg::as_str) {
+        Some("get" | "list") => Action::Read,
+        Some("set" | "unset" | "rename-section" | "remove-section" | "edit") => {
+            Action::Write { name: operand(1), value: operand(2) }
+        }
+        _ if read.operands.len() >= 2 || CHANGES.iter().any(|flag| read.given(flag)) => {
+            Action::Write { name: operand(0), value: operand(1) }
+        }
+        _ => Action::Read,
+    }
+}
+
+/// The file that is written.
+fn file(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) -> Option<Arg> {
+    if read.given("--system") {
+        return Some(Arg::known("/etc/gitconfig"));
+    }
+    if read.given("--global") {
+        return Some(Arg::known(format!("{}/.gitconfig", sink.scene.places.home())));
+    }
+    if let Some(file) = read.values("-f").last() {
+        return Some(file.clone());
+    }
+    let name = if read.given("--worktree") { "config.worktree" } else { "config" };
+    repository(sink).map(|top| Arg::known(format!("{top}/.git/{name}")))
+}
+
+/// The top directory of the repository in which the command runs.
+pub(super) fn repository(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+    let of = sink.cwd.clone()?;
+    match sink.scene.world.ask(Query::Repository { of }) {
+        Some(Answer::Repository(top)) => top,
+        _ => None,
+    }
+}
+
+/// A setting in the repository's or the user's file.
+pub(super) fn of_files(
+    section: &str,
+    sub: &str,
+    name: &str,
+    sink: &mut Sink<'_, '_, '_, '_>,
+) -> Option<String> {
+    let own = repository(sink).map(|top| format!("{top}/.git/config"));
+    let home = format!("{}/.gitconfig", sink.scene.places.home());
+    own.into_iter().chain([home]).find_map(|path| {
+        let Some(Answer::Contents(Some(bytes))) = sink.scene.world.ask(Query::Contents { path }) else {
+            return None;
+        };
+        setting(&String::from_utf8_lossy(&bytes), section, sub, name)
+    })
+}
+
+/// The last value of a setting in a file.
+fn setting(text: &str, section: &str, sub: &str, name: &str) -> Option<String> {
+    let header = if sub.is_empty() { format!("[{section}]") } else { format!("[{section} \"{sub}\"]") };
+    let mut is_inside = false;
+    let mut found = None;
+    for line in text.lines().map(str::trim) {
+        if line.starts_with('[') {
+            is_inside = line.eq_ignore_ascii_case(&header);
+        } else if let Some((key, value)) = line.split_once('=')
+            && is_inside
+            && key.trim().eq_ignore_ascii_case(name)
+        {
+            found = Some(unquoted(value.trim()));
+        }
+    }
+    found
+}
+
+fn unquoted(value: &str) -> String {
+    let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    inner.unwrap_or(value).replace("\\\"", "\"").replace("\\\\", "\\")
+}
+
+/// The words of an alias: split at blanks, with quotes and backslashes.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let (mut is_open, mut quote) = (false, None);
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (None, ' ' | '\t' | '\n') => {
+                if is_open {
+                    words.push(std::mem::take(&mut word));
+                }
+                is_open = false;
+                continue;
+            }
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), _) if open == letter => quote = None,
+            (None | Some('"'), '\\') => word.extend(letters.next()),
+            (_, letter) => word.push(letter),
+        }
+        is_open = true;
+    }
+    if is_open {
+        words.push(word);
+    }
+    words
+}
