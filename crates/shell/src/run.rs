@@ -67,6 +67,7 @@ impl Walker {
             let certain = !call.arguments().iter().any(Arg::splits);
             certain.then(|| call.arguments().iter().map(Text::from).collect::<Vec<Text>>())
         };
+        self.show_environment(state, scope, &call);
         let before = self.fork(state);
         for (number, function) in functions.iter().enumerate() {
             let mut inner = self.fork(&before);
@@ -235,6 +236,10 @@ impl Walker {
             }
             Inner::Shell { text, rest } => {
                 let code = Text::from(&text);
+                let scope = if keeps { &scope.redirected(call.redirects.clone()) } else { scope };
+                if keeps {
+                    self.show_environment(state, scope, call);
+                }
                 self.shell_text(state, scope, &code, &rest, call.span);
             }
             Inner::Line { text } => match text.as_str().map(lists::split_line) {
@@ -266,6 +271,15 @@ impl Walker {
                 }
             },
             Inner::Code { .. } => {}
+        }
+    }
+
+    /// What is put into the environment of something that is no command itself: a function, text that a wrapper runs.
+    fn show_environment(&mut self, state: &mut State, scope: &Scope, call: &Call) {
+        if !call.env.is_empty() {
+            let mut bare = Call::new(Vec::new(), call.span);
+            bare.env = call.env.clone();
+            self.emit(state, scope, &bare);
         }
     }
 

@@ -19,7 +19,7 @@ use crate::start::Dialect;
 use crate::state::{Descriptor, Process, State, Value};
 use crate::text::Text;
 use crate::tree::{Part, Script, Span, Word};
-use crate::walk::Walker;
+use crate::walk::{Leave, Walker};
 
 use braces::Segment;
 use fields::{Bit, How, Splitting};
@@ -230,7 +230,7 @@ impl Walker {
         scope.redirects = Rc::default();
         scope.pipe_from = None;
         scope.background = false;
-        self.script(&mut inner, &scope, body);
+        self.leaving(Leave::Shell, &mut inner, |walker, inner| walker.script(inner, &scope, body));
         state.status = inner.status;
         inner.collected_at(at)
     }

@@ -112,7 +112,10 @@ fn join_variables(
     }
     Rc::new(Variable {
         values,
-        exported: first.is_some_and(|one| one.exported) || second.is_some_and(|other| other.exported),
+        exported: first.is_some_and(|one| one.exported) && second.is_some_and(|other| other.exported),
+        perhaps_exported: [first, second].into_iter().any(|one| {
+            one.map_or(matches!(absent_first, Value::Unknown(_)), |one| one.exported || one.perhaps_exported)
+        }),
         attributes,
     })
 }

@@ -239,9 +239,12 @@ impl Walker {
 
     /// Says that a variable was set which the programs after it are given.
     pub(crate) fn report_set(&mut self, state: &mut State, scope: &Scope, name: &str, span: Span) {
-        let known_before = state.variable(name).is_some_and(|variable| variable.exported);
-        let perhaps = !state.complete && name.starts_with(|one: char| one.is_ascii_uppercase());
-        if !known_before && !perhaps {
+        // A name in capitals is mostly one of the environment.
+        let capital = name.starts_with(|one: char| one.is_ascii_uppercase());
+        let given = state
+            .variable(name)
+            .is_some_and(|variable| variable.exported || (variable.perhaps_exported && capital));
+        if !given {
             return;
         }
         let value = match self.pick(state, name) {

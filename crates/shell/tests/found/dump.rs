@@ -5,7 +5,7 @@ use castellan_shell::tree::RedirectKind;
 use castellan_shell::{Found, Item, Run, Start, Stdin};
 
 /// The shell that the cases begin in.
-pub fn start() -> Start {
+pub(crate) fn start() -> Start {
     Start {
         cwd: Some("/w".into()),
         home: Some("/home/u".into()),
@@ -16,7 +16,7 @@ pub fn start() -> Start {
 }
 
 /// One line for each thing.
-pub fn dump(found: &Found) -> Vec<String> {
+pub(crate) fn dump(found: &Found) -> Vec<String> {
     found.items.iter().map(item).collect()
 }
 
