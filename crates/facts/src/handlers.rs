@@ -3,6 +3,7 @@
 mod access;
 mod archive;
 mod editor;
+mod find;
 mod link;
 
 use castellan_programs::{Arg, Invocation};
@@ -18,6 +19,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("compress", archive::compress),
     ("cpio", archive::cpio),
     ("editor", editor::editor),
+    ("find", find::find),
     ("link", link::link),
     ("tar", archive::tar),
     ("unpack", archive::unpack),

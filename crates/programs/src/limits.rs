@@ -3,3 +3,6 @@
 /// Characters of an argument in which the beginning that a model asks for (`exec=`, `alias.NAME=!`) is looked for. Real ones
 /// end within tens; the look is quadratic in it.
 pub(crate) const DETAIL_CHARS_MAX: usize = 200;
+
+/// Starts of one search that are followed. Real ones name a few; each is an argument of the command that is run.
+pub(crate) const SEARCH_STARTS_MAX: usize = 64;

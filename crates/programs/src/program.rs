@@ -152,7 +152,7 @@ slot_roles! {
     Execute "execute" "a file whose code runs",
     Directory "directory" "a directory in which the rest happens, as after `cd`",
     Command "command" "the command that is run: this argument and all after it",
-    Clause "clause" "a command up to `;` or `+`, as in `find -exec`",
+    Clause "clause" "a command up to `;` or `+`, as in `find -exec`; `found`: what the search finds stands in place of `{}`",
     Shell "shell" "shell text that runs; the detail is what stands before it in the argument (`exec=`)",
     Joined "joined" "shell text that runs: this argument and all after it, joined by blanks",
     Line "line" "a command with its arguments, split at blanks without a shell",

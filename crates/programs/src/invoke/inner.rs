@@ -1,9 +1,10 @@
 //! What an invocation runs in turn: commands, shell text and code among its arguments.
 
-use super::{Invocation, fits};
+use super::found::filled;
+use super::{Invocation, Used, fits};
 use crate::arg::{Arg, Piece};
 use crate::limits::DETAIL_CHARS_MAX;
-use crate::program::{Slot, SlotRole};
+use crate::program::{Slot, SlotRole, Style};
 
 /// Something that an invocation runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl Invocation {
         for used in &self.options {
             if used.option.slot.role == SlotRole::Clause && !used.clause.is_empty() {
                 found.push(Inner::Command {
-                    argv: used.clause.clone(),
+                    argv: self.clause(used, argv),
                     assignments: Vec::new(),
                     at: used.at + 1,
                 });
@@ -69,6 +70,14 @@ impl Invocation {
             }
         }
         found
+    }
+
+    /// The words of a clause, with what a search finds in their place.
+    fn clause(&self, used: &Used, argv: &[Arg]) -> Vec<Arg> {
+        match used.option.slot.detail {
+            "found" => filled(&used.clause, &self.found(argv, used.at), self.command.style != Style::Find),
+            _ => used.clause.clone(),
+        }
     }
 
     /// `NAME=value` among options and operands: the environment of the command.

@@ -53,7 +53,8 @@ impl Reading<'_> {
                 false
             }
             Look::End => {
-                self.ended = true;
+                // The expression of `find` goes on after it.
+                self.ended = style != Style::Find;
                 true
             }
             Look::Known(text) => self.dashed(arg, text, at, style),
@@ -177,7 +178,9 @@ impl Reading<'_> {
     fn expression(&mut self, arg: &Arg, at: usize) -> bool {
         let text = arg.as_str().unwrap_or_default();
         let operator = matches!(text, "(" | ")" | "!" | ",");
-        self.in_expression |= operator || text.len() > 1 && text.starts_with('-');
+        // Options of one letter, and `-O2`, stand before the paths.
+        let begins = text.len() > 2 && text.starts_with('-') && !text.starts_with("-O");
+        self.in_expression |= operator || begins;
         if self.in_expression && !operator && !text.starts_with('-') {
             // A value of a predicate that the model does not know.
             self.read.unknown.push(at);
