@@ -2,7 +2,6 @@
 
 mod access;
 mod archive;
-mod editor;
 mod find;
 mod link;
 
@@ -18,7 +17,6 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("access", access::access),
     ("compress", archive::compress),
     ("cpio", archive::cpio),
-    ("editor", editor::editor),
     ("find", find::find),
     ("link", link::link),
     ("tar", archive::tar),

@@ -5,12 +5,14 @@
 //! them.
 
 mod arg;
+mod code;
 mod find;
 mod invoke;
 mod limits;
 mod program;
 
 pub use arg::{Arg, Piece};
+pub use code::{Does, code};
 pub use find::{all, find};
 pub use invoke::{FoundPath, Inner, Invocation, Operand, Used, invoke};
 pub use program::{

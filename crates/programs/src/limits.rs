@@ -6,3 +6,6 @@ pub(crate) const DETAIL_CHARS_MAX: usize = 200;
 
 /// Starts of one search that are followed. Real ones name a few; each is an argument of the command that is run.
 pub(crate) const SEARCH_STARTS_MAX: usize = 64;
+
+/// Bytes of code in an argument that are looked at. Real programs of awk and sed on a command line have hundreds.
+pub(crate) const CODE_BYTES_MAX: usize = 65_536;

@@ -3,6 +3,7 @@
 use super::found::filled;
 use super::{Invocation, Used, fits};
 use crate::arg::{Arg, Piece};
+use crate::code::{Does, code};
 use crate::limits::DETAIL_CHARS_MAX;
 use crate::program::{Slot, SlotRole, Style};
 
@@ -105,15 +106,31 @@ impl Invocation {
     }
 }
 
-fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Option<Inner> {
-    if slot.role == SlotRole::Shell {
+fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Vec<Inner> {
+    if slot.role == SlotRole::Code {
+        return in_code(slot.detail, arg);
+    }
+    let shell = || {
         let text = detailed(slot.detail, arg)?;
-        return Some(Inner::Shell { text, rest: if slot.detail.is_empty() { rest() } else { Vec::new() } });
-    }
-    if slot.role == SlotRole::Line {
-        return detailed(slot.detail, arg).map(|text| Inner::Line { text });
-    }
-    (slot.role == SlotRole::Code).then(|| Inner::Code { language: slot.detail, text: arg.clone() })
+        Some(Inner::Shell { text, rest: if slot.detail.is_empty() { rest() } else { Vec::new() } })
+    };
+    let line = || detailed(slot.detail, arg).map(|text| Inner::Line { text });
+    let found = match slot.role == SlotRole::Shell {
+        true => shell(),
+        false if slot.role == SlotRole::Line => line(),
+        false => None,
+    };
+    found.into_iter().collect()
+}
+
+/// The shell text that code runs, where its language is read; the code itself otherwise.
+fn in_code(language: &'static str, arg: &Arg) -> Vec<Inner> {
+    let Some(does) = code(language, arg) else { return vec![Inner::Code { language, text: arg.clone() }] };
+    let shell = does.into_iter().filter_map(|one| match one {
+        Does::Shell(text) => Some(Inner::Shell { text, rest: Vec::new() }),
+        Does::Read(_) | Does::Write(_) | Does::Execute(_) | Does::Unknown { .. } => None,
+    });
+    shell.collect()
 }
 
 /// The text after what must stand before it; all of it when nothing must. What is not known may be anything.

@@ -46,6 +46,12 @@ impl Reading<'_> {
             | Style::Bundled
             | Style::Plain => {}
         }
+        if arg.prefix().starts_with('+')
+            && let Some((option, flag)) = self.exact("+*")
+        {
+            self.push(option, flag, arg.strip_prefix("+"), at);
+            return true;
+        }
         match look(arg) {
             Look::Operand => false,
             Look::Uncertain => {
