@@ -4,6 +4,7 @@ mod access;
 mod archive;
 mod find;
 mod link;
+mod text;
 
 use castellan_programs::{Arg, Invocation};
 
@@ -15,10 +16,14 @@ pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 /// Every handler, by the name that models use, in order.
 const HANDLERS: &[(&str, Handler)] = &[
     ("access", access::access),
+    ("awk", text::awk),
     ("compress", archive::compress),
     ("cpio", archive::cpio),
     ("find", find::find),
+    ("jq", text::jq),
     ("link", link::link),
+    ("patch", text::patch),
+    ("sed", text::sed),
     ("tar", archive::tar),
     ("unpack", archive::unpack),
 ];

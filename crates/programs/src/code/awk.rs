@@ -97,10 +97,10 @@ fn does(token: &Token, near: &Near<'_>, state: &State) -> Option<Found> {
     match token {
         Token::Word(word) if word == "system" => Some(shell(near.literal_after(2), "system")),
         Token::Word(word) if word == "ARGV" || word.chars().any(is_mark) => Some(dynamic(word)),
-        Token::Sign("|" | "|&") => match near.after(1) {
-            Token::Word(word) if word == "getline" => Some(shell(near.literal_before(), "getline")),
-            _ => Some(shell(near.literal_after(1), "|")),
-        },
+        Token::Sign("|" | "|&") if *near.after(1) == Token::Word("getline".to_owned()) => {
+            Some(shell(near.literal_before(), "getline"))
+        }
+        Token::Sign("|" | "|&") => Some(shell(near.literal_after(1), "|")),
         Token::Sign(">" | ">>") if state.print == Some(state.depth) => {
             near.literal_after(1).map_or_else(|| Some(dynamic("print >")), |path| file(path, Found::Write))
         }

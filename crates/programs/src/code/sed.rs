@@ -5,6 +5,10 @@ use castellan_event::Why;
 use super::{Found, is_mark, is_stream};
 
 pub(super) fn scan(text: &str) -> Vec<Found> {
+    // No script begins so; it is the suffix after BSD's `-i`, or an error.
+    if text.starts_with('.') {
+        return Vec::new();
+    }
     let mut script = Script { rest: text, found: Vec::new() };
     loop {
         let read = match script.command() {
