@@ -9,3 +9,7 @@ pub(crate) const SEARCH_STARTS_MAX: usize = 64;
 
 /// Bytes of code in an argument that are looked at. Real programs of awk and sed on a command line have hundreds.
 pub(crate) const CODE_BYTES_MAX: usize = 65_536;
+
+/// Terms of a search's expression that are looked at; a longer one finds everything. Real ones have tens; each action in it
+/// looks at all of them.
+pub(crate) const SEARCH_TERMS_MAX: usize = 200;

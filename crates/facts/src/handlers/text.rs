@@ -1,5 +1,7 @@
 //! Tools on text whose arguments depend on each other: `sed`, `awk`, `jq`, `patch`.
 
+use std::collections::BTreeMap;
+
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation, SlotRole};
 
@@ -67,26 +69,26 @@ pub(super) fn awk(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
 /// The first operand that is left is the filter, or with `-f` its file.
 pub(super) fn jq(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let pairs = read.options.iter().filter(|used| used.option.flags.contains(&"--arg"));
-    let pairs: Vec<(usize, bool)> =
+    let pairs: BTreeMap<usize, bool> =
         pairs.map(|used| (used.at + 2, matches!(used.flag, "--slurpfile" | "--rawfile"))).collect();
-    for (at, _) in pairs.iter().filter(|(_, is_file)| *is_file) {
+    for (at, _) in pairs.iter().filter(|(_, is_file)| **is_file) {
         if let Some(file) = argv.get(*at) {
             sink.path(EffectKind::Read, file);
         }
     }
     let positional = read.options.iter().find(|used| used.flag == "--args" || used.flag == "--jsonargs");
-    let mut filter = true;
+    let (mut filter, from_file, in_place) = (true, read.given("-f"), read.given("-i"));
     for operand in &read.operands {
-        if pairs.iter().any(|(at, _)| *at == operand.at) {
+        if pairs.contains_key(&operand.at) {
             continue;
         }
         let is_filter = std::mem::take(&mut filter);
         let is_argument = positional.is_some_and(|used| used.at < operand.at);
-        if is_filter && !read.given("-f") || is_argument && !is_filter || is_standard_stream(&operand.arg) {
+        if is_filter && !from_file || is_argument && !is_filter || is_standard_stream(&operand.arg) {
             continue;
         }
         sink.path(EffectKind::Read, &operand.arg);
-        if read.given("-i") {
+        if in_place {
             sink.path(EffectKind::Write, &operand.arg);
         }
     }

@@ -123,12 +123,17 @@ impl<'a> Script<'a> {
         let delimiter = self.next().filter(|letter| !is_mark(*letter))?;
         self.part(delimiter)?;
         let replacement = self.part(delimiter)?;
+        let mut runs = false;
         loop {
             let before = self.rest;
             match self.next() {
                 Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9') => {}
                 // What was replaced runs as a command.
-                Some('e') => self.found.push(Found::Unknown(Why::Dynamic, replacement.to_owned())),
+                Some('e') if !runs => {
+                    runs = true;
+                    self.found.push(Found::Unknown(Why::Dynamic, replacement.to_owned()));
+                }
+                Some('e') => {}
                 Some('w') => {
                     self.file(Found::Write);
                     return Some(());

@@ -5,7 +5,7 @@ use castellan_event::Why;
 
 use super::{Invocation, Used};
 use crate::arg::{Arg, Piece};
-use crate::limits::SEARCH_STARTS_MAX;
+use crate::limits::{SEARCH_STARTS_MAX, SEARCH_TERMS_MAX};
 use crate::program::{SlotRole, Style, Takes};
 
 /// What is found below one start.
@@ -42,7 +42,7 @@ impl Invocation {
             self.asked().map(|test| vec![test])
         };
         let mut found = Vec::new();
-        for start in self.starts().into_iter().take(SEARCH_STARTS_MAX) {
+        for start in self.starts() {
             match &tests {
                 None => found.push(FoundPath { arg: start, is_all: true }),
                 Some(tests) => found.extend(tests.iter().map(|test| self.below(&start, test))),
@@ -54,13 +54,11 @@ impl Invocation {
     /// Where the search starts.
     fn starts(&self) -> Vec<Arg> {
         let is_find = self.command.style == Style::Find;
-        let paths = self.operands.iter().filter(|one| is_find || one.slot.role == SlotRole::Read);
-        let mut starts: Vec<Arg> = paths.map(|one| one.arg.clone()).collect();
-        starts.extend(
-            self.options.iter().filter_map(|used| {
-                used.value.clone().filter(|_| matches!(used.flag, "-f" | "--search-path"))
-            }),
-        );
+        let operands = self.operands.iter().filter(|one| is_find || one.slot.role == SlotRole::Read);
+        let named = self.options.iter().filter(|used| matches!(used.flag, "-f" | "--search-path"));
+        let named = named.filter_map(|used| used.value.clone());
+        let mut starts: Vec<Arg> =
+            operands.map(|one| one.arg.clone()).chain(named).take(SEARCH_STARTS_MAX).collect();
         if starts.is_empty() {
             starts.push(Arg::known("."));
         }
@@ -107,6 +105,9 @@ impl Invocation {
     /// alternative must ask for something, before the action where it has it. A group that is negated, and a comma, decide
     /// nothing.
     fn tests_before(&self, argv: &[Arg], action: usize) -> Option<Vec<Test>> {
+        if self.options.len() > SEARCH_TERMS_MAX {
+            return None;
+        }
         let mut alternatives = vec![Alternative::default()];
         let (mut negated, mut grouped) = (false, false);
         let mut at = 1;

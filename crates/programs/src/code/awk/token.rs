@@ -50,7 +50,7 @@ pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
             }
             letter if is_word(letter) => {
                 let after = rest.trim_start_matches(is_word);
-                let word = rest.strip_suffix(after)?;
+                let word = rest.get(..rest.len() - after.len())?;
                 (Token::Word(word.to_owned()), after)
             }
             _ => {
