@@ -143,12 +143,13 @@ impl<'a> Reading<'a> {
     /// What the next operand is for, as far as the operands and options before it tell. Only places before a repeating one
     /// are certain by now; the rest is set in the end.
     fn slot_of_next(&self, arg: &Arg) -> Slot {
-        let assignments =
-            self.read.operands.iter().filter(|one| one.slot.role == SlotRole::Assignment).count();
+        // They stand before all others.
+        let is_assignment = |one: &&Operand| one.slot.role == SlotRole::Assignment;
+        let assignments = self.read.operands.iter().take_while(is_assignment).count();
         let mut count = self.read.operands.len().saturating_sub(assignments);
         for place in form(&self.read).map_or(&[][..], |form| form.operands) {
             if place.slot.role == SlotRole::Assignment {
-                if count == 0 && is_assignment(arg) {
+                if count == 0 && self::is_assignment(arg) {
                     return place.slot;
                 }
                 continue;

@@ -48,3 +48,9 @@ fn long_code_is_not_read() {
     let does = code("sed", &argument(&text)).unwrap();
     assert!(matches!(does.as_slice(), [Does::Unknown { why: Why::Size, .. }]));
 }
+
+#[test]
+fn many_commands_are_not_all_read() {
+    let does = code("ex", &argument(&"g/x/".repeat(1_000))).unwrap();
+    assert!(matches!(does.as_slice(), [Does::Unknown { why: Why::Budget, .. }]));
+}

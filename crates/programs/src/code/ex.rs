@@ -4,6 +4,7 @@
 use castellan_event::Why;
 
 use super::{Found, is_stream};
+use crate::limits::COMMANDS_MAX;
 
 /// What a command does with its argument.
 #[derive(Clone, Copy)]
@@ -156,8 +157,12 @@ const MODIFIERS: &[&str] = &[
 pub(super) fn scan(text: &str) -> Vec<Found> {
     let mut found = Vec::new();
     let mut rest = Some(text);
-    while let Some(text) = rest {
+    for _ in 0..COMMANDS_MAX {
+        let Some(text) = rest else { return found };
         rest = command(text, &mut found);
+    }
+    if rest.is_some() {
+        found.push(Found::Unknown(Why::Budget, String::new()));
     }
     found
 }
@@ -178,13 +183,7 @@ fn command<'a>(text: &'a str, found: &mut Vec<Found>) -> Option<&'a str> {
     if let Some(after) = text.strip_prefix('|').or_else(|| text.strip_prefix('\n')) {
         return Some(after);
     }
-    let signs = text.trim_start_matches(['>', '<', '=', '&']);
-    let name_end = if signs.len() < text.len() {
-        text.len() - signs.len()
-    } else {
-        text.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(text.len())
-    };
-    let (name, after) = text.split_at_checked(name_end)?;
+    let (name, after) = text.split_at_checked(name_end(text))?;
     let Some((acts, after)) = acts_of(name, after) else {
         found.push(Found::Unknown(Why::Unsupported, text.to_owned()));
         return None;
@@ -232,6 +231,15 @@ fn command<'a>(text: &'a str, found: &mut Vec<Found>) -> Option<&'a str> {
         }
     }
     rest
+}
+
+/// Where a command's name ends: letters, or signs.
+fn name_end(text: &str) -> usize {
+    let signs = text.len() - text.trim_start_matches(['>', '<', '=', '&']).len();
+    if signs > 0 {
+        return signs;
+    }
+    text.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(text.len())
 }
 
 /// What follows a substitution: a bar within its pattern and its replacement belongs to them.

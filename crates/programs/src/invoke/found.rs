@@ -36,6 +36,9 @@ enum Test {
 impl Invocation {
     /// What is found when the action at this position runs. `argv`: the arguments that were read.
     pub fn found(&self, argv: &[Arg], action: usize) -> Vec<FoundPath> {
+        if self.options.len() > SEARCH_TERMS_MAX {
+            return vec![FoundPath { arg: Arg::unknown(Why::Budget, "{}", false), is_all: true }];
+        }
         let tests = if self.command.style == Style::Find {
             self.tests_before(argv, action)
         } else {
@@ -105,9 +108,6 @@ impl Invocation {
     /// alternative must ask for something, before the action where it has it. A group that is negated, and a comma, decide
     /// nothing.
     fn tests_before(&self, argv: &[Arg], action: usize) -> Option<Vec<Test>> {
-        if self.options.len() > SEARCH_TERMS_MAX {
-            return None;
-        }
         let mut alternatives = vec![Alternative::default()];
         let (mut negated, mut grouped) = (false, false);
         let mut at = 1;
