@@ -1,4 +1,4 @@
-//! [`code`]: what code in a program's little language does, as far as its text tells: awk, sed, and the commands of ex and
+//! [`code`]: what code in a program's little language does, as far as its text tells: awk, sed, dc, and the commands of ex and
 //! vim. It must not know programs: which argument is code is the model's.
 
 use castellan_event::Why;
@@ -7,6 +7,7 @@ use crate::arg::{Arg, Piece};
 use crate::limits::CODE_BYTES_MAX;
 
 mod awk;
+mod dc;
 mod ex;
 mod sed;
 
@@ -44,7 +45,8 @@ pub fn code(language: &str, arg: &Arg) -> Option<Vec<Does>> {
 /// What a scanner finds in a text.
 type Scan = fn(&str) -> Vec<Found>;
 
-const LANGUAGES: &[(&str, Scan)] = &[("awk", awk::scan), ("ex", ex::scan), ("sed", sed::scan)];
+const LANGUAGES: &[(&str, Scan)] =
+    &[("awk", awk::scan), ("dc", dc::scan), ("ex", ex::scan), ("sed", sed::scan)];
 
 /// As [`Does`], with marks for what is not known.
 #[derive(Debug, PartialEq, Eq)]

@@ -54,3 +54,22 @@ fn many_commands_are_not_all_read() {
     let does = code("ex", &argument(&"g/x/".repeat(1_000))).unwrap();
     assert!(matches!(does.as_slice(), [Does::Unknown { why: Why::Budget, .. }]));
 }
+
+#[test]
+fn anything_is_read_without_a_panic() {
+    let words = [
+        "s/", "/", "e", "w", " ", "\n", "\\", "{", "}", "\"", "|", "getline", "system(", ")", "print", ">",
+        "é", "$", "!", ",", "1", "'", "\u{e000}", "a", "[", "]", ";", "#", "y", "g/", "norm", ":", "%", "x",
+    ];
+    let mut number = 7_u64;
+    for _ in 0..20_000 {
+        let mut text = String::new();
+        for _ in 0..12 {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            text.push_str(words[usize::try_from(number >> 33).unwrap() % words.len()]);
+        }
+        for language in ["awk", "dc", "ex", "sed"] {
+            code(language, &Arg::known(text.clone())).unwrap();
+        }
+    }
+}
