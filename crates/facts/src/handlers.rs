@@ -2,8 +2,9 @@
 
 mod access;
 mod archive;
-mod editor;
+mod find;
 mod link;
+mod text;
 
 use castellan_programs::{Arg, Invocation};
 
@@ -17,9 +18,10 @@ pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 /// Every handler, by the name that models use, in order.
 const HANDLERS: &[(&str, Handler)] = &[
     ("access", access::access),
+    ("awk", text::awk),
     ("compress", archive::compress),
     ("cpio", archive::cpio),
-    ("editor", editor::editor),
+    ("find", find::find),
     ("git", git::git),
     ("git_checkout", git::checkout),
     ("git_clone", git::clone),
@@ -29,7 +31,10 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("git_hub", git::hub),
     ("git_push", git::push),
     ("git_read", git::look),
+    ("jq", text::jq),
     ("link", link::link),
+    ("patch", text::patch),
+    ("sed", text::sed),
     ("tar", archive::tar),
     ("unpack", archive::unpack),
 ];

@@ -1,7 +1,7 @@
 //! What an invocation does by what its operands and its options' values are for.
 
 use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
-use castellan_programs::{Arg, Invocation, Piece, Slot, SlotRole};
+use castellan_programs::{Arg, Does, Invocation, Piece, Slot, SlotRole, code};
 
 use crate::sink::Sink;
 use crate::url::{Host, Url};
@@ -41,9 +41,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Permission => sink.path(EffectKind::Permission, arg),
         SlotRole::Link => link(arg, read, sink),
         SlotRole::Execute => sink.path(EffectKind::Execute, arg),
-        SlotRole::Code => {
-            sink.opaque(Role::Code, Why::Language, slot.detail);
-        }
+        SlotRole::Code => in_code(slot.detail, arg, sink),
         SlotRole::Where if slot.detail == "host" => host(EffectKind::Connect, arg, sink),
         SlotRole::Host => host(EffectKind::Connect, arg, sink),
         SlotRole::Listen => sink.on(EffectKind::Listen, "", "", Some(arg)),
@@ -78,6 +76,31 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
 /// `-` stands for standard input or output where a program reads or writes.
 pub(crate) fn is_standard_stream(arg: &Arg) -> bool {
     arg.as_str() == Some("-")
+}
+
+/// What code does itself; the shell text that it runs was found with the command.
+pub(crate) fn in_code(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    let Some(does) = code(language, arg) else {
+        sink.opaque(Role::Code, Why::Language, language);
+        return;
+    };
+    let mut is_unknown = false;
+    for one in does {
+        match one {
+            Does::Shell(_) => {}
+            Does::Read(path) => sink.path(EffectKind::Read, &path),
+            Does::Write(path) => sink.path(EffectKind::Write, &path),
+            Does::Execute(path) => sink.path(EffectKind::Execute, &path),
+            Does::Unknown { why, text } => {
+                sink.opaque(Role::Code, why, &text);
+                is_unknown = true;
+            }
+        }
+    }
+    // It stands where it is only text: in a pattern, a replacement, a literal.
+    if let Some(why) = arg.why().filter(|_| !is_unknown) {
+        sink.opaque(Role::Operand, why, &arg.written());
+    }
 }
 
 /// Into a directory goes each source under its own name; anything else is written itself.

@@ -3,10 +3,12 @@
 use crate::arg::Arg;
 use crate::program::{Attribute, Form, Opt, Place, Program, Slot, SlotRole, Style, Test, Wrapper};
 
+mod found;
 mod inner;
 mod input;
 mod options;
 
+pub use found::FoundPath;
 pub use inner::Inner;
 
 /// A program's arguments, read.

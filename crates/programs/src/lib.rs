@@ -5,14 +5,16 @@
 //! them.
 
 mod arg;
+mod code;
 mod find;
 mod invoke;
 mod limits;
 mod program;
 
 pub use arg::{Arg, Piece};
+pub use code::{Does, code};
 pub use find::{all, find};
-pub use invoke::{Inner, Invocation, Operand, Used, invoke};
+pub use invoke::{FoundPath, Inner, Invocation, Operand, Used, invoke};
 pub use program::{
     Attribute, EffectRow, Form, Opt, Place, Program, Slot, SlotRole, Source, Style, Takes, Term, Test,
     Wrapper,

@@ -162,7 +162,7 @@ slot_roles! {
     Directory "directory" "a directory in which the rest happens, as after `cd`",
     Command "command" "the command that is run: this argument and all after it; `command:input`: and what is read from \
         input; of an option, `command:operands`: its value, then the operands",
-    Clause "clause" "a command up to `;` or `+`, as in `find -exec`",
+    Clause "clause" "a command up to `;` or `+`, as in `find -exec`; `found`: what the search finds stands in place of `{}`",
     Shell "shell" "shell text that runs; the detail is what stands before it in the argument (`exec=`)",
     Joined "joined" "shell text that runs: this argument and all after it, joined by blanks; `joined:input`: for each \
         argument after `:::`, or read from input",

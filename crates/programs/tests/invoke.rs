@@ -65,3 +65,15 @@ fn arguments_are_read_as_the_program_would() {
     }
     assert!(wrong.is_empty(), "\n{wrong}");
 }
+
+#[test]
+fn what_a_long_search_finds_is_not_known() {
+    let terms = "-name x ".repeat(300);
+    let argv = argv(&format!("find . {terms} -delete"));
+    let read = invoke(find("find").unwrap(), &argv);
+    let found = read.found(&argv, argv.len() - 1);
+    assert_eq!(
+        found.iter().map(|one| (one.arg.why(), one.is_all)).collect::<Vec<_>>(),
+        [(Some(Why::Budget), true)]
+    );
+}

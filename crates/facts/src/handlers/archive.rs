@@ -2,7 +2,7 @@
 //! holds is not known: whatever comes out may lie anywhere below the directory.
 
 use castellan_event::{Effect, EffectKind, Role, Why};
-use castellan_programs::{Arg, Invocation, Operand, SlotRole};
+use castellan_programs::{Arg, Invocation, Operand, SlotRole, Used};
 
 use crate::sink::Sink;
 use crate::slots::{beside, is_standard_stream, remote};
@@ -30,33 +30,43 @@ pub(super) fn tar(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
     sink.cwd = start;
 }
 
-/// Goes to the directory in which an operand is looked for: each `-C` before it, one after the other.
-fn enter(read: &Invocation, start: Option<String>, before: usize, sink: &mut Sink<'_, '_, '_, '_>) {
-    sink.cwd = start;
-    for used in read.options.iter().filter(|used| used.at < before && used.option.flags.contains(&"-C")) {
-        if let Some(directory) = &used.value {
-            sink.cwd = sink.locate(directory).path;
+/// The paths that are named, in order, each with the directory in which it is looked for: every `-C` before it, one after the
+/// other. The last is the directory in which everything else goes.
+fn each(
+    read: &Invocation,
+    sink: &mut Sink<'_, '_, '_, '_>,
+    mut act: impl FnMut(&Arg, &mut Sink<'_, '_, '_, '_>),
+) {
+    let named = |used: &Used| used.option.flags.contains(&"-C") || used.option.flags.contains(&"--add-file");
+    let options = read.options.iter().filter(|used| named(used));
+    let options =
+        options.filter_map(|used| Some((used.at, used.option.flags.contains(&"-C"), used.value.as_ref()?)));
+    let operands = read.operands.iter().map(|operand| (operand.at, false, &operand.arg));
+    let mut all: Vec<(usize, bool, &Arg)> = options.chain(operands).collect();
+    all.sort_by_key(|(at, ..)| *at);
+    for (_, is_directory, arg) in all {
+        if is_directory {
+            sink.cwd = sink.locate(arg).path;
+        } else {
+            act(arg, sink);
         }
     }
 }
 
 fn packed(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
-    let start = sink.cwd.clone();
     let recursive = Some(!read.given("--no-recursion"));
-    let added = read.options.iter().filter(|used| used.option.flags.contains(&"--add-file"));
-    let added = added.filter_map(|used| Some((used.at, used.value.as_ref()?)));
-    for (at, arg) in read.operands.iter().map(|operand| (operand.at, &operand.arg)).chain(added) {
-        enter(read, start.clone(), at, sink);
+    let removes = read.given("--remove-files");
+    each(read, sink, |arg, sink| {
         sink.path_effect(Effect { kind: EffectKind::Read, recursive, ..Effect::default() }, arg);
-        if read.given("--remove-files") {
+        if removes {
             let verb = Some("move".to_owned());
             sink.path_effect(Effect { kind: EffectKind::Delete, verb, recursive, ..Effect::default() }, arg);
         }
-    }
+    });
     if let Some(list) = read.values("-T").next() {
         let why = if is_standard_stream(list) { Why::Input } else { Why::File };
         sink.opaque(Role::Operand, why, &list.written());
-        if read.given("--remove-files") {
+        if removes {
             sink.opaque(Role::Target, why, &list.written());
         }
     }
@@ -66,18 +76,14 @@ fn unpacked(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     if read.given("-O") || read.given("--to-command") {
         return;
     }
-    let start = sink.cwd.clone();
     // Members keep their names only where no option changes them.
     let renamed = ["--strip-components", "--transform", "--wildcards", "--one-top-level"];
-    let below = read.values("--one-top-level").next();
     if read.operands.is_empty() || renamed.iter().any(|flag| read.given(flag)) {
-        enter(read, start, usize::MAX, sink);
+        each(read, sink, |_, _| {});
+        let below = read.values("--one-top-level").next();
         below_directory(below.unwrap_or(&Arg::known(".")), sink);
     } else {
-        for operand in &read.operands {
-            enter(read, start.clone(), operand.at, sink);
-            below_directory(&operand.arg, sink);
-        }
+        each(read, sink, below_directory);
     }
     if read.given("-P") {
         let archive = read.values("-f").next().map(Arg::written).unwrap_or_default();
@@ -197,6 +203,7 @@ pub(super) fn compress(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_,
     let decompresses = one.decompresses || given(&["-d"]);
     let only_reads = given(&["-c", "-t", "-l", "--list"]);
     let suffix = read.values("-S").next().and_then(Arg::as_str).unwrap_or(one.suffix);
+    let (recursive, elsewhere) = (given(&["-r"]), given(&["-o", "--output-dir-flat", "--output-dir-mirror"]));
     let removes = (one.removes || given(&["--rm"])) && !given(&["-k"]);
     for operand in read.operands.iter().filter(|one| one.slot.role == SlotRole::Special) {
         let arg = &operand.arg;
@@ -217,8 +224,8 @@ pub(super) fn compress(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_,
         if only_reads {
             continue;
         }
-        if !given(&["-o", "--output-dir-flat", "--output-dir-mirror"]) {
-            sink.path(EffectKind::Write, if read.given("-r") { arg } else { &target });
+        if !elsewhere {
+            sink.path(EffectKind::Write, if recursive { arg } else { &target });
         }
         if removes {
             let verb = Some("move".to_owned());

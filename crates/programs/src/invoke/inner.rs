@@ -1,9 +1,11 @@
 //! What an invocation runs in turn: commands, shell text and code among its arguments.
 
+use super::found::filled;
 use super::{Invocation, Operand, Used, fits, input};
 use crate::arg::{Arg, Piece};
+use crate::code::{Does, code};
 use crate::limits::DETAIL_CHARS_MAX;
-use crate::program::{Slot, SlotRole};
+use crate::program::{Slot, SlotRole, Style};
 
 /// Something that an invocation runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,17 +47,17 @@ impl Invocation {
         for used in &self.options {
             if used.option.slot.role == SlotRole::Clause && !used.clause.is_empty() {
                 found.push(Inner::Command {
-                    argv: used.clause.clone(),
+                    argv: self.clause(used, argv),
                     assignments: Vec::new(),
                     at: used.at + 1,
                 });
             }
             if let Some(value) = &used.value {
-                found.extend(self.by_option(used, value, argv).or_else(|| {
-                    text(used.option.slot, value, || {
-                        self.operands.iter().map(|one| one.arg.clone()).collect()
-                    })
-                }));
+                let operands = || self.operands.iter().map(|one| one.arg.clone()).collect();
+                match self.by_option(used, value, argv) {
+                    Some(command) => found.push(command),
+                    None => found.extend(text(used.option.slot, value, operands)),
+                }
             }
         }
         for (number, operand) in self.operands.iter().enumerate() {
@@ -96,6 +98,14 @@ impl Invocation {
         Some(Inner::Command { argv, assignments: self.assignments(), at: used.at })
     }
 
+    /// The words of a clause, with what a search finds in their place.
+    fn clause(&self, used: &Used, argv: &[Arg]) -> Vec<Arg> {
+        match used.option.slot.detail {
+            "found" => filled(&used.clause, &self.found(argv, used.at), self.command.style != Style::Find),
+            _ => used.clause.clone(),
+        }
+    }
+
     /// `NAME=value` among options and operands: the environment of the command.
     pub fn assignments(&self) -> Vec<(String, Arg)> {
         let options = self.options.iter().filter(|used| used.option.slot.role == SlotRole::Assignment);
@@ -129,15 +139,31 @@ impl Slot {
     }
 }
 
-fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Option<Inner> {
-    if slot.role == SlotRole::Shell {
+fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Vec<Inner> {
+    if slot.role == SlotRole::Code {
+        return in_code(slot.detail, arg);
+    }
+    let shell = || {
         let text = detailed(slot.detail, arg)?;
-        return Some(Inner::Shell { text, rest: if slot.detail.is_empty() { rest() } else { Vec::new() } });
-    }
-    if slot.role == SlotRole::Line {
-        return detailed(slot.detail, arg).map(|text| Inner::Line { text });
-    }
-    (slot.role == SlotRole::Code).then(|| Inner::Code { language: slot.detail, text: arg.clone() })
+        Some(Inner::Shell { text, rest: if slot.detail.is_empty() { rest() } else { Vec::new() } })
+    };
+    let line = || detailed(slot.detail, arg).map(|text| Inner::Line { text });
+    let found = match slot.role == SlotRole::Shell {
+        true => shell(),
+        false if slot.role == SlotRole::Line => line(),
+        false => None,
+    };
+    found.into_iter().collect()
+}
+
+/// The shell text that code runs, where its language is read; the code itself otherwise.
+fn in_code(language: &'static str, arg: &Arg) -> Vec<Inner> {
+    let Some(does) = code(language, arg) else { return vec![Inner::Code { language, text: arg.clone() }] };
+    let shell = does.into_iter().filter_map(|one| match one {
+        Does::Shell(text) => Some(Inner::Shell { text, rest: Vec::new() }),
+        Does::Read(_) | Does::Write(_) | Does::Execute(_) | Does::Unknown { .. } => None,
+    });
+    shell.collect()
 }
 
 /// The text after what must stand before it; all of it when nothing must. What is not known may be anything.

@@ -51,6 +51,12 @@ impl Reading<'_> {
         if arg.as_str().is_some_and(|text| text == "-" || text.starts_with('+')) && self.undashed(arg, at) {
             return true;
         }
+        if arg.prefix().starts_with('+')
+            && let Some((option, flag)) = self.exact("+*")
+        {
+            self.push(option, flag, arg.strip_prefix("+"), at);
+            return true;
+        }
         match look(arg) {
             Look::Operand => false,
             Look::Uncertain => {
@@ -58,7 +64,8 @@ impl Reading<'_> {
                 false
             }
             Look::End => {
-                self.ended = true;
+                // The expression of `find` goes on after it.
+                self.ended = style != Style::Find;
                 self.read.ended_at = Some(at);
                 true
             }
@@ -208,7 +215,9 @@ impl Reading<'_> {
     fn expression(&mut self, arg: &Arg, at: usize) -> bool {
         let text = arg.as_str().unwrap_or_default();
         let operator = matches!(text, "(" | ")" | "!" | ",");
-        self.in_expression |= operator || text.len() > 1 && text.starts_with('-');
+        // Options of one letter, and `-O2`, stand before the paths.
+        let begins = text.len() > 2 && text.starts_with('-') && !text.starts_with("-O");
+        self.in_expression |= operator || begins;
         if self.in_expression && !operator && !text.starts_with('-') {
             // A value of a predicate that the model does not know.
             self.read.unknown.push(at);

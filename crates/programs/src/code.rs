@@ -1,0 +1,120 @@
+//! [`code`]: what code in a program's little language does, as far as its text tells: awk, sed, dc, and the commands of ex and
+//! vim. It must not know programs: which argument is code is the model's.
+
+use castellan_event::Why;
+
+use crate::arg::{Arg, Piece};
+use crate::limits::CODE_BYTES_MAX;
+
+mod awk;
+mod dc;
+mod ex;
+mod sed;
+
+/// Something that code does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Does {
+    /// It runs shell text.
+    Shell(Arg),
+    /// It reads a file.
+    Read(Arg),
+    /// It writes a file.
+    Write(Arg),
+    /// It runs the code in a file.
+    Execute(Arg),
+    /// It does what its text does not tell.
+    Unknown {
+        /// Why not.
+        why: Why,
+        /// The place.
+        text: String,
+    },
+}
+
+/// What code of a language does; `None` when castellan does not read the language. Parts that are not known are taken for
+/// text that stands where they stand; it is for the caller to say that they were there.
+pub fn code(language: &str, arg: &Arg) -> Option<Vec<Does>> {
+    let scan = LANGUAGES.iter().find(|(name, _)| *name == language).map(|(_, scan)| *scan)?;
+    let marked = Marked::new(arg);
+    if marked.text.len() > CODE_BYTES_MAX {
+        return Some(vec![Does::Unknown { why: Why::Size, text: String::new() }]);
+    }
+    Some(scan(&marked.text).into_iter().map(|found| marked.does(found)).collect())
+}
+
+/// What a scanner finds in a text.
+type Scan = fn(&str) -> Vec<Found>;
+
+const LANGUAGES: &[(&str, Scan)] =
+    &[("awk", awk::scan), ("dc", dc::scan), ("ex", ex::scan), ("sed", sed::scan)];
+
+/// As [`Does`], with marks for what is not known.
+#[derive(Debug, PartialEq, Eq)]
+enum Found {
+    Shell(String),
+    Read(String),
+    Write(String),
+    Execute(String),
+    Unknown(Why, String),
+}
+
+/// The first mark; the others follow it. Characters for private use stand in no real code.
+const MARK: u32 = 0xE000;
+const MARKS: u32 = 0x1800;
+
+/// Whether a character stands for something that is not known.
+fn is_mark(letter: char) -> bool {
+    (MARK..MARK + MARKS).contains(&u32::from(letter))
+}
+
+/// A text with a mark for each part that is not known.
+struct Marked<'a> {
+    text: String,
+    unknown: Vec<&'a Piece>,
+}
+
+impl Marked<'_> {
+    fn new(arg: &Arg) -> Marked<'_> {
+        let mut marked = Marked { text: String::new(), unknown: Vec::new() };
+        for piece in arg.pieces() {
+            match piece {
+                Piece::Text(text) => marked.text.push_str(text),
+                Piece::Unknown { .. } => {
+                    let number = u32::try_from(marked.unknown.len()).unwrap_or(MARKS).min(MARKS - 1);
+                    marked.text.extend(char::from_u32(MARK + number));
+                    marked.unknown.push(piece);
+                }
+            }
+        }
+        marked
+    }
+
+    fn does(&self, found: Found) -> Does {
+        match found {
+            Found::Shell(text) => Does::Shell(self.arg(&text)),
+            Found::Read(text) => Does::Read(self.arg(&text)),
+            Found::Write(text) => Does::Write(self.arg(&text)),
+            Found::Execute(text) => Does::Execute(self.arg(&text)),
+            Found::Unknown(why, text) => {
+                let arg = self.arg(&text);
+                Does::Unknown { why: arg.why().unwrap_or(why), text: arg.written().into_owned() }
+            }
+        }
+    }
+
+    fn arg(&self, text: &str) -> Arg {
+        let pieces = text.chars().map(|letter| {
+            let number = u32::from(letter).checked_sub(MARK).and_then(|number| usize::try_from(number).ok());
+            match number.and_then(|number| self.unknown.get(number)) {
+                Some(piece) => (*piece).clone(),
+                None => Piece::Text(letter.to_string()),
+            }
+        });
+        Arg::from_pieces(pieces, false)
+    }
+}
+
+/// Files that are the standard streams.
+fn is_stream(path: &str) -> bool {
+    matches!(path, "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "-")
+}

@@ -1,0 +1,117 @@
+//! Programs of awk, by the gawk 5.2 manual: which commands they run, which files they read and write. Only words and their
+//! neighbours are looked at; what is no literal is not known.
+
+use castellan_event::Why;
+
+use super::{Found, is_mark, is_stream};
+
+mod token;
+
+use token::{Token, tokens};
+
+pub(super) fn scan(text: &str) -> Vec<Found> {
+    let Some(tokens) = tokens(text) else {
+        return vec![Found::Unknown(Why::Syntax, text.to_owned())];
+    };
+    let mut found = Vec::new();
+    let mut state = State::default();
+    for (at, token) in tokens.iter().enumerate() {
+        let near = Near { tokens: &tokens, at };
+        state.enter(token);
+        found.extend(does(token, &near, &state));
+    }
+    found
+}
+
+/// Where in a statement a token stands.
+#[derive(Default)]
+struct State {
+    depth: usize,
+    /// Depth of the `print` that is open.
+    print: Option<usize>,
+    /// A `getline` stands before in the statement.
+    getline: bool,
+}
+
+impl State {
+    fn enter(&mut self, token: &Token) {
+        match token {
+            Token::Sign("(") => self.depth += 1,
+            Token::Sign(")") => self.depth = self.depth.saturating_sub(1),
+            Token::Sign(";" | "{" | "}") | Token::End => {
+                self.print = None;
+                self.getline = false;
+            }
+            Token::Word(word) if matches!(word.as_str(), "print" | "printf") => self.print = Some(self.depth),
+            Token::Word(word) if word == "getline" => self.getline = true,
+            Token::Word(_) | Token::Text(_) | Token::Number | Token::Regex | Token::Sign(_) => {}
+        }
+    }
+}
+
+/// A token and those around it.
+struct Near<'t> {
+    tokens: &'t [Token],
+    at: usize,
+}
+
+impl Near<'_> {
+    fn after(&self, offset: usize) -> &Token {
+        self.tokens.get(self.at + offset).unwrap_or(&Token::End)
+    }
+
+    fn before(&self, offset: usize) -> &Token {
+        self.at.checked_sub(offset).and_then(|at| self.tokens.get(at)).unwrap_or(&Token::End)
+    }
+
+    /// The literal there, if it is all there is: nothing is joined to it.
+    fn literal_after(&self, offset: usize) -> Option<String> {
+        let Token::Text(text) = self.after(offset) else { return None };
+        let ends = matches!(
+            self.after(offset + 1),
+            Token::End | Token::Sign(";" | "}" | ")" | "|" | "&&" | "||" | ">" | "<" | "==" | "!=")
+        );
+        ends.then(|| text.clone())
+    }
+
+    /// The literal before this token, if it is all there is.
+    fn literal_before(&self) -> Option<String> {
+        let Token::Text(text) = self.before(1) else { return None };
+        let begins = match self.before(2) {
+            Token::End => true,
+            Token::Sign(sign) => !matches!(*sign, ")" | "]" | "$"),
+            Token::Word(_) | Token::Text(_) | Token::Number | Token::Regex => false,
+        };
+        begins.then(|| text.clone())
+    }
+}
+
+fn does(token: &Token, near: &Near<'_>, state: &State) -> Option<Found> {
+    let dynamic = |what: &str| Found::Unknown(Why::Dynamic, what.to_owned());
+    let shell = |text: Option<String>, what: &str| match text {
+        // gawk connects to a host itself.
+        Some(text) if text.starts_with("/inet") => Found::Unknown(Why::Network, text),
+        Some(text) => Found::Shell(text),
+        None => dynamic(what),
+    };
+    match token {
+        Token::Word(word) if word == "system" => Some(shell(near.literal_after(2), "system")),
+        Token::Word(word) if word == "ARGV" || word.chars().any(is_mark) => Some(dynamic(word)),
+        Token::Sign("|" | "|&") if *near.after(1) == Token::Word("getline".to_owned()) => {
+            Some(shell(near.literal_before(), "getline"))
+        }
+        Token::Sign("|" | "|&") => Some(shell(near.literal_after(1), "|")),
+        Token::Sign(">" | ">>") if state.print == Some(state.depth) => {
+            near.literal_after(1).map_or_else(|| Some(dynamic("print >")), |path| file(path, Found::Write))
+        }
+        Token::Sign("<") if state.getline => {
+            near.literal_after(1).map_or_else(|| Some(dynamic("getline <")), |path| file(path, Found::Read))
+        }
+        Token::Sign("@") => Some(dynamic("@")),
+        Token::Word(_) | Token::Text(_) | Token::Number | Token::Regex | Token::Sign(_) | Token::End => None,
+    }
+}
+
+fn file(path: String, found: fn(String) -> Found) -> Option<Found> {
+    (!is_stream(&path)).then(|| found(path))
+}

@@ -1,0 +1,206 @@
+//! What a search finds (`find`, `fd`): the paths that it starts at, or patterns below them where its tests allow no others.
+//! A pattern stands only where every way to the action asks for it; otherwise all below the start counts.
+
+use castellan_event::Why;
+
+use super::{Invocation, Used};
+use crate::arg::{Arg, Piece};
+use crate::limits::{SEARCH_STARTS_MAX, SEARCH_TERMS_MAX};
+use crate::program::{SlotRole, Style, Takes};
+
+/// What is found below one start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundPath {
+    /// The start itself, or a pattern below it.
+    pub arg: Arg,
+    /// It is the start: everything below it is found.
+    pub is_all: bool,
+}
+
+/// Alternatives of an expression, as far as they ask for names.
+#[derive(Default)]
+struct Alternative {
+    /// The names and paths that must fit before the action.
+    tests: Vec<Test>,
+    /// The action stands in it.
+    acts: bool,
+}
+
+#[derive(Clone)]
+enum Test {
+    Name(String),
+    Path(String),
+    Empty,
+}
+
+impl Invocation {
+    /// What is found when the action at this position runs. `argv`: the arguments that were read.
+    pub fn found(&self, argv: &[Arg], action: usize) -> Vec<FoundPath> {
+        if self.options.len() > SEARCH_TERMS_MAX {
+            return vec![FoundPath { arg: Arg::unknown(Why::Budget, "{}", false), is_all: true }];
+        }
+        let tests = if self.command.style == Style::Find {
+            self.tests_before(argv, action)
+        } else {
+            self.asked().map(|test| vec![test])
+        };
+        let mut found = Vec::new();
+        for start in self.starts() {
+            match &tests {
+                None => found.push(FoundPath { arg: start, is_all: true }),
+                Some(tests) => found.extend(tests.iter().map(|test| self.below(&start, test))),
+            }
+        }
+        found
+    }
+
+    /// Where the search starts.
+    fn starts(&self) -> Vec<Arg> {
+        let is_find = self.command.style == Style::Find;
+        let operands = self.operands.iter().filter(|one| is_find || one.slot.role == SlotRole::Read);
+        let named = self.options.iter().filter(|used| matches!(used.flag, "-f" | "--search-path"));
+        let named = named.filter_map(|used| used.value.clone());
+        let mut starts: Vec<Arg> =
+            operands.map(|one| one.arg.clone()).chain(named).take(SEARCH_STARTS_MAX).collect();
+        if starts.is_empty() {
+            starts.push(Arg::known("."));
+        }
+        starts
+    }
+
+    fn below(&self, start: &Arg, test: &Test) -> FoundPath {
+        let is_one = |depth: &Arg| depth.as_str() == Some("1");
+        let shallow = self.values("-maxdepth").chain(self.values("--max-depth")).any(is_one);
+        let pattern = match test {
+            Test::Name(name) if shallow => name.clone(),
+            Test::Name(name) => format!("**/{name}"),
+            Test::Empty => "**".to_owned(),
+            Test::Path(path) => {
+                let below = start.as_str().and_then(|start| path.strip_prefix(start));
+                below.map_or_else(|| format!("**/{path}"), |rest| rest.trim_start_matches('/').to_owned())
+            }
+        };
+        let pattern = Piece::Unknown { why: Why::Glob, written: pattern };
+        let slash = Piece::Text(if start.prefix().ends_with('/') { "" } else { "/" }.to_owned());
+        let pieces = start.pieces().iter().cloned().chain([slash, pattern]);
+        FoundPath { arg: Arg::from_pieces(pieces, false), is_all: false }
+    }
+
+    /// Of `fd`: an extension or a glob that every file must fit.
+    fn asked(&self) -> Option<Test> {
+        if let Some(extension) = self.values("-e").next().and_then(Arg::as_str) {
+            return Some(Test::Name(format!("*.{}", extension.trim_start_matches('.'))));
+        }
+        let pattern = self.operands.first().filter(|one| one.slot.role == SlotRole::Text)?.arg.as_str()?;
+        let is_plain =
+            pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        let name = match self.given("-g") {
+            true => pattern.to_owned(),
+            false if is_plain => format!("*{pattern}*"),
+            false => return None,
+        };
+        is_telling(&name).then_some(Test::Name(name))
+    }
+
+    /// Of `find`: what must fit on every way to the action; `None` when there is a way without.
+    ///
+    /// The expression is cut at each `-o`. Without parentheses only the alternative with the action counts; with them each
+    /// alternative must ask for something, before the action where it has it. A group that is negated, and a comma, decide
+    /// nothing.
+    fn tests_before(&self, argv: &[Arg], action: usize) -> Option<Vec<Test>> {
+        let mut alternatives = vec![Alternative::default()];
+        let (mut negated, mut grouped) = (false, false);
+        let mut at = 1;
+        while let Some(arg) = argv.get(at) {
+            let used = self.options.iter().find(|used| used.at == at);
+            match (arg.as_str(), used) {
+                (Some(","), None) => return None,
+                (Some("("), None) if negated => return None,
+                (Some("(" | ")"), None) => grouped = true,
+                (Some("!"), None) => negated = true,
+                (_, Some(used)) if used.flag == "-not" => negated = true,
+                (_, Some(used)) if matches!(used.flag, "-o" | "-or") => {
+                    alternatives.push(Alternative::default())
+                }
+                (_, Some(used)) => {
+                    let alternative = alternatives.last_mut()?;
+                    if at == action {
+                        alternative.acts = true;
+                    } else if !alternative.acts && !negated {
+                        alternative.tests.extend(test(used));
+                    }
+                    negated = false;
+                }
+                _ => {}
+            }
+            at += 1 + used.map_or(0, taken);
+        }
+        let counting = alternatives.into_iter().filter(|alternative| grouped || alternative.acts);
+        counting.map(|alternative| alternative.tests.into_iter().next()).collect()
+    }
+}
+
+/// How many arguments after its name an option has taken.
+fn taken(used: &Used) -> usize {
+    match used.option.takes {
+        Takes::Value if used.option.slot.role == SlotRole::Clause => used.clause.len() + 1,
+        Takes::Value => 1,
+        Takes::Nothing | Takes::Attached => 0,
+    }
+}
+
+fn test(used: &Used) -> Option<Test> {
+    let value =
+        || used.value.as_ref().and_then(Arg::as_str).filter(|text| is_telling(text)).map(str::to_owned);
+    match used.flag {
+        "-name" | "-iname" => value().map(Test::Name),
+        "-path" | "-ipath" | "-wholename" | "-iwholename" => value().map(Test::Path),
+        "-empty" => Some(Test::Empty),
+        _ => None,
+    }
+}
+
+/// A pattern says which files are meant when it has at least two letters or digits outside brackets; `*`, `*.*` and `*e*`
+/// fit nearly everything.
+fn is_telling(pattern: &str) -> bool {
+    let mut is_open = false;
+    let mut letters = 0;
+    for letter in pattern.chars() {
+        match letter {
+            '[' => is_open = true,
+            ']' => is_open = false,
+            letter if letter.is_alphanumeric() && !is_open => letters += 1,
+            _ => {}
+        }
+    }
+    letters >= 2
+}
+
+/// The words of a clause with what is found in place of `{}`. A clause without it gets what is found at its end when
+/// `appends`, as with `fd`.
+pub(super) fn filled(clause: &[Arg], found: &[FoundPath], appends: bool) -> Vec<Arg> {
+    let mut words = Vec::new();
+    let mut is_used = false;
+    for word in clause {
+        let text = word.as_str().unwrap_or_default();
+        let Some((before, after)) = PLACEHOLDERS.iter().find_map(|one| text.split_once(one)) else {
+            words.push(word.clone());
+            continue;
+        };
+        is_used = true;
+        if before.is_empty() && after.is_empty() {
+            words.extend(found.iter().map(|one| one.arg.clone()));
+            continue;
+        }
+        let hole = Piece::Unknown { why: Why::Glob, written: "{}".to_owned() };
+        let pieces = [Piece::Text(before.to_owned()), hole, Piece::Text(after.to_owned())];
+        words.push(Arg::from_pieces(pieces, false));
+    }
+    if appends && !is_used {
+        words.extend(found.iter().map(|one| one.arg.clone()));
+    }
+    words
+}
+
+/// What stands for a file that was found; all but the first only with `fd`.
+const PLACEHOLDERS: &[&str] = &["{}", "{/}", "{//}", "{.}", "{/.}"];
