@@ -2,7 +2,7 @@
 //! the program does. It knows no shell, no files and no rules.
 //!
 //! The models stand in `models/*.toml`, one file for each family, with their cases beside them; `build.rs` checks them and makes tables of
-//! them.
+//! them. Small languages that programs take as arguments (awk, sed, ex) are read in `code`.
 
 mod arg;
 mod code;

@@ -67,6 +67,7 @@ const COMMANDS: &[(&str, Acts)] = &[
     ("la[st]", Acts::Nothing),
     ("lc[d]", Acts::Nothing),
     ("le[ft]", Acts::Nothing),
+    ("let", Acts::Anything),
     ("ls", Acts::Nothing),
     ("lua", Acts::Anything),
     ("mak[e]", Acts::Anything),
@@ -263,7 +264,7 @@ fn may_run(name: &str, argument: &str) -> bool {
     match name {
         "norm" | "normal" => argument.contains([':', '!', '=']),
         "pu" | "put" => argument.contains('='),
-        "ec" | "echo" => argument.contains('('),
+        "ec" | "echo" | "let" => argument.contains('('),
         name if "substitute".starts_with(name) => words.iter().any(|word| argument.contains(word)),
         _ => true,
     }
