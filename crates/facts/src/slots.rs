@@ -32,7 +32,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Permission => sink.path(EffectKind::Permission, arg),
         SlotRole::Link => link(arg, read, sink),
         SlotRole::Execute => sink.path(EffectKind::Execute, arg),
-        SlotRole::Code => {
+        SlotRole::Code | SlotRole::JoinedCode => {
             sink.opaque(Role::Code, Why::Language, slot.detail);
         }
         SlotRole::Where if slot.detail == "host" => host(EffectKind::Connect, arg, sink),

@@ -68,6 +68,8 @@ impl Invocation {
             } else if operand.slot.role == SlotRole::Joined && operand.slot.detail == "input" {
                 let texts = input::texts(after).into_iter();
                 found.extend(texts.map(|text| Inner::Shell { text, rest: Vec::new() }));
+            } else if operand.slot.role == SlotRole::JoinedCode {
+                found.push(Inner::Code { language: operand.slot.detail, text: joined(after) });
             } else if operand.slot.role == SlotRole::Joined {
                 found.push(Inner::Shell { text: joined(after), rest: Vec::new() });
             } else {
@@ -129,7 +131,8 @@ fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Option<Inner>
     if slot.role == SlotRole::Line {
         return detailed(slot.detail, arg).map(|text| Inner::Line { text });
     }
-    (slot.role == SlotRole::Code).then(|| Inner::Code { language: slot.detail, text: arg.clone() })
+    matches!(slot.role, SlotRole::Code | SlotRole::JoinedCode)
+        .then(|| Inner::Code { language: slot.detail, text: arg.clone() })
 }
 
 /// The text after what must stand before it; all of it when nothing must. What is not known may be anything.
