@@ -284,7 +284,10 @@ impl Reading<'_> {
             self.ended = true;
             self.command_at = at;
         }
-        self.ended |= option.attributes.contains(&Attribute::Last);
+        if option.attributes.contains(&Attribute::Last) && !self.ended {
+            self.ended = true;
+            self.at += usize::from(self.rest().first().is_some_and(|arg| arg.as_str() == Some("--")));
+        }
         self.read.options.push(Used { option, flag, value, clause: Vec::new(), at });
     }
 
