@@ -226,6 +226,9 @@ fn test(text: &str, flags: &[String]) -> Result<String> {
     if let Some(count) = text.strip_prefix("operands>=") {
         return Ok(format!("Test::AtLeast({})", count.parse::<usize>()?));
     }
+    if text == "sub" {
+        return Ok("Test::Sub".to_owned());
+    }
     if let Some(attribute) = text.strip_prefix(':') {
         return Ok(format!("Test::Is(Attribute::{})", pascal(attribute)));
     }

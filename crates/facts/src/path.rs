@@ -14,7 +14,7 @@ pub use special::dev_tcp;
 
 use crate::limits::{COMPONENTS_MAX, UNSURE_COMPONENTS_MAX};
 use crate::scope::{self, Kind, Part};
-use lexical::{Unsure, collapse, tidy};
+use lexical::{Component, Unsure, collapse, tidy};
 
 /// Where a path leads and what is there. Everything but `raw` is `None` when it is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,9 +68,11 @@ fn find(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>,
     if raw.pieces().len() > 2 * UNSURE_COMPONENTS_MAX {
         return Located::unknown(written, Why::Budget, None);
     }
+    let split = at_slashes(raw);
+    let raw = split.as_ref().unwrap_or(raw);
     let is_pattern = |piece: &Piece| match piece {
         Piece::Text(_) => true,
-        // A pattern's parts may hold a slash only where castellan does not know what they match.
+        // One with a slash in it matches what castellan does not know.
         Piece::Unknown { why, written } => *why == Why::Glob && !written.contains('/'),
     };
     match raw.as_str() {
@@ -81,6 +83,31 @@ fn find(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>,
         }
         None => partly_known(raw, written, cwd, places),
     }
+}
+
+/// The same path where its patterns hold slashes, as those of a search do (`**/*.pyc`): a search never leaves the directory
+/// that it begins in. `None` when there is nothing to split, and where a pattern might climb.
+fn at_slashes(raw: &Arg) -> Option<Arg> {
+    let is_search = |piece: &Piece| matches!(piece, Piece::Unknown { why: Why::Glob, written } if written.contains('/'));
+    let climbs = |piece: &Piece| is_search(piece) && piece.written().contains("..");
+    if !raw.pieces().iter().any(is_search) || raw.pieces().iter().any(climbs) {
+        return None;
+    }
+    let mut pieces = Vec::new();
+    for piece in raw.pieces() {
+        if !is_search(piece) {
+            pieces.push(piece.clone());
+            continue;
+        }
+        for (at, name) in piece.written().split('/').enumerate() {
+            pieces.extend((at > 0).then(|| Piece::Text("/".to_owned())));
+            pieces.push(match name.contains(['*', '?', '[']) {
+                true => Piece::Unknown { why: Why::Glob, written: name.to_owned() },
+                false => Piece::Text(name.to_owned()),
+            });
+        }
+    }
+    Some(Arg::from_pieces(pieces, raw.splits()))
 }
 
 fn known(
@@ -140,8 +167,9 @@ fn pattern(
     let of = |directory: &str| {
         let directory = places.comparable(directory);
         let known: Vec<&str> = scope::components(&directory).collect();
-        let known = known.into_iter().map(Part::known);
-        scope::kind(&known.chain(parts.iter().cloned()).collect::<Vec<_>>(), places)
+        let known: Vec<Part<'_>> = known.into_iter().map(Part::known).collect();
+        let kinds = descents(&rest).map(|rest| scope::kind(&[known.clone(), rest].concat(), places));
+        kinds.min_by_key(|kind| kind.scope).unwrap_or_else(|| scope::kind(&known, places))
     };
     let as_written = || lexical.as_deref().map(of);
     let why = match base_of(&written, cwd) {
@@ -161,6 +189,22 @@ fn pattern(
     let telling = as_written().filter(|kind| scope::is_telling(kind.scope));
     let anywhere = || scope::hint(&parts, places);
     Located::unknown(written, why, telling.or_else(anywhere))
+}
+
+/// Levels that a `**` is taken for. Whatever is sensitive lies at most so far below what holds it.
+const DESCENT_LEVELS: usize = 4;
+
+/// The parts of a pattern, `**` once for each number of directories that it may stand for.
+fn descents<'c>(components: &'c [Component]) -> impl Iterator<Item = Vec<Part<'static>>> + 'c {
+    let descent = components.iter().position(|component| component.written == "**");
+    let levels = if descent.is_some() { 0..DESCENT_LEVELS } else { 1..2 };
+    levels.map(move |levels| {
+        let repeated = |(at, component): (usize, &Component)| {
+            let times = if Some(at) == descent { levels } else { 1 };
+            std::iter::repeat_n(component.part.clone(), times)
+        };
+        components.iter().enumerate().flat_map(repeated).collect()
+    })
 }
 
 /// A path with parts that may be anything, `..` and slashes too. Only what is known on both sides of them tells anything.

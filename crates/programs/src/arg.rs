@@ -105,7 +105,8 @@ impl Arg {
 }
 
 impl Piece {
-    fn written(&self) -> &str {
+    /// The text, or what stands in the source for it.
+    pub fn written(&self) -> &str {
         match self {
             Piece::Text(text) => text,
             Piece::Unknown { written, .. } => written,

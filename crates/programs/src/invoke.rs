@@ -128,7 +128,7 @@ impl<'a> Reading<'a> {
         if matches!(self.read.command.style, Style::Posix | Style::Shell) {
             self.ended = true;
         }
-        matches!(slot.role, SlotRole::Command | SlotRole::Joined)
+        matches!(slot.role, SlotRole::Command | SlotRole::Joined | SlotRole::JoinedCode)
     }
 
     /// Goes down into a subcommand, if the argument names one.
@@ -140,7 +140,8 @@ impl<'a> Reading<'a> {
         }
         let sub = arg.as_str().and_then(|name| command.subs.iter().find(|sub| sub.names.contains(&name)));
         let Some(sub) = sub else {
-            self.read.unknown_subcommand = Some(at);
+            // Some take operands instead: `deno FILE`.
+            self.read.unknown_subcommand = command.forms.is_empty().then_some(at);
             return false;
         };
         self.read.command = sub;
@@ -260,6 +261,7 @@ impl Invocation {
     fn test(&self, test: &Test) -> bool {
         match test {
             Test::Given(flag) => self.given(flag),
+            Test::Sub => !self.subcommand.is_empty(),
             Test::Is(attribute) => self.is(*attribute),
             Test::AtLeast(count) => self.operands.len() >= *count,
             Test::Operand(pattern) => {

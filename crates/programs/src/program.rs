@@ -48,6 +48,9 @@ pub enum Style {
     Modern,
     /// One dash or two, long names, no clusters: Go's `flag`, terraform, java.
     Dash,
+    /// One dash or a slash, any case of letters, any beginning of a name: the first option that fits; no clusters.
+    /// PowerShell, `cmd`.
+    Loose,
     /// Paths first, then an expression of words that begin with one dash: `find`.
     Find,
     /// As [`Style::Gnu`], and the first argument may be a cluster without a dash: `tar`, `ar`, `ps`.
@@ -102,6 +105,8 @@ pub enum Attribute {
     Inert,
     /// What would be changed is only shown: `--dry-run`. Reading and connecting remain.
     Dry,
+    /// What follows it, and its value, is left to something else: `python -c TEXT`, `java -jar FILE`.
+    Last,
 }
 
 /// A list of operands, for when a condition holds.
@@ -149,7 +154,8 @@ macro_rules! slot_roles {
 }
 
 slot_roles! {
-    Text "text" "no path, no host, no code: it changes nothing by itself; of an option, `text:2`: it takes two values",
+    Text "text" "no path, no host, no code: it changes nothing by itself; of an option, `text:2`: it takes two \
+        values, `text:digits`: digits only, so that a cluster goes on after it",
     Read "read" "a path that is read",
     Write "write" "a path that is created or overwritten",
     Update "update" "a path that is read and changed in place",
@@ -168,6 +174,7 @@ slot_roles! {
         argument after `:::`, or read from input",
     Line "line" "a command with its arguments, split at blanks without a shell; of a wrapper, its own arguments go on so",
     Code "code" "code that runs; the detail is its language",
+    JoinedCode "joined-code" "code that runs: this argument, or the value of an option, and all after it, joined by blanks",
     Assignment "assignment" "`NAME=value` of the environment of the command; as an operand, as many as there are",
     Where "where" "the machine or container in which the command runs",
     Host "host" "a host that is connected to",
@@ -208,6 +215,8 @@ pub enum Test {
     Value(&'static str, &'static str),
     /// An option that was given says so.
     Is(Attribute),
+    /// A subcommand was named.
+    Sub,
 }
 
 /// Something that a program does, besides what its options' and operands' slots say.

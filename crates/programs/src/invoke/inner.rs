@@ -70,6 +70,8 @@ impl Invocation {
             } else if operand.slot.role == SlotRole::Joined && operand.slot.detail == "input" {
                 let texts = input::texts(after).into_iter();
                 found.extend(texts.map(|text| Inner::Shell { text, rest: Vec::new() }));
+            } else if operand.slot.role == SlotRole::JoinedCode {
+                found.push(Inner::Code { language: operand.slot.detail, text: joined(after) });
             } else if operand.slot.role == SlotRole::Joined {
                 found.push(Inner::Shell { text: joined(after), rest: Vec::new() });
             } else {
@@ -140,7 +142,7 @@ impl Slot {
 }
 
 fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Vec<Inner> {
-    if slot.role == SlotRole::Code {
+    if matches!(slot.role, SlotRole::Code | SlotRole::JoinedCode) {
         return in_code(slot.detail, arg);
     }
     let shell = || {

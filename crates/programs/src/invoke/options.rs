@@ -2,7 +2,7 @@
 
 use super::{Invocation, Reading, Used};
 use crate::arg::Arg;
-use crate::program::{Opt, SlotRole, Style, Takes};
+use crate::program::{Attribute, Opt, SlotRole, Style, Takes};
 
 /// How an argument looks, before the model is asked.
 enum Look<'a> {
@@ -36,6 +36,7 @@ impl Reading<'_> {
         let style = self.read.command.style;
         match style {
             Style::Keys => return self.key(arg, at),
+            Style::Loose if self.loose(arg, at) => return true,
             Style::Find if self.expression(arg, at) => return true,
             Style::Bundled if at == 1 && self.bundle(arg, at) => return true,
             Style::Gnu
@@ -43,6 +44,7 @@ impl Reading<'_> {
             | Style::Negatable
             | Style::Modern
             | Style::Dash
+            | Style::Loose
             | Style::Find
             | Style::Bundled
             | Style::Shell
@@ -81,7 +83,29 @@ impl Reading<'_> {
             self.take(option, flag, at);
             return true;
         }
-        self.number(text, at) || self.read.command.style == Style::Shell && self.letters(text, at)
+        self.number(text, at) || text.starts_with('+') && self.letters(text, at)
+    }
+
+    /// `-Command`, `/c`, `-exec:bypass`
+    fn loose(&mut self, arg: &Arg, at: usize) -> bool {
+        let prefix = arg.prefix();
+        let Some(name) = prefix.strip_prefix(['-', '/']) else { return false };
+        let (name, has_value) = name.split_once(':').map_or((name, false), |(name, _)| (name, true));
+        if name.is_empty() || arg.as_str().is_none() && !has_value {
+            return false;
+        }
+        let lower = format!("-{}", name.trim_start_matches('-').to_ascii_lowercase());
+        let all = || self.spellings().map(|(option, flag)| (option, flag, flag.to_ascii_lowercase()));
+        let found = all().find(|(_, _, flag)| *flag == lower);
+        let found = found.or_else(|| all().find(|(_, _, flag)| flag.starts_with(&lower)));
+        let Some((option, flag, _)) = found else { return false };
+        if has_value {
+            let start = prefix.find(':').map_or(0, |colon| colon + 1);
+            self.push(option, flag, prefix.get(..start).and_then(|start| arg.strip_prefix(start)), at);
+        } else {
+            self.take(option, flag, at);
+        }
+        true
     }
 
     fn dashed(&mut self, arg: &Arg, text: &str, at: usize, style: Style) -> bool {
@@ -103,7 +127,7 @@ impl Reading<'_> {
         if style == Style::Negatable && self.taken_back(text, style) {
             return true;
         }
-        let clusters = !matches!(style, Style::Dash | Style::Find) && !text.starts_with("--");
+        let clusters = !matches!(style, Style::Dash | Style::Loose | Style::Find) && !text.starts_with("--");
         let takes_after = style == Style::Shell;
         if !(clusters && if takes_after { self.letters(text, at) } else { self.cluster(arg, text, at) }) {
             self.read.unknown.push(at);
@@ -146,13 +170,20 @@ impl Reading<'_> {
     fn cluster(&mut self, arg: &Arg, text: &str, at: usize) -> bool {
         let mut found = Vec::new();
         let mut before = String::from("-");
-        for letter in text.chars().skip(1) {
+        let mut letters = text.chars().skip(1).peekable();
+        while let Some(letter) = letters.next() {
             before.push(letter);
             let Some((option, flag)) = self.exact(&format!("-{letter}")) else {
                 return self.number(text, at);
             };
             if option.takes == Takes::Nothing {
                 found.push((option, flag, None));
+                continue;
+            }
+            if option.slot.detail == "digits" {
+                let digits: String = std::iter::from_fn(|| letters.next_if(char::is_ascii_digit)).collect();
+                before.push_str(&digits);
+                found.push((option, flag, (!digits.is_empty()).then(|| Arg::known(digits))));
                 continue;
             }
             let rest = arg.strip_prefix(&before).filter(|rest| rest.as_str() != Some(""));
@@ -258,6 +289,11 @@ impl Reading<'_> {
             self.read.options.push(Used { option, flag, value: None, clause, at });
             return;
         }
+        if option.slot.role == SlotRole::JoinedCode {
+            let text = (!self.rest().is_empty()).then(|| super::inner::joined(self.rest()));
+            self.at = self.argv.len();
+            return self.push(option, flag, text, at);
+        }
         let mut value = None;
         if option.takes == Takes::Value {
             value = self.argv.get(self.at).cloned();
@@ -271,6 +307,10 @@ impl Reading<'_> {
         if option.slot.role == SlotRole::Command && option.slot.detail != "operands" {
             self.ended = true;
             self.command_at = at;
+        }
+        if option.attributes.contains(&Attribute::Last) && !self.ended {
+            self.ended = true;
+            self.at += usize::from(self.rest().first().is_some_and(|arg| arg.as_str() == Some("--")));
         }
         self.read.options.push(Used { option, flag, value, clause: Vec::new(), at });
     }
