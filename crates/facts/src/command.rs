@@ -147,6 +147,7 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
         handler(read, argv, sink);
     }
     not_understood(read, argv, sink);
+    sink.knows_subcommand = false;
     (sink.cwd, sink.recursive, sink.force, sink.dry) = before;
 }
 
@@ -159,7 +160,9 @@ fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     for uncertain in read.uncertain.iter().filter_map(arg).filter(|arg| arg.splits()) {
         sink.opaque(Role::Operand, uncertain.why().unwrap_or_default(), &uncertain.written());
     }
-    if let Some(unknown) = read.unknown_subcommand.as_ref().and_then(arg) {
+    if let Some(unknown) = read.unknown_subcommand.as_ref().and_then(arg)
+        && !sink.knows_subcommand
+    {
         let why = unknown.why().unwrap_or(Why::Unsupported);
         sink.opaque(Role::Operand, why, &unknown.written());
     }

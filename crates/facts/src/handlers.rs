@@ -3,6 +3,7 @@
 use castellan_programs::{Arg, Invocation};
 
 mod git;
+pub(crate) mod manifest;
 
 use crate::sink::Sink;
 
@@ -20,6 +21,8 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("git_hub", git::hub),
     ("git_push", git::push),
     ("git_read", git::look),
+    ("npm_script", manifest::script),
+    ("npx", manifest::npx),
 ];
 
 /// The handler of this name.

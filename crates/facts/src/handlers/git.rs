@@ -21,11 +21,15 @@ pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     let Some(name) = read.unknown_subcommand.and_then(|at| argv.get(at)).and_then(Arg::as_str) else {
         return;
     };
-    match behind_alias(argv, sink) {
-        Alias::Command(words) => command::again(&words, sink),
+    let alias = behind_alias(argv, sink);
+    if let Alias::Command(words) = &alias {
+        command::again(words, sink);
+    }
+    sink.knows_subcommand = !matches!(alias, Alias::None);
+    match alias {
         Alias::Shell(text) => sink.opaque(Role::Code, Why::File, &text),
-        // The shell text was found with the command.
-        Alias::Given => {}
+        // The command's effects are there by now; shell text that was given was found with the command.
+        Alias::Command(_) | Alias::Given => {}
         Alias::None => sink.add(Effect {
             kind: EffectKind::Execute,
             target: Some(format!("git-{name}")),
