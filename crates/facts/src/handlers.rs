@@ -2,6 +2,7 @@
 
 use castellan_programs::{Arg, Invocation};
 
+mod build;
 mod git;
 pub(crate) mod manifest;
 
@@ -12,6 +13,8 @@ pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 
 /// Every handler, by the name that models use, in order.
 const HANDLERS: &[(&str, Handler)] = &[
+    ("cmake", build::cmake),
+    ("compiler", build::compiler),
     ("git", git::git),
     ("git_checkout", git::checkout),
     ("git_clone", git::clone),
@@ -21,6 +24,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("git_hub", git::hub),
     ("git_push", git::push),
     ("git_read", git::look),
+    ("make", build::make),
     ("npm_script", manifest::script),
     ("npx", manifest::npx),
 ];

@@ -10,11 +10,14 @@ mod names;
 /// Directories above the command's own in which a manifest is looked for. Projects nest a few deep.
 const PARENTS_MAX: usize = 8;
 
+/// Finds the names that a manifest declares.
+type Reader = fn(&str) -> Vec<String>;
+
 /// How the packages of one kind are named and declared.
 struct Manager {
     system: &'static str,
     /// Manifests that declare them, each with what reads it. Those of one directory count together.
-    manifests: &'static [(&'static str, fn(&str) -> Vec<String>)],
+    manifests: &'static [(&'static str, Reader)],
     /// What a specification names.
     name: fn(&str) -> String,
 }

@@ -111,7 +111,13 @@ pub(super) fn of_toml(text: &str) -> Vec<String> {
                 Value::Array(list) if is_section || declares => {
                     names.extend(list.iter().filter_map(Value::as_str).map(of_requirement));
                 }
-                _ => {}
+                Value::String(_)
+                | Value::Integer(_)
+                | Value::Float(_)
+                | Value::Boolean(_)
+                | Value::Datetime(_)
+                | Value::Array(_)
+                | Value::Table(_) => {}
             }
             // A list has the name of a group.
             if declares && !value.is_array() {
