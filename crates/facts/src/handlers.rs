@@ -4,6 +4,7 @@ use castellan_programs::{Arg, Invocation};
 
 mod build;
 mod git;
+mod github;
 pub(crate) mod manifest;
 
 use crate::sink::Sink;
@@ -15,6 +16,8 @@ pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 const HANDLERS: &[(&str, Handler)] = &[
     ("cmake", build::cmake),
     ("compiler", build::compiler),
+    ("gh", github::gh),
+    ("gh_api", github::api),
     ("git", git::git),
     ("git_checkout", git::checkout),
     ("git_clone", git::clone),
