@@ -157,14 +157,17 @@ fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     for unknown in read.unknown.iter().filter_map(arg) {
         sink.opaque(Role::Operand, Why::Flag, &unknown.written());
     }
+    // Where a subcommand decides what is done, one that is not known may do anything.
+    let decides = !read.program.subs.is_empty() && read.subcommand.is_empty();
+    let role = if decides { Role::Program } else { Role::Operand };
     for uncertain in read.uncertain.iter().filter_map(arg).filter(|arg| arg.splits()) {
-        sink.opaque(Role::Operand, uncertain.why().unwrap_or_default(), &uncertain.written());
+        sink.opaque(role, uncertain.why().unwrap_or_default(), &uncertain.written());
     }
     if let Some(unknown) = read.unknown_subcommand.as_ref().and_then(arg)
         && !sink.knows_subcommand
     {
-        let why = unknown.why().unwrap_or(Why::Unsupported);
-        sink.opaque(Role::Operand, why, &unknown.written());
+        let role = if unknown.as_str().is_none() { role } else { Role::Operand };
+        sink.opaque(role, unknown.why().unwrap_or(Why::Unsupported), &unknown.written());
     }
 }
 

@@ -58,3 +58,11 @@ fn arguments_are_read_as_the_program_would() {
         assert_eq!(dump(&invoke(program, &argv), &argv), expected.trim(), "{command}");
     }
 }
+
+#[test]
+fn what_may_be_options_does_not_hide_a_subcommand() {
+    let options = Arg::unknown(Why::Variable, "$X", true);
+    let argv = [Arg::known("git"), options, Arg::known("reset"), Arg::known("--hard")];
+    let read = invoke(find("git").unwrap(), &argv);
+    assert_eq!(dump(&read, &argv), "sub=reset; --hard; ??$X");
+}
