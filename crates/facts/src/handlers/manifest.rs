@@ -117,8 +117,11 @@ pub(crate) fn npx(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
 
 /// `yarn build`, `pnpm lint`: what is no subcommand is a script of the manifest, or a file for bun; a bare `yarn` installs.
 pub(crate) fn script(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    if !read.subcommand.is_empty() {
+        return;
+    }
     let Some(script) = read.unknown_subcommand.and_then(|at| argv.get(at)) else {
-        let is_bare = read.subcommand.is_empty() && read.operands.is_empty();
+        let is_bare = read.operands.is_empty();
         if is_bare && read.command.name() == "yarn" {
             sink.on(EffectKind::Install, "npm", "manifest", None);
         }
