@@ -154,7 +154,10 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
 /// Options that the model does not know, and arguments that may be options.
 fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let arg = |at: &usize| argv.get(*at);
-    for unknown in read.unknown.iter().filter_map(arg) {
+    // What comes after a subcommand that is another program's is that program's.
+    let foreign = read.unknown_subcommand.filter(|_| sink.knows_subcommand);
+    let own = read.unknown.iter().filter(|at| foreign.is_none_or(|foreign| **at < foreign));
+    for unknown in own.filter_map(arg) {
         sink.opaque(Role::Operand, Why::Flag, &unknown.written());
     }
     // Where a subcommand decides what is done, one that is not known may do anything.

@@ -3,6 +3,7 @@
 use castellan_programs::{Arg, Invocation};
 
 mod build;
+mod external;
 mod git;
 mod github;
 pub(crate) mod manifest;
@@ -16,7 +17,7 @@ pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 const HANDLERS: &[(&str, Handler)] = &[
     ("cmake", build::cmake),
     ("compiler", build::compiler),
-    ("gh", github::gh),
+    ("external", external::external),
     ("gh_api", github::api),
     ("git", git::git),
     ("git_checkout", git::checkout),

@@ -24,7 +24,7 @@ pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     if let Alias::Command(words) = &alias {
         command::again(words, sink);
     }
-    sink.knows_subcommand = !matches!(alias, Alias::None);
+    sink.knows_subcommand = true;
     match alias {
         Alias::Shell(text) => sink.opaque(Role::Code, Why::File, &text),
         // The command's effects are there by now; shell text that was given was found with the command.

@@ -1,16 +1,9 @@
-//! `gh`: what a request to the API does, by its method; and commands that are extensions or aliases.
+//! `gh` and `glab`: what a request to the API does, by its method.
 
-use castellan_event::{Effect, EffectKind, Role};
+use castellan_event::{EffectKind, Role};
 use castellan_programs::{Arg, Invocation};
 
 use crate::sink::Sink;
-
-/// A command that gh does not have is an alias or an extension: a program `gh-NAME`.
-pub(crate) fn gh(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
-    let unknown = read.unknown_subcommand.filter(|_| read.subcommand.is_empty());
-    let Some(name) = unknown.and_then(|at| argv.get(at)).and_then(Arg::as_str) else { return };
-    sink.add(Effect { kind: EffectKind::Execute, target: Some(format!("gh-{name}")), ..Effect::default() });
-}
 
 /// `gh api PATH`: GET asks, DELETE destroys, every other method changes. Fields make it a POST; a query of GraphQL is one, too.
 pub(crate) fn api(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {

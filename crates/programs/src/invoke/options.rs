@@ -48,7 +48,7 @@ impl Reading<'_> {
             | Style::Plain => {}
         }
         match look(arg) {
-            Look::Operand => false,
+            Look::Operand => self.plus(arg, at),
             Look::Uncertain => {
                 self.read.uncertain.push(at);
                 false
@@ -185,6 +185,16 @@ impl Reading<'_> {
         let name = if sign == Some('+') { "+#" } else { "-#" };
         let Some((option, flag)) = self.exact(name) else { return false };
         self.push(option, flag, Some(Arg::known(digits)), at);
+        true
+    }
+
+    /// `cargo +nightly build`: before the subcommand, for programs that have an option `+*`.
+    fn plus(&mut self, arg: &Arg, at: usize) -> bool {
+        let Some(value) = arg.strip_prefix("+").filter(|_| self.read.subcommand.is_empty()) else {
+            return false;
+        };
+        let Some((option, flag)) = self.exact("+*") else { return false };
+        self.push(option, flag, Some(value), at);
         true
     }
 
