@@ -150,21 +150,30 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
         handler(read, argv, sink);
     }
     not_understood(read, argv, sink);
+    sink.knows_subcommand = false;
     (sink.cwd, sink.recursive, sink.force, sink.dry) = before;
 }
 
 /// Options that the model does not know, and arguments that may be options.
 fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let arg = |at: &usize| argv.get(*at);
-    for unknown in read.unknown.iter().filter_map(arg) {
+    // What comes after a subcommand that is another program's is that program's.
+    let foreign = read.unknown_subcommand.filter(|_| sink.knows_subcommand);
+    let own = read.unknown.iter().filter(|at| foreign.is_none_or(|foreign| **at < foreign));
+    for unknown in own.filter_map(arg) {
         sink.opaque(Role::Operand, Why::Flag, &unknown.written());
     }
+    // Where a subcommand decides what is done, one that is not known may do anything.
+    let decides = !read.program.subs.is_empty() && read.subcommand.is_empty();
+    let role = if decides { Role::Program } else { Role::Operand };
     for uncertain in read.uncertain.iter().filter_map(arg).filter(|arg| arg.splits()) {
-        sink.opaque(Role::Operand, uncertain.why().unwrap_or_default(), &uncertain.written());
+        sink.opaque(role, uncertain.why().unwrap_or_default(), &uncertain.written());
     }
-    if let Some(unknown) = read.unknown_subcommand.as_ref().and_then(arg) {
-        let why = unknown.why().unwrap_or(Why::Unsupported);
-        sink.opaque(Role::Operand, why, &unknown.written());
+    if let Some(unknown) = read.unknown_subcommand.as_ref().and_then(arg)
+        && !sink.knows_subcommand
+    {
+        let role = if unknown.as_str().is_none() { role } else { Role::Operand };
+        sink.opaque(role, unknown.why().unwrap_or(Why::Unsupported), &unknown.written());
     }
 }
 

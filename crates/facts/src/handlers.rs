@@ -8,7 +8,11 @@ mod text;
 
 use castellan_programs::{Arg, Invocation};
 
+mod build;
+mod external;
 mod git;
+mod github;
+pub(crate) mod manifest;
 
 use crate::sink::Sink;
 
@@ -19,9 +23,13 @@ pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 const HANDLERS: &[(&str, Handler)] = &[
     ("access", access::access),
     ("awk", text::awk),
+    ("cmake", build::cmake),
+    ("compiler", build::compiler),
     ("compress", archive::compress),
     ("cpio", archive::cpio),
+    ("external", external::external),
     ("find", find::find),
+    ("gh_api", github::api),
     ("git", git::git),
     ("git_checkout", git::checkout),
     ("git_clone", git::clone),
@@ -33,6 +41,9 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("git_read", git::look),
     ("jq", text::jq),
     ("link", link::link),
+    ("make", build::make),
+    ("npm_script", manifest::script),
+    ("npx", manifest::npx),
     ("patch", text::patch),
     ("sed", text::sed),
     ("tar", archive::tar),

@@ -88,7 +88,8 @@ fn find(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>,
 /// The same path where its patterns hold slashes, as those of a search do (`**/*.pyc`): a search never leaves the directory
 /// that it begins in. `None` when there is nothing to split, and where a pattern might climb.
 fn at_slashes(raw: &Arg) -> Option<Arg> {
-    let is_search = |piece: &Piece| matches!(piece, Piece::Unknown { why: Why::Glob, written } if written.contains('/'));
+    let is_search =
+        |piece: &Piece| matches!(piece, Piece::Unknown { why: Why::Glob, written } if written.contains('/'));
     let climbs = |piece: &Piece| is_search(piece) && piece.written().contains("..");
     if !raw.pieces().iter().any(is_search) || raw.pieces().iter().any(climbs) {
         return None;

@@ -31,13 +31,27 @@ fn effect(row: &EffectRow, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
             Some(rest) => format!("{}/{rest}", sink.scene.places.home()),
             None => row.path.to_owned(),
         };
-        one(row, Some(&Arg::known(path)), true, sink);
+        on_path(row, &path, &targets, sink);
     } else if targets.is_empty() {
         one(row, None, false, sink);
     } else {
         for target in targets {
             one(row, Some(target), is_on_a_path(row.kind), sink);
         }
+    }
+}
+
+/// An effect on a path of the model's own; arguments say what it is done with there, such as the script of a manifest.
+fn on_path(row: &EffectRow, path: &str, targets: &[&Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let path = Arg::known(path);
+    if targets.is_empty() {
+        one(row, Some(&path), true, sink);
+    }
+    for target in targets {
+        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let target = Some(target.written().into_owned());
+        let (system, verb) = (text(row.system), text(row.verb));
+        sink.path_effect(Effect { kind: row.kind, system, verb, target, ..Effect::default() }, &path);
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) dry: bool,
     /// It runs on another machine or in a container: paths are not this machine's.
     pub(crate) remote: bool,
+    /// The program's handler knows what a subcommand is that the model does not know.
+    pub(crate) knows_subcommand: bool,
 }
 
 impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
@@ -43,6 +45,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             force: None,
             dry: false,
             remote: false,
+            knows_subcommand: false,
         }
     }
 

@@ -3,6 +3,7 @@
 use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
 use castellan_programs::{Arg, Does, Invocation, Piece, Slot, SlotRole, code};
 
+use crate::handlers;
 use crate::sink::Sink;
 use crate::url::{Host, Url};
 
@@ -54,7 +55,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         }
         SlotRole::RemoteRead => remote(EffectKind::Download, EffectKind::Read, arg, sink),
         SlotRole::RemoteWrite => remote(EffectKind::Upload, EffectKind::Write, arg, sink),
-        SlotRole::Package => sink.on(EffectKind::Install, slot.detail, "", Some(arg)),
+        SlotRole::Package => handlers::manifest::package(slot.detail, arg, sink),
         SlotRole::Process => sink.on(EffectKind::Signal, "", "", Some(arg)),
         // What runs in turn was found with the command; the rest changes nothing by itself, or is the handler's.
         SlotRole::Text

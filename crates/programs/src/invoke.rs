@@ -138,6 +138,10 @@ impl<'a> Reading<'a> {
         {
             return false;
         }
+        // Options, or nothing at all: the subcommand may come after it.
+        if arg.as_str().is_none() && arg.splits() {
+            return true;
+        }
         let sub = arg.as_str().and_then(|name| command.subs.iter().find(|sub| sub.names.contains(&name)));
         let Some(sub) = sub else {
             // Some take operands instead: `deno FILE`.

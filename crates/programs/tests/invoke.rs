@@ -77,3 +77,11 @@ fn what_a_long_search_finds_is_not_known() {
         [(Some(Why::Budget), true)]
     );
 }
+
+#[test]
+fn what_may_be_options_does_not_hide_a_subcommand() {
+    let options = Arg::unknown(Why::Variable, "$X", true);
+    let argv = [Arg::known("git"), options, Arg::known("reset"), Arg::known("--hard")];
+    let read = invoke(find("git").unwrap(), &argv);
+    assert_eq!(dump(&read, &argv), "sub=reset; --hard; ??$X");
+}

@@ -18,20 +18,28 @@ const ALIAS_STEPS_MAX: usize = 8;
 /// Every subcommand without a handler of its own, and what is none: an alias or a program `git-NAME`.
 pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     settings::given(read, sink);
-    let Some(name) = read.unknown_subcommand.and_then(|at| argv.get(at)).and_then(Arg::as_str) else {
-        return;
-    };
-    match behind_alias(argv, sink) {
-        Alias::Command(words) => command::again(&words, sink),
+    let unknown = own_unknown(read);
+    let Some(name) = unknown.and_then(|at| argv.get(at)).and_then(Arg::as_str) else { return };
+    let alias = behind_alias(argv, sink);
+    if let Alias::Command(words) = &alias {
+        command::again(words, sink);
+    }
+    sink.knows_subcommand = true;
+    match alias {
         Alias::Shell(text) => sink.opaque(Role::Code, Why::File, &text),
-        // The shell text was found with the command.
-        Alias::Given => {}
+        // The command's effects are there by now; shell text that was given was found with the command.
+        Alias::Command(_) | Alias::Given => {}
         Alias::None => sink.add(Effect {
             kind: EffectKind::Execute,
             target: Some(format!("git-{name}")),
             ..Effect::default()
         }),
     }
+}
+
+/// What stands for a subcommand of git itself, not of `git stash` or another.
+fn own_unknown(read: &Invocation) -> Option<usize> {
+    read.unknown_subcommand.filter(|_| read.subcommand.is_empty())
 }
 
 enum Alias {
@@ -49,7 +57,7 @@ fn behind_alias(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) -> Alias {
     let mut argv = argv.to_vec();
     for _ in 0..ALIAS_STEPS_MAX {
         let read = invoke(git, &argv);
-        let Some(at) = read.unknown_subcommand else { return Alias::Command(argv) };
+        let Some(at) = own_unknown(&read) else { return Alias::Command(argv) };
         let Some(name) = argv.get(at).and_then(Arg::as_str) else { return Alias::None };
         let given = format!("alias.{}=", name.to_ascii_lowercase());
         let values: Vec<&str> = read.values("-c").filter_map(Arg::as_str).collect();

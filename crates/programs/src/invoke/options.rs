@@ -60,7 +60,7 @@ impl Reading<'_> {
             return true;
         }
         match look(arg) {
-            Look::Operand => false,
+            Look::Operand => self.plus(arg, at),
             Look::Uncertain => {
                 self.read.uncertain.push(at);
                 false
@@ -117,7 +117,7 @@ impl Reading<'_> {
             && let Some((option, flag)) = self.exact(name).or_else(|| self.abbreviated(name, style))
         {
             let value = arg.strip_prefix(name).and_then(|rest| rest.strip_prefix("="));
-            self.push(option, flag, value, at);
+            self.with_value(option, flag, value, at);
             return true;
         }
         if let Some((option, flag)) = self.abbreviated(text, style) {
@@ -133,6 +133,24 @@ impl Reading<'_> {
             self.read.unknown.push(at);
         }
         true
+    }
+
+    /// `--name=value`. An option without a value may be told to be on or off: `--dry-run=false`.
+    fn with_value(&mut self, option: &'static Opt, flag: &'static str, value: Option<Arg>, at: usize) {
+        let calms = [Attribute::Dry, Attribute::Inert].iter().any(|one| option.attributes.contains(one));
+        match value.as_ref().map(Arg::as_str) {
+            Some(Some("false" | "no" | "off" | "0")) if option.takes == Takes::Nothing => {
+                self.read.options.retain(|used| !std::ptr::eq(used.option, option));
+            }
+            Some(text)
+                if option.takes == Takes::Nothing
+                    && calms
+                    && !matches!(text, Some("true" | "yes" | "on" | "1")) =>
+            {
+                self.read.unknown.push(at);
+            }
+            _ => self.push(option, flag, value, at),
+        }
     }
 
     /// `--no-force`: the option is as if it had not been given before.
@@ -152,7 +170,7 @@ impl Reading<'_> {
             && let Some((option, flag)) = self.exact(name)
         {
             let value = arg.strip_prefix(name).and_then(|rest| rest.strip_prefix("="));
-            self.push(option, flag, value, at);
+            self.with_value(option, flag, value, at);
         } else if let Some((short, _)) = split_short(prefix)
             && let Some((option, flag)) = self.exact(short)
             && option.takes != Takes::Nothing
@@ -220,6 +238,16 @@ impl Reading<'_> {
         let name = if sign == Some('+') { "+#" } else { "-#" };
         let Some((option, flag)) = self.exact(name) else { return false };
         self.push(option, flag, Some(Arg::known(digits)), at);
+        true
+    }
+
+    /// `cargo +nightly build`: before the subcommand, for programs that have an option `+*`.
+    fn plus(&mut self, arg: &Arg, at: usize) -> bool {
+        let Some(value) = arg.strip_prefix("+").filter(|_| self.read.subcommand.is_empty()) else {
+            return false;
+        };
+        let Some((option, flag)) = self.exact("+*") else { return false };
+        self.push(option, flag, Some(value), at);
         true
     }
 

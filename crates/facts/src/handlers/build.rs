@@ -1,0 +1,185 @@
+//! make's variables and targets, a compiler's inputs and outputs, and the small tools inside cmake.
+
+use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_programs::{Arg, Invocation};
+
+use crate::sink::Sink;
+
+/// Options of compilers and linkers whose value is the next argument; attached values need no list.
+const COMPILER_VALUES: &[&str] = &[
+    "-A",
+    "-B",
+    "-D",
+    "-I",
+    "-L",
+    "-MF",
+    "-MQ",
+    "-MT",
+    "-T",
+    "-U",
+    "-Xassembler",
+    "-Xclang",
+    "-Xlinker",
+    "-Xpreprocessor",
+    "-arch",
+    "-aux-info",
+    "-dumpbase",
+    "-dumpdir",
+    "-e",
+    "-framework",
+    "-h",
+    "-idirafter",
+    "-imacros",
+    "-imultilib",
+    "-include",
+    "-install_name",
+    "-iprefix",
+    "-iquote",
+    "-isysroot",
+    "-isystem",
+    "-iwithprefix",
+    "-l",
+    "-m",
+    "-mllvm",
+    "-o",
+    "-rpath",
+    "-soname",
+    "-specs",
+    "-target",
+    "-u",
+    "-wrapper",
+    "-x",
+    "-z",
+    "--param",
+    "--sysroot",
+    "--target",
+    "-plugin",
+];
+
+/// Options with which a compiler only tells something.
+const COMPILER_TELLS: &[&str] =
+    &["--help", "--version", "-dumpmachine", "-dumpversion", "-print-search-dirs", "-###", "-v"];
+
+/// Variables of a make whose value it runs.
+const TOOLS: &[&str] = &["AR", "AS", "CC", "CPP", "CXX", "FC", "LD", "LEX", "MAKE", "RM", "YACC"];
+
+/// `make target NAME=value`: the makefile's commands for a target run.
+pub(crate) fn make(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    for text in read.values("-E") {
+        sink.opaque(Role::Code, Why::Language, &text.written());
+    }
+    let mut targets = Vec::new();
+    for operand in &read.operands {
+        match operand.arg.prefix().split_once('=') {
+            Some((name, _)) => variable(name, &operand.arg, sink),
+            None => targets.push(&operand.arg),
+        }
+    }
+    if !targets.is_empty() {
+        targets.into_iter().for_each(|target| recipe(Some(target), read, sink));
+    } else {
+        recipe(None, read, sink);
+    }
+}
+
+fn recipe(target: Option<&Arg>, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
+    let text = |text: &str| Some(text.to_owned());
+    let target = target.map(|target| target.written().into_owned());
+    let (system, verb) = (text("make"), text("run"));
+    let effect = Effect { kind: EffectKind::Execute, system, verb, target, ..Effect::default() };
+    let file = read.values("-f").last().cloned().unwrap_or_else(|| Arg::known("Makefile"));
+    sink.path_effect(effect, &file);
+}
+
+fn variable(name: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    let name = name.trim_end_matches([':', '?', '+', '!']);
+    let value = arg.prefix().split_once('=').map(|(_, value)| value).unwrap_or_default();
+    let is_command = value.contains([' ', '/', '$', ';']) || arg.as_str().is_none();
+    if matches!(name, "SHELL" | ".SHELLFLAGS" | "MAKEFILES") || TOOLS.contains(&name) && is_command {
+        sink.opaque(Role::Code, arg.why().unwrap_or(Why::Unsupported), &arg.written());
+    }
+}
+
+/// `gcc -o out in.c`: compilers and linkers take hundreds of options in words of one dash; a few say what is written or run.
+pub(crate) fn compiler(_: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let has = |flag: &str| argv.iter().any(|arg| arg.as_str() == Some(flag));
+    let mut args = argv.iter().skip(1).peekable();
+    let (mut writes, mut inputs) = (false, 0);
+    if args.peek().is_none() || argv.len() == 2 && COMPILER_TELLS.iter().any(|flag| has(flag)) {
+        return;
+    }
+    while let Some(arg) = args.next() {
+        let begins = arg.prefix();
+        let next =
+            if COMPILER_VALUES.contains(&begins) && arg.as_str().is_some() { args.next() } else { None };
+        if let Some(file) = attached(arg, &["-o", "-MF"], next) {
+            writes |= !begins.starts_with("-MF");
+            sink.path(EffectKind::Write, &file);
+        } else if let Some(file) = attached(arg, &["-fplugin=", "-plugin", "-load="], next) {
+            sink.path(EffectKind::Execute, &file);
+        } else if begins == "-wrapper" {
+            sink.opaque(Role::Code, Why::Unsupported, &next.map(Arg::written).unwrap_or_default());
+        } else if let Some(file) = attached(arg, &["-include", "-imacros", "-specs=", "@", "-T"], next) {
+            sink.path(EffectKind::Read, &file);
+        } else if !begins.starts_with('-') {
+            inputs += 1;
+            sink.path(EffectKind::Read, arg);
+        }
+    }
+    if !writes && inputs > 0 && !has("-E") && !has("-fsyntax-only") {
+        let file = if has("-c") || has("-S") { "." } else { "a.out" };
+        sink.path(EffectKind::Write, &Arg::known(file));
+    }
+}
+
+/// The value of one of these options: the next argument, or what is attached.
+fn attached(arg: &Arg, flags: &[&str], next: Option<&Arg>) -> Option<Arg> {
+    let flag = flags.iter().find(|flag| arg.prefix().starts_with(**flag))?;
+    let value = arg.strip_prefix(flag)?;
+    match next {
+        Some(next) if value.as_str() == Some("") => Some(next.clone()),
+        Some(_) => None,
+        None => (value.as_str() != Some("")).then_some(value),
+    }
+}
+
+/// `cmake -E rm -rf x`: cmake's own file tools.
+pub(crate) fn cmake(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    if !read.given("-E") {
+        return;
+    }
+    let mut words =
+        argv.iter().skip_while(|arg| !matches!(arg.as_str(), Some("-E" | "--command-mode"))).skip(1);
+    let Some(tool) = words.next().and_then(Arg::as_str) else { return };
+    let files: Vec<&Arg> = words.filter(|arg| !arg.prefix().starts_with('-')).collect();
+    match tool {
+        "rm" | "remove" | "remove_directory" => {
+            if tool == "remove_directory"
+                || argv.iter().any(|arg| matches!(arg.as_str(), Some("-r" | "-rf" | "-R")))
+            {
+                sink.recursive = Some(true);
+            }
+            files.into_iter().for_each(|file| sink.path(EffectKind::Delete, file));
+        }
+        "copy"
+        | "copy_directory"
+        | "copy_if_different"
+        | "copy_directory_if_different"
+        | "rename"
+        | "create_symlink"
+        | "create_hardlink" => {
+            if let Some((into, from)) = files.split_last() {
+                from.iter().for_each(|file| sink.path(EffectKind::Read, file));
+                sink.path(EffectKind::Write, into);
+            }
+        }
+        "make_directory" | "touch" | "touch_nocreate" => {
+            files.into_iter().for_each(|file| sink.path(EffectKind::Write, file));
+        }
+        "cat" | "compare_files" | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" => {
+            files.into_iter().for_each(|file| sink.path(EffectKind::Read, file));
+        }
+        "env" | "time" | "chdir" | "tar" | "server" => sink.opaque(Role::Code, Why::Unsupported, tool),
+        _ => {}
+    }
+}

@@ -1,0 +1,157 @@
+//! Packages that are installed: whether the project's manifest declares them. A name that it does not declare may be anyone's.
+
+use castellan_event::{Answer, Effect, EffectKind, FileKind, Query};
+use castellan_programs::{Arg, Invocation};
+
+use crate::sink::Sink;
+
+mod names;
+
+/// Directories above the command's own in which a manifest is looked for. Projects nest a few deep.
+const PARENTS_MAX: usize = 8;
+
+/// Finds the names that a manifest declares.
+type Reader = fn(&str) -> Vec<String>;
+
+/// How the packages of one kind are named and declared.
+struct Manager {
+    system: &'static str,
+    /// Manifests that declare them, each with what reads it. Those of one directory count together.
+    manifests: &'static [(&'static str, Reader)],
+    /// What a specification names.
+    name: fn(&str) -> String,
+}
+
+const MANAGERS: &[Manager] = &[
+    Manager { system: "cargo", manifests: &[("Cargo.toml", names::of_toml)], name: names::before_at },
+    Manager { system: "composer", manifests: &[("composer.json", names::of_json)], name: names::of_composer },
+    Manager { system: "gem", manifests: &[("Gemfile", names::of_gemfile)], name: names::before_at },
+    Manager { system: "go", manifests: &[("go.mod", names::of_go_mod)], name: names::before_at },
+    Manager { system: "npm", manifests: &[("package.json", names::of_json)], name: names::before_at },
+    Manager {
+        system: "pip",
+        manifests: &[
+            ("Pipfile", names::of_toml),
+            ("pyproject.toml", names::of_toml),
+            ("requirements-dev.txt", names::of_requirements),
+            ("requirements.txt", names::of_requirements),
+        ],
+        name: names::of_requirement,
+    },
+];
+
+/// Adds the effects of installing a package. `detail`: the package manager, and after a colon what is known without a
+/// manifest (`npm:global`).
+pub(crate) fn package(detail: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    let (system, known) = detail.split_once(':').unwrap_or((detail, ""));
+    let manager = MANAGERS.iter().find(|manager| manager.system == system);
+    let verb = match (arg.as_str(), manager) {
+        (Some(text), _) if text.contains("://") || names::is_remote(text, system) => {
+            let url = Some(text.to_owned());
+            sink.add(Effect { kind: EffectKind::Download, url, ..Effect::default() });
+            "undeclared"
+        }
+        (Some(text), _) if names::is_local(text) => {
+            sink.path(EffectKind::Read, arg);
+            "local"
+        }
+        (_, None) if known.is_empty() => "system",
+        (_, _) if !known.is_empty() => known,
+        (Some(text), Some(manager)) if is_declared(text, manager, sink) => "declared",
+        (Some(_) | None, _) => "undeclared",
+    };
+    sink.on(EffectKind::Install, system, verb, Some(arg));
+}
+
+fn is_declared(spec: &str, manager: &Manager, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    let name = (manager.name)(spec);
+    let mut directory = sink.cwd.as_deref();
+    for _ in 0..=PARENTS_MAX {
+        let Some(here) = directory else { return false };
+        let mut is_project = false;
+        for (file, names) in manager.manifests {
+            let path = format!("{}/{file}", here.trim_end_matches('/'));
+            let answer = sink.scene.world.ask(Query::Contents { path });
+            let Some(Answer::Contents(Some(bytes))) = answer else { continue };
+            is_project = true;
+            let names = names(&String::from_utf8_lossy(&bytes));
+            // A module of Go holds many packages.
+            let holds = |one: &String| {
+                let rest = name.strip_prefix(one.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || manager.system == "go" && rest.starts_with('/'))
+            };
+            if names.iter().any(holds) {
+                return true;
+            }
+        }
+        if is_project {
+            return false;
+        }
+        directory = parent(here);
+    }
+    false
+}
+
+fn parent(directory: &str) -> Option<&str> {
+    let (above, name) = directory.rsplit_once('/')?;
+    (!name.is_empty()).then_some(if above.is_empty() { "/" } else { above })
+}
+
+/// `npx`, `npm exec`, `bunx`: runs a program of a package, which is fetched when the project has none of that name.
+pub(crate) fn npx(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let packages: Vec<&Arg> = read.values("--package").collect();
+    for package_name in &packages {
+        package("npm", package_name, sink);
+    }
+    let Some(program) = read.operands.first().map(|operand| &operand.arg) else { return };
+    if !packages.is_empty() {
+        return;
+    }
+    if let Some(path) = program.as_str().and_then(|name| own_program(name, sink)) {
+        let kind = EffectKind::Execute;
+        sink.path(kind, &Arg::known(path));
+    } else {
+        package("npm", program, sink);
+    }
+}
+
+/// `yarn build`, `pnpm lint`: what is no subcommand is a script of the manifest, or a file for bun; a bare `yarn` installs.
+pub(crate) fn script(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    if !read.subcommand.is_empty() {
+        return;
+    }
+    let Some(script) = read.unknown_subcommand.and_then(|at| argv.get(at)) else {
+        let is_bare = read.operands.is_empty();
+        if is_bare && read.command.name() == "yarn" {
+            sink.on(EffectKind::Install, "npm", "manifest", None);
+        }
+        return;
+    };
+    sink.knows_subcommand = script.as_str().is_some();
+    let is_file = script
+        .as_str()
+        .is_some_and(|text| text.contains('/') || text.contains(".ts") || text.contains(".js"));
+    if is_file {
+        sink.path(EffectKind::Execute, script);
+        return;
+    }
+    let target = Some(script.written().into_owned());
+    let (system, verb) = (Some("npm".to_owned()), Some("run".to_owned()));
+    let effect = Effect { kind: EffectKind::Execute, system, verb, target, ..Effect::default() };
+    sink.path_effect(effect, &Arg::known("package.json"));
+}
+
+/// The program in the project's own packages.
+fn own_program(name: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+    let mut directory = sink.cwd.clone();
+    for _ in 0..=PARENTS_MAX {
+        let here = directory?;
+        let path = format!("{}/node_modules/.bin/{name}", here.trim_end_matches('/'));
+        let kind = sink.scene.world.ask(Query::FileKind { path: path.clone() });
+        if matches!(kind, Some(Answer::FileKind(FileKind::File))) {
+            return Some(path);
+        }
+        directory = parent(&here).map(str::to_owned);
+    }
+    None
+}
