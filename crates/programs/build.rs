@@ -195,6 +195,7 @@ fn places(operands: &[String]) -> Result<String> {
 fn slot(text: &str) -> Result<String> {
     let (role, detail) = text.split_once(':').unwrap_or((text, ""));
     ensure!(role.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "`{text}` is no slot");
+    let detail = detail.replace("\\s", " ");
     Ok(format!("Slot {{ role: SlotRole::{}, detail: {detail:?} }}", pascal(role)))
 }
 
