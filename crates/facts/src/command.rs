@@ -16,6 +16,8 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     let mut effects = Vec::new();
     let mut sink = Sink::new(scene, &mut effects, Some(at), run.cwd.clone());
     sink.remote = !run.remote.is_empty();
+    sink.stdin = run.stdin.clone();
+    sink.piped = run.pipe_from.is_some();
     for wrapper in &run.wrappers {
         wrapper_effects(&wrapper.argv, &mut sink);
     }

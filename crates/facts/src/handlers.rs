@@ -2,13 +2,40 @@
 
 use castellan_programs::{Arg, Invocation};
 
+mod curl;
+mod database;
+mod httpie;
+mod mongo;
+mod netcat;
+mod openssl;
+mod redis;
+mod rsync;
+mod ssh;
+mod web;
+mod wget;
+
 use crate::sink::Sink;
 
 /// Adds what the program does besides what its model's tables say. The arguments are those that were read, the name first.
 pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 
 /// Every handler, by the name that models use, in order.
-const HANDLERS: &[(&str, Handler)] = &[];
+const HANDLERS: &[(&str, Handler)] = &[
+    ("curl", curl::curl),
+    ("httpie", httpie::httpie),
+    ("mongo", mongo::mongo),
+    ("netcat", netcat::netcat),
+    ("openssl", openssl::openssl),
+    ("redis", redis::redis),
+    ("rsync", rsync::rsync),
+    ("sftp", ssh::sftp),
+    ("socat", netcat::socat),
+    ("sql_address", database::address),
+    ("sql_client", database::client),
+    ("sql_file", database::file),
+    ("ssh", ssh::ssh),
+    ("wget", wget::wget),
+];
 
 /// The handler of this name.
 pub(crate) fn handler(name: &str) -> Option<Handler> {

@@ -8,6 +8,7 @@ mod analyse;
 mod command;
 mod environment;
 mod handlers;
+mod limits;
 mod names;
 mod overlay;
 mod path;
@@ -16,6 +17,7 @@ mod rows;
 mod scene;
 mod sink;
 mod slots;
+mod sql;
 
 use std::collections::BTreeSet;
 

@@ -3,6 +3,7 @@
 
 use castellan_event::{Effect, EffectKind, Role, Scope, Why};
 use castellan_programs::Arg;
+use castellan_shell::Stdin;
 
 use crate::path::{self, Located};
 use crate::scene::Scene;
@@ -22,6 +23,10 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) dry: bool,
     /// It runs on another machine or in a container: paths are not this machine's.
     pub(crate) remote: bool,
+    /// What the command reads from standard input.
+    pub(crate) stdin: Stdin,
+    /// Its standard input is another command's output.
+    pub(crate) piped: bool,
 }
 
 impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
@@ -31,7 +36,18 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         command: Option<usize>,
         cwd: Option<String>,
     ) -> Self {
-        Sink { scene, effects, command, cwd, recursive: None, force: None, dry: false, remote: false }
+        Sink {
+            scene,
+            effects,
+            command,
+            cwd,
+            recursive: None,
+            force: None,
+            dry: false,
+            remote: false,
+            stdin: Stdin::Inherited,
+            piped: false,
+        }
     }
 
     /// An effect that is on no path.
@@ -91,6 +107,12 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         if let Some(why) = why {
             self.opaque(role_of(kind, scope), why, &raw);
         }
+    }
+
+    /// Whether the command, as far as it was looked at, changes a system.
+    pub(crate) fn has_changed_a_system(&self) -> bool {
+        let changes = |effect: &Effect| matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy);
+        self.effects.iter().any(|effect| effect.command == self.command && changes(effect))
     }
 
     /// Where an argument leads, through links that this call has made.

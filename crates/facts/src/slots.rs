@@ -4,6 +4,7 @@ use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation, Piece, Slot, SlotRole};
 
 use crate::sink::Sink;
+use crate::sql;
 
 /// Adds the effects of every operand and option value.
 pub(crate) fn effects(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
@@ -48,6 +49,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::RemoteRead => remote(EffectKind::Download, EffectKind::Read, arg, sink),
         SlotRole::RemoteWrite => remote(EffectKind::Upload, EffectKind::Write, arg, sink),
         SlotRole::Package => sink.on(EffectKind::Install, slot.detail, "", Some(arg)),
+        SlotRole::Sql => sql::effects(slot.detail, arg, sink),
         SlotRole::Process => sink.on(EffectKind::Signal, "", "", Some(arg)),
         // What runs in turn was found with the command; the rest changes nothing by itself, or is the handler's.
         SlotRole::Text
@@ -61,7 +63,6 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         | SlotRole::Where
         | SlotRole::User
         | SlotRole::Service
-        | SlotRole::Sql
         | SlotRole::Special => {}
     }
 }
@@ -121,7 +122,10 @@ pub(crate) fn url(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
 }
 
 /// `[user@]host:path` is on another machine; without a colon before the first slash it is a local path.
-fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+pub(crate) fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    if arg.prefix().contains("://") {
+        return url(away, arg, sink);
+    }
     let head = arg.prefix().split('/').next().unwrap_or_default();
     match head.split_once(':') {
         Some((host, _)) if !host.is_empty() => {

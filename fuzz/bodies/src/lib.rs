@@ -7,22 +7,25 @@ mod frame;
 mod payload;
 mod rules;
 mod settings;
+mod sql;
 
 pub use evaluate::rules_evaluate;
 pub use frame::frame;
 pub use payload::payload;
 pub use rules::{rules_condition, rules_yaml};
 pub use settings::settings;
+pub use sql::sql;
 
 /// What a target does with its bytes.
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Body); 6] = [
+pub const TARGETS: [(&str, Body); 7] = [
     ("frame", frame),
     ("payload", payload),
     ("rules_condition", rules_condition),
     ("rules_evaluate", rules_evaluate),
     ("rules_yaml", rules_yaml),
     ("settings", settings),
+    ("sql", sql),
 ];
