@@ -2,9 +2,11 @@
 
 use castellan_programs::{Arg, Invocation};
 
+mod container;
 mod curl;
 mod database;
 mod httpie;
+mod kubernetes;
 mod mongo;
 mod netcat;
 mod openssl;
@@ -22,7 +24,11 @@ pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 /// Every handler, by the name that models use, in order.
 const HANDLERS: &[(&str, Handler)] = &[
     ("curl", curl::curl),
+    ("docker_build", container::build),
+    ("docker_run", container::run),
+    ("helm", kubernetes::helm),
     ("httpie", httpie::httpie),
+    ("kubectl", kubernetes::kubectl),
     ("mongo", mongo::mongo),
     ("netcat", netcat::netcat),
     ("openssl", openssl::openssl),
