@@ -27,6 +27,8 @@ struct Model {
     wrapper: Option<String>,
     #[serde(default)]
     builtin: bool,
+    #[serde(default)]
+    open: bool,
     /// Names of groups whose options it takes.
     #[serde(default, rename = "use")]
     uses: Vec<String>,
@@ -144,12 +146,13 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<St
     }
     flags.truncate(above);
     Ok(format!(
-        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, wrapper: {}, options: &[{options}], forms: &[{forms}], \
+        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, wrapper: {}, open: {}, options: &[{options}], forms: &[{forms}], \
          effects: &[{effects}], subs: &[{subs}], handler: {:?} }},\n",
         model.names,
         pascal(model.style.as_deref().unwrap_or("gnu")),
         model.builtin,
         model.wrapper.as_deref().map_or("None".to_owned(), |kind| format!("Some(Wrapper::{})", pascal(kind))),
+        model.open,
         model.handler,
     ))
 }

@@ -147,7 +147,8 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
 /// Options that the model does not know, and arguments that may be options.
 fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let arg = |at: &usize| argv.get(*at);
-    for unknown in read.unknown.iter().filter_map(arg) {
+    let is_open = read.program.open || read.command.open;
+    for unknown in read.unknown.iter().filter_map(arg).filter(|_| !is_open) {
         sink.opaque(Role::Operand, Why::Flag, &unknown.written());
     }
     for uncertain in read.uncertain.iter().filter_map(arg).filter(|arg| arg.splits()) {

@@ -2,6 +2,8 @@
 
 use castellan_programs::{Arg, Invocation};
 
+mod ansible;
+mod cloud;
 mod container;
 mod curl;
 mod database;
@@ -23,10 +25,13 @@ pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 
 /// Every handler, by the name that models use, in order.
 const HANDLERS: &[(&str, Handler)] = &[
+    ("ansible", ansible::ansible),
+    ("cloud", cloud::cloud),
     ("curl", curl::curl),
     ("docker_build", container::build),
     ("docker_run", container::run),
     ("helm", kubernetes::helm),
+    ("hosting", cloud::hosting),
     ("httpie", httpie::httpie),
     ("kubectl", kubernetes::kubectl),
     ("mongo", mongo::mongo),
@@ -34,6 +39,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("openssl", openssl::openssl),
     ("redis", redis::redis),
     ("rsync", rsync::rsync),
+    ("salt", ansible::salt),
     ("sftp", ssh::sftp),
     ("socat", netcat::socat),
     ("sql_address", database::address),

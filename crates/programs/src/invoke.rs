@@ -194,8 +194,14 @@ fn form(read: &Invocation) -> Option<&'static Form> {
 /// Values that take back what the option says.
 const NO: [&str; 9] = ["0", "F", "FALSE", "False", "f", "false", "never", "no", "none"];
 
-/// A value that is not known takes back what would make the invocation harmless.
+/// A value that is not known takes back what would make the invocation harmless. `--no-dry-run` takes back `--dry-run`,
+/// where both are spellings of one option.
 fn says(used: &Used, attribute: Attribute) -> bool {
+    let positive = used.flag.strip_prefix("--no-");
+    let is_among = |flag: &&str| flag.strip_prefix("--") == positive;
+    if positive.is_some() && used.option.flags.iter().any(is_among) {
+        return false;
+    }
     match used.value.as_ref().map(Arg::as_str) {
         None => true,
         Some(Some(value)) => !NO.contains(&value),

@@ -105,7 +105,7 @@ impl Group<'_> {
                 sink.on(EffectKind::Connect, "unix", "", Some(value));
             }
             "--connect-to" | "--resolve" => {
-                let host = value.prefix().splitn(4, ':').nth(2).unwrap_or_default();
+                let host = value.prefix().split(':').nth(2).unwrap_or_default();
                 if !host.is_empty() {
                     slots::host(EffectKind::Connect, &Arg::known(host), sink);
                 }

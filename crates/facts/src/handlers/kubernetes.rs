@@ -58,7 +58,7 @@ pub(super) fn kubectl(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, 
             .for_each(|user| sink.on(EffectKind::Elevate, "kubernetes", "impersonate", Some(user)));
     }
     let files = read.values("--filename").chain(read.values("--kustomize")).chain(read.values("--from-file"));
-    for file in files.filter_map(|file| (file.as_str() != Some("-")).then_some(file)) {
+    for file in files.filter(|file| file.as_str() != Some("-")) {
         let path = file.prefix().split_once('=').map_or(file.clone(), |(_, path)| Arg::known(path));
         if path.prefix().contains("://") {
             slots::url(EffectKind::Download, &path, sink);

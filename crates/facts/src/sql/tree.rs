@@ -141,9 +141,8 @@ fn is_constant(value: &Expr, depth: usize) -> bool {
 }
 
 fn is_false(value: &Value) -> bool {
-    match value {
-        Value::Boolean(truth) => !truth,
-        Value::Number(number, _) => number.to_string().trim_matches(['0', '.']).is_empty(),
-        other => matches!(other, Value::Null),
+    if let Value::Number(number, _) = value {
+        return number.trim_matches(['0', '.']).is_empty();
     }
+    matches!(value, Value::Boolean(false) | Value::Null)
 }
