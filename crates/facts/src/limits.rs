@@ -11,5 +11,9 @@ pub(crate) const SQL_TOKENS_MAX: usize = 2_000;
 /// time down to the end: the time doubles with each level.
 pub(crate) const SQL_DEPTH_MAX: usize = 12;
 
+/// Joins in a statement that the parser is given. One without a condition makes it call itself for the next, which nothing
+/// in it bounds; people write ten.
+pub(crate) const SQL_JOINS_MAX: usize = 40;
+
 /// Statements of one text that are looked at one by one.
 pub(crate) const SQL_STATEMENTS_MAX: usize = 200;

@@ -5,7 +5,7 @@ use castellan_fuzz_bodies::sql;
 const STACK_BYTES: usize = 1024 * 1024;
 
 /// What is repeated, and what closes it.
-const NESTS: [(&str, &str); 44] = [
+const NESTS: [(&str, &str); 46] = [
     ("(", ")"),
     ("((", "))"),
     ("(SELECT ", ")"),
@@ -47,6 +47,8 @@ const NESTS: [(&str, &str); 44] = [
     ("1 FROM (SELECT ", ") x"),
     ("* FROM ((", "))"),
     ("* FROM a JOIN (", ")"),
+    ("JOIN ", ""),
+    ("a JOIN ", ""),
     ("1 FROM a WHERE (", ")"),
     ("1 LIKE ", ""),
     ("CONVERT(", ", INT)"),

@@ -14,7 +14,7 @@ use sqlparser::parser::Parser;
 
 use super::System;
 use super::lex::Statement;
-use crate::limits::{SQL_DEPTH_MAX, SQL_TOKENS_MAX};
+use crate::limits::{SQL_DEPTH_MAX, SQL_JOINS_MAX, SQL_TOKENS_MAX};
 
 /// A change of rows, wherever it stands in the statement.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,7 +28,8 @@ pub(super) struct Change {
 
 /// The changes of rows in a statement; `None` when it could not be parsed.
 pub(super) fn changes(statement: &Statement, system: System) -> Option<Vec<Change>> {
-    if statement.tokens.len() > SQL_TOKENS_MAX || statement.depth > SQL_DEPTH_MAX {
+    let joins = statement.tokens.iter().filter(|token| token.is("JOIN") || token.is("APPLY")).count();
+    if statement.tokens.len() > SQL_TOKENS_MAX || statement.depth > SQL_DEPTH_MAX || joins > SQL_JOINS_MAX {
         return None;
     }
     let own: &dyn Dialect = match system {
