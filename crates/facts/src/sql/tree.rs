@@ -11,6 +11,7 @@ use sqlparser::dialect::{
     Dialect, DuckDbDialect, GenericDialect, MsSqlDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect,
 };
 use sqlparser::parser::Parser;
+use sqlparser::tokenizer::{Token, Tokenizer};
 
 use super::System;
 use super::lex::Statement;
@@ -28,8 +29,7 @@ pub(super) struct Change {
 
 /// The changes of rows in a statement; `None` when it could not be parsed.
 pub(super) fn changes(statement: &Statement, system: System) -> Option<Vec<Change>> {
-    let joins = statement.tokens.iter().filter(|token| token.is("JOIN") || token.is("APPLY")).count();
-    if statement.tokens.len() > SQL_TOKENS_MAX || statement.depth > SQL_DEPTH_MAX || joins > SQL_JOINS_MAX {
+    if statement.tokens.len() > SQL_TOKENS_MAX || statement.depth > SQL_DEPTH_MAX {
         return None;
     }
     let own: &dyn Dialect = match system {
@@ -48,13 +48,26 @@ pub(super) fn changes(statement: &Statement, system: System) -> Option<Vec<Chang
     Some(found)
 }
 
-/// A fault of the parser is a statement that could not be parsed.
+/// A fault of the parser is a statement that could not be parsed. The bounds are held against the parser's own tokens: what
+/// is a text to the client may not be one to this dialect.
 fn parse(text: &str, dialect: &dyn Dialect) -> Option<Vec<Parsed>> {
     let attempt = || {
+        let tokens = Tokenizer::new(dialect, text).tokenize_with_location().ok()?;
+        let words = tokens.iter().filter(|one| !matches!(one.token, Token::Whitespace(_))).count();
+        let joins = tokens.iter().filter(|one| is_join(&one.token)).count();
+        if words > SQL_TOKENS_MAX || joins > SQL_JOINS_MAX {
+            return None;
+        }
         let parser = Parser::new(dialect).with_recursion_limit(SQL_DEPTH_MAX * 2);
-        parser.try_with_sql(text).and_then(|mut parser| parser.parse_statements()).ok()
+        parser.with_tokens_with_locations(tokens).parse_statements().ok()
     };
     catch_unwind(AssertUnwindSafe(attempt)).ok().flatten()
+}
+
+fn is_join(token: &Token) -> bool {
+    matches!(token, Token::Word(word) if ["JOIN", "STRAIGHT_JOIN", "APPLY"]
+        .iter()
+        .any(|join| word.value.eq_ignore_ascii_case(join)))
 }
 
 fn of_statement(statement: &Parsed, depth: usize, found: &mut Vec<Change>) {
