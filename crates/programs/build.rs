@@ -32,6 +32,8 @@ struct Model {
     always: Vec<String>,
     #[serde(default)]
     dashed: bool,
+    #[serde(default)]
+    open: bool,
     /// Names of groups whose options it takes.
     #[serde(default, rename = "use")]
     uses: Vec<String>,
@@ -145,7 +147,7 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<St
     flags.truncate(above);
     let always: Vec<_> = model.always.iter().map(|word| format!("Attribute::{}", pascal(word))).collect();
     Ok(format!(
-        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, always: &[{}], dashed: {}, wrapper: {}, options: &[{options}], forms: &[{forms}], \
+        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, always: &[{}], dashed: {}, wrapper: {}, open: {}, options: &[{options}], forms: &[{forms}], \
          effects: &[{effects}], subs: &[{subs}], handler: {:?} }},\n",
         model.names,
         pascal(model.style.as_deref().unwrap_or("gnu")),
@@ -153,6 +155,7 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<St
         always.join(","),
         model.dashed,
         model.wrapper.as_deref().map_or("None".to_owned(), |kind| format!("Some(Wrapper::{})", pascal(kind))),
+        model.open,
         model.handler,
     ))
 }
@@ -205,6 +208,7 @@ fn row(operands: &[String]) -> Result<String> {
 fn slot(text: &str) -> Result<String> {
     let (role, detail) = text.split_once(':').unwrap_or((text, ""));
     ensure!(role.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "`{text}` is no slot");
+    let detail = detail.replace("\\s", " ");
     Ok(format!("Slot {{ role: SlotRole::{}, detail: {detail:?} }}", pascal(role)))
 }
 

@@ -16,6 +16,8 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     let mut effects = Vec::new();
     let mut sink = Sink::new(scene, &mut effects, Some(at), run.cwd.clone());
     sink.remote = !run.remote.is_empty();
+    sink.stdin = run.stdin.clone();
+    sink.piped = run.pipe_from.is_some();
     for wrapper in &run.wrappers {
         wrapper_effects(&wrapper.argv, &mut sink);
     }
@@ -157,10 +159,11 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
 /// Options that the model does not know, and arguments that may be options.
 fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let arg = |at: &usize| argv.get(*at);
+    let is_open = read.program.open || read.command.open;
     // What comes after a subcommand that is another program's is that program's.
     let foreign = read.unknown_subcommand.filter(|_| sink.knows_subcommand);
     let own = read.unknown.iter().filter(|at| foreign.is_none_or(|foreign| **at < foreign));
-    for unknown in own.filter_map(arg) {
+    for unknown in own.filter_map(arg).filter(|_| !is_open) {
         sink.opaque(Role::Operand, Why::Flag, &unknown.written());
     }
     // Where a subcommand decides what is done, one that is not known may do anything.

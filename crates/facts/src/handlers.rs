@@ -8,11 +8,26 @@ mod text;
 
 use castellan_programs::{Arg, Invocation};
 
+mod ansible;
 mod build;
+mod cloud;
+mod container;
+mod curl;
+mod database;
 mod external;
 mod git;
 mod github;
+mod httpie;
+mod kubernetes;
 pub(crate) mod manifest;
+mod mongo;
+mod netcat;
+mod openssl;
+mod redis;
+mod rsync;
+mod ssh;
+mod web;
+mod wget;
 
 use crate::sink::Sink;
 
@@ -22,11 +37,16 @@ pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 /// Every handler, by the name that models use, in order.
 const HANDLERS: &[(&str, Handler)] = &[
     ("access", access::access),
+    ("ansible", ansible::ansible),
     ("awk", text::awk),
+    ("cloud", cloud::cloud),
     ("cmake", build::cmake),
     ("compiler", build::compiler),
     ("compress", archive::compress),
     ("cpio", archive::cpio),
+    ("curl", curl::curl),
+    ("docker_build", container::build),
+    ("docker_run", container::run),
     ("external", external::external),
     ("find", find::find),
     ("gh_api", github::api),
@@ -39,15 +59,32 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("git_hub", git::hub),
     ("git_push", git::push),
     ("git_read", git::look),
+    ("helm", kubernetes::helm),
+    ("hosting", cloud::hosting),
+    ("httpie", httpie::httpie),
     ("jq", text::jq),
+    ("kubectl", kubernetes::kubectl),
     ("link", link::link),
     ("make", build::make),
+    ("mongo", mongo::mongo),
+    ("netcat", netcat::netcat),
     ("npm_script", manifest::script),
     ("npx", manifest::npx),
+    ("openssl", openssl::openssl),
     ("patch", text::patch),
+    ("redis", redis::redis),
+    ("rsync", rsync::rsync),
+    ("salt", ansible::salt),
     ("sed", text::sed),
+    ("sftp", ssh::sftp),
+    ("socat", netcat::socat),
+    ("sql_address", database::address),
+    ("sql_client", database::client),
+    ("sql_file", database::file),
+    ("ssh", ssh::ssh),
     ("tar", archive::tar),
     ("unpack", archive::unpack),
+    ("wget", wget::wget),
 ];
 
 /// The handler of this name.

@@ -3,6 +3,7 @@
 
 use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Recorder, Role, Scope, Why};
 use castellan_programs::Arg;
+use castellan_shell::Stdin;
 
 use crate::path::{self, Located, Places};
 use crate::scene::Scene;
@@ -26,6 +27,10 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) remote: bool,
     /// The program's handler knows what a subcommand is that the model does not know.
     pub(crate) knows_subcommand: bool,
+    /// What the command reads from standard input.
+    pub(crate) stdin: Stdin,
+    /// Its standard input is another command's output.
+    pub(crate) piped: bool,
 }
 
 impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
@@ -46,6 +51,8 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             dry: false,
             remote: false,
             knows_subcommand: false,
+            stdin: Stdin::Inherited,
+            piped: false,
         }
     }
 
@@ -129,6 +136,12 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         let (path, path_raw) = (located.path.clone(), Some(located.raw.clone()));
         let verb = Some("fifo".to_owned());
         self.push(Effect { kind: EffectKind::Inject, verb, path, path_raw, ..Effect::default() });
+    }
+
+    /// Whether the command, as far as it was looked at, changes a system.
+    pub(crate) fn has_changed_a_system(&self) -> bool {
+        let changes = |effect: &Effect| matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy);
+        self.effects.iter().any(|effect| effect.command == self.command && changes(effect))
     }
 
     /// Where an argument leads, through links that this call has made.

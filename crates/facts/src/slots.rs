@@ -5,6 +5,7 @@ use castellan_programs::{Arg, Does, Invocation, Piece, Slot, SlotRole, code};
 
 use crate::handlers;
 use crate::sink::Sink;
+use crate::sql;
 use crate::url::{Host, Url};
 
 /// Adds the effects of every operand and option value.
@@ -56,6 +57,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::RemoteRead => remote(EffectKind::Download, EffectKind::Read, arg, sink),
         SlotRole::RemoteWrite => remote(EffectKind::Upload, EffectKind::Write, arg, sink),
         SlotRole::Package => handlers::manifest::package(slot.detail, arg, sink),
+        SlotRole::Sql => sql::effects(slot.detail, arg, sink),
         SlotRole::Process => sink.on(EffectKind::Signal, "", "", Some(arg)),
         // What runs in turn was found with the command; the rest changes nothing by itself, or is the handler's.
         SlotRole::Text
@@ -69,7 +71,6 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         | SlotRole::Where
         | SlotRole::User
         | SlotRole::Service
-        | SlotRole::Sql
         | SlotRole::Special => {}
     }
 }
@@ -189,6 +190,9 @@ pub(crate) fn url(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
 
 /// `[user@]host:path` is on another machine; without a colon before the first slash it is a local path.
 pub(crate) fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    if arg.prefix().contains("://") {
+        return url(away, arg, sink);
+    }
     let head = arg.prefix().split('/').next().unwrap_or_default();
     match head.split_once(':') {
         Some((host, _)) if !host.is_empty() => {

@@ -227,6 +227,24 @@ fn form(read: &Invocation) -> Option<&'static Form> {
     read.command.forms.iter().find(|form| read.holds(form.when))
 }
 
+/// Values that take back what the option says.
+const NO: [&str; 9] = ["0", "F", "FALSE", "False", "f", "false", "never", "no", "none"];
+
+/// A value that is not known takes back what would make the invocation harmless. `--no-dry-run` takes back `--dry-run`,
+/// where both are spellings of one option.
+fn says(used: &Used, attribute: Attribute) -> bool {
+    let positive = used.flag.strip_prefix("--no-");
+    let is_among = |flag: &&str| flag.strip_prefix("--") == positive;
+    if positive.is_some() && used.option.flags.iter().any(is_among) {
+        return false;
+    }
+    match used.value.as_ref().map(Arg::as_str) {
+        None => true,
+        Some(Some(value)) => !NO.contains(&value),
+        Some(None) => matches!(attribute, Attribute::Recursive | Attribute::Force),
+    }
+}
+
 fn is_assignment(arg: &Arg) -> bool {
     let Some((name, _)) = arg.prefix().split_once('=') else { return false };
     let mut letters = name.chars();
@@ -246,10 +264,15 @@ impl Invocation {
         used.filter_map(|used| used.value.as_ref())
     }
 
-    /// Whether an option that was given says so.
+    /// Whether an option that was given says so. Given several times, the last time counts; `--dry-run=none` and
+    /// `--force=false` take it back.
     pub fn is(&self, attribute: Attribute) -> bool {
+        let saying = || self.options.iter().filter(|used| used.option.attributes.contains(&attribute));
         self.command.always.contains(&attribute)
-            || self.options.iter().any(|used| used.option.attributes.contains(&attribute))
+            || saying().any(|one| {
+                let last = saying().rfind(|used| std::ptr::eq(used.option, one.option));
+                last.is_some_and(|last| says(last, attribute))
+            })
     }
 
     /// Whether the program is a wrapper that is there to run another command.

@@ -18,6 +18,8 @@ pub struct Program {
     pub dashed: bool,
     /// It is there to run another command that it is given; `None` for every other program.
     pub wrapper: Option<Wrapper>,
+    /// It has more options than the model lists, and what they are called does not matter.
+    pub open: bool,
     /// Its options.
     pub options: &'static [Opt],
     /// What its operands are, in order; the first form whose condition holds.

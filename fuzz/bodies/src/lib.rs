@@ -9,6 +9,7 @@ mod payload;
 mod rules;
 mod settings;
 mod shell;
+mod sql;
 mod url;
 
 pub use evaluate::rules_evaluate;
@@ -18,13 +19,14 @@ pub use payload::payload;
 pub use rules::{rules_condition, rules_yaml};
 pub use settings::settings;
 pub use shell::shell_parse;
+pub use sql::sql;
 pub use url::url;
 
 /// What a target does with its bytes.
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Body); 9] = [
+pub const TARGETS: [(&str, Body); 10] = [
     ("frame", frame),
     ("path", path),
     ("payload", payload),
@@ -33,5 +35,6 @@ pub const TARGETS: [(&str, Body); 9] = [
     ("rules_yaml", rules_yaml),
     ("settings", settings),
     ("shell_parse", shell_parse),
+    ("sql", sql),
     ("url", url),
 ];

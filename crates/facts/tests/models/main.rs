@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The command is split at blanks, with quotes as in a shell; `$X` is a value that is not known, a `*` outside quotes a
-//! pattern. It runs in the workspace `/w`, paths below it are written without it; the home is `/home/u`. An effect is its
+//! pattern. At its end may stand what it reads: `<<< TEXT`, `< FILE`, or `|` for another command's output. It runs in the workspace `/w`, paths below it are written without it; the home is `/home/u`. An effect is its
 //! kind, then its path, then what else it says; its scope only where that is not `workspace`.
 #![cfg(test)]
 
@@ -85,8 +85,11 @@ fn check_file(name: &str, text: &str, wrong: &mut String) {
 }
 
 fn facts(command: &str) -> Facts {
+    let mut argv = split(command);
+    let stdin = stdin(&mut argv);
     let run = Run {
-        argv: split(command),
+        pipe_from: argv.pop_if(|last| last.as_str() == Some("|")).map(|_| 0),
+        argv,
         env: Vec::new(),
         redirects: Vec::new(),
         wrappers: Vec::new(),
@@ -95,13 +98,24 @@ fn facts(command: &str) -> Facts {
         line: command.to_owned(),
         cwd: Some("/w".to_owned()),
         remote: Vec::new(),
-        pipe_from: None,
-        stdin: Stdin::Inherited,
+        stdin,
         background: false,
     };
     let found = Found { items: vec![Item::Command(run)] };
     let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
     effects_of(&found, &call(command), &setting, &mut Recorder::new(&Table))
+}
+
+/// Takes off what the command reads.
+fn stdin(argv: &mut Vec<Arg>) -> Stdin {
+    let before = argv.len().checked_sub(2).and_then(|at| argv[at].as_str().map(str::to_owned));
+    let is_file = before.as_deref() == Some("<");
+    if !is_file && before.as_deref() != Some("<<<") {
+        return Stdin::Inherited;
+    }
+    let what = argv.pop().unwrap();
+    argv.pop();
+    if is_file { Stdin::File(what) } else { Stdin::Text(what) }
 }
 
 fn call(command: &str) -> Call {

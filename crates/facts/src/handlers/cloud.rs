@@ -1,0 +1,328 @@
+//! Clients of clouds and of hosting services: what a command does by its words. Source: the naming rules of AWS, gcloud and az,
+//! which nearly all others follow.
+
+use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_programs::{Arg, Invocation};
+
+use crate::command::base_name;
+use crate::sink::Sink;
+use crate::slots;
+
+use EffectKind::{Destroy, Elevate, Mutate, Publish, Query};
+
+/// Programs, and the system that their effects name; any other is named after itself.
+const SYSTEMS: &[(&str, &str)] = &[
+    ("awslocal", "aws"),
+    ("az", "azure"),
+    ("azcopy", "azure"),
+    ("b2", "b2"),
+    ("doctl", "digitalocean"),
+    ("flyctl", "fly"),
+    ("gcloud", "gcp"),
+    ("gsutil", "gcp"),
+    ("hcloud", "hetzner"),
+    ("ibmcloud", "ibm"),
+    ("linode-cli", "linode"),
+    ("mc", "s3"),
+    ("s3cmd", "s3"),
+    ("s5cmd", "s3"),
+];
+
+/// Words that say what is done, alone or before a dash (`delete-stack`), in order.
+const BEFORE_DASH: &[(&str, EffectKind)] = &[
+    ("check", Query),
+    ("decode", Query),
+    ("delete", Destroy),
+    ("deregister", Destroy),
+    ("describe", Query),
+    ("destroy", Destroy),
+    ("discover", Query),
+    ("estimate", Query),
+    ("filter", Query),
+    ("get", Query),
+    ("head", Query),
+    ("list", Query),
+    ("lookup", Query),
+    ("preview", Query),
+    ("print", Query),
+    ("purge", Destroy),
+    ("read", Query),
+    ("remove", Destroy),
+    ("search", Query),
+    ("select", Query),
+    ("show", Query),
+    ("tail", Query),
+    ("terminate", Destroy),
+    ("validate", Query),
+    ("view", Query),
+    ("wait", Query),
+    ("wipe", Destroy),
+];
+
+/// Words that say it only when they stand alone, or in `apps:destroy`, in order.
+const ALONE: &[(&str, EffectKind)] = &[
+    ("add", Mutate),
+    ("apply", Mutate),
+    ("assume-role", Elevate),
+    ("batch-delete-image", Destroy),
+    ("batch-get-item", Query),
+    ("cancel", Mutate),
+    ("cat", Query),
+    ("clean", Destroy),
+    ("cleanup", Destroy),
+    ("clear", Destroy),
+    ("create", Mutate),
+    ("deploy", Publish),
+    ("diff", Query),
+    ("disable", Mutate),
+    ("down", Destroy),
+    ("drop", Destroy),
+    ("du", Query),
+    ("edit", Mutate),
+    ("enable", Mutate),
+    ("execute", Mutate),
+    ("find", Query),
+    ("import", Mutate),
+    ("info", Query),
+    ("inspect", Query),
+    ("invoke", Mutate),
+    ("logs", Query),
+    ("ls", Query),
+    ("nuke", Destroy),
+    ("presign", Publish),
+    ("promote", Publish),
+    ("publish", Publish),
+    ("pull", Query),
+    ("push", Mutate),
+    ("put", Mutate),
+    ("query", Query),
+    ("rb", Destroy),
+    ("reset", Destroy),
+    ("restart", Mutate),
+    ("restore", Mutate),
+    ("rm", Destroy),
+    ("rollback", Mutate),
+    ("scale", Mutate),
+    ("scan", Query),
+    ("schedule-key-deletion", Destroy),
+    ("set", Mutate),
+    ("signurl", Publish),
+    ("start", Mutate),
+    ("stat", Query),
+    ("status", Query),
+    ("stop", Mutate),
+    ("unset", Mutate),
+    ("up", Mutate),
+    ("update", Mutate),
+    ("upgrade", Mutate),
+    ("whoami", Query),
+];
+
+/// Words of a command before its verb: services and groups of them.
+const WORDS_MAX: usize = 6;
+
+/// Targets that are named in effects.
+const TARGETS_MAX: usize = 20;
+
+/// Adds what the command does.
+pub(super) fn cloud(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    local_files(argv, sink);
+    let called = argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
+    let program = if read.program.names.contains(&called) { called } else { read.program.name() };
+    let system = SYSTEMS.iter().find(|(name, _)| *name == program).map_or(program, |(_, system)| system);
+    let args: Vec<&Arg> = read.operands.iter().map(|operand| &operand.arg).collect();
+    let words: Vec<&str> = args
+        .iter()
+        .take(WORDS_MAX)
+        .map_while(|arg| arg.as_str())
+        .take_while(|word| !word.contains('/'))
+        .collect();
+    if words.contains(&"help") || words.first() == Some(&"version") {
+        return;
+    }
+    if transfer(read, system, &args, &words, sink) || session(system, &args, &words, sink) {
+        return;
+    }
+    if words.first() == Some(&"configure") {
+        return configure(&words, sink);
+    }
+    let is_pair = matches!(system, "aws");
+    let verbs = words.iter().enumerate().skip(usize::from(is_pair)).take(if is_pair { 1 } else { WORDS_MAX });
+    let found = verbs.clone().find_map(|(at, word)| Some((at, kind_of(word)?)));
+    let Some(last) = words.len().checked_sub(1) else {
+        args.first().into_iter().for_each(|arg| {
+            sink.opaque(Role::Target, arg.why().unwrap_or_default(), &arg.written());
+        });
+        return;
+    };
+    // Of a command that is not known at all the words are its name, as far as they look like it.
+    let (at, kind) = found.unwrap_or((if is_pair { last.min(1) } else { last }, Mutate));
+    if is_pair && args.len() > 1 && words.len() < 2 {
+        sink.opaque(Role::Target, Why::Dynamic, &args.get(1).map(|arg| arg.written()).unwrap_or_default());
+    }
+    let named = words.get(usize::from(is_pair)..=at).unwrap_or_default();
+    let verb = if named.is_empty() { words.join(" ") } else { named.join(" ") };
+    let targets = args.get(at + 1..).unwrap_or_default();
+    if verb == "get-object" {
+        targets.last().into_iter().for_each(|file| sink.path(EffectKind::Write, file));
+    }
+    if targets.is_empty() {
+        let named = ["--name", "--key", "--ids", "--bucket"].iter().find_map(|flag| read.values(flag).last());
+        return sink.on(kind, system, &verb, named);
+    }
+    for target in targets.iter().take(TARGETS_MAX) {
+        sink.on(kind, system, &verb, Some(target));
+    }
+}
+
+/// Programs that deploy when they are given no command, or a directory.
+const DEPLOYS: &[&str] = &["gh-pages", "now", "surge", "vc", "vercel"];
+
+/// Adds what a hosting service's client does: as [`cloud`], and a deployment without a word for it.
+pub(super) fn hosting(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let called = argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
+    let first = read.operands.first().map(|operand| operand.arg.written().into_owned());
+    let is_directory = first.as_deref().is_none_or(|first| first.starts_with(['.', '/']));
+    if DEPLOYS.contains(&called) && is_directory {
+        return sink.on(Publish, called, "deploy", read.operands.first().map(|operand| &operand.arg));
+    }
+    cloud(read, argv, sink);
+}
+
+fn kind_of(word: &str) -> Option<EffectKind> {
+    let alone = |word: &str| find(ALONE, word).or_else(|| find(BEFORE_DASH, word));
+    alone(word)
+        .or_else(|| find(BEFORE_DASH, word.split('-').next().unwrap_or_default()))
+        .or_else(|| word.split(':').skip(1).find_map(alone))
+        .or_else(|| find(BEFORE_DASH, word.rsplit('-').next().unwrap_or_default()))
+}
+
+fn find(table: &[(&str, EffectKind)], word: &str) -> Option<EffectKind> {
+    let at = table.binary_search_by_key(&word, |(name, _)| name).ok()?;
+    table.get(at).map(|(_, kind)| *kind)
+}
+
+/// `file://policy.json`, `fileb://code.zip`: files whose content is sent.
+fn local_files(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    for arg in argv.iter().skip(1) {
+        let file = arg.strip_prefix("file://").or_else(|| arg.strip_prefix("fileb://"));
+        let file = file.or_else(|| {
+            let (name, _) = arg.prefix().split_once("=file")?;
+            let value = arg.strip_prefix(name)?.strip_prefix("=")?;
+            value.strip_prefix("file://").or_else(|| value.strip_prefix("fileb://"))
+        });
+        if let Some(file) = file {
+            sink.path(EffectKind::Read, &file);
+            sink.path(EffectKind::Upload, &file);
+        }
+    }
+}
+
+fn is_remote(arg: &Arg) -> bool {
+    ["s3://", "gs://", "https://", "b2://", "http://"].iter().any(|scheme| arg.prefix().starts_with(scheme))
+}
+
+/// Copies between this machine and a store: `s3 cp`, `storage rsync`, `gsutil mv`. False when it is none.
+fn transfer(
+    read: &Invocation,
+    system: &str,
+    args: &[&Arg],
+    words: &[&str],
+    sink: &mut Sink<'_, '_, '_, '_>,
+) -> bool {
+    let skip = usize::from(matches!(words.first(), Some(&"s3" | &"storage")));
+    let Some(verb @ ("cp" | "copy" | "mv" | "sync" | "rsync" | "put" | "mirror")) = words.get(skip).copied()
+    else {
+        return false;
+    };
+    let Some((last, sources)) = args.get(skip + 1..).and_then(|rest| rest.split_last()) else { return false };
+    if sources.is_empty() || !is_remote(last) && !sources.iter().any(|source| is_remote(source)) {
+        return false;
+    }
+    let removes = [
+        "--delete",
+        "-d",
+        "--delete-unmatched-destination-objects",
+        "--delete-removed",
+        "--delete-destination",
+    ];
+    let removes = matches!(verb, "sync" | "rsync" | "mirror")
+        && removes.iter().any(|flag| read.given(flag))
+        && !read.values("--delete-destination").any(|value| value.as_str() == Some("false"));
+    for source in sources.iter().take(TARGETS_MAX) {
+        match (is_remote(source), is_remote(last)) {
+            (false, true) if source.as_str() != Some("-") => {
+                sink.path(EffectKind::Read, source);
+                let url = Some(last.written().into_owned());
+                sink.path_effect(Effect { kind: EffectKind::Upload, url, ..Effect::default() }, source);
+            }
+            (false, _) => slots::url(EffectKind::Upload, last, sink),
+            (true, false) => slots::url(EffectKind::Download, source, sink),
+            (true, true) => sink.on(Mutate, system, verb, Some(last)),
+        }
+        if verb == "mv" && is_remote(source) {
+            sink.on(Destroy, system, verb, Some(source));
+        } else if verb == "mv" {
+            sink.path(EffectKind::Delete, source);
+        }
+    }
+    if !is_remote(last) && last.as_str() != Some("-") {
+        sink.path(EffectKind::Write, last);
+        if removes {
+            sink.path(EffectKind::Delete, last);
+        }
+    } else if removes {
+        sink.on(Destroy, system, verb, Some(last));
+    }
+    true
+}
+
+/// Shells and commands on the cloud's machines. False when it is none.
+fn session(system: &str, args: &[&Arg], words: &[&str], sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    match words {
+        ["ssm", "send-command", ..] => {
+            sink.on(Mutate, system, "send-command", None);
+            sink.opaque(Role::Code, Why::Unsupported, "");
+        }
+        ["ssm", "start-session", ..] | ["cloud-shell", "ssh", ..] => {
+            sink.on(EffectKind::Interactive, system, "session", args.get(2).copied());
+        }
+        ["vm", "run-command", "invoke", ..] => {
+            sink.on(Mutate, system, "vm run-command invoke", None);
+            sink.opaque(Role::Code, Why::Unsupported, "");
+        }
+        ["compute", "ssh", ..] | ["ssh", ..] | ["compute", "connect-to-serial-port", ..] => {
+            let at = if words.first() == Some(&"compute") { 2 } else { 1 };
+            let host = args.get(at).copied();
+            host.into_iter().for_each(|host| slots::host(EffectKind::Connect, host, sink));
+        }
+        ["compute", "scp", ..] => {
+            let Some((last, sources)) = args.get(2..).and_then(|rest| rest.split_last()) else {
+                return false;
+            };
+            sources.iter().for_each(|one| slots::remote(EffectKind::Download, EffectKind::Read, one, sink));
+            slots::remote(EffectKind::Upload, EffectKind::Write, last, sink);
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// `aws configure`
+fn configure(words: &[&str], sink: &mut Sink<'_, '_, '_, '_>) {
+    let file = Arg::known(format!("{}/.aws/credentials", sink.scene.places.home()));
+    let asks = matches!(words.get(1), Some(&"get" | &"list" | &"list-profiles" | &"export-credentials"));
+    sink.path(if asks { EffectKind::Read } else { EffectKind::Write }, &file);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_in_order() {
+        for table in [ALONE, BEFORE_DASH] {
+            assert!(table.is_sorted_by_key(|(name, _)| name));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! `nc` and `socat`: what goes over a connection, and programs that the other side talks to. Sources: the manuals of ncat 7.9,
+//! OpenBSD netcat and socat 1.8.
+
+use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_programs::{Arg, Invocation};
+use castellan_shell::Stdin;
+
+use crate::sink::Sink;
+use crate::slots;
+
+/// What `nc` sends, and that its program obeys the other side.
+pub(super) fn netcat(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    if ["--exec", "--sh-exec", "--lua-exec"].iter().any(|flag| read.given(flag)) {
+        sink.opaque(Role::Code, Why::Network, "");
+    }
+    if !read.given("-z") {
+        let host = read.operands.first().filter(|_| !read.given("-l"));
+        sent(host.map(|host| host.arg.written().into_owned()), sink);
+    }
+}
+
+/// Standard input goes to the other side.
+pub(super) fn sent(host: Option<String>, sink: &mut Sink<'_, '_, '_, '_>) {
+    let effect = Effect { kind: EffectKind::Upload, host, ..Effect::default() };
+    match sink.stdin.clone() {
+        Stdin::File(file) => sink.path_effect(effect, &file),
+        Stdin::Text(_) => sink.add(effect),
+        Stdin::Inherited if sink.piped => sink.add(effect),
+        Stdin::Inherited => {}
+    }
+}
+
+/// What an address of `socat` is.
+#[derive(Clone, Copy)]
+enum Kind {
+    Connect,
+    Listen,
+    Run,
+    Write,
+    Read,
+    Unix,
+}
+
+/// Address types by what they begin with, longer ones first.
+const ADDRESSES: &[(&str, Kind)] = &[
+    ("abstract-listen:", Kind::Listen),
+    ("create:", Kind::Write),
+    ("creat:", Kind::Write),
+    ("exec:", Kind::Run),
+    ("file:", Kind::Write),
+    ("gopen:", Kind::Write),
+    ("open:", Kind::Write),
+    ("openssl-listen:", Kind::Listen),
+    ("ssl-l:", Kind::Listen),
+    ("shell:", Kind::Run),
+    ("system:", Kind::Run),
+    ("tcp-l:", Kind::Listen),
+    ("tcp-listen:", Kind::Listen),
+    ("tcp4-listen:", Kind::Listen),
+    ("tcp6-listen:", Kind::Listen),
+    ("udp-l:", Kind::Listen),
+    ("udp-listen:", Kind::Listen),
+    ("udp-recv:", Kind::Listen),
+    ("udp-recvfrom:", Kind::Listen),
+    ("udp4-listen:", Kind::Listen),
+    ("udp6-listen:", Kind::Listen),
+    ("unix-listen:", Kind::Listen),
+    ("vsock-listen:", Kind::Listen),
+    ("abstract-connect:", Kind::Unix),
+    ("unix-client:", Kind::Unix),
+    ("unix-connect:", Kind::Unix),
+    ("unix:", Kind::Unix),
+    ("openssl-connect:", Kind::Connect),
+    ("openssl:", Kind::Connect),
+    ("proxy:", Kind::Connect),
+    ("socks4:", Kind::Connect),
+    ("socks4a:", Kind::Connect),
+    ("socks5:", Kind::Connect),
+    ("ssl:", Kind::Connect),
+    ("tcp-connect:", Kind::Connect),
+    ("tcp:", Kind::Connect),
+    ("tcp4:", Kind::Connect),
+    ("tcp6:", Kind::Connect),
+    ("udp-connect:", Kind::Connect),
+    ("udp-sendto:", Kind::Connect),
+    ("udp:", Kind::Connect),
+    ("udp4:", Kind::Connect),
+    ("udp6:", Kind::Connect),
+    ("vsock-connect:", Kind::Connect),
+    ("pipe:", Kind::Read),
+];
+
+/// What each address of `socat` is: connections, files, programs.
+pub(super) fn socat(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let (mut runs, mut is_remote, mut host) = (false, false, None);
+    for half in read.operands.iter().flat_map(|operand| halves(&operand.arg)) {
+        let lower = half.prefix().to_ascii_lowercase();
+        let Some((name, kind)) = ADDRESSES.iter().find(|(name, _)| lower.starts_with(name)) else {
+            continue;
+        };
+        let start = half.prefix().get(..name.len()).unwrap_or_default();
+        let Some(rest) = half.strip_prefix(start) else { continue };
+        let first = rest.as_str().and_then(|text| text.split(',').next()).map_or(rest.clone(), Arg::known);
+        match kind {
+            Kind::Run => runs = true,
+            Kind::Listen => {
+                is_remote = true;
+                sink.on(EffectKind::Listen, "", "", Some(&first));
+            }
+            Kind::Connect => {
+                is_remote = true;
+                host = Some(first.written().into_owned());
+                slots::host(EffectKind::Connect, &first, sink);
+            }
+            Kind::Unix => sink.on(EffectKind::Connect, "unix", "", Some(&first)),
+            Kind::Write => {
+                sink.path(EffectKind::Read, &first);
+                sink.path(EffectKind::Write, &first);
+            }
+            Kind::Read => sink.path(EffectKind::Read, &first),
+        }
+    }
+    if runs && is_remote {
+        sink.opaque(Role::Code, Why::Network, "");
+    }
+    if host.is_some() {
+        sent(host, sink);
+    }
+}
+
+/// `a!!b`: what is read from and what is written to.
+fn halves(arg: &Arg) -> Vec<Arg> {
+    match arg.as_str() {
+        Some(text) => text.splitn(2, "!!").map(Arg::known).collect(),
+        None => vec![arg.clone()],
+    }
+}

@@ -1,0 +1,174 @@
+//! `redis-cli`: commands after the options, or one on each line of standard input. Source: the command reference of Redis 7.4.
+
+use castellan_event::{EffectKind, Role, Why};
+use castellan_programs::{Arg, Invocation};
+use castellan_shell::Stdin;
+
+use crate::limits::SQL_STATEMENTS_MAX;
+use crate::sink::Sink;
+use crate::slots;
+
+/// Commands, with the second word where it matters, that lose data for good.
+const DESTROY: &[&str] = &[
+    "CLUSTER FLUSHSLOTS",
+    "CLUSTER RESET",
+    "FLUSHALL",
+    "FLUSHDB",
+    "FT.DROP",
+    "FT.DROPINDEX",
+    "FUNCTION FLUSH",
+    "REPLICAOF",
+    "SLAVEOF",
+    "SWAPDB",
+];
+
+/// Commands that only ask.
+const QUERY: &[&str] = &[
+    "ACL LIST",
+    "ACL WHOAMI",
+    "BITCOUNT",
+    "CLIENT LIST",
+    "CLUSTER INFO",
+    "CLUSTER NODES",
+    "CLUSTER SLOTS",
+    "CONFIG GET",
+    "DBSIZE",
+    "DUMP",
+    "ECHO",
+    "EXISTS",
+    "EXPIRETIME",
+    "GET",
+    "GETRANGE",
+    "HEXISTS",
+    "HGET",
+    "HGETALL",
+    "HKEYS",
+    "HLEN",
+    "HMGET",
+    "HSCAN",
+    "HVALS",
+    "INFO",
+    "KEYS",
+    "LASTSAVE",
+    "LATENCY",
+    "LINDEX",
+    "LLEN",
+    "LRANGE",
+    "MEMORY",
+    "MGET",
+    "MODULE LIST",
+    "MONITOR",
+    "OBJECT",
+    "PING",
+    "PTTL",
+    "RANDOMKEY",
+    "ROLE",
+    "SCAN",
+    "SCARD",
+    "SISMEMBER",
+    "SLOWLOG",
+    "SMEMBERS",
+    "SRANDMEMBER",
+    "SSCAN",
+    "STRLEN",
+    "SUBSCRIBE",
+    "TIME",
+    "TTL",
+    "TYPE",
+    "XINFO",
+    "XLEN",
+    "XRANGE",
+    "XREAD",
+    "XREVRANGE",
+    "ZCARD",
+    "ZCOUNT",
+    "ZRANGE",
+    "ZRANK",
+    "ZSCAN",
+    "ZSCORE",
+];
+
+/// Commands that change nothing on the server.
+const NOTHING: &[&str] = &["AUTH", "CLIENT", "COMMAND", "EXIT", "HELLO", "HELP", "MULTI", "QUIT", "SELECT"];
+
+/// Adds what the command does, or those on standard input.
+pub(super) fn redis(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    if read.given("--cluster") {
+        sink.on(EffectKind::Mutate, "redis", "cluster", read.values("--cluster").next());
+        return;
+    }
+    let asks = ["--scan", "--bigkeys", "--memkeys", "--hotkeys", "--stat", "--latency", "--rdb", "--replica"];
+    if asks.iter().any(|flag| read.given(flag)) {
+        sink.on(EffectKind::Query, "redis", "scan", None);
+        return;
+    }
+    if read.given("--eval") {
+        return;
+    }
+    let args: Vec<&Arg> = read.operands.iter().map(|operand| &operand.arg).collect();
+    if !args.is_empty() {
+        command(&args, sink);
+        return;
+    }
+    match sink.stdin.clone() {
+        Stdin::Text(text) => lines(&text, sink),
+        Stdin::File(file) => sink.path(EffectKind::Execute, &file),
+        Stdin::Inherited if sink.piped => sink.opaque(Role::Code, Why::Input, ""),
+        Stdin::Inherited => sink.on(EffectKind::Interactive, "redis", "", None),
+    }
+}
+
+fn lines(text: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    if let Some(why) = text.why() {
+        sink.opaque(Role::Code, why, &text.written());
+    }
+    let written = text.written();
+    for (number, line) in written.lines().filter(|line| !line.trim().is_empty()).enumerate() {
+        if number >= SQL_STATEMENTS_MAX {
+            sink.opaque(Role::Code, Why::Budget, "");
+            return;
+        }
+        let words: Vec<Arg> =
+            line.split_whitespace().map(|word| Arg::known(word.trim_matches(['"', '\'']))).collect();
+        command(&words.iter().collect::<Vec<_>>(), sink);
+    }
+}
+
+fn command(args: &[&Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let Some(first) = args.first() else { return };
+    let Some(name) = first.as_str().map(str::to_ascii_uppercase) else {
+        sink.opaque(Role::Code, first.why().unwrap_or_default(), &first.written());
+        return;
+    };
+    let second = args.get(1).map(|arg| arg.written().to_ascii_uppercase()).unwrap_or_default();
+    let both = format!("{name} {second}");
+    let among = |list: &[&str]| list.contains(&name.as_str()) || list.contains(&both.as_str());
+    let verb = name.to_ascii_lowercase();
+    let target = args.get(1).copied();
+    if among(DESTROY) {
+        let detaches = matches!(name.as_str(), "REPLICAOF" | "SLAVEOF") && both.ends_with(" NO");
+        let kind = if detaches { EffectKind::Mutate } else { EffectKind::Destroy };
+        sink.on(kind, "redis", &verb, target);
+    } else if among(QUERY) {
+        sink.on(EffectKind::Query, "redis", &verb, target);
+    } else if !among(NOTHING) {
+        sink.on(EffectKind::Mutate, "redis", &verb, target);
+    }
+    match name.as_str() {
+        "EVAL" | "EVAL_RO" => sink.opaque(Role::Code, Why::Language, "lua"),
+        "FUNCTION" if second == "LOAD" => sink.opaque(Role::Code, Why::Language, "lua"),
+        "MODULE" if second == "LOAD" => {
+            args.get(2).into_iter().for_each(|path| sink.path(EffectKind::Execute, path));
+        }
+        "CONFIG" if second == "SET" => {
+            let setting = args.get(2).map(|arg| arg.written().to_ascii_lowercase()).unwrap_or_default();
+            if let Some(value) = args.get(3).filter(|_| setting == "dir" || setting == "dbfilename") {
+                sink.path(EffectKind::Write, value);
+            }
+        }
+        "REPLICAOF" | "SLAVEOF" | "MIGRATE" if second != "NO" => {
+            target.into_iter().for_each(|host| slots::host(EffectKind::Connect, host, sink));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,133 @@
+//! Commands of the database clients themselves: `\! ls`, `\copy`, `.shell ls`, `.output file`. Sources: psql 17, mysql 8.4,
+//! the SQLite shell 3.46, sqlcmd.
+
+use castellan_event::{EffectKind, Role, Why};
+use castellan_programs::Arg;
+
+use super::shortened;
+use crate::sink::Sink;
+
+/// What a client does with what stands after its command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Act {
+    /// It is shell text.
+    Shell,
+    /// A file of statements, which run.
+    Run,
+    /// A file that is read.
+    Read,
+    /// A file that is written; shell text after `|`.
+    Write,
+    /// `\copy table from|to file` or `program 'text'`.
+    Copy,
+    /// The result of the query runs.
+    Results,
+    /// A library.
+    Library,
+}
+
+/// Commands by their first word, in order; one that is not here changes nothing.
+const COMMANDS: &[(&str, Act)] = &[
+    ("!!", Act::Shell),
+    (".backup", Act::Write),
+    (".cd", Act::Read),
+    (".clone", Act::Write),
+    (".dump", Act::Write),
+    (".import", Act::Read),
+    (".load", Act::Library),
+    (".log", Act::Write),
+    (".once", Act::Write),
+    (".open", Act::Write),
+    (".output", Act::Write),
+    (".read", Act::Run),
+    (".restore", Act::Read),
+    (".save", Act::Write),
+    (".sh", Act::Shell),
+    (".shell", Act::Shell),
+    (".sy", Act::Shell),
+    (".sys", Act::Shell),
+    (".system", Act::Shell),
+    (".trace", Act::Write),
+    (":!!", Act::Shell),
+    (":out", Act::Write),
+    (":r", Act::Run),
+    ("\\!", Act::Shell),
+    ("\\.", Act::Run),
+    ("\\T", Act::Write),
+    ("\\copy", Act::Copy),
+    ("\\g", Act::Write),
+    ("\\gexec", Act::Results),
+    ("\\gx", Act::Write),
+    ("\\i", Act::Run),
+    ("\\include", Act::Run),
+    ("\\include_relative", Act::Run),
+    ("\\ir", Act::Run),
+    ("\\lo_export", Act::Write),
+    ("\\lo_import", Act::Read),
+    ("\\o", Act::Write),
+    ("\\out", Act::Write),
+    ("\\s", Act::Write),
+    ("\\w", Act::Write),
+    ("\\write", Act::Write),
+    ("pager", Act::Shell),
+    ("source", Act::Run),
+    ("system", Act::Shell),
+    ("tee", Act::Write),
+];
+
+/// Adds what a client's command does.
+pub(super) fn effects(system: &str, text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    let shell = ["\\!", ":!!", "!!"].iter().find(|mark| text.starts_with(*mark));
+    let (word, rest) = match shell {
+        Some(mark) => (*mark, text.strip_prefix(mark).unwrap_or_default()),
+        None => text.split_once(char::is_whitespace).unwrap_or((text, "")),
+    };
+    let word = if word.starts_with('\\') { word.to_owned() } else { word.to_ascii_lowercase() };
+    let Ok(at) = COMMANDS.binary_search_by_key(&word.as_str(), |(name, _)| name) else { return };
+    let Some((_, act)) = COMMANDS.get(at) else { return };
+    let rest = rest.trim().trim_end_matches(';').trim();
+    let last = rest.split_whitespace().next_back().map(|last| last.trim_matches(['\'', '"']));
+    match act {
+        Act::Shell if !rest.is_empty() => sink.opaque(Role::Code, Why::Unsupported, &shortened(rest)),
+        Act::Shell => sink.on(EffectKind::Interactive, system, "", None),
+        Act::Run => {
+            last.into_iter().for_each(|file| sink.path(EffectKind::Execute, &Arg::known(file)));
+        }
+        Act::Results => sink.opaque(Role::Code, Why::Dynamic, &shortened(text)),
+        Act::Copy => copy(rest, sink),
+        Act::Read | Act::Write | Act::Library => {
+            let Some(file) = last else { return };
+            if let Some((_, command)) = rest.split_once('|').filter(|_| *act != Act::Library) {
+                sink.opaque(Role::Code, Why::Unsupported, &shortened(command));
+                return;
+            }
+            let kind = match act {
+                Act::Write => EffectKind::Write,
+                Act::Library => EffectKind::Execute,
+                Act::Shell | Act::Run | Act::Read | Act::Copy | Act::Results => EffectKind::Read,
+            };
+            if !matches!(file, "off" | "on" | "stdout" | "stderr" | ":memory:") && !file.starts_with('(') {
+                sink.path(kind, &Arg::known(file));
+            }
+        }
+    }
+}
+
+/// `table from 'file'`, `(query) to program 'text'`.
+fn copy(rest: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    let lower = rest.to_ascii_lowercase();
+    let (at, kind) = match (lower.rfind(" to "), lower.rfind(" from ")) {
+        (Some(to), from) if from.is_none_or(|from| from < to) => (to + 4, EffectKind::Write),
+        (_, Some(from)) => (from + 6, EffectKind::Read),
+        (_, None) => return,
+    };
+    let what = rest.get(at..).unwrap_or_default().trim();
+    let is_program = lower.get(at..).is_some_and(|lower| lower.trim_start().starts_with("program"));
+    let quoted = what.split_once('\'').and_then(|(_, rest)| rest.split('\'').next());
+    let named = quoted.or_else(|| what.split_whitespace().next()).unwrap_or_default();
+    if is_program {
+        sink.opaque(Role::Code, Why::Unsupported, &shortened(named));
+    } else if !matches!(named.to_ascii_lowercase().as_str(), "stdin" | "stdout" | "pstdin" | "pstdout") {
+        sink.path(kind, &Arg::known(named));
+    }
+}

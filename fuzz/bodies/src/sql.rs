@@ -1,0 +1,72 @@
+//! SQL text, given to a database's client.
+
+use castellan_event::{Agent, Answer, Call, Query, Recorder, Tool, ToolKind, World};
+use castellan_facts::{Setting, effects_of};
+use castellan_programs::Arg;
+use castellan_shell::tree::Span;
+use castellan_shell::{Found, Item, Origin, Run, Stdin};
+
+/// Clients, with the option that statements stand after.
+const CLIENTS: [(&str, &str); 6] = [
+    ("psql", "-c"),
+    ("mysql", "-e"),
+    ("sqlite3", "-cmd"),
+    ("duckdb", "-c"),
+    ("sqlcmd", "-Q"),
+    ("cqlsh", "-e"),
+];
+
+/// A world that knows nothing.
+struct Nothing;
+
+impl World for Nothing {
+    fn answer(&self, _query: &Query) -> Option<Answer> {
+        None
+    }
+}
+
+/// Reads a text as each client would: no panic, and a command that says something is never without an effect.
+pub fn sql(bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else { return };
+    for (program, option) in CLIENTS {
+        let run = Run {
+            argv: [program, option, text].map(Arg::from).to_vec(),
+            env: Vec::new(),
+            redirects: Vec::new(),
+            wrappers: Vec::new(),
+            origin: Origin::Text,
+            span: Span::default(),
+            line: String::new(),
+            cwd: Some("/".to_owned()),
+            remote: Vec::new(),
+            pipe_from: None,
+            stdin: Stdin::Inherited,
+            background: false,
+        };
+        let found = Found { items: vec![Item::Command(run)] };
+        let facts = effects_of(&found, &call(), &Setting::default(), &mut Recorder::new(&Nothing));
+        let destroys = ["DROP TABLE a", "TRUNCATE a", "DELETE FROM a"].contains(&text.trim());
+        let is_seen = facts.effects.iter().any(|effect| effect.kind.as_str() == "destroy");
+        assert!(is_seen || !destroys, "{program}: {text}");
+    }
+}
+
+fn call() -> Call {
+    let tool = Tool {
+        name: "Bash".to_owned(),
+        name_raw: "Bash".to_owned(),
+        use_id: String::new(),
+        kind: ToolKind::Shell,
+        mcp: None,
+    };
+    Call {
+        correlation_id: 1,
+        agent: Agent::default(),
+        tool,
+        input: serde_json::Value::Null,
+        input_text: String::new(),
+        command: None,
+        files: Vec::new(),
+        problems: Vec::new(),
+    }
+}
