@@ -43,7 +43,7 @@ impl Walker {
             return vec![Arg::known(text.as_str())];
         }
         let Some(words) = braces::expand(word) else {
-            self.work.spend(crate::limits::BRACES_MAX as u64);
+            self.work.spend(2 * crate::limits::BRACES_MAX as u64);
             return vec![Arg::unknown(Why::Budget, crate::text::cut(scope.source.written(word.span)), true)];
         };
         let several = words.len() > 1;
@@ -100,14 +100,7 @@ impl Walker {
     }
 
     fn word_bits(&mut self, state: &mut State, scope: &Scope, word: &Word, tilde: Tilde) -> Vec<Bit> {
-        let segments: Vec<Segment<'_>> = word
-            .parts
-            .iter()
-            .map(|part| match part {
-                Part::Text { text, quoted } => Segment::Text { text: text.clone(), quoted: *quoted },
-                part => Segment::Part(part),
-            })
-            .collect();
+        let segments: Vec<Segment<'_>> = word.parts.iter().map(braces::segment).collect();
         self.bits(state, scope, &segments, tilde)
     }
 

@@ -275,10 +275,15 @@ impl Walker {
             return false;
         }
         let mut text = body.to_string();
+        // After a blank at the end of what an alias stands for, the next word may be one too.
+        let mut goes_on = body.ends_with([' ', '\t']);
         for word in words.iter().skip(1) {
             text.push(' ');
-            text.push_str(scope.source.written(word.span));
+            let next = plain(word).filter(|_| goes_on).and_then(|name| state.aliases.get(name));
+            text.push_str(next.map_or_else(|| scope.source.written(word.span), |next| next));
+            goes_on = next.is_some_and(|next| next.ends_with([' ', '\t']));
         }
+        self.work.spend_bytes(text.len());
         let mut inner = scope.clone();
         let mut aliases = (*scope.aliases).clone();
         aliases.push(name.into());
