@@ -62,6 +62,8 @@ pub struct Effect {
     pub place: Option<Scope>,
     /// The host.
     pub host: Option<String>,
+    /// What kind of machine the host is.
+    pub host_class: Option<HostClass>,
     /// The URL.
     pub url: Option<String>,
     /// It goes down into directories.
@@ -187,6 +189,17 @@ vocabulary! {
         Home "home" "the user's home directory",
         System "system" "what belongs to the operating system",
         #[default] Outside "outside" "anywhere else",
+    }
+}
+
+vocabulary! {
+    /// What kind of machine a host is; field `fx.host_class`. The most sensitive first.
+    HostClass {
+        Metadata "metadata" "a cloud's metadata service, which hands out credentials",
+        Loopback "loopback" "this machine",
+        Private "private" "a private network",
+        #[default] Unknown "unknown" "not known: what programs read differently, or no host",
+        Public "public" "anything else",
     }
 }
 

@@ -1,7 +1,7 @@
 //! The field table: name, type, level and meaning of every field that a rule can name. `castellan rules fields` and the
 //! field reference in `docs/` are generated from it; `row.rs` reads the values.
 
-use crate::facts::{EffectKind, Role, Scope, Why};
+use crate::facts::{EffectKind, HostClass, Role, Scope, Why};
 
 /// The type of a field's value, or of each of its elements. The names of Falco's types that each stands for are beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -155,6 +155,10 @@ pub static FIELDS: &[FieldDef<'static>] = &[
         word("fx.place", Scope::WORDS, "where the path lies: workspace, home, system, temporary, ..."),
     ),
     of(Level::Effect, text("fx.host", "host")),
+    of(
+        Level::Effect,
+        word("fx.host_class", HostClass::WORDS, "loopback, private, metadata, public, or unknown"),
+    ),
     of(Level::Effect, text("fx.url", "URL")),
     of(Level::Effect, truth("fx.recursive", "goes down into directories")),
     of(Level::Effect, truth("fx.force", "does not ask and does not stop")),

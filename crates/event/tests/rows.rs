@@ -3,8 +3,9 @@
 #![cfg(test)]
 
 use castellan_event::{
-    Agent, Answer, Answers, Call, Command, Effect, EffectKind, FIELDS, Facts, FieldType, FileTarget, Mark,
-    PatchOp, Query, Role, Row, Scope, Session, Tool, ToolKind, Value, Why, field_index, rows,
+    Agent, Answer, Answers, Call, Command, Effect, EffectKind, FIELDS, Facts, FieldType, FileTarget,
+    HostClass, Mark, PatchOp, Query, Role, Row, Scope, Session, Tool, ToolKind, Value, Why, field_index,
+    rows,
 };
 use serde_json::json;
 
@@ -65,6 +66,7 @@ fn full_facts() -> Facts {
         scope: Some(Scope::Secret),
         place: Some(Scope::Home),
         host: word(),
+        host_class: Some(HostClass::Private),
         url: word(),
         recursive: Some(true),
         force: Some(true),

@@ -6,6 +6,7 @@ use castellan_shell::tree::RedirectKind;
 
 use crate::path::dev_tcp;
 use crate::sink::Sink;
+use crate::url::Host;
 
 /// Adds the effects of a command's redirects. `/dev/tcp/HOST/PORT` is a connection, which the shell makes itself.
 pub(crate) fn effects(redirects: &[FoundRedirect], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -26,8 +27,15 @@ pub(crate) fn effects(redirects: &[FoundRedirect], sink: &mut Sink<'_, '_, '_, '
             let written = redirect.target.written();
             match dev_tcp(&written) {
                 Some((host, _)) => {
-                    let (host, target) = (Some(host.to_owned()), Some(written.clone().into_owned()));
-                    sink.add(Effect { kind: away(*kind), host, target, ..Effect::default() });
+                    let (host, target) = (Host::parse(host), Some(written.clone().into_owned()));
+                    let host_class = Some(host.class);
+                    sink.add(Effect {
+                        kind: away(*kind),
+                        host: Some(host.name),
+                        host_class,
+                        target,
+                        ..Effect::default()
+                    });
                 }
                 None => sink.path(*kind, &redirect.target),
             }

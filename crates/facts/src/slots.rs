@@ -4,6 +4,7 @@ use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation, Piece, Slot, SlotRole};
 
 use crate::sink::Sink;
+use crate::url::{Host, Url};
 
 /// Adds the effects of every operand and option value.
 pub(crate) fn effects(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
@@ -125,19 +126,40 @@ fn link(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
 }
 
 pub(crate) fn host(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
-    let name = arg.written();
-    let host = name.rsplit('@').next().unwrap_or_default().to_owned();
-    sink.add(Effect { kind, host: Some(host), target: Some(name.into_owned()), ..Effect::default() });
+    let written = arg.written();
+    let host = arg.as_str().map(|name| Host::parse(name.rsplit('@').next().unwrap_or_default()));
+    sink.add(Effect {
+        kind,
+        host_class: host.as_ref().map(|host| host.class),
+        host: host.map(|host| host.name),
+        target: Some(written.clone().into_owned()),
+        ..Effect::default()
+    });
     if let Some(why) = arg.why() {
-        sink.opaque(Role::Target, why, &arg.written());
+        sink.opaque(Role::Target, why, &written);
     }
 }
 
 pub(crate) fn url(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
-    let text = arg.written().into_owned();
-    sink.add(Effect { kind, url: Some(text), ..Effect::default() });
+    let written = arg.written();
+    let url = Url::parse(&written);
+    if url.scheme.as_deref() == Some("file") && url.host.is_none() {
+        let path = written.trim_start().get("file:".len()..).unwrap_or_default();
+        let path = path.strip_prefix("//").unwrap_or(path);
+        sink.path(EffectKind::Read, &Arg::known(path));
+        return;
+    }
+    // The host of a URL that is not wholly known may be another than what is known of it says.
+    let is_known = arg.why().is_none();
+    sink.add(Effect {
+        kind,
+        host: url.host.filter(|_| is_known),
+        host_class: is_known.then_some(url.class),
+        url: Some(if is_known { url.text } else { written.clone().into_owned() }),
+        ..Effect::default()
+    });
     if let Some(why) = arg.why() {
-        sink.opaque(Role::Target, why, &arg.written());
+        sink.opaque(Role::Target, why, &written);
     }
 }
 
@@ -146,9 +168,10 @@ pub(crate) fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut S
     let head = arg.prefix().split('/').next().unwrap_or_default();
     match head.split_once(':') {
         Some((host, _)) if !host.is_empty() => {
-            let host = host.rsplit('@').next().unwrap_or_default().to_owned();
+            let host = Host::parse(host.rsplit('@').next().unwrap_or_default());
             let target = Some(arg.written().into_owned());
-            sink.add(Effect { kind: away, host: Some(host), target, ..Effect::default() });
+            let host_class = Some(host.class);
+            sink.add(Effect { kind: away, host: Some(host.name), host_class, target, ..Effect::default() });
         }
         _ => sink.path(here, arg),
     }

@@ -5,6 +5,7 @@
 
 mod apply;
 mod broken_files;
+mod facts;
 mod isolation;
 mod life;
 mod log;

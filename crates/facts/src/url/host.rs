@@ -4,33 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::limits::HOST_BYTES_MAX;
 
-/// What kind of machine a host is, the most sensitive first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum HostClass {
-    /// The service of a cloud that hands out this machine's credentials.
-    Metadata,
-    /// This machine.
-    Loopback,
-    /// A machine that is not reached from the internet, or an address that is none of one machine.
-    Private,
-    /// Nobody can say.
-    Unknown,
-    /// A machine in the internet. A public name may still lead anywhere: names are not looked up.
-    Public,
-}
-
-impl HostClass {
-    /// The word for it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            HostClass::Metadata => "metadata",
-            HostClass::Loopback => "loopback",
-            HostClass::Private => "private",
-            HostClass::Unknown => "unknown",
-            HostClass::Public => "public",
-        }
-    }
-}
+pub use castellan_event::HostClass;
 
 /// A host.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,7 +17,7 @@ mod world;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use castellan_event::{Agent, Call, Effect, Facts, Recorder, Scope, Tool, ToolKind, Why};
+use castellan_event::{Agent, Call, Effect, Facts, HostClass, Recorder, Scope, Tool, ToolKind, Why};
 use castellan_facts::{Setting, effects_of};
 use castellan_programs::{Arg, Piece};
 use castellan_shell::tree::Span;
@@ -140,6 +140,10 @@ fn dump(effect: &Effect) -> String {
     let keys = [
         ("target", effect.target.as_deref().map(short)),
         ("host", effect.host.clone()),
+        (
+            "class",
+            effect.host_class.filter(|class| *class != HostClass::Public).map(|class| class.to_string()),
+        ),
         ("url", effect.url.clone()),
         ("system", effect.system.clone()),
         ("verb", effect.verb.clone()),

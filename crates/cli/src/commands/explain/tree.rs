@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use castellan_event::{Call, CallRow, Command, Decision, Effect, EffectKind, Facts, Finding, Scope};
+use castellan_event::{
+    Call, CallRow, Command, Decision, Effect, EffectKind, Facts, Finding, HostClass, Scope,
+};
 use serde_json::{Map, Value as Json, json};
 
 use crate::limits::EXPLAINED_LINE_CHARS;
@@ -172,6 +174,9 @@ fn said(effect: &Effect) -> String {
     let path = effect.path.as_ref().or(effect.path_raw.as_ref());
     parts.extend(path.cloned());
     parts.extend(effect.url.clone().or(effect.host.clone()));
+    if let Some(class) = effect.host_class.filter(|class| *class != HostClass::Public) {
+        parts.push(format!("({class} host)"));
+    }
     parts.extend(effect.system.clone());
     parts.extend(effect.verb.clone());
     parts.extend(effect.target.clone());
@@ -235,6 +240,7 @@ fn effect_json(effect: &Effect, rules: &[&Finding]) -> Json {
     ] {
         put(key, text.clone().map(Json::String));
     }
+    put("host_class", effect.host_class.map(|class| class.as_str().into()));
     put("scope", effect.scope.map(|scope: Scope| scope.as_str().into()));
     put("place", effect.place.map(|place| place.as_str().into()));
     put("recursive", effect.recursive.map(Json::Bool));

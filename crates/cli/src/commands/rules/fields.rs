@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use castellan_event::{EffectKind, FIELDS, FieldArg, FieldDef, FieldType, Role, Scope, Why};
+use castellan_event::{EffectKind, FIELDS, FieldArg, FieldDef, FieldType, HostClass, Role, Scope, Why};
 use castellan_falco::FieldTable;
 
 use crate::exit::Exit;
@@ -50,6 +50,7 @@ type Words = Vec<(&'static str, &'static str)>;
 const VOCABULARIES: &[(&str, fn() -> Words)] = &[
     ("fx.kind", || EffectKind::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.scope", || Scope::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
+    ("fx.host_class", || HostClass::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.role", || Role::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.why", || Why::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
 ];

@@ -824,7 +824,8 @@ impl<'a> Lexer<'a> {
 
         for ch in chars {
             scanned += 1;
-            if scanned > MAX_LOOKAHEAD {
+            // castellan: see `work`.
+            if scanned > MAX_LOOKAHEAD || (scanned % 32 == 0 && !crate::work::spend(2)) {
                 return false;
             }
 
