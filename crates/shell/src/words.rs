@@ -141,6 +141,8 @@ impl Walker {
             return bits;
         }
         let mut assigned = tilde == Tilde::Assigned;
+        // The `=` of an assignment stands before the word that is its right side.
+        let mut equals = tilde == Tilde::First;
         for (at, segment) in segments.iter().enumerate() {
             let last = at + 1 == segments.len();
             match segment {
@@ -153,7 +155,9 @@ impl Walker {
                 }
                 Segment::Text { text, quoted: false } => {
                     assigned |= at == 0 && looks_assigned(text);
-                    bits.extend(self.tildes(state, text, at == 0, assigned, last));
+                    let places = tilde::Places { first: at == 0, colons: assigned, equals, last };
+                    bits.extend(self.tildes(state, text, places));
+                    equals &= !text.contains('=');
                 }
                 Segment::Part(part) => self.part(state, scope, part, &mut bits),
             }

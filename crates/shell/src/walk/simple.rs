@@ -75,23 +75,31 @@ impl Walker {
         state.status = Some(true);
         let mut argv = vec![Arg::known(builtin)];
         let mut declared = Vec::new();
+        let mut keyed = false;
         for operand in operands {
             match operand {
                 Operand::Word(word) => {
                     for arg in self.fields(state, scope, word) {
+                        keyed |= arg.as_str().is_some_and(|text| text.starts_with('-') && text.contains('A'));
                         declared.push(Declared::of_arg(&arg));
                         argv.push(arg);
                     }
                 }
                 Operand::Assignment(assignment) => {
+                    // The keys are read as what the variable is about to become.
+                    let before = state.variables.get(&assignment.name).cloned();
+                    if keyed {
+                        state.change(&assignment.name, |variable| variable.attributes.keyed = true);
+                    }
                     let value = self.value(state, scope, assignment);
+                    let key = self.assigned_key(state, scope, assignment);
+                    match before {
+                        Some(before) => state.variables.insert(assignment.name.as_str().into(), before),
+                        None => state.variables.remove(&assignment.name),
+                    }
                     argv.push(assigned_arg(assignment, &value));
-                    declared.push(Declared::Assigned {
-                        name: assignment.name.clone(),
-                        key: self.assigned_key(state, scope, assignment),
-                        append: assignment.append,
-                        value,
-                    });
+                    let (name, append) = (assignment.name.clone(), assignment.append);
+                    declared.push(Declared::Assigned { name, key, append, value });
                 }
             }
         }
