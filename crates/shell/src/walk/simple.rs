@@ -288,7 +288,7 @@ impl Walker {
         for word in words.iter().skip(1) {
             text.push(' ');
             let next = plain(word).filter(|_| goes_on).and_then(|name| state.aliases.get(name));
-            text.push_str(next.map_or_else(|| scope.source.written(word.span), |next| next));
+            text.push_str(next.map_or_else(|| scope.source.written(word.span), |next| &**next));
             goes_on = next.is_some_and(|next| next.ends_with([' ', '\t']));
         }
         self.work.spend_bytes(text.len());

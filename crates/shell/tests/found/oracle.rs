@@ -35,7 +35,7 @@ fn of_bash(case: &str) -> Option<Vec<Vec<String>>> {
         .current_dir("/")
         .output()
         .ok()?;
-    let text = String::from_utf8(output.stdout).expect("cases are text");
+    let text = String::from_utf8_lossy(&output.stdout);
     let calls = text.split_terminator('\u{1e}');
     Some(calls.map(|call| call.split('\u{1f}').skip(1).map(str::to_owned).collect()).collect())
 }
