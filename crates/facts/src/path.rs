@@ -11,6 +11,7 @@ use castellan_programs::{Arg, Piece};
 
 pub use places::Places;
 pub use special::dev_tcp;
+pub(crate) use special::is_stream;
 
 use crate::limits::{COMPONENTS_MAX, UNSURE_COMPONENTS_MAX};
 use crate::scope::{self, Kind, Part};
@@ -120,7 +121,7 @@ fn known(
     last: Last,
 ) -> Located {
     let tidied = tidy(text);
-    if special::is_stream(&tidied) {
+    if is_stream(&tidied) {
         let kind = scope::classify(&tidied, places);
         return Located::found(tidied, raw, kind);
     }

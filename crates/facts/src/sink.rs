@@ -104,6 +104,10 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         if self.dry && !happens_dry(effect.kind) {
             return;
         }
+        // What nothing is kept of, and what the process has open anyway.
+        if located.path.as_deref().is_some_and(path::is_stream) {
+            return;
+        }
         let kind = effect.kind;
         self.remember(kind, &effect, &located);
         if kind == EffectKind::Write && self.is_fifo(&located) {

@@ -166,6 +166,11 @@ pub(crate) fn host(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>)
 }
 
 pub(crate) fn url(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    url_effect(Effect { kind, ..Effect::default() }, arg, sink);
+}
+
+/// An effect on the machine that a URL names; a file on the path of a `file:` URL is read.
+pub(crate) fn url_effect(effect: Effect, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let written = arg.written();
     let url = Url::parse(&written);
     if url.scheme.as_deref() == Some("file") && url.host.is_none() {
@@ -177,11 +182,10 @@ pub(crate) fn url(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
     // The host of a URL that is not wholly known may be another than what is known of it says.
     let is_known = arg.why().is_none();
     sink.add(Effect {
-        kind,
         host: url.host.filter(|_| is_known),
         host_class: is_known.then_some(url.class),
         url: Some(if is_known { url.text } else { written.clone().into_owned() }),
-        ..Effect::default()
+        ..effect
     });
     if let Some(why) = arg.why() {
         sink.opaque(Role::Target, why, &written);

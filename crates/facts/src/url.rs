@@ -35,8 +35,21 @@ pub struct Url {
 const SPECIAL: &[&str] = &["http", "https", "ws", "wss", "ftp"];
 
 /// Schemes that name no host.
-const HOSTLESS: &[&str] =
-    &["about", "abfs", "blob", "data", "docker", "file", "gs", "javascript", "mailto", "oci", "s3", "tel", "urn"];
+const HOSTLESS: &[&str] = &[
+    "about",
+    "abfs",
+    "blob",
+    "data",
+    "docker",
+    "file",
+    "gs",
+    "javascript",
+    "mailto",
+    "oci",
+    "s3",
+    "tel",
+    "urn",
+];
 
 impl Url {
     /// Takes an address apart: a URL, `host/path` as curl takes it, `user@host:path` as scp and git take it.

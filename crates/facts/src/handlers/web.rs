@@ -1,6 +1,6 @@
 //! What clients of the web share: URLs without a scheme, what a method does, what a download is stored as.
 
-use castellan_event::{Effect, EffectKind, Role};
+use castellan_event::{Effect, EffectKind};
 use castellan_programs::{Arg, Piece};
 
 use crate::sink::Sink;
@@ -59,21 +59,17 @@ pub(super) fn exchange(
 ) {
     let effect = |kind, system: Option<&str>| Effect {
         kind,
-        url: Some(url.written().into_owned()),
         system: system.map(str::to_owned),
         verb: (!verb.is_empty()).then(|| verb.to_owned()),
         ..Effect::default()
     };
     if sends {
-        sink.add(effect(EffectKind::Upload, None));
+        slots::url_effect(effect(EffectKind::Upload, None), url, sink);
     }
     if changes {
-        sink.add(effect(EffectKind::Mutate, Some("http")));
+        slots::url_effect(effect(EffectKind::Mutate, Some("http")), url, sink);
     }
     if !sends && !changes || stores {
-        return slots::url(EffectKind::Download, url, sink);
-    }
-    if let Some(why) = url.why() {
-        sink.opaque(Role::Target, why, &url.written());
+        slots::url(EffectKind::Download, url, sink);
     }
 }

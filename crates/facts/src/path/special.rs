@@ -26,7 +26,7 @@ const STREAMS: &[&str] = &[
 const OPEN_FILES: &[&str] = &["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"];
 
 /// Whether a path, `.` and doubled slashes taken out, is such a file.
-pub(super) fn is_stream(path: &str) -> bool {
+pub(crate) fn is_stream(path: &str) -> bool {
     let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     STREAMS.contains(&path)
         || OPEN_FILES.iter().any(|directory| path.strip_prefix(directory).is_some_and(is_number))
