@@ -1,7 +1,7 @@
 //! One command to its effects: whose file it is, what its model says, what its redirects and its environment do.
 
 use castellan_event::{Command, Effect, EffectKind, Facts, Role, Scope, Why};
-use castellan_programs::{Arg, Attribute, Invocation, Program, find, invoke};
+use castellan_programs::{Arg, Attribute, Invocation, Program, Style, find, invoke};
 use castellan_shell::Run;
 
 use crate::names::Resolved;
@@ -142,6 +142,7 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     sink.recursive = says(read, Attribute::Recursive);
     sink.force = says(read, Attribute::Force);
     sink.dry = read.is(Attribute::Dry);
+    sink.is_shell = read.program.style == Style::Shell;
     if let Some(directory) = read.directory() {
         sink.cwd = sink.locate(directory).path;
     }

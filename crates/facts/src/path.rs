@@ -56,6 +56,22 @@ pub fn locate_entry(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut R
     find(raw, cwd, places, world, Last::Kept)
 }
 
+/// What a path is on another machine or in a container, by its text alone: where its symlinks lead is not known here, and
+/// neither is the directory that it is seen from.
+pub(crate) fn elsewhere(raw: &Arg, places: &Places) -> Located {
+    let written = raw.written().into_owned();
+    match (raw.as_str(), raw.why()) {
+        (Some(text), _) => match collapse(None, text) {
+            Some(path) => {
+                let kind = scope::classify(&path, places);
+                Located::found(path, written, kind)
+            }
+            None => Located { why: None, ..Located::unknown(written, Why::Dynamic, None) },
+        },
+        (None, why) => Located::unknown(written, why.unwrap_or_default(), None),
+    }
+}
+
 fn find(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>, last: Last) -> Located {
     let written = raw.written().into_owned();
     let is_too_long = written.len() > PATH_BYTES_MAX

@@ -29,6 +29,8 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) knows_subcommand: bool,
     /// What the command reads from standard input.
     pub(crate) stdin: Stdin,
+    /// It is a shell.
+    pub(crate) is_shell: bool,
     /// Its standard input is another command's output.
     pub(crate) piped: bool,
 }
@@ -53,15 +55,34 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             knows_subcommand: false,
             stdin: Stdin::Inherited,
             piped: false,
+            is_shell: false,
         }
     }
 
     /// An effect that is on no path.
     pub(crate) fn add(&mut self, effect: Effect) {
+        if effect.kind == EffectKind::Interactive && !self.is_prompt() {
+            return;
+        }
         if self.dry && !happens_dry(effect.kind) {
             return;
         }
         self.push(effect);
+    }
+
+    /// Whether a program that takes commands from standard input takes them from a person. From a pipe, a file or a text
+    /// they are code; what a shell is given so was found with the command.
+    fn is_prompt(&mut self) -> bool {
+        let why = match &self.stdin {
+            Stdin::Inherited if !self.piped => return true,
+            Stdin::Inherited => Why::Input,
+            Stdin::Text(_) => Why::Language,
+            Stdin::File(_) => Why::File,
+        };
+        if !self.is_shell {
+            self.opaque(Role::Code, why, "");
+        }
+        false
     }
 
     fn push(&mut self, effect: Effect) {
@@ -163,6 +184,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         arg: &Arg,
         locate: fn(&Arg, Option<&str>, &Places, &mut Recorder<'_>) -> Located,
     ) -> Located {
+        if self.remote {
+            return path::elsewhere(arg, &self.scene.places);
+        }
         let located = locate(arg, self.cwd.as_deref(), &self.scene.places, self.scene.world);
         let elsewhere = located.path.as_deref().and_then(|path| self.scene.overlay.follow(path));
         let Some(elsewhere) = elsewhere else { return located };

@@ -82,3 +82,6 @@ pub(crate) const ARITHMETIC_DEPTH_MAX: usize = 24;
 
 /// Digits in one field of `printf`: a width of a million would make a text of a million blanks.
 pub(crate) const PRINTF_WIDTH_MAX: usize = 1024;
+
+/// Arguments of a program without a model among which a command is looked for: wrappers take a few options of their own.
+pub(crate) const PERHAPS_WRAPPED_MAX: usize = 8;

@@ -48,6 +48,7 @@ const COMPUTED: &[(&str, Computed)] = &[
     ("gsed", sed::sed),
     ("gtac", lines::tac),
     ("head", lines::head),
+    ("mktemp", names::mktemp),
     ("openssl", bytes::openssl),
     ("printf", print::printf),
     ("rev", lines::rev),

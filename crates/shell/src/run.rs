@@ -13,6 +13,7 @@ use castellan_programs::{Arg, Inner, Invocation, Piece, Wrapper, invoke};
 
 use crate::builtins;
 use crate::found::{FoundRedirect, Origin, Wrapped};
+use crate::limits::PERHAPS_WRAPPED_MAX;
 use crate::outputs;
 use crate::scope::Scope;
 use crate::start::{Dialect, Start};
@@ -20,6 +21,11 @@ use crate::state::{Descriptor, State, Value};
 use crate::text::Text;
 use crate::tree::Span;
 use crate::walk::{Leave, Walker};
+
+/// Programs whose name is no other program's subcommand, and which do harm by their arguments.
+const TELLING: &[&str] = &[
+    "/bin/bash", "/bin/rm", "/bin/sh", "bash", "chmod", "chown", "curl", "dd", "mkfs", "rm", "sh", "shred", "sudo", "wget",
+];
 
 /// A command, its words expanded.
 #[derive(Debug, Clone)]
@@ -150,6 +156,7 @@ impl Walker {
         }
         let Some(program) = castellan_programs::find(base) else {
             self.emit(state, scope, &call);
+            self.perhaps_wrapped(state, scope, &call, base);
             self.output(state, scope, &call, base);
             return;
         };
@@ -169,6 +176,19 @@ impl Walker {
         if wrapper.is_none() {
             self.output(state, scope, &call, base);
         }
+    }
+
+    /// A program without a model may be there to run another one: a command among its arguments that would do harm is found
+    /// as well.
+    fn perhaps_wrapped(&mut self, state: &State, scope: &Scope, call: &Call, base: &str) {
+        let is_telling = |arg: &Arg| arg.as_str().is_some_and(|text| TELLING.contains(&text));
+        let Some(at) = call.arguments().iter().take(PERHAPS_WRAPPED_MAX).position(is_telling) else { return };
+        let (own, argv) = call.argv.split_at(at + 1);
+        let mut around = scope.clone();
+        around.origin = Origin::Wrapped;
+        Rc::make_mut(&mut around.wrappers).push(Wrapped { name: base.to_owned(), argv: own.to_vec(), neutral: false });
+        let mut inside = self.fork(state);
+        self.command(&mut inside, &around, call.with(argv.to_vec()));
     }
 
     /// What an invocation runs.

@@ -100,6 +100,10 @@ fn does(token: &Token, near: &Near<'_>, state: &State) -> Option<Found> {
         Token::Sign("|" | "|&") if *near.after(1) == Token::Word("getline".to_owned()) => {
             Some(shell(near.literal_before(), "getline"))
         }
+        // What is written to a shell is code, and is not known.
+        Token::Sign("|" | "|&") if near.literal_after(1).is_some_and(|text| is_shell(&text)) => {
+            Some(dynamic("| sh"))
+        }
         Token::Sign("|" | "|&") => Some(shell(near.literal_after(1), "|")),
         Token::Sign(">" | ">>") if state.print == Some(state.depth) => {
             near.literal_after(1).map_or_else(|| Some(dynamic("print >")), |path| file(path, Found::Write))
@@ -110,6 +114,12 @@ fn does(token: &Token, near: &Near<'_>, state: &State) -> Option<Found> {
         Token::Sign("@") => Some(dynamic("@")),
         Token::Word(_) | Token::Text(_) | Token::Number | Token::Regex | Token::Sign(_) | Token::End => None,
     }
+}
+
+/// Whether a command is a shell that reads what to run.
+fn is_shell(command: &str) -> bool {
+    let program = command.split_whitespace().next().unwrap_or_default();
+    matches!(program.rsplit('/').next(), Some("sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "fish"))
 }
 
 fn file(path: String, found: fn(String) -> Found) -> Option<Found> {

@@ -43,6 +43,40 @@ pub(super) fn dirname(given: Given<'_>) -> Option<Text> {
     Some(Text::known(format!("{directory}\n")))
 }
 
+/// A new name in a directory for temporary files. What takes the place of the `X`s is letters and digits: as a pattern it
+/// leads nowhere else.
+pub(super) fn mktemp(given: Given<'_>) -> Option<Text> {
+    let mut directory = None;
+    let mut template = None;
+    let mut is_temporary = false;
+    let known = given.known()?;
+    let mut args = known.iter().copied();
+    while let Some(arg) = args.next() {
+        match arg {
+            "-d" | "-u" | "-q" | "-dq" | "-qd" | "-du" | "-ud" | "--directory" | "--dry-run" | "--quiet" => {}
+            "-t" | "-dt" | "-td" | "--tmpdir" => is_temporary = true,
+            "-p" | "-dp" => directory = Some(args.next()?),
+            _ => match arg.strip_prefix("--tmpdir=") {
+                Some(named) => directory = Some(named),
+                None if arg.starts_with('-') || template.is_some() => return None,
+                None => template = Some(arg),
+            },
+        }
+    }
+    let is_temporary = is_temporary || template.is_none();
+    let directory = directory.or(is_temporary.then_some("/tmp"));
+    let template = template.unwrap_or("tmp.XXXXXXXXXX");
+    let start = template.trim_end_matches('X');
+    if template.len() < start.len() + 3 {
+        return None;
+    }
+    let mut text = Text::known(directory.map_or_else(String::new, |directory| format!("{directory}/")));
+    text.push_str(start);
+    text.push_unknown(Why::Glob, "*");
+    text.push_str("\n");
+    Some(text)
+}
+
 pub(super) fn seq(given: Given<'_>) -> Option<Text> {
     let known = given.known()?;
     let mut separator = "\n";
