@@ -6,7 +6,7 @@ mod reading;
 mod running;
 mod setting;
 
-use castellan_event::Why;
+use castellan_event::{Role, Why};
 
 use crate::run::Call;
 use crate::scope::Scope;
@@ -67,7 +67,44 @@ pub(crate) fn find(name: &str) -> Option<Builtin> {
     BUILTINS.iter().find(|(one, _)| *one == name).map(|(_, builtin)| *builtin)
 }
 
+/// Builtins that take names of variables, and the option after which one stands; none: any operand is one.
+const NAMING: &[(&str, Option<&str>)] = &[
+    ("[", Some("-v")),
+    ("declare", None),
+    ("export", None),
+    ("local", None),
+    ("mapfile", None),
+    ("printf", Some("-v")),
+    ("read", None),
+    ("readarray", None),
+    ("readonly", None),
+    ("test", Some("-v")),
+    ("typeset", None),
+    ("unset", None),
+];
+
 impl Walker {
+    /// The index of an element is arithmetic, in which bash runs substitutions although they stood in quotes:
+    /// `test -v 'a[$(rm x)]'`.
+    pub(crate) fn indices(&mut self, scope: &Scope, call: &Call, name: &str) {
+        let Some((_, option)) = NAMING.iter().find(|(one, _)| *one == name) else { return };
+        let args = call.arguments();
+        let is_named = |at: usize| {
+            option.is_none_or(|option| {
+                at.checked_sub(1)
+                    .and_then(|before| args.get(before))
+                    .is_some_and(|arg| arg.as_str() == Some(option))
+            })
+        };
+        for (_, arg) in args.iter().enumerate().filter(|(at, _)| is_named(*at)) {
+            let text = arg.written();
+            let index = text.split('=').next().and_then(|name| name.split_once('[')).map(|(_, index)| index);
+            if index.is_some_and(|index| index.contains("$(") || index.contains('`')) {
+                self.gap(scope, Role::Code, Why::Arithmetic, &text, call.span);
+            }
+        }
+    }
+
     fn succeeds(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
         state.status = Some(true);

@@ -24,7 +24,20 @@ use crate::walk::{Leave, Walker};
 
 /// Programs whose name is no other program's subcommand, and which do harm by their arguments.
 const TELLING: &[&str] = &[
-    "/bin/bash", "/bin/rm", "/bin/sh", "bash", "chmod", "chown", "curl", "dd", "mkfs", "rm", "sh", "shred", "sudo", "wget",
+    "/bin/bash",
+    "/bin/rm",
+    "/bin/sh",
+    "bash",
+    "chmod",
+    "chown",
+    "curl",
+    "dd",
+    "mkfs",
+    "rm",
+    "sh",
+    "shred",
+    "sudo",
+    "wget",
 ];
 
 /// A command, its words expanded.
@@ -98,6 +111,7 @@ impl Walker {
             self.program(state, scope, call, &path);
             return;
         }
+        self.indices(scope, &call, name);
         match builtins::find(name) {
             Some(builtin) => builtin(self, state, scope, call),
             None => self.program(state, scope, call, name),
@@ -186,7 +200,11 @@ impl Walker {
         let (own, argv) = call.argv.split_at(at + 1);
         let mut around = scope.clone();
         around.origin = Origin::Wrapped;
-        Rc::make_mut(&mut around.wrappers).push(Wrapped { name: base.to_owned(), argv: own.to_vec(), neutral: false });
+        Rc::make_mut(&mut around.wrappers).push(Wrapped {
+            name: base.to_owned(),
+            argv: own.to_vec(),
+            neutral: false,
+        });
         let mut inside = self.fork(state);
         self.command(&mut inside, &around, call.with(argv.to_vec()));
     }
