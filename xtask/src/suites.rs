@@ -36,6 +36,8 @@ const SUITES: &[Suite] = &[
             "cargo test --workspace --exclude castellan-tests",
             "cargo xtask conformance falco",
             "cargo xtask conformance rules",
+            "cargo xtask conformance forerunners --facts",
+            "cargo xtask conformance disguises",
         ],
     },
     // The corpus is replayed by `unit`. Building the targets takes some minutes the first time.

@@ -34,13 +34,12 @@ pub(crate) fn facts_after(
 /// The repository around the working directory, else the directory itself; never the root of the file system, which would
 /// make everything the workspace's.
 fn workspace(cwd: &str, world: &mut Recorder<'_>) -> Option<String> {
-    let real = match world.ask(Query::RealPath { base: "/".to_owned(), path: cwd.to_owned() })? {
-        Answer::RealPath(real) => real,
-        _ => return None,
+    let Answer::RealPath(real) = world.ask(Query::RealPath { base: "/".to_owned(), path: cwd.to_owned() })?
+    else {
+        return None;
     };
-    let repository = match world.ask(Query::Repository { of: real.clone() })? {
-        Answer::Repository(repository) => repository,
-        _ => return None,
+    let Answer::Repository(repository) = world.ask(Query::Repository { of: real.clone() })? else {
+        return None;
     };
     Some(repository.unwrap_or(real)).filter(|workspace| workspace != "/")
 }

@@ -113,10 +113,8 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// An effect on the path that an argument names.
     pub(crate) fn path_effect(&mut self, effect: Effect, arg: &Arg) {
-        let located = match effect.kind {
-            EffectKind::Delete | EffectKind::Link => self.locate_entry(arg),
-            _ => self.locate(arg),
-        };
+        let is_entry = matches!(effect.kind, EffectKind::Delete | EffectKind::Link);
+        let located = if is_entry { self.locate_entry(arg) } else { self.locate(arg) };
         self.located(effect, located);
     }
 

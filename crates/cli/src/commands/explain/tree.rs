@@ -64,10 +64,13 @@ impl Explained<'_> {
         for (number, (at, effect)) in effects.iter().enumerate() {
             let is_last = number + 1 == effects.len();
             let branch = if is_last { "└─ " } else { "├─ " };
-            let style = match effect.kind {
-                EffectKind::Opaque => WARN,
-                EffectKind::Delete | EffectKind::Destroy => BAD,
-                _ => PLAIN,
+            let loses = matches!(effect.kind, EffectKind::Delete | EffectKind::Destroy);
+            let style = if effect.is_opaque() {
+                WARN
+            } else if loses {
+                BAD
+            } else {
+                PLAIN
             };
             writeln!(out, "{below}{branch}{style}{:<11}{style:#} {}", effect.kind, line(&said(effect)))?;
             let further = format!("{below}{}", if is_last { "   " } else { "│  " });

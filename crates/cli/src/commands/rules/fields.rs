@@ -46,8 +46,11 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
 /// Words and their meanings.
 type Words = Vec<(&'static str, &'static str)>;
 
+/// Makes them of a vocabulary.
+type Vocabulary = fn() -> Words;
+
 /// Fields of a fixed vocabulary.
-const VOCABULARIES: &[(&str, fn() -> Words)] = &[
+const VOCABULARIES: &[(&str, Vocabulary)] = &[
     ("fx.kind", || EffectKind::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.scope", || Scope::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.host_class", || HostClass::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
