@@ -62,7 +62,7 @@ fn process() -> Process {
     Process {
         env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
         home: HOME.to_owned(),
-        is_root: false,
+        ..Process::default()
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct Judge {
     terms: RwLock<Arc<Terms>>,
     memory: Mutex<Memory>,
     log: Log,
+    /// What its records have told.
+    told: record::Told,
     /// castellan's own files.
     own: Vec<String>,
     tally: Tally,
@@ -91,6 +93,7 @@ impl Judge {
             terms: RwLock::new(Arc::new(Terms { policy: Arc::new(policy), mode })),
             memory: Mutex::new(Memory::new(random())),
             log,
+            told: record::Told::default(),
             own,
             tally: Tally::default(),
             born: Instant::now(),
@@ -159,8 +162,14 @@ impl Judge {
         if !is_new {
             change.marks.clear();
         }
-        let judged =
-            Judged { call, decision: &decision, answers: &answers, change: &change, policy: policy.hash() };
+        let judged = Judged {
+            call,
+            decision: &decision,
+            answers: &answers,
+            change: &change,
+            policy: policy.hash(),
+            told: &self.told,
+        };
         let record = judged.record(asked.started.elapsed());
         if let Err(failure) = self.commit(&record, session_key, &change.marks) {
             return self.failed(asked, &failure);
@@ -317,7 +326,11 @@ impl Judge {
 
     /// Writes a record.
     pub(crate) fn append(&self, record: &Record) -> Result<(), AuditError> {
-        self.log.append(record, SystemTime::now()).map(|_sequence| ())
+        let appended = self.log.append(record, SystemTime::now());
+        if appended.is_err() {
+            self.told.forget();
+        }
+        appended.map(|_sequence| ())
     }
 
     /// Milliseconds on a clock that nobody can set.

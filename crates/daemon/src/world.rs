@@ -2,27 +2,32 @@
 //! more than its share for one decision. It must not know why it is asked.
 
 mod look;
+mod mounts;
 mod owner;
 mod search;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use castellan_event::{Answer, PATH_BYTES_MAX, Query, World};
+use castellan_event::{Answer, PATH_BYTES_MAX, Process, Query, World};
 
-use crate::limits::{BYTES_PER_STEP, STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
+use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
 
 /// The machine that the daemon runs on, for one decision: what it may look at is counted.
 #[derive(Debug)]
 pub struct FileSystem {
     steps_left: Cell<u32>,
+    /// Where the paths lead that were looked at; `None`: nowhere else. A decision sees one state of the machine, and asks
+    /// for `/usr` once for all directories of a `PATH`.
+    seen: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
 impl Default for FileSystem {
     fn default() -> FileSystem {
-        FileSystem { steps_left: Cell::new(STEPS_PER_DECISION_MAX) }
+        FileSystem { steps_left: Cell::new(STEPS_PER_DECISION_MAX), seen: RefCell::default() }
     }
 }
 
@@ -45,7 +50,7 @@ impl World for FileSystem {
             Query::Repository { of } => Some(Answer::Repository(self.repository(of)?)),
             Query::Process { pid } => {
                 self.take(1)?;
-                Some(Answer::Process(owner::process(*pid)))
+                Some(Answer::Process(self.process(*pid)))
             }
         }
     }
@@ -81,7 +86,7 @@ impl FileSystem {
             if OF_EACH_PROCESS.iter().any(|own| real == Path::new(own)) {
                 return None;
             }
-            if let Ok(Some(target)) = read_link(&real) {
+            if let Some(target) = self.target(&real) {
                 links += 1;
                 if links > SYMLINKS_MAX {
                     return None;
@@ -94,6 +99,40 @@ impl FileSystem {
             }
         }
         Some(real)
+    }
+}
+
+impl FileSystem {
+    /// Where a symlink leads.
+    fn target(&self, path: &Path) -> Option<PathBuf> {
+        if let Some(target) = self.seen.borrow().get(path) {
+            return target.clone();
+        }
+        let target = read_link(path).ok().flatten();
+        self.seen.borrow_mut().insert(path.to_owned(), target.clone());
+        target
+    }
+
+    /// The process, with where the paths lead that it was started with. `None` when a part of it cannot be looked at.
+    fn process(&self, pid: u32) -> Option<Process> {
+        let mut process = owner::process(pid)?;
+        let values =
+            process.env.iter().flat_map(|(_, value)| value.split(':')).chain([process.home.as_str()]);
+        let paths: BTreeSet<&str> = values.filter(|value| value.starts_with('/')).collect();
+        if paths.len() > PROCESS_PATHS_MAX {
+            return None;
+        }
+        let mut links = Vec::new();
+        for path in paths {
+            // One that leads nowhere, as a loop does, is taken as it is written.
+            let Some(real) = self.real_path(Path::new(path)) else { continue };
+            let real = real.to_string_lossy().into_owned();
+            if real != path {
+                links.push((path.to_owned(), real));
+            }
+        }
+        process.links = links;
+        Some(process)
     }
 }
 

@@ -91,12 +91,21 @@ pub struct Process {
     pub home: String,
     /// It runs as the superuser.
     pub is_root: bool,
+    /// The absolute paths in `env`, in `home` too, that really lie elsewhere: as written, symlinks resolved.
+    pub links: Vec<(String, String)>,
+    /// Where file systems of other machines are mounted for it.
+    pub network: Vec<String>,
 }
 
 impl Process {
     /// The value of an environment variable.
     pub fn var(&self, name: &str) -> Option<&str> {
         self.env.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Where a path of `env` or `home` really lies.
+    pub fn real<'p>(&'p self, path: &'p str) -> &'p str {
+        self.links.iter().find(|(one, _)| one == path).map_or(path, |(_, real)| real)
     }
 }
 

@@ -34,7 +34,7 @@ use crate::scene::Scene;
 pub struct Setting {
     /// The workspace's directory, absolute, symlinks resolved.
     pub workspace: String,
-    /// Directories and files of castellan itself.
+    /// Directories and files of castellan itself, as they are called and as they lie.
     pub own: Vec<String>,
     /// Paths that earlier calls of the session wrote, symlinks resolved.
     pub written: BTreeSet<String>,

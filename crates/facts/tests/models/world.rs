@@ -40,7 +40,7 @@ impl World for Table {
                     ("HOME".to_owned(), "/home/u".to_owned()),
                 ],
                 home: "/home/u".to_owned(),
-                is_root: false,
+                ..Process::default()
             })),
         })
     }
