@@ -195,7 +195,7 @@ fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
         Query::RealPath { base, path } => format!("real_path {path} from {base}"),
         Query::FileKind { path } => format!("file_kind {path}"),
         Query::Contents { path } => format!("contents {path}"),
-        Query::Executable { name, path } => format!("executable {name} in {path}"),
+        Query::Executable { name, path } => format!("executable {name} in {}", told.brief(path)),
         Query::Repository { of } => format!("repository {of}"),
         Query::Process { pid } => format!("process {pid}"),
     };
@@ -221,6 +221,9 @@ fn none() -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Told(Mutex<HashMap<String, u32>>);
 
+/// Bytes up to which a hash would not be shorter by much.
+const BRIEF_BYTES_MAX: usize = 100;
+
 impl Told {
     /// The text after its hash the first time, and again from time to time, because old records are deleted; else the hash.
     fn shorter(&self, text: String) -> String {
@@ -234,6 +237,11 @@ impl Told {
         *times = times.wrapping_add(1);
         drop(told);
         if is_due { format!("{hash}\n{text}") } else { hash }
+    }
+
+    /// The same for what is mostly short: that is always told.
+    fn brief(&self, text: &str) -> String {
+        if text.len() <= BRIEF_BYTES_MAX { text.to_owned() } else { self.shorter(text.to_owned()) }
     }
 
     /// A record was not written: nothing counts as told.

@@ -22,7 +22,7 @@ pub struct FileSystem {
     steps_left: Cell<u32>,
     /// Where the paths lead that were looked at; `None`: nowhere else. A decision sees one state of the machine, and asks
     /// for `/usr` once for all directories of a `PATH`.
-    seen: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
+    seen: RefCell<HashMap<OsString, Option<PathBuf>>>,
 }
 
 impl Default for FileSystem {
@@ -83,7 +83,7 @@ impl FileSystem {
                 continue;
             }
             real.push(&part);
-            if OF_EACH_PROCESS.iter().any(|own| real == Path::new(own)) {
+            if OF_EACH_PROCESS.iter().any(|own| real.as_os_str() == *own) {
                 return None;
             }
             if let Some(target) = self.target(&real) {
@@ -105,11 +105,11 @@ impl FileSystem {
 impl FileSystem {
     /// Where a symlink leads.
     fn target(&self, path: &Path) -> Option<PathBuf> {
-        if let Some(target) = self.seen.borrow().get(path) {
+        if let Some(target) = self.seen.borrow().get(path.as_os_str()) {
             return target.clone();
         }
         let target = read_link(path).ok().flatten();
-        self.seen.borrow_mut().insert(path.to_owned(), target.clone());
+        self.seen.borrow_mut().insert(path.as_os_str().to_owned(), target.clone());
         target
     }
 
@@ -164,7 +164,9 @@ fn read_link(path: &Path) -> io::Result<Option<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::process::Stdio;
 
     use castellan_event::FileKind;
 
@@ -379,5 +381,38 @@ mod tests {
         assert_eq!(repository("BASE/into"), "BASE/dir");
         assert_eq!(repository("dir"), "no answer");
         assert_eq!(repository("BASE/loop"), "no answer");
+    }
+
+    #[test]
+    fn a_process_comes_with_where_its_paths_lead() {
+        if !cfg!(target_os = "linux") {
+            return;
+        }
+        let (_dir, base) = zoo();
+        std::fs::create_dir_all(format!("{base}/dir")).unwrap();
+        symlink("dir", format!("{base}/way")).unwrap();
+        let path = |count: usize| {
+            let many = (0..count).map(|number| format!("/n/{number}"));
+            format!("{base}/way:relative:{base}/dir:{base}/loop:{}", many.collect::<Vec<_>>().join(":"))
+        };
+        for (count, is_known) in [(3, true), (2 * PROCESS_PATHS_MAX, false)] {
+            let mut child = std::process::Command::new("/bin/cat");
+            child.stdin(Stdio::piped()).stdout(Stdio::piped()).env_clear().env("PATH", path(count));
+            let mut child = child.spawn().unwrap();
+            // Its environment is there when it runs.
+            child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+            child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+            let answer = FileSystem::default().answer(&Query::Process { pid: child.id() });
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let Some(Answer::Process(process)) = answer else { panic!("no answer") };
+            assert_eq!(process.is_some(), is_known);
+            if let Some(process) = process {
+                assert_eq!(process.real(&format!("{base}/way")), format!("{base}/dir"));
+                for same in ["relative", "/n/1"] {
+                    assert_eq!(process.real(same), same);
+                }
+            }
+        }
     }
 }
