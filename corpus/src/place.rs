@@ -52,6 +52,7 @@ impl World for Machine {
                 let inside = of == WORKSPACE || of.starts_with(&format!("{WORKSPACE}/"));
                 Answer::Repository(inside.then(|| WORKSPACE.to_owned()))
             }
+            Query::Newest { .. } => Answer::Newest(None),
             Query::Process { .. } => Answer::Process(Some(process())),
         })
     }

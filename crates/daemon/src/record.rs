@@ -197,6 +197,7 @@ fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
         Query::Contents { path } => format!("contents {path}"),
         Query::Executable { name, path } => format!("executable {name} in {}", told.brief(path)),
         Query::Repository { of } => format!("repository {of}"),
+        Query::Newest { directory, prefix, suffix } => format!("newest {prefix}*{suffix} in {directory}"),
         Query::Process { pid } => format!("process {pid}"),
     };
     let answer = match answer {
@@ -204,7 +205,9 @@ fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
         Answer::FileKind(kind) => format!("{kind:?}").to_ascii_lowercase(),
         // What a file holds may be secret: its hash is enough to see that it has changed.
         Answer::Contents(bytes) => bytes.as_ref().map_or_else(none, |bytes| crate::shipped::hash(bytes)),
-        Answer::Executable(file) | Answer::Repository(file) => file.clone().unwrap_or_else(none),
+        Answer::Executable(file) | Answer::Repository(file) | Answer::Newest(file) => {
+            file.clone().unwrap_or_else(none)
+        }
         Answer::Process(process) => {
             process.as_ref().map_or_else(none, |process| told.shorter(process_text(process)))
         }

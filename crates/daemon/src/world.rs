@@ -48,6 +48,9 @@ impl World for FileSystem {
             }
             Query::Executable { name, path } => Some(Answer::Executable(self.executable(name, path)?)),
             Query::Repository { of } => Some(Answer::Repository(self.repository(of)?)),
+            Query::Newest { directory, prefix, suffix } => {
+                Some(Answer::Newest(self.newest(directory, prefix, suffix)?))
+            }
             Query::Process { pid } => {
                 self.take(1)?;
                 Some(Answer::Process(self.process(*pid)))
@@ -414,5 +417,26 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_file_that_was_changed_last_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap().display().to_string();
+        let names = ["s-b.sh", "s-a.sh", "s-c.txt", "x.sh"];
+        for (at, name) in names.iter().enumerate() {
+            let file = std::fs::File::create(format!("{base}/{name}")).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(at as u64)).unwrap();
+        }
+        let newest = |directory: String, prefix: &str| {
+            let query = Query::Newest { directory, prefix: prefix.to_owned(), suffix: ".sh".to_owned() };
+            FileSystem::default().answer(&query)
+        };
+        let found = Some(Answer::Newest(Some(format!("{base}/s-a.sh"))));
+        assert_eq!(newest(base.clone(), "s-"), found);
+        assert_eq!(newest(base.clone(), "none"), Some(Answer::Newest(None)));
+        assert_eq!(newest(format!("{base}/not-there"), "s-"), Some(Answer::Newest(None)));
+        assert_eq!(newest(format!("{base}/x.sh"), "s-"), None, "no directory");
+        assert_eq!(newest("relative".to_owned(), "s-"), None);
     }
 }

@@ -39,6 +39,15 @@ pub enum Query {
         /// The directory, absolute.
         of: String,
     },
+    /// Which file of this directory was changed last, among those with such names?
+    Newest {
+        /// The directory, absolute.
+        directory: String,
+        /// How the name begins.
+        prefix: String,
+        /// How the name ends.
+        suffix: String,
+    },
     /// What is known of the agent's process?
     Process {
         /// Its process id.
@@ -59,6 +68,8 @@ pub enum Answer {
     Executable(Option<String>),
     /// The nearest directory at or above it with a `.git`; `None` outside repositories.
     Repository(Option<String>),
+    /// The file, as it is named in the directory; `None` when there is none.
+    Newest(Option<String>),
     /// The process; `None` when it cannot be looked at.
     Process(Option<Process>),
 }

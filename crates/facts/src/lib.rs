@@ -19,6 +19,7 @@ mod scene;
 pub mod scope;
 mod sink;
 mod slots;
+mod snapshot;
 mod tools;
 pub mod url;
 

@@ -34,6 +34,7 @@ impl World for Table {
             }
             Query::Executable { name, .. } => Answer::Executable(Some(format!("/usr/bin/{name}"))),
             Query::Repository { .. } => Answer::Repository(Some("/w".to_owned())),
+            Query::Newest { .. } => Answer::Newest(None),
             Query::Process { .. } => Answer::Process(Some(Process {
                 env: vec![
                     ("PATH".to_owned(), "/usr/bin".to_owned()),
