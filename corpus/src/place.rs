@@ -52,6 +52,7 @@ impl World for Machine {
                 let inside = of == WORKSPACE || of.starts_with(&format!("{WORKSPACE}/"));
                 Answer::Repository(inside.then(|| WORKSPACE.to_owned()))
             }
+            Query::Newest { .. } => Answer::Newest(None),
             Query::Process { .. } => Answer::Process(Some(process())),
         })
     }
@@ -62,7 +63,7 @@ fn process() -> Process {
     Process {
         env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
         home: HOME.to_owned(),
-        is_root: false,
+        ..Process::default()
     }
 }
 

@@ -44,7 +44,7 @@ fn workspace(cwd: &str, world: &mut Recorder<'_>) -> Option<String> {
     Some(repository.unwrap_or(real)).filter(|workspace| workspace != "/")
 }
 
-/// castellan's own files: its home, configuration and state, and the programs themselves.
+/// castellan's own files: its home, configuration and state, and the programs themselves; as they are called and as they lie.
 pub fn own_paths(layout: &Layout) -> Vec<String> {
     let folders = [layout.home().dir().to_owned(), layout.config().to_owned(), layout.state().to_owned()];
     let executable = std::env::current_exe().ok();
@@ -54,5 +54,9 @@ pub fn own_paths(layout: &Layout) -> Vec<String> {
         .into_iter()
         .flat_map(|folder| ["castellan", "castellan-hook"].map(|name| folder.join(name)));
     let all = folders.into_iter().chain(programs);
-    all.map(|path| std::fs::canonicalize(&path).unwrap_or(path).to_string_lossy().into_owned()).collect()
+    let both = all.flat_map(|path| {
+        let real = std::fs::canonicalize(&path).ok().filter(|real| *real != path);
+        [Some(path), real].into_iter().flatten()
+    });
+    both.map(|path| path.to_string_lossy().into_owned()).collect()
 }

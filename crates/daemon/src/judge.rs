@@ -27,6 +27,8 @@ pub(crate) struct Judge {
     terms: RwLock<Arc<Terms>>,
     memory: Mutex<Memory>,
     log: Log,
+    /// What its records have told.
+    told: record::Told,
     /// castellan's own files.
     own: Vec<String>,
     tally: Tally,
@@ -91,6 +93,7 @@ impl Judge {
             terms: RwLock::new(Arc::new(Terms { policy: Arc::new(policy), mode })),
             memory: Mutex::new(Memory::new(random())),
             log,
+            told: record::Told::default(),
             own,
             tally: Tally::default(),
             born: Instant::now(),
@@ -128,11 +131,16 @@ impl Judge {
             Ok(Incoming::Question(call)) => self.question(asked, &call, None),
             Ok(Incoming::Permission(call)) => self.second_question(asked, &call),
             Ok(Incoming::Done(done)) => {
-                let session = session_key(asked.agent, &done.call);
+                let session = session_key(asked.agent, &done.call.agent);
                 self.memory().changes.end(&session, &done.call.tool.use_id);
                 self.note(asked, record::done(&done))
             }
-            Ok(Incoming::Session(event)) => self.note(asked, record::session_event(&event)),
+            Ok(Incoming::Session(event)) => {
+                if event.agent.event == PROMPT {
+                    self.memory().changes.end_turn(&session_key(asked.agent, &event.agent));
+                }
+                self.note(asked, record::session_event(&event))
+            }
             Err(malformed) => self.malformed(asked, &malformed),
         }
     }
@@ -141,7 +149,7 @@ impl Judge {
     /// and its marks are set.
     fn question(&self, asked: &Asked<'_>, call: &Call, before: Option<Arc<Session>>) -> Reply {
         let Terms { policy, mode } = &*asked.terms;
-        let session_key = session_key(asked.agent, call);
+        let session_key = session_key(asked.agent, &call.agent);
         let is_new = before.is_none();
         let session =
             before.unwrap_or_else(|| Arc::new(self.memory().marks.session(&session_key, self.now_ms())));
@@ -159,15 +167,26 @@ impl Judge {
         if !is_new {
             change.marks.clear();
         }
-        let judged =
-            Judged { call, decision: &decision, answers: &answers, change: &change, policy: policy.hash() };
+        let judged = Judged {
+            call,
+            decision: &decision,
+            answers: &answers,
+            change: &change,
+            policy: policy.hash(),
+            told: &self.told,
+        };
         let record = judged.record(asked.started.elapsed());
         if let Err(failure) = self.commit(&record, session_key, &change.marks) {
             return self.failed(asked, &failure);
         }
         self.tally.judged(decision.verdict);
         if change.answer != Verdict::Deny {
-            self.memory().changes.begin(session_key, &call.tool.use_id, written(&facts));
+            self.memory().changes.begin(
+                session_key,
+                &call.tool.use_id,
+                written(&facts),
+                in_background(call, &facts),
+            );
         }
         let told = told(call, &decision, change.request);
         let given = Given { verdict: change.answer, reason: told.reason.clone(), session, stands: true };
@@ -205,7 +224,7 @@ impl Judge {
         let state = State { mode: *mode, agent_asks, next_request, session };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
-        let facts = self.facts(call, *mode, &session_key(asked.agent, call), &mut world);
+        let facts = self.facts(call, *mode, &session_key(asked.agent, &call.agent), &mut world);
         drive(call, &facts, policy, &state, &mut world).0
     }
 
@@ -317,7 +336,11 @@ impl Judge {
 
     /// Writes a record.
     pub(crate) fn append(&self, record: &Record) -> Result<(), AuditError> {
-        self.log.append(record, SystemTime::now()).map(|_sequence| ())
+        let appended = self.log.append(record, SystemTime::now());
+        if appended.is_err() {
+            self.told.forget();
+        }
+        appended.map(|_sequence| ())
     }
 
     /// Milliseconds on a clock that nobody can set.
@@ -339,6 +362,19 @@ fn written(facts: &Facts) -> Vec<String> {
     writes.filter_map(|effect| effect.path.clone()).collect()
 }
 
+/// What agents call the event that a prompt of the user begins a turn with.
+const PROMPT: &str = "UserPromptSubmit";
+
+/// Whether the call may go on when the agent's turn is over: as the agent was asked to let it, by its own means, as `&` and
+/// wrappers such as `setsid` are, or in a sub-agent, which works while the user talks to the main one.
+fn in_background(call: &Call, facts: &Facts) -> bool {
+    let foreground = [None, Some(&serde_json::Value::Bool(false))];
+    !foreground.contains(&call.input.get("run_in_background"))
+        || !call.agent.subagent_id.is_empty()
+        || facts.effects.iter().any(|effect| effect.kind == EffectKind::Detach)
+        || facts.commands.iter().any(|command| command.background || !command.wrappers.is_empty())
+}
+
 fn told(call: &Call, decision: &Decision, request: Option<RequestId>) -> Told {
     match request {
         Some(request) if decision.answer >= Verdict::Ask => Told {
@@ -355,8 +391,8 @@ fn key(agent: AgentId, call: &Call) -> CallKey {
     CallKey(digest(&[agent.word(), session_id, subagent_id, cwd, &agents::call_key_input(call)]))
 }
 
-fn session_key(agent: AgentId, call: &Call) -> SessionKey {
-    SessionKey(digest(&[agent.word(), &call.agent.session_id]))
+fn session_key(agent: AgentId, of: &Agent) -> SessionKey {
+    SessionKey(digest(&[agent.word(), &of.session_id]))
 }
 
 /// Lengths go in so that no two lists run together.

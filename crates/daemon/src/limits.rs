@@ -86,6 +86,19 @@ pub(crate) const BYTES_PER_STEP: usize = 4 * 1024;
 /// which is 2 MiB as a rule; real ones have a few KiB.
 pub(crate) const ENVIRONMENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
 
+/// Paths that a process is given by its environment: real ones have up to about a hundred, most of them in `PATH`. Each is
+/// looked at once a decision. Over the limit nothing counts as known of the process.
+pub(crate) const PROCESS_PATHS_MAX: usize = 512;
+
+/// Bytes of the table of mounts. Hosts of many containers have some thousand lines of 200 bytes.
+pub(crate) const MOUNTS_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Records between two that tell in whole what a process was started with: it costs a few bytes a record.
+pub(crate) const TOLD_EVERY: u32 = 256;
+
+/// Processes of which it is known that a record told of them: more than run at a time.
+pub(crate) const TOLD_MAX: usize = 256;
+
 /// Bytes of the user database: ten thousand users.
 pub(crate) const USER_DATABASE_BYTES_MAX: u64 = 1024 * 1024;
 

@@ -1,6 +1,8 @@
 //! What is judged → what is recorded. The record's format belongs to the `audit` crate, the vocabulary to `event`; this is
 //! the one place that knows both.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use castellan_agents::{Done, Malformed, SessionEvent};
@@ -12,6 +14,8 @@ use castellan_event::{Agent, Answer, Answers, Call, Decision, Layer, Mode, Patch
 use castellan_policy::StateChange;
 use castellan_wire::Gap;
 
+use crate::limits::{TOLD_EVERY, TOLD_MAX};
+
 /// A judged call.
 pub(crate) struct Judged<'a> {
     pub(crate) call: &'a Call,
@@ -19,12 +23,14 @@ pub(crate) struct Judged<'a> {
     pub(crate) answers: &'a Answers,
     pub(crate) change: &'a StateChange,
     pub(crate) policy: &'a str,
+    /// What was said of a process in an earlier record is not said again.
+    pub(crate) told: &'a Told,
 }
 
 impl Judged<'_> {
     /// The record of the call, `duration` after its request came in.
     pub(crate) fn record(&self, duration: Duration) -> Record {
-        let Judged { call, decision, answers, change, policy } = self;
+        let Judged { call, decision, answers, change, policy, told } = self;
         let agent = call.agent.clone();
         let real = |base: &str, path: &str| answers.real_path(base, path).unwrap_or_default().to_owned();
         let files = call.files.iter().map(|file| FileRecord {
@@ -51,7 +57,7 @@ impl Judged<'_> {
             use_id: call.tool.use_id.clone(),
             input: call.input.clone(),
             files: files.collect(),
-            world: answers.iter().map(|(query, answer)| world(query, answer)).collect(),
+            world: answers.iter().map(|(query, answer)| world(query, answer, told)).collect(),
             findings: findings.collect(),
             marks: marks.collect(),
             verdict: decision.verdict.as_str().to_owned(),
@@ -184,13 +190,14 @@ fn session(agent: &Agent, message: String) -> SessionRecord {
     }
 }
 
-fn world(query: &Query, answer: &Answer) -> WorldRecord {
+fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
     let query = match query {
         Query::RealPath { base, path } => format!("real_path {path} from {base}"),
         Query::FileKind { path } => format!("file_kind {path}"),
         Query::Contents { path } => format!("contents {path}"),
-        Query::Executable { name, path } => format!("executable {name} in {path}"),
+        Query::Executable { name, path } => format!("executable {name} in {}", told.brief(path)),
         Query::Repository { of } => format!("repository {of}"),
+        Query::Newest { directory, prefix, suffix } => format!("newest {prefix}*{suffix} in {directory}"),
         Query::Process { pid } => format!("process {pid}"),
     };
     let answer = match answer {
@@ -198,8 +205,12 @@ fn world(query: &Query, answer: &Answer) -> WorldRecord {
         Answer::FileKind(kind) => format!("{kind:?}").to_ascii_lowercase(),
         // What a file holds may be secret: its hash is enough to see that it has changed.
         Answer::Contents(bytes) => bytes.as_ref().map_or_else(none, |bytes| crate::shipped::hash(bytes)),
-        Answer::Executable(file) | Answer::Repository(file) => file.clone().unwrap_or_else(none),
-        Answer::Process(process) => process.as_ref().map_or_else(none, process_text),
+        Answer::Executable(file) | Answer::Repository(file) | Answer::Newest(file) => {
+            file.clone().unwrap_or_else(none)
+        }
+        Answer::Process(process) => {
+            process.as_ref().map_or_else(none, |process| told.shorter(process_text(process)))
+        }
     };
     WorldRecord { query, answer }
 }
@@ -208,9 +219,86 @@ fn none() -> String {
     "none".to_owned()
 }
 
+/// What earlier records have told in whole. A record that says the same again names its hash only: what an agent was started
+/// with is some hundred bytes, the same for thousands of calls.
+#[derive(Debug, Default)]
+pub(crate) struct Told(Mutex<HashMap<String, u32>>);
+
+/// Bytes up to which a hash would not be shorter by much.
+const BRIEF_BYTES_MAX: usize = 100;
+
+impl Told {
+    /// The text after its hash the first time, and again from time to time, because old records are deleted; else the hash.
+    fn shorter(&self, text: String) -> String {
+        let hash = crate::shipped::hash(text.as_bytes());
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= TOLD_MAX && !told.contains_key(&hash) {
+            told.clear();
+        }
+        let times = told.entry(hash.clone()).or_default();
+        let is_due = times.is_multiple_of(TOLD_EVERY);
+        *times = times.wrapping_add(1);
+        drop(told);
+        if is_due { format!("{hash}\n{text}") } else { hash }
+    }
+
+    /// The same for what is mostly short: that is always told.
+    fn brief(&self, text: &str) -> String {
+        if text.len() <= BRIEF_BYTES_MAX { text.to_owned() } else { self.shorter(text.to_owned()) }
+    }
+
+    /// A record was not written: nothing counts as told.
+    pub(crate) fn forget(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
 /// One line for each fact of a process.
 fn process_text(process: &Process) -> String {
     let vars = process.env.iter().map(|(name, value)| format!("{name}={value}"));
     let own = [format!("home {}", process.home), format!("root {}", process.is_root)];
-    own.into_iter().chain(vars).collect::<Vec<_>>().join("\n")
+    let links = process.links.iter().map(|(path, real)| format!("{path} -> {real}"));
+    let network = process.network.iter().map(|point| format!("network {point}"));
+    own.into_iter().chain(vars).chain(links).chain(network).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_process_was_started_with_is_told_once_and_again_after_many_records() {
+        let told = Told::default();
+        let process = Process { home: "/home/u".to_owned(), ..Process::default() };
+        let answer = Answer::Process(Some(process.clone()));
+        let record = || world(&Query::Process { pid: 7 }, &answer, &told).answer;
+        let whole = record();
+        let (hash, text) = whole.split_once('\n').unwrap();
+        assert_eq!(text, process_text(&process));
+        for _ in 1..TOLD_EVERY {
+            assert_eq!(record(), hash);
+        }
+        assert_eq!(record(), whole);
+        assert_eq!(record(), hash);
+        told.forget();
+        assert_eq!(record(), whole);
+        for number in 0..TOLD_MAX {
+            told.shorter(number.to_string());
+        }
+        assert_eq!(record(), whole, "what is not kept any more is told again");
+    }
+
+    #[test]
+    fn every_fact_of_a_process_is_told() {
+        let text = |text: &str| text.to_owned();
+        let process = Process {
+            env: vec![(text("PATH"), text("/a:/b"))],
+            home: text("/home/u"),
+            is_root: true,
+            links: vec![(text("/a"), text("/c"))],
+            network: vec![text("/mnt")],
+        };
+        let expected = "home /home/u\nroot true\nPATH=/a:/b\n/a -> /c\nnetwork /mnt";
+        assert_eq!(process_text(&process), expected);
+    }
 }

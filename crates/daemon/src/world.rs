@@ -2,27 +2,32 @@
 //! more than its share for one decision. It must not know why it is asked.
 
 mod look;
+mod mounts;
 mod owner;
 mod search;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use castellan_event::{Answer, PATH_BYTES_MAX, Query, World};
+use castellan_event::{Answer, PATH_BYTES_MAX, Process, Query, World};
 
-use crate::limits::{BYTES_PER_STEP, STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
+use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
 
 /// The machine that the daemon runs on, for one decision: what it may look at is counted.
 #[derive(Debug)]
 pub struct FileSystem {
     steps_left: Cell<u32>,
+    /// Where the paths lead that were looked at; `None`: nowhere else. A decision sees one state of the machine, and asks
+    /// for `/usr` once for all directories of a `PATH`.
+    seen: RefCell<HashMap<OsString, Option<PathBuf>>>,
 }
 
 impl Default for FileSystem {
     fn default() -> FileSystem {
-        FileSystem { steps_left: Cell::new(STEPS_PER_DECISION_MAX) }
+        FileSystem { steps_left: Cell::new(STEPS_PER_DECISION_MAX), seen: RefCell::default() }
     }
 }
 
@@ -43,9 +48,12 @@ impl World for FileSystem {
             }
             Query::Executable { name, path } => Some(Answer::Executable(self.executable(name, path)?)),
             Query::Repository { of } => Some(Answer::Repository(self.repository(of)?)),
+            Query::Newest { directory, prefix, suffix } => {
+                Some(Answer::Newest(self.newest(directory, prefix, suffix)?))
+            }
             Query::Process { pid } => {
                 self.take(1)?;
-                Some(Answer::Process(owner::process(*pid)))
+                Some(Answer::Process(self.process(*pid)))
             }
         }
     }
@@ -78,10 +86,10 @@ impl FileSystem {
                 continue;
             }
             real.push(&part);
-            if OF_EACH_PROCESS.iter().any(|own| real == Path::new(own)) {
+            if OF_EACH_PROCESS.iter().any(|own| real.as_os_str() == *own) {
                 return None;
             }
-            if let Ok(Some(target)) = read_link(&real) {
+            if let Some(target) = self.target(&real) {
                 links += 1;
                 if links > SYMLINKS_MAX {
                     return None;
@@ -94,6 +102,40 @@ impl FileSystem {
             }
         }
         Some(real)
+    }
+}
+
+impl FileSystem {
+    /// Where a symlink leads.
+    fn target(&self, path: &Path) -> Option<PathBuf> {
+        if let Some(target) = self.seen.borrow().get(path.as_os_str()) {
+            return target.clone();
+        }
+        let target = read_link(path).ok().flatten();
+        self.seen.borrow_mut().insert(path.as_os_str().to_owned(), target.clone());
+        target
+    }
+
+    /// The process, with where the paths lead that it was started with. `None` when a part of it cannot be looked at.
+    fn process(&self, pid: u32) -> Option<Process> {
+        let mut process = owner::process(pid)?;
+        let values =
+            process.env.iter().flat_map(|(_, value)| value.split(':')).chain([process.home.as_str()]);
+        let paths: BTreeSet<&str> = values.filter(|value| value.starts_with('/')).collect();
+        if paths.len() > PROCESS_PATHS_MAX {
+            return None;
+        }
+        let mut links = Vec::new();
+        for path in paths {
+            // One that leads nowhere, as a loop does, is taken as it is written.
+            let Some(real) = self.real_path(Path::new(path)) else { continue };
+            let real = real.to_string_lossy().into_owned();
+            if real != path {
+                links.push((path.to_owned(), real));
+            }
+        }
+        process.links = links;
+        Some(process)
     }
 }
 
@@ -125,7 +167,9 @@ fn read_link(path: &Path) -> io::Result<Option<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::process::Stdio;
 
     use castellan_event::FileKind;
 
@@ -340,5 +384,59 @@ mod tests {
         assert_eq!(repository("BASE/into"), "BASE/dir");
         assert_eq!(repository("dir"), "no answer");
         assert_eq!(repository("BASE/loop"), "no answer");
+    }
+
+    #[test]
+    fn a_process_comes_with_where_its_paths_lead() {
+        if !cfg!(target_os = "linux") {
+            return;
+        }
+        let (_dir, base) = zoo();
+        std::fs::create_dir_all(format!("{base}/dir")).unwrap();
+        symlink("dir", format!("{base}/way")).unwrap();
+        let path = |count: usize| {
+            let many = (0..count).map(|number| format!("/n/{number}"));
+            format!("{base}/way:relative:{base}/dir:{base}/loop:{}", many.collect::<Vec<_>>().join(":"))
+        };
+        for (count, is_known) in [(3, true), (2 * PROCESS_PATHS_MAX, false)] {
+            let mut child = std::process::Command::new("/bin/cat");
+            child.stdin(Stdio::piped()).stdout(Stdio::piped()).env_clear().env("PATH", path(count));
+            let mut child = child.spawn().unwrap();
+            // Its environment is there when it runs.
+            child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+            child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+            let answer = FileSystem::default().answer(&Query::Process { pid: child.id() });
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let Some(Answer::Process(process)) = answer else { panic!("no answer") };
+            assert_eq!(process.is_some(), is_known);
+            if let Some(process) = process {
+                assert_eq!(process.real(&format!("{base}/way")), format!("{base}/dir"));
+                for same in ["relative", "/n/1"] {
+                    assert_eq!(process.real(same), same);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_file_that_was_changed_last_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap().display().to_string();
+        let names = ["s-b.sh", "s-a.sh", "s-c.txt", "x.sh"];
+        for (at, name) in names.iter().enumerate() {
+            let file = std::fs::File::create(format!("{base}/{name}")).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(at as u64)).unwrap();
+        }
+        let newest = |directory: String, prefix: &str| {
+            let query = Query::Newest { directory, prefix: prefix.to_owned(), suffix: ".sh".to_owned() };
+            FileSystem::default().answer(&query)
+        };
+        let found = Some(Answer::Newest(Some(format!("{base}/s-a.sh"))));
+        assert_eq!(newest(base.clone(), "s-"), found);
+        assert_eq!(newest(base.clone(), "none"), Some(Answer::Newest(None)));
+        assert_eq!(newest(format!("{base}/not-there"), "s-"), Some(Answer::Newest(None)));
+        assert_eq!(newest(format!("{base}/x.sh"), "s-"), None, "no directory");
+        assert_eq!(newest("relative".to_owned(), "s-"), None);
     }
 }

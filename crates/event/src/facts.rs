@@ -33,6 +33,8 @@ pub struct Command {
     pub wrappers: Vec<String>,
     /// The wrappers change neither who runs the command nor what it may do: `nice`, not `sudo`.
     pub wrappers_are_neutral: bool,
+    /// The shell does not wait for it.
+    pub background: bool,
     /// Where in the call it was found, such as `text`, `substitution`, `script`.
     pub origin: String,
     /// The name of the command whose output it reads.

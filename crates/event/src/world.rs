@@ -39,6 +39,15 @@ pub enum Query {
         /// The directory, absolute.
         of: String,
     },
+    /// Which file of this directory was changed last, among those with such names?
+    Newest {
+        /// The directory, absolute.
+        directory: String,
+        /// How the name begins.
+        prefix: String,
+        /// How the name ends.
+        suffix: String,
+    },
     /// What is known of the agent's process?
     Process {
         /// Its process id.
@@ -59,6 +68,8 @@ pub enum Answer {
     Executable(Option<String>),
     /// The nearest directory at or above it with a `.git`; `None` outside repositories.
     Repository(Option<String>),
+    /// The file, as it is named in the directory; `None` when there is none.
+    Newest(Option<String>),
     /// The process; `None` when it cannot be looked at.
     Process(Option<Process>),
 }
@@ -91,12 +102,21 @@ pub struct Process {
     pub home: String,
     /// It runs as the superuser.
     pub is_root: bool,
+    /// The absolute paths in `env`, in `home` too, that really lie elsewhere: as written, symlinks resolved.
+    pub links: Vec<(String, String)>,
+    /// Where file systems of other machines are mounted for it.
+    pub network: Vec<String>,
 }
 
 impl Process {
     /// The value of an environment variable.
     pub fn var(&self, name: &str) -> Option<&str> {
         self.env.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Where a path of `env` or `home` really lies.
+    pub fn real<'p>(&'p self, path: &'p str) -> &'p str {
+        self.links.iter().find(|(one, _)| one == path).map_or(path, |(_, real)| real)
     }
 }
 

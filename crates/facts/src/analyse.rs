@@ -1,6 +1,6 @@
 //! Everything that was found in a call's shell text, in order, with what each part changes for those after it.
 
-use castellan_event::{Call, Effect, EffectKind, Facts, ToolKind};
+use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind};
 use castellan_programs::Arg;
 use castellan_shell::{Found, Item, Set, Start};
 
@@ -9,10 +9,25 @@ use crate::environment;
 use crate::mcp;
 use crate::scene::Scene;
 use crate::sink::Sink;
+use crate::snapshot;
 
 /// Adds what is found in every shell text of a call: the command, or arguments of an MCP tool that are commands.
 pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
-    let start = start(call, scene);
+    let mut start = start(call, scene);
+    if call.tool.kind == ToolKind::Shell {
+        match snapshot::of(call, scene) {
+            Ok(definitions) => {
+                (start.aliases, start.functions) = (definitions.aliases, definitions.functions)
+            }
+            Err(why) => facts.effects.push(Effect {
+                kind: EffectKind::Opaque,
+                role: Some(Role::Program),
+                why: Some(why),
+                target: Some("the agent's shell snapshot".to_owned()),
+                ..Effect::default()
+            }),
+        }
+    }
     let own = call.command.iter().map(String::as_str);
     let others = if call.tool.kind == ToolKind::Mcp { mcp::commands(call) } else { Vec::new() };
     for text in own.chain(others) {

@@ -45,6 +45,7 @@ fn described(run: &Run, pipe_from: Option<String>) -> Command {
         span: Some((run.span.start, run.span.end)),
         wrappers: run.wrappers.iter().map(|wrapper| wrapper.name.clone()).collect(),
         wrappers_are_neutral: run.wrappers.iter().all(|wrapper| wrapper.neutral),
+        background: run.background,
         origin: run.origin.as_str().to_owned(),
         pipe_from,
         env: run.env.iter().map(|(name, value)| format!("{name}={}", value.written())).collect(),

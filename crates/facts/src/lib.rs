@@ -19,6 +19,7 @@ mod scene;
 pub mod scope;
 mod sink;
 mod slots;
+mod snapshot;
 mod sql;
 mod tools;
 pub mod url;
@@ -35,7 +36,7 @@ use crate::scene::Scene;
 pub struct Setting {
     /// The workspace's directory, absolute, symlinks resolved.
     pub workspace: String,
-    /// Directories and files of castellan itself.
+    /// Directories and files of castellan itself, as they are called and as they lie.
     pub own: Vec<String>,
     /// Paths that earlier calls of the session wrote, symlinks resolved.
     pub written: BTreeSet<String>,

@@ -290,6 +290,7 @@ fn real_path(base: &str, path: &str, world: &mut Recorder<'_>) -> Option<String>
         | Answer::Contents(_)
         | Answer::Executable(_)
         | Answer::Repository(_)
+        | Answer::Newest(_)
         | Answer::Process(_) => None,
     }
 }

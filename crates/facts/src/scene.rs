@@ -28,7 +28,6 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             process.as_ref(),
             Some(&setting.workspace).filter(|path| !path.is_empty()).map(String::as_str),
             &setting.own,
-            world,
         );
         let names = Names::new(process.as_ref());
         Scene { setting, world, places, names, overlay: Overlay::default(), process }

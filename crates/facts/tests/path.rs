@@ -217,7 +217,12 @@ fn limits() {
 
 #[test]
 fn places_of_a_session() {
-    let links = Links(BTreeMap::from([("/home/u", "/data/home/u"), ("/tmp/mine", "/scratch/mine")]));
+    let links = [
+        ("/home/u", "/data/home/u"),
+        ("/home/u/x", "/data/home/u/x"),
+        ("/home/u/app", "/data/home/u/app"),
+        ("/tmp/mine", "/scratch/mine"),
+    ];
     let vars = [
         ("HOME", "/home/u"),
         ("PATH", "/opt/tools:relative::/home/u/x"),
@@ -230,28 +235,28 @@ fn places_of_a_session() {
     let process = |vars: &[(&str, &str)]| Process {
         env: vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         home: "/home/user".to_owned(),
-        is_root: false,
+        links: links.map(|(path, real)| (path.to_owned(), real.to_owned())).to_vec(),
+        network: ["/data", "/home/user/remote", "/mnt/share"].map(str::to_owned).to_vec(),
+        ..Process::default()
     };
     let of = |vars: &[(&str, &str)]| {
-        Places::of_session(
-            Some(&process(vars)),
-            Some("/home/u/app"),
-            &["/data/c".to_owned()],
-            &mut Recorder::new(&links),
-        )
+        Places::of_session(Some(&process(vars)), Some("/data/home/u/app"), &["/data/c".to_owned()])
     };
     let places = of(&vars);
     let cases = [
         ("/data/home/u/.ssh/id_rsa", Scope::Secret, Scope::Home),
         ("/home/user/x", Scope::Home, Scope::Home),
         ("/data/home/u/app/x", Scope::Workspace, Scope::Workspace),
-        ("/data/claude/settings.json", Scope::Agent, Scope::Outside),
+        ("/data/claude/settings.json", Scope::Agent, Scope::Network),
         ("/scratch/mine/x", Scope::Temporary, Scope::Temporary),
         ("/opt/tools/x", Scope::Hijack, Scope::System),
         ("/opt/tools/lib/x", Scope::System, Scope::System),
-        ("/data/env.sh", Scope::Startup, Scope::Outside),
-        ("/data/python/x.py", Scope::Hijack, Scope::Outside),
-        ("/data/c/run/hook.sock", Scope::Castellan, Scope::Outside),
+        ("/data/env.sh", Scope::Startup, Scope::Network),
+        ("/data/python/x.py", Scope::Hijack, Scope::Network),
+        ("/data/c/run/hook.sock", Scope::Castellan, Scope::Network),
+        ("/mnt/share/x", Scope::Network, Scope::Network),
+        ("/mnt/shared/x", Scope::Outside, Scope::Outside),
+        ("/home/user/remote/x", Scope::Network, Scope::Network),
         ("/relative/x", Scope::Outside, Scope::Outside),
     ];
     for (path, scope, place) in cases {
@@ -268,7 +273,7 @@ fn places_of_a_session() {
             assert_ne!(place, Scope::Temporary, "{path} with TMPDIR={directory}");
         }
     }
-    let unknown = Places::of_session(None, None, &[], &mut Recorder::new(&links));
+    let unknown = Places::of_session(None, None, &[]);
     assert_eq!(
         classify("/home/x/.ssh/id_rsa", &unknown).scope,
         Scope::Secret,

@@ -81,7 +81,7 @@ pub(crate) enum Body {
     /// A part of the text.
     Statement(Statement),
     /// One that was known before the text began.
-    Script(Script),
+    Text(Rc<str>),
 }
 
 /// Commands that run when a signal arrives, or at the end.

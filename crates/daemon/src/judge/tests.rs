@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use castellan_audit::{CallRecord, Config as LogConfig, Filter};
+use castellan_event::{Effect, Tool, ToolKind};
 use castellan_rules::Source;
 use serde_json::{Value as Json, json};
 
@@ -79,6 +80,21 @@ impl Bench {
         assert_eq!(calls.len(), before + 1, "{command}");
         let set: Vec<_> = calls[before].marks.iter().map(|mark| mark.label.as_str()).collect();
         assert_eq!(set, marks, "{command}");
+    }
+
+    /// The user says something.
+    fn prompt(&self, session: &str) {
+        let event = "UserPromptSubmit";
+        let payload =
+            json!({ "session_id": session, "cwd": "/", "hook_event_name": event, "prompt": "go on" });
+        let request = Request {
+            agent: "claude".into(),
+            event: event.into(),
+            parent_pid: 7,
+            cwd: b"/".to_vec(),
+            payload: payload.to_string().into_bytes(),
+        };
+        assert_eq!(self.judge.answer(&request, AgentProcess::default(), Instant::now()).exit, 0);
     }
 
     fn calls(&self) -> Vec<CallRecord> {
@@ -241,4 +257,96 @@ fn check_full(mode: Mode, answer: &str) {
 fn a_mark_that_cannot_be_kept_denies_and_is_recorded() {
     check_full(Mode::Enforce, "blocked");
     check_full(Mode::Monitor, "defer");
+}
+
+#[test]
+fn a_prompt_ends_the_calls_that_the_agent_waited_for() {
+    let cases = [
+        ("s", "echo x > /w/made", true),
+        ("s", "setsid tee /w/made", false),
+        ("s", "{ make x; tee /w/made; } &", false),
+        ("s/sub", "echo x > /w/made", false),
+    ];
+    for (session, command, ends) in cases {
+        let bench = Bench::new(policy(RULES), Mode::Enforce);
+        let changing = || {
+            let agent = Agent { session_id: "s".to_owned(), ..Agent::default() };
+            let changed = bench.judge.memory().changes.of(&session_key(AgentId::Claude, &agent));
+            changed.unwrap_or_default().changing()
+        };
+        bench.ask("PreToolUse", session, command);
+        let made = BTreeSet::from(["/w/made".to_owned()]);
+        assert_eq!(changing(), made, "{command}");
+        bench.prompt("other");
+        assert_eq!(changing(), made, "{command}: another session's prompt");
+        bench.prompt("s");
+        assert_eq!(changing().is_empty(), ends, "{session}: {command}");
+    }
+}
+
+#[test]
+fn a_call_is_in_the_background_when_the_agent_does_not_wait_for_it() {
+    let call = |input: Json, subagent: &str| Call {
+        agent: Agent { subagent_id: subagent.to_owned(), ..Agent::default() },
+        ..shell_call(input)
+    };
+    let detached = Effect { kind: EffectKind::Detach, ..Effect::default() };
+    let cases = [
+        (json!({}), "", vec![], false),
+        (json!({ "run_in_background": false }), "", vec![], false),
+        (json!({ "run_in_background": true }), "", vec![], true),
+        (json!({ "run_in_background": "true" }), "", vec![], true),
+        (json!({}), "sub", vec![], true),
+        (json!({}), "", vec![detached], true),
+    ];
+    for (input, subagent, effects, expected) in cases {
+        let facts = Facts { effects, ..Facts::default() };
+        assert_eq!(in_background(&call(input.clone(), subagent), &facts), expected, "{input} {subagent}");
+    }
+}
+
+fn shell_call(input: Json) -> Call {
+    Call {
+        correlation_id: 1,
+        agent: Agent::default(),
+        tool: Tool {
+            name: "Bash".to_owned(),
+            name_raw: "Bash".to_owned(),
+            use_id: "u".to_owned(),
+            kind: ToolKind::Shell,
+            mcp: None,
+        },
+        input,
+        input_text: String::new(),
+        command: None,
+        files: Vec::new(),
+        problems: Vec::new(),
+    }
+}
+
+#[test]
+fn the_world_takes_little_room_in_a_record() {
+    let bench = Bench::new(policy(RULES), Mode::Enforce);
+    let payload = json!({
+        "session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": { "command": "ls" }, "tool_use_id": "u",
+    });
+    let request = Request {
+        agent: "claude".into(),
+        event: "PreToolUse".into(),
+        parent_pid: std::process::id(),
+        cwd: b"/".to_vec(),
+        payload: payload.to_string().into_bytes(),
+    };
+    for _ in 0..2 {
+        bench.judge.answer(&request, AgentProcess::default(), Instant::now());
+    }
+    let sizes: Vec<usize> = bench
+        .calls()
+        .iter()
+        .map(|call| call.world.iter().map(|one| one.query.len() + one.answer.len()).sum())
+        .collect();
+    assert_eq!(sizes.len(), 2);
+    assert!(sizes[1] < 1024, "{sizes:?}");
+    assert!(sizes[1] < sizes[0], "{sizes:?}: a process is told of once");
 }

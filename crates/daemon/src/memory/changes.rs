@@ -23,14 +23,25 @@ pub(crate) struct Changed {
     pub(crate) written: BTreeSet<String>,
     /// There were more paths than are kept.
     pub(crate) is_full: bool,
-    /// Calls that may still run, with the paths that they write.
-    open: VecDeque<(String, Vec<String>)>,
+    /// Calls that may still run.
+    open: VecDeque<Open>,
+}
+
+/// A call that may still run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Open {
+    /// The agent's id of the call.
+    id: String,
+    /// What it writes.
+    paths: Vec<String>,
+    /// The agent does not wait for its end.
+    in_background: bool,
 }
 
 impl Changed {
     /// Paths of calls that may still run.
     pub(crate) fn changing(&self) -> BTreeSet<String> {
-        self.open.iter().flat_map(|(_, paths)| paths).cloned().collect()
+        self.open.iter().flat_map(|open| &open.paths).cloned().collect()
     }
 }
 
@@ -43,8 +54,9 @@ impl Changes {
         }
     }
 
-    /// A call may run now that writes these paths. `id`: the agent's id of the call.
-    pub(crate) fn begin(&mut self, key: SessionKey, id: &str, paths: Vec<String>) {
+    /// A call may run now that writes these paths. `id`: the agent's id of the call. `in_background`: the agent goes on
+    /// while it runs.
+    pub(crate) fn begin(&mut self, key: SessionKey, id: &str, paths: Vec<String>, in_background: bool) {
         if paths.is_empty() {
             return;
         }
@@ -60,7 +72,7 @@ impl Changes {
                 changed.written.insert(path.clone());
             }
         }
-        changed.open.push_back((id.to_owned(), paths));
+        changed.open.push_back(Open { id: id.to_owned(), paths, in_background });
         if changed.open.len() > OPEN_CALLS_PER_SESSION_MAX {
             changed.open.pop_front();
         }
@@ -69,7 +81,15 @@ impl Changes {
     /// The agent says that the call is done.
     pub(crate) fn end(&mut self, key: &SessionKey, id: &str) {
         if let Some(changed) = self.sessions.get_mut(key) {
-            changed.open.retain(|(open, _)| open != id);
+            changed.open.retain(|open| open.id != id);
+        }
+    }
+
+    /// The agent's turn is over, and so is every call that it waited for: of one that failed, was denied by the user or
+    /// stopped, no agent reports the end.
+    pub(crate) fn end_turn(&mut self, key: &SessionKey) {
+        if let Some(changed) = self.sessions.get_mut(key) {
+            changed.open.retain(|open| open.in_background);
         }
     }
 
@@ -94,7 +114,7 @@ mod tests {
     }
 
     fn begin(changes: &mut Changes, id: &str, path: &str) {
-        changes.begin(key(0), id, vec![path.to_owned()]);
+        changes.begin(key(0), id, vec![path.to_owned()], false);
     }
 
     #[test]
@@ -111,6 +131,26 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_ends_what_the_agent_waited_for() {
+        let mut changes = Changes::default();
+        begin(&mut changes, "1", "/w/a");
+        changes.begin(key(0), "2", vec!["/w/b".to_owned()], true);
+        changes.begin(key(1), "1", vec!["/w/c".to_owned()], false);
+        changes.end_turn(&key(0));
+        changes.end_turn(&key(2));
+        let changed = changes.of(&key(0)).unwrap();
+        assert_eq!(changed.changing(), ["/w/b"].map(str::to_owned).into());
+        assert_eq!(changed.written, ["/w/a", "/w/b"].map(str::to_owned).into());
+        assert_eq!(
+            changes.of(&key(1)).unwrap().changing(),
+            ["/w/c"].map(str::to_owned).into(),
+            "another session"
+        );
+        changes.end(&key(0), "2");
+        assert_eq!(changes.of(&key(0)).unwrap().changing(), BTreeSet::new());
+    }
+
+    #[test]
     fn what_is_not_kept_is_not_taken_for_unwritten() {
         let mut changes = Changes::default();
         for number in 0..=CHANGED_PATHS_PER_SESSION_MAX {
@@ -120,7 +160,7 @@ mod tests {
         assert!(changed.is_full);
         assert_eq!(changed.written.len(), CHANGED_PATHS_PER_SESSION_MAX);
         for number in 1..=CHANGED_SESSIONS_MAX {
-            changes.begin(key(number), "1", vec!["/w/a".to_owned()]);
+            changes.begin(key(number), "1", vec!["/w/a".to_owned()], false);
         }
         assert!(changes.of(&key(0)).unwrap().is_full);
         assert!(!changes.of(&key(1)).unwrap().is_full);

@@ -49,10 +49,14 @@ pub(super) fn contents(real: &Path) -> Option<Vec<u8>> {
     at_most(File::from(file), CONTENTS_BYTES_MAX).ok().flatten()
 }
 
+/// Bytes of most files that are read.
+const READ_AT_ONCE: usize = 8 * 1024;
+
 /// Everything that a reader gives. `None` when it is longer: a size that is told beforehand proves nothing, as files in
 /// `/proc` tell 0 and others grow.
 pub(super) fn at_most(reader: impl Read, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
+    // Files in `/proc` do not tell their size: grown from nothing, their text would take ten reads.
+    let mut bytes = Vec::with_capacity(READ_AT_ONCE);
     let read = reader.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok((read as u64 <= bytes_max).then_some(bytes))
 }

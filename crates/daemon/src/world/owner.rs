@@ -6,7 +6,7 @@ use std::fs::File;
 use castellan_event::Process;
 
 use super::look::at_most;
-use crate::limits::{ENVIRONMENT_BYTES_MAX, USER_DATABASE_BYTES_MAX};
+use crate::limits::{ENVIRONMENT_BYTES_MAX, MOUNTS_BYTES_MAX, USER_DATABASE_BYTES_MAX};
 
 /// The variables that the analysis can use: those that say where programs, configuration and temporary files lie, and
 /// those that make programs run code. What stands in one is shown in records, so none of them may hold a secret.
@@ -115,7 +115,7 @@ const USEFUL: &[&str] = &[
     "LD_SHOW_AUXV",
 ];
 
-/// The process; `None` when it cannot be looked at as a whole.
+/// The process, but for its `links`; `None` when it cannot be looked at as a whole.
 pub(super) fn process(pid: u32) -> Option<Process> {
     if pid == 0 {
         return None;
@@ -124,7 +124,8 @@ pub(super) fn process(pid: u32) -> Option<Process> {
     let user = effective_user(&text(&format!("/proc/{pid}/status"), ENVIRONMENT_BYTES_MAX)?)?;
     let users = text("/etc/passwd", USER_DATABASE_BYTES_MAX).unwrap_or_default();
     let home = home_of(user, &users).unwrap_or_default().to_owned();
-    Some(Process { env, home, is_root: user == 0 })
+    let network = super::mounts::network(&text(&format!("/proc/{pid}/mountinfo"), MOUNTS_BYTES_MAX)?);
+    Some(Process { env, home, is_root: user == 0, links: Vec::new(), network })
 }
 
 fn read(path: &str, bytes_max: u64) -> Option<Vec<u8>> {

@@ -1,5 +1,6 @@
 //! Programs in the directories of a `PATH`, and the repository around a directory.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use castellan_event::FileKind;
@@ -42,5 +43,29 @@ impl FileSystem {
             }
         }
         Some(None)
+    }
+
+    /// The file of a directory that was changed last, among those with such names. `None` over the limit, and when the
+    /// directory cannot be read although it is there.
+    pub(super) fn newest(&self, directory: &str, prefix: &str, suffix: &str) -> Option<Option<String>> {
+        let real = self.resolve(directory)?;
+        let entries = match std::fs::read_dir(&real) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Some(None),
+            Err(_) => return None,
+        };
+        let mut newest = None;
+        for entry in entries {
+            self.take(1)?;
+            let entry = entry.ok()?;
+            let name = entry.file_name().to_str().map(str::to_owned);
+            let Some(name) = name.filter(|name| name.starts_with(prefix) && name.ends_with(suffix)) else {
+                continue;
+            };
+            // One that is gone by now is none.
+            let Ok(changed) = entry.metadata().and_then(|metadata| metadata.modified()) else { continue };
+            newest = newest.max(Some((changed, name)));
+        }
+        Some(newest.map(|(_, name)| real.join(name).to_string_lossy().into_owned()))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use castellan_event::{Answer, Process, Query, Recorder, Scope};
+use castellan_event::{Process, Scope};
 
 use crate::scope::{Part, components, fold};
 
@@ -25,6 +25,8 @@ pub struct Places {
     pub startup: Vec<String>,
     /// Directories and files from which interpreters take code, such as those of `PYTHONPATH`.
     pub code: Vec<String>,
+    /// Where file systems of other machines are mounted.
+    pub network: Vec<String>,
     /// The file system takes `A` for `a`, as those of macOS and Windows do.
     pub folds_case: bool,
     /// Paths may begin with a drive letter or with `\\server`.
@@ -69,24 +71,21 @@ const CODE: &[&str] =
 const TEMPORARY: &[&str] = &["TMPDIR", "TMP", "TEMP"];
 
 impl Places {
-    /// The places of a session, from what its agent was started with. Each is also there as it really lies, symlinks
-    /// resolved, if the world says so.
-    pub fn of_session(
-        process: Option<&Process>,
-        workspace: Option<&str>,
-        castellan: &[String],
-        world: &mut Recorder<'_>,
-    ) -> Places {
+    /// The places of a session, from what its agent was started with. Each is also there as it really lies.
+    ///
+    /// `workspace`: symlinks resolved. `castellan`: as they are called and as they lie.
+    pub fn of_session(process: Option<&Process>, workspace: Option<&str>, castellan: &[String]) -> Places {
         let mut places = Places {
-            workspace: workspace.map(|path| real(path, world)),
-            castellan: both(castellan, world),
+            workspace: workspace.map(str::to_owned),
+            castellan: castellan.iter().filter(|path| is_usable(path)).cloned().collect(),
             ..Places::default()
         };
         let Some(process) = process else { return places };
+        places.network.clone_from(&process.network);
         let homes = [Some(process.home.as_str()), process.var("HOME")];
         let homes: Vec<String> =
             homes.into_iter().flatten().filter(|home| is_usable(home)).map(str::to_owned).collect();
-        places.homes = both(&homes, world);
+        places.homes = both(&homes, process);
         let list = |names: &[&str]| -> Vec<String> {
             let values = names.iter().filter_map(|name| process.var(name));
             values
@@ -95,11 +94,11 @@ impl Places {
                 .map(str::to_owned)
                 .collect()
         };
-        places.programs = both(&list(&["PATH"]), world);
-        places.startup = both(&list(STARTUP), world);
-        places.code = both(&list(CODE), world);
+        places.programs = both(&list(&["PATH"]), process);
+        places.startup = both(&list(STARTUP), process);
+        places.code = both(&list(CODE), process);
         // One that holds a home or the workspace would make everything in them temporary.
-        let temporary = both(&list(TEMPORARY), world);
+        let temporary = both(&list(TEMPORARY), process);
         let holds_more = |path: &String| {
             let parts: Vec<Part<'_>> = components(path).map(Part::known).collect();
             let holds = |inner: &String| Places::default().below(path, &known(inner)).is_some();
@@ -109,7 +108,7 @@ impl Places {
         };
         places.temporary = temporary.into_iter().filter(|path| !holds_more(path)).collect();
         for (names, home_path) in STAND_INS.iter().chain(STAND_IN_LISTS) {
-            for path in both(&list(&[names]), world) {
+            for path in both(&list(&[names]), process) {
                 places.stand_ins.push((path, (*home_path).to_owned()));
             }
         }
@@ -138,6 +137,9 @@ impl Places {
         if self.workspace.as_ref().is_some_and(|directory| self.below(directory, parts).is_some()) {
             tell(Scope::Workspace, "the workspace");
         }
+        if self.network.iter().any(|mount| self.is_on(mount, parts)) {
+            tell(Scope::Network, "network mounts");
+        }
         // What lies deeper is not looked up by name.
         let is_program = |directory: &String| self.below(directory, parts).is_some_and(|rest| rest.len() < 2);
         if self.programs.iter().any(is_program) {
@@ -151,6 +153,13 @@ impl Places {
             [Part::Text(first), ..] if self.is_windows && first == DEVICE => tell(Scope::Device, "devices"),
             _ => {}
         }
+    }
+
+    /// Whether a path lies on a mount. A home or workspace that does is still a home or workspace.
+    fn is_on(&self, mount: &str, parts: &[Part<'_>]) -> bool {
+        let is_around = |place: &&String| self.below(mount, &known(&self.comparable(place))).is_some();
+        let mut inner = self.homes.iter().chain(&self.workspace).filter(is_around);
+        self.below(mount, parts).is_some() && !inner.any(|place| self.below(place, parts).is_some())
     }
 
     /// What follows a directory at the start of a path, if the path may begin with it.
@@ -197,21 +206,14 @@ fn is_usable(path: &str) -> bool {
 }
 
 /// Each path as it is said, and as it really lies.
-fn both(paths: &[String], world: &mut Recorder<'_>) -> Vec<String> {
+fn both(paths: &[String], process: &Process) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for path in paths {
-        for one in [path.clone(), real(path, world)] {
-            if is_usable(&one) && !all.contains(&one) {
-                all.push(one);
+        for one in [path.as_str(), process.real(path)] {
+            if is_usable(one) && !all.iter().any(|known| known == one) {
+                all.push(one.to_owned());
             }
         }
     }
     all
-}
-
-fn real(path: &str, world: &mut Recorder<'_>) -> String {
-    match world.ask(Query::RealPath { base: "/".to_owned(), path: path.to_owned() }) {
-        Some(Answer::RealPath(real)) => real,
-        _ => path.to_owned(),
-    }
 }

@@ -34,13 +34,14 @@ impl World for Table {
             }
             Query::Executable { name, .. } => Answer::Executable(Some(format!("/usr/bin/{name}"))),
             Query::Repository { .. } => Answer::Repository(Some("/w".to_owned())),
+            Query::Newest { .. } => Answer::Newest(None),
             Query::Process { .. } => Answer::Process(Some(Process {
                 env: vec![
                     ("PATH".to_owned(), "/usr/bin".to_owned()),
                     ("HOME".to_owned(), "/home/u".to_owned()),
                 ],
                 home: "/home/u".to_owned(),
-                is_root: false,
+                ..Process::default()
             })),
         })
     }

@@ -189,7 +189,10 @@ impl Walker {
         self.active.push(function.number);
         self.leaving(Leave::Function, state, |walker, state| match &function.body {
             Body::Statement(body) => walker.statement(state, &inner, body),
-            Body::Script(script) => walker.script(state, &inner, script),
+            Body::Text(text) => {
+                let script = walker.parsed(&inner, text);
+                walker.script(state, &inner, &script);
+            }
         });
         self.active.pop();
         if let Some(hidden) = Rc::make_mut(&mut state.hidden).pop() {

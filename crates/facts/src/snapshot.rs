@@ -1,0 +1,180 @@
+//! What the agent's shell has defined before a command runs: Claude Code 2.1.330 sources a snapshot of the user's aliases and
+//! functions first. It knows the forms that the snapshot is written in, and not what is done with them.
+
+use castellan_event::{Answer, Call, Query, Why};
+
+use crate::scene::Scene;
+
+/// Aliases and functions, as [`castellan_shell::Start`] takes them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Definitions {
+    pub(crate) aliases: Vec<(String, String)>,
+    pub(crate) functions: Vec<(String, String)>,
+}
+
+/// The definitions of the snapshot that was written last. Which of several sessions it belongs to is not told. None without
+/// a snapshot; the reason when there may be one that cannot be read.
+pub(crate) fn of(call: &Call, scene: &mut Scene<'_, '_, '_>) -> Result<Definitions, Why> {
+    let configured = scene.process.as_ref().and_then(|process| process.var("CLAUDE_CONFIG_DIR"));
+    let folder = match configured {
+        Some(folder) => folder.to_owned(),
+        None if scene.places.home().is_empty() => return Ok(Definitions::default()),
+        None => format!("{}/.claude", scene.places.home()),
+    };
+    if call.agent.name != "claude_code" || !folder.starts_with('/') {
+        return Ok(Definitions::default());
+    }
+    let query = Query::Newest {
+        directory: format!("{folder}/shell-snapshots"),
+        prefix: "snapshot-".to_owned(),
+        suffix: ".sh".to_owned(),
+    };
+    let path = match scene.world.ask(query) {
+        Some(Answer::Newest(Some(path))) => path,
+        Some(Answer::Newest(None)) => return Ok(Definitions::default()),
+        _ => return Err(Why::Unreadable),
+    };
+    match scene.world.ask(Query::Contents { path }) {
+        Some(Answer::Contents(Some(bytes))) => {
+            definitions(str::from_utf8(&bytes).map_err(|_| Why::Encoding)?)
+        }
+        _ => Err(Why::Unreadable),
+    }
+}
+
+/// Reads `alias -- NAME='VALUE'`, `eval $'NAME () \n{ \nBODY\n}' > ...` as bash's snapshots have it, and `NAME () {`, lines
+/// and `}` as zsh's do. Claude Code's own functions, which put its `find`, `grep` and `rg` in place of the user's and guard
+/// `pkill`, begin with `function` and do what their names say. What has one of the forms and cannot be read is a reason.
+fn definitions(text: &str) -> Result<Definitions, Why> {
+    let mut found = Definitions::default();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
+        if let Some(alias) = rest.strip_prefix("alias ") {
+            found.aliases.push(alias_of(alias).ok_or(Why::Syntax)?);
+        } else if let Some(code) = rest.strip_prefix("eval ") {
+            let code = code.strip_prefix("$'").and_then(unescaped).ok_or(Why::Syntax)?;
+            found.functions.push(function(&code).ok_or(Why::Syntax)?);
+        } else if !line.starts_with([' ', '\t', '#']) && line.ends_with(" () {") {
+            let (code, _) = rest.split_once("\n}").ok_or(Why::Syntax)?;
+            found.functions.push(function(&format!("{code}\n}}")).ok_or(Why::Syntax)?);
+        }
+        rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
+    }
+    Ok(found)
+}
+
+/// `-- NAME='VALUE'`.
+fn alias_of(alias: &str) -> Option<(String, String)> {
+    let (name, value) = alias.strip_prefix("-- ")?.split_once('=')?;
+    Some((name.to_owned(), unquoted(value)?))
+}
+
+/// `NAME () \n{ \nBODY\n}`: the name, and what stands between the braces.
+fn function(code: &str) -> Option<(String, String)> {
+    let (name, rest) = code.split_once("()")?;
+    let body = rest.trim().strip_prefix('{')?.strip_suffix('}')?;
+    Some((name.trim().to_owned(), body.to_owned()))
+}
+
+/// A word of quoted and unquoted parts, to its end: `'it'\''s'`.
+fn unquoted(text: &str) -> Option<String> {
+    let mut value = String::new();
+    let mut chars = text.chars();
+    let mut in_quotes = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => in_quotes = !in_quotes,
+            _ if in_quotes => value.push(c),
+            '\\' => value.push(chars.next()?),
+            '\n' | ' ' => break,
+            c => value.push(c),
+        }
+    }
+    (!in_quotes).then_some(value)
+}
+
+/// What stands up to the closing quote of `$'`, with the escapes that bash's `%q` writes.
+fn unescaped(text: &str) -> Option<String> {
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut chars = text.chars().peekable();
+    loop {
+        match chars.next()? {
+            '\'' => return String::from_utf8(bytes).ok(),
+            '\\' => match chars.next()? {
+                'n' => bytes.push(b'\n'),
+                't' => bytes.push(b'\t'),
+                'r' => bytes.push(b'\r'),
+                'a' => bytes.push(7),
+                'b' => bytes.push(8),
+                'f' => bytes.push(12),
+                'v' => bytes.push(11),
+                'E' | 'e' => bytes.push(27),
+                digit @ '0'..='7' => {
+                    let mut value = digit.to_digit(8)?;
+                    for _ in 0..2 {
+                        let Some(next) = chars.peek().and_then(|c| c.to_digit(8)) else { break };
+                        value = value * 8 + next;
+                        chars.next();
+                    }
+                    bytes.push(u8::try_from(value).ok()?);
+                }
+                other => bytes.extend(other.encode_utf8(&mut [0; 4]).bytes()),
+            },
+            c => bytes.extend(c.encode_utf8(&mut [0; 4]).bytes()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As Claude Code 2.1.330 wrote it for a `.bashrc`, shortened.
+    const SNAPSHOT: &str = r#"# Snapshot file
+unalias -a 2>/dev/null || true
+shopt -s globstar
+# Functions
+eval $'greet () \n{ \n    echo hi;\n    echo "it\'s\t\303\244";\n}' > /dev/null 2>&1
+eval $'rm () \n{ \n    command rm -i "$@"\n}' > /dev/null 2>&1
+# Aliases
+alias -- gs='git status'
+alias -- q='echo '\''it'\''\'\'''\''s'\'''
+if ! hash rg 2>/dev/null && ! typeset -f rg >/dev/null 2>&1; then
+  function rg {
+  else command rg ${1+"$@"}; fi
+}
+fi
+function grep {
+  (exec -a ugrep /opt/claude -G ${1+"$@"})
+}
+"#;
+
+    #[test]
+    fn definitions_of_the_user_are_read() {
+        let found = definitions(SNAPSHOT).unwrap();
+        let shown = |list: &[(String, String)]| -> Vec<String> {
+            list.iter().map(|(name, text)| format!("{name}: {}", text.trim())).collect()
+        };
+        assert_eq!(shown(&found.aliases), ["gs: git status", r"q: echo 'it'\''s'"]);
+        let greet = "greet: echo hi;\n    echo \"it's\tä\";";
+        assert_eq!(shown(&found.functions), [greet, "rm: command rm -i \"$@\""]);
+    }
+
+    #[test]
+    fn functions_of_zsh_are_read() {
+        let found = definitions("# Functions\nrm () {\n\tcommand rm -i \"$@\"\n}\nalias -- l=ls\n").unwrap();
+        assert_eq!(found.functions, [("rm".to_owned(), "\n\tcommand rm -i \"$@\"\n".to_owned())]);
+        assert_eq!(found.aliases, [("l".to_owned(), "ls".to_owned())]);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_not_left_out() {
+        for text in
+            ["alias -- x='open", "alias x=y", "eval $'rm () {", "eval \"$(x)\"", "eval $'x'", "rm () {\n"]
+        {
+            assert_eq!(definitions(text), Err(Why::Syntax), "{text}");
+        }
+        assert_eq!(definitions(""), Ok(Definitions::default()));
+    }
+}

@@ -1,0 +1,109 @@
+//! What the shell snapshot of Claude Code makes of names.
+
+use castellan_event::{
+    Agent, Answer, Call, EffectKind, FileKind, Process, Query, Recorder, Role, Tool, ToolKind, Why, World,
+};
+use castellan_facts::{Setting, analyse};
+
+/// A machine with a snapshot, `None`: one that is too long to be read.
+struct Machine(Option<&'static str>);
+
+impl World for Machine {
+    fn answer(&self, query: &Query) -> Option<Answer> {
+        Some(match query {
+            Query::RealPath { base, path } if path.starts_with('/') || path == "." => {
+                Answer::RealPath(if path == "." { base.clone() } else { path.clone() })
+            }
+            Query::RealPath { base, path } => Answer::RealPath(format!("{base}/{path}")),
+            Query::FileKind { .. } => Answer::FileKind(FileKind::Missing),
+            Query::Contents { path } if path == "/data/claude/shell-snapshots/snapshot-bash-1-a.sh" => {
+                Answer::Contents(self.0.map(|text| text.as_bytes().to_vec()))
+            }
+            Query::Contents { .. } => Answer::Contents(None),
+            Query::Executable { name, .. } => {
+                let known = ["rm", "ls", "git", "grep"].contains(&name.as_str());
+                Answer::Executable(known.then(|| format!("/usr/bin/{name}")))
+            }
+            Query::Repository { .. } => Answer::Repository(None),
+            Query::Newest { directory, prefix, suffix } => {
+                assert_eq!((prefix.as_str(), suffix.as_str()), ("snapshot-", ".sh"));
+                let is_there = directory == "/data/claude/shell-snapshots";
+                Answer::Newest(is_there.then(|| format!("{directory}/snapshot-bash-1-a.sh")))
+            }
+            Query::Process { .. } => Answer::Process(Some(Process {
+                env: [("PATH", "/usr/bin"), ("HOME", "/home/u"), ("CLAUDE_CONFIG_DIR", "/data/claude")]
+                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                    .to_vec(),
+                home: "/home/u".to_owned(),
+                ..Process::default()
+            })),
+        })
+    }
+}
+
+const SNAPSHOT: &str = r#"# Functions
+eval $'ls () \n{ \n    rm -rf "$1"\n}' > /dev/null 2>&1
+eval $'hidden () \n{ \n    ls /w/b\n}' > /dev/null 2>&1
+alias -- st='git status'
+alias -- wipe='rm -r /w/a'
+function grep {
+  (exec -a ugrep /opt/claude -G ${1+"$@"})
+}
+"#;
+
+/// `command name` of everything that runs, `delete PATH` of what is deleted, and what is opaque.
+fn shown(agent: &str, snapshot: Option<&'static str>, text: &str) -> String {
+    let call = Call {
+        correlation_id: 1,
+        agent: Agent { name: agent.to_owned(), pid: 7, cwd: "/w".to_owned(), ..Agent::default() },
+        tool: Tool {
+            name: "Bash".to_owned(),
+            name_raw: "Bash".to_owned(),
+            use_id: String::new(),
+            kind: ToolKind::Shell,
+            mcp: None,
+        },
+        input: serde_json::Value::Null,
+        input_text: String::new(),
+        command: Some(text.to_owned()),
+        files: Vec::new(),
+        problems: Vec::new(),
+    };
+    let machine = Machine(snapshot);
+    let facts = analyse(&call, &Setting::default(), &mut Recorder::new(&machine));
+    let names = facts.commands.iter().filter_map(|command| command.name.clone());
+    let effects = facts.effects.iter().filter_map(|effect| match effect.kind {
+        EffectKind::Delete => Some(format!("delete {}", effect.path.as_deref().unwrap_or("?"))),
+        EffectKind::Opaque => Some(format!(
+            "opaque {} {}",
+            effect.role.map_or("", Role::as_str),
+            effect.why.map_or("", Why::as_str)
+        )),
+        _ => None,
+    });
+    names.chain(effects).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn names_are_what_the_snapshot_makes_them() {
+    let cases = [
+        ("ls /w/x", "rm, delete /w/x"),
+        ("l\"\"s /w/x", "rm, delete /w/x"),
+        ("command ls /w/x", "ls"),
+        ("hidden", "rm, delete /w/b"),
+        ("st", "git"),
+        ("wipe", "rm, delete /w/a"),
+        ("grep x f", "grep"),
+    ];
+    for (text, expected) in cases {
+        let commands = shown("claude_code", Some(SNAPSHOT), text);
+        assert_eq!(commands, expected, "{text}");
+    }
+    assert_eq!(shown("codex", Some(SNAPSHOT), "ls /w/x"), "ls", "only Claude Code has one");
+}
+
+#[test]
+fn a_snapshot_that_cannot_be_read_is_one_part_that_is_not_understood() {
+    assert_eq!(shown("claude_code", None, "ls; git status"), "ls, git, opaque program unreadable");
+    assert_eq!(shown("claude_code", Some("alias x=y"), "ls; ls"), "ls, ls, opaque program syntax");
+}
