@@ -29,9 +29,16 @@ pub(crate) const PARSER_STEPS_MAX: usize = 300_000;
 
 // Walking
 
-/// Units of work for one text. A unit is a step of the walk, a copied variable or a few bytes of made text: tens of
-/// nanoseconds, so that a hostile text costs some milliseconds. Ordinary commands take tens of units, a long script thousands.
-pub(crate) const WORK_MAX: u64 = 150_000;
+/// Units of work for one text. A unit is a step of the walk, a copied variable or a few bytes of made text: about 200 ns, so
+/// that a short hostile text costs some milliseconds. Ordinary commands take about twenty units.
+pub(crate) const WORK_MIN: u64 = 30_000;
+
+/// Further units for each byte of the text: a long script has more to do. The longest text that is read then takes at most
+/// about 50 ms.
+pub(crate) const WORK_PER_BYTE: u64 = 4;
+
+/// Units that parsing a text in a text costs before its first byte.
+pub(crate) const WORK_OF_PARSING: u64 = 100;
 
 /// Bytes of made text that cost one unit of work: copying is cheap, but a text that doubles itself is not.
 pub(crate) const BYTES_PER_WORK: u64 = 32;

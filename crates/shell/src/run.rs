@@ -67,6 +67,7 @@ impl Walker {
             let certain = !call.arguments().iter().any(Arg::splits);
             certain.then(|| call.arguments().iter().map(Text::from).collect::<Vec<Text>>())
         };
+        self.show_environment(state, scope, &call);
         let before = self.fork(state);
         for (number, function) in functions.iter().enumerate() {
             let mut inner = self.fork(&before);
@@ -182,7 +183,9 @@ impl Walker {
     ) {
         let wrapper = invocation.wrapper();
         let mut around = scope.clone();
-        around.origin = Origin::Wrapped;
+        if wrapper.is_none() {
+            around.origin = Origin::Wrapped;
+        }
         let place = invocation.place().map(|place| {
             let names = std::iter::once(base).chain(invocation.subcommand.iter().copied());
             format!("{} {}", names.collect::<Vec<_>>().join(" "), place.written())
@@ -199,11 +202,7 @@ impl Walker {
                 Inner::Shell { .. } | Inner::Line { .. } | Inner::Code { .. } => call.argv.clone(),
             };
             let neutral = wrapper == Some(Wrapper::Neutral);
-            let mut scope = around.wrapped(Wrapped { name: base.to_owned(), argv: own, neutral });
-            if wrapper.is_some() {
-                // What would be its redirects and environment are those of the command.
-                scope.origin = if scope.wrappers.len() > 1 { around.origin } else { Origin::Wrapped };
-            }
+            let scope = around.wrapped(Wrapped { name: base.to_owned(), argv: own, neutral });
             self.subshell(state, |walker, state| {
                 if elsewhere {
                     *state = walker.elsewhere(state);
@@ -237,6 +236,10 @@ impl Walker {
             }
             Inner::Shell { text, rest } => {
                 let code = Text::from(&text);
+                let scope = if keeps { &scope.redirected(call.redirects.clone()) } else { scope };
+                if keeps {
+                    self.show_environment(state, scope, call);
+                }
                 self.shell_text(state, scope, &code, &rest, call.span);
             }
             Inner::Line { text } => match text.as_str().map(lists::split_line) {
@@ -268,6 +271,15 @@ impl Walker {
                 }
             },
             Inner::Code { .. } => {}
+        }
+    }
+
+    /// What is put into the environment of something that is no command itself: a function, text that a wrapper runs.
+    fn show_environment(&mut self, state: &mut State, scope: &Scope, call: &Call) {
+        if !call.env.is_empty() {
+            let mut bare = Call::new(Vec::new(), call.span);
+            bare.env = call.env.clone();
+            self.emit(state, scope, &bare);
         }
     }
 
@@ -307,7 +319,11 @@ impl Walker {
             state.status = if outputs::always_succeeds(name) { Some(true) } else { None };
             return;
         }
-        let input = self.input(state);
+        // Nothing comes from the call's own standard input.
+        let input = match state.descriptor(0) {
+            Descriptor::Inherited => None,
+            _ => self.input(state),
+        };
         let made = outputs::computed(name, call.arguments(), input.as_ref(), state);
         match made {
             outputs::Made::Text(text) => {

@@ -17,7 +17,7 @@ use castellan_event::{Role, Why};
 
 use crate::choices::Choices;
 use crate::found::{Found, Gap, Item, Origin};
-use crate::limits::{DEPTH_MAX, ITEMS_MAX};
+use crate::limits::{DEPTH_MAX, WORK_OF_PARSING};
 use crate::parse::parse;
 use crate::scope::{Scope, Source};
 use crate::start::Start;
@@ -33,7 +33,7 @@ use emit::Items;
 /// Every command that a text would run.
 pub fn commands(text: &str, start: &Start) -> Found {
     let mut walker = Walker {
-        work: Work::new(),
+        work: Work::new(text.len()),
         choices: Choices::default(),
         items: Items::default(),
         depth: 0,
@@ -173,7 +173,7 @@ impl Walker {
 
     /// Parses text; what of it is not understood is a gap.
     pub(crate) fn parsed(&mut self, scope: &Scope, text: &str) -> Script {
-        self.work.spend_bytes(text.len().saturating_mul(8));
+        self.work.spend(WORK_OF_PARSING + text.len() as u64 / 2);
         let parsed = parse(text);
         for hole in &parsed.holes {
             let written = text.get(hole.span.start as usize..hole.span.end as usize).unwrap_or_default();
@@ -358,5 +358,3 @@ impl Walker {
         self.items.push(item);
     }
 }
-
-const _: () = assert!(ITEMS_MAX < u32::MAX as usize);

@@ -19,7 +19,7 @@ use crate::start::Dialect;
 use crate::state::{Descriptor, Process, State, Value};
 use crate::text::Text;
 use crate::tree::{Part, Script, Span, Word};
-use crate::walk::Walker;
+use crate::walk::{Leave, Walker};
 
 use braces::Segment;
 use fields::{Bit, How, Splitting};
@@ -43,6 +43,7 @@ impl Walker {
             return vec![Arg::known(text.as_str())];
         }
         let Some(words) = braces::expand(word) else {
+            self.work.spend(crate::limits::BRACES_MAX as u64);
             return vec![Arg::unknown(Why::Budget, crate::text::cut(scope.source.written(word.span)), true)];
         };
         let several = words.len() > 1;
@@ -229,7 +230,7 @@ impl Walker {
         scope.redirects = Rc::default();
         scope.pipe_from = None;
         scope.background = false;
-        self.script(&mut inner, &scope, body);
+        self.leaving(Leave::Shell, &mut inner, |walker, inner| walker.script(inner, &scope, body));
         state.status = inner.status;
         inner.collected_at(at)
     }

@@ -1,6 +1,6 @@
 //! [`Work`]: how much was done, in units that do not depend on a clock: the same text gives the same answer on any machine.
 
-use crate::limits::{BYTES_PER_WORK, WORK_MAX};
+use crate::limits::{BYTES_PER_WORK, WORK_MIN, WORK_PER_BYTE};
 
 /// The work that is left.
 #[derive(Debug)]
@@ -9,8 +9,9 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    pub(crate) fn new() -> Work {
-        Work { left: WORK_MAX }
+    /// For a text of so many bytes.
+    pub(crate) fn new(bytes: usize) -> Work {
+        Work { left: WORK_MIN + (bytes as u64).saturating_mul(WORK_PER_BYTE) }
     }
 
     /// Takes so many units off. False when there are none left.
@@ -26,10 +27,5 @@ impl Work {
 
     pub(crate) fn is_over(&self) -> bool {
         self.left == 0
-    }
-
-    /// What was done so far.
-    pub(crate) fn done(&self) -> u64 {
-        WORK_MAX - self.left
     }
 }

@@ -159,7 +159,8 @@ impl Walker {
                 self.assign_value(state, name, key, append, value);
             }
             None if options.array || options.keyed => {
-                if matches!(self.pick(state, name), Value::Unset) {
+                // The environment gives no arrays.
+                if matches!(self.pick(state, name), Value::Unset | Value::Unknown(Why::Variable)) {
                     state.set(name, Value::array([]));
                 }
             }

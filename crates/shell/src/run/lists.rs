@@ -163,7 +163,8 @@ impl Walker {
         let read = read_xargs(&call.argv);
         let (own, command) = call.argv.split_at_checked(read.command).unwrap_or((&call.argv, &[]));
         let input = if read.file { None } else { self.input(state) };
-        let input = input.unwrap_or_else(|| Text::unknown(Why::File, "xargs"));
+        let input =
+            input.unwrap_or_else(|| Text::unknown(if read.file { Why::File } else { Why::Input }, "xargs"));
         if command.is_empty() {
             self.emit(state, scope, call);
             self.unknown_output(state, scope, call, Why::Substitution);
@@ -180,25 +181,29 @@ impl Walker {
         };
         let mut scope = scope.wrapped(Wrapped { name: "xargs".into(), argv: own.to_vec(), neutral: false });
         scope.origin = Origin::Wrapped;
-        let calls: Vec<Vec<Arg>> = match &read.replace {
-            Some(mark) => words.iter().map(|word| replaced(command, mark, word)).collect(),
-            None => {
-                let at_once = read.at_once.unwrap_or(usize::MAX).max(1);
-                let groups: Vec<&[Arg]> = words.chunks(at_once.min(words.len().max(1))).collect();
-                let groups = if groups.is_empty() { vec![&[][..]] } else { groups };
-                groups.into_iter().map(|group| command.iter().chain(group).cloned().collect()).collect()
-            }
-        };
-        let many = calls.len() > CALLS_MAX;
-        let mut calls: Vec<Vec<Arg>> = calls.into_iter().take(CALLS_MAX).collect();
-        if many {
-            let rest = Arg::unknown(Why::Budget, "xargs", true);
-            calls.push(match &read.replace {
-                Some(mark) => replaced(command, mark, &rest),
-                None => command.iter().chain([&rest]).cloned().collect(),
-            });
-        }
+        let calls = self.xargs_calls(command, &words, &read);
         self.each_started(state, &scope, call, calls);
+    }
+
+    /// The commands that a list makes; over the limit one more, whose arguments are not known.
+    fn xargs_calls(&mut self, command: &[Arg], words: &[Arg], read: &Xargs) -> Vec<Vec<Arg>> {
+        let size = match read.replace {
+            Some(_) => 1,
+            None => read.at_once.unwrap_or(usize::MAX).clamp(1, words.len().max(1)),
+        };
+        let made = |group: &[Arg]| match (&read.replace, group) {
+            (Some(mark), [word]) => replaced(command, mark, word),
+            _ => command.iter().chain(group).cloned().collect::<Vec<Arg>>(),
+        };
+        let mut calls: Vec<Vec<Arg>> = words.chunks(size).take(CALLS_MAX).map(made).collect();
+        if words.is_empty() && read.replace.is_none() {
+            calls.push(command.to_vec());
+        }
+        if words.len().div_ceil(size) > CALLS_MAX {
+            calls.push(made(&[Arg::unknown(Why::Budget, "xargs", read.replace.is_none())]));
+        }
+        self.work.spend(calls.iter().map(|call| call.len() as u64).sum());
+        calls
     }
 
     /// Runs commands as programs, with nothing to read.

@@ -91,6 +91,11 @@ impl Walker {
             self.work.spend(1);
             if variable.exported {
                 variables.insert(Rc::clone(name), Rc::clone(variable));
+            } else if variable.perhaps_exported {
+                let mut either = (**variable).clone();
+                either.exported = true;
+                either.values.push(Value::Unset);
+                variables.insert(Rc::clone(name), Rc::new(either));
             } else {
                 variables.insert(Rc::clone(name), Rc::new(Variable::of(Value::Unset)));
             }

@@ -42,11 +42,14 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
         functions,
         aliases,
         hashed,
-        directories: join_directories(&one.directories, &other.directories),
-        directories_before: match (one.directories_before, other.directories_before) {
-            (Some(first), Some(second)) => Some(join_directories(&first, &second)),
-            (first, second) => first.or(second),
+        directories_before: match (&one.directories_before, &other.directories_before) {
+            (None, None) => None,
+            (first, second) => Some(join_directories(
+                first.as_ref().unwrap_or(&one.directories),
+                second.as_ref().unwrap_or(&other.directories),
+            )),
         },
+        directories: join_directories(&one.directories, &other.directories),
         stack: if one.stack == other.stack { one.stack } else { Rc::default() },
         positionals: if one.positionals == other.positionals { one.positionals } else { None },
         name: one.name,
@@ -109,7 +112,10 @@ fn join_variables(
     }
     Rc::new(Variable {
         values,
-        exported: first.is_some_and(|one| one.exported) || second.is_some_and(|other| other.exported),
+        exported: first.is_some_and(|one| one.exported) && second.is_some_and(|other| other.exported),
+        perhaps_exported: [first, second].into_iter().any(|one| {
+            one.map_or(matches!(absent_first, Value::Unknown(_)), |one| one.exported || one.perhaps_exported)
+        }),
         attributes,
     })
 }

@@ -16,6 +16,8 @@ pub(crate) struct Variable {
     pub(crate) values: Vec<Value>,
     /// It is given to the programs that run.
     pub(crate) exported: bool,
+    /// It may be: it was set without anything known of what it was before.
+    pub(crate) perhaps_exported: bool,
     pub(crate) attributes: Attributes,
 }
 
@@ -55,7 +57,12 @@ pub(crate) enum Key {
 
 impl Variable {
     pub(crate) fn of(value: Value) -> Variable {
-        Variable { values: vec![value], exported: false, attributes: Attributes::default() }
+        Variable {
+            values: vec![value],
+            exported: false,
+            perhaps_exported: false,
+            attributes: Attributes::default(),
+        }
     }
 }
 
@@ -110,21 +117,23 @@ impl State {
         let before = self.variables.get(&name);
         let attributes = before.map(|variable| variable.attributes).unwrap_or_default();
         let exported = before.is_some_and(|variable| variable.exported) || self.options.export_all;
+        let perhaps_exported = before.map_or(!self.complete, |variable| variable.perhaps_exported);
         let mut values: Vec<Value> = values.into_iter().map(|value| attributes.applied(value)).collect();
         if attributes.readonly {
             // Whether the assignment that made it read-only ran first is not certain in every branch.
             values.extend(before.into_iter().flat_map(|variable| variable.values.iter().cloned()));
             values.dedup();
         }
-        self.variables.insert(name, Rc::new(Variable { values, exported, attributes }));
+        self.variables.insert(name, Rc::new(Variable { values, exported, perhaps_exported, attributes }));
     }
 
     /// Changes a variable in place; one that is not there is made first.
     pub(crate) fn change(&mut self, name: &str, change: impl FnOnce(&mut Variable)) {
         let absent = self.absent();
+        let perhaps_exported = !self.complete;
         self.variables.change(
             name,
-            || Rc::new(Variable::of(absent)),
+            || Rc::new(Variable { perhaps_exported, ..Variable::of(absent) }),
             |variable| change(Rc::make_mut(variable)),
         );
     }
@@ -139,6 +148,7 @@ impl State {
         self.variables = self.variables.map(|variable| {
             let mut forgotten = Variable::of(Value::Unknown(why));
             forgotten.exported = variable.exported;
+            forgotten.perhaps_exported = variable.perhaps_exported;
             Rc::new(forgotten)
         });
     }

@@ -13,8 +13,8 @@ use crate::state::{Body, Function, State, Table, Value};
 use crate::text::Text;
 use crate::tree::{Node, Statement};
 
-/// Calls of a function inside itself that are walked with what is known. One more is walked with nothing known, which stands
-/// for all the others.
+/// Calls of a function inside itself that are walked with what is known. One more is walked with nothing known, and what would
+/// come after that is a gap: a function that calls itself may do so for ever.
 const RECURSION_MAX: usize = 2;
 
 impl Walker {
@@ -165,6 +165,8 @@ impl Walker {
         }
         let active = self.active.iter().filter(|number| **number == function.number).count();
         if active > RECURSION_MAX {
+            let written = scope.source.written(call.span).to_owned();
+            self.gap(scope, Role::Code, Why::Nesting, &written, call.span);
             state.forget_all(Why::Dynamic);
             state.status = None;
             return;

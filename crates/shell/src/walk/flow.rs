@@ -89,43 +89,58 @@ impl Walker {
         state.status = inner.status;
     }
 
-    /// `a && b || c`
+    /// `a && b || c`: what is known where all succeeded so far, and what where one failed.
     pub(super) fn chain(&mut self, state: &mut State, scope: &Scope, statements: &[Statement]) {
         let mut rest = statements.iter();
         let Some(first) = rest.next() else { return };
-        let mut before_end = first.span.end;
-        state.directories_before = None;
-        self.statement(state, scope, first);
+        let mut before = first.span;
+        let mut failed = self.tried(state, scope, first);
         for statement in rest {
-            let operator = operator_between(scope, before_end, statement.span.start);
-            before_end = statement.span.end;
-            match (operator, state.status) {
-                (Operator::And, Some(true)) | (Operator::Or, Some(false)) => {
-                    self.statement(state, scope, statement);
+            let operator = operator_between(scope, before, statement.span.start);
+            before = statement.span;
+            if operator != Operator::Or {
+                state.status = Some(true);
+                let more = self.tried(state, scope, statement);
+                failed = match (failed, more) {
+                    (Some(mut failed), Some(more)) => {
+                        self.joins(&mut failed, more);
+                        Some(failed)
+                    }
+                    (failed, more) => failed.or(more),
+                };
+            }
+            if operator != Operator::And {
+                // Where nothing fails it is walked all the same: what seems certain may be a function's name.
+                let certain = failed.is_none();
+                let mut other = failed.take().unwrap_or_else(|| state.clone());
+                if let Some(directories) = other.directories_before.take() {
+                    other.directories = directories;
+                    let here = other.directory_value();
+                    other.set("PWD", here);
                 }
-                (operator, status) => {
-                    let certainly_not = status.is_some();
-                    let mut other = self.fork(state);
-                    if operator == Operator::Or
-                        && let Some(before) = other.directories_before.take()
-                    {
-                        other.directories = before;
-                        other.set("PWD", other.directory_value());
-                    }
-                    other.status = match operator {
-                        Operator::And => Some(true),
-                        Operator::Or => Some(false),
-                        Operator::Unknown => None,
-                    };
-                    self.statement(&mut other, scope, statement);
-                    // Not walked at all it might be missed: a status may be wrong where a function is not what it seems.
-                    if !certainly_not || operator == Operator::Unknown {
-                        self.joins(state, other);
-                    }
+                other.status = Some(false);
+                failed = self.tried(&mut other, scope, statement);
+                if certain {
+                    failed = None;
+                } else {
+                    self.joins(state, other);
                 }
             }
         }
+        if let Some(failed) = failed {
+            self.joins(state, failed);
+        }
         state.directories_before = None;
+    }
+
+    /// Walks a statement; the state is then that of its success. Returns that of its failure, if it may fail.
+    fn tried(&mut self, state: &mut State, scope: &Scope, statement: &Statement) -> Option<State> {
+        state.directories_before = None;
+        self.statement(state, scope, statement);
+        match state.status {
+            Some(true) => None,
+            Some(false) | None => Some(self.fork(state)),
+        }
     }
 
     /// `a | b`
@@ -402,16 +417,17 @@ impl Walker {
 /// nothing else changes.
 const REPEATS_MAX: usize = 4;
 
-/// The variables that differ between two points.
+/// The variables that may have a value at the second point that they could not have at the first.
 fn changed(before: &State, after: &State) -> Vec<Rc<str>> {
     let mut names = Vec::new();
     if !before.variables.is(&after.variables) {
         for (name, variable) in after.variables.iter() {
-            let same = before
-                .variables
-                .get(name)
-                .is_some_and(|other| Rc::ptr_eq(other, variable) || **other == **variable);
-            if !same {
+            let covered = before.variables.get(name).is_some_and(|other| {
+                Rc::ptr_eq(other, variable)
+                    || **other == **variable
+                    || other.values.iter().any(|value| matches!(value, Value::Unknown(_)))
+            });
+            if !covered {
                 names.push(Rc::clone(name));
             }
         }
@@ -426,10 +442,17 @@ enum Operator {
     Unknown,
 }
 
-/// Which operator stands between two commands of a chain.
-fn operator_between(scope: &Scope, from: u32, to: u32) -> Operator {
-    let between = scope.source.text.get(from as usize..to as usize).unwrap_or_default();
-    // Comments and redirects of groups may stand there too; the operator is what is there for certain.
+/// Which operator stands between two commands of a chain: at the end of the first, or between the two.
+fn operator_between(scope: &Scope, first: Span, to: u32) -> Operator {
+    let own = scope.source.written(first).trim_end();
+    let between = scope.source.text.get(first.end as usize..to as usize).unwrap_or_default();
+    if own.ends_with("&&") {
+        return Operator::And;
+    }
+    if own.ends_with("||") {
+        return Operator::Or;
+    }
+    // Comments may stand there too; the operator is what is there for certain.
     match (between.contains("&&"), between.contains("||")) {
         (true, false) => Operator::And,
         (false, true) => Operator::Or,

@@ -141,10 +141,10 @@ impl Walker {
         }
     }
 
-    /// What standard input gives, and what reading all of it leaves.
+    /// What standard input gives to a program that reads all of it.
     pub(crate) fn input(&mut self, state: &State) -> Option<Text> {
         match state.descriptor(0) {
-            Descriptor::Inherited => Some(Text::default()),
+            Descriptor::Inherited => Some(Text::unknown(Why::Input, "")),
             Descriptor::Input(text) => {
                 self.work.spend_bytes(text.len());
                 Some((*text).clone())

@@ -32,7 +32,7 @@ impl Walker {
         let first_process = self.processes.len();
         state.status = Some(true);
         let argv: Vec<Arg> = words.iter().flat_map(|word| self.fields(state, scope, word)).collect();
-        let mut call = Call::new(argv, statement.span);
+        let mut call = Call::new(argv, own_span(statement, assignments, words));
         let (redirects, saved) = self.redirects(state, scope, &statement.redirects);
         call.redirects = redirects;
         if call.argv.is_empty() {
@@ -239,9 +239,12 @@ impl Walker {
 
     /// Says that a variable was set which the programs after it are given.
     pub(crate) fn report_set(&mut self, state: &mut State, scope: &Scope, name: &str, span: Span) {
-        let known_before = state.variable(name).is_some_and(|variable| variable.exported);
-        let perhaps = !state.complete && name.starts_with(|one: char| one.is_ascii_uppercase());
-        if !known_before && !perhaps {
+        // A name in capitals is mostly one of the environment.
+        let capital = name.starts_with(|one: char| one.is_ascii_uppercase());
+        let given = state
+            .variable(name)
+            .is_some_and(|variable| variable.exported || (variable.perhaps_exported && capital));
+        if !given {
             return;
         }
         let value = match self.pick(state, name) {
@@ -329,6 +332,16 @@ impl Walker {
             background: scope.background,
         });
     }
+}
+
+/// Where a command itself stands, without the operator after it.
+fn own_span(statement: &Statement, assignments: &[Assignment], words: &[Word]) -> Span {
+    let spans = words.iter().map(|word| word.span);
+    let spans = spans.chain(assignments.iter().map(|assignment| assignment.span));
+    let spans = spans.chain(statement.redirects.iter().map(|redirect| redirect.span));
+    let joined =
+        spans.reduce(|one, other| Span { start: one.start.min(other.start), end: one.end.max(other.end) });
+    joined.unwrap_or(statement.span)
 }
 
 /// The word, if it is one plain text without quotes.

@@ -1,0 +1,119 @@
+//! What was found, one line for each thing, for the cases.
+
+use castellan_programs::{Arg, Piece};
+use castellan_shell::tree::RedirectKind;
+use castellan_shell::{Found, Item, Run, Start, Stdin};
+
+/// The shell that the cases begin in.
+pub(crate) fn start() -> Start {
+    Start {
+        cwd: Some("/w".into()),
+        home: Some("/home/u".into()),
+        env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("USER".into(), "u".into())],
+        complete_env: false,
+        ..Start::default()
+    }
+}
+
+/// One line for each thing.
+pub(crate) fn dump(found: &Found) -> Vec<String> {
+    found.items.iter().map(item).collect()
+}
+
+fn item(item: &Item) -> String {
+    match item {
+        Item::Command(command) => run(command),
+        Item::Set(set) => format!("set {}={}", set.name, arg(&set.value)),
+        Item::Hole(gap) => format!("gap {} {} {:?}", gap.role, gap.why, gap.written),
+    }
+}
+
+fn run(run: &Run) -> String {
+    let mut line = args(&run.argv);
+    if run.argv.is_empty() {
+        line.push_str("()");
+    }
+    let mut add = |text: String| {
+        line.push_str("  | ");
+        line.push_str(&text);
+    };
+    if !run.env.is_empty() {
+        let env: Vec<String> = run.env.iter().map(|(name, value)| format!("{name}={}", arg(value))).collect();
+        add(format!("env {}", env.join(" ")));
+    }
+    for redirect in &run.redirects {
+        let fd = redirect.fd.map(|fd| fd.to_string()).unwrap_or_default();
+        add(format!("{fd}{}{}", sign(redirect.kind), arg(&redirect.target)));
+    }
+    if !run.wrappers.is_empty() {
+        let wrappers: Vec<String> = run
+            .wrappers
+            .iter()
+            .map(|wrapper| if wrapper.neutral { format!("({})", wrapper.name) } else { wrapper.name.clone() })
+            .collect();
+        add(format!("in {}", wrappers.join(" ")));
+    }
+    if run.origin.as_str() != "text" {
+        add(run.origin.as_str().to_owned());
+    }
+    match &run.cwd {
+        Some(cwd) if cwd == "/w" => {}
+        Some(cwd) => add(format!("at {cwd}")),
+        None => add("at ?".into()),
+    }
+    if !run.remote.is_empty() {
+        add(format!("on {}", run.remote.join(", ")));
+    }
+    if let Some(from) = run.pipe_from {
+        add(format!("from {from}"));
+    }
+    match &run.stdin {
+        Stdin::Inherited => {}
+        Stdin::Text(text) => add(format!("reads {}", arg(text))),
+        Stdin::File(path) => add(format!("reads file {}", arg(path))),
+    }
+    if run.background {
+        add("&".into());
+    }
+    line
+}
+
+fn sign(kind: RedirectKind) -> &'static str {
+    match kind {
+        RedirectKind::Read => "<",
+        RedirectKind::Write => ">",
+        RedirectKind::Append => ">>",
+        RedirectKind::ReadWrite => "<>",
+        RedirectKind::DuplicateInput => "<&",
+        RedirectKind::DuplicateOutput => ">&",
+        RedirectKind::WriteBoth => "&>",
+        RedirectKind::AppendBoth => "&>>",
+        RedirectKind::HereString => "<<<",
+        RedirectKind::Heredoc => "<<",
+    }
+}
+
+fn args(args: &[Arg]) -> String {
+    args.iter().map(arg).collect::<Vec<_>>().join(" ")
+}
+
+/// Known text as it is, in quotes where blanks and such stand in it; what is not known as `<why written>`, `...` after an
+/// argument that may become none or several.
+fn arg(arg: &Arg) -> String {
+    let mut text = String::new();
+    for piece in arg.pieces() {
+        match piece {
+            Piece::Text(known) if !known.is_empty() && known.chars().all(plain) => text.push_str(known),
+            Piece::Text(known) => text.push_str(&format!("{known:?}")),
+            Piece::Unknown { why, written } => text.push_str(&format!("<{why} {written}>")),
+        }
+    }
+    if arg.splits() {
+        text.push_str("...");
+    }
+    text
+}
+
+fn plain(one: char) -> bool {
+    one.is_alphanumeric() || "_-./:=@%+,~{};*!?[]^#$&()".contains(one)
+}

@@ -1,0 +1,36 @@
+//! What is found in shell text, case by case, and laws that hold for every text.
+
+mod dump;
+mod laws;
+
+use castellan_shell::commands;
+
+const GROUPS: &[(&str, &str)] = &[
+    ("assignments", include_str!("../data/found/assignments.txt")),
+    ("code", include_str!("../data/found/code.txt")),
+    ("expansions", include_str!("../data/found/expansions.txt")),
+    ("flow", include_str!("../data/found/flow.txt")),
+    ("quoting", include_str!("../data/found/quoting.txt")),
+    ("wrappers", include_str!("../data/found/wrappers.txt")),
+];
+
+/// Every case: a text, a line of dashes, what is found in it. Lines of equal signs stand between cases.
+#[test]
+fn each_text_gives_what_it_would_run() {
+    let mut count = 0;
+    let mut wrong = String::new();
+    for (group, cases) in GROUPS {
+        for case in cases.split("====\n").filter(|case| !case.is_empty()) {
+            let (text, expected) = case.split_once("\n----\n").expect("a case has a line of dashes");
+            let found = dump::dump(&commands(text, &dump::start())).join("\n");
+            count += 1;
+            if found != expected.trim_end() {
+                wrong.push_str(&format!(
+                    "--- {group}\n{text}\n--- expected\n{expected}--- found\n{found}\n\n"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(count >= 250, "only {count} cases");
+}
