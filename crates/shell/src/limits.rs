@@ -17,15 +17,15 @@ pub(crate) const REPARSE_FACTOR_MAX: usize = 4;
 /// See [`REPARSE_FACTOR_MAX`].
 pub(crate) const REPARSE_BYTES_MIN: usize = 4 << 10;
 
-/// Steps of the parser for each byte of text: ordinary scripts need about one. It is work that doubles with each level of
-/// nesting which is bounded here.
-pub(crate) const PARSER_STEPS_PER_BYTE: usize = 8;
+/// Steps of the parser for each byte of text: none of 640 scripts of a Debian system needs 0.9. It is work
+/// that doubles with each level of nesting which is bounded here.
+pub(crate) const PARSER_STEPS_PER_BYTE: usize = 2;
 
 /// Steps that any text may take: short ones have room for what is written densely.
-pub(crate) const PARSER_STEPS_MIN: usize = 20_000;
+pub(crate) const PARSER_STEPS_MIN: usize = 6_000;
 
-/// Steps that no text may exceed: a step takes about 100 ns.
-pub(crate) const PARSER_STEPS_MAX: usize = 300_000;
+/// Steps that no text may exceed: the slowest steps take about 1 µs.
+pub(crate) const PARSER_STEPS_MAX: usize = 150_000;
 
 // Walking
 

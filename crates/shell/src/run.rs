@@ -322,7 +322,11 @@ impl Walker {
         // Nothing comes from the call's own standard input.
         let input = match state.descriptor(0) {
             Descriptor::Inherited => None,
-            _ => self.input(state),
+            Descriptor::Input(_)
+            | Descriptor::Collected(_)
+            | Descriptor::Process(_)
+            | Descriptor::File(_)
+            | Descriptor::Unknown => self.input(state),
         };
         let made = outputs::computed(name, call.arguments(), input.as_ref(), state);
         match made {

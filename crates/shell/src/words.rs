@@ -43,7 +43,7 @@ impl Walker {
             return vec![Arg::known(text.as_str())];
         }
         let Some(words) = braces::expand(word) else {
-            self.work.spend(crate::limits::BRACES_MAX as u64);
+            self.work.spend(2 * crate::limits::BRACES_MAX as u64);
             return vec![Arg::unknown(Why::Budget, crate::text::cut(scope.source.written(word.span)), true)];
         };
         let several = words.len() > 1;
@@ -100,14 +100,7 @@ impl Walker {
     }
 
     fn word_bits(&mut self, state: &mut State, scope: &Scope, word: &Word, tilde: Tilde) -> Vec<Bit> {
-        let segments: Vec<Segment<'_>> = word
-            .parts
-            .iter()
-            .map(|part| match part {
-                Part::Text { text, quoted } => Segment::Text { text: text.clone(), quoted: *quoted },
-                part => Segment::Part(part),
-            })
-            .collect();
+        let segments: Vec<Segment<'_>> = word.parts.iter().map(braces::segment).collect();
         self.bits(state, scope, &segments, tilde)
     }
 
@@ -148,6 +141,8 @@ impl Walker {
             return bits;
         }
         let mut assigned = tilde == Tilde::Assigned;
+        // The `=` of an assignment stands before the word that is its right side.
+        let mut equals = tilde == Tilde::First;
         for (at, segment) in segments.iter().enumerate() {
             let last = at + 1 == segments.len();
             match segment {
@@ -160,7 +155,9 @@ impl Walker {
                 }
                 Segment::Text { text, quoted: false } => {
                     assigned |= at == 0 && looks_assigned(text);
-                    bits.extend(self.tildes(state, text, at == 0, assigned, last));
+                    let places = tilde::Places { first: at == 0, colons: assigned, equals, last };
+                    bits.extend(self.tildes(state, text, places));
+                    equals &= !text.contains('=');
                 }
                 Segment::Part(part) => self.part(state, scope, part, &mut bits),
             }

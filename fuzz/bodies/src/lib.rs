@@ -8,6 +8,7 @@ mod path;
 mod payload;
 mod rules;
 mod settings;
+mod shell;
 mod url;
 
 pub use evaluate::rules_evaluate;
@@ -16,13 +17,14 @@ pub use path::path;
 pub use payload::payload;
 pub use rules::{rules_condition, rules_yaml};
 pub use settings::settings;
+pub use shell::shell_parse;
 pub use url::url;
 
 /// What a target does with its bytes.
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Body); 8] = [
+pub const TARGETS: [(&str, Body); 9] = [
     ("frame", frame),
     ("path", path),
     ("payload", payload),
@@ -30,5 +32,6 @@ pub const TARGETS: [(&str, Body); 8] = [
     ("rules_evaluate", rules_evaluate),
     ("rules_yaml", rules_yaml),
     ("settings", settings),
+    ("shell_parse", shell_parse),
     ("url", url),
 ];

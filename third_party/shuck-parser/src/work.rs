@@ -29,6 +29,11 @@ pub fn exhausted() -> bool {
     LEFT.get() == 0
 }
 
+/// What is left of the budget.
+pub fn left() -> usize {
+    LEFT.get()
+}
+
 /// Spends steps; `false` when there are not enough, or when the stack is used up. Then all later work fails too.
 pub(crate) fn spend(steps: usize) -> bool {
     let left = LEFT.get();

@@ -183,13 +183,28 @@ impl Walker {
                 Some("-n") => reference = true,
                 Some(name) if functions => state.functions.remove(name),
                 Some(name) => match name.split_once('[') {
-                    Some((array, _)) => state.set(array, Value::Unknown(Why::Expansion)),
+                    Some((array, key)) => self.unset_element(state, array, key.trim_end_matches(']')),
                     None => self.unset_one(state, name, reference),
                 },
                 None => state.forget_all(Why::Dynamic),
             }
         }
         state.status = Some(true);
+    }
+
+    fn unset_element(&mut self, state: &mut State, array: &str, key: &str) {
+        let keyed = state.variable(array).is_some_and(|variable| variable.attributes.keyed);
+        let key = if keyed { Some(Key::Name(key.to_owned())) } else { key.parse().ok().map(Key::Number) };
+        let value = match (self.pick(state, array), key) {
+            (Value::Array(elements), Some(key)) if key >= Key::Number(0) => {
+                let mut left = (*elements).clone();
+                left.remove(&key);
+                Value::Array(std::rc::Rc::new(left))
+            }
+            (Value::Unset, _) => return,
+            _ => Value::Unknown(Why::Expansion),
+        };
+        state.set(array, value);
     }
 
     fn unset_one(&mut self, state: &mut State, name: &str, reference: bool) {

@@ -51,6 +51,7 @@ pub(super) fn seq(given: Given<'_>) -> Option<Text> {
     while let Some(arg) = args.next() {
         match arg {
             "-s" => separator = args.next()?,
+            arg if arg.starts_with("-s") => separator = arg.strip_prefix("-s")?,
             arg => numbers.push(arg.parse().ok()?),
         }
     }

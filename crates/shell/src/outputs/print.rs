@@ -5,7 +5,7 @@ use castellan_programs::{Arg, Piece};
 
 use super::Given;
 use crate::limits::PRINTF_WIDTH_MAX;
-use crate::literals::{Escapes, shell_quoted, unescaped};
+use crate::literals::{Escapes, unescaped};
 use crate::text::Text;
 
 /// Rounds that a format is used again for further arguments.
@@ -192,7 +192,7 @@ impl<'f> Spec<'f> {
                 ended = stop;
                 self.cut(text)
             }
-            'q' => shell_quoted(arg),
+            'q' => backslashed(arg)?,
             'c' => arg.chars().next().map(String::from).unwrap_or_default(),
             'd' | 'i' => {
                 let number = integer(arg)?;
@@ -223,6 +223,23 @@ impl<'f> Spec<'f> {
             None => text,
         }
     }
+}
+
+/// `%q`: as bash writes it. What it writes in other ways stays unknown.
+fn backslashed(text: &str) -> Option<String> {
+    if text.is_empty() {
+        return Some("''".to_owned());
+    }
+    let mut made = String::new();
+    for one in text.chars() {
+        match one {
+            ' ' | '!' | '"' | '$' | '&' | '\'' | '(' | ')' | '*' | ',' | ';' | '<' | '>' | '?' | '['
+            | '\\' | ']' | '^' | '`' | '{' | '|' | '}' => made.extend(['\\', one]),
+            one if one.is_ascii_alphanumeric() || "_-./:=@%+".contains(one) => made.push(one),
+            _ => return None,
+        }
+    }
+    Some(made)
 }
 
 /// A number as `printf` reads it: decimal, `0x`, octal, or a quote and a character.

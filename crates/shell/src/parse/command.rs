@@ -52,6 +52,9 @@ impl Reader<'_, '_> {
         for word in &simple.args {
             words.push(self.word(word));
         }
+        // `! ! command`: the parser knows the first one only.
+        let negations = words.iter().take_while(|word| is_negation(word)).count();
+        words.drain(..negations);
         let parsed = std::iter::once(&simple.name).chain(&simple.args).map(|word| range(word.span));
         let assigned = simple.assignments.iter().map(|assignment| range(assignment.span));
         let directed = redirects.iter().map(written_at);
@@ -179,8 +182,11 @@ impl Reader<'_, '_> {
         }
         let fd = match (&parsed.fd_var, parsed.fd) {
             (Some(name), _) => Some(FdWord::Variable(name.as_str().to_owned())),
-            (None, Some(number)) => u32::try_from(number).ok().map(FdWord::Number),
-            (None, None) => None,
+            // The parser fills in the usual one.
+            (None, Some(number)) if source.starts_with(|first: char| first.is_ascii_digit()) => {
+                u32::try_from(number).ok().map(FdWord::Number)
+            }
+            (None, _) => None,
         };
         let (kind, target) = match &parsed.target {
             RedirectTarget::Word(word) => {
@@ -261,6 +267,10 @@ impl Reader<'_, '_> {
             span,
         }
     }
+}
+
+fn is_negation(word: &Word) -> bool {
+    matches!(word.parts.as_slice(), [Part::Text { text, quoted: false }] if text == "!")
 }
 
 const fn is_pipe(operator: BinaryOp) -> bool {

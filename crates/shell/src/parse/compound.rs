@@ -98,7 +98,8 @@ impl Reader<'_, '_> {
                 }
                 ConditionalExpr::Unary(one) => ahead.push(&one.expr),
                 ConditionalExpr::Parenthesized(one) => ahead.push(&one.expr),
-                ConditionalExpr::Word(word) | ConditionalExpr::Regex(word) => words.push(self.word(word)),
+                ConditionalExpr::Word(word) => words.push(self.word(word)),
+                ConditionalExpr::Regex(word) => words.push(self.word_at(word, Place::Inner)),
                 ConditionalExpr::Pattern(pattern) => words.push(self.pattern(pattern, Place::Bare)),
                 ConditionalExpr::VarRef(reference) => words.push(self.name(reference)),
             }

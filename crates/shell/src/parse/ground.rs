@@ -8,6 +8,8 @@ use crate::tree::Span;
 pub(super) struct Ground<'a> {
     /// What was parsed.
     pub(super) text: &'a str,
+    /// The outermost text.
+    root: &'a str,
     /// Offsets in `text` from which on a byte stands at an offset in the outermost text; ascending, the first at 0.
     pieces: Vec<(u32, u32)>,
 }
@@ -15,13 +17,16 @@ pub(super) struct Ground<'a> {
 impl<'a> Ground<'a> {
     /// The outermost text.
     pub(super) fn root(text: &'a str) -> Ground<'a> {
-        Ground { text, pieces: vec![(0, 0)] }
+        Ground { text, root: text, pieces: vec![(0, 0)] }
     }
 
     /// Text that was made of this one's; `pieces` say where in this one.
-    pub(super) fn inner<'b>(&self, text: &'b str, pieces: &[(u32, u32)]) -> Ground<'b> {
+    pub(super) fn inner<'b>(&self, text: &'b str, pieces: &[(u32, u32)]) -> Ground<'b>
+    where
+        'a: 'b,
+    {
         let pieces = pieces.iter().map(|&(own, outer)| (own, self.outermost(outer))).collect();
-        Ground { text, pieces }
+        Ground { text, root: self.root, pieces }
     }
 
     /// The text between two offsets, if there is any.
@@ -34,7 +39,15 @@ impl<'a> Ground<'a> {
         let start = self.outermost(start);
         // The end is after the last byte: where the byte before it stands, plus one.
         let end = end.checked_sub(1).map_or(start, |last| self.outermost(last) + 1);
-        Span { start, end: end.max(start) }
+        // Where a closer is missing, the parser's ranges may end inside a character or after the text.
+        let start = self.boundary(start);
+        Span { start, end: self.boundary(end).max(start) }
+    }
+
+    /// The next place at which the outermost text can be cut.
+    fn boundary(&self, offset: u32) -> u32 {
+        let end = self.root.len() as u32;
+        (offset..end).find(|&at| self.root.is_char_boundary(at as usize)).unwrap_or(end)
     }
 
     fn outermost(&self, offset: u32) -> u32 {

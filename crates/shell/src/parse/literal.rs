@@ -5,8 +5,10 @@ use crate::tree::Part;
 /// Where text stands: which escapes it has, and what is not text in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Outside quotes.
+    /// Outside quotes, where a blank or an operator ends the word.
     Bare,
+    /// Outside quotes, but inside of something: a pattern, an operand in `${...}`, an index.
+    Inner,
     /// In double quotes.
     Quoted,
     /// In the body of a heredoc, and in arithmetic: as in double quotes, but these are text.
@@ -16,7 +18,11 @@ pub(super) enum Place {
 impl Place {
     /// What stands there is neither split nor taken for a pattern.
     pub(super) const fn quoted(self) -> bool {
-        !matches!(self, Place::Bare)
+        !self.bare()
+    }
+
+    const fn bare(self) -> bool {
+        matches!(self, Place::Bare | Place::Inner)
     }
 }
 
@@ -46,7 +52,7 @@ pub(super) fn push_unescaped(parts: &mut Vec<Part>, source: &str, place: Place) 
         let character = escaped.get(..next.len_utf8()).unwrap_or_default();
         match (place, next) {
             (_, '\n') => {}
-            (Place::Bare, _) | (_, '$' | '`' | '\\') | (Place::Quoted, '"') => {
+            (Place::Bare | Place::Inner, _) | (_, '$' | '`' | '\\') | (Place::Quoted, '"') => {
                 push_text(parts, character, true)
             }
             (Place::Quoted | Place::Body, _) => {
@@ -64,6 +70,7 @@ pub(super) fn push_unescaped(parts: &mut Vec<Part>, source: &str, place: Place) 
 /// There is something in source text that the shell does not take for text: the parser left it unparsed.
 pub(super) fn is_active(source: &str, place: Place) -> bool {
     let mut characters = source.chars().peekable();
+    let mut grouped = false;
     while let Some(character) = characters.next() {
         let next = characters.peek().copied();
         let active = match character {
@@ -73,13 +80,19 @@ pub(super) fn is_active(source: &str, place: Place) -> bool {
             }
             '`' => true,
             '$' => next.is_some_and(|next| match next {
-                '"' | '\'' => place == Place::Bare,
+                '"' | '\'' => place.bare(),
                 '(' | '{' | '[' | '@' | '*' | '#' | '?' | '$' | '!' | '-' | '_' => true,
                 _ => next.is_ascii_alphanumeric(),
             }),
-            '\'' => place == Place::Bare,
+            '\'' => place.bare(),
             '"' => place != Place::Body,
-            '<' | '>' => place == Place::Bare && next == Some('('),
+            '<' | '>' if next == Some('(') => place.bare(),
+            // In `@(...)` these are part of the word.
+            '(' => {
+                grouped = true;
+                false
+            }
+            '<' | '>' | '|' | '&' | ';' | ' ' | '\t' | '\n' => place == Place::Bare && !grouped,
             _ => false,
         };
         if active {

@@ -202,8 +202,8 @@ impl Reader<'_, '_> {
         }
         match operand.word {
             _ if own.0 == own.1 => Word { parts: Vec::new(), span },
-            Some(word) if range(word.span) == own => self.word_at(word, Place::Bare),
-            _ => Word { parts: self.reread(own, Place::Bare), span },
+            Some(word) if range(word.span) == own => self.word_at(word, Place::Inner),
+            _ => Word { parts: self.reread(own, Place::Inner), span },
         }
     }
 }

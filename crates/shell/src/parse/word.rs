@@ -200,7 +200,7 @@ impl Reader<'_, '_> {
         }
         let ground = self.ground.inner(source, &[(0, own.0)]);
         let mut parts = Vec::new();
-        if place == Place::Bare {
+        if !place.quoted() {
             let word = Parser::parse_word_string(source);
             let whole = (0, source.len() as u32);
             if work::exhausted() {
@@ -210,7 +210,9 @@ impl Reader<'_, '_> {
             let unchanged =
                 matches!(word.parts.as_slice(), [part] if matches!(part.kind, WordPart::Literal(_)));
             let mut reader = Reader { ground: &ground, walk: self.walk };
-            if unchanged || !tiled(&word.parts, whole) {
+            if !is_active(source, place) {
+                push_unescaped(&mut parts, source, place);
+            } else if unchanged || !tiled(&word.parts, whole) {
                 parts.push(Part::Hole(reader.hole(Why::Syntax, whole)));
             } else {
                 for part in &word.parts {
@@ -331,7 +333,7 @@ impl Reader<'_, '_> {
                 }
                 PatternPart::CharClass(_) => self.pattern_text(part, parts),
                 PatternPart::Group { patterns, .. } => self.group(patterns, part, place, parts),
-                PatternPart::Word(word) => parts.extend(self.word_at(word, Place::Bare).parts),
+                PatternPart::Word(word) => parts.extend(self.word_at(word, Place::Inner).parts),
             }
             at = part.1;
         }
@@ -356,7 +358,7 @@ impl Reader<'_, '_> {
 
     fn pattern_text(&mut self, own: Range, parts: &mut Vec<Part>) {
         if own.0 < own.1 {
-            self.literal(own, Place::Bare, parts);
+            self.literal(own, Place::Inner, parts);
         }
     }
 }

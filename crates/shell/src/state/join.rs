@@ -24,16 +24,21 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
     let variables = one.variables.join(&other.variables, work, Rc::ptr_eq, |first, second| {
         join_variables(first, &absent_one, second, &absent_other)
     });
-    let functions = one.functions.join(&other.functions, work, same_functions, |first, second| {
-        let mut all = first.cloned().unwrap_or_else(|| vec![None]);
-        for function in second.map_or(&[None][..], Vec::as_slice) {
-            let there = all.iter().any(|known| same(known.as_ref(), function.as_ref()));
-            if !there && all.len() < VALUES_MAX {
-                all.push(function.clone());
+    let functions = one.functions.join(
+        &other.functions,
+        work,
+        |one, other| same_functions(one, other),
+        |first, second| {
+            let mut all = first.cloned().unwrap_or_else(|| vec![None]);
+            for function in second.map_or(&[None][..], Vec::as_slice) {
+                let there = all.iter().any(|known| same(known.as_ref(), function.as_ref()));
+                if !there && all.len() < VALUES_MAX {
+                    all.push(function.clone());
+                }
             }
-        }
-        all
-    });
+            all
+        },
+    );
     let aliases = one.aliases.join(&other.aliases, work, Rc::ptr_eq, either);
     let hashed = one.hashed.join(&other.hashed, work, Rc::ptr_eq, either);
     State {
@@ -81,7 +86,7 @@ fn same<T>(one: Option<&Rc<T>>, other: Option<&Rc<T>>) -> bool {
     }
 }
 
-fn same_functions(one: &Vec<Option<Rc<Function>>>, other: &Vec<Option<Rc<Function>>>) -> bool {
+fn same_functions(one: &[Option<Rc<Function>>], other: &[Option<Rc<Function>>]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one.as_ref(), other.as_ref()))
 }
 

@@ -53,7 +53,20 @@ impl Walker {
             }
             // Already a gap.
             Node::Hole(_) => state.forget_all(Why::Dynamic),
-            _ => self.compound(state, scope, statement),
+            Node::Pipe(_)
+            | Node::Chain(_)
+            | Node::Subshell(_)
+            | Node::Group(_)
+            | Node::If { .. }
+            | Node::For { .. }
+            | Node::ArithmeticFor { .. }
+            | Node::While { .. }
+            | Node::Case { .. }
+            | Node::Function { .. }
+            | Node::Coproc(_)
+            | Node::Time(_)
+            | Node::Test(_)
+            | Node::Arithmetic(_) => self.compound(state, scope, statement),
         }
     }
 

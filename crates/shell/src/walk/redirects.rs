@@ -86,7 +86,16 @@ impl Walker {
             Some(FdWord::Number(number)) => Some(*number),
             Some(FdWord::Variable(name)) => self.named_descriptor(state, name, targets.first()),
         };
+        // `>&$x` is a file or a descriptor: only its value tells.
+        let open_end = kind == RedirectKind::WriteBoth
+            && scope
+                .source
+                .written(redirect.span)
+                .trim_start_matches(|one: char| one.is_ascii_digit())
+                .starts_with(">&");
         for target in targets {
+            let duplicates = open_end && target.as_str().is_some_and(is_descriptor);
+            let kind = if duplicates { RedirectKind::DuplicateOutput } else { kind };
             let leads = self.leads(state, kind, &target);
             if let Some(number) = number {
                 let both = matches!(kind, RedirectKind::WriteBoth | RedirectKind::AppendBoth);
@@ -153,6 +162,12 @@ impl Walker {
             Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Unknown => None,
         }
     }
+}
+
+/// Whether the word after `>&` is a descriptor, one to move, or what closes one.
+fn is_descriptor(text: &str) -> bool {
+    let digits = text.strip_suffix('-').unwrap_or(text);
+    !text.is_empty() && digits.chars().all(|one| one.is_ascii_digit())
 }
 
 /// Where the path of an open descriptor leads: `/dev/fd/3`, `/dev/stdin`.

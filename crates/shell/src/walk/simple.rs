@@ -75,23 +75,31 @@ impl Walker {
         state.status = Some(true);
         let mut argv = vec![Arg::known(builtin)];
         let mut declared = Vec::new();
+        let mut keyed = false;
         for operand in operands {
             match operand {
                 Operand::Word(word) => {
                     for arg in self.fields(state, scope, word) {
+                        keyed |= arg.as_str().is_some_and(|text| text.starts_with('-') && text.contains('A'));
                         declared.push(Declared::of_arg(&arg));
                         argv.push(arg);
                     }
                 }
                 Operand::Assignment(assignment) => {
+                    // The keys are read as what the variable is about to become.
+                    let before = state.variables.get(&assignment.name).cloned();
+                    if keyed {
+                        state.change(&assignment.name, |variable| variable.attributes.keyed = true);
+                    }
                     let value = self.value(state, scope, assignment);
+                    let key = self.assigned_key(state, scope, assignment);
+                    match before {
+                        Some(before) => state.variables.insert(assignment.name.as_str().into(), before),
+                        None => state.variables.remove(&assignment.name),
+                    }
                     argv.push(assigned_arg(assignment, &value));
-                    declared.push(Declared::Assigned {
-                        name: assignment.name.clone(),
-                        key: self.assigned_key(state, scope, assignment),
-                        append: assignment.append,
-                        value,
-                    });
+                    let (name, append) = (assignment.name.clone(), assignment.append);
+                    declared.push(Declared::Assigned { name, key, append, value });
                 }
             }
         }
@@ -275,10 +283,15 @@ impl Walker {
             return false;
         }
         let mut text = body.to_string();
+        // After a blank at the end of what an alias stands for, the next word may be one too.
+        let mut goes_on = body.ends_with([' ', '\t']);
         for word in words.iter().skip(1) {
             text.push(' ');
-            text.push_str(scope.source.written(word.span));
+            let next = plain(word).filter(|_| goes_on).and_then(|name| state.aliases.get(name));
+            text.push_str(next.map_or_else(|| scope.source.written(word.span), |next| &**next));
+            goes_on = next.is_some_and(|next| next.ends_with([' ', '\t']));
         }
+        self.work.spend_bytes(text.len());
         let mut inner = scope.clone();
         let mut aliases = (*scope.aliases).clone();
         aliases.push(name.into());

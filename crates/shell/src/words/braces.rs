@@ -28,7 +28,12 @@ pub(crate) fn expand(word: &Word) -> Option<Vec<Vec<Segment<'_>>>> {
             Part::Text { text, quoted: false } => {
                 atoms.extend(text.chars().map(Atom::Char));
             }
-            part => atoms.push(Atom::Whole(segment(part))),
+            Part::Text { .. }
+            | Part::Parameter { .. }
+            | Part::Command { .. }
+            | Part::Process { .. }
+            | Part::Arithmetic { .. }
+            | Part::Hole(_) => atoms.push(Atom::Whole(segment(part))),
         }
     }
     let matched = matching(&atoms);
@@ -36,11 +41,12 @@ pub(crate) fn expand(word: &Word) -> Option<Vec<Vec<Segment<'_>>>> {
     Some(words.into_iter().map(joined).collect())
 }
 
-fn segment(part: &Part) -> Segment<'_> {
-    match part {
-        Part::Text { text, quoted } => Segment::Text { text: text.clone(), quoted: *quoted },
-        part => Segment::Part(part),
+/// A part on its own.
+pub(super) fn segment(part: &Part) -> Segment<'_> {
+    if let Part::Text { text, quoted } = part {
+        return Segment::Text { text: text.clone(), quoted: *quoted };
     }
+    Segment::Part(part)
 }
 
 #[derive(Debug, Clone)]

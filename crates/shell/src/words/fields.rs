@@ -59,7 +59,7 @@ impl Bit {
     pub(crate) fn expanded(self) -> Bit {
         match self {
             Bit::Text { text, how: How::Written } => Bit::Text { text, how: How::Expanded },
-            other => other,
+            kept @ (Bit::Text { .. } | Bit::Unknown { .. } | Bit::Break) => kept,
         }
     }
 }

@@ -163,7 +163,10 @@ impl Walker {
                 vec![Bit::Unknown { why: Why::Variable, written: written.to_owned(), quoted }]
             }
             (Substitute::Default, false) | (Substitute::Alternative, true) => {
-                let bits = self.word_bits(state, scope, word, super::Tilde::First);
+                let mut bits = self.word_bits(state, scope, word, super::Tilde::First);
+                if quoted && bits.is_empty() {
+                    bits = Bit::of_text(&Text::default(), true);
+                }
                 bits.into_iter().map(|bit| if quoted { bit.quoted() } else { bit.expanded() }).collect()
             }
             (Substitute::Assign, false) => {

@@ -6,28 +6,33 @@ use super::fields::{Bit, How};
 use crate::state::{State, Value};
 use crate::walk::Walker;
 
+/// Where in a word a tilde counts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Places {
+    /// The text begins the word.
+    pub(super) first: bool,
+    /// After `:` too.
+    pub(super) colons: bool,
+    /// And after the first `=`.
+    pub(super) equals: bool,
+    /// The word ends with the text.
+    pub(super) last: bool,
+}
+
 impl Walker {
-    /// The bits of unquoted text that holds a tilde. `first`: it begins the word; `assigned`: a tilde counts after `:` and
-    /// after the first `=` too; `last`: the word ends with it.
-    pub(super) fn tildes(
-        &mut self,
-        state: &mut State,
-        text: &str,
-        first: bool,
-        assigned: bool,
-        last: bool,
-    ) -> Vec<Bit> {
+    /// The bits of unquoted text that holds a tilde.
+    pub(super) fn tildes(&mut self, state: &mut State, text: &str, places: Places) -> Vec<Bit> {
         let mut bits = Vec::new();
         let mut plain = String::new();
-        let mut may_begin = first;
-        let mut seen_equals = false;
+        let mut may_begin = places.first;
+        let mut seen_equals = !places.equals;
         let mut rest = text;
         while let Some(one) = rest.chars().next() {
             let after = rest.get(one.len_utf8()..).unwrap_or_default();
             if one == '~' && may_begin {
-                let end = after.find(|end| end == '/' || (assigned && end == ':'));
+                let end = after.find(|end| end == '/' || (places.colons && end == ':'));
                 // A name that goes on in quotes or in an expansion is no name.
-                if end.is_some() || last {
+                if end.is_some() || places.last {
                     let (name, tail) =
                         after.split_at_checked(end.unwrap_or(after.len())).unwrap_or((after, ""));
                     if let Some(made) = self.tilde(state, name) {
@@ -39,7 +44,7 @@ impl Walker {
                     }
                 }
             }
-            may_begin = assigned && (one == ':' || (one == '=' && !seen_equals));
+            may_begin = places.colons && (one == ':' || (one == '=' && !seen_equals));
             seen_equals |= one == '=';
             plain.push(one);
             rest = after;

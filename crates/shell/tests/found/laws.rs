@@ -122,3 +122,28 @@ proptest! {
         prop_assert_eq!(argv(&plain), argv(&double));
     }
 }
+
+/// Deep in one way and in all of them: whatever is too deep is a gap, and the stack of a test (2 MiB, unoptimised) suffices.
+#[test]
+fn deep_texts_have_an_answer() {
+    let nest =
+        |open: &str, close: &str, count: usize| format!("{}rm x{}", open.repeat(count), close.repeat(count));
+    let mut texts = vec![
+        nest("( ", " )", 36),
+        nest("if a; then ", "; fi", 36),
+        nest("echo \"$(", ")\"", 18),
+        nest("f() { ", "; }; f", 30),
+        "x='eval \"$x\"'; eval \"$x\"".to_owned(),
+        "f() { eval f; (f); $(f); }; f".to_owned(),
+        nest("sudo nice bash -c ", "", 40),
+    ];
+    let mut code = format!("{}rm x{}", "( ".repeat(30), " )".repeat(30));
+    for _ in 0..4 {
+        code = format!("{}eval '{}'{}", "( ".repeat(20), code.replace('\'', "'\\''"), " )".repeat(20));
+    }
+    texts.push(code);
+    for text in texts {
+        let found = commands(&text, &start());
+        assert!(!found.items.is_empty(), "{text}");
+    }
+}

@@ -2,6 +2,7 @@
 
 mod dump;
 mod laws;
+mod oracle;
 
 use castellan_shell::commands;
 

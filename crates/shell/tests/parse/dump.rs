@@ -3,7 +3,7 @@
 
 use castellan_shell::tree::*;
 
-pub fn script(script: &Script) -> String {
+pub(crate) fn script(script: &Script) -> String {
     joined(&script.statements, statement, "; ")
 }
 

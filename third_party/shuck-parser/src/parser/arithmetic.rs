@@ -851,6 +851,10 @@ impl<'a, 'r> ArithmeticParser<'a, 'r> {
     }
 
     fn consume_dollar(&self, start: usize) -> Result<usize> {
+        // castellan: see `work`. What it calls calls it again.
+        if !crate::work::spend(4) {
+            return Err(Error::parse("parser fuel exhausted (work)"));
+        }
         let Some(next) = self.char_at(start + 1) else {
             return Ok(start + 1);
         };

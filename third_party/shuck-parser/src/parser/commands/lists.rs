@@ -17,8 +17,9 @@ impl<'a> Parser<'a> {
                         "-s" => toggle = Some(true),
                         "-u" => toggle = Some(false),
                         "expand_aliases" => {
-                            if let Some(toggle) = toggle {
-                                self.expand_aliases = toggle;
+                            // castellan: never on. Words from an alias have places in another text; the host expands them.
+                            if toggle == Some(false) {
+                                self.expand_aliases = false;
                             }
                         }
                         _ => {}

@@ -25,7 +25,13 @@ impl<'a> Lexer<'a> {
         let mut saw_non_whitespace_tail = false;
         let mut consecutive_backslashes = 0usize;
         let mut previous_tail_char = None;
+        let mut scanned = 0usize;
         while let Some(ch) = self.peek_char() {
+            // castellan: see `work`. Each heredoc of a line reads what follows on the line.
+            scanned += 1;
+            if scanned % 16 == 0 {
+                crate::work::spend(4);
+            }
             self.advance();
             if in_comment {
                 if ch == '\n' {

@@ -223,10 +223,6 @@ impl<'a> LexedWord<'a> {
         Self::from_segment(LexedWordSegment::borrowed(kind, text, span))
     }
 
-    fn owned(kind: LexedWordSegmentKind, text: String) -> Self {
-        Self::from_segment(LexedWordSegment::owned(kind, text))
-    }
-
     fn push_segment(&mut self, segment: LexedWordSegment<'a>) {
         self.trailing_segments.push(segment);
     }
@@ -395,10 +391,6 @@ impl<'a> LexedToken<'a> {
             kind,
             LexedWord::borrowed(Self::word_segment_kind(kind), text, text_span),
         )
-    }
-
-    fn owned_word(kind: TokenKind, text: String) -> Self {
-        Self::with_word_payload(kind, LexedWord::owned(Self::word_segment_kind(kind), text))
     }
 
     fn comment() -> Self {

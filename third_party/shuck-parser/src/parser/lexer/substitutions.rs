@@ -970,8 +970,8 @@ impl<'a> Lexer<'a> {
         &self,
         target_depth: usize,
     ) -> bool {
-        // castellan: see `work`. What is ahead may be all of the text.
-        if !crate::work::spend(16) {
+        // castellan: see `work`.
+        if !crate::work::spend(1) {
             return false;
         }
         let mut chars = self.lookahead_chars().peekable();
@@ -980,7 +980,12 @@ impl<'a> Lexer<'a> {
         let mut in_double = false;
         let mut double_quote_depth = 0usize;
 
+        let mut scanned = 0usize;
         while let Some(ch) = chars.next() {
+            scanned += 1;
+            if scanned % 32 == 0 && !crate::work::spend(2) {
+                return false;
+            }
             if in_single {
                 match ch {
                     '\'' => in_single = false,

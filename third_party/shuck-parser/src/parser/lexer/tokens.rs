@@ -170,15 +170,22 @@ impl<'a> Lexer<'a> {
                     // Look ahead to see if this is a brace expansion like {a,b,c} or {1..5}
                     // vs a brace group like { cmd; }
                     // Note: { must be followed by space/newline to be a brace group
-                    self.read_brace_expansion_word()
+                    // castellan: as any other word. What was here read `{a,b}$(c) d` as two commands and `{a,b}{ c` as one word.
+                    self.read_complex_word(start)
                 } else if self.is_brace_group_start() {
                     self.advance();
                     Some(LexedToken::punctuation(TokenKind::LeftBrace))
                 } else if self.brace_literal_starts_case_pattern_delimiter() {
                     self.read_word_starting_with("{", start)
                 } else {
-                    self.read_brace_literal_word()
+                    // castellan: as any other word, for the same reason.
+                    self.read_complex_word(start)
                 }
+            }
+            // castellan: `}x` is a word; `}` closes only on its own.
+            '}' if self.second_char().is_some_and(Self::is_word_char) => {
+                let start = self.current_position();
+                self.read_complex_word(start)
             }
             '}' => {
                 self.consume_ascii_chars(1);

@@ -755,54 +755,6 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    pub(in crate::parser) fn consume_brace_word_body(&mut self, word: &mut String) {
-        let mut brace_depth = 1usize;
-        let mut paren_depth = 0usize;
-        let mut escaped = false;
-        let mut in_single = false;
-        let mut in_double = false;
-        let mut in_backtick = false;
-        let mut prev_char = None;
-
-        while let Some(ch) = self.peek_char() {
-            word.push(ch);
-            self.advance();
-
-            if escaped {
-                escaped = false;
-                prev_char = Some(ch);
-                continue;
-            }
-
-            match ch {
-                '\\' if !in_single => escaped = true,
-                '\'' if !in_double && !in_backtick => in_single = !in_single,
-                '"' if !in_single && !in_backtick => in_double = !in_double,
-                '`' if !in_single && !in_double => in_backtick = !in_backtick,
-                '(' if !in_single
-                    && !in_double
-                    && !in_backtick
-                    && (paren_depth > 0 || prev_char == Some('$')) =>
-                {
-                    paren_depth += 1
-                }
-                ')' if !in_single && !in_double && !in_backtick && paren_depth > 0 => {
-                    paren_depth -= 1
-                }
-                '{' if !in_single && !in_double && !in_backtick => brace_depth += 1,
-                '}' if !in_single && !in_double && !in_backtick => {
-                    brace_depth -= 1;
-                    if brace_depth == 0 {
-                        break;
-                    }
-                }
-                _ => {}
-            }
-
-            prev_char = Some(ch);
-        }
-    }
-
     /// Check whether a mid-word `{...}` segment can stay attached to the current
     /// word without crossing a top-level word boundary.
     pub(in crate::parser) fn looks_like_mid_word_brace_segment(&self) -> bool {
@@ -824,7 +776,8 @@ impl<'a> Lexer<'a> {
 
         for ch in chars {
             scanned += 1;
-            if scanned > MAX_LOOKAHEAD {
+            // castellan: see `work`.
+            if scanned > MAX_LOOKAHEAD || (scanned % 32 == 0 && !crate::work::spend(2)) {
                 return false;
             }
 
@@ -930,72 +883,6 @@ impl<'a> Lexer<'a> {
             return false;
         }
         chars.next() == Some(')')
-    }
-
-    /// Read a {literal} pattern without comma/dot-dot as a word
-    pub(in crate::parser) fn read_brace_literal_word(&mut self) -> Option<LexedToken<'a>> {
-        let mut word = String::with_capacity(16);
-
-        if let Some('{') = self.peek_char() {
-            word.push('{');
-            self.advance();
-        } else {
-            return None;
-        }
-
-        self.consume_brace_word_body(&mut word);
-
-        while let Some(ch) = self.peek_char() {
-            if Self::is_word_char(ch) {
-                if self.reinject_buf.is_empty() {
-                    let chunk = self.cursor.eat_while(Self::is_word_char);
-                    word.push_str(chunk);
-                    self.advance_scanned_source_bytes(chunk.len());
-                } else {
-                    word.push(ch);
-                    self.advance();
-                }
-            } else {
-                break;
-            }
-        }
-
-        Some(LexedToken::owned_word(TokenKind::Word, word))
-    }
-
-    /// Read a brace expansion pattern as a word
-    pub(in crate::parser) fn read_brace_expansion_word(&mut self) -> Option<LexedToken<'a>> {
-        let mut word = String::with_capacity(16);
-
-        // Read the opening {
-        if let Some('{') = self.peek_char() {
-            word.push('{');
-            self.advance();
-        } else {
-            return None;
-        }
-
-        // Read until matching }
-        self.consume_brace_word_body(&mut word);
-
-        // Continue reading any suffix after the brace pattern
-        while let Some(ch) = self.peek_char() {
-            if Self::is_word_char(ch) || matches!(ch, '{' | '}') {
-                if ch == '{' {
-                    // Another brace pattern - include it
-                    word.push(ch);
-                    self.advance();
-                    self.consume_brace_word_body(&mut word);
-                } else {
-                    word.push(ch);
-                    self.advance();
-                }
-            } else {
-                break;
-            }
-        }
-
-        Some(LexedToken::owned_word(TokenKind::Word, word))
     }
 
     /// Peek ahead (without consuming) to see if `=(` starts an associative
@@ -1171,10 +1058,11 @@ impl<'a> Lexer<'a> {
         value
     }
 
+    /// castellan: `}` in a word is a character like any other.
     pub(in crate::parser) fn is_word_char(ch: char) -> bool {
         !matches!(
             ch,
-            ' ' | '\t' | '\n' | ';' | '|' | '&' | '>' | '<' | '(' | ')' | '{' | '}' | '\'' | '"'
+            ' ' | '\t' | '\n' | ';' | '|' | '&' | '>' | '<' | '(' | ')' | '{' | '\'' | '"'
         )
     }
 
@@ -1191,7 +1079,6 @@ impl<'a> Lexer<'a> {
                 | b'('
                 | b')'
                 | b'{'
-                | b'}'
                 | b'\''
                 | b'"'
         )

@@ -136,6 +136,15 @@ impl<'a> Parser<'a> {
         text: &str,
         scan_depth: usize,
     ) -> Option<usize> {
+        // castellan: see `work`.
+        if !crate::work::spend(1) {
+            return None;
+        }
+        let found = Self::scan_array_arithmetic_expansion_len_within(text, scan_depth);
+        crate::work::spend_bytes(found.unwrap_or(text.len())).then_some(found).flatten()
+    }
+
+    fn scan_array_arithmetic_expansion_len_within(text: &str, scan_depth: usize) -> Option<usize> {
         if scan_depth >= Self::MAX_ARRAY_NESTED_EXPANSION_SCAN_DEPTH {
             return Self::scan_array_arithmetic_expansion_len_balanced(text);
         }
@@ -214,6 +223,10 @@ impl<'a> Parser<'a> {
     pub(in crate::parser) fn scan_array_arithmetic_expansion_len_balanced(
         text: &str,
     ) -> Option<usize> {
+        // castellan: see `work`.
+        if !crate::work::spend_bytes(text.len()) {
+            return None;
+        }
         let mut index = 0usize;
         let mut depth = 2usize;
         let mut in_single = false;

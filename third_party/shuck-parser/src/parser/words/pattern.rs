@@ -433,7 +433,13 @@ impl<'a> Parser<'a> {
         let mut in_double = false;
         let mut escaped = false;
 
+        let mut scanned = 0usize;
         while let Some(ch) = Self::next_word_char(&mut chars, &mut cursor) {
+            // castellan: see `work`.
+            scanned += 1;
+            if scanned % 16 == 0 && !crate::work::spend(2) {
+                return None;
+            }
             text.push(ch);
 
             if escaped {
