@@ -89,10 +89,14 @@ pub enum Node {
         /// The body.
         body: Script,
     },
-    /// `for ((...; ...; ...))`: the words of its three expressions.
+    /// `for ((...; ...; ...))`
     ArithmeticFor {
-        /// What is expanded in its head.
-        head: Vec<Word>,
+        /// Before the first round.
+        first: Arithmetic,
+        /// Whether there is a round; none is yes.
+        condition: Arithmetic,
+        /// After each round.
+        step: Arithmetic,
         /// The body.
         body: Script,
     },

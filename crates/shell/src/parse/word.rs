@@ -68,8 +68,8 @@ impl Reader<'_, '_> {
                 parts.push(Part::Process { body, written: !is_input });
             }
             WordPart::ArithmeticExpansion { expression, .. } => {
-                let expression = self.arithmetic(range(expression.span()));
-                parts.push(Part::Arithmetic { expression, quoted: place.quoted() });
+                let part = self.arithmetic_expansion(range(expression.span()), own, place.quoted());
+                parts.push(part);
             }
             WordPart::Parameter(parameter) => {
                 let part = self.parameter(parameter, own, place);
@@ -177,13 +177,29 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// `$(( ))`; or `$( )` that begins with a subshell, which the parser does not tell apart.
+    fn arithmetic_expansion(&mut self, expression: Range, own: Range, quoted: bool) -> Part {
+        let source = self.ground.slice(own).unwrap_or_default();
+        let Some(inner) = source.strip_prefix("$((").filter(|inner| !is_expression(inner)) else {
+            return Part::Arithmetic { expression: self.arithmetic(expression), quoted };
+        };
+        let inner = (own.1 - inner.len() as u32 - 1, own.1.saturating_sub(1));
+        let body = self.commands(inner);
+        Part::Command { body, quoted }
+    }
+
     /// Commands in a word. Where the parser fails on them it gives none, and does not say so.
     fn nested(&mut self, body: &shuck_ast::StmtSeq, inner: Range) -> Script {
         let source = self.ground.slice(inner);
         if !body.stmts.is_empty() || source.is_some_and(|source| source.trim().is_empty()) {
             return self.sequence(body);
         }
-        let Some(source) = source else {
+        self.commands(inner)
+    }
+
+    /// Source that is read as commands.
+    fn commands(&mut self, inner: Range) -> Script {
+        let Some(source) = self.ground.slice(inner) else {
             return self.walk.unread(self.ground, inner, Why::Syntax);
         };
         let ground = self.ground.inner(source, &[(0, inner.0)]);
@@ -279,8 +295,8 @@ impl Reader<'_, '_> {
                     parts.push(Part::Command { body, quoted: true });
                 }
                 HeredocBodyPart::ArithmeticExpansion { expression, .. } => {
-                    let expression = self.arithmetic(range(expression.span()));
-                    parts.push(Part::Arithmetic { expression, quoted: true });
+                    let part = self.arithmetic_expansion(range(expression.span()), own, true);
+                    parts.push(part);
                 }
                 HeredocBodyPart::Parameter(parameter) => {
                     let part = self.parameter(parameter, own, Place::Body);
@@ -374,6 +390,30 @@ pub(super) fn is_parameter(name: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether what follows `$((` is an expression: bash wants `))` at its end, and between them no `)` without its partner.
+fn is_expression(source: &str) -> bool {
+    let Some(inner) = source.strip_suffix("))") else { return false };
+    let mut depth = 0usize;
+    let mut quote = None;
+    let mut characters = inner.chars();
+    while let Some(character) = characters.next() {
+        match (character, quote) {
+            ('\\', Some('"') | None) => {
+                characters.next();
+            }
+            ('\'' | '"', None) => quote = Some(character),
+            (_, Some(open)) if open == character => quote = None,
+            ('(', None) => depth += 1,
+            (')', None) => match depth.checked_sub(1) {
+                Some(less) => depth = less,
+                None => return false,
+            },
+            _ => {}
+        }
+    }
+    depth == 0
 }
 
 /// What stands between `${` and `}`.

@@ -235,6 +235,9 @@ impl Walker {
                     }
                     return Bit::of_text(&all, true);
                 }
+                if values.is_empty() && quoted {
+                    return vec![Bit::Nothing];
+                }
                 let mut bits = Vec::new();
                 for (at, text) in values.iter().enumerate() {
                     if at > 0 {

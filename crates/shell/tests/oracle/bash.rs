@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 const BASH: &str = "/bin/bash";
 
 /// Writes its directory, its name and its arguments. `-p`: nothing of its environment changes what it does.
-const MARKER: &str = r#"#!/bin/bash -p
+const MARKER: &str = r#"#!/bin/sh -p
 printf '%s\0' "$#" "$PWD" "${0##*/}" "$@" >> "${0%/*}/log"
 "#;
 
@@ -45,11 +45,11 @@ pub(crate) struct Ran {
 
 impl Bash {
     /// `None` where there is no bash.
-    pub(crate) fn new() -> Option<Bash> {
+    pub(crate) fn new(thread: u32) -> Option<Bash> {
         if !Path::new(BASH).exists() || !Path::new("/usr/bin/timeout").exists() {
             return None;
         }
-        let root = std::env::temp_dir().join(format!("castellan-oracle-{}", std::process::id()));
+        let root = std::env::temp_dir().join(format!("castellan-oracle-{}-{thread}", std::process::id()));
         fs::create_dir_all(&root).expect("a directory");
         let root = root.canonicalize().expect("a directory");
         Some(Bash { root, number: Cell::new(0) })

@@ -49,7 +49,11 @@ pub(crate) fn lines(found: &Found, base: &str) -> String {
     let lines = found.items.iter().map(|item| match item {
         Item::Command(run) => {
             let cwd = run.cwd.as_deref().map(|cwd| cwd.strip_prefix(base).unwrap_or(cwd));
-            format!("`{}` in {cwd:?}", run.line)
+            match cwd {
+                Some("") => format!("`{}`", run.line),
+                Some(cwd) => format!("`{}` in .{cwd}", run.line),
+                None => format!("`{}` anywhere", run.line),
+            }
         }
         Item::Set(set) => format!("{}={}", set.name, set.value.written()),
         Item::Hole(gap) => format!("?{}", gap.written),
