@@ -42,6 +42,8 @@ pub struct Statement {
     pub redirects: Vec<Redirect>,
     /// It runs in the background (`&`).
     pub background: bool,
+    /// `!` stands before it: it succeeds when what runs fails.
+    pub negated: bool,
     /// Where it stands.
     pub span: Span,
 }

@@ -145,7 +145,7 @@ impl Walker {
             return;
         }
         self.peeled(state, scope, &call, at, false);
-        self.leaves(Leave::Shell, state);
+        self.leaves(Leave::Shell, state, false);
     }
 
     /// Runs the command after a wrapper of the shell's own. Functions do not count.

@@ -214,7 +214,12 @@ impl Reader<'_, '_> {
         if let Err(why) = self.walk.enter(source.len()) {
             return vec![Part::Hole(self.hole(why, own))];
         }
-        let ground = self.ground.inner(source, &[(0, own.0)]);
+        // Without its own quotes, so that those that are left are escaped ones.
+        let within = source.strip_prefix('"').and_then(|inner| inner.strip_suffix('"'));
+        let ground = match within.filter(|_| place == Place::Quoted) {
+            Some(within) => self.ground.inner(within, &[(0, own.0 + 1)]),
+            None => self.ground.inner(source, &[(0, own.0)]),
+        };
         let mut parts = Vec::new();
         if !place.quoted() {
             let word = Parser::parse_word_string(source);
@@ -271,7 +276,7 @@ impl Reader<'_, '_> {
         if place == Place::Quoted {
             for part in &mut parts {
                 if let Part::Text { text, .. } = part {
-                    text.retain(|character| character != '"');
+                    *text = unquoted(text);
                 }
             }
         }
@@ -377,6 +382,20 @@ impl Reader<'_, '_> {
             self.literal(own, Place::Inner, parts);
         }
     }
+}
+
+/// Text that was in double quotes and that was read as a heredoc, where quotes mean nothing.
+fn unquoted(text: &str) -> String {
+    let mut made = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' if characters.peek() == Some(&'"') => made.extend(characters.next()),
+            '"' => {}
+            other => made.push(other),
+        }
+    }
+    made
 }
 
 /// A name that a parameter can have.

@@ -102,6 +102,7 @@ impl Walker {
             "" => Some(true),
             _ => walker.arithmetic(state, scope, condition).map(|value| value != 0),
         };
+        let mut ends = None;
         for _ in 0..ROUNDS_MAX {
             let mut trial = self.fork(state);
             let mut answers = Vec::new();
@@ -109,12 +110,13 @@ impl Walker {
             match answers.as_slice() {
                 [Some(false)] => {
                     *state = trial;
+                    self.end_rounds(state, ends);
                     return;
                 }
                 [Some(true)] => *state = trial,
                 _ => break,
             }
-            self.leaving(Leave::Loop, state, |walker, state| walker.script(state, scope, body));
+            self.round(state, &mut ends, |walker, state| walker.script(state, scope, body));
             self.readings(state, |walker, state| {
                 walker.arithmetic(state, scope, step);
             });
@@ -128,6 +130,7 @@ impl Walker {
                 walker.arithmetic(state, scope, step);
             });
         });
+        self.end_rounds(state, ends);
     }
 
     fn define(&mut self, state: &mut State, scope: &Scope, name: Option<&str>, body: &Statement) {

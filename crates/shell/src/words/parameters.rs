@@ -34,6 +34,8 @@ const CHANGING: &[&str] = &[
     "BASH_COMMAND",
     "BASH_ARGV",
     "FUNCNAME",
+    "GROUPS",
+    "HISTCMD",
     "PIPESTATUS",
     "PPID",
     "_",

@@ -2,7 +2,7 @@
 
 use castellan_event::Role;
 use castellan_programs::{Arg, Piece};
-use castellan_shell::{Found, Item, Run};
+use castellan_shell::{Found, Item, Run, Stdin};
 
 use crate::bash::{Called, MARKERS};
 
@@ -30,10 +30,21 @@ pub(crate) fn cover(found: &Found, call: &Called) -> Cover {
 
 /// Whether something was not understood that may run commands.
 pub(crate) fn has_gap(found: &Found) -> bool {
-    found
-        .items
-        .iter()
-        .any(|item| matches!(item, Item::Hole(gap) if matches!(gap.role, Role::Program | Role::Code)))
+    let gap = |item: &Item| matches!(item, Item::Hole(gap) if matches!(gap.role, Role::Program | Role::Code));
+    found.items.iter().any(gap) || runs(found).any(runs_file)
+}
+
+/// A file that is run as shell text: what it holds is not asked of shell text.
+fn runs_file(run: &Run) -> bool {
+    let words: Vec<&str> = run.argv.iter().filter_map(Arg::as_str).collect();
+    let file = words.get(1).is_some_and(|file| [".sh", ".txt", ".md"].iter().any(|end| file.ends_with(end)));
+    match words.first() {
+        Some(&("source" | ".")) => file,
+        Some(&"bash") => {
+            file || matches!(run.stdin, Stdin::File(_)) || run.env.iter().any(|(name, _)| name == "BASH_ENV")
+        }
+        _ => false,
+    }
 }
 
 /// How many known calls of the marker were found that were not made.
@@ -131,5 +142,7 @@ fn fits(arg: &Arg, word: &str) -> bool {
                 .any(|at| word.get(at..).is_some_and(|word| pieces_fit(rest, word))),
         }
     }
-    pieces_fit(arg.pieces(), word)
+    // Which descriptor is free is nobody's concern.
+    let descriptor = |text: &str| text.starts_with("/dev/fd/");
+    arg.as_str().is_some_and(descriptor) && descriptor(word) || pieces_fit(arg.pieces(), word)
 }

@@ -322,7 +322,6 @@ impl Texts<'_> {
             10 => self
                 .pick(&[
                     "$(<a1.txt)",
-                    "$(cat <<<a)",
                     "$(type -t f)",
                     "$(pwd)",
                     "$(declare -p x)",
