@@ -332,6 +332,10 @@ fn replaced(text: &str, pattern: &Pattern, replacement: &str, at: ReplaceAt) -> 
     if too_much(&chars, pattern) || replacement.contains('&') {
         return None;
     }
+    // bash is of several minds about what matches an empty text.
+    if chars.is_empty() && pattern.len() > 0 {
+        return None;
+    }
     match at {
         ReplaceAt::Start => Some(match pattern.prefix(&chars, true) {
             Some(end) => replacement.chars().chain(chars.into_iter().skip(end)).collect(),
