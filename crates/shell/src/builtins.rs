@@ -7,6 +7,7 @@ mod running;
 mod setting;
 
 use castellan_event::{Role, Why};
+use castellan_programs::Arg;
 
 use crate::run::Call;
 use crate::scope::Scope;
@@ -83,6 +84,34 @@ const NAMING: &[(&str, Option<&str>)] = &[
     ("unset", None),
 ];
 
+/// Whether a builtin writes what there is: its variables, aliases, options. What is not known may ask for that.
+pub(crate) fn lists(name: &str, arguments: &[Arg]) -> bool {
+    let Some(known) = arguments.iter().map(Arg::as_str).collect::<Option<Vec<&str>>>() else {
+        return LISTING.contains(&name);
+    };
+    let option = |letters: &[char]| {
+        known.iter().any(|one| one.strip_prefix('-').is_some_and(|rest| rest.contains(letters)))
+    };
+    match name {
+        "alias" => known.is_empty() || known.iter().any(|one| !one.contains('=')),
+        "cd" => known.contains(&"-"),
+        "declare" | "export" | "local" | "readonly" | "typeset" => {
+            option(&['p', 'f', 'F']) || known.iter().all(|one| one.starts_with(['-', '+']))
+        }
+        "hash" => known.is_empty() || option(&['l', 't']),
+        "popd" | "pushd" => true,
+        "set" => matches!(known.as_slice(), [] | ["-o" | "+o"]),
+        "shopt" => option(&['p']) || !option(&['s', 'u']) || known.len() < 2,
+        "trap" => known.is_empty() || option(&['p', 'l', 'P']),
+        _ => false,
+    }
+}
+
+const LISTING: &[&str] = &[
+    "alias", "cd", "declare", "export", "hash", "local", "popd", "pushd", "readonly", "set", "shopt", "trap",
+    "typeset",
+];
+
 impl Walker {
     /// The index of an element is arithmetic, in which bash runs substitutions although they stood in quotes:
     /// `test -v 'a[$(rm x)]'`.
@@ -123,6 +152,7 @@ impl Walker {
 
     fn leaving_builtin(&mut self, state: &mut State, scope: &Scope, call: &Call, kind: Leave) {
         self.emit(state, scope, call);
-        self.leaves(kind, state);
+        let every = kind == Leave::Loop && !call.arguments().is_empty();
+        self.leaves(kind, state, every);
     }
 }

@@ -5,8 +5,10 @@
 pub(crate) enum Escapes {
     /// `$'...'` and the format of `printf`: `\101`.
     Format,
-    /// `echo -e` and `%b` of `printf`: `\0101`, and `\c` ends everything.
+    /// `echo -e`: `\0101`, and `\c` ends everything.
     Echo,
+    /// `%b` of `printf`: both `\0101` and `\101`, and `\c` ends everything.
+    Argument,
 }
 
 /// What text with escapes stands for, and whether `\c` ended it. `None` when that is no UTF-8.
@@ -40,7 +42,9 @@ pub(crate) fn unescaped(text: &str, escapes: Escapes) -> Option<(String, bool)> 
             continue;
         }
         match letter {
-            'c' if escapes == Escapes::Echo => return String::from_utf8(bytes).ok().map(|text| (text, true)),
+            'c' if escapes != Escapes::Format => {
+                return String::from_utf8(bytes).ok().map(|text| (text, true));
+            }
             'x' => match number(&mut chars, 16, 2) {
                 Some(value) => bytes.push(u8::try_from(value).ok()?),
                 None => bytes.extend(b"\\x"),
@@ -52,10 +56,10 @@ pub(crate) fn unescaped(text: &str, escapes: Escapes) -> Option<(String, bool)> 
                     push(&mut bytes, letter);
                 }
             },
-            '0' if escapes == Escapes::Echo => {
+            '0' if escapes != Escapes::Format => {
                 bytes.push(u8::try_from(number(&mut chars, 8, 3).unwrap_or(0) & 0xff).ok()?);
             }
-            '0'..='7' if escapes == Escapes::Format || letter != '0' => {
+            '0'..='7' if escapes != Escapes::Echo => {
                 let mut value = letter.to_digit(8)?;
                 for _ in 0..2 {
                     let Some(digit) = chars.peek().and_then(|one| one.to_digit(8)) else { break };

@@ -68,8 +68,15 @@ const COMPUTED: &[(&str, Computed)] = &[
 /// Programs that write nothing when all goes well.
 const SILENT: &[&str] = &[
     "[", "chmod", "chown", "chgrp", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "sleep", "test", "touch",
-    "umask", "kill", "ulimit", "disown", "bg", "enable", "bind", "complete", "compopt", "sync",
+    "disown", "bg", "compopt", "sync",
 ];
+
+/// Whether an argument leaves a silent program so: `-v` shows what is done, `--version` and the like write too.
+fn leaves_silent(arg: &Arg) -> bool {
+    let written = arg.prefix();
+    let option = written.starts_with('-') && (written.starts_with("--") || written.contains(['v', 'c']));
+    !option || written == "--"
+}
 
 /// Programs whose output comes from the network.
 const NETWORK: &[&str] = &[
@@ -90,7 +97,7 @@ pub(crate) fn always_succeeds(name: &str) -> bool {
 
 /// What a program of this name writes.
 pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &State) -> Made {
-    if SILENT.contains(&name) {
+    if SILENT.contains(&name) && (matches!(name, "[" | "test") || args.iter().all(leaves_silent)) {
         return Made::Text(Text::default());
     }
     if let Some((_, compute)) = COMPUTED.iter().find(|(one, _)| *one == name) {

@@ -118,7 +118,13 @@ impl Walk {
 
     fn hole_statement(&mut self, hole: Hole) -> Statement {
         self.holes.push(hole);
-        Statement { node: Node::Hole(hole), redirects: Vec::new(), background: false, span: hole.span }
+        Statement {
+            node: Node::Hole(hole),
+            redirects: Vec::new(),
+            background: false,
+            negated: false,
+            span: hole.span,
+        }
     }
 }
 

@@ -113,7 +113,13 @@ impl Walker {
         }
         self.indices(scope, &call, name);
         match builtins::find(name) {
-            Some(builtin) => builtin(self, state, scope, call),
+            Some(builtin) => {
+                let listing = builtins::lists(name, call.arguments()).then(|| call.clone());
+                builtin(self, state, scope, call);
+                if let Some(call) = listing {
+                    self.unknown_output(state, scope, &call, Why::Substitution);
+                }
+            }
             None => self.program(state, scope, call, name),
         }
     }
@@ -411,8 +417,8 @@ impl Walker {
     }
 
     /// Leaves the shell, a function or a loop.
-    pub(crate) fn leaves(&mut self, kind: Leave, state: &mut State) {
-        self.left(kind, state);
+    pub(crate) fn leaves(&mut self, kind: Leave, state: &mut State, every: bool) {
+        self.left(kind, state, every);
     }
 }
 

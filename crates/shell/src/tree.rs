@@ -42,6 +42,8 @@ pub struct Statement {
     pub redirects: Vec<Redirect>,
     /// It runs in the background (`&`).
     pub background: bool,
+    /// `!` stands before it: it succeeds when what runs fails.
+    pub negated: bool,
     /// Where it stands.
     pub span: Span,
 }
@@ -89,10 +91,14 @@ pub enum Node {
         /// The body.
         body: Script,
     },
-    /// `for ((...; ...; ...))`: the words of its three expressions.
+    /// `for ((...; ...; ...))`
     ArithmeticFor {
-        /// What is expanded in its head.
-        head: Vec<Word>,
+        /// Before the first round.
+        first: Arithmetic,
+        /// Whether there is a round; none is yes.
+        condition: Arithmetic,
+        /// After each round.
+        step: Arithmetic,
         /// The body.
         body: Script,
     },

@@ -232,23 +232,49 @@ impl Walker {
         *state = join(one, other, &mut self.work);
     }
 
-    /// Walks something that can be left early; the states in which it was left are joined at its end.
+    /// Walks something that can be left early; the states in which it was left are joined at its end. Whether it was left.
     pub(crate) fn leaving(
         &mut self,
         kind: Leave,
         state: &mut State,
         walk: impl FnOnce(&mut Self, &mut State),
-    ) {
+    ) -> bool {
         self.frames.push(Frame { kind, left: Vec::new() });
         walk(self, state);
-        let Some(frame) = self.frames.pop() else { return };
+        let Some(frame) = self.frames.pop() else { return false };
+        let was_left = !frame.left.is_empty();
         for left in frame.left {
             self.joins(state, left);
         }
+        was_left
     }
 
-    /// `exit`, `return`, `break`: what follows does not run.
-    pub(crate) fn left(&mut self, kind: Leave, state: &mut State) {
+    /// Walks one round of a loop. Where it was left early, it may have been the last one: that is how the loop may end.
+    pub(crate) fn round(
+        &mut self,
+        state: &mut State,
+        ends: &mut Option<State>,
+        walk: impl FnOnce(&mut Self, &mut State),
+    ) {
+        if !self.leaving(Leave::Loop, state, walk) {
+            return;
+        }
+        let end = self.fork(state);
+        match ends {
+            Some(ends) => self.joins(ends, end),
+            None => *ends = Some(end),
+        }
+    }
+
+    /// The end of a loop whose rounds were walked one by one.
+    pub(crate) fn end_rounds(&mut self, state: &mut State, ends: Option<State>) {
+        if let Some(ends) = ends {
+            self.joins(state, ends);
+        }
+    }
+
+    /// `exit`, `return`, `break`: what follows does not run. `every`: perhaps all loops around it end (`break 2`).
+    pub(crate) fn left(&mut self, kind: Leave, state: &mut State, every: bool) {
         let floor = match kind {
             Leave::Loop | Leave::Function => {
                 self.frames.iter().rposition(|frame| frame.kind == Leave::Shell).unwrap_or(0)
@@ -262,8 +288,11 @@ impl Walker {
         self.work.spend(8);
         let mut copy = state.clone();
         copy.status = None;
-        if let Some(frame) = self.frames.get_mut(at) {
-            frame.left.push(copy);
+        let outer = if every { floor } else { at };
+        for frame in self.frames.iter_mut().take(at + 1).skip(outer) {
+            if frame.kind == kind {
+                frame.left.push(copy.clone());
+            }
         }
         state.ended = true;
     }

@@ -88,6 +88,7 @@ impl Walker {
                 }
                 Bit::Unknown { .. } => return None,
                 Bit::Break => marks.push(Mark { char: ' ', quoted: true }),
+                Bit::Empty | Bit::Nothing => {}
             }
         }
         Pattern::new(&marks)
@@ -117,7 +118,7 @@ impl Walker {
             .iter()
             .map(|bit| match bit {
                 Bit::Text { text, .. } => text.len(),
-                Bit::Unknown { .. } | Bit::Break => 1,
+                Bit::Unknown { .. } | Bit::Break | Bit::Empty | Bit::Nothing => 1,
             })
             .sum();
         self.work.spend_bytes(bytes);

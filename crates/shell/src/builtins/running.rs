@@ -41,7 +41,7 @@ impl Walker {
         let Some((file, rest)) = arguments.split_first() else { return };
         match file.as_str().and_then(|path| opened(state, path)) {
             Some(Descriptor::Input(code)) => {
-                let before = state.positionals.clone();
+                let before = (!rest.is_empty()).then(|| state.positionals.clone());
                 if !rest.is_empty() {
                     let certain = !rest.iter().any(Arg::splits);
                     state.positionals =
@@ -50,7 +50,10 @@ impl Walker {
                 self.leaving(Leave::Function, state, |walker, state| {
                     walker.run_text(state, scope, &code, Origin::Stdin, call.span);
                 });
-                state.positionals = before;
+                // Its own arguments go with it; without any, `set --` in it is for good.
+                if let Some(before) = before {
+                    state.positionals = before;
+                }
             }
             Some(_) => {
                 self.gap(scope, Role::Code, Why::Input, &file.written(), call.span);
@@ -142,7 +145,7 @@ impl Walker {
             return;
         }
         self.peeled(state, scope, &call, at, false);
-        self.leaves(Leave::Shell, state);
+        self.leaves(Leave::Shell, state, false);
     }
 
     /// Runs the command after a wrapper of the shell's own. Functions do not count.

@@ -188,7 +188,7 @@ impl<'f> Spec<'f> {
         let made = match self.letter {
             's' => self.cut(arg.to_owned()),
             'b' => {
-                let (text, stop) = unescaped(arg, Escapes::Echo)?;
+                let (text, stop) = unescaped(arg, Escapes::Argument)?;
                 ended = stop;
                 self.cut(text)
             }

@@ -27,7 +27,12 @@ impl Reader<'_, '_> {
                 BackgroundOperator::Plain | BackgroundOperator::Pipe | BackgroundOperator::Bang
             ))
         );
-        Statement { node, redirects, background, span: self.ground.span(own) }
+        let further = match &parsed.command {
+            Command::Simple(simple) => self.further_negations(simple),
+            _ => 0,
+        };
+        let negated = parsed.negated != (further % 2 == 1);
+        Statement { node, redirects, background, negated, span: self.ground.span(own) }
     }
 
     fn node(&mut self, command: &Command, redirects: &[ParsedRedirect], own: Range) -> Node {
@@ -42,6 +47,12 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// `! ! command`: the parser knows the first one only.
+    fn further_negations(&self, simple: &SimpleCommand) -> usize {
+        let words = std::iter::once(&simple.name).chain(&simple.args);
+        words.take_while(|word| self.ground.slice(range(word.span)) == Some("!")).count()
+    }
+
     fn simple(&mut self, simple: &SimpleCommand, redirects: &[ParsedRedirect]) -> Node {
         let assignments = self.assignments(&simple.assignments);
         let mut words = Vec::with_capacity(simple.args.len() + 1);
@@ -52,9 +63,8 @@ impl Reader<'_, '_> {
         for word in &simple.args {
             words.push(self.word(word));
         }
-        // `! ! command`: the parser knows the first one only.
-        let negations = words.iter().take_while(|word| is_negation(word)).count();
-        words.drain(..negations);
+        one_where_they_touch(&mut words);
+        words.drain(..self.further_negations(simple).min(words.len()));
         let parsed = std::iter::once(&simple.name).chain(&simple.args).map(|word| range(word.span));
         let assigned = simple.assignments.iter().map(|assignment| range(assignment.span));
         let directed = redirects.iter().map(written_at);
@@ -269,8 +279,18 @@ impl Reader<'_, '_> {
     }
 }
 
-fn is_negation(word: &Word) -> bool {
-    matches!(word.parts.as_slice(), [Part::Text { text, quoted: false }] if text == "!")
+/// `]a`: the parser makes two words of some that are one.
+fn one_where_they_touch(words: &mut Vec<Word>) {
+    let parsed = std::mem::take(words);
+    for word in parsed {
+        match words.last_mut() {
+            Some(before) if before.span.end == word.span.start && before.span.start < before.span.end => {
+                before.parts.extend(word.parts);
+                before.span.end = word.span.end;
+            }
+            _ => words.push(word),
+        }
+    }
 }
 
 const fn is_pipe(operator: BinaryOp) -> bool {

@@ -70,9 +70,13 @@ impl Reader<'_, '_> {
     }
 
     fn arithmetic_for(&mut self, command: &ArithmeticForCommand) -> Node {
-        let own = (range(command.left_paren_span).1, range(command.right_paren_span).0);
-        let arithmetic = self.arithmetic(own);
-        Node::ArithmeticFor { head: arithmetic.words, body: self.sequence(&command.body) }
+        let (one, other) = (range(command.first_semicolon_span), range(command.second_semicolon_span));
+        Node::ArithmeticFor {
+            first: self.arithmetic((range(command.left_paren_span).1, one.0)),
+            condition: self.arithmetic((one.1, other.0)),
+            step: self.arithmetic((other.1, range(command.right_paren_span).0)),
+            body: self.sequence(&command.body),
+        }
     }
 
     fn case_of(&mut self, command: &CaseCommand) -> Node {

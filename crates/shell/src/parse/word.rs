@@ -68,8 +68,8 @@ impl Reader<'_, '_> {
                 parts.push(Part::Process { body, written: !is_input });
             }
             WordPart::ArithmeticExpansion { expression, .. } => {
-                let expression = self.arithmetic(range(expression.span()));
-                parts.push(Part::Arithmetic { expression, quoted: place.quoted() });
+                let part = self.arithmetic_expansion(range(expression.span()), own, place.quoted());
+                parts.push(part);
             }
             WordPart::Parameter(parameter) => {
                 let part = self.parameter(parameter, own, place);
@@ -177,13 +177,29 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// `$(( ))`; or `$( )` that begins with a subshell, which the parser does not tell apart.
+    fn arithmetic_expansion(&mut self, expression: Range, own: Range, quoted: bool) -> Part {
+        let source = self.ground.slice(own).unwrap_or_default();
+        let Some(inner) = source.strip_prefix("$((").filter(|inner| !is_expression(inner)) else {
+            return Part::Arithmetic { expression: self.arithmetic(expression), quoted };
+        };
+        let inner = (own.1 - inner.len() as u32 - 1, own.1.saturating_sub(1));
+        let body = self.commands(inner);
+        Part::Command { body, quoted }
+    }
+
     /// Commands in a word. Where the parser fails on them it gives none, and does not say so.
     fn nested(&mut self, body: &shuck_ast::StmtSeq, inner: Range) -> Script {
         let source = self.ground.slice(inner);
         if !body.stmts.is_empty() || source.is_some_and(|source| source.trim().is_empty()) {
             return self.sequence(body);
         }
-        let Some(source) = source else {
+        self.commands(inner)
+    }
+
+    /// Source that is read as commands.
+    fn commands(&mut self, inner: Range) -> Script {
+        let Some(source) = self.ground.slice(inner) else {
             return self.walk.unread(self.ground, inner, Why::Syntax);
         };
         let ground = self.ground.inner(source, &[(0, inner.0)]);
@@ -198,7 +214,12 @@ impl Reader<'_, '_> {
         if let Err(why) = self.walk.enter(source.len()) {
             return vec![Part::Hole(self.hole(why, own))];
         }
-        let ground = self.ground.inner(source, &[(0, own.0)]);
+        // Without its own quotes, so that those that are left are escaped ones.
+        let within = source.strip_prefix('"').and_then(|inner| inner.strip_suffix('"'));
+        let ground = match within.filter(|_| place == Place::Quoted) {
+            Some(within) => self.ground.inner(within, &[(0, own.0 + 1)]),
+            None => self.ground.inner(source, &[(0, own.0)]),
+        };
         let mut parts = Vec::new();
         if !place.quoted() {
             let word = Parser::parse_word_string(source);
@@ -255,7 +276,7 @@ impl Reader<'_, '_> {
         if place == Place::Quoted {
             for part in &mut parts {
                 if let Part::Text { text, .. } = part {
-                    text.retain(|character| character != '"');
+                    *text = unquoted(text);
                 }
             }
         }
@@ -279,8 +300,8 @@ impl Reader<'_, '_> {
                     parts.push(Part::Command { body, quoted: true });
                 }
                 HeredocBodyPart::ArithmeticExpansion { expression, .. } => {
-                    let expression = self.arithmetic(range(expression.span()));
-                    parts.push(Part::Arithmetic { expression, quoted: true });
+                    let part = self.arithmetic_expansion(range(expression.span()), own, true);
+                    parts.push(part);
                 }
                 HeredocBodyPart::Parameter(parameter) => {
                     let part = self.parameter(parameter, own, Place::Body);
@@ -363,6 +384,20 @@ impl Reader<'_, '_> {
     }
 }
 
+/// Text that was in double quotes and that was read as a heredoc, where quotes mean nothing.
+fn unquoted(text: &str) -> String {
+    let mut made = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' if characters.peek() == Some(&'"') => made.extend(characters.next()),
+            '"' => {}
+            other => made.push(other),
+        }
+    }
+    made
+}
+
 /// A name that a parameter can have.
 pub(super) fn is_parameter(name: &str) -> bool {
     let mut characters = name.chars();
@@ -374,6 +409,30 @@ pub(super) fn is_parameter(name: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether what follows `$((` is an expression: bash wants `))` at its end, and between them no `)` without its partner.
+fn is_expression(source: &str) -> bool {
+    let Some(inner) = source.strip_suffix("))") else { return false };
+    let mut depth = 0usize;
+    let mut quote = None;
+    let mut characters = inner.chars();
+    while let Some(character) = characters.next() {
+        match (character, quote) {
+            ('\\', Some('"') | None) => {
+                characters.next();
+            }
+            ('\'' | '"', None) => quote = Some(character),
+            (_, Some(open)) if open == character => quote = None,
+            ('(', None) => depth += 1,
+            (')', None) => match depth.checked_sub(1) {
+                Some(less) => depth = less,
+                None => return false,
+            },
+            _ => {}
+        }
+    }
+    depth == 0
 }
 
 /// What stands between `${` and `}`.

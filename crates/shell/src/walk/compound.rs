@@ -6,12 +6,12 @@ use castellan_event::{Role, Why};
 
 use super::{Definition, Leave, Walker};
 use crate::found::Origin;
-use crate::limits::TEXT_DEPTH_MAX;
+use crate::limits::{ROUNDS_MAX, TEXT_DEPTH_MAX};
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{Body, Function, State, Table, Value};
 use crate::text::Text;
-use crate::tree::{Node, Statement};
+use crate::tree::{Arithmetic, Node, Script, Statement};
 
 /// Calls of a function inside itself that are walked with what is known. One more is walked with nothing known, and what would
 /// come after that is a gap: a function that calls itself may do so for ever.
@@ -56,15 +56,9 @@ impl Walker {
             Node::For { name, words, body } => {
                 self.for_each(state, scope, name, words.as_deref(), body, statement.span);
             }
-            Node::ArithmeticFor { head, body } => self.repeated(state, |walker, state| {
-                walker.readings(state, |walker, state| {
-                    for word in head {
-                        walker.text(state, scope, word);
-                        walker.forget_changed(state, scope.source.written(word.span));
-                    }
-                });
-                walker.script(state, scope, body);
-            }),
+            Node::ArithmeticFor { first, condition, step, body } => {
+                self.arithmetic_for(state, scope, [first, condition, step], body);
+            }
             Node::While { condition, body } => self.while_loop(state, scope, condition, body),
             Node::Case { word, arms } => self.case(state, scope, word, arms),
             Node::Function { name, body } => self.define(state, scope, name.as_deref(), body),
@@ -93,14 +87,50 @@ impl Walker {
         }
     }
 
-    /// The variables that the head of an arithmetic loop names change from round to round.
-    fn forget_changed(&mut self, state: &mut State, written: &str) {
-        let names = written.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
-        for name in names.filter(|name| name.starts_with(|one: char| one.is_ascii_alphabetic() || one == '_'))
-        {
-            self.work.spend(1);
-            state.set(name, Value::Unknown(Why::Arithmetic));
+    /// `for ((...; ...; ...))`: rounds one by one while the numbers are known.
+    fn arithmetic_for(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        [first, condition, step]: [&Arithmetic; 3],
+        body: &Script,
+    ) {
+        self.readings(state, |walker, state| {
+            walker.arithmetic(state, scope, first);
+        });
+        let goes_on = |walker: &mut Self, state: &mut State| match condition.text.trim() {
+            "" => Some(true),
+            _ => walker.arithmetic(state, scope, condition).map(|value| value != 0),
+        };
+        let mut ends = None;
+        for _ in 0..ROUNDS_MAX {
+            let mut trial = self.fork(state);
+            let mut answers = Vec::new();
+            self.readings(&mut trial, |walker, state| answers.push(goes_on(walker, state)));
+            match answers.as_slice() {
+                [Some(false)] => {
+                    *state = trial;
+                    self.end_rounds(state, ends);
+                    return;
+                }
+                [Some(true)] => *state = trial,
+                _ => break,
+            }
+            self.round(state, &mut ends, |walker, state| walker.script(state, scope, body));
+            self.readings(state, |walker, state| {
+                walker.arithmetic(state, scope, step);
+            });
         }
+        self.repeated(state, |walker, state| {
+            walker.readings(state, |walker, state| {
+                goes_on(walker, state);
+            });
+            walker.script(state, scope, body);
+            walker.readings(state, |walker, state| {
+                walker.arithmetic(state, scope, step);
+            });
+        });
+        self.end_rounds(state, ends);
     }
 
     fn define(&mut self, state: &mut State, scope: &Scope, name: Option<&str>, body: &Statement) {

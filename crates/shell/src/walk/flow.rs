@@ -36,6 +36,9 @@ impl Walker {
         } else {
             self.node(state, scope, statement);
         }
+        if statement.negated {
+            state.status = state.status.map(|status| !status);
+        }
         self.leave();
     }
 
@@ -326,16 +329,17 @@ impl Walker {
             });
             return;
         };
+        let mut ends = None;
         for (number, arg) in list.iter().enumerate() {
             if !self.goes_on(scope, span) {
-                return;
+                break;
             }
             if number >= ROUNDS_MAX {
                 self.repeated(state, |walker, state| {
                     state.set(name, Value::Scalar(Text::unknown(Why::Budget, format!("${name}"))));
                     walker.script(state, scope, body);
                 });
-                return;
+                break;
             }
             let value = Text::from(arg);
             if arg.splits() {
@@ -344,12 +348,13 @@ impl Walker {
                     walker.script(state, scope, body);
                 });
             } else {
-                self.leaving(Leave::Loop, state, |walker, state| {
+                self.round(state, &mut ends, |walker, state| {
                     state.set(name, Value::Scalar(value.clone()));
                     walker.script(state, scope, body);
                 });
             }
         }
+        self.end_rounds(state, ends);
     }
 
     /// Walks something that runs any number of times, until nothing new is learnt: what changes from round to round is
@@ -393,6 +398,7 @@ impl Walker {
 
     /// `while`: lines that are known one by one, everything else until nothing new is learnt.
     pub(super) fn while_loop(&mut self, state: &mut State, scope: &Scope, condition: &Script, body: &Script) {
+        let mut ends = None;
         for _ in 0..ROUNDS_MAX {
             let Descriptor::Input(before) = state.descriptor(0) else { break };
             if before.as_str().is_none() || !self.goes_on(scope, condition.span) {
@@ -411,17 +417,19 @@ impl Walker {
                 Some(false) => {
                     *state = trial;
                     state.status = Some(true);
+                    self.end_rounds(state, ends);
                     return;
                 }
                 Some(true) | None => break,
             }
-            self.leaving(Leave::Loop, &mut trial, |walker, state| walker.script(state, scope, body));
+            self.round(&mut trial, &mut ends, |walker, state| walker.script(state, scope, body));
             *state = trial;
         }
         self.repeated(state, |walker, state| {
             walker.script(state, scope, condition);
             walker.script(state, scope, body);
         });
+        self.end_rounds(state, ends);
         state.status = None;
     }
 }

@@ -114,6 +114,9 @@ impl Walker {
         } else {
             self.emit(state, scope, &call);
             self.declare(state, scope, builtin, &declared, statement.span);
+            if crate::builtins::lists(builtin, call.arguments()) {
+                self.unknown_output(state, scope, &call, Why::Substitution);
+            }
         }
         Self::restore(state, saved);
         self.end_processes(first_process, false, state, scope);

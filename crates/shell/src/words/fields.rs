@@ -15,6 +15,10 @@ pub(crate) enum Bit {
     Unknown { why: Why, written: String, quoted: bool },
     /// A field ends here whatever stands around it: between the elements of `"$@"`.
     Break,
+    /// An expansion in quotes that gave nothing: a field, unless `"$@"` without elements stands in it too.
+    Empty,
+    /// `"$@"` without elements.
+    Nothing,
 }
 
 /// How text came into a word, and so what is still done with it.
@@ -32,8 +36,8 @@ impl Bit {
     /// A value that an expansion gave.
     pub(crate) fn of_text(text: &Text, quoted: bool) -> Vec<Bit> {
         let how = if quoted { How::Quoted } else { How::Expanded };
-        if text.pieces().is_empty() {
-            return vec![Bit::Text { text: String::new(), how }];
+        if text.pieces().is_empty() || text.as_str() == Some("") {
+            return vec![if quoted { Bit::Empty } else { Bit::Text { text: String::new(), how } }];
         }
         text.pieces()
             .iter()
@@ -52,6 +56,7 @@ impl Bit {
             Bit::Text { text, .. } => Bit::Text { text, how: How::Quoted },
             Bit::Unknown { why, written, .. } => Bit::Unknown { why, written, quoted: true },
             Bit::Break => Bit::Break,
+            Bit::Empty | Bit::Nothing => Bit::Empty,
         }
     }
 
@@ -59,7 +64,7 @@ impl Bit {
     pub(crate) fn expanded(self) -> Bit {
         match self {
             Bit::Text { text, how: How::Written } => Bit::Text { text, how: How::Expanded },
-            kept @ (Bit::Text { .. } | Bit::Unknown { .. } | Bit::Break) => kept,
+            kept @ (Bit::Text { .. } | Bit::Unknown { .. } | Bit::Break | Bit::Empty | Bit::Nothing) => kept,
         }
     }
 }
@@ -72,13 +77,14 @@ pub(crate) fn text_of(bits: &[Bit]) -> Text {
             Bit::Text { text: known, .. } => text.push_str(known),
             Bit::Unknown { why, written, .. } => text.push_unknown(*why, written),
             Bit::Break => text.push_str(" "),
+            Bit::Empty | Bit::Nothing => {}
         }
     }
     text
 }
 
 /// How fields are made.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Splitting<'a> {
     /// `IFS`; `None` when it is not known.
     pub(crate) separators: Option<&'a str>,
@@ -90,7 +96,7 @@ pub(crate) struct Splitting<'a> {
 
 /// The fields that the bits of one word become.
 pub(crate) fn fields(bits: &[Bit], splitting: Splitting<'_>) -> Vec<Arg> {
-    let mut made = Fields { splitting, done: Vec::new(), pieces: Vec::new(), open: false, splits: false };
+    let mut made = Fields { splitting, ..Fields::default() };
     for bit in bits {
         match bit {
             Bit::Text { text, how: How::Quoted } => {
@@ -105,12 +111,15 @@ pub(crate) fn fields(bits: &[Bit], splitting: Splitting<'_>) -> Vec<Arg> {
                 made.pieces.push(Piece::Unknown { why: *why, written: written.clone() });
             }
             Bit::Break => made.end(),
+            Bit::Empty => made.empty = true,
+            Bit::Nothing => made.nothing = true,
         }
     }
     made.end();
     made.done
 }
 
+#[derive(Default)]
 struct Fields<'a> {
     splitting: Splitting<'a>,
     done: Vec<Arg>,
@@ -118,16 +127,23 @@ struct Fields<'a> {
     /// There is a field, though perhaps an empty one.
     open: bool,
     splits: bool,
+    /// There are [`Bit::Empty`] in it, [`Bit::Nothing`].
+    empty: bool,
+    nothing: bool,
 }
 
 impl Fields<'_> {
     fn end(&mut self) {
-        if self.open {
+        // What is not known may be nothing, and then the field is none.
+        self.splits |= self.nothing && self.pieces.iter().all(|piece| matches!(piece, Piece::Unknown { .. }));
+        if self.open || (self.empty && !self.nothing) {
             self.done.push(Arg::from_pieces(std::mem::take(&mut self.pieces), self.splits));
         }
         self.pieces.clear();
         self.open = false;
         self.splits = false;
+        self.empty = false;
+        self.nothing = false;
     }
 
     fn written(&mut self, text: &str) {

@@ -210,11 +210,11 @@ impl Walker {
     ) -> Got {
         match got {
             Got::Many { mut values, joined } => {
-                // `${@:0}` begins with the shell's name.
+                // `${@:0}` begins with the shell's name, and `${@: -1}` counts it.
                 let offset = match name_of_shell {
-                    Some(name) if offset == 0 => {
+                    Some(name) if offset <= 0 => {
                         values.insert(0, name);
-                        0
+                        offset
                     }
                     Some(_) if offset > 0 => offset - 1,
                     Some(_) | None => offset,
@@ -251,6 +251,9 @@ impl Walker {
                 self.run_text(state, scope, &code, crate::found::Origin::Argument, span);
             }
             return unknown_from(got);
+        }
+        if matches!(got, Got::Unset) {
+            return got;
         }
         self.each(got, written, |text| match letter {
             'Q' => Some(shell_quoted(text)),
@@ -327,6 +330,10 @@ fn removed(text: &str, pattern: &Pattern, suffix: bool, longest: bool) -> Option
 fn replaced(text: &str, pattern: &Pattern, replacement: &str, at: ReplaceAt) -> Option<String> {
     let chars: Vec<char> = text.chars().collect();
     if too_much(&chars, pattern) || replacement.contains('&') {
+        return None;
+    }
+    // bash is of several minds about what matches an empty text.
+    if chars.is_empty() && pattern.len() > 0 {
         return None;
     }
     match at {

@@ -34,6 +34,8 @@ const CHANGING: &[&str] = &[
     "BASH_COMMAND",
     "BASH_ARGV",
     "FUNCNAME",
+    "GROUPS",
+    "HISTCMD",
     "PIPESTATUS",
     "PPID",
     "_",
@@ -234,6 +236,9 @@ impl Walker {
                         all.push(text);
                     }
                     return Bit::of_text(&all, true);
+                }
+                if values.is_empty() && quoted {
+                    return vec![Bit::Nothing];
                 }
                 let mut bits = Vec::new();
                 for (at, text) in values.iter().enumerate() {

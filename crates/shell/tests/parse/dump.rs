@@ -55,8 +55,10 @@ fn node(node: &Node) -> String {
             let words = words.as_ref().map_or("@".to_owned(), |words| joined(words, word, " "));
             format!("for {name} [{words}]{{{}}}", script(body))
         }
-        Node::ArithmeticFor { head, body } => {
-            format!("for(([{}])){{{}}}", joined(head, word, " "), script(body))
+        Node::ArithmeticFor { first, condition, step, body } => {
+            let head = [first, condition, step].map(|one| joined(&one.words, word, " "));
+            let head = head.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" ");
+            format!("for(([{head}])){{{}}}", script(body))
         }
         Node::While { condition, body } => format!("while{{{}}}{{{}}}", script(condition), script(body)),
         Node::Case { word: subject, arms } => {

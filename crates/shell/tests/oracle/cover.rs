@@ -1,0 +1,148 @@
+//! Whether a call that bash made is among those that were found. It must not know how either came about.
+
+use castellan_event::Role;
+use castellan_programs::{Arg, Piece};
+use castellan_shell::{Found, Item, Run, Stdin};
+
+use crate::bash::{Called, MARKERS};
+
+/// How a call is accounted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cover {
+    Known,
+    Partly,
+    Gap,
+    No,
+}
+
+pub(crate) fn cover(found: &Found, call: &Called) -> Cover {
+    let covering: Vec<&Run> = runs(found).filter(|run| covers(run, call)).collect();
+    if covering.iter().any(|run| is_known(run)) {
+        Cover::Known
+    } else if !covering.is_empty() {
+        Cover::Partly
+    } else if has_gap(found) {
+        Cover::Gap
+    } else {
+        Cover::No
+    }
+}
+
+/// Whether something was not understood that may run commands.
+pub(crate) fn has_gap(found: &Found) -> bool {
+    let gap = |item: &Item| matches!(item, Item::Hole(gap) if matches!(gap.role, Role::Program | Role::Code));
+    found.items.iter().any(gap) || runs(found).any(runs_file)
+}
+
+/// A file that is run as shell text: what it holds is not asked of shell text.
+fn runs_file(run: &Run) -> bool {
+    let words: Vec<&str> = run.argv.iter().filter_map(Arg::as_str).collect();
+    let file = words.get(1).is_some_and(|file| [".sh", ".txt", ".md"].iter().any(|end| file.ends_with(end)));
+    match words.first() {
+        Some(&("source" | ".")) => file,
+        Some(&"bash") => {
+            file || matches!(run.stdin, Stdin::File(_)) || run.env.iter().any(|(name, _)| name == "BASH_ENV")
+        }
+        _ => false,
+    }
+}
+
+/// How many known calls of the marker were found that were not made.
+pub(crate) fn not_made(found: &Found, calls: &[Called]) -> u64 {
+    let marker =
+        |run: &&Run| run.argv.first().and_then(Arg::as_str).is_some_and(|name| MARKERS.contains(&name));
+    let made = |run: &Run| calls.iter().any(|call| covers(run, call));
+    runs(found).filter(marker).filter(|run| is_known(run) && !made(run)).count() as u64
+}
+
+/// What was found, for people.
+pub(crate) fn lines(found: &Found, base: &str) -> String {
+    let lines = found.items.iter().map(|item| match item {
+        Item::Command(run) => {
+            let cwd = run.cwd.as_deref().map(|cwd| cwd.strip_prefix(base).unwrap_or(cwd));
+            match cwd {
+                Some("") => format!("`{}`", run.line),
+                Some(cwd) => format!("`{}` in .{cwd}", run.line),
+                None => format!("`{}` anywhere", run.line),
+            }
+        }
+        Item::Set(set) => format!("{}={}", set.name, set.value.written()),
+        Item::Hole(gap) => format!("?{}", gap.written),
+    });
+    lines.collect::<Vec<_>>().join(", ")
+}
+
+fn runs(found: &Found) -> impl Iterator<Item = &Run> {
+    found.items.iter().filter_map(|item| match item {
+        Item::Command(run) => Some(run),
+        Item::Set(_) | Item::Hole(_) => None,
+    })
+}
+
+fn is_known(run: &Run) -> bool {
+    run.argv.iter().all(|arg| arg.as_str().is_some())
+}
+
+fn covers(run: &Run, call: &Called) -> bool {
+    let Some((name, arguments)) = run.argv.split_first() else { return false };
+    let (called, words) =
+        call.argv.split_first().map_or(("", &[][..]), |(name, words)| (name.as_str(), words));
+    if run.cwd.as_ref().is_some_and(|cwd| *cwd != call.directory) || !run.remote.is_empty() {
+        return false;
+    }
+    match name.as_str() {
+        Some(name) => name.rsplit('/').next() == Some(called) && all_fit(arguments, words),
+        // A program that is not known is a gap as well.
+        None if name.splits() => false,
+        None => fits(name, called) && all_fit(arguments, words),
+    }
+}
+
+/// Whether arguments may become these words.
+fn all_fit(arguments: &[Arg], words: &[String]) -> bool {
+    let Some((first, others)) = arguments.split_first() else { return words.is_empty() };
+    if !first.splits() {
+        return words.split_first().is_some_and(|(word, rest)| fits(first, word) && all_fit(others, rest));
+    }
+    let pieces = first.pieces();
+    let (prefix, suffix) = match (pieces.first(), pieces.last()) {
+        (Some(first), Some(last)) => (text(first), text(last)),
+        _ => ("", ""),
+    };
+    (0..=words.len()).any(|count| {
+        let (taken, rest) = words.split_at(count);
+        let ends = match (taken.first(), taken.last()) {
+            (Some(first), Some(last)) => first.starts_with(prefix) && last.ends_with(suffix),
+            _ => prefix.is_empty() && suffix.is_empty(),
+        };
+        ends && all_fit(others, rest)
+    })
+}
+
+fn text(piece: &Piece) -> &str {
+    match piece {
+        Piece::Text(text) => text,
+        Piece::Unknown { .. } => "",
+    }
+}
+
+/// Whether an argument may be this word.
+fn fits(arg: &Arg, word: &str) -> bool {
+    fn pieces_fit(pieces: &[Piece], word: &str) -> bool {
+        match pieces.split_first() {
+            None => word.is_empty(),
+            Some((Piece::Text(text), rest)) => {
+                word.strip_prefix(text.as_str()).is_some_and(|word| pieces_fit(rest, word))
+            }
+            Some((Piece::Unknown { .. }, [])) => true,
+            Some((Piece::Unknown { .. }, rest)) => word
+                .char_indices()
+                .map(|(at, _)| at)
+                .chain([word.len()])
+                .any(|at| word.get(at..).is_some_and(|word| pieces_fit(rest, word))),
+        }
+    }
+    // Which descriptor is free is nobody's concern.
+    let descriptor = |text: &str| text.starts_with("/dev/fd/");
+    arg.as_str().is_some_and(descriptor) && descriptor(word) || pieces_fit(arg.pieces(), word)
+}
