@@ -179,7 +179,11 @@ pub fn nesting(case: usize, bytes: usize) -> Nesting {
     let rest = bytes.saturating_sub(both + 1) / (other.0.len() + other.1.len()).max(1);
     let text = match made {
         Family::Nested => {
-            format!("{}a{}", format!("{}{}", one.0, other.0).repeat(times), format!("{}{}", other.1, one.1).repeat(times))
+            format!(
+                "{}a{}",
+                format!("{}{}", one.0, other.0).repeat(times),
+                format!("{}{}", other.1, one.1).repeat(times)
+            )
         }
         Family::InOne => format!("{}{}a{}{}", one.0, other.0.repeat(rest), other.1.repeat(rest), one.1),
         Family::Flat => format!("{}{}", one.0, other.0).repeat(times),

@@ -109,7 +109,11 @@ fn parent(time: Duration, bytes: usize) -> std::io::Result<bool> {
             let found = nesting(next, bytes);
             let tally = tallies.entry(found.family).or_default();
             tally.cases += 1;
-            if how == "aborts" { tally.aborts += 1 } else { tally.endless += 1 }
+            if how == "aborts" {
+                tally.aborts += 1
+            } else {
+                tally.endless += 1
+            }
             bad.push(format!("case {next} {how}: {}, {}", found.family, found.name));
             next += 1;
         }
