@@ -12,6 +12,9 @@ use crate::root;
 const SECONDS: u64 = 60;
 
 pub(crate) fn fuzz(words: &[&str]) -> anyhow::Result<()> {
+    if let ["--children", rest @ ..] = words {
+        return children(rest);
+    }
     let (mut seconds, mut target, mut if_present) = (SECONDS, None, false);
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -45,6 +48,15 @@ pub(crate) fn fuzz(words: &[&str]) -> anyhow::Result<()> {
         let time = format!("-max_total_time={each}");
         run(&["run", "--sanitizer", "none", name, &found, &kept, "--", &time])?;
     }
+    Ok(())
+}
+
+/// Texts of grammar tokens, in child processes: needs no nightly toolchain.
+fn children(words: &[&str]) -> anyhow::Result<()> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["run", "--release", "-p", "castellan-fuzz-bodies", "--bin", "castellan-fuzz-children", "--"]);
+    let status = cargo.args(words).current_dir(root()?).status().context("cargo cannot be started")?;
+    ensure!(status.success(), "a text ended its process, or took too long");
     Ok(())
 }
 

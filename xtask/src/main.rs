@@ -27,6 +27,8 @@ usage: cargo xtask COMMAND
   fuzz [--seconds N] [--if-present] [TARGET]
           fuzzes every target, or one, for N seconds in total (default 60); without cargo-fuzz and a nightly
           toolchain it fails, with --if-present it says so
+  fuzz --children [--seconds N] [--bytes N]
+          analyses pairs of all grammar tokens in child processes on small stacks, and counts aborts and what does not end
   bench hook [--calls N]
           measures the hook against its floor, the daemon's throughput and memory; prints tables in Markdown
   bench rules

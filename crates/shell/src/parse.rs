@@ -2,6 +2,7 @@
 //! guesses is read again here, or becomes a [`Hole`]. It must not know what a command means.
 
 mod arithmetic;
+mod bodies;
 mod command;
 mod compound;
 mod ground;
@@ -16,10 +17,11 @@ use shuck_parser::ShellProfile;
 use shuck_parser::parser::{ParseResult, ParseStatus, Parser};
 use shuck_parser::work;
 
+use self::bodies::Bodies;
 use self::ground::Ground;
 use crate::limits::{
-    PARSER_DEPTH_MAX, PARSER_STEPS_MAX, PARSER_STEPS_MIN, PARSER_STEPS_PER_BYTE, REPARSE_BYTES_MIN,
-    REPARSE_DEPTH_MAX, REPARSE_FACTOR_MAX,
+    CUT_TEXT_BYTES_MAX, PARSER_DEPTH_MAX, PARSER_STEPS_MAX, PARSER_STEPS_MIN, PARSER_STEPS_PER_BYTE,
+    REPARSE_BYTES_MIN, REPARSE_DEPTH_MAX, REPARSE_FACTOR_MAX, TEXT_BYTES_MAX,
 };
 use crate::prescan;
 use crate::tree::{Hole, Node, Script, Span, Statement};
@@ -37,8 +39,21 @@ pub struct Parsed {
 pub fn parse(text: &str) -> Parsed {
     work::allow(text.len().saturating_mul(PARSER_STEPS_PER_BYTE).clamp(PARSER_STEPS_MIN, PARSER_STEPS_MAX));
     let spare = REPARSE_BYTES_MIN.max(text.len().saturating_mul(REPARSE_FACTOR_MAX));
-    let mut walk = Walk { depth: 0, spare, holes: Vec::new() };
-    let script = walk.script(&Ground::root(text));
+    let mut walk = Walk { depth: 0, spare, holes: Vec::new(), bodies: None };
+    let root = Ground::root(text);
+    if text.len() <= TEXT_BYTES_MAX || text.len() > CUT_TEXT_BYTES_MAX {
+        let script = walk.script(&root);
+        return Parsed { script, holes: walk.holes };
+    }
+    let mut bodies = Bodies::cut(text);
+    let rewritten = std::mem::take(&mut bodies.rewritten);
+    walk.bodies = Some(bodies);
+    let script = walk.script(&root.inner(&rewritten.text, &rewritten.pieces));
+    if walk.bodies.is_some_and(|bodies| bodies.is_proved()) {
+        return Parsed { script, holes: walk.holes };
+    }
+    let mut walk = Walk { depth: 0, spare: 0, holes: Vec::new(), bodies: None };
+    let script = walk.unread(&root, (0, text.len() as u32), Why::Size);
     Parsed { script, holes: walk.holes }
 }
 
@@ -57,6 +72,8 @@ struct Walk {
     /// Bytes that may still be parsed again.
     spare: usize,
     holes: Vec<Hole>,
+    /// What was cut out of the outermost text.
+    bodies: Option<Bodies>,
 }
 
 impl Walk {

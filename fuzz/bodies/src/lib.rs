@@ -4,6 +4,7 @@
 mod choices;
 mod evaluate;
 mod frame;
+mod nestings;
 mod path;
 mod payload;
 mod rules;
@@ -14,6 +15,7 @@ mod url;
 
 pub use evaluate::rules_evaluate;
 pub use frame::frame;
+pub use nestings::{NESTINGS, Nesting, nesting};
 pub use path::path;
 pub use payload::payload;
 pub use rules::{rules_condition, rules_yaml};

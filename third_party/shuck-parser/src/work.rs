@@ -10,8 +10,11 @@ use std::cell::Cell;
 /// Bytes of native stack below the place where the budget was given.
 const STACK_BYTES: usize = 768 * 1024;
 
-/// Bytes of text that cost as much to scan as one step.
-const BYTES_PER_STEP: usize = 64;
+/// The budget is counted in parts of a step: that is what a character costs where it is read one by one.
+const PARTS: usize = 16;
+
+/// Bytes of text that cost as much as one part where they are scanned at once.
+const BYTES_PER_PART: usize = 4;
 
 thread_local! {
     static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
@@ -20,7 +23,7 @@ thread_local! {
 
 /// Gives this thread a budget, and takes what was left of the last one.
 pub fn allow(steps: usize) {
-    LEFT.set(steps);
+    LEFT.set(steps.saturating_mul(PARTS));
     ANCHOR.set(here());
 }
 
@@ -31,21 +34,55 @@ pub fn exhausted() -> bool {
 
 /// What is left of the budget.
 pub fn left() -> usize {
-    LEFT.get()
+    LEFT.get() / PARTS
 }
 
 /// Spends steps; `false` when there are not enough, or when the stack is used up. Then all later work fails too.
 pub(crate) fn spend(steps: usize) -> bool {
-    let left = LEFT.get();
     let deep = ANCHOR.get() != 0 && ANCHOR.get().saturating_sub(here()) > STACK_BYTES;
-    let enough = left > steps && !deep;
-    LEFT.set(if enough { left - steps } else { 0 });
-    enough
+    spend_parts(if deep {
+        usize::MAX
+    } else {
+        steps.saturating_mul(PARTS)
+    })
 }
 
 /// Spends what it costs to scan text.
 pub(crate) fn spend_bytes(bytes: usize) -> bool {
-    spend(bytes / BYTES_PER_STEP + 1)
+    spend_parts(bytes / BYTES_PER_PART + PARTS)
+}
+
+/// Spends what it costs to scan text of which each byte is looked at in few instructions.
+pub(crate) fn spend_scan(bytes: usize) {
+    spend_parts(bytes / BYTES_PER_PART / 8);
+}
+
+/// Spends what it costs to read one character.
+#[inline]
+pub(crate) fn spend_char() -> bool {
+    spend_parts(1)
+}
+
+#[inline]
+fn spend_parts(parts: usize) -> bool {
+    let left = LEFT.get();
+    let enough = left > parts;
+    LEFT.set(if enough { left - parts } else { 0 });
+    enough
+}
+
+/// Moving over text, paid for.
+pub(crate) trait Paid {
+    /// As `Position::advanced_by`, which reads all of the text.
+    fn moved_by(self, text: &str) -> Self;
+}
+
+impl Paid for shuck_ast::Position {
+    fn moved_by(self, text: &str) -> Self {
+        // It moves even when nothing is left, or loops that look for an end would find none.
+        spend_parts(text.len() / BYTES_PER_PART);
+        self.advanced_by(text)
+    }
 }
 
 #[inline(always)]

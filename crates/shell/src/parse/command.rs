@@ -10,7 +10,7 @@ use super::literal::Place;
 use super::word::is_parameter;
 use super::{Range, Reader, range};
 use crate::tree::{AssignedValue, Assignment, FdWord, Hole, Index, Node, Operand, Part};
-use crate::tree::{Redirect, RedirectKind, Statement, Word};
+use crate::tree::{Redirect, RedirectKind, Span, Statement, Word};
 
 impl Reader<'_, '_> {
     pub(super) fn statement(&mut self, parsed: &Stmt) -> Statement {
@@ -27,10 +27,8 @@ impl Reader<'_, '_> {
                 BackgroundOperator::Plain | BackgroundOperator::Pipe | BackgroundOperator::Bang
             ))
         );
-        let further = match &parsed.command {
-            Command::Simple(simple) => self.further_negations(simple),
-            _ => 0,
-        };
+        let further =
+            if let Command::Simple(simple) = &parsed.command { self.further_negations(simple) } else { 0 };
         let negated = parsed.negated != (further % 2 == 1);
         Statement { node, redirects, background, negated, span: self.ground.span(own) }
     }
@@ -212,6 +210,15 @@ impl Reader<'_, '_> {
             }
             RedirectTarget::Heredoc(heredoc) => {
                 let body = range(heredoc.body.span);
+                if heredoc.body.mode == HeredocBodyMode::Literal
+                    && let Some(long) = self.cut_body(body)
+                {
+                    let parts = vec![verbatim(self.ground.in_root(long), heredoc.delimiter.strip_tabs)];
+                    let span = Span { start: long.0, end: long.1 };
+                    let target = Word { parts, span };
+                    let span = self.ground.span(written_at(parsed));
+                    return Some(Redirect { fd, kind: RedirectKind::Heredoc, target, span });
+                }
                 let parts = match (heredoc.body.mode, heredoc.delimiter.strip_tabs) {
                     (HeredocBodyMode::Literal, tabs) => vec![self.verbatim(body, tabs)],
                     (HeredocBodyMode::Expanding, true) => self.untabbed(body),
@@ -232,15 +239,16 @@ impl Reader<'_, '_> {
     }
 
     fn verbatim(&mut self, own: Range, tabs: bool) -> Part {
-        let Some(source) = self.ground.slice(own) else {
-            return Part::Hole(self.hole(Why::Syntax, own));
-        };
-        let text = if tabs {
-            source.split_inclusive('\n').map(|line| line.trim_start_matches('\t')).collect()
-        } else {
-            source.to_owned()
-        };
-        Part::Text { text, quoted: true }
+        match self.ground.slice(own) {
+            Some(source) => verbatim(source, tabs),
+            None => Part::Hole(self.hole(Why::Syntax, own)),
+        }
+    }
+
+    /// Where the body stands of which only the first line was parsed: in the outermost text alone.
+    fn cut_body(&mut self, own: Range) -> Option<Range> {
+        let bodies = self.walk.bodies.as_mut().filter(|_| self.walk.depth == 0)?;
+        bodies.whole(own)
     }
 
     /// Pipes and chains come as pairs that lean to the left: as long as the text makes them.
@@ -291,6 +299,15 @@ fn one_where_they_touch(words: &mut Vec<Word>) {
             _ => words.push(word),
         }
     }
+}
+
+fn verbatim(source: &str, tabs: bool) -> Part {
+    let text = if tabs {
+        source.split_inclusive('\n').map(|line| line.trim_start_matches('\t')).collect()
+    } else {
+        source.to_owned()
+    };
+    Part::Text { text, quoted: true }
 }
 
 const fn is_pipe(operator: BinaryOp) -> bool {

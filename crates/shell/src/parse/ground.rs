@@ -34,6 +34,11 @@ impl<'a> Ground<'a> {
         self.text.get(start as usize..end as usize)
     }
 
+    /// The text between two offsets in the outermost text.
+    pub(super) fn in_root(&self, (start, end): (u32, u32)) -> &'a str {
+        self.root.get(start as usize..end as usize).unwrap_or_default()
+    }
+
     /// Where a range of it stands in the outermost text.
     pub(super) fn span(&self, (start, end): (u32, u32)) -> Span {
         let start = self.outermost(start);

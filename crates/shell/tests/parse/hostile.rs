@@ -91,3 +91,73 @@ fn long_text_is_a_hole_of_its_size() {
     let parsed = castellan_shell::parse(&"echo a\n".repeat(20_000));
     assert_eq!(parsed.holes.first().map(|hole| hole.why), Some(castellan_event::Why::Size));
 }
+
+/// Text with heredocs of `lines` lines each, whose delimiters are written as given.
+fn written(delimiter: &str, lines: usize) -> String {
+    let body = "$(rm) `rm` ' \" \\ \u{20ac}\n".repeat(lines);
+    format!("echo a\ncat > f {delimiter}\n{body}E\necho b\n(cat {delimiter} | tr a b)\n{body}E\necho c\n")
+}
+
+/// A file that is written by a quoted heredoc is text, however long it is; what is around it is understood.
+#[test]
+fn long_quoted_heredocs_are_understood() {
+    use castellan_shell::tree::{Node, Part};
+    for (delimiter, lines) in [("<<'E'", 10_000), ("<<\"E\"", 10_000), ("<<-'E'", 10_000), ("<< 'E'", 5_000)]
+    {
+        let text = written(delimiter, lines);
+        let parsed = castellan_shell::parse(&text);
+        assert_eq!(parsed.holes, [], "{delimiter}");
+        let spans: Vec<&str> = (parsed.script.statements.iter())
+            .filter(|statement| {
+                matches!(statement.node, Node::Simple { .. }) && statement.redirects.is_empty()
+            })
+            .map(|statement| text[statement.span.start as usize..statement.span.end as usize].trim_end())
+            .collect();
+        assert_eq!(spans, ["echo a", "echo b", "echo c"], "{delimiter}");
+        let body = parsed.script.statements.iter().find_map(|statement| {
+            statement.redirects.iter().find_map(|redirect| match redirect.target.parts.as_slice() {
+                [Part::Text { text, quoted: true }] => Some(text.clone()),
+                _ => None,
+            })
+        });
+        assert_eq!(body.map(|body| body.lines().count()), Some(lines), "{delimiter}");
+    }
+}
+
+/// What only looks like a quoted heredoc is not taken for one.
+#[test]
+fn long_text_in_what_looks_like_a_quoted_heredoc_is_a_hole() {
+    let lines = "rm a\n".repeat(20_000);
+    for (before, after) in [
+        ("cat <<'E'\nE\n", "E\n"),
+        (": # <<'E'\n", "E\n"),
+        ("echo \" <<'E'\n", "E\n\""),
+        ("echo ' <<\"E\"\n", "E\n'"),
+        ("cat <<E\n <<'E'\nE\n", "E\n"),
+        ("cat <<E \\\n <<'E'\nE\n", "E\n"),
+        ("cat <<'E' \\\n <<'F'\n", "E\nF\n"),
+        ("cat <<E\n", "E\n"),
+        ("cat <<'E'\n", ""),
+    ] {
+        let parsed = castellan_shell::parse(&format!("{before}{lines}{after}"));
+        assert_eq!(parsed.holes.first().map(|hole| hole.why), Some(castellan_event::Why::Size), "{before}");
+    }
+}
+
+/// Shapes that took time that grows with the square of their length, or doubles with each level: a hole, within the budget.
+/// Without it, each takes seconds to years: the suite does not end.
+#[test]
+fn work_that_grows_faster_than_the_text_is_bounded() {
+    for (before, repeated, after) in [
+        ("case a in ", "case a in (( (", ") ))"),
+        ("", "a[|", ""),
+        ("a=(", "{a,", "}"),
+        ("", "1$(a)", ""),
+        ("", "~/$(a)", ""),
+        ("", "<( a)", ""),
+        (";", "<<E ", "\n"),
+    ] {
+        let text = format!("{before}{}{after}", repeated.repeat((60 << 10) / repeated.len()));
+        drop(castellan_shell::parse(&text));
+    }
+}

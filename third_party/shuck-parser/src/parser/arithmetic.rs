@@ -1,7 +1,8 @@
+use crate::work::Paid as _;
 use shuck_ast::{
     ArithmeticAssignOp, ArithmeticBinaryOp, ArithmeticExpr, ArithmeticExprNode, ArithmeticLvalue,
     ArithmeticPostfixOp, ArithmeticUnaryOp, Name, Position, SourceText, Span, Word,
-};
+}; // castellan: see `work`.
 
 use std::{cell::Cell, sync::Arc};
 
@@ -1258,9 +1259,9 @@ impl<'a, 'r> ArithmeticParser<'a, 'r> {
         // computed position instead of rescanning from the expression start.
         let (cached_index, cached_position) = self.position_cache.get();
         let position = if cached_index <= index {
-            cached_position.advanced_by(&self.input[cached_index..index])
+            cached_position.moved_by(&self.input[cached_index..index])
         } else {
-            self.base.start.advanced_by(&self.input[..index])
+            self.base.start.moved_by(&self.input[..index])
         };
         self.position_cache.set((index, position));
         position

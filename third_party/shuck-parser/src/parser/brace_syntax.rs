@@ -1,4 +1,5 @@
 use super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 const KEEP_BRACE_SYNTAX: bool = false;
 
@@ -690,7 +691,7 @@ impl<'a> Parser<'a> {
                 if next_index > frame.index {
                     frame.position = frame
                         .position
-                        .advanced_by(&frame.text[frame.index..next_index]);
+                        .moved_by(&frame.text[frame.index..next_index]);
                     frame.index = next_index;
                 }
 
@@ -704,7 +705,7 @@ impl<'a> Parser<'a> {
                     }
                     frame.position = frame
                         .position
-                        .advanced_by(&frame.text[escaped_start..frame.index]);
+                        .moved_by(&frame.text[escaped_start..frame.index]);
                     continue;
                 }
 
@@ -713,7 +714,7 @@ impl<'a> Parser<'a> {
                     Self::template_placeholder_len(frame.text, frame.index, quote_context)
                 {
                     let brace_end =
-                        brace_start.advanced_by(&frame.text[frame.index..frame.index + len]);
+                        brace_start.moved_by(&frame.text[frame.index..frame.index + len]);
                     out.push(BraceSyntax {
                         kind: BraceSyntaxKind::TemplatePlaceholder,
                         span: Span::from_positions(brace_start, brace_end),
@@ -731,7 +732,7 @@ impl<'a> Parser<'a> {
                     brace_ccl_enabled,
                 ) {
                     let brace_end =
-                        brace_start.advanced_by(&frame.text[frame.index..frame.index + len]);
+                        brace_start.moved_by(&frame.text[frame.index..frame.index + len]);
                     out.push(BraceSyntax {
                         kind,
                         span: Span::from_positions(brace_start, brace_end),
@@ -748,7 +749,7 @@ impl<'a> Parser<'a> {
                         let inner_start = frame.index - len + '{'.len_utf8();
                         let inner_end = frame.index - '}'.len_utf8();
                         if inner_start < inner_end {
-                            let inner_base = brace_start.advanced_by("{");
+                            let inner_base = brace_start.moved_by("{");
                             work.push(frame);
                             work.push(ScanFrame {
                                 text: &frame.text[inner_start..inner_end],
@@ -770,7 +771,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn text_position(base: Position, text: &str, offset: usize) -> Position {
-        base.advanced_by(&text[..offset])
+        base.moved_by(&text[..offset])
     }
 
     pub(super) fn template_placeholder_len(

@@ -187,6 +187,8 @@ impl<'a> Parser<'a> {
         cursor: &mut Position,
     ) -> Option<char> {
         let ch = chars.next()?;
+        // castellan: see `work`.
+        crate::work::spend_char();
         cursor.advance(ch);
         Some(ch)
     }

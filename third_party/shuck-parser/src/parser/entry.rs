@@ -1,4 +1,5 @@
 use super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 /// Error for inputs whose byte length cannot be represented in source positions.
 pub(super) fn oversized_input_error(len: usize) -> Option<Error> {
@@ -115,8 +116,13 @@ impl<'a> Parser<'a> {
         } = limits;
         let max_depth = max_depth.min(HARD_MAX_AST_DEPTH);
         // castellan: a nested parser scans its text anew; without fuel for it, it gets none.
-        let oversized_input = oversized_input_error(input.len())
-            .or_else(|| if nested { budget.charge(input.len()).err() } else { None });
+        let oversized_input = oversized_input_error(input.len()).or_else(|| {
+            if nested {
+                budget.charge(input.len()).err()
+            } else {
+                None
+            }
+        });
         let input = if oversized_input.is_some() { "" } else { input };
 
         let zsh_timeline = (shell_profile.dialect == ShellDialect::Zsh)
@@ -211,7 +217,7 @@ impl<'a> Parser<'a> {
         let start = Position::new();
         parser.parse_word_with_context(
             input,
-            Span::from_positions(start, start.advanced_by(input)),
+            Span::from_positions(start, start.moved_by(input)),
             start,
             true,
         )
@@ -246,7 +252,7 @@ impl<'a> Parser<'a> {
         let start = Position::new();
         parser.parse_word_with_context(
             input,
-            Span::from_positions(start, start.advanced_by(input)),
+            Span::from_positions(start, start.moved_by(input)),
             start,
             true,
         )
@@ -275,7 +281,7 @@ impl<'a> Parser<'a> {
         let mut parser = Parser::with_nested_limits(text, limits, shell_profile);
         let source_backed = span.end.offset() <= source.len() && span.slice(source) == text;
         let start = Position::new();
-        let fragment_span = Span::from_positions(start, start.advanced_by(text));
+        let fragment_span = Span::from_positions(start, start.moved_by(text));
         let mut word = parser.parse_word_with_context(text, fragment_span, start, source_backed);
         if !source_backed {
             Self::materialize_word_source_backing(&mut word, text);

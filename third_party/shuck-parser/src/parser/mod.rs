@@ -251,4 +251,3 @@ mod arithmetic_text_helper_tests {
         ));
     }
 }
-

@@ -1,4 +1,5 @@
 use super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RecoveryBoundary {
@@ -58,8 +59,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn parse_impl(&mut self) -> ParseResult {
-        let file_span =
-            Span::from_positions(Position::new(), Position::new().advanced_by(self.input));
+        let file_span = Span::from_positions(Position::new(), Position::new().moved_by(self.input));
         let mut stmts = Vec::new();
         let mut diagnostics = Vec::new();
         let mut terminal_error = None;

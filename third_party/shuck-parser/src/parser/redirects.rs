@@ -1,4 +1,5 @@
 use super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 use smallvec::SmallVec;
 
 impl<'a> Parser<'a> {
@@ -33,8 +34,8 @@ impl<'a> Parser<'a> {
             return None;
         }
 
-        let start = span.start.advanced_by("{");
-        let span = Span::from_positions(start, start.advanced_by(inner));
+        let start = span.start.moved_by("{");
+        let span = Span::from_positions(start, start.moved_by(inner));
         Some((Name::from(inner), span))
     }
 

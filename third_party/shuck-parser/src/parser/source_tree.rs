@@ -1,4 +1,5 @@
 use super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 impl<'a> Parser<'a> {
     pub(super) fn nested_stmt_seq_from_source(&mut self, source: &str, base: Position) -> StmtSeq {
@@ -68,7 +69,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn split_nested_arithmetic_close(&mut self, context: &'static str) -> Result<Span> {
-        let right_paren_start = self.current_span.start.advanced_by(")");
+        let right_paren_start = self.current_span.start.moved_by(")");
         self.advance();
 
         if self.at(TokenKind::RightParen) {
@@ -83,7 +84,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn split_double_semicolon(span: Span) -> (Span, Span) {
-        let middle = span.start.advanced_by(";");
+        let middle = span.start.moved_by(";");
         (
             Span::from_positions(span.start, middle),
             Span::from_positions(middle, span.end),
@@ -91,7 +92,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn split_double_left_paren(span: Span) -> (Span, Span) {
-        let middle = span.start.advanced_by("(");
+        let middle = span.start.moved_by("(");
         (
             Span::from_positions(span.start, middle),
             Span::from_positions(middle, span.end),
@@ -99,7 +100,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn split_double_right_paren(span: Span) -> (Span, Span) {
-        let middle = span.start.advanced_by(")");
+        let middle = span.start.moved_by(")");
         (
             Span::from_positions(span.start, middle),
             Span::from_positions(middle, span.end),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 impl<'a> Parser<'a> {
     pub(super) fn simple_word_from_token(
@@ -281,7 +282,7 @@ impl<'a> Parser<'a> {
                 segment_span
             } else {
                 let start = cursor;
-                let end = start.advanced_by(raw_text);
+                let end = start.moved_by(raw_text);
                 cursor = end;
                 Span::from_positions(start, end)
             };

@@ -1,4 +1,5 @@
 use super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 impl<'a> Parser<'a> {
     pub(super) fn parse_case(&mut self) -> Result<CompoundCommand> {
@@ -91,7 +92,7 @@ impl<'a> Parser<'a> {
             && let Some(wrapper_close) = self.scan_zsh_case_group_close(start)
             && self.case_wrapper_close_is_arm_delimiter(wrapper_close)
         {
-            let inner_start = start.advanced_by("(");
+            let inner_start = start.moved_by("(");
             let inner_span = Span::from_positions(inner_start, wrapper_close.start);
             self.split_zsh_case_pattern_alternatives_with_features(inner_span, split_features)
                 .map(|patterns| (patterns, wrapper_close))
@@ -193,7 +194,7 @@ impl<'a> Parser<'a> {
             && let Some(wrapper_close) = self.scan_zsh_case_group_close(start)
             && self.case_wrapper_close_is_arm_delimiter(wrapper_close)
         {
-            let inner_start = start.advanced_by("(");
+            let inner_start = start.moved_by("(");
             let inner_span = Span::from_positions(inner_start, wrapper_close.start);
             let patterns = self.split_zsh_case_pattern_alternatives(inner_span)?;
             return Some((patterns, wrapper_close));
@@ -346,8 +347,8 @@ impl<'a> Parser<'a> {
         let text = span.slice(self.input);
         let trimmed_start = text.len() - text.trim_start_matches(char::is_whitespace).len();
         let trimmed_end = text.trim_end_matches(char::is_whitespace).len();
-        let start = span.start.advanced_by(&text[..trimmed_start]);
-        let end = span.start.advanced_by(&text[..trimmed_end]);
+        let start = span.start.moved_by(&text[..trimmed_start]);
+        let end = span.start.moved_by(&text[..trimmed_end]);
         Some(Span::from_positions(start, end))
     }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 impl<'a> Parser<'a> {
     pub(super) fn parse_time(&mut self) -> Result<CompoundCommand> {
@@ -494,7 +495,7 @@ impl<'a> Parser<'a> {
         nested.expand_aliases = self.expand_aliases;
         nested.expand_next_word = self.expand_next_word;
 
-        let inner_start = self.current_span.start.advanced_by("{");
+        let inner_start = self.current_span.start.moved_by("{");
         let mut output = nested.parse();
         if output.is_err() {
             return Err(self.rebase_nested_parse_error(output.strict_error(), inner_start));
@@ -548,7 +549,7 @@ impl<'a> Parser<'a> {
         nested.expand_next_word = self.expand_next_word;
 
         let word_span = self.current_span;
-        let inner_start = word_span.start.advanced_by("{");
+        let inner_start = word_span.start.moved_by("{");
         let mut output = nested.parse();
         if output.is_err() {
             return Err(self.rebase_nested_parse_error(output.strict_error(), inner_start));
@@ -556,9 +557,7 @@ impl<'a> Parser<'a> {
         Self::rebase_stmt_seq(&mut output.file.body, inner_start);
 
         let left_brace_span = Span::from_positions(word_span.start, inner_start);
-        let right_brace_start = word_span
-            .start
-            .advanced_by(&body_text[..body_text.len() - 1]);
+        let right_brace_start = word_span.start.moved_by(&body_text[..body_text.len() - 1]);
         let right_brace_span = Span::from_positions(right_brace_start, word_span.end);
         let body = Self::stmt_seq_with_span(
             Span::from_positions(inner_start, right_brace_start),

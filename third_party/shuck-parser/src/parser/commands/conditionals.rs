@@ -1,4 +1,5 @@
 use super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 impl<'a> Parser<'a> {
     pub(super) fn parse_conditional(&mut self) -> Result<CompoundCommand> {
@@ -382,7 +383,7 @@ impl<'a> Parser<'a> {
             return None;
         };
 
-        Some((kind, Span::from_positions(cursor, cursor.advanced_by(text))))
+        Some((kind, Span::from_positions(cursor, cursor.moved_by(text))))
     }
 
     pub(super) fn restore_conditional_source_delimiter(
@@ -793,20 +794,20 @@ impl<'a> Parser<'a> {
             if !in_single && !in_double && !in_backtick {
                 if rest.starts_with("((") {
                     depth += 2;
-                    cursor = cursor.advanced_by("((");
+                    cursor = cursor.moved_by("((");
                     continue;
                 }
 
                 if rest.starts_with("))") {
                     if depth == 0 {
-                        return Some(Span::from_positions(cursor, cursor.advanced_by("))")));
+                        return Some(Span::from_positions(cursor, cursor.moved_by("))")));
                     }
                     if depth == 1 {
                         cursor.advance(')');
-                        return Some(Span::from_positions(cursor, cursor.advanced_by("))")));
+                        return Some(Span::from_positions(cursor, cursor.moved_by("))")));
                     }
                     depth -= 2;
-                    cursor = cursor.advanced_by("))");
+                    cursor = cursor.moved_by("))");
                     continue;
                 }
             }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 impl<'a> Parser<'a> {
     pub(super) fn parse_function_body_command(
@@ -361,7 +362,7 @@ impl<'a> Parser<'a> {
 
         let start_span = self.current_span;
         let header_span =
-            Span::from_positions(start_span.start, start_span.start.advanced_by(header_text));
+            Span::from_positions(start_span.start, start_span.start.moved_by(header_text));
         let parens_span = Span::from_positions(header_span.end, start_span.end);
         let header_word =
             self.parse_word_with_context(header_text, header_span, header_span.start, true);

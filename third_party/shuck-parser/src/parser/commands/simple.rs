@@ -1,4 +1,5 @@
 use super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 impl<'a> Parser<'a> {
     pub(super) fn parse_compound_list(&mut self, terminator: Keyword) -> Result<Vec<Stmt>> {
@@ -316,8 +317,8 @@ impl<'a> Parser<'a> {
                 .all(|c| c.is_alphanumeric() || c == '_')
         {
             let var_name = text[1..text.len() - 1].to_string();
-            let start = last.span.start.advanced_by("{");
-            let span = Span::from_positions(start, start.advanced_by(&var_name));
+            let start = last.span.start.moved_by("{");
+            let span = Span::from_positions(start, start.moved_by(&var_name));
             words.pop();
             return (Some(Name::from(var_name)), Some(span));
         }

@@ -128,6 +128,8 @@ impl<'a> Lexer<'a> {
         if let Some(c) = ch {
             self.offset += c.len_utf8();
         }
+        // castellan: see `work`. Some text is lexed more than once.
+        crate::work::spend_char();
         ch
     }
 
@@ -136,6 +138,8 @@ impl<'a> Lexer<'a> {
             .iter()
             .copied()
             .chain(self.cursor.rest().chars())
+            // castellan: see `work`.
+            .take_while(|_| crate::work::spend_char())
     }
 
     pub(in crate::parser) fn second_char(&self) -> Option<char> {

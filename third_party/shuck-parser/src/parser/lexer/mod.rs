@@ -693,6 +693,8 @@ impl<'a> PositionMap<'a> {
     }
 
     fn advance_from(position: Position, text: &str) -> Position {
+        // castellan: see `work`.
+        crate::work::spend_scan(text.len());
         let offset = position.offset() + text.len();
         let newline_count = memchr_iter(b'\n', text.as_bytes()).count();
         if newline_count == 0 {

@@ -1182,13 +1182,20 @@ fn scan_double_quoted_command_substitution_segment(
     None
 }
 
-fn scan_command_subst_parameter_expansion_len(input: &str, subst_depth: usize, parameter_depth: usize) -> Option<usize> {
+fn scan_command_subst_parameter_expansion_len(
+    input: &str,
+    subst_depth: usize,
+    parameter_depth: usize,
+) -> Option<usize> {
     // castellan: see `work`.
     if !crate::work::spend(1) {
         return None;
     }
-    let found = scan_command_subst_parameter_expansion_len_within(input, subst_depth, parameter_depth);
-    crate::work::spend_bytes(found.unwrap_or(input.len())).then_some(found).flatten()
+    let found =
+        scan_command_subst_parameter_expansion_len_within(input, subst_depth, parameter_depth);
+    crate::work::spend_bytes(found.unwrap_or(input.len()))
+        .then_some(found)
+        .flatten()
 }
 
 fn scan_command_subst_parameter_expansion_len_within(
@@ -1300,13 +1307,18 @@ fn scan_command_subst_parameter_expansion_len_within(
     None
 }
 
-fn scan_command_subst_parameter_expansion_len_balanced(input: &str, subst_depth: usize) -> Option<usize> {
+fn scan_command_subst_parameter_expansion_len_balanced(
+    input: &str,
+    subst_depth: usize,
+) -> Option<usize> {
     // castellan: see `work`.
     if !crate::work::spend(1) {
         return None;
     }
     let found = scan_command_subst_parameter_expansion_len_balanced_within(input, subst_depth);
-    crate::work::spend_bytes(found.unwrap_or(input.len())).then_some(found).flatten()
+    crate::work::spend_bytes(found.unwrap_or(input.len()))
+        .then_some(found)
+        .flatten()
 }
 
 fn scan_command_subst_parameter_expansion_len_balanced_within(
@@ -1545,13 +1557,18 @@ fn flush_scanned_command_subst_keyword(
     *word_started_at_command_start = false;
 }
 
-pub(in crate::parser) fn scan_command_substitution_body_len_inner(input: &str, subst_depth: usize) -> Option<usize> {
+pub(in crate::parser) fn scan_command_substitution_body_len_inner(
+    input: &str,
+    subst_depth: usize,
+) -> Option<usize> {
     // castellan: see `work`.
     if !crate::work::spend(1) {
         return None;
     }
     let found = scan_command_substitution_body_len_inner_within(input, subst_depth);
-    crate::work::spend_bytes(found.unwrap_or(input.len())).then_some(found).flatten()
+    crate::work::spend_bytes(found.unwrap_or(input.len()))
+        .then_some(found)
+        .flatten()
 }
 
 fn scan_command_substitution_body_len_inner_within(

@@ -1,4 +1,5 @@
 use super::super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 impl<'a> Parser<'a> {
     pub(in crate::parser) fn parse_source_text_as_word(&self, text: &SourceText) -> Word {
@@ -94,8 +95,8 @@ impl<'a> Parser<'a> {
             return None;
         }
 
-        let inner_start = span.start.advanced_by(&raw[..1]);
-        let inner_end = inner_start.advanced_by(inner);
+        let inner_start = span.start.moved_by(&raw[..1]);
+        let inner_end = inner_start.moved_by(inner);
         let inner_span = Span::from_positions(inner_start, inner_end);
         let part = match quote {
             b'\'' => self.single_quoted_part_from_text(inner, inner_span, span, false),

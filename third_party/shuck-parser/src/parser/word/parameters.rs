@@ -1,4 +1,5 @@
 use super::super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 impl<'a> Parser<'a> {
     pub(in crate::parser) fn parameter_word_part_from_legacy(
@@ -160,8 +161,8 @@ impl<'a> Parser<'a> {
                 .strip_prefix("${")
                 .and_then(|syntax| syntax.strip_suffix('}'))
             {
-                let start = span.start.advanced_by("${");
-                let end = start.advanced_by(body);
+                let start = span.start.moved_by("${");
+                let end = start.moved_by(body);
                 return SourceText::source(Span::from_positions(start, end));
             }
         }
@@ -205,8 +206,8 @@ impl<'a> Parser<'a> {
         let close = start + 1 + close_rel;
         let group_text = &text[start..=close];
         let inner = &text[start + 1..close];
-        let group_start = base.advanced_by(&text[..start]);
-        let group_span = Span::from_positions(group_start, group_start.advanced_by(group_text));
+        let group_start = base.moved_by(&text[..start]);
+        let group_span = Span::from_positions(group_start, group_start.moved_by(group_text));
         let mut modifiers = Vec::new();
         let mut index = 0usize;
 
@@ -225,9 +226,8 @@ impl<'a> Parser<'a> {
                     let ch = inner[index..].chars().next()?;
                     if ch == delimiter {
                         let argument_text = &inner[argument_start..index];
-                        let argument_base =
-                            group_start.advanced_by(&group_text[..1 + argument_start]);
-                        let argument_end = argument_base.advanced_by(argument_text);
+                        let argument_base = group_start.moved_by(&group_text[..1 + argument_start]);
+                        let argument_end = argument_base.moved_by(argument_text);
                         argument_delimiter = Some(delimiter);
                         argument = Some(self.source_text(
                             argument_text.to_string(),
@@ -282,9 +282,9 @@ impl<'a> Parser<'a> {
             };
             match flag {
                 '=' | '~' | '^' => {
-                    let modifier_start = base.advanced_by(&text[..index]);
+                    let modifier_start = base.moved_by(&text[..index]);
                     let modifier_end =
-                        modifier_start.advanced_by(&text[index..index + flag.len_utf8()]);
+                        modifier_start.moved_by(&text[index..index + flag.len_utf8()]);
                     modifiers.push(ZshModifier {
                         name: flag,
                         argument: None,
@@ -295,8 +295,8 @@ impl<'a> Parser<'a> {
                     index += flag.len_utf8();
                 }
                 '#' if length_prefix.is_none() => {
-                    let prefix_start = base.advanced_by(&text[..index]);
-                    let prefix_end = prefix_start.advanced_by("#");
+                    let prefix_start = base.moved_by(&text[..index]);
+                    let prefix_end = prefix_start.moved_by("#");
                     length_prefix = Some(Span::from_positions(prefix_start, prefix_end));
                     index += '#'.len_utf8();
                 }
@@ -310,7 +310,7 @@ impl<'a> Parser<'a> {
                 .unwrap_or(text.len() - index);
             let nested_text = &text[index..index + end];
             let target =
-                self.parse_nested_parameter_target(nested_text, base.advanced_by(&text[..index]));
+                self.parse_nested_parameter_target(nested_text, base.moved_by(&text[..index]));
             (target, index + end)
         } else if text[index..].starts_with(':') || text[index..].is_empty() {
             (ZshExpansionTarget::Empty, index)
@@ -327,7 +327,7 @@ impl<'a> Parser<'a> {
                 let leading = raw_target
                     .len()
                     .saturating_sub(raw_target.trim_start().len());
-                let target_base = base.advanced_by(&text[..index + leading]);
+                let target_base = base.moved_by(&text[..index + leading]);
                 self.parse_zsh_target_from_text(
                     trimmed,
                     target_base,
@@ -340,7 +340,7 @@ impl<'a> Parser<'a> {
         let operation = (operation_index < text.len()).then(|| {
             self.parse_zsh_parameter_operation(
                 &text[operation_index..],
-                base.advanced_by(&text[..operation_index]),
+                base.moved_by(&text[..operation_index]),
             )
         });
 
@@ -369,12 +369,12 @@ impl<'a> Parser<'a> {
 
         if let Some(reference) = self.maybe_parse_loose_var_ref_target(
             trimmed,
-            base.advanced_by(&text[..text.len() - text.trim_start().len()]),
+            base.moved_by(&text[..text.len() - text.trim_start().len()]),
         ) {
             return ZshExpansionTarget::Reference(reference);
         }
 
-        let span = Span::from_positions(base, base.advanced_by(trimmed));
+        let span = Span::from_positions(base, base.moved_by(trimmed));
         let word = self.parse_word_with_context(trimmed, span, base, source_backed);
         if let Some(reference) =
             self.parse_var_ref_from_word(&word, SubscriptInterpretation::Contextual)
@@ -439,7 +439,7 @@ impl<'a> Parser<'a> {
         // remaining text literally; the error is reported by the outermost parser.
         let depth = self.current_depth;
         if self.push_depth().is_err() {
-            let span = Span::from_positions(base, base.advanced_by(text));
+            let span = Span::from_positions(base, base.moved_by(text));
             let source_backed = self.source_matches(span, text);
             return ZshExpansionTarget::Word(Box::new(self.word_with_single_part(
                 self.literal_part_from_text(text, span, source_backed),
@@ -456,11 +456,11 @@ impl<'a> Parser<'a> {
         text: &str,
         base: Position,
     ) -> ZshExpansionTarget {
-        let raw_body_start = base.advanced_by("${");
+        let raw_body_start = base.moved_by("${");
         let raw_body = self.source_text(
             text[2..text.len() - 1].to_string(),
             raw_body_start,
-            base.advanced_by(&text[..text.len() - 1]),
+            base.moved_by(&text[..text.len() - 1]),
         );
         let raw_body_text = raw_body.slice(self.input);
         let has_operation = self.find_zsh_operation_start(raw_body_text).is_some();
@@ -491,33 +491,33 @@ impl<'a> Parser<'a> {
 
         ZshExpansionTarget::Nested(Box::new(ParameterExpansion {
             syntax,
-            span: Span::from_positions(base, base.advanced_by(text)),
+            span: Span::from_positions(base, base.moved_by(text)),
             raw_body,
         }))
     }
 
     pub(in crate::parser) fn parse_loose_var_ref(&self, text: &str, base: Position) -> VarRef {
         let trimmed = text.trim();
-        let base = base.advanced_by(&text[..text.len() - text.trim_start().len()]);
-        let span = Span::from_positions(base, base.advanced_by(trimmed));
+        let base = base.moved_by(&text[..text.len() - text.trim_start().len()]);
+        let span = Span::from_positions(base, base.moved_by(trimmed));
         if let Some(open) = trimmed.find('[')
             && trimmed.ends_with(']')
         {
             let name = &trimmed[..open];
             let subscript_text = &trimmed[open + 1..trimmed.len() - 1];
-            let subscript_start = base.advanced_by(&trimmed[..open + 1]);
+            let subscript_start = base.moved_by(&trimmed[..open + 1]);
             let subscript = self.subscript_from_source_text(
                 self.source_text_from_str(
                     subscript_text,
                     subscript_start,
-                    subscript_start.advanced_by(subscript_text),
+                    subscript_start.moved_by(subscript_text),
                 ),
                 None,
                 SubscriptInterpretation::Contextual,
             );
             return VarRef {
                 name: Name::from(name),
-                name_span: Span::from_positions(base, base.advanced_by(name)),
+                name_span: Span::from_positions(base, base.moved_by(name)),
                 subscript: Some(Box::new(subscript)),
                 span,
             };
@@ -593,8 +593,8 @@ impl<'a> Parser<'a> {
     ) -> SourceText {
         self.source_text(
             text[start..end].to_string(),
-            base.advanced_by(&text[..start]),
-            base.advanced_by(&text[..end]),
+            base.moved_by(&text[..start]),
+            base.moved_by(&text[..end]),
         )
     }
 
@@ -706,8 +706,8 @@ impl<'a> Parser<'a> {
         if let Some(operand) = text.strip_prefix(":#") {
             let operand = self.source_text(
                 operand.to_string(),
-                base.advanced_by(":#"),
-                base.advanced_by(text),
+                base.moved_by(":#"),
+                base.moved_by(text),
             );
             return ZshExpansionOperation::PatternOperation {
                 kind: ZshPatternOp::Filter,
@@ -734,8 +734,8 @@ impl<'a> Parser<'a> {
         {
             let operand = self.source_text(
                 operand.to_string(),
-                base.advanced_by(&text[..2]),
-                base.advanced_by(text),
+                base.moved_by(&text[..2]),
+                base.moved_by(text),
             );
             return ZshExpansionOperation::Defaulting {
                 kind,
@@ -792,7 +792,7 @@ impl<'a> Parser<'a> {
 
         if let Some(rest) = text.strip_prefix(':') {
             if Self::zsh_modifier_suffix_candidate(rest) {
-                let text = self.source_text(text.to_string(), base, base.advanced_by(text));
+                let text = self.source_text(text.to_string(), base, base.moved_by(text));
                 return ZshExpansionOperation::Unknown {
                     word_ast: Box::new(self.parse_source_text_as_word(&text)),
                     text,
@@ -817,7 +817,7 @@ impl<'a> Parser<'a> {
             }
         }
 
-        let text = self.source_text(text.to_string(), base, base.advanced_by(text));
+        let text = self.source_text(text.to_string(), base, base.moved_by(text));
         ZshExpansionOperation::Unknown {
             word_ast: Box::new(self.parse_source_text_as_word(&text)),
             text,

@@ -58,6 +58,10 @@ impl<'a> Parser<'a> {
             {
                 break;
             }
+            // castellan: see `work`. Without a closer, each word is read to the end of the text.
+            if crate::work::exhausted() {
+                break;
+            }
 
             let ch = Self::next_word_char_unwrap(&mut chars, &mut cursor);
             if !in_single && !in_double && !in_backtick && prev_char == Some('(') && ch == '#' {
@@ -115,6 +119,10 @@ impl<'a> Parser<'a> {
                 && brace_depth == 0
                 && matches!(ch, ' ' | '\t' | '\n' | ';' | '|' | '&' | '>' | '<' | ')')
             {
+                break;
+            }
+            // castellan: see `work`. Without a closer, each word is read to the end of the text.
+            if crate::work::exhausted() {
                 break;
             }
 

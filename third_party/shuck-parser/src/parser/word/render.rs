@@ -1,4 +1,5 @@
 use super::super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 impl<'a> Parser<'a> {
     pub(in crate::parser) fn word_syntax_is_source_backed(&self, word: &Word) -> bool {
@@ -173,7 +174,7 @@ impl<'a> Parser<'a> {
             return None;
         }
 
-        let inner_start = word.span.start.advanced_by("(");
+        let inner_start = word.span.start.moved_by("(");
         if self.word_syntax_is_source_backed(word) {
             let syntax = word.span.slice(self.input);
             return Some((

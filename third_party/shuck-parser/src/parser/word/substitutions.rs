@@ -1,4 +1,5 @@
 use super::super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 
 impl<'a> Parser<'a> {
     pub(in crate::parser) fn subscript_source_text(
@@ -96,8 +97,8 @@ impl<'a> Parser<'a> {
         subscript: Option<Subscript>,
         part_end: Position,
     ) -> VarRef {
-        let name_start = part_start.advanced_by(prefix);
-        let name_span = Span::from_positions(name_start, name_start.advanced_by(name));
+        let name_start = part_start.moved_by(prefix);
+        let name_span = Span::from_positions(name_start, name_start.moved_by(name));
         self.var_ref(
             Name::from(name),
             name_span,

@@ -141,7 +141,9 @@ impl<'a> Parser<'a> {
             return None;
         }
         let found = Self::scan_array_arithmetic_expansion_len_within(text, scan_depth);
-        crate::work::spend_bytes(found.unwrap_or(text.len())).then_some(found).flatten()
+        crate::work::spend_bytes(found.unwrap_or(text.len()))
+            .then_some(found)
+            .flatten()
     }
 
     fn scan_array_arithmetic_expansion_len_within(text: &str, scan_depth: usize) -> Option<usize> {
@@ -301,7 +303,9 @@ impl<'a> Parser<'a> {
             return None;
         }
         let found = Self::scan_array_parameter_expansion_len_within(text, depth);
-        crate::work::spend_bytes(found.unwrap_or(text.len())).then_some(found).flatten()
+        crate::work::spend_bytes(found.unwrap_or(text.len()))
+            .then_some(found)
+            .flatten()
     }
 
     fn scan_array_parameter_expansion_len_within(text: &str, depth: usize) -> Option<usize> {
@@ -768,16 +772,14 @@ impl<'a> Parser<'a> {
         if let Some((key_raw, value_raw, append, close_index, value_offset)) =
             self.split_compound_array_key_value(raw)
         {
-            let key_start = span.start.advanced_by("[");
-            let key_end = span.start.advanced_by(&raw[..close_index]);
+            let key_start = span.start.moved_by("[");
+            let key_end = span.start.moved_by(&raw[..close_index]);
             let key = self.subscript_from_text(
                 key_raw,
                 Span::from_positions(key_start, key_end),
                 interpretation,
             );
-            let value_start = span
-                .start
-                .advanced_by(&raw[..close_index + 1 + value_offset]);
+            let value_start = span.start.moved_by(&raw[..close_index + 1 + value_offset]);
             let value_span = Span::from_positions(value_start, span.end);
             let value = self.array_value_word_from_raw_text(value_raw, value_span);
             return if append {
@@ -804,12 +806,12 @@ impl<'a> Parser<'a> {
             .into_iter()
             .map(|(start, end)| {
                 if start > cursor {
-                    cursor_pos = cursor_pos.advanced_by(&inner[cursor..start]);
+                    cursor_pos = cursor_pos.moved_by(&inner[cursor..start]);
                     cursor = start;
                 }
 
                 let start_pos = cursor_pos;
-                let end_pos = start_pos.advanced_by(&inner[start..end]);
+                let end_pos = start_pos.moved_by(&inner[start..end]);
                 let span = Span::from_positions(start_pos, end_pos);
                 cursor = end;
                 cursor_pos = end_pos;

@@ -32,7 +32,7 @@ impl<'a> Parser<'a> {
                         Self::scan_array_arithmetic_expansion_len(&self.input[next_offset + 2..])
                 {
                     let end = next_offset + 2 + consumed;
-                    cursor = ch_start.advanced_by(&self.input[ch_start.offset()..end]);
+                    cursor = ch_start.moved_by(&self.input[ch_start.offset()..end]);
                     continue;
                 }
 
@@ -41,14 +41,14 @@ impl<'a> Parser<'a> {
                         Self::scan_array_parameter_expansion_len(&self.input[next_offset + 1..])
                 {
                     let end = next_offset + 1 + consumed;
-                    cursor = ch_start.advanced_by(&self.input[ch_start.offset()..end]);
+                    cursor = ch_start.moved_by(&self.input[ch_start.offset()..end]);
                     continue;
                 }
 
                 if let Some(end) =
                     Self::scan_raw_dollar_paren_substitution_end(self.input, ch_start.offset())
                 {
-                    cursor = ch_start.advanced_by(&self.input[ch_start.offset()..end]);
+                    cursor = ch_start.moved_by(&self.input[ch_start.offset()..end]);
                     continue;
                 }
             }
@@ -330,8 +330,7 @@ impl<'a> Parser<'a> {
 
         let name_text = &first_text[..name_end];
         let name = Name::from(name_text);
-        let name_span =
-            Span::from_positions(word.span.start, word.span.start.advanced_by(name_text));
+        let name_span = Span::from_positions(word.span.start, word.span.start.moved_by(name_text));
         let mut after_name = name_end;
         let mut in_subscript = false;
         let mut bracket_depth = 0usize;
@@ -344,11 +343,13 @@ impl<'a> Parser<'a> {
                 WordPart::Literal(text) => {
                     let text = text.as_str(self.input, part.span);
                     let mut offset = if part_index == 0 { after_name } else { 0 };
+                    // castellan: a position that goes along, or each character is counted from the beginning.
+                    let mut ch_end = part.span.start.moved_by(&text[..offset]);
                     while offset < text.len() {
                         let ch = text[offset..].chars().next()?;
                         let next_offset = offset + ch.len_utf8();
-                        let ch_start = part.span.start.advanced_by(&text[..offset]);
-                        let ch_end = part.span.start.advanced_by(&text[..next_offset]);
+                        let ch_start = ch_end;
+                        ch_end.advance(ch);
 
                         if in_subscript {
                             match ch {
@@ -404,7 +405,7 @@ impl<'a> Parser<'a> {
                                         value_start: part
                                             .span
                                             .start
-                                            .advanced_by(&text[..next_offset + '='.len_utf8()]),
+                                            .moved_by(&text[..next_offset + '='.len_utf8()]),
                                     },
                                 });
                             }
@@ -663,11 +664,11 @@ impl<'a> Parser<'a> {
         if source_backed && tail.is_source_backed() {
             SourceText::source(Span::from_positions(prefix_start, tail.span().end))
         } else {
-            let prefix_end = prefix_start.advanced_by(prefix);
+            let prefix_end = prefix_start.moved_by(prefix);
             self.source_text(
                 format!("{prefix}{}", tail.slice(self.input)),
                 prefix_start,
-                prefix_end.advanced_by(tail.slice(self.input)),
+                prefix_end.moved_by(tail.slice(self.input)),
             )
         }
     }

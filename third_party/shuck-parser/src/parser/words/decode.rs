@@ -445,15 +445,17 @@ impl<'a> Parser<'a> {
                 Self::next_word_char_unwrap(&mut chars, &mut cursor);
                 let inner_start = cursor;
                 let body = if source_backed {
-                    let remaining_word_text = chars.clone().collect::<String>();
-                    let consumed = lexer::scan_command_substitution_body_len(&remaining_word_text);
+                    // castellan: a slice, or each expansion copies what follows it.
+                    let read = cursor.offset().saturating_sub(base.offset());
+                    let remaining_word_text = s.get(read..).unwrap_or_default();
+                    let consumed = lexer::scan_command_substitution_body_len(remaining_word_text);
                     let inner_end = if let Some(consumed) = consumed {
                         let consumed_text = &remaining_word_text[..consumed];
                         for _ in consumed_text.chars() {
                             Self::next_word_char_unwrap(&mut chars, &mut cursor);
                         }
                         let inner_text = consumed_text.strip_suffix(')').unwrap_or_default();
-                        inner_start.advanced_by(inner_text)
+                        inner_start.moved_by(inner_text)
                     } else {
                         let mut depth = 1;
                         let mut inner_end = inner_start;
@@ -697,7 +699,7 @@ impl<'a> Parser<'a> {
                         if expr.ends_with(')') {
                             expr.pop();
                         }
-                        let expr_end = expr_start.advanced_by(&expr);
+                        let expr_end = expr_start.moved_by(&expr);
                         self.source_text(expr, expr_start, expr_end)
                     };
                     Self::push_word_part(
@@ -722,14 +724,16 @@ impl<'a> Parser<'a> {
                                     prefix,
                                     options.ambient_double_quotes,
                                 ))) {
-                        inner_start.advanced_by("(")
+                        inner_start.moved_by("(")
                     } else {
                         inner_start
                     };
                     let body = if source_backed {
-                        let remaining_word_text = chars.clone().collect::<String>();
+                        // castellan: a slice, or each expansion copies what follows it.
+                        let read = cursor.offset().saturating_sub(base.offset());
+                        let remaining_word_text = s.get(read..).unwrap_or_default();
                         if let Some(consumed) =
-                            lexer::scan_command_substitution_body_len(&remaining_word_text)
+                            lexer::scan_command_substitution_body_len(remaining_word_text)
                         {
                             let consumed_text = &remaining_word_text[..consumed];
                             for _ in consumed_text.chars() {
@@ -842,7 +846,7 @@ impl<'a> Parser<'a> {
                             _ => expr.push(c),
                         }
                     }
-                    let expr_end = expr_start.advanced_by(&expr);
+                    let expr_end = expr_start.moved_by(&expr);
                     self.source_text(expr, expr_start, expr_end)
                 };
                 Self::push_word_part(

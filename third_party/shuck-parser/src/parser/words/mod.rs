@@ -1,4 +1,5 @@
 use super::*;
+use crate::work::Paid as _; // castellan: see `work`.
 use shuck_ast::ArrayValueWord;
 use smallvec::SmallVec;
 
@@ -493,7 +494,7 @@ impl<'a> PatternParser<'a> {
         let end_offset = self.find_char_class_end(text, cursor.literal_offset)?;
         let raw = &text[cursor.literal_offset..end_offset];
         let start = cursor.position;
-        let end = start.advanced_by(raw);
+        let end = start.moved_by(raw);
         let span = Span::from_positions(start, end);
         let mut next_cursor = cursor;
         next_cursor.literal_offset = end_offset;
@@ -651,6 +652,10 @@ impl<'a> PatternParser<'a> {
     }
 
     fn consume_literal_char(&self, cursor: &mut PatternCursor) -> Option<(char, Span)> {
+        // castellan: see `work`. Groups that do not end are read again at each level.
+        if !crate::work::spend_char() {
+            return None;
+        }
         let PatternSegment::Literal { text, .. } = self.segments.get(cursor.segment_index)? else {
             return None;
         };
