@@ -89,3 +89,6 @@ pub(crate) const PRINTF_WIDTH_MAX: usize = 1024;
 
 /// Arguments of a program without a model among which a command is looked for: wrappers take a few options of their own.
 pub(crate) const PERHAPS_WRAPPED_MAX: usize = 8;
+
+/// Wrappers around one command. Real ones have up to five; each reads all the arguments that are left.
+pub(crate) const WRAPPERS_MAX: usize = 16;

@@ -13,7 +13,7 @@ use castellan_programs::{Arg, Inner, Invocation, Piece, Wrapper, invoke};
 
 use crate::builtins;
 use crate::found::{FoundRedirect, Origin, Wrapped};
-use crate::limits::PERHAPS_WRAPPED_MAX;
+use crate::limits::{PERHAPS_WRAPPED_MAX, WRAPPERS_MAX};
 use crate::outputs;
 use crate::scope::Scope;
 use crate::start::{Dialect, Start};
@@ -226,6 +226,10 @@ impl Walker {
         inner: Vec<Inner>,
     ) {
         let wrapper = invocation.wrapper();
+        if scope.wrappers.len() >= WRAPPERS_MAX {
+            self.gap(scope, Role::Code, Why::Nesting, base, call.span);
+            return;
+        }
         let mut around = scope.clone();
         if wrapper.is_none() {
             around.origin = Origin::Wrapped;

@@ -79,7 +79,7 @@ pub(crate) struct Function {
 #[derive(Debug)]
 pub(crate) enum Body {
     /// A part of the text.
-    Statement(Statement),
+    Statement(Box<Statement>),
     /// One that was known before the text began.
     Text(Rc<str>),
 }

@@ -144,7 +144,7 @@ impl Walker {
         let function = function.unwrap_or_else(|| {
             self.work.spend_bytes(scope.source.written(body.span).len().saturating_mul(4));
             let function = Rc::new(Function {
-                body: Body::Statement(body.clone()),
+                body: Body::Statement(Box::new(body.clone())),
                 source: Rc::clone(&scope.source),
                 number: self.functions.len(),
             });

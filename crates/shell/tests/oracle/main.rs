@@ -52,7 +52,7 @@ fn everything_that_bash_runs_is_found() {
                     if seed >= first + cases || shared.lock().unwrap().1.len() >= most {
                         return;
                     }
-                    let failure = one(&bash, seed, &shared);
+                    let failure = one(&bash, seed, shared);
                     let mut shared = shared.lock().unwrap();
                     if let Some(failure) = failure
                         && !shared.1.contains(&failure)

@@ -187,7 +187,7 @@ impl Texts<'_> {
                         "é",
                     ])
                     .to_owned(),
-                1 | 2 | 3 => self.parameter(true),
+                1..=3 => self.parameter(true),
                 4 => self.substitution(),
                 5 => format!("$(({}))", self.pick(ARITHMETIC)),
                 _ => self.pick(&["$@", "$*", "$#", "${arr[@]}", "${arr[*]}", "$1", "$?"]).to_owned(),
@@ -450,6 +450,7 @@ impl Texts<'_> {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each form: a table")]
     fn builtin(&mut self) -> String {
         match self.draws.below(34) {
             0 => format!("set -- {}", self.words(4)),
@@ -903,6 +904,7 @@ impl Texts<'_> {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each form: a table")]
     fn compound(&mut self, kind: usize) -> String {
         match kind {
             12 => {

@@ -111,7 +111,9 @@ fn long_quoted_heredocs_are_understood() {
             .filter(|statement| {
                 matches!(statement.node, Node::Simple { .. }) && statement.redirects.is_empty()
             })
-            .map(|statement| text[statement.span.start as usize..statement.span.end as usize].trim_end())
+            .map(|statement| {
+                text.get(statement.span.start as usize..statement.span.end as usize).unwrap().trim_end()
+            })
             .collect();
         assert_eq!(spans, ["echo a", "echo b", "echo c"], "{delimiter}");
         let body = parsed.script.statements.iter().find_map(|statement| {

@@ -123,7 +123,10 @@ fn parent(time: Duration, bytes: usize) -> std::io::Result<bool> {
     Ok(bad.is_empty() && next > 0)
 }
 
-fn start(from: usize, bytes: usize) -> std::io::Result<(Child, Receiver<(usize, u64, u64)>)> {
+/// A child, and what it says of each text: its number and two figures.
+type Started = (Child, Receiver<(usize, u64, u64)>);
+
+fn start(from: usize, bytes: usize) -> std::io::Result<Started> {
     let mut child = Command::new(std::env::current_exe()?)
         .args(["--child", &from.to_string(), "--bytes", &bytes.to_string()])
         .stdin(Stdio::null())
