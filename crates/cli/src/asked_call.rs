@@ -1,12 +1,15 @@
-//! A call that is described on the command line, as an agent would report it.
+//! A call that is described on the command line, as an agent would report it, and how it is judged.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use castellan_agents::{AgentId, Incoming, Origin, Question, decode, file_input, question_event, shell_call};
-use castellan_event::Call;
+use castellan_daemon::{Config, FileSystem, Layout, facts_of, own_paths};
+use castellan_event::{Answers, Call, Decision, Facts, Mode, Recorder, Session};
+use castellan_policy::{RequestId, State, StateChange, drive};
 use serde_json::Value as Json;
 
+use crate::policy::{self, LoadedPolicy};
 use crate::values;
 
 /// The options that describe it.
@@ -37,9 +40,40 @@ pub(crate) struct AskedCall {
     cwd: Option<PathBuf>,
 }
 
+/// A call and all that was found of it.
+#[derive(Debug)]
+pub(crate) struct JudgedCall {
+    pub(crate) call: Call,
+    pub(crate) facts: Facts,
+    pub(crate) loaded: LoadedPolicy,
+    pub(crate) decision: Decision,
+    pub(crate) change: StateChange,
+    pub(crate) answers: Answers,
+    /// A new one: nothing came before.
+    pub(crate) session: Session,
+}
+
 impl AskedCall {
+    /// Judges the call by the rules of a home. What they say is asked, so the mode is not applied.
+    pub(crate) fn judge(&self, layout: &Layout, config: &Config) -> anyhow::Result<JudgedCall> {
+        let call = self.call()?;
+        let loaded = policy::load(layout, config)?;
+        let machine = FileSystem::default();
+        let mut world = Recorder::new(&machine);
+        let facts = facts_of(&call, &own_paths(layout), &mut world);
+        let session = Session::default();
+        let state = State {
+            mode: Mode::Enforce,
+            agent_asks: castellan_agents::can_ask(self.agent, question_event(self.agent)),
+            next_request: RequestId::from_seed(0),
+            session: &session,
+        };
+        let (decision, change) = drive(&call, &facts, &loaded.policy, &state, &mut world);
+        Ok(JudgedCall { call, facts, loaded, decision, change, answers: world.into_answers(), session })
+    }
+
     /// The call. It has the environment of this process: the agent's is not known here.
-    pub(crate) fn call(&self) -> anyhow::Result<Call> {
+    fn call(&self) -> anyhow::Result<Call> {
         let cwd = match &self.cwd {
             Some(dir) => std::path::absolute(dir)?,
             None => std::env::current_dir().context("the current directory is unknown: give `--cwd`")?,

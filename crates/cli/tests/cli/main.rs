@@ -4,6 +4,7 @@
 
 mod check;
 mod doctor;
+mod explain;
 mod help;
 mod home;
 mod install;
