@@ -273,6 +273,13 @@ fn places_of_a_session() {
             assert_ne!(place, Scope::Temporary, "{path} with TMPDIR={directory}");
         }
     }
+    // A home is no workspace, and neither is what holds one, whatever the session began in.
+    for workspace in ["/home/user", "/home", "/home/u", "/data/home/u"] {
+        let places = Places::of_session(Some(&process(&[("HOME", "/home/u")])), Some(workspace), &[]);
+        for path in ["/home/user/x", "/data/home/u/x", "/home/user"] {
+            assert_eq!(classify(path, &places).place, Scope::Home, "{path} in {workspace}");
+        }
+    }
     let unknown = Places::of_session(None, None, &[]);
     assert_eq!(
         classify("/home/x/.ssh/id_rsa", &unknown).scope,

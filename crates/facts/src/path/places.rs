@@ -73,7 +73,7 @@ const TEMPORARY: &[&str] = &["TMPDIR", "TMP", "TEMP"];
 impl Places {
     /// The places of a session, from what its agent was started with. Each is also there as it really lies.
     ///
-    /// `workspace`: symlinks resolved. `castellan`: as they are called and as they lie.
+    /// `workspace`: symlinks resolved; a home, or what holds one, is none. `castellan`: as they are called and as they lie.
     pub fn of_session(process: Option<&Process>, workspace: Option<&str>, castellan: &[String]) -> Places {
         let mut places = Places {
             workspace: workspace.map(str::to_owned),
@@ -86,6 +86,12 @@ impl Places {
         let homes: Vec<String> =
             homes.into_iter().flatten().filter(|home| is_usable(home)).map(str::to_owned).collect();
         places.homes = both(&homes, process);
+        // A home, or what holds one, is never a workspace: everything that the user has would be the agent's to change.
+        let holds_home = |directory: &String| {
+            let holds = |home: &String| Places::default().below(directory, &known(home)).is_some();
+            places.homes.iter().any(holds)
+        };
+        places.workspace = places.workspace.take().filter(|directory| !holds_home(directory));
         let list = |names: &[&str]| -> Vec<String> {
             let values = names.iter().filter_map(|name| process.var(name));
             values
