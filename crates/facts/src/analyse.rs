@@ -2,12 +2,13 @@
 
 use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind};
 use castellan_programs::Arg;
-use castellan_shell::{Found, Item, Set, Start};
+use castellan_shell::{Files, Found, Item, Set, Start};
 
 use crate::command::{self, base_name};
 use crate::environment;
 use crate::mcp;
 use crate::scene::Scene;
+use crate::scripts;
 use crate::sink::Sink;
 use crate::snapshot;
 
@@ -31,8 +32,15 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
     let own = call.command.iter().map(String::as_str);
     let others = if call.tool.kind == ToolKind::Mcp { mcp::commands(call) } else { Vec::new() };
     for text in own.chain(others) {
-        found(&castellan_shell::commands(text, &start), scene, facts);
+        text_in(text, &start, scene, facts);
     }
+}
+
+/// Adds what is found in one text.
+pub(crate) fn text_in(text: &str, start: &Start, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let mut read = |path: &str| scripts::text(path, scene);
+    let found_in_text = castellan_shell::commands_with(text, start, Files::new(&mut read));
+    found(&found_in_text, scene, facts);
 }
 
 /// How the agent's shell begins, as far as the agent's process tells.
@@ -54,13 +62,12 @@ pub(crate) fn found(found: &Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Fa
                 command::add(run, from, scene, facts);
             }
             Item::Set(set) => set_variable(set, scene, facts),
-            Item::Hole(gap) => facts.effects.push(Effect {
-                kind: EffectKind::Opaque,
-                role: Some(gap.role),
-                why: Some(gap.why),
-                target: Some(gap.written.clone()),
-                ..Effect::default()
-            }),
+            Item::Script(script) => scripts::checked(script, scene, facts),
+            Item::Hole(gap) => {
+                let mut sink = Sink::new(scene, &mut facts.effects, None, None);
+                sink.comes_from(gap.script.as_deref());
+                sink.opaque(gap.role, gap.why, &gap.written);
+            }
         }
     }
 }
@@ -68,7 +75,7 @@ pub(crate) fn found(found: &Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Fa
 fn name_of(item: &Item) -> Option<String> {
     match item {
         Item::Command(run) => run.argv.first().and_then(Arg::as_str).map(|name| base_name(name).to_owned()),
-        Item::Set(_) | Item::Hole(_) => None,
+        Item::Set(_) | Item::Script(_) | Item::Hole(_) => None,
     }
 }
 
@@ -78,6 +85,7 @@ fn set_variable(set: &Set, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     }
     if set.exported || set.name == "PATH" {
         let mut sink = Sink::new(scene, &mut facts.effects, None, None);
+        sink.comes_from(set.script.as_deref());
         environment::effect(&set.name, &set.value, &mut sink);
     }
 }

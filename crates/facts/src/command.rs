@@ -18,6 +18,7 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     sink.remote = !run.remote.is_empty();
     sink.stdin = run.stdin.clone();
     sink.piped = run.pipe_from.is_some();
+    sink.comes_from(run.script.as_deref());
     for wrapper in &run.wrappers {
         wrapper_effects(&wrapper.argv, &mut sink);
     }
@@ -103,8 +104,11 @@ fn resolve(name: &str, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Resolved {
     sink.scene.names.resolve(name, &run.env, sink.scene.world)
 }
 
-/// Whether the agent may have put the program there itself, in this call or an earlier one.
+/// Whether the agent may have put the program there itself, in this call or an earlier one, and nobody has read it.
 fn is_shadowed(path: &str, place: Option<Scope>, scene: &Scene<'_, '_, '_>) -> bool {
+    if scene.read_scripts.contains(path) {
+        return false;
+    }
     scene.overlay.has_written(path)
         || scene.setting.written.contains(path)
         || scene.setting.written_is_full && place != Some(Scope::System)

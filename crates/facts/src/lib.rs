@@ -17,6 +17,7 @@ mod redirect;
 mod rows;
 mod scene;
 pub mod scope;
+mod scripts;
 mod sink;
 mod slots;
 mod snapshot;

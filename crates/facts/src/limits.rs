@@ -18,6 +18,9 @@ pub(crate) const HOST_BYTES_MAX: usize = 1024;
 /// look at the file system.
 pub(crate) const MCP_VALUES_MAX: usize = 256;
 
+/// Bytes of all files with code that are read for one call. Each is read and walked; a project's scripts have some kilobytes.
+pub(crate) const SCRIPT_BYTES_MAX: usize = 512 * 1024;
+
 /// Bytes of SQL in one text that are read. Statements that people and agents write by hand end within a few hundred.
 pub(crate) const SQL_BYTES_MAX: usize = 64 * 1024;
 

@@ -37,7 +37,11 @@ pub(crate) fn effects(redirects: &[FoundRedirect], sink: &mut Sink<'_, '_, '_, '
                         ..Effect::default()
                     });
                 }
-                None => sink.path(*kind, &redirect.target),
+                None => {
+                    sink.is_followed = redirect.kind != RedirectKind::ReadWrite;
+                    sink.path(*kind, &redirect.target);
+                    sink.is_followed = false;
+                }
             }
         }
     }

@@ -1,12 +1,15 @@
 //! [`Scene`]: what the effects of one call are found with: the session, the world, and what earlier commands of the call
 //! have changed.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use castellan_event::{Answer, Call, Process, Query, Recorder};
 
 use crate::Setting;
 use crate::names::Names;
 use crate::overlay::Overlay;
 use crate::path::Places;
+use crate::scripts::Known;
 
 pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) setting: &'s Setting,
@@ -14,6 +17,12 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) places: Places,
     pub(crate) names: Names,
     pub(crate) overlay: Overlay,
+    /// Files with code that were asked for, by their absolute paths as written.
+    pub(crate) scripts: BTreeMap<String, Known>,
+    /// Those that run and that the walk has read, by where they lie.
+    pub(crate) read_scripts: BTreeSet<String>,
+    /// Bytes of those that were read.
+    pub(crate) script_bytes: usize,
     /// The agent's process, as far as the world could look at it.
     pub(crate) process: Option<Process>,
 }
@@ -30,7 +39,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             &setting.own,
         );
         let names = Names::new(process.as_ref());
-        Scene { setting, world, places, names, overlay: Overlay::default(), process }
+        Scene { setting, world, places, names, overlay: Overlay::default(), scripts: BTreeMap::new(), read_scripts: BTreeSet::new(), script_bytes: 0, process }
     }
 
     /// Whether a call that runs now may be changing what a path leads to or holds: the path or a directory above it.

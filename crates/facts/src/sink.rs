@@ -33,6 +33,10 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) is_shell: bool,
     /// Its standard input is another command's output.
     pub(crate) piped: bool,
+    /// What it writes is followed by the walk: a redirect.
+    pub(crate) is_followed: bool,
+    /// The file that it stands in, and its SHA-256.
+    script: Option<(String, Option<String>)>,
 }
 
 impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
@@ -56,7 +60,17 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             stdin: Stdin::Inherited,
             piped: false,
             is_shell: false,
+            is_followed: false,
+            script: None,
         }
+    }
+
+    /// The effects that follow come from this file, as the walk asked for it.
+    pub(crate) fn comes_from(&mut self, file: Option<&str>) {
+        self.script = file.map(|file| match self.scene.scripts.get(file) {
+            Some(known) => (known.path.clone(), known.sha256.clone()),
+            None => (file.to_owned(), None),
+        });
     }
 
     /// An effect that is on no path.
@@ -86,7 +100,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     }
 
     fn push(&mut self, effect: Effect) {
-        self.effects.push(Effect { command: self.command, file: self.file, ..effect });
+        let (script_path, script_sha256) = self.script.clone().map_or((None, None), |(path, hash)| (Some(path), hash));
+        let (command, file) = (self.command, self.file);
+        self.effects.push(Effect { command, file, script_path, script_sha256, ..effect });
     }
 
     /// An effect of this kind on something that is no path.
@@ -214,7 +230,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     fn remember(&mut self, kind: EffectKind, effect: &Effect, located: &Located) {
         let Some(path) = &located.path else { return };
         match (kind, &effect.target) {
-            (EffectKind::Write, _) => self.scene.overlay.write(path),
+            (EffectKind::Write, _) => self.scene.overlay.write(path, self.is_followed),
             (EffectKind::Link, Some(target)) => self.scene.overlay.link(path, target),
             _ => {}
         }

@@ -10,7 +10,7 @@ use crate::text::Text;
 use crate::tree::Arithmetic;
 use crate::walk::Walker;
 
-impl Walker {
+impl Walker<'_> {
     /// The value of `$(( ))` or `(( ))`; its commands are walked and its variables changed.
     pub(crate) fn arithmetic(
         &mut self,
@@ -63,8 +63,8 @@ impl Walker {
     }
 }
 
-struct Reader<'r, 's> {
-    walker: &'r mut Walker,
+struct Reader<'r, 'f, 's> {
+    walker: &'r mut Walker<'f>,
     state: &'r mut State,
     scope: &'r Scope,
     rest: &'s str,
@@ -93,7 +93,7 @@ const LONGER: &[&str] = &[
 
 const ASSIGNING: &[&str] = &["<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "|=", "^=", "&=", "="];
 
-impl Reader<'_, '_> {
+impl Reader<'_, '_, '_> {
     fn eat(&mut self, token: &str) -> bool {
         self.rest = self.rest.trim_start();
         match self.rest.strip_prefix(token) {

@@ -17,50 +17,57 @@ use crate::walk::{Leave, Walker};
 pub(crate) use declaring::Declared;
 
 /// What a builtin does.
-pub(crate) type Builtin = fn(&mut Walker, &mut State, &Scope, Call);
+pub(crate) type Builtin = fn(&mut Walker<'_>, &mut State, &Scope, Call);
+
+/// A method of the walker as an entry of the table. A method itself would stand for one lifetime of the walker's files.
+macro_rules! method {
+    ($name:ident) => {
+        |walker, state, scope, call| walker.$name(state, scope, call)
+    };
+}
 
 /// By name.
 const BUILTINS: &[(&str, Builtin)] = &[
-    (".", Walker::source),
-    (":", Walker::succeeds),
-    ("alias", Walker::alias_builtin),
+    (".", method!(source)),
+    (":", method!(succeeds)),
+    ("alias", method!(alias_builtin)),
     ("break", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Loop)),
-    ("builtin", Walker::builtin),
-    ("cd", Walker::cd),
-    ("chdir", Walker::cd),
-    ("command", Walker::command_builtin),
+    ("builtin", method!(builtin)),
+    ("cd", method!(cd)),
+    ("chdir", method!(cd)),
+    ("command", method!(command_builtin)),
     ("continue", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Loop)),
-    ("declare", Walker::declare_builtin),
-    ("dirs", Walker::unchanging),
-    ("eval", Walker::eval),
-    ("exec", Walker::exec),
+    ("declare", method!(declare_builtin)),
+    ("dirs", method!(unchanging)),
+    ("eval", method!(eval)),
+    ("exec", method!(exec)),
     ("exit", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Shell)),
-    ("export", Walker::declare_builtin),
-    ("false", Walker::fails),
-    ("getopts", Walker::getopts),
-    ("hash", Walker::hash),
-    ("let", Walker::let_builtin),
-    ("local", Walker::declare_builtin),
+    ("export", method!(declare_builtin)),
+    ("false", method!(fails)),
+    ("getopts", method!(getopts)),
+    ("hash", method!(hash)),
+    ("let", method!(let_builtin)),
+    ("local", method!(declare_builtin)),
     ("logout", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Shell)),
-    ("mapfile", Walker::mapfile),
-    ("popd", Walker::popd),
-    ("printf", Walker::printf),
-    ("pushd", Walker::pushd),
-    ("pwd", Walker::pwd),
-    ("read", Walker::read),
-    ("readarray", Walker::mapfile),
-    ("readonly", Walker::declare_builtin),
+    ("mapfile", method!(mapfile)),
+    ("popd", method!(popd)),
+    ("printf", method!(printf)),
+    ("pushd", method!(pushd)),
+    ("pwd", method!(pwd)),
+    ("read", method!(read)),
+    ("readarray", method!(mapfile)),
+    ("readonly", method!(declare_builtin)),
     ("return", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Function)),
-    ("set", Walker::set_builtin),
-    ("shift", Walker::shift),
-    ("shopt", Walker::shopt),
-    ("source", Walker::source),
-    ("trap", Walker::trap),
-    ("true", Walker::succeeds),
-    ("typeset", Walker::declare_builtin),
-    ("unalias", Walker::unalias),
-    ("unset", Walker::unset_builtin),
-    ("wait", Walker::unchanging),
+    ("set", method!(set_builtin)),
+    ("shift", method!(shift)),
+    ("shopt", method!(shopt)),
+    ("source", method!(source)),
+    ("trap", method!(trap)),
+    ("true", method!(succeeds)),
+    ("typeset", method!(declare_builtin)),
+    ("unalias", method!(unalias)),
+    ("unset", method!(unset_builtin)),
+    ("wait", method!(unchanging)),
 ];
 
 /// The builtin of this name, of those that change what is known; the others are as good as programs.
@@ -112,7 +119,7 @@ const LISTING: &[&str] = &[
     "typeset",
 ];
 
-impl Walker {
+impl Walker<'_> {
     /// The index of an element is arithmetic, in which bash runs substitutions although they stood in quotes:
     /// `test -v 'a[$(rm x)]'`.
     pub(crate) fn indices(&mut self, scope: &Scope, call: &Call, name: &str) {

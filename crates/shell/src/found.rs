@@ -1,6 +1,8 @@
 //! What is found in shell text: every command that it would run, in the order in which it would run them, with arguments as
 //! far as they are known. It must not know what a program does with them.
 
+use std::rc::Rc;
+
 use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
@@ -20,8 +22,21 @@ pub enum Item {
     Command(Run),
     /// A variable that is given to the commands after it (`export`, or the assignment of one that already was).
     Set(Set),
+    /// A file with code that is run, before what it runs; a program, before its command.
+    Script(Script),
     /// A part that was not understood.
     Hole(Gap),
+}
+
+/// A file with code that is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Script {
+    /// The file, as the walk asked for it.
+    pub path: Rc<str>,
+    /// What it holds was written by the text itself; otherwise it was asked for.
+    pub is_made: bool,
+    /// Where the command stands that runs it.
+    pub span: Span,
 }
 
 /// A command that would run, wrappers taken off. The same text stands here several times where it would run with different
@@ -38,6 +53,8 @@ pub struct Run {
     pub wrappers: Vec<Wrapped>,
     /// Where in the call's text it was found.
     pub origin: Origin,
+    /// The file that it stands in, as the walk asked for it; `None` for the call's own text.
+    pub script: Option<Rc<str>>,
     /// Where it stands in the outermost text; what was made of decoded text stands where that came from.
     pub span: Span,
     /// The command as it would be typed.
@@ -96,6 +113,8 @@ pub struct Set {
     pub value: Arg,
     /// It is given to the commands after it.
     pub exported: bool,
+    /// The file that it stands in.
+    pub script: Option<Rc<str>>,
     /// Where it stands.
     pub span: Span,
 }
@@ -109,6 +128,8 @@ pub struct Gap {
     pub why: Why,
     /// What stands there, cut to a few hundred bytes.
     pub written: String,
+    /// The file that it stands in.
+    pub script: Option<Rc<str>>,
     /// Where.
     pub span: Span,
 }
@@ -130,6 +151,8 @@ pub enum Origin {
     Argument,
     /// Standard input of a shell: a heredoc, a pipe.
     Stdin,
+    /// A file that a shell runs or reads.
+    Script,
     /// A command that another one is given: `xargs`, `find -exec`.
     Wrapped,
 }
@@ -145,6 +168,7 @@ impl Origin {
             Origin::Alias => "alias",
             Origin::Argument => "argument",
             Origin::Stdin => "stdin",
+            Origin::Script => "script",
             Origin::Wrapped => "wrapped",
         }
     }

@@ -10,11 +10,13 @@
 mod arithmetic;
 mod builtins;
 mod choices;
+mod files;
 mod found;
 mod limits;
 mod literals;
 mod outputs;
 mod parse;
+mod paths;
 mod patterns;
 mod prescan;
 mod run;
@@ -27,7 +29,8 @@ mod walk;
 mod words;
 mod work;
 
-pub use found::{Found, FoundRedirect, Gap, Item, Origin, Run, Set, Stdin, Wrapped};
+pub use files::{Files, interpreter};
+pub use found::{Found, FoundRedirect, Gap, Item, Origin, Run, Script, Set, Stdin, Wrapped};
 pub use parse::{Parsed, parse};
 pub use start::{Dialect, Start};
-pub use walk::commands;
+pub use walk::{commands, commands_with};

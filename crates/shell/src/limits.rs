@@ -41,6 +41,9 @@ pub(crate) const WORK_MIN: u64 = 30_000;
 /// about 50 ms.
 pub(crate) const WORK_PER_BYTE: u64 = 4;
 
+/// Further units for all files with code that a text runs, about 20 ms: a few long scripts.
+pub(crate) const WORK_FOR_FILES_MAX: u64 = 100_000;
+
 /// Units that parsing a text in a text costs before its first byte.
 pub(crate) const WORK_OF_PARSING: u64 = 100;
 

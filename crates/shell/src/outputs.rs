@@ -118,7 +118,7 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
     Made::Unknown(from_input.unwrap_or(Why::Substitution))
 }
 
-/// Operands that are open descriptors: one that leads to known text takes the place of standard input.
+/// Operands that are open descriptors, or files that the text has written: one that leads to known text takes the place of standard input.
 fn followed(args: &[Arg], state: &State) -> (Vec<Arg>, Option<Text>) {
     let mut rest = Vec::with_capacity(args.len());
     let mut named = None;
@@ -131,9 +131,13 @@ fn followed(args: &[Arg], state: &State) -> (Vec<Arg>, Option<Text>) {
                 | Descriptor::Collected(_)
                 | Descriptor::Process(_)
                 | Descriptor::File(_)
+                | Descriptor::Written(_)
                 | Descriptor::Unknown,
-            )
-            | None => rest.push(arg.clone()),
+            ) => rest.push(arg.clone()),
+            None => match arg.as_str().filter(|_| named.is_none()).and_then(|path| state.certainly_held(path)) {
+                Some(text) => named = Some(text),
+                None => rest.push(arg.clone()),
+            },
         }
     }
     (rest, named)

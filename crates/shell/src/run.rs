@@ -3,6 +3,7 @@
 
 mod find;
 mod lists;
+mod scripts;
 mod shells;
 mod texts;
 
@@ -72,7 +73,7 @@ impl Call {
     }
 }
 
-impl Walker {
+impl Walker<'_> {
     /// Runs a command as the shell finds it: functions, builtins, programs.
     pub(crate) fn command(&mut self, state: &mut State, scope: &Scope, mut call: Call) {
         self.work.spend(1);
@@ -175,7 +176,12 @@ impl Walker {
             _ => {}
         }
         let Some(program) = castellan_programs::find(base) else {
+            let script = self.own_script(state, scope, &call, name);
             self.emit(state, scope, &call);
+            if let Some(script) = script {
+                self.run_own_script(state, scope, &call, script);
+                return;
+            }
             self.perhaps_wrapped(state, scope, &call, base);
             self.output(state, scope, &call, base);
             return;
@@ -361,7 +367,8 @@ impl Walker {
 
     /// What a program writes, if that is computed; else that it is not known.
     pub(crate) fn output(&mut self, state: &mut State, scope: &Scope, call: &Call, name: &str) {
-        let wanted = matches!(state.descriptor(1), Descriptor::Collected(_) | Descriptor::Process(_));
+        let out = state.descriptor(1);
+        let wanted = matches!(out, Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Written(_));
         let tees = name == "tee";
         if !wanted && !tees {
             state.status = if outputs::always_succeeds(name) { Some(true) } else { None };
@@ -374,6 +381,7 @@ impl Walker {
             | Descriptor::Collected(_)
             | Descriptor::Process(_)
             | Descriptor::File(_)
+            | Descriptor::Written(_)
             | Descriptor::Unknown => self.input(state),
         };
         let made = outputs::computed(name, call.arguments(), input.as_ref(), state);
@@ -415,7 +423,8 @@ impl Walker {
         origin: Origin,
         span: Span,
     ) {
-        self.walked_text(state, scope, code, origin, span, |walker, state, scope, script| {
+        let code = texts::Code { text: code, origin, span, file: None };
+        self.walked_text(state, scope, code, |walker, state, scope, script| {
             walker.script(state, scope, script);
         });
     }

@@ -11,6 +11,8 @@ pub(crate) struct Source {
     pub(crate) text: Rc<str>,
     /// Where it stands in the outermost text; `None` for that text itself.
     pub(crate) place: Option<Span>,
+    /// The file that it was read from.
+    pub(crate) file: Option<Rc<str>>,
 }
 
 impl Source {

@@ -1,6 +1,7 @@
 //! [`State`]: what is known of the shell at one point of the text: variables, functions, directory, descriptors. Branches
 //! work on copies, which are cheap, and are joined again. It must not know how any of it is expanded.
 
+mod files;
 mod join;
 mod table;
 mod variables;
@@ -16,6 +17,7 @@ use crate::start::{Dialect, Start};
 use crate::text::Text;
 use crate::tree::{Script, Statement};
 
+pub(crate) use files::Held;
 pub(crate) use join::join;
 pub(crate) use table::Table;
 pub(crate) use variables::{Attributes, Key, Value, Variable};
@@ -46,6 +48,8 @@ pub(crate) struct State {
     /// What was written to each place that collects output, innermost last: the texts that it may be.
     pub(crate) collected: Rc<Vec<Vec<Text>>>,
     pub(crate) traps: Rc<Vec<Trap>>,
+    /// Files that were written, by their absolute paths.
+    pub(crate) files: Table<Held>,
     /// Whether the last command succeeded.
     pub(crate) status: Option<bool>,
     /// Nothing after this runs: `exit`, `return`, `break` came before.
@@ -109,8 +113,10 @@ pub(crate) enum Descriptor {
     Collected(usize),
     /// Commands that read what is written: `>( )`.
     Process(Rc<Process>),
-    /// A file.
+    /// A file that is read, or one whose path is not known.
     File(Rc<Arg>),
+    /// A file that is written, by its absolute path.
+    Written(Rc<str>),
     /// Closed, or not known.
     Unknown,
 }
@@ -174,6 +180,7 @@ impl State {
             hidden: Rc::default(),
             collected: Rc::default(),
             traps: Rc::default(),
+            files: Table::default(),
             status: Some(true),
             ended: false,
         }

@@ -16,6 +16,7 @@ use std::rc::Rc;
 use castellan_event::{Role, Why};
 
 use crate::choices::Choices;
+use crate::files::Files;
 use crate::found::{Found, Gap, Item, Origin};
 use crate::limits::{DEPTH_MAX, WORK_OF_PARSING};
 use crate::parse::parse;
@@ -30,9 +31,15 @@ pub(crate) use redirects::opened;
 
 use emit::Items;
 
-/// Every command that a text would run.
+/// Every command that a text would run. What files hold is not known.
 pub fn commands(text: &str, start: &Start) -> Found {
+    commands_with(text, start, Files::new(&mut |_| Err(Why::File)))
+}
+
+/// Every command that a text would run, and those of the files with code that it runs.
+pub fn commands_with(text: &str, start: &Start, files: Files<'_>) -> Found {
     let mut walker = Walker {
+        files,
         work: Work::new(text.len()),
         choices: Choices::default(),
         items: Items::default(),
@@ -55,7 +62,8 @@ const LAST_DESCRIPTOR: u32 = 32;
 
 /// The walk through one text.
 #[derive(Debug)]
-pub(crate) struct Walker {
+pub(crate) struct Walker<'f> {
+    pub(crate) files: Files<'f>,
     pub(crate) work: Work,
     pub(crate) choices: Choices,
     items: Items,
@@ -110,9 +118,9 @@ pub(crate) enum Leave {
     Shell,
 }
 
-impl Walker {
+impl Walker<'_> {
     fn all(&mut self, text: &str, start: &Start) {
-        let source = Rc::new(Source { text: text.into(), place: None });
+        let source = Rc::new(Source { text: text.into(), place: None, file: None });
         let scope = Scope {
             source,
             origin: Origin::Text,
@@ -131,7 +139,8 @@ impl Walker {
         self.open_processes(&state, &scope);
         self.uncalled();
         if let Some(span) = self.over.or(self.items.is_full().then_some(parsed.span)) {
-            self.items.gap(Gap { role: Role::Code, why: Why::Budget, written: String::new(), span });
+            let (why, written) = (Why::Budget, String::new());
+            self.items.gap(Gap { role: Role::Code, why, written, script: None, span });
         }
     }
 
@@ -151,7 +160,7 @@ impl Walker {
     /// Functions that were there before the text.
     fn known_functions(&mut self, state: &mut State, scope: &Scope, start: &Start) {
         for (name, body) in &start.functions {
-            let source = Rc::new(Source { text: body.as_str().into(), place: Some(Span::default()) });
+            let source = Rc::new(Source { text: body.as_str().into(), place: Some(Span::default()), file: None });
             let number = self.functions.len();
             let function = Rc::new(Function { body: Body::Text(body.as_str().into()), source, number });
             let scope = scope.clone();
@@ -182,7 +191,8 @@ impl Walker {
 
     /// A gap at a place of the scope's text.
     pub(crate) fn gap(&mut self, scope: &Scope, role: Role, why: Why, written: &str, span: Span) {
-        self.items.gap(Gap { role, why, written: cut(written), span: scope.span(span) });
+        let script = scope.source.file.clone();
+        self.items.gap(Gap { role, why, written: cut(written), script, span: scope.span(span) });
     }
 
     /// Goes one level deeper. False when that is too deep; then nothing is to be left.
@@ -318,6 +328,7 @@ impl Walker {
                     self.read_by(state, scope, &process);
                 }
             }
+            Descriptor::Written(path) => state.written_to(&path, text),
             Descriptor::Inherited | Descriptor::Input(_) | Descriptor::File(_) | Descriptor::Unknown => {}
         }
     }

@@ -35,7 +35,7 @@ enum Tilde {
     Nowhere,
 }
 
-impl Walker {
+impl Walker<'_> {
     /// The arguments that a word becomes.
     pub(crate) fn fields(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Vec<Arg> {
         self.work.spend(1);

@@ -59,7 +59,7 @@ struct Options {
     prints: bool,
 }
 
-impl Walker {
+impl Walker<'_> {
     pub(super) fn declare_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
         let builtin = call.argv.first().and_then(Arg::as_str).unwrap_or_default().to_owned();

@@ -5,13 +5,14 @@ use std::rc::Rc;
 use castellan_event::Why;
 use castellan_programs::Arg;
 
+use crate::paths::normal;
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{State, Value};
 use crate::text::Text;
 use crate::walk::Walker;
 
-impl Walker {
+impl Walker<'_> {
     pub(super) fn cd(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
         let operands: Vec<&Arg> = call
@@ -121,19 +122,4 @@ impl Walker {
 
 fn unknown_place() -> Text {
     Text::unknown(Why::Dynamic, "popd")
-}
-
-/// A path without `.` and `..`, as the shell keeps it.
-fn normal(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
 }

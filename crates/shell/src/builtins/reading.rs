@@ -69,7 +69,7 @@ fn options(call: &Call, with_value: &[char]) -> Reading {
     read
 }
 
-impl Walker {
+impl Walker<'_> {
     pub(super) fn read(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
         let with_value: Vec<char> = WITH_VALUE.iter().copied().filter(|one| *one != 's').collect();
@@ -131,6 +131,7 @@ impl Walker {
             Descriptor::Inherited
             | Descriptor::Collected(_)
             | Descriptor::Process(_)
+            | Descriptor::Written(_)
             | Descriptor::Unknown => return (Text::unknown(Why::Input, "read"), None),
         };
         self.work.spend_bytes(text.len());

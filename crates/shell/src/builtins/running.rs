@@ -16,7 +16,7 @@ fn is_signal(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|one| one.is_ascii_digit() || one.is_ascii_uppercase() || one == '+')
 }
 
-impl Walker {
+impl Walker<'_> {
     pub(super) fn eval(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
         let mut code = Text::default();
@@ -40,30 +40,18 @@ impl Walker {
         }
         let Some((file, rest)) = arguments.split_first() else { return };
         match file.as_str().and_then(|path| opened(state, path)) {
-            Some(Descriptor::Input(code)) => {
-                let before = (!rest.is_empty()).then(|| state.positionals.clone());
-                if !rest.is_empty() {
-                    let certain = !rest.iter().any(Arg::splits);
-                    state.positionals =
-                        certain.then(|| std::rc::Rc::new(rest.iter().map(Text::from).collect()));
-                }
-                self.leaving(Leave::Function, state, |walker, state| {
+            Some(Descriptor::Input(code)) => with_arguments(self, state, rest, |walker, state| {
+                walker.leaving(Leave::Function, state, |walker, state| {
                     walker.run_text(state, scope, &code, Origin::Stdin, call.span);
                 });
-                // Its own arguments go with it; without any, `set --` in it is for good.
-                if let Some(before) = before {
-                    state.positionals = before;
-                }
-            }
+            }),
             Some(_) => {
                 self.gap(scope, Role::Code, Why::Input, &file.written(), call.span);
                 state.forget_most(Why::Input);
             }
-            // What a file sets is not known, and which functions and aliases it makes neither.
-            None => {
-                state.forget_most(Why::File);
-                self.unknown_output(state, scope, &call, Why::File);
-            }
+            None => with_arguments(self, state, rest, |walker, state| {
+                walker.source_file(state, scope, &call, file);
+            }),
         }
         state.status = None;
     }
@@ -161,4 +149,21 @@ impl Walker {
             None => self.started(state, &scope, next),
         }
     }
+}
+
+/// Reads a text with arguments of its own, which go with it; without any, `set --` in it is for good.
+fn with_arguments(
+    walker: &mut Walker<'_>,
+    state: &mut State,
+    arguments: &[Arg],
+    read: impl FnOnce(&mut Walker<'_>, &mut State),
+) {
+    if arguments.is_empty() {
+        return read(walker, state);
+    }
+    let certain = !arguments.iter().any(Arg::splits);
+    let own = certain.then(|| std::rc::Rc::new(arguments.iter().map(Text::from).collect()));
+    let before = std::mem::replace(&mut state.positionals, own);
+    read(walker, state);
+    state.positionals = before;
 }

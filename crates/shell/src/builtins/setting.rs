@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::text::Text;
 use crate::walk::Walker;
 
-impl Walker {
+impl Walker<'_> {
     pub(super) fn set_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
         let arguments = call.arguments();

@@ -13,7 +13,7 @@ use crate::walk::Walker;
 /// Start paths that are walked one by one.
 const PATHS_MAX: usize = 8;
 
-impl Walker {
+impl Walker<'_> {
     pub(super) fn find(&mut self, state: &mut State, scope: &Scope, call: &Call) {
         self.emit(state, scope, call);
         let clauses = clauses(&call.argv);

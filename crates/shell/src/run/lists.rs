@@ -158,7 +158,7 @@ fn read_xargs(argv: &[Arg]) -> Xargs {
     read
 }
 
-impl Walker {
+impl Walker<'_> {
     pub(super) fn xargs(&mut self, state: &mut State, scope: &Scope, call: &Call) {
         let read = read_xargs(&call.argv);
         let (own, command) = call.argv.split_at_checked(read.command).unwrap_or((&call.argv, &[]));

@@ -1,5 +1,5 @@
 //! Shells as programs: `bash -c`, scripts on standard input and on descriptors. It must not know files: what a script file
-//! holds is for others to read.
+//! holds is asked of others.
 
 use std::rc::Rc;
 
@@ -7,6 +7,7 @@ use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
 use super::Call;
+use super::texts::Code;
 use crate::found::{Origin, Wrapped};
 use crate::scope::Scope;
 use crate::state::{Descriptor, State};
@@ -85,7 +86,7 @@ fn read(argv: &[Arg]) -> Arguments {
     read
 }
 
-impl Walker {
+impl Walker<'_> {
     pub(super) fn shell_program(&mut self, state: &mut State, scope: &Scope, call: &Call, base: &str) {
         self.emit(state, scope, call);
         let arguments = read(&call.argv);
@@ -126,11 +127,11 @@ impl Walker {
         }
     }
 
-    /// A script that is named: an open descriptor is followed, a file is left to others.
+    /// A script that is named: an open descriptor is followed, a file is read.
     fn script_operand(&mut self, state: &mut State, scope: &Scope, call: &Call, script: &Arg, rest: &[Arg]) {
         match script.as_str().and_then(|path| opened(state, path)) {
             Some(from) => self.script_from(state, scope, call, &from, rest),
-            None => self.unknown_output(state, scope, call, Why::Substitution),
+            None => self.script_file(state, scope, call, script, rest),
         }
     }
 
@@ -153,13 +154,20 @@ impl Walker {
                     self.unknown_output(state, scope, call, Why::Substitution);
                 }
                 let code = Rc::clone(code);
-                self.as_shell(state, child, scope, &code, Origin::Stdin, call.span);
+                let code = Code { text: &code, origin: Origin::Stdin, span: call.span, file: None };
+                self.as_shell(state, child, scope, code);
+            }
+            Descriptor::File(path) if path.as_str().is_some() => {
+                self.script_file(state, scope, call, path, arguments);
             }
             Descriptor::File(path) => {
                 self.gap(scope, Role::Code, Why::File, &path.written(), call.span);
                 self.unknown_output(state, scope, call, Why::Substitution);
             }
-            Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Unknown => {
+            Descriptor::Collected(_)
+            | Descriptor::Process(_)
+            | Descriptor::Written(_)
+            | Descriptor::Unknown => {
                 self.gap(scope, Role::Code, Why::Input, "", call.span);
                 self.unknown_output(state, scope, call, Why::Substitution);
             }

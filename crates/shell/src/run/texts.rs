@@ -13,19 +13,29 @@ use crate::text::Text;
 use crate::tree::{Script, Span};
 use crate::walk::Walker;
 
-impl Walker {
+/// Text that is run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Code<'a> {
+    pub(super) text: &'a Text,
+    pub(super) origin: Origin,
+    /// Where the command stands that runs it.
+    pub(super) span: Span,
+    /// The file that it was read from, when it is another one than that of the command.
+    pub(super) file: Option<&'a Rc<str>>,
+}
+
+impl Walker<'_> {
     /// Parses code and walks it as it is told.
     pub(super) fn walked_text(
         &mut self,
         state: &mut State,
         scope: &Scope,
-        code: &Text,
-        origin: Origin,
-        span: Span,
+        code: Code<'_>,
         walk: impl FnOnce(&mut Self, &mut State, &Scope, &Script),
     ) {
-        let Some(known) = code.as_str() else {
-            self.gap(scope, Role::Code, code.why().unwrap_or_default(), &code.written(), span);
+        let Code { text, origin, span, file } = code;
+        let Some(known) = text.as_str() else {
+            self.gap(scope, Role::Code, text.why().unwrap_or_default(), &text.written(), span);
             state.forget_most(Why::Dynamic);
             return;
         };
@@ -38,7 +48,8 @@ impl Walker {
             return;
         }
         let mut inner = scope.clone();
-        inner.source = Rc::new(Source { text: known.into(), place: Some(scope.span(span)) });
+        let file = file.or(scope.source.file.as_ref()).cloned();
+        inner.source = Rc::new(Source { text: known.into(), place: Some(scope.span(span)), file });
         inner.origin = origin;
         inner.texts += 1;
         let script = self.parsed(&inner, known);
@@ -61,7 +72,7 @@ impl Walker {
         }
         let certain = !rest.iter().any(Arg::splits);
         child.positionals = certain.then(|| Rc::new(rest.iter().skip(1).map(Text::from).collect()));
-        self.as_shell(state, child, scope, code, Origin::Argument, span);
+        self.as_shell(state, child, scope, Code { text: code, origin: Origin::Argument, span, file: None });
     }
 
     /// Walks code in a new shell and takes over what it writes.
@@ -70,13 +81,9 @@ impl Walker {
         state: &mut State,
         mut child: State,
         scope: &Scope,
-        code: &Text,
-        origin: Origin,
-        span: Span,
+        code: Code<'_>,
     ) {
-        let mut inner = scope.clone();
-        inner.pipe_from = scope.pipe_from;
-        self.walked_text(&mut child, &inner, code, origin, span, |walker, child, scope, script| {
+        self.walked_text(&mut child, scope, code, |walker, child, scope, script| {
             walker.shell(child, scope, script);
         });
         self.absorb(state, child);

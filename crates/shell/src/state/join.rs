@@ -40,6 +40,7 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
         },
     );
     let aliases = one.aliases.join(&other.aliases, work, Rc::ptr_eq, either);
+    let files = one.files.join(&other.files, work, |one, other| one == other, super::files::join);
     let hashed = one.hashed.join(&other.hashed, work, Rc::ptr_eq, either);
     State {
         variables,
@@ -69,6 +70,7 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
         hidden: join_hidden(one.hidden, &other.hidden, work),
         collected: join_collected(one.collected, &other.collected, work),
         traps: join_traps(one.traps, &other.traps),
+        files,
         status: if one.status == other.status { one.status } else { None },
         ended: one.ended && other.ended,
     }
@@ -165,6 +167,7 @@ impl Descriptor {
             (Descriptor::Collected(one), Descriptor::Collected(other)) => one == other,
             (Descriptor::Process(one), Descriptor::Process(other)) => Rc::ptr_eq(one, other),
             (Descriptor::File(one), Descriptor::File(other)) => one == other,
+            (Descriptor::Written(one), Descriptor::Written(other)) => one == other,
             _ => false,
         }
     }

@@ -17,7 +17,7 @@ use crate::tree::{Arithmetic, Node, Script, Statement};
 /// come after that is a gap: a function that calls itself may do so for ever.
 const RECURSION_MAX: usize = 2;
 
-impl Walker {
+impl Walker<'_> {
     /// Anything but a simple command.
     pub(super) fn compound(&mut self, state: &mut State, scope: &Scope, statement: &Statement) {
         if statement.redirects.is_empty() {

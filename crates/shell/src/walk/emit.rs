@@ -29,13 +29,14 @@ impl Items {
                 other.span == run.span
                     && other.argv == run.argv
                     && other.cwd == run.cwd
+                    && other.script == run.script
                     && other.wrappers == run.wrappers
                     && other.env == run.env
                     && other.redirects == run.redirects
                     && other.remote == run.remote
                     && other.stdin == run.stdin
             }
-            Some(Item::Set(_) | Item::Hole(_)) | None => false,
+            Some(Item::Set(_) | Item::Script(_) | Item::Hole(_)) | None => false,
         };
         let positions = self.seen.entry(key).or_default();
         if let Some(at) = positions.iter().copied().find(same) {
@@ -63,6 +64,17 @@ impl Items {
         match item {
             Item::Command(run) => self.command(run),
             Item::Hole(gap) => self.gap(gap),
+            Item::Script(script) => {
+                let mut hasher = DefaultHasher::new();
+                (script.span, &script.path, script.is_made).hash(&mut hasher);
+                let positions = self.seen.entry(hasher.finish()).or_default();
+                let same =
+                    |at: &usize| matches!(self.items.get(*at), Some(Item::Script(other)) if *other == script);
+                if !positions.iter().any(same) {
+                    positions.push(self.items.len());
+                    self.items.push(Item::Script(script));
+                }
+            }
             Item::Set(set) => {
                 let mut hasher = DefaultHasher::new();
                 (set.span, &set.name, &set.value).hash(&mut hasher);

@@ -11,7 +11,7 @@ use crate::state::{Descriptor, State, Value};
 use crate::text::Text;
 use crate::tree::{Node, Script, Span, Statement, Word};
 
-impl Walker {
+impl Walker<'_> {
     pub(crate) fn script(&mut self, state: &mut State, scope: &Scope, script: &Script) {
         for statement in &script.statements {
             self.statement(state, scope, statement);
@@ -102,6 +102,7 @@ impl Walker {
             let rest = Rc::clone(rest);
             state.set_descriptor(0, Descriptor::Input(rest));
         }
+        state.files = inner.files;
         state.status = inner.status;
     }
 

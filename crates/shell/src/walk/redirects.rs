@@ -15,7 +15,7 @@ use crate::tree::{FdWord, Redirect, RedirectKind};
 /// Descriptors as they were before redirects.
 pub(super) type Saved = Vec<(u32, Option<Descriptor>)>;
 
-impl Walker {
+impl Walker<'_> {
     /// Applies redirects, and says what they are and how it was before.
     pub(super) fn redirects(
         &mut self,
@@ -96,7 +96,7 @@ impl Walker {
         for target in targets {
             let duplicates = open_end && target.as_str().is_some_and(is_descriptor);
             let kind = if duplicates { RedirectKind::DuplicateOutput } else { kind };
-            let leads = self.leads(state, kind, &target);
+            let leads = self.leads(state, kind, number, &target);
             if let Some(number) = number {
                 let both = matches!(kind, RedirectKind::WriteBoth | RedirectKind::AppendBoth);
                 for number in std::iter::once(number).chain(both.then_some(2)) {
@@ -122,7 +122,13 @@ impl Walker {
         Some(number)
     }
 
-    fn leads(&mut self, state: &State, kind: RedirectKind, target: &Arg) -> Descriptor {
+    fn leads(
+        &mut self,
+        state: &mut State,
+        kind: RedirectKind,
+        number: Option<u32>,
+        target: &Arg,
+    ) -> Descriptor {
         match kind {
             RedirectKind::HereString | RedirectKind::Heredoc => {
                 Descriptor::Input(Rc::new(Text::from(target)))
@@ -144,10 +150,27 @@ impl Walker {
             | RedirectKind::Append
             | RedirectKind::WriteBoth
             | RedirectKind::AppendBoth => {
-                let open = target.as_str().and_then(|path| opened(state, path));
-                open.unwrap_or_else(|| Descriptor::File(Rc::new(target.clone())))
+                let file = || Descriptor::File(Rc::new(target.clone()));
+                let Some(path) = target.as_str() else { return file() };
+                opened(state, path).or_else(|| self.writes(state, kind, number, path)).unwrap_or_else(file)
             }
         }
+    }
+
+    /// A file is opened to be written. What programs say of errors is not known.
+    fn writes(
+        &mut self,
+        state: &mut State,
+        kind: RedirectKind,
+        number: Option<u32>,
+        path: &str,
+    ) -> Option<Descriptor> {
+        let stays = matches!(kind, RedirectKind::Append | RedirectKind::AppendBoth);
+        let mut before = stays.then(|| self.held_before(state, path));
+        if number == Some(2) || matches!(kind, RedirectKind::WriteBoth | RedirectKind::AppendBoth) {
+            before.get_or_insert_default().push_unknown(Why::Substitution, path);
+        }
+        state.writes(path, before)
     }
 
     /// What standard input gives to a program that reads all of it.
@@ -158,8 +181,14 @@ impl Walker {
                 self.work.spend_bytes(text.len());
                 Some((*text).clone())
             }
-            Descriptor::File(path) => Some(Text::unknown(Why::File, path.written())),
-            Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Unknown => None,
+            Descriptor::File(path) => {
+                let held = path.as_str().and_then(|path| state.certainly_held(path));
+                Some(held.unwrap_or_else(|| Text::unknown(Why::File, path.written())))
+            }
+            Descriptor::Collected(_)
+            | Descriptor::Process(_)
+            | Descriptor::Written(_)
+            | Descriptor::Unknown => None,
         }
     }
 }

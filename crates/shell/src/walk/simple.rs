@@ -17,7 +17,7 @@ use crate::state::{Descriptor, Key, State, Value, Variable};
 use crate::text::Text;
 use crate::tree::{AssignedValue, Assignment, Operand, Part, RedirectKind, Span, Statement, Word};
 
-impl Walker {
+impl Walker<'_> {
     pub(super) fn simple(
         &mut self,
         state: &mut State,
@@ -264,7 +264,9 @@ impl Walker {
             Value::Array(_) => Arg::unknown(Why::Unsupported, format!("${name}"), false),
             Value::Unknown(why) => Arg::unknown(why, format!("${name}"), false),
         };
-        self.item(Item::Set(Set { name: name.to_owned(), value, exported: true, span: scope.span(span) }));
+        let script = scope.source.file.clone();
+        let set = Set { name: name.to_owned(), value, exported: true, script, span: scope.span(span) };
+        self.item(Item::Set(set));
     }
 
     /// `$(< file)` writes the file.
@@ -323,6 +325,7 @@ impl Walker {
             Descriptor::Inherited => Stdin::Inherited,
             Descriptor::Input(text) => Stdin::Text(text.to_arg()),
             Descriptor::File(path) => Stdin::File((*path).clone()),
+            Descriptor::Written(path) => Stdin::File(Arg::known(&*path)),
             Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Unknown => {
                 Stdin::Text(Arg::unknown(Why::Input, "", false))
             }
@@ -339,6 +342,7 @@ impl Walker {
             redirects,
             wrappers: (*scope.wrappers).clone(),
             origin: scope.origin,
+            script: scope.source.file.clone(),
             span: scope.span(call.span),
             line,
             cwd: cwd.map(|cwd| cwd.to_string()),

@@ -16,7 +16,7 @@ use crate::walk::Walker;
 /// Comparisons of a character with a step of a pattern, for one operation.
 const COMPARISONS_MAX: usize = 1 << 18;
 
-impl Walker {
+impl Walker<'_> {
     #[expect(
         clippy::too_many_arguments,
         reason = "each is a different thing, and nothing else holds them together"

@@ -41,7 +41,7 @@ const CHANGING: &[&str] = &[
     "_",
 ];
 
-impl Walker {
+impl Walker<'_> {
     /// The bits that a parameter with its operation becomes.
     pub(super) fn parameter(
         &mut self,

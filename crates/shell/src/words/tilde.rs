@@ -19,7 +19,7 @@ pub(super) struct Places {
     pub(super) last: bool,
 }
 
-impl Walker {
+impl Walker<'_> {
     /// The bits of unquoted text that holds a tilde.
     pub(super) fn tildes(&mut self, state: &mut State, text: &str, places: Places) -> Vec<Bit> {
         let mut bits = Vec::new();

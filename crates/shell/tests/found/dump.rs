@@ -1,8 +1,9 @@
 //! What was found, one line for each thing, for the cases.
 
+use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 use castellan_shell::tree::RedirectKind;
-use castellan_shell::{Found, Item, Run, Start, Stdin};
+use castellan_shell::{Files, Found, Item, Run, Start, Stdin};
 
 /// The shell that the cases begin in.
 pub(crate) fn start() -> Start {
@@ -15,6 +16,28 @@ pub(crate) fn start() -> Start {
     }
 }
 
+/// The files of the cases.
+const FILES: &[(&str, &str)] = &[
+    ("/w/hello.sh", "#!/bin/bash\necho hello \"$1\" from \"$0\"\n"),
+    ("/w/lib.sh", "greet() { rm \"$1\"; }\nNAME=value\n"),
+    ("/w/plain", "rm -rf build\n"),
+    ("/w/cycle.sh", "ls\nsource ./cycle.sh\n"),
+    ("/w/tool.py", "#!/usr/bin/env python3\nprint(1)\n"),
+    ("/w/sub/where.sh", "cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && rm x\n"),
+    ("/w/outer.sh", "./hello.sh inner\n"),
+    ("/w/venv/activate", "VENV=/w/venv\nPATH=\"$VENV/bin:$PATH\"\nexport PATH\n"),
+];
+
+/// What is found in a text, with the files of the cases.
+pub(crate) fn commands(text: &str) -> Found {
+    let mut read = |path: &str| match FILES.iter().find(|(one, _)| *one == path) {
+        Some((_, text)) => Ok((*text).into()),
+        None if path.ends_with(".locked") => Err(Why::Unreadable),
+        None => Err(Why::Unresolved),
+    };
+    castellan_shell::commands_with(text, &start(), Files::new(&mut read))
+}
+
 /// One line for each thing.
 pub(crate) fn dump(found: &Found) -> Vec<String> {
     found.items.iter().map(item).collect()
@@ -24,6 +47,9 @@ fn item(item: &Item) -> String {
     match item {
         Item::Command(command) => run(command),
         Item::Set(set) => format!("set {}={}", set.name, arg(&set.value)),
+        Item::Script(script) => {
+            format!("script {}{}", script.path, if script.is_made { " as made" } else { "" })
+        }
         Item::Hole(gap) => format!("gap {} {} {:?}", gap.role, gap.why, gap.written),
     }
 }

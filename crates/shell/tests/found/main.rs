@@ -4,14 +4,13 @@ mod dump;
 mod laws;
 mod oracle;
 
-use castellan_shell::commands;
-
 const GROUPS: &[(&str, &str)] = &[
     ("assignments", include_str!("../data/found/assignments.txt")),
     ("code", include_str!("../data/found/code.txt")),
     ("expansions", include_str!("../data/found/expansions.txt")),
     ("flow", include_str!("../data/found/flow.txt")),
     ("quoting", include_str!("../data/found/quoting.txt")),
+    ("scripts", include_str!("../data/found/scripts.txt")),
     ("wrappers", include_str!("../data/found/wrappers.txt")),
 ];
 
@@ -23,7 +22,7 @@ fn each_text_gives_what_it_would_run() {
     for (group, cases) in GROUPS {
         for case in cases.split("====\n").filter(|case| !case.is_empty()) {
             let (text, expected) = case.split_once("\n----\n").expect("a case has a line of dashes");
-            let found = dump::dump(&commands(text, &dump::start())).join("\n");
+            let found = dump::dump(&dump::commands(text)).join("\n");
             count += 1;
             if found != expected.trim_end() {
                 wrong.push_str(&format!(

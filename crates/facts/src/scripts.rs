@@ -1,0 +1,91 @@
+//! Files with code: what the world says that they hold, and whether that still holds when the call comes to them. It must
+//! not know languages.
+
+use std::rc::Rc;
+
+use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
+use castellan_programs::Arg;
+use castellan_shell::Script;
+use sha2::{Digest, Sha256};
+
+use crate::limits::SCRIPT_BYTES_MAX;
+use crate::path;
+use crate::scene::Scene;
+
+/// A file with code.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    /// Where it really lies.
+    pub(crate) path: String,
+    /// SHA-256 of what it holds, hex.
+    pub(crate) sha256: Option<String>,
+    /// What it holds.
+    pub(crate) text: Result<Rc<str>, Why>,
+}
+
+/// What the file at this absolute path holds.
+pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>, Why> {
+    if let Some(known) = scene.scripts.get(path) {
+        return known.text.clone();
+    }
+    let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
+    let mut known = Known { path: path.to_owned(), sha256: None, text: Err(Why::Unreadable) };
+    if let Some(real) = located.path {
+        known.text = look(&real, scene).map(|bytes| {
+            known.sha256 = Some(hex(&Sha256::digest(&bytes)));
+            bytes
+        }).and_then(code);
+        known.path = real;
+    }
+    let text = known.text.clone();
+    scene.scripts.insert(path.to_owned(), known);
+    text
+}
+
+/// The bytes of a file that nothing is changing.
+fn look(real: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Vec<u8>, Why> {
+    if scene.is_changing(real) {
+        return Err(Why::Changing);
+    }
+    match scene.world.ask(Query::FileKind { path: real.to_owned() }) {
+        Some(Answer::FileKind(FileKind::File)) => {}
+        Some(Answer::FileKind(FileKind::Missing)) => return Err(Why::Unresolved),
+        Some(Answer::FileKind(
+            FileKind::Directory | FileKind::Device | FileKind::Fifo | FileKind::Socket,
+        )) => return Err(Why::File),
+        _ => return Err(Why::Unreadable),
+    }
+    let Some(Answer::Contents(Some(bytes))) = scene.world.ask(Query::Contents { path: real.to_owned() }) else {
+        return Err(Why::Unreadable);
+    };
+    scene.script_bytes = scene.script_bytes.saturating_add(bytes.len());
+    if scene.script_bytes > SCRIPT_BYTES_MAX { Err(Why::Size) } else { Ok(bytes) }
+}
+
+/// What no shell takes for text is none: a program, data.
+fn code(bytes: Vec<u8>) -> Result<Rc<str>, Why> {
+    let text = String::from_utf8(bytes).map_err(|_| Why::Encoding)?;
+    if text.contains('\0') { Err(Why::Encoding) } else { Ok(text.into()) }
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A file is run. What it held when it was looked at is not what runs, if the call itself changes it before.
+pub(crate) fn checked(script: &Script, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let located = path::locate(&Arg::known(&*script.path), None, &scene.places, scene.world);
+    let Some(real) = located.path else { return };
+    let changed = if script.is_made { scene.overlay.has_changed(&real) } else { scene.overlay.has_written(&real) };
+    if changed || scene.overlay.follow(&real).is_some() {
+        facts.effects.push(Effect {
+            kind: EffectKind::Opaque,
+            role: Some(Role::Code),
+            why: Some(Why::Shadowed),
+            target: Some(script.path.to_string()),
+            ..Effect::default()
+        });
+    } else {
+        scene.read_scripts.insert(real);
+    }
+}

@@ -1,0 +1,230 @@
+//! Files with code: what the text itself wrote into them, else what whoever started the walk says of them. It must not know
+//! disks.
+
+use std::rc::Rc;
+
+use castellan_event::{Role, Why};
+use castellan_programs::Arg;
+
+use super::shells::is_shell;
+use super::texts::Code;
+use super::{Call, base_name};
+use crate::files::interpreter;
+use crate::found::{Item, Origin, Script};
+use crate::scope::Scope;
+use crate::state::{Descriptor, State, Value};
+use crate::text::Text;
+use crate::tree::Span;
+use crate::walk::{Leave, Walker};
+
+/// One text that a file may hold, or why it is not known.
+type Holds = Result<Text, Why>;
+
+/// A program that is a script for a shell.
+pub(super) struct OwnScript {
+    name: String,
+    absolute: Rc<str>,
+    holds: Vec<Holds>,
+}
+
+impl Walker<'_> {
+    /// What a file holds before more is written to it.
+    pub(crate) fn held_before(&mut self, state: &State, path: &str) -> Text {
+        let Some(absolute) = state.absolute(path) else { return Text::unknown(Why::File, path) };
+        match self.holds(state, &absolute).as_slice() {
+            [Ok(text)] => text.clone(),
+            // There is no such file.
+            [Err(Why::Unresolved)] => Text::default(),
+            [Err(why)] => Text::unknown(*why, path),
+            _ => Text::unknown(Why::File, path),
+        }
+    }
+
+    fn holds(&mut self, state: &State, absolute: &Rc<str>) -> Vec<Holds> {
+        let Some(held) = state.files.get(absolute) else { return vec![self.on_disk(absolute)] };
+        let held = held.clone();
+        let each = held.iter().map(|one| match one {
+            Some(text) => Ok((**text).clone()),
+            None => self.on_disk(absolute),
+        });
+        each.collect()
+    }
+
+    /// What a file holds that is run now.
+    fn runs(&mut self, state: &State, scope: &Scope, call: &Call, absolute: &Rc<str>) -> Vec<Holds> {
+        self.says_script(state, scope, call, absolute);
+        self.holds(state, absolute)
+    }
+
+    fn says_script(&mut self, state: &State, scope: &Scope, call: &Call, absolute: &Rc<str>) {
+        let is_made = state.files.get(absolute).is_some_and(|held| !held.contains(&None));
+        let span = scope.span(call.span);
+        self.item(Item::Script(Script { path: Rc::clone(absolute), is_made, span }));
+    }
+
+    fn on_disk(&mut self, absolute: &Rc<str>) -> Holds {
+        self.work.spend(1);
+        let text = self.files.read(absolute)?;
+        self.work.grant(absolute, text.len());
+        Ok(Text::known(&*text))
+    }
+
+    /// Runs a file in a shell of its own: `bash FILE ARGUMENTS`.
+    pub(super) fn script_file(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        call: &Call,
+        file: &Arg,
+        arguments: &[Arg],
+    ) {
+        let Some((path, absolute)) = place(state, scope, file) else {
+            let why = file.why().unwrap_or(Why::File);
+            return self.unread(state, scope, call, &file.written(), why);
+        };
+        let from_input = matches!(state.descriptor(0), Descriptor::File(open) if *open == *file);
+        let holds = self.runs(state, scope, call, &absolute);
+        self.each_way(state, holds, |walker, state, one| match one {
+            Ok(text) => {
+                let mut child = walker.child(state);
+                if from_input {
+                    child.set_descriptor(0, Descriptor::Unknown);
+                } else {
+                    named(&mut child, path);
+                }
+                walker.as_script(state, child, scope, (&absolute, &text), arguments, call.span);
+            }
+            Err(why) => walker.unread(state, scope, call, path, why),
+        });
+    }
+
+    /// The script for a shell that a program's path names, if it is one.
+    pub(super) fn own_script(
+        &mut self,
+        state: &State,
+        scope: &Scope,
+        call: &Call,
+        name: &str,
+    ) -> Option<OwnScript> {
+        let program = Arg::known(name);
+        let (_, absolute) = place(state, scope, &program).filter(|_| name.contains('/'))?;
+        let mut holds = self.holds(state, &absolute);
+        holds.retain(|one| matches!(one, Ok(text) if is_for_shells(text)));
+        if holds.is_empty() {
+            return None;
+        }
+        self.says_script(state, scope, call, &absolute);
+        Some(OwnScript { name: name.to_owned(), absolute, holds })
+    }
+
+    pub(super) fn run_own_script(&mut self, state: &mut State, scope: &Scope, call: &Call, script: OwnScript) {
+        let OwnScript { name, absolute, holds } = script;
+        self.each_way(state, holds, |walker, state, one| {
+            if let Ok(text) = one {
+                let mut child = walker.child(state);
+                named(&mut child, &name);
+                walker.as_script(state, child, scope, (&absolute, &text), call.arguments(), call.span);
+            }
+        });
+    }
+
+    /// `source FILE ARGUMENTS`: in the shell itself.
+    pub(crate) fn source_file(&mut self, state: &mut State, scope: &Scope, call: &Call, file: &Arg) {
+        let Some((path, absolute)) = place(state, scope, file) else {
+            state.forget_most(Why::File);
+            let why = file.why().unwrap_or(Why::File);
+            return self.unread(state, scope, call, &file.written(), why);
+        };
+        let holds = self.runs(state, scope, call, &absolute);
+        self.each_way(state, holds, |walker, state, one| match one {
+            Ok(text) => {
+                let before = state.variables.get(SOURCE).cloned();
+                state.set(SOURCE, Value::array([Text::known(path)]));
+                let code =
+                    Code { text: &text, origin: Origin::Script, span: call.span, file: Some(&absolute) };
+                walker.leaving(Leave::Function, state, |walker, state| {
+                    walker.walked_text(state, scope, code, |walker, state, scope, script| {
+                        walker.script(state, scope, script);
+                    });
+                });
+                if let Some(before) = before {
+                    state.variables.insert(SOURCE.into(), before);
+                }
+            }
+            Err(why) => {
+                walker.unread(state, scope, call, path, why);
+                state.forget_most(Why::File);
+            }
+        });
+    }
+
+    fn as_script(
+        &mut self,
+        state: &mut State,
+        mut child: State,
+        scope: &Scope,
+        (file, text): (&Rc<str>, &Text),
+        arguments: &[Arg],
+        span: Span,
+    ) {
+        let certain = !arguments.iter().any(Arg::splits);
+        child.positionals = certain.then(|| Rc::new(arguments.iter().map(Text::from).collect()));
+        let code = Code { text, origin: Origin::Script, span, file: Some(file) };
+        self.as_shell(state, child, scope, code);
+    }
+
+    /// A file whose code is not known.
+    fn unread(&mut self, state: &mut State, scope: &Scope, call: &Call, path: &str, why: Why) {
+        // A file that is not there may be made by what came before.
+        let why = if why == Why::Unresolved { Why::File } else { why };
+        self.gap(scope, Role::Code, why, path, call.span);
+        self.unknown_output(state, scope, call, Why::Substitution);
+    }
+
+    /// Walks each of several ways and joins them.
+    fn each_way<T>(
+        &mut self,
+        state: &mut State,
+        ways: Vec<T>,
+        mut walk: impl FnMut(&mut Self, &mut State, T),
+    ) {
+        let before = self.fork(state);
+        for (number, way) in ways.into_iter().enumerate() {
+            if number == 0 {
+                walk(self, state, way);
+                continue;
+            }
+            let mut inner = self.fork(&before);
+            walk(self, &mut inner, way);
+            self.joins(state, inner);
+        }
+    }
+}
+
+/// The variable with the path of the text that is read.
+const SOURCE: &str = "BASH_SOURCE";
+
+/// A shell that runs a file is called by its path.
+fn named(child: &mut State, path: &str) {
+    child.name = Rc::new(Text::known(path));
+    child.set(SOURCE, Value::array([Text::known(path)]));
+}
+
+/// The path as written, and the absolute one. None where it is not known, or on another machine.
+fn place<'a>(state: &State, scope: &Scope, file: &'a Arg) -> Option<(&'a str, Rc<str>)> {
+    let path = file.as_str().filter(|_| scope.remote.is_empty())?;
+    Some((path, state.absolute(path)?))
+}
+
+/// Whether the kernel or the shell has a shell run it: the first line names one, or no program at all.
+fn is_for_shells(text: &Text) -> bool {
+    let first = text.pieces().first().map(|piece| match piece {
+        castellan_programs::Piece::Text(text) => text.as_str(),
+        castellan_programs::Piece::Unknown { .. } => "",
+    });
+    match interpreter(first.unwrap_or_default()).as_deref() {
+        None => true,
+        Some([program, ..]) => is_shell(base_name(program)),
+        Some([]) => false,
+    }
+}
