@@ -1,0 +1,189 @@
+//! What files with code do that a command runs: what they hold when they are looked at, unless the call changes them before.
+
+use std::collections::BTreeSet;
+
+use castellan_event::{
+    Agent, Answer, Call, EffectKind, FileKind, Process, Query, Recorder, Tool, ToolKind, World,
+};
+use castellan_facts::{Setting, analyse};
+
+/// What is at a path.
+enum There {
+    Text(&'static str),
+    Bytes(&'static [u8]),
+    Link(&'static str),
+    Kind(FileKind),
+}
+
+use There::{Bytes, Kind, Link, Text};
+
+const THERE: &[(&str, There)] = &[
+    ("/w/build.sh", Text("#!/bin/sh\nset -e\nrm -rf \"$1\" /w/out\ncurl -o x https://a.example/x\n")),
+    ("/w/calm.sh", Text("echo hello\n")),
+    ("/w/linked.sh", Link("/w/build.sh")),
+    ("/w/fifo.sh", Kind(FileKind::Fifo)),
+    ("/w/null.sh", Kind(FileKind::Device)),
+    ("/w/folder.sh", Kind(FileKind::Directory)),
+    ("/w/locked.sh", Kind(FileKind::Unreadable)),
+    ("/w/latin.sh", Bytes(b"echo \xe9t\xe9\n")),
+    ("/w/elf.sh", Bytes(b"\x7fELF\x02\x01\x01\0")),
+    ("/w/long.sh", Kind(FileKind::File)),
+    ("/w/broken.sh", Text("if true; then\nrm -rf /w/out\n")),
+    ("/w/env.sh", Text("export PATH=/w/tools:$PATH\nlib() { rm -rf /w/out; }\n")),
+    ("/w/tool.py", Text("#!/usr/bin/env python3\nprint(1)\n")),
+    ("/w/wheel.sh", Text("./wheel.sh\n")),
+];
+
+struct Machine;
+
+impl Machine {
+    fn real(path: &str) -> String {
+        match THERE.iter().find(|(one, _)| *one == path) {
+            Some((_, Link(target))) => (*target).to_owned(),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+impl World for Machine {
+    fn answer(&self, query: &Query) -> Option<Answer> {
+        let at = |path: &str| THERE.iter().find(|(one, _)| *one == path).map(|(_, there)| there);
+        Some(match query {
+            Query::RealPath { base, path } => {
+                let whole = if path.starts_with('/') { path.clone() } else { format!("{base}/{path}") };
+                Answer::RealPath(Machine::real(whole.replace("/./", "/").trim_end_matches("/.")))
+            }
+            Query::FileKind { path } => Answer::FileKind(match at(path) {
+                Some(Text(_) | Bytes(_) | Link(_)) => FileKind::File,
+                Some(Kind(kind)) => *kind,
+                None => FileKind::Missing,
+            }),
+            Query::Contents { path } => Answer::Contents(match at(path) {
+                Some(Text(text)) => Some(text.as_bytes().to_vec()),
+                Some(Bytes(bytes)) => Some(bytes.to_vec()),
+                Some(Kind(_) | Link(_)) | None => None,
+            }),
+            Query::Executable { name, .. } => {
+                Answer::Executable(Some(format!("/usr/bin/{name}")))
+            }
+            Query::Repository { .. } => Answer::Repository(None),
+            Query::Newest { .. } => Answer::Newest(None),
+            Query::Process { .. } => Answer::Process(Some(Process {
+                env: [("PATH", "/usr/bin"), ("HOME", "/home/u")]
+                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                    .to_vec(),
+                home: "/home/u".to_owned(),
+                ..Process::default()
+            })),
+        })
+    }
+}
+
+fn call(text: &str) -> Call {
+    Call {
+        correlation_id: 1,
+        agent: Agent { name: "codex".to_owned(), pid: 7, cwd: "/w".to_owned(), ..Agent::default() },
+        tool: Tool {
+            name: "Bash".to_owned(),
+            name_raw: "Bash".to_owned(),
+            use_id: String::new(),
+            kind: ToolKind::Shell,
+            mcp: None,
+        },
+        input: serde_json::Value::Null,
+        input_text: String::new(),
+        command: Some(text.to_owned()),
+        files: Vec::new(),
+        problems: Vec::new(),
+    }
+}
+
+/// `delete PATH`, `download URL` and what is opaque, with `in SCRIPT` for what a file does.
+fn shown(text: &str, setting: &Setting) -> String {
+    let facts = analyse(&call(text), setting, &mut Recorder::new(&Machine));
+    let mut lines = BTreeSet::new();
+    for effect in &facts.effects {
+        let what = match effect.kind {
+            EffectKind::Delete => effect.path.clone().unwrap_or_default(),
+            EffectKind::Download => effect.url.clone().unwrap_or_default(),
+            EffectKind::Opaque => format!(
+                "{} {}",
+                effect.role.map(|role| role.as_str()).unwrap_or_default(),
+                effect.why.map(|why| why.as_str()).unwrap_or_default()
+            ),
+            _ => continue,
+        };
+        assert_eq!(effect.script_sha256.is_some() && effect.script_path.is_none(), false);
+        let script = effect.script_path.as_ref().map(|path| format!(" in {path}")).unwrap_or_default();
+        lines.insert(format!("{} {what}{script}", effect.kind));
+    }
+    lines.into_iter().collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn a_file_does_what_it_holds() {
+    let check = |text: &str, expected: &str| {
+        assert_eq!(shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() }), expected, "{text}");
+    };
+    const BUILD: &str = "delete /w/a in /w/build.sh; delete /w/out in /w/build.sh; \
+                         download https://a.example/x in /w/build.sh";
+    check("bash build.sh a", BUILD);
+    check("./build.sh a", BUILD);
+    check("sudo -u x sh -eu ./build.sh a", BUILD);
+    check("bash linked.sh a", BUILD);
+    check("bash calm.sh", "");
+    check("cat build.sh", "");
+    check("source env.sh; lib", "delete /w/out in /w/env.sh");
+    check("bash broken.sh", "opaque code syntax in /w/broken.sh");
+    check("./wheel.sh", "opaque code nesting in /w/wheel.sh");
+}
+
+#[test]
+fn what_cannot_be_read_is_code_that_is_not_known() {
+    let check = |text: &str, expected: &str| {
+        assert_eq!(shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() }), expected, "{text}");
+    };
+    check("bash fifo.sh", "opaque code file");
+    check("bash null.sh", "opaque code file");
+    check("bash folder.sh", "opaque code file");
+    check("bash locked.sh", "opaque code unreadable");
+    check("bash latin.sh", "opaque code encoding");
+    check("bash elf.sh", "opaque code encoding");
+    check("bash long.sh", "opaque code unreadable");
+    check("bash missing.sh", "opaque code file");
+    check("source missing.sh", "opaque code file");
+}
+
+#[test]
+fn what_the_call_itself_puts_there_is_what_runs() {
+    let check = |text: &str, expected: &str| {
+        assert_eq!(shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() }), expected, "{text}");
+    };
+    check("cat > new.sh <<'EOF'\nrm -rf /w/a\nEOF\nbash new.sh", "delete /w/a in /w/new.sh");
+    check("echo 'rm -rf /w/a' > new.sh; chmod +x new.sh; ./new.sh", "delete /w/a in /w/new.sh");
+    check("echo 'rm -rf /w/a' > calm.sh; bash calm.sh", "delete /w/a in /w/calm.sh");
+    // Ways that the walk does not follow: what was read is not what runs.
+    let url = "https://b.example/x";
+    check(&format!("curl -o calm.sh {url}; bash calm.sh"), &format!("download {url}; opaque code shadowed"));
+    check(&format!("curl -o new.sh {url}; bash new.sh"), &format!("download {url}; opaque code file; opaque code shadowed"));
+    check("cp other calm.sh; . ./calm.sh", "opaque code shadowed");
+    check("ln -sf /tmp/x calm.sh; bash calm.sh", "opaque code shadowed");
+    check("sed -i s/hello/x/ calm.sh; bash < calm.sh", "opaque code shadowed");
+    check(
+        &format!("echo ls > new.sh; curl -o new.sh {url}; bash new.sh"),
+        &format!("download {url}; opaque code shadowed"),
+    );
+    check("cp other calm.sh; ./calm.sh", "opaque code shadowed; opaque program shadowed");
+}
+
+#[test]
+fn what_earlier_calls_wrote_is_read_and_what_is_changing_is_not() {
+    let of = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<BTreeSet<String>>();
+    let written = Setting { workspace: "/w".to_owned(), written: of(&["/w/build.sh", "/w/tool.py"]), ..Setting::default() };
+    assert_eq!(shown("bash build.sh /w/a", &written).matches("in /w/build.sh").count(), 3);
+    assert_eq!(shown("./build.sh /w/a", &written).matches("in /w/build.sh").count(), 3);
+    assert!(!shown("./build.sh /w/a", &written).contains("opaque"));
+    assert!(shown("./tool.py", &written).contains("opaque program shadowed"));
+    let changing = Setting { workspace: "/w".to_owned(), changing: of(&["/w/build.sh"]), ..Setting::default() };
+    assert!(shown("bash build.sh /w/a", &changing).contains("opaque code changing"));
+}
