@@ -93,6 +93,7 @@ fn facts(command: &str) -> Facts {
         env: Vec::new(),
         redirects: Vec::new(),
         wrappers: Vec::new(),
+        script: None,
         origin: Origin::Text,
         span: Span::default(),
         line: command.to_owned(),
