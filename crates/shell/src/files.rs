@@ -28,7 +28,7 @@ impl<'f> Files<'f> {
 /// The program that the first line of a script names, with its arguments: `#!/usr/bin/env -S bash -e`. None without such a
 /// line. Linux splits the rest of the line once, at most; more is split here, which only finds more.
 pub fn interpreter(text: &str) -> Option<Vec<&str>> {
-    let line = text.strip_prefix("#!")?.lines().next()?;
+    let line = text.strip_prefix("#!")?.split('\n').next()?;
     let mut words: Vec<&str> = line.split([' ', '\t', '\r']).filter(|word| !word.is_empty()).collect();
     let is_env = words.first().is_some_and(|program| program.rsplit('/').next() == Some("env"));
     if is_env {

@@ -67,6 +67,9 @@ pub struct Run {
     pub pipe_from: Option<usize>,
     /// What it reads from standard input.
     pub stdin: Stdin,
+    /// What files among its arguments hold that the text itself wrote before, by their absolute paths; a file that may hold
+    /// one of several texts stands there several times.
+    pub made: Vec<(Rc<str>, Arg)>,
     /// It runs in the background.
     pub background: bool,
 }
@@ -153,6 +156,8 @@ pub enum Origin {
     Stdin,
     /// A file that a shell runs or reads.
     Script,
+    /// A program in another language.
+    Code,
     /// A command that another one is given: `xargs`, `find -exec`.
     Wrapped,
 }
@@ -169,6 +174,7 @@ impl Origin {
             Origin::Argument => "argument",
             Origin::Stdin => "stdin",
             Origin::Script => "script",
+            Origin::Code => "code",
             Origin::Wrapped => "wrapped",
         }
     }

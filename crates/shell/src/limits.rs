@@ -41,6 +41,9 @@ pub(crate) const WORK_MIN: u64 = 30_000;
 /// about 50 ms.
 pub(crate) const WORK_PER_BYTE: u64 = 4;
 
+/// Arguments of one command among which files are looked for that the text wrote. Scripts are the first ones.
+pub(crate) const MADE_FILES_MAX: usize = 16;
+
 /// Further units for all files with code that a text runs, about 20 ms: a few long scripts.
 pub(crate) const WORK_FOR_FILES_MAX: u64 = 100_000;
 

@@ -134,10 +134,12 @@ fn followed(args: &[Arg], state: &State) -> (Vec<Arg>, Option<Text>) {
                 | Descriptor::Written(_)
                 | Descriptor::Unknown,
             ) => rest.push(arg.clone()),
-            None => match arg.as_str().filter(|_| named.is_none()).and_then(|path| state.certainly_held(path)) {
-                Some(text) => named = Some(text),
-                None => rest.push(arg.clone()),
-            },
+            None => {
+                match arg.as_str().filter(|_| named.is_none()).and_then(|path| state.certainly_held(path)) {
+                    Some(text) => named = Some(text),
+                    None => rest.push(arg.clone()),
+                }
+            }
         }
     }
     (rest, named)

@@ -368,7 +368,8 @@ impl Walker<'_> {
     /// What a program writes, if that is computed; else that it is not known.
     pub(crate) fn output(&mut self, state: &mut State, scope: &Scope, call: &Call, name: &str) {
         let out = state.descriptor(1);
-        let wanted = matches!(out, Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Written(_));
+        let wanted =
+            matches!(out, Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Written(_));
         let tees = name == "tee";
         if !wanted && !tees {
             state.status = if outputs::always_succeeds(name) { Some(true) } else { None };

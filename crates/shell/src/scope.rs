@@ -44,6 +44,21 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
+    /// The text itself.
+    pub(crate) fn of(text: &str) -> Scope {
+        Scope {
+            source: Rc::new(Source { text: text.into(), place: None, file: None }),
+            origin: Origin::Text,
+            wrappers: Rc::default(),
+            remote: Rc::default(),
+            redirects: Rc::default(),
+            pipe_from: None,
+            background: false,
+            texts: 0,
+            aliases: Rc::default(),
+        }
+    }
+
     pub(crate) fn span(&self, span: Span) -> Span {
         self.source.span(span)
     }

@@ -14,12 +14,14 @@ mod simple;
 use std::rc::Rc;
 
 use castellan_event::{Role, Why};
+use castellan_programs::Arg;
 
 use crate::choices::Choices;
 use crate::files::Files;
 use crate::found::{Found, Gap, Item, Origin};
 use crate::limits::{DEPTH_MAX, WORK_OF_PARSING};
 use crate::parse::parse;
+use crate::run::Call;
 use crate::scope::{Scope, Source};
 use crate::start::Start;
 use crate::state::{Body, Descriptor, Function, Process, State, join};
@@ -38,20 +40,22 @@ pub fn commands(text: &str, start: &Start) -> Found {
 
 /// Every command that a text would run, and those of the files with code that it runs.
 pub fn commands_with(text: &str, start: &Start, files: Files<'_>) -> Found {
-    let mut walker = Walker {
-        files,
-        work: Work::new(text.len()),
-        choices: Choices::default(),
-        items: Items::default(),
-        depth: 0,
-        descriptor: FIRST_DESCRIPTOR,
-        processes: Vec::new(),
-        functions: Vec::new(),
-        active: Vec::new(),
-        frames: Vec::new(),
-        over: None,
-    };
+    let mut walker = Walker::new(text.len(), files);
     walker.all(text, start);
+    walker.items.found()
+}
+
+/// What a program runs that another program starts, without a shell: itself, and what its wrappers and arguments say.
+/// `input`: its standard input, where that is known.
+pub fn program_with(argv: Vec<Arg>, input: Option<&Arg>, start: &Start, files: Files<'_>) -> Found {
+    let bytes = argv.iter().map(|arg| arg.written().len()).sum();
+    let mut walker = Walker::new(bytes, files);
+    let scope = Scope::of("");
+    let mut state = State::new(start);
+    if let Some(input) = input {
+        state.set_descriptor(0, Descriptor::Input(Rc::new(Text::from(input))));
+    }
+    walker.started(&mut state, &scope, Call::new(argv, Span::default()));
     walker.items.found()
 }
 
@@ -118,20 +122,25 @@ pub(crate) enum Leave {
     Shell,
 }
 
-impl Walker<'_> {
+impl<'f> Walker<'f> {
+    fn new(bytes: usize, files: Files<'f>) -> Walker<'f> {
+        Walker {
+            files,
+            work: Work::new(bytes),
+            choices: Choices::default(),
+            items: Items::default(),
+            depth: 0,
+            descriptor: FIRST_DESCRIPTOR,
+            processes: Vec::new(),
+            functions: Vec::new(),
+            active: Vec::new(),
+            frames: Vec::new(),
+            over: None,
+        }
+    }
+
     fn all(&mut self, text: &str, start: &Start) {
-        let source = Rc::new(Source { text: text.into(), place: None, file: None });
-        let scope = Scope {
-            source,
-            origin: Origin::Text,
-            wrappers: Rc::default(),
-            remote: Rc::default(),
-            redirects: Rc::default(),
-            pipe_from: None,
-            background: false,
-            texts: 0,
-            aliases: Rc::default(),
-        };
+        let scope = Scope::of(text);
         let mut state = State::new(start);
         self.known_functions(&mut state, &scope, start);
         let parsed = self.parsed(&scope, text);
@@ -160,7 +169,8 @@ impl Walker<'_> {
     /// Functions that were there before the text.
     fn known_functions(&mut self, state: &mut State, scope: &Scope, start: &Start) {
         for (name, body) in &start.functions {
-            let source = Rc::new(Source { text: body.as_str().into(), place: Some(Span::default()), file: None });
+            let source =
+                Rc::new(Source { text: body.as_str().into(), place: Some(Span::default()), file: None });
             let number = self.functions.len();
             let function = Rc::new(Function { body: Body::Text(body.as_str().into()), source, number });
             let scope = scope.clone();

@@ -117,7 +117,13 @@ impl Walker<'_> {
         Some(OwnScript { name: name.to_owned(), absolute, holds })
     }
 
-    pub(super) fn run_own_script(&mut self, state: &mut State, scope: &Scope, call: &Call, script: OwnScript) {
+    pub(super) fn run_own_script(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        call: &Call,
+        script: OwnScript,
+    ) {
         let OwnScript { name, absolute, holds } = script;
         self.each_way(state, holds, |walker, state, one| {
             if let Ok(text) = one {

@@ -76,13 +76,7 @@ impl Walker<'_> {
     }
 
     /// Walks code in a new shell and takes over what it writes.
-    pub(super) fn as_shell(
-        &mut self,
-        state: &mut State,
-        mut child: State,
-        scope: &Scope,
-        code: Code<'_>,
-    ) {
+    pub(super) fn as_shell(&mut self, state: &mut State, mut child: State, scope: &Scope, code: Code<'_>) {
         self.walked_text(&mut child, scope, code, |walker, child, scope, script| {
             walker.shell(child, scope, script);
         });

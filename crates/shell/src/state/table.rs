@@ -35,6 +35,10 @@ impl<T: Clone> Table<T> {
         self.parts.get(part_of(name))?.get(name)
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.iter().all(|part| part.is_empty())
+    }
+
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.get(name).is_some()
     }

@@ -10,7 +10,7 @@ use super::Walker;
 use super::emit::line;
 use crate::builtins::Declared;
 use crate::found::{Item, Origin, Run, Set, Stdin};
-use crate::limits::TEXT_DEPTH_MAX;
+use crate::limits::{MADE_FILES_MAX, TEXT_DEPTH_MAX};
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{Descriptor, Key, State, Value, Variable};
@@ -336,6 +336,7 @@ impl Walker<'_> {
         self.work.spend(2 + (bytes + redirects.len() + scope.wrappers.len()) as u64);
         let line = line(&call.argv);
         self.work.spend_bytes(line.len());
+        let made = self.made(state, scope, call);
         self.items.command(Run {
             argv: call.argv.clone(),
             env: call.env.clone(),
@@ -349,8 +350,29 @@ impl Walker<'_> {
             remote: (*scope.remote).clone(),
             pipe_from: scope.pipe_from,
             stdin,
+            made,
             background: scope.background,
         });
+    }
+
+    /// Files among the arguments that the text wrote.
+    fn made(&mut self, state: &State, scope: &Scope, call: &Call) -> Vec<(Rc<str>, Arg)> {
+        if state.files.is_empty() || !scope.remote.is_empty() {
+            return Vec::new();
+        }
+        let paths = call.arguments().iter().filter_map(|arg| state.absolute(arg.as_str()?));
+        let mut made = Vec::new();
+        for path in paths.take(MADE_FILES_MAX) {
+            for text in state.files.get(&path).into_iter().flatten() {
+                let text = match text {
+                    Some(text) => text.to_arg(),
+                    None => Arg::unknown(Why::File, &*path, false),
+                };
+                self.work.spend_bytes(text.pieces().len());
+                made.push((Rc::clone(&path), text));
+            }
+        }
+        made
     }
 }
 

@@ -67,6 +67,7 @@ pub(crate) fn lines(found: &Found, base: &str) -> String {
             }
         }
         Item::Set(set) => format!("{}={}", set.name, set.value.written()),
+        Item::Script(script) => format!("script {}", script.path),
         Item::Hole(gap) => format!("?{}", gap.written),
     });
     lines.collect::<Vec<_>>().join(", ")
@@ -75,7 +76,7 @@ pub(crate) fn lines(found: &Found, base: &str) -> String {
 fn runs(found: &Found) -> impl Iterator<Item = &Run> {
     found.items.iter().filter_map(|item| match item {
         Item::Command(run) => Some(run),
-        Item::Set(_) | Item::Hole(_) => None,
+        Item::Set(_) | Item::Script(_) | Item::Hole(_) => None,
     })
 }
 
