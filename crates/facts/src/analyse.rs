@@ -14,7 +14,7 @@ use crate::snapshot;
 
 /// Adds what is found in every shell text of a call: the command, or arguments of an MCP tool that are commands.
 pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
-    let mut start = start(call, scene);
+    let mut start = start_in(Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty()), scene);
     if call.tool.kind == ToolKind::Shell {
         match snapshot::of(call, scene) {
             Ok(definitions) => {
@@ -43,10 +43,10 @@ pub(crate) fn text_in(text: &str, start: &Start, scene: &mut Scene<'_, '_, '_>, 
     found(&found_in_text, scene, facts);
 }
 
-/// How the agent's shell begins, as far as the agent's process tells.
-fn start(call: &Call, scene: &Scene<'_, '_, '_>) -> Start {
+/// How a shell begins that the agent starts, as far as the agent's process tells.
+pub(crate) fn start_in(cwd: Option<String>, scene: &Scene<'_, '_, '_>) -> Start {
     Start {
-        cwd: Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty()),
+        cwd,
         home: Some(scene.places.home().to_owned()).filter(|home| !home.is_empty()),
         env: scene.process.as_ref().map(|process| process.env.clone()).unwrap_or_default(),
         ..Start::default()

@@ -7,7 +7,7 @@ use castellan_shell::Run;
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{environment, handlers, path, redirect, rows, slots};
+use crate::{code, environment, handlers, path, redirect, rows, slots};
 
 /// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
 pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
@@ -30,8 +30,12 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
         command.path = program_effects(program, run, &mut sink);
         invocation_effects(run, &mut command, &mut sink);
     }
+    let programs = std::mem::take(&mut sink.programs);
     facts.commands.push(command);
     facts.effects.append(&mut effects);
+    for program in &programs {
+        code::add(program, run, at, scene, facts);
+    }
 }
 
 /// The command as rules see it, before its model is asked.
@@ -84,7 +88,10 @@ fn program_effects(program: &Arg, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) ->
     };
     let located = path::locate(&Arg::known(path.clone()), None, &sink.scene.places, sink.scene.world);
     let is_installed = matches!(located.place, Some(Scope::System | Scope::Home));
-    if is_shadowed(&path, located.place, sink.scene) {
+    let own = if model.is_none() { code::own_program(name, run, sink.scene) } else { None };
+    if let Some(program) = own {
+        sink.programs.push(program);
+    } else if is_shadowed(&path, located.place, sink.scene) {
         sink.opaque(Role::Program, Why::Shadowed, &path);
     }
     if model.is_none() || !is_installed {

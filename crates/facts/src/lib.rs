@@ -5,6 +5,7 @@
 //! each argument is for, `rows` by what the model says besides, `handlers` by code where a table cannot say it.
 
 mod analyse;
+mod code;
 mod command;
 mod environment;
 mod handlers;

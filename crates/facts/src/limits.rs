@@ -21,6 +21,13 @@ pub(crate) const MCP_VALUES_MAX: usize = 256;
 /// Bytes of all files with code that are read for one call. Each is read and walked; a project's scripts have some kilobytes.
 pub(crate) const SCRIPT_BYTES_MAX: usize = 512 * 1024;
 
+/// Programs in other languages that are read for one call, those that load each other included. Each may cost some
+/// milliseconds.
+pub(crate) const PROGRAMS_MAX: usize = 32;
+
+/// Programs that load or run each other in turn. Circles end here.
+pub(crate) const PROGRAM_DEPTH_MAX: usize = 6;
+
 /// Bytes of SQL in one text that are read. Statements that people and agents write by hand end within a few hundred.
 pub(crate) const SQL_BYTES_MAX: usize = 64 * 1024;
 

@@ -15,7 +15,8 @@ pub(crate) use special::is_stream;
 
 use crate::limits::{COMPONENTS_MAX, UNSURE_COMPONENTS_MAX};
 use crate::scope::{self, Kind, Part};
-use lexical::{Component, Unsure, collapse, tidy};
+pub(crate) use lexical::collapse;
+use lexical::{Component, Unsure, tidy};
 
 /// Where a path leads and what is there. Everything but `raw` is `None` when it is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]

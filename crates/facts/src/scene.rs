@@ -23,6 +23,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) read_scripts: BTreeSet<String>,
     /// Bytes of those that were read.
     pub(crate) script_bytes: usize,
+    /// Programs in other languages that were read.
+    pub(crate) programs: usize,
     /// The agent's process, as far as the world could look at it.
     pub(crate) process: Option<Process>,
 }
@@ -39,7 +41,18 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             &setting.own,
         );
         let names = Names::new(process.as_ref());
-        Scene { setting, world, places, names, overlay: Overlay::default(), scripts: BTreeMap::new(), read_scripts: BTreeSet::new(), script_bytes: 0, process }
+        Scene {
+            setting,
+            world,
+            places,
+            names,
+            overlay: Overlay::default(),
+            scripts: BTreeMap::new(),
+            read_scripts: BTreeSet::new(),
+            script_bytes: 0,
+            programs: 0,
+            process,
+        }
     }
 
     /// Whether a call that runs now may be changing what a path leads to or holds: the path or a directory above it.

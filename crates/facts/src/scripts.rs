@@ -31,10 +31,12 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
     let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
     let mut known = Known { path: path.to_owned(), sha256: None, text: Err(Why::Unreadable) };
     if let Some(real) = located.path {
-        known.text = look(&real, scene).map(|bytes| {
-            known.sha256 = Some(hex(&Sha256::digest(&bytes)));
-            bytes
-        }).and_then(code);
+        known.text = look(&real, scene)
+            .map(|bytes| {
+                known.sha256 = Some(hex(&Sha256::digest(&bytes)));
+                bytes
+            })
+            .and_then(code);
         known.path = real;
     }
     let text = known.text.clone();
@@ -55,7 +57,8 @@ fn look(real: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Vec<u8>, Why> {
         )) => return Err(Why::File),
         _ => return Err(Why::Unreadable),
     }
-    let Some(Answer::Contents(Some(bytes))) = scene.world.ask(Query::Contents { path: real.to_owned() }) else {
+    let Some(Answer::Contents(Some(bytes))) = scene.world.ask(Query::Contents { path: real.to_owned() })
+    else {
         return Err(Why::Unreadable);
     };
     scene.script_bytes = scene.script_bytes.saturating_add(bytes.len());
@@ -76,7 +79,8 @@ fn hex(digest: &[u8]) -> String {
 pub(crate) fn checked(script: &Script, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let located = path::locate(&Arg::known(&*script.path), None, &scene.places, scene.world);
     let Some(real) = located.path else { return };
-    let changed = if script.is_made { scene.overlay.has_changed(&real) } else { scene.overlay.has_written(&real) };
+    let changed =
+        if script.is_made { scene.overlay.has_changed(&real) } else { scene.overlay.has_written(&real) };
     if changed || scene.overlay.follow(&real).is_some() {
         facts.effects.push(Effect {
             kind: EffectKind::Opaque,

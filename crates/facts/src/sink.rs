@@ -5,6 +5,7 @@ use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Recorder, Rol
 use castellan_programs::Arg;
 use castellan_shell::Stdin;
 
+use crate::code::{From, Program};
 use crate::path::{self, Located, Places};
 use crate::scene::Scene;
 
@@ -35,6 +36,8 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) piped: bool,
     /// What it writes is followed by the walk: a redirect.
     pub(crate) is_followed: bool,
+    /// Programs in other languages that the command runs; what they do comes after its own effects.
+    pub(crate) programs: Vec<Program>,
     /// The file that it stands in, and its SHA-256.
     script: Option<(String, Option<String>)>,
 }
@@ -61,6 +64,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             piped: false,
             is_shell: false,
             is_followed: false,
+            programs: Vec::new(),
             script: None,
         }
     }
@@ -75,7 +79,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// An effect that is on no path.
     pub(crate) fn add(&mut self, effect: Effect) {
-        if effect.kind == EffectKind::Interactive && !self.is_prompt() {
+        if effect.kind == EffectKind::Interactive && !self.is_prompt(effect.system.as_deref()) {
             return;
         }
         if self.dry && !happens_dry(effect.kind) {
@@ -86,21 +90,22 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// Whether a program that takes commands from standard input takes them from a person. From a pipe, a file or a text
     /// they are code; what a shell is given so was found with the command.
-    fn is_prompt(&mut self) -> bool {
-        let why = match &self.stdin {
+    fn is_prompt(&mut self, system: Option<&str>) -> bool {
+        let from = match &self.stdin {
             Stdin::Inherited if !self.piped => return true,
-            Stdin::Inherited => Why::Input,
-            Stdin::Text(_) => Why::Language,
-            Stdin::File(_) => Why::File,
+            Stdin::Inherited => From::Text(Arg::unknown(Why::Input, "", false)),
+            Stdin::Text(text) => From::Text(text.clone()),
+            Stdin::File(path) => From::File(path.clone()),
         };
         if !self.is_shell {
-            self.opaque(Role::Code, why, "");
+            self.programs.push(Program { language: system.unwrap_or_default().to_owned(), from });
         }
         false
     }
 
     fn push(&mut self, effect: Effect) {
-        let (script_path, script_sha256) = self.script.clone().map_or((None, None), |(path, hash)| (Some(path), hash));
+        let (script_path, script_sha256) =
+            self.script.clone().map_or((None, None), |(path, hash)| (Some(path), hash));
         let (command, file) = (self.command, self.file);
         self.effects.push(Effect { command, file, script_path, script_sha256, ..effect });
     }

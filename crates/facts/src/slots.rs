@@ -3,6 +3,7 @@
 use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
 use castellan_programs::{Arg, Does, Invocation, Piece, Slot, SlotRole, code};
 
+use crate::code::{From, Program};
 use crate::handlers;
 use crate::sink::Sink;
 use crate::sql;
@@ -42,7 +43,13 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Into => into(arg, read, sink),
         SlotRole::Permission => sink.path(EffectKind::Permission, arg),
         SlotRole::Link => link(arg, read, sink),
-        SlotRole::Execute => sink.path(EffectKind::Execute, arg),
+        SlotRole::Execute => {
+            sink.path(EffectKind::Execute, arg);
+            if !slot.detail.is_empty() {
+                sink.programs
+                    .push(Program { language: slot.detail.to_owned(), from: From::File(arg.clone()) });
+            }
+        }
         SlotRole::Code | SlotRole::JoinedCode => in_code(slot.detail, arg, sink),
         SlotRole::Where if slot.detail == "host" => host(EffectKind::Connect, arg, sink),
         SlotRole::Host => host(EffectKind::Connect, arg, sink),
@@ -83,7 +90,7 @@ pub(crate) fn is_standard_stream(arg: &Arg) -> bool {
 /// What code does itself; the shell text that it runs was found with the command.
 pub(crate) fn in_code(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(does) = code(language, arg) else {
-        sink.opaque(Role::Code, Why::Language, language);
+        sink.programs.push(Program { language: language.to_owned(), from: From::Text(arg.clone()) });
         return;
     };
     let mut is_unknown = false;

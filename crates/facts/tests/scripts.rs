@@ -63,9 +63,7 @@ impl World for Machine {
                 Some(Bytes(bytes)) => Some(bytes.to_vec()),
                 Some(Kind(_) | Link(_)) | None => None,
             }),
-            Query::Executable { name, .. } => {
-                Answer::Executable(Some(format!("/usr/bin/{name}")))
-            }
+            Query::Executable { name, .. } => Answer::Executable(Some(format!("/usr/bin/{name}"))),
             Query::Repository { .. } => Answer::Repository(None),
             Query::Newest { .. } => Answer::Newest(None),
             Query::Process { .. } => Answer::Process(Some(Process {
@@ -123,7 +121,11 @@ fn shown(text: &str, setting: &Setting) -> String {
 #[test]
 fn a_file_does_what_it_holds() {
     let check = |text: &str, expected: &str| {
-        assert_eq!(shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() }), expected, "{text}");
+        assert_eq!(
+            shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() }),
+            expected,
+            "{text}"
+        );
     };
     const BUILD: &str = "delete /w/a in /w/build.sh; delete /w/out in /w/build.sh; \
                          download https://a.example/x in /w/build.sh";
@@ -141,7 +143,11 @@ fn a_file_does_what_it_holds() {
 #[test]
 fn what_cannot_be_read_is_code_that_is_not_known() {
     let check = |text: &str, expected: &str| {
-        assert_eq!(shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() }), expected, "{text}");
+        assert_eq!(
+            shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() }),
+            expected,
+            "{text}"
+        );
     };
     check("bash fifo.sh", "opaque code file");
     check("bash null.sh", "opaque code file");
@@ -157,7 +163,11 @@ fn what_cannot_be_read_is_code_that_is_not_known() {
 #[test]
 fn what_the_call_itself_puts_there_is_what_runs() {
     let check = |text: &str, expected: &str| {
-        assert_eq!(shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() }), expected, "{text}");
+        assert_eq!(
+            shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() }),
+            expected,
+            "{text}"
+        );
     };
     check("cat > new.sh <<'EOF'\nrm -rf /w/a\nEOF\nbash new.sh", "delete /w/a in /w/new.sh");
     check("echo 'rm -rf /w/a' > new.sh; chmod +x new.sh; ./new.sh", "delete /w/a in /w/new.sh");
@@ -165,7 +175,10 @@ fn what_the_call_itself_puts_there_is_what_runs() {
     // Ways that the walk does not follow: what was read is not what runs.
     let url = "https://b.example/x";
     check(&format!("curl -o calm.sh {url}; bash calm.sh"), &format!("download {url}; opaque code shadowed"));
-    check(&format!("curl -o new.sh {url}; bash new.sh"), &format!("download {url}; opaque code file; opaque code shadowed"));
+    check(
+        &format!("curl -o new.sh {url}; bash new.sh"),
+        &format!("download {url}; opaque code file; opaque code shadowed"),
+    );
     check("cp other calm.sh; . ./calm.sh", "opaque code shadowed");
     check("ln -sf /tmp/x calm.sh; bash calm.sh", "opaque code shadowed");
     check("sed -i s/hello/x/ calm.sh; bash < calm.sh", "opaque code shadowed");
@@ -179,11 +192,16 @@ fn what_the_call_itself_puts_there_is_what_runs() {
 #[test]
 fn what_earlier_calls_wrote_is_read_and_what_is_changing_is_not() {
     let of = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<BTreeSet<String>>();
-    let written = Setting { workspace: "/w".to_owned(), written: of(&["/w/build.sh", "/w/tool.py"]), ..Setting::default() };
+    let written = Setting {
+        workspace: "/w".to_owned(),
+        written: of(&["/w/build.sh", "/w/tool.py"]),
+        ..Setting::default()
+    };
     assert_eq!(shown("bash build.sh /w/a", &written).matches("in /w/build.sh").count(), 3);
     assert_eq!(shown("./build.sh /w/a", &written).matches("in /w/build.sh").count(), 3);
     assert!(!shown("./build.sh /w/a", &written).contains("opaque"));
     assert!(shown("./tool.py", &written).contains("opaque program shadowed"));
-    let changing = Setting { workspace: "/w".to_owned(), changing: of(&["/w/build.sh"]), ..Setting::default() };
+    let changing =
+        Setting { workspace: "/w".to_owned(), changing: of(&["/w/build.sh"]), ..Setting::default() };
     assert!(shown("bash build.sh /w/a", &changing).contains("opaque code changing"));
 }

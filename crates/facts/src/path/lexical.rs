@@ -13,7 +13,7 @@ pub(super) fn tidy(path: &str) -> String {
 }
 
 /// A path as if there were no symlinks; absolute. `None` when it is relative and `cwd` is not known.
-pub(super) fn collapse(cwd: Option<&str>, path: &str) -> Option<String> {
+pub(crate) fn collapse(cwd: Option<&str>, path: &str) -> Option<String> {
     let base = if path.starts_with('/') { "" } else { cwd.filter(|cwd| cwd.starts_with('/'))? };
     let mut names: Vec<&str> = Vec::new();
     for name in scope::components(base).chain(scope::components(path)) {

@@ -100,6 +100,7 @@ fn facts(command: &str) -> Facts {
         cwd: Some("/w".to_owned()),
         remote: Vec::new(),
         stdin,
+        made: Vec::new(),
         background: false,
     };
     let found = Found { items: vec![Item::Command(run)] };

@@ -360,7 +360,7 @@ impl Walker<'_> {
         if state.files.is_empty() || !scope.remote.is_empty() {
             return Vec::new();
         }
-        let paths = call.arguments().iter().filter_map(|arg| state.absolute(arg.as_str()?));
+        let paths = call.argv.iter().filter_map(|arg| state.absolute(arg.as_str()?));
         let mut made = Vec::new();
         for path in paths.take(MADE_FILES_MAX) {
             for text in state.files.get(&path).into_iter().flatten() {

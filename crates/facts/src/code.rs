@@ -1,0 +1,363 @@
+//! Programs in other languages, as [`castellan_languages`] reads them: what they do becomes effects, and the commands that they
+//! start are found as any other. It must not know languages.
+
+use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
+use castellan_languages::{Act, Language, Operand, Reading, What, read};
+use castellan_programs::{Arg, SlotRole, find};
+use castellan_shell::{Files, Item, Origin, Run, Start, interpreter, program_with};
+
+use crate::limits::{PROGRAM_DEPTH_MAX, PROGRAMS_MAX};
+use crate::scene::Scene;
+use crate::sink::Sink;
+use crate::{analyse, environment, path, scripts, slots, sql};
+
+/// A program that a command is given.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    /// Its language, as models call it.
+    pub(crate) language: String,
+    /// Where it stands.
+    pub(crate) from: From,
+}
+
+/// Where a program stands.
+#[derive(Debug, Clone)]
+pub(crate) enum From {
+    /// In an argument, or in what the command reads.
+    Text(Arg),
+    /// In a file.
+    File(Arg),
+}
+
+/// Which of the languages that are read a model's word means.
+pub(crate) fn language_of(word: &str) -> Option<Language> {
+    match word {
+        "node" | "deno" | "bun" => Some(Language::JavaScript),
+        word => Language::ALL.iter().copied().find(|language| language.as_str() == word),
+    }
+}
+
+/// The program that a path names, if it is one in a language that is read: its first line says so.
+pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) -> Option<Program> {
+    let path =
+        path::collapse(run.cwd.as_deref(), name).filter(|_| name.contains('/') && run.remote.is_empty())?;
+    let made = run.made.iter().find(|(one, _)| **one == *path).map(|(_, text)| text.prefix().to_owned());
+    let text = made.or_else(|| scripts::text(&path, scene).ok().map(|text| text.to_string()))?;
+    let interpreter = interpreter(&text)?.into_iter().next()?;
+    let language = language_of_files(interpreter.rsplit('/').next()?)?;
+    Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)) })
+}
+
+/// The language of the files that an interpreter runs, as its model calls it.
+fn language_of_files(interpreter: &str) -> Option<&'static str> {
+    let places = find(interpreter)?.forms.iter().flat_map(|form| form.operands);
+    let slots = places.map(|place| place.slot).filter(|slot| slot.role == SlotRole::Execute);
+    slots.map(|slot| slot.detail).find(|detail| !detail.is_empty())
+}
+
+/// The program being read, and where.
+struct Place<'p> {
+    /// The command that runs it.
+    run: &'p Run,
+    /// Its position among the call's.
+    command: usize,
+    /// The directory that it is in, as far as it is known.
+    cwd: Option<String>,
+    /// The file that it stands in, as written and absolute.
+    file: Option<String>,
+    depth: usize,
+}
+
+/// Adds what a program does. `command`: the position of the command that runs it.
+pub(crate) fn add(
+    program: &Program,
+    run: &Run,
+    command: usize,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
+    let place = Place { run, command, cwd: run.cwd.clone(), file: None, depth: 0 };
+    add_at(program, place, scene, facts);
+}
+
+fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let Some(language) = language_of(&program.language) else {
+        return opaque(&place, (Why::Language, &program.language), scene, facts);
+    };
+    scene.programs += 1;
+    if scene.programs > PROGRAMS_MAX || place.depth > PROGRAM_DEPTH_MAX {
+        return opaque(&place, (Why::Nesting, &program.language), scene, facts);
+    }
+    let texts = match &program.from {
+        From::Text(text) => vec![known(text)],
+        From::File(file) => {
+            let texts = held(file, &place, scene);
+            place.file = file.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
+            texts
+        }
+    };
+    for text in texts {
+        match text {
+            Ok(text) => {
+                let reading = read(language, &text, &start(&place, scene));
+                acts(reading, language, &mut place, scene, facts);
+            }
+            Err(why) => opaque(&place, (why, &written(&program.from)), scene, facts),
+        }
+    }
+}
+
+fn known(text: &Arg) -> Result<String, Why> {
+    text.as_str().map(str::to_owned).ok_or_else(|| text.why().unwrap_or_default())
+}
+
+fn written(from: &From) -> String {
+    match from {
+        From::Text(arg) | From::File(arg) => arg.written().into_owned(),
+    }
+}
+
+/// The texts that a file may hold when the command reads it.
+fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Result<String, Why>> {
+    let path = known(file).ok().filter(|_| place.run.remote.is_empty());
+    let Some(path) = path.and_then(|path| path::collapse(place.cwd.as_deref(), &path)) else {
+        return vec![Err(file.why().unwrap_or(Why::File))];
+    };
+    let made: Vec<_> =
+        place.run.made.iter().filter(|(one, _)| **one == *path).map(|(_, text)| known(text)).collect();
+    let real = path::locate(&Arg::known(path.as_str()), None, &scene.places, scene.world).path;
+    let is_followed = !made.is_empty();
+    let changed = real.as_deref().is_some_and(|real| {
+        let changed =
+            if is_followed { scene.overlay.has_changed(real) } else { scene.overlay.has_written(real) };
+        changed || scene.overlay.follow(real).is_some()
+    });
+    if changed {
+        return vec![Err(Why::Shadowed)];
+    }
+    let texts = if is_followed {
+        made
+    } else {
+        let missing = |why| if why == Why::Unresolved { Why::File } else { why };
+        vec![scripts::text(&path, scene).map(|text| text.to_string()).map_err(missing)]
+    };
+    if let Some(real) = real.filter(|_| texts.iter().all(Result::is_ok)) {
+        scene.read_scripts.insert(real);
+    }
+    texts
+}
+
+fn start(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> castellan_languages::Start {
+    let mut env: Vec<(String, Arg)> = scene
+        .process
+        .iter()
+        .flat_map(|process| &process.env)
+        .map(|(name, value)| (name.clone(), Arg::known(value.as_str())))
+        .collect();
+    env.extend(place.run.env.iter().cloned());
+    let home = scene.places.home();
+    castellan_languages::Start {
+        file: place.file.clone(),
+        args: Vec::new(),
+        cwd: place.cwd.clone(),
+        home: (!home.is_empty()).then(|| home.to_owned()),
+        env,
+    }
+}
+
+fn acts(
+    reading: Reading,
+    language: Language,
+    place: &mut Place<'_>,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
+    for module in &reading.modules {
+        own_module(module, language, place, scene, facts);
+    }
+    for Act { what, .. } in reading.acts {
+        match what {
+            What::Directory(directory) => {
+                place.cwd = directory.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
+            }
+            What::Command { argv, cwd, env, stdin } => {
+                let start = started(place, cwd.as_ref(), &env, scene);
+                let found = program_with(
+                    argv,
+                    stdin.as_ref(),
+                    &start,
+                    Files::new(&mut |path| scripts::text(path, scene)),
+                );
+                commands(found, place, scene, facts);
+            }
+            What::Shell { text, cwd, env, stdin: _ } => match text.as_str() {
+                Some(text) => {
+                    let start = started(place, cwd.as_ref(), &env, scene);
+                    let mut read = |path: &str| scripts::text(path, scene);
+                    let found = castellan_shell::commands_with(text, &start, Files::new(&mut read));
+                    commands(found, place, scene, facts);
+                }
+                None => opaque(place, (text.why().unwrap_or_default(), &text.written()), scene, facts),
+            },
+            What::Script { language, path } => {
+                inner(
+                    &Program { language: language.as_str().to_owned(), from: From::File(path) },
+                    place,
+                    scene,
+                    facts,
+                );
+            }
+            What::Module { name, files } => match beside(&files, place, scene) {
+                Some(file) => {
+                    let from = From::File(Arg::known(file));
+                    inner(&Program { language: language.as_str().to_owned(), from }, place, scene, facts);
+                }
+                None => opaque(place, (Why::Unresolved, &name), scene, facts),
+            },
+            What::Effect { .. } | What::Sql { .. } | What::Variable { .. } | What::Hole { .. } => {
+                with_sink(place, scene, facts, |sink| effect(what, sink));
+            }
+        }
+    }
+}
+
+fn inner(program: &Program, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let Place { run, command, cwd, depth, .. } = place;
+    let inside = Place { run, command: *command, cwd: cwd.clone(), file: None, depth: depth + 1 };
+    add_at(program, inside, scene, facts);
+}
+
+/// A module that stands beside the program is loaded in the place of the one that its name says.
+fn own_module(
+    module: &str,
+    language: Language,
+    place: &Place<'_>,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
+    let files = match language {
+        Language::Python => {
+            let path = module.replace('.', "/");
+            vec![format!("{path}.py"), format!("{path}/__init__.py")]
+        }
+        // A bare name never means a file beside the program.
+        Language::JavaScript => return,
+    };
+    if let Some(file) = beside(&files, place, scene) {
+        let from = From::File(Arg::known(file));
+        inner(&Program { language: language.as_str().to_owned(), from }, place, scene, facts);
+    }
+}
+
+/// The first of these files that is there, from the program's directory.
+fn beside(files: &[String], place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
+    let directory = match &place.file {
+        Some(file) => file.rsplit_once('/').map(|(directory, _)| directory.to_owned())?,
+        None => place.cwd.clone()?,
+    };
+    files.iter().filter_map(|file| path::collapse(Some(&directory), file)).find(|path| {
+        let kind = scene.world.ask(Query::FileKind { path: path.clone() });
+        let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing | FileKind::Directory)));
+        is_there || scene.overlay.has_written(path)
+    })
+}
+
+/// The shell or program that a program starts.
+fn started(place: &Place<'_>, cwd: Option<&Arg>, env: &[(String, Arg)], scene: &Scene<'_, '_, '_>) -> Start {
+    let mut start = analyse::start_in(place.cwd.clone(), scene);
+    if let Some(cwd) = cwd {
+        start.cwd = cwd.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
+    }
+    let given = place
+        .run
+        .env
+        .iter()
+        .chain(env)
+        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+    start.env.extend(given);
+    start
+}
+
+/// Adds commands that a program starts: they stand where it does.
+fn commands(
+    mut found: castellan_shell::Found,
+    place: &Place<'_>,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
+    let file = place.file.as_deref().map(std::rc::Rc::<str>::from);
+    for item in &mut found.items {
+        let script = match item {
+            Item::Command(run) => {
+                run.span = place.run.span;
+                run.remote.splice(0..0, place.run.remote.iter().cloned());
+                if run.origin == Origin::Text {
+                    run.origin = Origin::Code;
+                }
+                run.background |= place.run.background;
+                &mut run.script
+            }
+            Item::Set(set) => &mut set.script,
+            Item::Hole(gap) => &mut gap.script,
+            Item::Script(_) => continue,
+        };
+        if script.is_none() {
+            script.clone_from(&file);
+        }
+    }
+    analyse::found(&found, scene, facts);
+}
+
+fn effect(what: What, sink: &mut Sink<'_, '_, '_, '_>) {
+    match what {
+        What::Effect { kind, on, recursive } => {
+            let before = sink.recursive.replace(recursive);
+            on_operand(kind, &on, sink);
+            sink.recursive = before;
+        }
+        What::Sql { system, text } => sql::effects(system, &text, sink),
+        What::Variable { name, value } => match name.as_str() {
+            Some(name) => environment::effect(name, &value, sink),
+            None => sink.opaque(Role::Target, name.why().unwrap_or_default(), &name.written()),
+        },
+        What::Hole { role, why, written } => sink.opaque(role, why, &written),
+        What::Directory(_)
+        | What::Command { .. }
+        | What::Shell { .. }
+        | What::Script { .. }
+        | What::Module { .. } => {}
+    }
+}
+
+fn on_operand(kind: EffectKind, on: &Operand, sink: &mut Sink<'_, '_, '_, '_>) {
+    match on {
+        Operand::Nothing => sink.add(Effect { kind, ..Effect::default() }),
+        Operand::Path(path) => sink.path(kind, path),
+        Operand::Link { path, to } => {
+            let target = sink.locate(to);
+            let target = Some(target.path.unwrap_or(target.raw));
+            sink.path_effect(Effect { kind, target, ..Effect::default() }, path);
+        }
+        Operand::Host { host, .. } => slots::host(kind, host, sink),
+        Operand::Url(url) => slots::url(kind, url, sink),
+        Operand::Process(process) => sink.on(kind, "", "", Some(process)),
+        Operand::System { system, verb } => sink.on(kind, system, verb, None),
+    }
+}
+
+fn with_sink(
+    place: &Place<'_>,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+    add: impl FnOnce(&mut Sink<'_, '_, '_, '_>),
+) {
+    let mut sink = Sink::new(scene, &mut facts.effects, Some(place.command), place.cwd.clone());
+    sink.remote = !place.run.remote.is_empty();
+    sink.comes_from(place.file.as_deref().or(place.run.script.as_deref()));
+    add(&mut sink);
+}
+
+/// Code that is not known.
+fn opaque(place: &Place<'_>, (why, written): (Why, &str), scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    with_sink(place, scene, facts, |sink| sink.opaque(Role::Code, why, written));
+}
