@@ -6,7 +6,7 @@ use castellan_languages::{Act, Language, Operand, Reading, What, read};
 use castellan_programs::{Arg, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, interpreter, program_with};
 
-use crate::limits::{PROGRAM_DEPTH_MAX, PROGRAMS_MAX};
+use crate::limits::PROGRAM_DEPTH_MAX;
 use crate::scene::Scene;
 use crate::sink::Sink;
 use crate::{analyse, environment, path, scripts, slots, sql};
@@ -18,6 +18,8 @@ pub(crate) struct Program {
     pub(crate) language: String,
     /// Where it stands.
     pub(crate) from: From,
+    /// The directory that it runs in, where it is not the command's own.
+    pub(crate) cwd: Option<String>,
 }
 
 /// Where a program stands.
@@ -45,7 +47,7 @@ pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) 
     let text = made.or_else(|| scripts::text(&path, scene).ok().map(|text| text.to_string()))?;
     let interpreter = interpreter(&text)?.into_iter().next()?;
     let language = language_of_files(interpreter.rsplit('/').next()?)?;
-    Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)) })
+    Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: None })
 }
 
 /// The language of the files that an interpreter runs, as its model calls it.
@@ -56,15 +58,15 @@ fn language_of_files(interpreter: &str) -> Option<&'static str> {
 }
 
 /// The program being read, and where.
-struct Place<'p> {
+pub(crate) struct Place<'p> {
     /// The command that runs it.
-    run: &'p Run,
+    pub(crate) run: &'p Run,
     /// Its position among the call's.
     command: usize,
     /// The directory that it is in, as far as it is known.
-    cwd: Option<String>,
-    /// The file that it stands in, as written and absolute.
-    file: Option<String>,
+    pub(crate) cwd: Option<String>,
+    /// The file that it stands in, absolute.
+    pub(crate) file: Option<String>,
     depth: usize,
 }
 
@@ -76,16 +78,21 @@ pub(crate) fn add(
     scene: &mut Scene<'_, '_, '_>,
     facts: &mut Facts,
 ) {
-    let place = Place { run, command, cwd: run.cwd.clone(), file: None, depth: 0 };
-    add_at(program, place, scene, facts);
+    add_at(program, Place::of(run, command, program.cwd.clone()), scene, facts);
+}
+
+impl<'p> Place<'p> {
+    /// The command itself. `command`: its position among the call's.
+    pub(crate) fn of(run: &'p Run, command: usize, cwd: Option<String>) -> Place<'p> {
+        Place { run, command, cwd: cwd.or_else(|| run.cwd.clone()), file: None, depth: 0 }
+    }
 }
 
 fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let Some(language) = language_of(&program.language) else {
         return opaque(&place, (Why::Language, &program.language), scene, facts);
     };
-    scene.programs += 1;
-    if scene.programs > PROGRAMS_MAX || place.depth > PROGRAM_DEPTH_MAX {
+    if !scene.counts_program() || place.depth > PROGRAM_DEPTH_MAX {
         return opaque(&place, (Why::Nesting, &program.language), scene, facts);
     }
     let texts = match &program.from {
@@ -201,7 +208,7 @@ fn acts(
             },
             What::Script { language, path } => {
                 inner(
-                    &Program { language: language.as_str().to_owned(), from: From::File(path) },
+                    &Program { language: language.as_str().to_owned(), from: From::File(path), cwd: None },
                     place,
                     scene,
                     facts,
@@ -210,7 +217,12 @@ fn acts(
             What::Module { name, files } => match beside(&files, place, scene) {
                 Some(file) => {
                     let from = From::File(Arg::known(file));
-                    inner(&Program { language: language.as_str().to_owned(), from }, place, scene, facts);
+                    inner(
+                        &Program { language: language.as_str().to_owned(), from, cwd: None },
+                        place,
+                        scene,
+                        facts,
+                    );
                 }
                 None => opaque(place, (Why::Unresolved, &name), scene, facts),
             },
@@ -245,7 +257,7 @@ fn own_module(
     };
     if let Some(file) = beside(&files, place, scene) {
         let from = From::File(Arg::known(file));
-        inner(&Program { language: language.as_str().to_owned(), from }, place, scene, facts);
+        inner(&Program { language: language.as_str().to_owned(), from, cwd: None }, place, scene, facts);
     }
 }
 
@@ -263,7 +275,12 @@ fn beside(files: &[String], place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) ->
 }
 
 /// The shell or program that a program starts.
-fn started(place: &Place<'_>, cwd: Option<&Arg>, env: &[(String, Arg)], scene: &Scene<'_, '_, '_>) -> Start {
+pub(crate) fn started(
+    place: &Place<'_>,
+    cwd: Option<&Arg>,
+    env: &[(String, Arg)],
+    scene: &Scene<'_, '_, '_>,
+) -> Start {
     let mut start = analyse::start_in(place.cwd.clone(), scene);
     if let Some(cwd) = cwd {
         start.cwd = cwd.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
@@ -279,7 +296,7 @@ fn started(place: &Place<'_>, cwd: Option<&Arg>, env: &[(String, Arg)], scene: &
 }
 
 /// Adds commands that a program starts: they stand where it does.
-fn commands(
+pub(crate) fn commands(
     mut found: castellan_shell::Found,
     place: &Place<'_>,
     scene: &mut Scene<'_, '_, '_>,
@@ -358,6 +375,11 @@ fn with_sink(
 }
 
 /// Code that is not known.
-fn opaque(place: &Place<'_>, (why, written): (Why, &str), scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+pub(crate) fn opaque(
+    place: &Place<'_>,
+    (why, written): (Why, &str),
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
     with_sink(place, scene, facts, |sink| sink.opaque(Role::Code, why, written));
 }

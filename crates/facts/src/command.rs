@@ -4,10 +4,11 @@ use castellan_event::{Command, Effect, EffectKind, Facts, Role, Scope, Why};
 use castellan_programs::{Arg, Attribute, Invocation, Program, Style, find, invoke};
 use castellan_shell::Run;
 
+use crate::code::Place;
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, environment, handlers, path, redirect, rows, slots};
+use crate::{code, environment, handlers, path, recipes, redirect, rows, slots};
 
 /// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
 pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
@@ -30,11 +31,14 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
         command.path = program_effects(program, run, &mut sink);
         invocation_effects(run, &mut command, &mut sink);
     }
-    let programs = std::mem::take(&mut sink.programs);
+    let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));
     facts.commands.push(command);
     facts.effects.append(&mut effects);
     for program in &programs {
         code::add(program, run, at, scene, facts);
+    }
+    for (task, cwd) in &tasks {
+        recipes::add(task, Place::of(run, at, cwd.clone()), scene, facts);
     }
 }
 

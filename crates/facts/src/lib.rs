@@ -14,6 +14,7 @@ mod mcp;
 mod names;
 mod overlay;
 pub mod path;
+mod recipes;
 mod redirect;
 mod rows;
 mod scene;

@@ -28,6 +28,9 @@ pub(crate) const PROGRAMS_MAX: usize = 32;
 /// Programs that load or run each other in turn. Circles end here.
 pub(crate) const PROGRAM_DEPTH_MAX: usize = 6;
 
+/// Directories above a command's own in which a manifest is looked for. Projects nest a few deep.
+pub(crate) const PARENTS_MAX: usize = 8;
+
 /// Bytes of SQL in one text that are read. Statements that people and agents write by hand end within a few hundred.
 pub(crate) const SQL_BYTES_MAX: usize = 64 * 1024;
 

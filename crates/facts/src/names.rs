@@ -30,6 +30,11 @@ impl Names {
         self.path = value.as_str().map(str::to_owned);
     }
 
+    /// A directory comes before the others of `PATH`.
+    pub(crate) fn put_first(&mut self, directory: &str) {
+        self.path = self.path.as_ref().map(|path| format!("{directory}:{path}"));
+    }
+
     /// Looks a name up. `env`: what the command itself is given.
     pub(crate) fn resolve(&self, name: &str, env: &[(String, Arg)], world: &mut Recorder<'_>) -> Resolved {
         let own = env.iter().rev().find(|(name, _)| name == "PATH");

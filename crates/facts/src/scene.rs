@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use castellan_event::{Answer, Call, Process, Query, Recorder};
 
 use crate::Setting;
+use crate::limits::PROGRAMS_MAX;
 use crate::names::Names;
 use crate::overlay::Overlay;
 use crate::path::Places;
@@ -23,7 +24,7 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) read_scripts: BTreeSet<String>,
     /// Bytes of those that were read.
     pub(crate) script_bytes: usize,
-    /// Programs in other languages that were read.
+    /// Programs in other languages and tasks that were read.
     pub(crate) programs: usize,
     /// The agent's process, as far as the world could look at it.
     pub(crate) process: Option<Process>,
@@ -53,6 +54,12 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             programs: 0,
             process,
         }
+    }
+
+    /// Counts a program or a task that is read. False when there were enough.
+    pub(crate) fn counts_program(&mut self) -> bool {
+        self.programs += 1;
+        self.programs <= PROGRAMS_MAX
     }
 
     /// Whether a call that runs now may be changing what a path leads to or holds: the path or a directory above it.

@@ -44,6 +44,15 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
     text
 }
 
+/// The same for a file that nothing in the call has changed before.
+pub(crate) fn unchanged(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>, Why> {
+    let real = path::locate(&Arg::known(path), None, &scene.places, scene.world).path;
+    if real.is_some_and(|real| scene.overlay.has_written(&real) || scene.overlay.follow(&real).is_some()) {
+        return Err(Why::Shadowed);
+    }
+    text(path, scene).map_err(|why| if why == Why::Unresolved { Why::File } else { why })
+}
+
 /// The bytes of a file that nothing is changing.
 fn look(real: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Vec<u8>, Why> {
     if scene.is_changing(real) {

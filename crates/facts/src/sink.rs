@@ -7,6 +7,7 @@ use castellan_shell::Stdin;
 
 use crate::code::{From, Program};
 use crate::path::{self, Located, Places};
+use crate::recipes::{self, Task};
 use crate::scene::Scene;
 
 pub(crate) struct Sink<'f, 's, 'w, 'r> {
@@ -38,6 +39,8 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) is_followed: bool,
     /// Programs in other languages that the command runs; what they do comes after its own effects.
     pub(crate) programs: Vec<Program>,
+    /// Tasks that it runs, with the directories.
+    pub(crate) tasks: Vec<(Task, Option<String>)>,
     /// The file that it stands in, and its SHA-256.
     script: Option<(String, Option<String>)>,
 }
@@ -65,6 +68,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             is_shell: false,
             is_followed: false,
             programs: Vec::new(),
+            tasks: Vec::new(),
             script: None,
         }
     }
@@ -98,9 +102,14 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             Stdin::File(path) => From::File(path.clone()),
         };
         if !self.is_shell {
-            self.programs.push(Program { language: system.unwrap_or_default().to_owned(), from });
+            self.program(system.unwrap_or_default(), from);
         }
         false
+    }
+
+    /// The command runs a program in another language.
+    pub(crate) fn program(&mut self, language: &str, from: From) {
+        self.programs.push(Program { language: language.to_owned(), from, cwd: self.cwd.clone() });
     }
 
     fn push(&mut self, effect: Effect) {
@@ -149,6 +158,11 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             return;
         }
         let kind = effect.kind;
+        if kind == EffectKind::Execute && !self.remote {
+            let Effect { system, verb, target, .. } = &effect;
+            let task = recipes::of(system.as_deref(), verb.as_deref(), target.as_deref(), &located.raw);
+            self.tasks.extend(task.map(|task| (task, self.cwd.clone())));
+        }
         self.remember(kind, &effect, &located);
         if kind == EffectKind::Write && self.is_fifo(&located) {
             self.inject(&located);

@@ -1,9 +1,9 @@
 //! What an invocation does by what its operands and its options' values are for.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
+use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role};
 use castellan_programs::{Arg, Does, Invocation, Piece, Slot, SlotRole, code};
 
-use crate::code::{From, Program};
+use crate::code::From;
 use crate::handlers;
 use crate::sink::Sink;
 use crate::sql;
@@ -46,8 +46,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Execute => {
             sink.path(EffectKind::Execute, arg);
             if !slot.detail.is_empty() {
-                sink.programs
-                    .push(Program { language: slot.detail.to_owned(), from: From::File(arg.clone()) });
+                sink.program(slot.detail, From::File(arg.clone()));
             }
         }
         SlotRole::Code | SlotRole::JoinedCode => in_code(slot.detail, arg, sink),
@@ -90,7 +89,7 @@ pub(crate) fn is_standard_stream(arg: &Arg) -> bool {
 /// What code does itself; the shell text that it runs was found with the command.
 pub(crate) fn in_code(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(does) = code(language, arg) else {
-        sink.programs.push(Program { language: language.to_owned(), from: From::Text(arg.clone()) });
+        sink.program(language, From::Text(arg.clone()));
         return;
     };
     let mut is_unknown = false;

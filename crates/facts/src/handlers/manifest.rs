@@ -3,12 +3,10 @@
 use castellan_event::{Answer, Effect, EffectKind, FileKind, Query};
 use castellan_programs::{Arg, Invocation};
 
+use crate::limits::PARENTS_MAX;
 use crate::sink::Sink;
 
 mod names;
-
-/// Directories above the command's own in which a manifest is looked for. Projects nest a few deep.
-const PARENTS_MAX: usize = 8;
 
 /// Finds the names that a manifest declares.
 type Reader = fn(&str) -> Vec<String>;

@@ -1,0 +1,189 @@
+//! What task runners run: scripts of a `package.json`, recipes of a makefile or a justfile. Their text is shell text, found as
+//! any other. It must not know what commands do.
+
+mod expand;
+mod just;
+mod make;
+mod makefile;
+mod npm;
+
+use castellan_event::{Answer, Facts, FileKind, Query, Why};
+use castellan_programs::Arg;
+use castellan_shell::{Files, commands_with};
+
+use crate::code::Place;
+use crate::limits::PARENTS_MAX;
+use crate::scene::Scene;
+use crate::{code, path, scripts};
+
+/// A task that a command has run.
+#[derive(Debug, Clone)]
+pub(crate) struct Task {
+    runner: &'static Runner,
+    /// What is said of it: `run`, `test`.
+    verb: String,
+    /// The file, as written.
+    file: Arg,
+    /// Its name; `None` for the one that runs without a name.
+    name: Option<String>,
+}
+
+/// What one kind of file makes of a task.
+#[derive(Debug)]
+struct Runner {
+    system: &'static str,
+    /// The names under which its file is looked for, in turn, where a command does not name one.
+    files: &'static [&'static str],
+    /// Whether it is looked for in the directories above, too.
+    climbs: bool,
+    reads: fn(&str, &Wanted<'_>) -> Script,
+}
+
+const RUNNERS: &[Runner] = &[
+    Runner { system: "npm", files: &["package.json"], climbs: true, reads: npm::script },
+    Runner {
+        system: "make",
+        files: &["GNUmakefile", "makefile", "Makefile"],
+        climbs: false,
+        reads: make::script,
+    },
+    Runner {
+        system: "just",
+        files: &["justfile", ".justfile", "Justfile"],
+        climbs: true,
+        reads: just::script,
+    },
+];
+
+/// The task that is asked for.
+#[derive(Debug)]
+struct Wanted<'w> {
+    verb: &'w str,
+    name: Option<&'w str>,
+    /// The arguments of the command, its name first.
+    argv: &'w [Arg],
+}
+
+/// The shell texts of a task, each run by a shell of its own.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Script {
+    texts: Vec<String>,
+    /// What could not be read, and why.
+    holes: Vec<(Why, String)>,
+    /// Files whose text belongs to it, which are read first.
+    includes: Vec<String>,
+}
+
+/// The task behind an effect that runs one, if its file is of a kind that is read.
+pub(crate) fn of(system: Option<&str>, verb: Option<&str>, name: Option<&str>, file: &str) -> Option<Task> {
+    let runner = RUNNERS.iter().find(|runner| Some(runner.system) == system)?;
+    let verb = verb.unwrap_or_default().to_owned();
+    Some(Task { runner, verb, file: Arg::known(file), name: name.map(str::to_owned) })
+}
+
+/// Adds what a task runs. `cwd`: where the command looks for its file.
+pub(crate) fn add(task: &Task, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let Some((file, directory)) = find(task, &place, scene) else { return };
+    if !scene.counts_program() {
+        return code::opaque(&place, (Why::Nesting, &file), scene, facts);
+    }
+    let text = match scripts::unchanged(&file, scene) {
+        Ok(text) => text,
+        Err(why) => return code::opaque(&place, (why, &file), scene, facts),
+    };
+    let wanted = Wanted { verb: &task.verb, name: task.name.as_deref(), argv: &place.run.argv };
+    let script = with_includes(text.to_string(), task, &wanted, &directory, scene);
+    place.file = Some(file);
+    for (why, written) in &script.holes {
+        code::opaque(&place, (*why, written), scene, facts);
+    }
+    let names = scene.names.clone();
+    if task.runner.system == "npm" {
+        scene.names.put_first(&format!("{directory}/node_modules/.bin"));
+    }
+    for text in &script.texts {
+        let mut start = code::started(&place, None, &[], scene);
+        start.cwd = Some(directory.clone());
+        let mut read = |path: &str| scripts::text(path, scene);
+        let found = commands_with(text, &start, Files::new(&mut read));
+        code::commands(found, &place, scene, facts);
+    }
+    scene.names = names;
+}
+
+/// Reads a script, and again with the files that it includes.
+fn with_includes(
+    mut text: String,
+    task: &Task,
+    wanted: &Wanted<'_>,
+    directory: &str,
+    scene: &mut Scene<'_, '_, '_>,
+) -> Script {
+    let mut holes = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
+    loop {
+        let mut script = (task.runner.reads)(&text, wanted);
+        let new: Vec<String> = script.includes.iter().filter(|file| !seen.contains(file)).cloned().collect();
+        if new.is_empty() || seen.len() >= INCLUDES_MAX {
+            script.holes.append(&mut holes);
+            return script;
+        }
+        for file in new {
+            match path::collapse(Some(directory), &file).map(|path| scripts::unchanged(&path, scene)) {
+                Some(Ok(more)) => {
+                    text.push('\n');
+                    text.push_str(&more);
+                }
+                // An optional one that is not there.
+                Some(Err(Why::File)) => {}
+                Some(Err(why)) => holes.push((why, file.clone())),
+                None => holes.push((Why::File, file.clone())),
+            }
+            seen.push(file);
+        }
+    }
+}
+
+/// Files that one makefile includes.
+const INCLUDES_MAX: usize = 16;
+
+/// The file, and the directory in which its tasks run.
+fn find(task: &Task, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Option<(String, String)> {
+    let written = task.file.as_str()?;
+    let (names, directory): (Vec<&str>, String) = if task.runner.files.contains(&written) {
+        (task.runner.files.to_vec(), place.cwd.clone()?)
+    } else {
+        (vec![written], place.cwd.clone()?)
+    };
+    let mut here = directory;
+    for _ in 0..=PARENTS_MAX {
+        for name in &names {
+            let path = path::collapse(Some(&here), name)?;
+            let kind = scene.world.ask(Query::FileKind { path: path.clone() });
+            let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing)));
+            if is_there || scene.overlay.has_written(&path) {
+                return Some((path, here));
+            }
+        }
+        if !task.runner.climbs || here == "/" {
+            return None;
+        }
+        here = match here.rsplit_once('/') {
+            Some(("", _)) | None => "/".to_owned(),
+            Some((above, _)) => above.to_owned(),
+        };
+    }
+    None
+}
+
+/// A word as a shell reads it back.
+fn quoted(arg: &Arg) -> String {
+    match arg.as_str() {
+        Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
+        // A variable that no environment has: a value that is not known.
+        None => format!("\"${{{UNKNOWN}}}\""),
+    }
+}
+
+/// A variable of the shell text that stands for what is not known.
+const UNKNOWN: &str = "castellan_unknown_value";

@@ -1,0 +1,168 @@
+//! Recipes of a makefile for a target and what it needs, by the GNU make 4.3 manual. Each line runs in a shell of its own.
+//! Everything is taken to be out of date.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use castellan_event::Why;
+use castellan_programs::Arg;
+
+use super::makefile::{Makefile, Rule, Variable, assignment};
+use super::{Script, Wanted};
+
+/// Targets that are made for one. Makefiles of this size are generated.
+const TARGETS_MAX: usize = 200;
+
+/// What runs for a target.
+pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
+    let mut makefile = Makefile::read(text);
+    of_command(&mut makefile, wanted.argv);
+    let mut script = Script { includes: makefile.includes.clone(), ..Script::default() };
+    let default = || makefile.rules.iter().flat_map(|rule| &rule.targets).find(|name| is_goal(name)).cloned();
+    let Some(goal) = wanted.name.map(str::to_owned).or_else(default) else { return script };
+    let mut todo = vec![goal];
+    let mut made = BTreeSet::new();
+    let mut texts = Vec::new();
+    while let Some(target) = todo.pop() {
+        if !made.insert(target.clone()) {
+            continue;
+        }
+        if made.len() > TARGETS_MAX {
+            script.holes.push((Why::Budget, target));
+            break;
+        }
+        let rules: Vec<Rule> = makefile
+            .rules
+            .iter()
+            .filter(|rule| rule.targets.iter().any(|one| fits(one, &target)))
+            .cloned()
+            .collect();
+        for rule in rules {
+            todo.extend(rule.prerequisites.iter().map(|one| one.replace('%', stem(&rule, &target))));
+            let own = automatic(&rule, &target);
+            let lines = rule.recipe.iter().map(|line| makefile.expanded(line, &own));
+            texts.extend(lines.filter(|line| !line.trim().is_empty()).collect::<Vec<_>>());
+        }
+    }
+    let shell = makefile.variables.get("SHELL").cloned().unwrap_or_default();
+    if !shell.value.is_empty() && (shell.is_unsure || !is_shell(&shell.value)) {
+        script.holes.push((Why::Language, format!("SHELL = {}", shell.value)));
+    }
+    // What make runs while it reads comes first.
+    script.texts = makefile.code.iter().map(|code| code.replace("$$", "$")).chain(texts).collect();
+    script.holes.append(&mut makefile.holes);
+    script
+}
+
+/// `make NAME=value`: the command's values count before the makefile's.
+fn of_command(makefile: &mut Makefile, argv: &[Arg]) {
+    for arg in argv.iter().skip(1) {
+        let Some((name, _, value)) = assignment(arg.prefix()) else { continue };
+        let variable = Variable { value: value.to_owned(), is_unsure: arg.as_str().is_none() };
+        makefile.variables.insert(name.to_owned(), variable);
+    }
+}
+
+fn is_goal(target: &str) -> bool {
+    !target.starts_with('.') && !target.contains('%')
+}
+
+fn is_shell(program: &str) -> bool {
+    let name = program.split_whitespace().next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+    matches!(name, "sh" | "bash" | "dash" | "zsh" | "ash" | "ksh")
+}
+
+/// Whether a rule's target, which may be a pattern, is this one.
+fn fits(pattern: &str, target: &str) -> bool {
+    match pattern.split_once('%') {
+        None => pattern.trim_start_matches("./") == target.trim_start_matches("./"),
+        Some((before, after)) => {
+            target.len() > before.len() + after.len() && target.starts_with(before) && target.ends_with(after)
+        }
+    }
+}
+
+/// What `%` stands for.
+fn stem<'t>(rule: &Rule, target: &'t str) -> &'t str {
+    let pattern = rule.targets.iter().find(|one| one.contains('%') && fits(one, target));
+    let found = pattern
+        .and_then(|one| one.split_once('%'))
+        .and_then(|(before, after)| target.strip_prefix(before)?.strip_suffix(after));
+    found.unwrap_or_default()
+}
+
+fn automatic(rule: &Rule, target: &str) -> BTreeMap<String, String> {
+    let stem = stem(rule, target);
+    let all: Vec<String> = rule.prerequisites.iter().map(|one| one.replace('%', stem)).collect();
+    let directory = target.rsplit_once('/').map_or(".", |(directory, _)| directory);
+    [
+        ("@", target.to_owned()),
+        ("<", all.first().cloned().unwrap_or_default()),
+        ("^", all.join(" ")),
+        ("+", all.join(" ")),
+        ("?", all.join(" ")),
+        ("*", stem.to_owned()),
+        ("@D", directory.to_owned()),
+        ("@F", target.rsplit('/').next().unwrap_or_default().to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, target: Option<&str>, expected: &[&str]) {
+        let wanted = Wanted { verb: "run", name: target, argv: &[] };
+        let script = script(text, &wanted);
+        let holes = script.holes.iter().map(|(why, text)| format!("hole {why} {text}"));
+        let found: Vec<String> = script.texts.iter().cloned().chain(holes).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn recipes_of_a_target_and_of_what_it_needs() {
+        check(
+            "all: b c\n\techo all\nb:\n\t@echo b\nc: ; -rm -f x\n",
+            None,
+            &["echo all", "rm -f x", "echo b"],
+        );
+        check(".PHONY: x\nx:\n\techo x\ny:\n\techo y\n", None, &["echo x"]);
+        check("x:\n\techo x\ny:\n\techo y\n", Some("y"), &["echo y"]);
+        check("%.o: %.c\n\tcc -c $< -o $@\n", Some("a.o"), &["cc -c a.c -o a.o"]);
+        check("a b: c\n\techo $@ $^\nc:\n", Some("b"), &["echo b c"]);
+        check("x:\n\techo a \\\n\t  b\n", None, &["echo a \\\n  b"]);
+        check("x: y\ny: x\n\techo y\n", None, &["echo y"]);
+    }
+
+    #[test]
+    fn variables_are_expanded_and_what_is_not_known_stays_unknown() {
+        check("D = out\nclean:\n\t$(RM) -r $(D)/x $${HOME}\n", Some("clean"), &["rm -f -r out/x ${HOME}"]);
+        check("A := r\nA += m\nx:\n\t$(A)\n", None, &["r m"]);
+        check("A ?= 1\nA ?= 2\nx:\n\techo ${A}\n", None, &["echo 1"]);
+        check("x:\n\techo $(wildcard *.c)\n", None, &["echo ${castellan_unknown_value}"]);
+        check(
+            "ifdef X\nA=1\nelse\nA=2\nendif\nx:\n\techo $(A)\n",
+            None,
+            &["echo ${castellan_unknown_value}"],
+        );
+        check("A = $(A)\nx:\n\techo $(A)\n", None, &["echo ${castellan_unknown_value}"]);
+        check(
+            "V := $(shell rm -rf y)\nx:\n\techo $(V)\n",
+            None,
+            &["rm -rf y", "echo ${castellan_unknown_value}"],
+        );
+        check("V != rm -rf y\nx:\n\techo\n", None, &["rm -rf y", "echo"]);
+        check("x: V = 1\nx:\n\techo $(V)\n", None, &["echo ${castellan_unknown_value}"]);
+    }
+
+    #[test]
+    fn what_makes_rules_is_not_understood() {
+        check(
+            "$(eval $(call f,x))\nx:\n\techo\n",
+            None,
+            &["echo", "hole language ${castellan_unknown_value}"],
+        );
+        check("SHELL = python3\nx:\n\tprint(1)\n", None, &["print(1)", "hole language SHELL = python3"]);
+    }
+}
