@@ -26,6 +26,7 @@ pub(crate) fn facts_after(
         own: own.to_vec(),
         changing: changed.changing(),
         written: changed.written,
+        downloaded: changed.downloaded,
         written_is_full: changed.is_full,
     };
     analyse(call, &setting, world)

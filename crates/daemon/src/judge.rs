@@ -7,7 +7,9 @@ use std::time::{Instant, SystemTime};
 
 use castellan_agents::{self as agents, AgentId, Incoming, Malformed, Origin, Told};
 use castellan_audit::{AuditError, Log, Record};
-use castellan_event::{Agent, Call, Decision, EffectKind, Facts, Mode, Recorder, Session, Verdict};
+use castellan_event::{
+    Agent, Call, Decision, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, Verdict,
+};
 use castellan_policy::{Policy, RequestId, State, agent_text, drive, user_text};
 use castellan_wire::{Reply, Request};
 use sha2::{Digest, Sha256};
@@ -187,6 +189,7 @@ impl Judge {
                 written(&facts),
                 in_background(call, &facts),
             );
+            self.memory().changes.downloaded(&session_key, downloaded(&facts));
         }
         let told = told(call, &decision, change.request);
         let given = Given { verdict: change.answer, reason: told.reason.clone(), session, stands: true };
@@ -360,6 +363,14 @@ fn written(facts: &Facts) -> Vec<String> {
         .iter()
         .filter(|effect| matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Download));
     writes.filter_map(|effect| effect.path.clone()).collect()
+}
+
+/// What of it came from the network.
+fn downloaded(facts: &Facts) -> Vec<String> {
+    let fetched = facts.effects.iter().filter(|effect| {
+        effect.kind == EffectKind::Write && effect.file_origin == Some(FileOrigin::Downloaded)
+    });
+    fetched.filter_map(|effect| effect.path.clone()).collect()
 }
 
 /// What agents call the event that a prompt of the user begins a turn with.

@@ -62,6 +62,8 @@ pub struct Effect {
     pub scope: Option<Scope>,
     /// Where the path lies; equal to `scope` where it is nothing sensitive.
     pub place: Option<Scope>,
+    /// How the file at the path came there.
+    pub file_origin: Option<FileOrigin>,
     /// The host.
     pub host: Option<String>,
     /// What kind of machine the host is.
@@ -191,6 +193,15 @@ vocabulary! {
         Home "home" "the user's home directory",
         System "system" "what belongs to the operating system",
         #[default] Outside "outside" "anywhere else",
+    }
+}
+
+vocabulary! {
+    /// How a file came to where it is; field `fx.file_origin`. Of what is written: how it will have come there.
+    FileOrigin {
+        Downloaded "downloaded" "the session fetched it from the network, or made it of something that it fetched",
+        Written "written" "the session wrote it",
+        #[default] Repository "repository" "it lies in the workspace, and the session did not write it",
     }
 }
 

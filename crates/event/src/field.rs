@@ -1,7 +1,7 @@
 //! The field table: name, type, level and meaning of every field that a rule can name. `castellan rules fields` and the
 //! field reference in `docs/` are generated from it; `row.rs` reads the values.
 
-use crate::facts::{EffectKind, HostClass, Role, Scope, Why};
+use crate::facts::{EffectKind, FileOrigin, HostClass, Role, Scope, Why};
 
 /// The type of a field's value, or of each of its elements. The names of Falco's types that each stands for are beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -153,6 +153,14 @@ pub static FIELDS: &[FieldDef<'static>] = &[
     of(
         Level::Effect,
         word("fx.place", Scope::WORDS, "where the path lies: workspace, home, system, temporary, ..."),
+    ),
+    of(
+        Level::Effect,
+        word(
+            "fx.file_origin",
+            FileOrigin::WORDS,
+            "how the file at the path came there: downloaded, written or repository",
+        ),
     ),
     of(Level::Effect, text("fx.host", "host")),
     of(

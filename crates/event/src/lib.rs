@@ -16,7 +16,7 @@ mod world;
 
 pub use call::{Agent, Call, FileTarget, IntakeProblem, PatchOp, Tool, ToolKind};
 pub use decision::{Code, Decision, Finding, Layer, Mode, Verdict};
-pub use facts::{Command, Effect, EffectKind, Facts, HostClass, Role, Scope, UnknownWord, Why};
+pub use facts::{Command, Effect, EffectKind, Facts, FileOrigin, HostClass, Role, Scope, UnknownWord, Why};
 pub use field::{FIELDS, FieldArg, FieldDef, FieldType, Level, field_index};
 pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, PATH_BYTES_MAX};
 pub use net::Net;

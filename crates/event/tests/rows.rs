@@ -3,9 +3,9 @@
 #![cfg(test)]
 
 use castellan_event::{
-    Agent, Answer, Answers, Call, Command, Effect, EffectKind, FIELDS, Facts, FieldType, FileTarget,
-    HostClass, Mark, PatchOp, Query, Role, Row, Scope, Session, Tool, ToolKind, Value, Why, field_index,
-    rows,
+    Agent, Answer, Answers, Call, Command, Effect, EffectKind, FIELDS, Facts, FieldType, FileOrigin,
+    FileTarget, HostClass, Mark, PatchOp, Query, Role, Row, Scope, Session, Tool, ToolKind, Value, Why,
+    field_index, rows,
 };
 use serde_json::json;
 
@@ -65,6 +65,7 @@ fn full_facts() -> Facts {
         path_raw: word(),
         scope: Some(Scope::Secret),
         place: Some(Scope::Home),
+        file_origin: Some(FileOrigin::Downloaded),
         host: word(),
         host_class: Some(HostClass::Private),
         url: word(),

@@ -1,8 +1,8 @@
 //! One command to its effects: whose file it is, what its model says, what its redirects and its environment do.
 
-use castellan_event::{Command, Effect, EffectKind, Facts, Role, Scope, Why};
+use castellan_event::{Command, Effect, EffectKind, Facts, FileOrigin, Role, Scope, Why};
 use castellan_programs::{Arg, Attribute, Invocation, Program, Style, find, invoke};
-use castellan_shell::Run;
+use castellan_shell::{Run, Stdin};
 
 use crate::code::Place;
 use crate::names::Resolved;
@@ -32,6 +32,9 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
         invocation_effects(run, &mut command, &mut sink);
     }
     let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));
+    if fetches(&effects, run) {
+        downloads(&mut effects, scene);
+    }
     facts.commands.push(command);
     facts.effects.append(&mut effects);
     for program in &programs {
@@ -39,6 +42,30 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     }
     for (task, cwd) in &tasks {
         recipes::add(task, Place::of(run, at, cwd.clone()), scene, facts);
+    }
+}
+
+/// Whether what a command writes came from the network: it fetches it, reads a file that was fetched, or is given it by a
+/// command that does.
+fn fetches(effects: &[Effect], run: &Run) -> bool {
+    let is_fetched = |effect: &Effect| {
+        effect.kind == EffectKind::Download
+            || effect.kind == EffectKind::Read && effect.file_origin == Some(FileOrigin::Downloaded)
+    };
+    let is_given = |arg: &Arg| arg.why() == Some(Why::Network);
+    let input = matches!(&run.stdin, Stdin::Text(text) if is_given(text));
+    effects.iter().any(is_fetched)
+        || input
+        || run.argv.iter().any(is_given)
+        || run.redirects.iter().any(|redirect| is_given(&redirect.target))
+}
+
+fn downloads(effects: &mut [Effect], scene: &mut Scene<'_, '_, '_>) {
+    for effect in effects.iter_mut().filter(|effect| effect.kind == EffectKind::Write) {
+        effect.file_origin = Some(FileOrigin::Downloaded);
+        if let Some(path) = &effect.path {
+            scene.overlay.download(path);
+        }
     }
 }
 

@@ -43,6 +43,8 @@ pub struct Setting {
     pub own: Vec<String>,
     /// Paths that earlier calls of the session wrote, symlinks resolved.
     pub written: BTreeSet<String>,
+    /// Those of them that came from the network.
+    pub downloaded: BTreeSet<String>,
     /// There were more: any path may be one of them.
     pub written_is_full: bool,
     /// Paths that calls may be changing that run now.

@@ -10,6 +10,8 @@ pub(crate) struct Overlay {
     written: Vec<String>,
     /// Those of them that were written in a way that the walk does not follow.
     changed: BTreeSet<String>,
+    /// Those of them that came from the network.
+    downloaded: BTreeSet<String>,
     /// Links that commands of this call have made, with what each leads to.
     links: BTreeMap<String, String>,
 }
@@ -35,6 +37,16 @@ impl Overlay {
     /// Whether one has, and the walk does not know what.
     pub(crate) fn has_changed(&self, path: &str) -> bool {
         self.changed.contains(path)
+    }
+
+    /// What was written there came from the network.
+    pub(crate) fn download(&mut self, path: &str) {
+        self.downloaded.insert(path.to_owned());
+    }
+
+    /// Whether what was written to one of these paths came from the network.
+    pub(crate) fn has_downloaded(&self, path: &str) -> bool {
+        self.downloaded.contains(path)
     }
 
     /// Where a path leads, through links that this call has made. A link to a link is followed as far as there are links.

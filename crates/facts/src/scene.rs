@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use castellan_event::{Answer, Call, Process, Query, Recorder};
+use castellan_event::{Answer, Call, FileOrigin, Process, Query, Recorder, Scope};
 
 use crate::Setting;
 use crate::limits::PROGRAMS_MAX;
@@ -60,6 +60,22 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
     pub(crate) fn counts_program(&mut self) -> bool {
         self.programs += 1;
         self.programs <= PROGRAMS_MAX
+    }
+
+    /// How a file came to where it is: what is written to a directory, as a repository that is cloned, is in it.
+    pub(crate) fn origin_of(&self, path: &str, place: Option<Scope>) -> Option<FileOrigin> {
+        let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        let mut paths = above.chain([path]).filter(|path| !path.is_empty());
+        let is_fetched =
+            |path: &str| self.overlay.has_downloaded(path) || self.setting.downloaded.contains(path);
+        let is_written = |path: &str| self.overlay.has_written(path) || self.setting.written.contains(path);
+        if paths.clone().any(is_fetched) {
+            Some(FileOrigin::Downloaded)
+        } else if paths.any(is_written) {
+            Some(FileOrigin::Written)
+        } else {
+            (place == Some(Scope::Workspace)).then_some(FileOrigin::Repository)
+        }
     }
 
     /// Whether a call that runs now may be changing what a path leads to or holds: the path or a directory above it.

@@ -167,6 +167,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         if kind == EffectKind::Write && self.is_fifo(&located) {
             self.inject(&located);
         }
+        let reads = matches!(kind, EffectKind::Execute | EffectKind::Read | EffectKind::Upload);
+        let origin = located.path.as_deref().filter(|_| reads && !self.remote);
+        let origin = origin.and_then(|path| self.scene.origin_of(path, located.place));
         let changing = located.path.as_deref().filter(|path| self.scene.is_changing(path));
         let changing = changing.map(|_| Why::Changing);
         let Located { path, raw, scope, place, why, about: _ } = located;
@@ -175,6 +178,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             path_raw: Some(raw.clone()),
             scope,
             place,
+            file_origin: origin,
             recursive: effect.recursive.or(self.recursive),
             force: effect.force.or(self.force),
             ..effect

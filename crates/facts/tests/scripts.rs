@@ -245,3 +245,39 @@ fn what_earlier_calls_wrote_is_read_and_what_is_changing_is_not() {
         Setting { workspace: "/w".to_owned(), changing: of(&["/w/build.sh"]), ..Setting::default() };
     assert!(shown("bash build.sh /w/a", &changing).contains("opaque code changing"));
 }
+
+#[test]
+fn what_comes_from_the_network_is_known_by_it() {
+    let origins = |text: &str, setting: &Setting| {
+        let facts = analyse(&call(text), setting, &mut Recorder::new(&Machine));
+        let runs = facts.effects.iter().filter(|effect| effect.kind == EffectKind::Execute);
+        runs.map(|effect| effect.file_origin.map_or("none", |origin| origin.as_str()))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
+    assert_eq!(origins("bash build.sh", &setting), "repository");
+    assert_eq!(origins("bash /opt/x.sh", &setting), "none");
+    assert_eq!(origins("echo ls > x.sh; bash x.sh", &setting), "written");
+    let url = "https://a.example/x";
+    for fetch in [
+        format!("curl -o x.sh {url}"),
+        format!("wget -O x.sh {url}"),
+        format!("curl {url} > x.sh"),
+        format!("curl {url} | sed s/a/b/ > x.sh"),
+        format!("curl {url} | tee x.sh"),
+        format!("x=$(curl {url}); echo \"$x\" > x.sh"),
+        format!("curl -o y {url}; cp y x.sh"),
+        format!("curl -o y {url}; mv y x.sh"),
+    ] {
+        assert_eq!(origins(&format!("{fetch}; chmod +x x.sh; ./x.sh"), &setting), "downloaded", "{fetch}");
+        assert_eq!(origins(&format!("{fetch}; bash x.sh"), &setting), "downloaded", "{fetch}");
+    }
+    assert_eq!(origins(&format!("git clone {url} tool; bash tool/install.sh"), &setting), "downloaded");
+    let paths = |path: &str| BTreeSet::from([path.to_owned()]);
+    let before = Setting { written: paths("/w/x.sh"), downloaded: paths("/w/x.sh"), ..setting.clone() };
+    assert_eq!(origins("bash x.sh", &before), "downloaded");
+    assert_eq!(origins("./x.sh", &before), "downloaded");
+    let written = Setting { written: paths("/w/x.sh"), ..setting };
+    assert_eq!(origins("bash x.sh", &written), "written");
+}

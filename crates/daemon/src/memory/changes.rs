@@ -21,6 +21,8 @@ pub(crate) struct Changes {
 pub(crate) struct Changed {
     /// Paths of calls that are done, and of those that run.
     pub(crate) written: BTreeSet<String>,
+    /// Those of them that came from the network.
+    pub(crate) downloaded: BTreeSet<String>,
     /// There were more paths than are kept.
     pub(crate) is_full: bool,
     /// Calls that may still run.
@@ -51,6 +53,14 @@ impl Changes {
         match self.sessions.get(key) {
             Some(changed) => Some(changed.clone()),
             None => self.forgot.then(|| Changed { is_full: true, ..Changed::default() }),
+        }
+    }
+
+    /// What these paths hold came from the network.
+    pub(crate) fn downloaded(&mut self, key: &SessionKey, paths: Vec<String>) {
+        if let Some(changed) = self.sessions.get_mut(key) {
+            let kept = paths.into_iter().filter(|path| changed.written.contains(path));
+            changed.downloaded.extend(kept);
         }
     }
 

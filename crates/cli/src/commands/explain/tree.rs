@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use castellan_event::{
-    Call, CallRow, Command, Decision, Effect, EffectKind, Facts, Finding, HostClass, Scope,
+    Call, CallRow, Command, Decision, Effect, EffectKind, Facts, FileOrigin, Finding, HostClass, Scope,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -176,6 +176,9 @@ fn said(effect: &Effect) -> String {
     let mut parts: Vec<String> = Vec::new();
     let path = effect.path.as_ref().or(effect.path_raw.as_ref());
     parts.extend(path.cloned());
+    if effect.file_origin == Some(FileOrigin::Downloaded) {
+        parts.push("(downloaded)".to_owned());
+    }
     parts.extend(effect.url.clone().or(effect.host.clone()));
     if let Some(class) = effect.host_class.filter(|class| *class != HostClass::Public) {
         parts.push(format!("({class} host)"));
@@ -243,6 +246,7 @@ fn effect_json(effect: &Effect, rules: &[&Finding]) -> Json {
     ] {
         put(key, text.clone().map(Json::String));
     }
+    put("file_origin", effect.file_origin.map(|origin| origin.as_str().into()));
     put("host_class", effect.host_class.map(|class| class.as_str().into()));
     put("scope", effect.scope.map(|scope: Scope| scope.as_str().into()));
     put("place", effect.place.map(|place| place.as_str().into()));

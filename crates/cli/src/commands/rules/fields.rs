@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use castellan_event::{EffectKind, FIELDS, FieldArg, FieldDef, FieldType, HostClass, Role, Scope, Why};
+use castellan_event::{
+    EffectKind, FIELDS, FieldArg, FieldDef, FieldType, FileOrigin, HostClass, Role, Scope, Why,
+};
 use castellan_falco::FieldTable;
 
 use crate::exit::Exit;
@@ -53,6 +55,7 @@ type Vocabulary = fn() -> Words;
 const VOCABULARIES: &[(&str, Vocabulary)] = &[
     ("fx.kind", || EffectKind::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.scope", || Scope::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
+    ("fx.file_origin", || FileOrigin::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.host_class", || HostClass::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.role", || Role::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.why", || Why::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
