@@ -9,10 +9,11 @@ mod search;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
 use castellan_event::{Answer, PATH_BYTES_MAX, Process, Query, World};
+use rustix::io::Errno;
 
 use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
 
@@ -20,9 +21,9 @@ use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, S
 #[derive(Debug)]
 pub struct FileSystem {
     steps_left: Cell<u32>,
-    /// Where the paths lead that were looked at; `None`: nowhere else. A decision sees one state of the machine, and asks
+    /// Where the paths lead that were looked at. A decision sees one state of the machine, and asks
     /// for `/usr` once for all directories of a `PATH`.
-    seen: RefCell<HashMap<OsString, Option<PathBuf>>>,
+    seen: RefCell<HashMap<OsString, Way>>,
 }
 
 impl Default for FileSystem {
@@ -73,8 +74,9 @@ impl FileSystem {
     }
 
     /// Resolves every symlink of a path, of which any part may not exist yet; what does not exist is kept as written. A
-    /// symlink to nothing is followed too: writing through it makes its target. `None` over a limit, and for paths that
-    /// mean something else to the agent's process than to this one.
+    /// symlink to nothing is followed too: writing through it makes its target. `None` over a limit, below a directory that
+    /// may not be looked into, which may hold symlinks for one who makes it readable first, and for paths that mean something
+    /// else to the agent's process than to this one.
     fn real_path(&self, path: &Path) -> Option<PathBuf> {
         let mut real = PathBuf::from("/");
         let mut rest: Vec<OsString> = components(path)?;
@@ -89,31 +91,34 @@ impl FileSystem {
             if OF_EACH_PROCESS.iter().any(|own| real.as_os_str() == *own) {
                 return None;
             }
-            if let Some(target) = self.target(&real) {
-                links += 1;
-                if links > SYMLINKS_MAX {
-                    return None;
-                }
-                real.pop();
-                if target.is_absolute() {
-                    real = PathBuf::from("/");
-                }
-                rest.extend(components(&target)?);
+            let target = match self.way(&real) {
+                Way::Itself => continue,
+                Way::Unreadable => return None,
+                Way::Symlink(target) => target,
+            };
+            links += 1;
+            if links > SYMLINKS_MAX {
+                return None;
             }
+            real.pop();
+            if target.is_absolute() {
+                real = PathBuf::from("/");
+            }
+            rest.extend(components(&target)?);
         }
         Some(real)
     }
 }
 
 impl FileSystem {
-    /// Where a symlink leads.
-    fn target(&self, path: &Path) -> Option<PathBuf> {
-        if let Some(target) = self.seen.borrow().get(path.as_os_str()) {
-            return target.clone();
+    /// Where a path leads.
+    fn way(&self, path: &Path) -> Way {
+        if let Some(way) = self.seen.borrow().get(path.as_os_str()) {
+            return way.clone();
         }
-        let target = read_link(path).ok().flatten();
-        self.seen.borrow_mut().insert(path.as_os_str().to_owned(), target.clone());
-        target
+        let way = read_link(path);
+        self.seen.borrow_mut().insert(path.as_os_str().to_owned(), way.clone());
+        way
     }
 
     /// The process, with where the paths lead that it was started with. `None` when a part of it cannot be looked at.
@@ -156,12 +161,22 @@ fn components(path: &Path) -> Option<Vec<OsString>> {
     Some(parts.collect())
 }
 
-fn read_link(path: &Path) -> io::Result<Option<PathBuf>> {
-    match std::fs::read_link(path) {
-        Ok(target) => Ok(Some(target)),
-        // Not a symlink.
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::INVAL.raw_os_error()) => Ok(None),
-        Err(error) => Err(error),
+/// Where a path leads whose directory is real.
+#[derive(Debug, Clone)]
+enum Way {
+    /// It is no symlink, or there is nothing.
+    Itself,
+    Symlink(PathBuf),
+    /// It may not be looked at.
+    Unreadable,
+}
+
+fn read_link(path: &Path) -> Way {
+    match rustix::fs::readlink(path, Vec::new()) {
+        Ok(target) => Way::Symlink(PathBuf::from(OsString::from_vec(target.into_bytes()))),
+        // `EINVAL` is what there is no symlink means; nothing can be there under a name that is too long.
+        Err(Errno::INVAL | Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG) => Way::Itself,
+        Err(_) => Way::Unreadable,
     }
 }
 
@@ -296,18 +311,47 @@ mod tests {
         assert_eq!(contents("/dev/zero".to_owned()), Some(None));
     }
 
+    /// Asks as a user who is not root: for root nothing is unreadable.
+    fn as_nobody<T: Send>(ask: impl FnOnce() -> T + Send) -> T {
+        std::thread::scope(|scope| {
+            let asking = scope.spawn(|| {
+                // The kernel changes the user of this one thread only.
+                let nobody = rustix::process::Uid::from_raw(65534);
+                if rustix::process::geteuid().is_root() {
+                    rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+                }
+                ask()
+            });
+            asking.join().unwrap()
+        })
+    }
+
+    /// A directory that is closed to who asks may be opened by the call itself, and hold symlinks.
     #[test]
-    fn what_may_not_be_looked_at_is_unreadable() {
-        if rustix::process::geteuid().is_root() {
-            eprintln!("not tested: nothing is unreadable for the superuser");
-            return;
-        }
+    fn below_a_directory_that_may_not_be_looked_into_nothing_is_known() {
         let (_dir, base) = zoo();
-        let deep = format!("{base}/dir/deep");
-        std::fs::set_permissions(format!("{base}/dir"), PermissionsExt::from_mode(0o000)).unwrap();
-        let answers = (kind(deep.clone()), contents(deep));
-        std::fs::set_permissions(format!("{base}/dir"), PermissionsExt::from_mode(0o700)).unwrap();
-        assert_eq!(answers, (Some(FileKind::Unreadable), Some(None)));
+        let closed = format!("{base}/dir");
+        let chmod = |path: &str, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode));
+        symlink("/etc", format!("{closed}/link")).unwrap();
+        chmod(&base, 0o755).unwrap();
+        chmod(&closed, 0o755).unwrap();
+        as_nobody(|| check(Path::new(&base), "dir/link/passwd", "/etc/passwd"));
+        chmod(&closed, 0o000).unwrap();
+        as_nobody(|| {
+            check(Path::new(&base), "dir", "BASE/dir");
+            check(Path::new(&base), "dir/../file", "BASE/file");
+            for path in
+                ["dir/link", "dir/link/passwd", "dir/deep/new", "dir/not-there", "dir/deep/../../file"]
+            {
+                check(Path::new(&base), path, "no answer");
+            }
+            assert_eq!(kind(closed.clone()), Some(FileKind::Directory));
+            assert_eq!((kind(format!("{closed}/deep")), contents(format!("{closed}/deep"))), (None, None));
+            let newest =
+                Query::Newest { directory: closed.clone(), prefix: String::new(), suffix: String::new() };
+            assert_eq!(FileSystem::default().answer(&newest), None);
+        });
+        chmod(&closed, 0o700).unwrap();
     }
 
     #[test]

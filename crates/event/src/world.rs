@@ -58,7 +58,8 @@ pub enum Query {
 /// The answer to a [`Query`] of the same variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// The nearest existing ancestor with symlinks resolved, plus the missing rest; lexical where even that fails.
+    /// The path with symlinks resolved; what is not there is kept as written. There is no answer where symlinks lead round in
+    /// a circle, or a directory on the way may not be looked into.
     RealPath(String),
     /// What is there.
     FileKind(FileKind),

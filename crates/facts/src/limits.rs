@@ -8,6 +8,9 @@ pub(crate) const COMPONENTS_MAX: usize = 128;
 /// castellan knows.
 pub(crate) const UNSURE_COMPONENTS_MAX: usize = 16;
 
+/// Links that are followed in one path of those that the same call makes, as in Linux.
+pub(crate) const LINKS_MAX: usize = 40;
+
 /// Bytes of one URL. Browsers and servers stop between 2 and 8 KiB; longer ones carry data, not addresses.
 pub(crate) const URL_BYTES_MAX: usize = 8 * 1024;
 

@@ -1,20 +1,22 @@
 //! [`Overlay`]: what earlier commands of the same call have changed in the world, which the world does not know yet. It must
 //! not know programs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::limits::LINKS_MAX;
 
 /// Paths that were written, and links that were made.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Overlay {
     /// Paths that commands of this call have written.
-    written: Vec<String>,
+    written: BTreeSet<String>,
     /// Links that commands of this call have made, with what each leads to.
     links: BTreeMap<String, String>,
 }
 
 impl Overlay {
     pub(crate) fn write(&mut self, path: &str) {
-        self.written.push(path.to_owned());
+        self.written.insert(path.to_owned());
     }
 
     pub(crate) fn link(&mut self, path: &str, target: &str) {
@@ -23,23 +25,41 @@ impl Overlay {
 
     /// Whether a command of this call has written the path.
     pub(crate) fn has_written(&self, path: &str) -> bool {
-        self.written.iter().any(|written| written == path)
+        self.written.contains(path)
     }
 
-    /// Where a path leads, through links that this call has made. A link to a link is followed as far as there are links.
-    pub(crate) fn follow(&self, path: &str) -> Option<String> {
-        let mut path = path.to_owned();
-        let mut moved = false;
-        for _ in 0..=self.links.len() {
-            let Some(next) = self.links.iter().find_map(|(link, target)| {
-                let rest = path.strip_prefix(link.as_str())?;
-                (rest.is_empty() || rest.starts_with('/')).then(|| format!("{target}{rest}"))
-            }) else {
-                break;
-            };
-            path = next;
-            moved = true;
+    /// Where a path leads, through links that this call has made. A link to a link is followed, as far as Linux follows them.
+    pub(crate) fn follow(&self, path: &str) -> Way {
+        let Some(mut path) = self.next(path) else { return Way::Same };
+        for _ in 1..LINKS_MAX {
+            match self.next(&path) {
+                Some(next) => path = next,
+                None => return Way::Elsewhere(path),
+            }
         }
-        moved.then_some(path)
+        Way::Endless
     }
+
+    /// The path with the first link on its way replaced by what it leads to.
+    fn next(&self, path: &str) -> Option<String> {
+        if self.links.is_empty() {
+            return None;
+        }
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        ends.filter_map(|at| path.split_at_checked(at)).find_map(|(start, rest)| {
+            let target = self.links.get(start)?;
+            Some(format!("{target}{rest}"))
+        })
+    }
+}
+
+/// Where a path leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// No link of this call stands on it.
+    Same,
+    /// There.
+    Elsewhere(String),
+    /// Through more links than are followed, as a loop does.
+    Endless,
 }

@@ -311,6 +311,12 @@ impl Located {
         }
     }
 
+    /// The same where it turns out that it leads nowhere.
+    pub(crate) fn without_end(self) -> Located {
+        let scope = self.scope.filter(|scope| scope::is_telling(*scope));
+        Located { path: None, scope, place: None, why: Some(Why::Unreadable), ..self }
+    }
+
     /// `telling`: what is known of it says this much. Where it lies is not known even then.
     fn unknown(raw: String, why: Why, telling: Option<Kind>) -> Located {
         Located {

@@ -5,6 +5,7 @@ use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Recorder, Rol
 use castellan_programs::Arg;
 use castellan_shell::Stdin;
 
+use crate::overlay::Way;
 use crate::path::{self, Located, Places};
 use crate::scene::Scene;
 
@@ -115,6 +116,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     pub(crate) fn path_effect(&mut self, effect: Effect, arg: &Arg) {
         let is_entry = matches!(effect.kind, EffectKind::Delete | EffectKind::Link);
         let located = if is_entry { self.locate_entry(arg) } else { self.locate(arg) };
+        if effect.kind == EffectKind::Execute && !self.dry {
+            self.unless_file(&located);
+        }
         self.located(effect, located);
     }
 
@@ -129,7 +133,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
         let kind = effect.kind;
         self.remember(kind, &effect, &located);
-        if kind == EffectKind::Write && self.is_fifo(&located) {
+        if kind == EffectKind::Write && self.kind_at(&located) == Some(FileKind::Fifo) {
             self.inject(&located);
         }
         let changing = located.path.as_deref().filter(|path| self.scene.is_changing(path));
@@ -149,9 +153,27 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
     }
 
-    fn is_fifo(&mut self, located: &Located) -> bool {
-        let Some(path) = located.path.clone().filter(|_| !self.remote) else { return false };
-        matches!(self.scene.world.ask(Query::FileKind { path }), Some(Answer::FileKind(FileKind::Fifo)))
+    fn kind_at(&mut self, located: &Located) -> Option<FileKind> {
+        let path = located.path.clone().filter(|_| !self.remote)?;
+        match self.scene.world.ask(Query::FileKind { path })? {
+            Answer::FileKind(kind) => Some(kind),
+            Answer::RealPath(_)
+            | Answer::Contents(_)
+            | Answer::Executable(_)
+            | Answer::Repository(_)
+            | Answer::Newest(_)
+            | Answer::Process(_) => None,
+        }
+    }
+
+    /// Code that does not lie in a file: what a process has open, a FIFO, a device.
+    fn unless_file(&mut self, located: &Located) {
+        let path = located.path.as_deref();
+        let is_stream = path.is_some_and(|path| path::is_stream(path) && path != "/dev/null");
+        let gives = |kind| matches!(kind, FileKind::Fifo | FileKind::Device | FileKind::Socket);
+        if is_stream || path != Some("/dev/null") && self.kind_at(located).is_some_and(gives) {
+            self.opaque(Role::Code, Why::Input, &located.raw);
+        }
     }
 
     /// What is written to a FIFO is read by another program, which may take it for commands.
@@ -186,8 +208,11 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             return path::elsewhere(arg, &self.scene.places);
         }
         let located = locate(arg, self.cwd.as_deref(), &self.scene.places, self.scene.world);
-        let elsewhere = located.path.as_deref().and_then(|path| self.scene.overlay.follow(path));
-        let Some(elsewhere) = elsewhere else { return located };
+        let elsewhere = match located.path.as_deref().map(|path| self.scene.overlay.follow(path)) {
+            None | Some(Way::Same) => return located,
+            Some(Way::Elsewhere(path)) => path,
+            Some(Way::Endless) => return located.without_end(),
+        };
         let followed = locate(&Arg::known(elsewhere), None, &self.scene.places, self.scene.world);
         Located { raw: located.raw, ..followed }
     }
