@@ -208,9 +208,7 @@ impl Judge {
         let key = key(asked.agent, call);
         let given = self.memory().given(&key).cloned();
         match given {
-            Some(given)
-                if given.stands && self.judge_now(asked, call, &given).answer <= given.verdict =>
-            {
+            Some(given) if given.stands && self.judge_now(asked, call, &given).answer <= given.verdict => {
                 let verdict = if given.verdict == Verdict::Ask { Verdict::Defer } else { given.verdict };
                 let told = Told { verdict, reason: given.reason, user_note: String::new() };
                 reply(agents::encode(asked.agent, &asked.request.event, &told))

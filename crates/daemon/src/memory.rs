@@ -99,7 +99,13 @@ mod tests {
     #[test]
     fn the_last_answers_are_kept_and_outdated_on_demand() {
         let mut memory = Memory::new(1);
-        let given = |verdict| Given { verdict, reason: String::new(), session: Arc::default(), call: 1, stands: true };
+        let given = |verdict| Given {
+            verdict,
+            reason: String::new(),
+            session: Arc::default(),
+            call: 1,
+            stands: true,
+        };
         for number in 0..=REMEMBERED_ANSWERS_MAX {
             memory.remember(key(number), given(Verdict::Allow));
         }

@@ -9,10 +9,10 @@ mod search;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-use castellan_event::{Answer, PATH_BYTES_MAX, Process, Query, World};
+use castellan_event::{Answer, FileKind, PATH_BYTES_MAX, Process, Query, World};
 
 use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
 
@@ -20,9 +20,20 @@ use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, S
 #[derive(Debug)]
 pub struct FileSystem {
     steps_left: Cell<u32>,
-    /// Where the paths lead that were looked at; `None`: nowhere else. A decision sees one state of the machine, and asks
-    /// for `/usr` once for all directories of a `PATH`.
-    seen: RefCell<HashMap<OsString, Option<PathBuf>>>,
+    /// The paths that were looked at. A decision sees one state of the machine, and asks for `/usr` once for all directories
+    /// of a `PATH`. Kept no longer: where a path leads may be another thing for the next call.
+    seen: RefCell<HashMap<OsString, Seen>>,
+}
+
+/// What a path turned out to be, without following it.
+#[derive(Debug, Clone)]
+enum Seen {
+    /// A symlink to this.
+    Link(PathBuf),
+    /// Nothing, so nothing is below it either.
+    Missing,
+    /// It is there and no symlink, or may not be looked at.
+    Other,
 }
 
 impl Default for FileSystem {
@@ -38,10 +49,14 @@ impl World for FileSystem {
                 let real = self.real_path(&Path::new("/").join(base).join(path))?;
                 Some(Answer::RealPath(real.to_string_lossy().into_owned()))
             }
-            Query::FileKind { path } => Some(Answer::FileKind(look::kind(&self.resolve(path)?))),
+            Query::FileKind { path } => {
+                let real = self.resolve(path)?;
+                let kind = if self.is_missing(&real) { FileKind::Missing } else { look::kind(&real) };
+                Some(Answer::FileKind(kind))
+            }
             Query::Contents { path } => {
                 let real = self.resolve(path)?;
-                let contents = look::contents(&real);
+                let contents = if self.is_missing(&real) { None } else { look::contents(&real) };
                 let read = contents.as_ref().map_or(0, Vec::len) / BYTES_PER_STEP;
                 self.take(u32::try_from(read).ok()?)?;
                 Some(Answer::Contents(contents))
@@ -89,7 +104,7 @@ impl FileSystem {
             if OF_EACH_PROCESS.iter().any(|own| real.as_os_str() == *own) {
                 return None;
             }
-            if let Some(target) = self.target(&real) {
+            if let Seen::Link(target) = self.look(&real) {
                 links += 1;
                 if links > SYMLINKS_MAX {
                     return None;
@@ -106,14 +121,20 @@ impl FileSystem {
 }
 
 impl FileSystem {
-    /// Where a symlink leads.
-    fn target(&self, path: &Path) -> Option<PathBuf> {
-        if let Some(target) = self.seen.borrow().get(path.as_os_str()) {
-            return target.clone();
+    /// Looks at a path of which all but the last component is real.
+    fn look(&self, path: &Path) -> Seen {
+        if let Some(seen) = self.seen.borrow().get(path.as_os_str()) {
+            return seen.clone();
         }
-        let target = read_link(path).ok().flatten();
-        self.seen.borrow_mut().insert(path.as_os_str().to_owned(), target.clone());
-        target
+        let is_below_nothing = path.parent().is_some_and(|parent| self.is_missing(parent));
+        let seen = if is_below_nothing { Seen::Missing } else { read_link(path) };
+        self.seen.borrow_mut().insert(path.as_os_str().to_owned(), seen.clone());
+        seen
+    }
+
+    /// Whether this path was found to lead to nothing.
+    fn is_missing(&self, path: &Path) -> bool {
+        matches!(self.seen.borrow().get(path.as_os_str()), Some(Seen::Missing))
     }
 
     /// The process, with where the paths lead that it was started with. `None` when a part of it cannot be looked at.
@@ -156,12 +177,11 @@ fn components(path: &Path) -> Option<Vec<OsString>> {
     Some(parts.collect())
 }
 
-fn read_link(path: &Path) -> io::Result<Option<PathBuf>> {
+fn read_link(path: &Path) -> Seen {
     match std::fs::read_link(path) {
-        Ok(target) => Ok(Some(target)),
-        // Not a symlink.
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::INVAL.raw_os_error()) => Ok(None),
-        Err(error) => Err(error),
+        Ok(target) => Seen::Link(target),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Seen::Missing,
+        Err(_) => Seen::Other,
     }
 }
 
@@ -170,8 +190,6 @@ mod tests {
     use std::io::{Read, Write};
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::process::Stdio;
-
-    use castellan_event::FileKind;
 
     use super::*;
     use crate::limits::CONTENTS_BYTES_MAX;
