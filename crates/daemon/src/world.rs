@@ -6,9 +6,10 @@ mod mounts;
 mod owner;
 mod search;
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
@@ -92,31 +93,47 @@ impl FileSystem {
     /// mean something else to the agent's process than to this one.
     fn real_path(&self, path: &Path) -> Option<PathBuf> {
         let mut real = PathBuf::from("/");
-        let mut rest: Vec<OsString> = components(path)?;
+        let mut rest = Cow::Borrowed(path);
         let mut links = 0;
-        while let Some(part) = rest.pop() {
-            self.take(1)?;
-            if part == OsStr::new("..") {
-                real.pop();
-                continue;
+        is_usable(path).then_some(())?;
+        while let Some((target, after)) = self.walk(&mut real, &rest)? {
+            links += 1;
+            if links > SYMLINKS_MAX || !is_usable(&target) {
+                return None;
             }
-            real.push(&part);
+            rest = Cow::Owned(target.join(after));
+        }
+        Some(real)
+    }
+
+    /// Follows a path from the directory `real`, which becomes where it leads: to its end, or to the first symlink. Then
+    /// `real` is the directory that the symlink leads on from, and what it holds and what comes after it are returned.
+    fn walk<'p>(&self, real: &mut PathBuf, path: &'p Path) -> Option<Option<(PathBuf, &'p Path)>> {
+        let mut components = path.components();
+        while let Some(component) = components.next() {
+            match component {
+                Component::Normal(part) => real.push(part),
+                // What it leads to depends on the symlinks before it, which are followed by now.
+                Component::ParentDir => {
+                    self.take(1)?;
+                    real.pop();
+                    continue;
+                }
+                Component::RootDir | Component::CurDir | Component::Prefix(_) => continue,
+            }
+            self.take(1)?;
             if OF_EACH_PROCESS.iter().any(|own| real.as_os_str() == *own) {
                 return None;
             }
-            if let Seen::Link(target) = self.look(&real) {
-                links += 1;
-                if links > SYMLINKS_MAX {
-                    return None;
-                }
+            if let Seen::Link(target) = self.look(real) {
                 real.pop();
                 if target.is_absolute() {
-                    real = PathBuf::from("/");
+                    *real = PathBuf::from("/");
                 }
-                rest.extend(components(&target)?);
+                return Some(Some((target, components.as_path())));
             }
         }
-        Some(real)
+        Some(None)
     }
 }
 
@@ -163,18 +180,9 @@ impl FileSystem {
 /// What leads elsewhere for every process that looks.
 const OF_EACH_PROCESS: &[&str] = &["/proc/self", "/proc/thread-self"];
 
-/// The components of a path, last one first; `..` is kept, because what it leads to depends on symlinks before it. `None`
-/// for a path that no system call takes.
-fn components(path: &Path) -> Option<Vec<OsString>> {
-    if path.as_os_str().len() > 2 * PATH_BYTES_MAX {
-        return None;
-    }
-    let parts = path.components().rev().filter_map(|component| match component {
-        Component::Normal(part) => Some(part.to_owned()),
-        Component::ParentDir => Some(OsString::from("..")),
-        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-    });
-    Some(parts.collect())
+/// Whether a system call takes such a path.
+fn is_usable(path: &Path) -> bool {
+    path.as_os_str().len() <= 2 * PATH_BYTES_MAX
 }
 
 fn read_link(path: &Path) -> Seen {
