@@ -6,13 +6,14 @@ mod mounts;
 mod owner;
 mod search;
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
-use castellan_event::{Answer, PATH_BYTES_MAX, Process, Query, World};
+use castellan_event::{Answer, FileKind, PATH_BYTES_MAX, Process, Query, World};
 use rustix::io::Errno;
 
 use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
@@ -21,9 +22,22 @@ use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, S
 #[derive(Debug)]
 pub struct FileSystem {
     steps_left: Cell<u32>,
-    /// Where the paths lead that were looked at. A decision sees one state of the machine, and asks
-    /// for `/usr` once for all directories of a `PATH`.
-    seen: RefCell<HashMap<OsString, Way>>,
+    /// The paths that were looked at. A decision sees one state of the machine, and asks for `/usr` once for all directories
+    /// of a `PATH`. Kept no longer: where a path leads may be another thing for the next call.
+    seen: RefCell<HashMap<OsString, Seen>>,
+}
+
+/// What a path turned out to be, without following it.
+#[derive(Debug, Clone)]
+enum Seen {
+    /// A symlink to this.
+    Link(PathBuf),
+    /// Nothing, so nothing is below it either.
+    Missing,
+    /// It is there and no symlink.
+    Itself,
+    /// It may not be looked at.
+    Unreadable,
 }
 
 impl Default for FileSystem {
@@ -39,10 +53,14 @@ impl World for FileSystem {
                 let real = self.real_path(&Path::new("/").join(base).join(path))?;
                 Some(Answer::RealPath(real.to_string_lossy().into_owned()))
             }
-            Query::FileKind { path } => Some(Answer::FileKind(look::kind(&self.resolve(path)?))),
+            Query::FileKind { path } => {
+                let real = self.resolve(path)?;
+                let kind = if self.is_missing(&real) { FileKind::Missing } else { look::kind(&real) };
+                Some(Answer::FileKind(kind))
+            }
             Query::Contents { path } => {
                 let real = self.resolve(path)?;
-                let contents = look::contents(&real);
+                let contents = if self.is_missing(&real) { None } else { look::contents(&real) };
                 let read = contents.as_ref().map_or(0, Vec::len) / BYTES_PER_STEP;
                 self.take(u32::try_from(read).ok()?)?;
                 Some(Answer::Contents(contents))
@@ -79,46 +97,68 @@ impl FileSystem {
     /// else to the agent's process than to this one.
     fn real_path(&self, path: &Path) -> Option<PathBuf> {
         let mut real = PathBuf::from("/");
-        let mut rest: Vec<OsString> = components(path)?;
+        let mut rest = Cow::Borrowed(path);
         let mut links = 0;
-        while let Some(part) = rest.pop() {
-            self.take(1)?;
-            if part == OsStr::new("..") {
-                real.pop();
-                continue;
+        is_usable(path).then_some(())?;
+        while let Some((target, after)) = self.walk(&mut real, &rest)? {
+            links += 1;
+            if links > SYMLINKS_MAX || !is_usable(&target) {
+                return None;
             }
-            real.push(&part);
+            rest = Cow::Owned(target.join(after));
+        }
+        Some(real)
+    }
+
+    /// Follows a path from the directory `real`, which becomes where it leads: to its end, or to the first symlink. Then
+    /// `real` is the directory that the symlink leads on from, and what it holds and what comes after it are returned.
+    fn walk<'p>(&self, real: &mut PathBuf, path: &'p Path) -> Option<Option<(PathBuf, &'p Path)>> {
+        let mut components = path.components();
+        while let Some(component) = components.next() {
+            match component {
+                Component::Normal(part) => real.push(part),
+                // What it leads to depends on the symlinks before it, which are followed by now.
+                Component::ParentDir => {
+                    self.take(1)?;
+                    real.pop();
+                    continue;
+                }
+                Component::RootDir | Component::CurDir | Component::Prefix(_) => continue,
+            }
+            self.take(1)?;
             if OF_EACH_PROCESS.iter().any(|own| real.as_os_str() == *own) {
                 return None;
             }
-            let target = match self.way(&real) {
-                Way::Itself => continue,
-                Way::Unreadable => return None,
-                Way::Symlink(target) => target,
+            let target = match self.look(real) {
+                Seen::Itself | Seen::Missing => continue,
+                Seen::Unreadable => return None,
+                Seen::Link(target) => target,
             };
-            links += 1;
-            if links > SYMLINKS_MAX {
-                return None;
-            }
             real.pop();
             if target.is_absolute() {
-                real = PathBuf::from("/");
+                *real = PathBuf::from("/");
             }
-            rest.extend(components(&target)?);
+            return Some(Some((target, components.as_path())));
         }
-        Some(real)
+        Some(None)
     }
 }
 
 impl FileSystem {
-    /// Where a path leads.
-    fn way(&self, path: &Path) -> Way {
-        if let Some(way) = self.seen.borrow().get(path.as_os_str()) {
-            return way.clone();
+    /// Looks at a path of which all but the last component is real.
+    fn look(&self, path: &Path) -> Seen {
+        if let Some(seen) = self.seen.borrow().get(path.as_os_str()) {
+            return seen.clone();
         }
-        let way = read_link(path);
-        self.seen.borrow_mut().insert(path.as_os_str().to_owned(), way.clone());
-        way
+        let is_below_nothing = path.parent().is_some_and(|parent| self.is_missing(parent));
+        let seen = if is_below_nothing { Seen::Missing } else { read_link(path) };
+        self.seen.borrow_mut().insert(path.as_os_str().to_owned(), seen.clone());
+        seen
+    }
+
+    /// Whether this path was found to lead to nothing.
+    fn is_missing(&self, path: &Path) -> bool {
+        matches!(self.seen.borrow().get(path.as_os_str()), Some(Seen::Missing))
     }
 
     /// The process, with where the paths lead that it was started with. `None` when a part of it cannot be looked at.
@@ -147,36 +187,18 @@ impl FileSystem {
 /// What leads elsewhere for every process that looks.
 const OF_EACH_PROCESS: &[&str] = &["/proc/self", "/proc/thread-self"];
 
-/// The components of a path, last one first; `..` is kept, because what it leads to depends on symlinks before it. `None`
-/// for a path that no system call takes.
-fn components(path: &Path) -> Option<Vec<OsString>> {
-    if path.as_os_str().len() > 2 * PATH_BYTES_MAX {
-        return None;
-    }
-    let parts = path.components().rev().filter_map(|component| match component {
-        Component::Normal(part) => Some(part.to_owned()),
-        Component::ParentDir => Some(OsString::from("..")),
-        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-    });
-    Some(parts.collect())
+/// Whether a system call takes such a path.
+fn is_usable(path: &Path) -> bool {
+    path.as_os_str().len() <= 2 * PATH_BYTES_MAX
 }
 
-/// Where a path leads whose directory is real.
-#[derive(Debug, Clone)]
-enum Way {
-    /// It is no symlink, or there is nothing.
-    Itself,
-    Symlink(PathBuf),
-    /// It may not be looked at.
-    Unreadable,
-}
-
-fn read_link(path: &Path) -> Way {
+fn read_link(path: &Path) -> Seen {
     match rustix::fs::readlink(path, Vec::new()) {
-        Ok(target) => Way::Symlink(PathBuf::from(OsString::from_vec(target.into_bytes()))),
+        Ok(target) => Seen::Link(PathBuf::from(OsString::from_vec(target.into_bytes()))),
+        Err(Errno::NOENT | Errno::NOTDIR) => Seen::Missing,
         // `EINVAL` is what there is no symlink means; nothing can be there under a name that is too long.
-        Err(Errno::INVAL | Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG) => Way::Itself,
-        Err(_) => Way::Unreadable,
+        Err(Errno::INVAL | Errno::NAMETOOLONG) => Seen::Itself,
+        Err(_) => Seen::Unreadable,
     }
 }
 
@@ -185,8 +207,6 @@ mod tests {
     use std::io::{Read, Write};
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::process::Stdio;
-
-    use castellan_event::FileKind;
 
     use super::*;
     use crate::limits::CONTENTS_BYTES_MAX;

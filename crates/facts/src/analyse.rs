@@ -17,7 +17,8 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
     if call.tool.kind == ToolKind::Shell {
         match snapshot::of(call, scene) {
             Ok(definitions) => {
-                (start.aliases, start.functions) = (definitions.aliases, definitions.functions)
+                (start.aliases, start.functions) =
+                    (definitions.aliases.clone(), definitions.functions.clone())
             }
             Err(why) => facts.effects.push(Effect {
                 kind: EffectKind::Opaque,

@@ -81,7 +81,7 @@ fn program_effects(program: &Arg, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) ->
         }
         return None;
     };
-    let located = path::locate(&Arg::known(path.clone()), None, &sink.scene.places, sink.scene.world);
+    let located = path::real(path.clone(), &sink.scene.places);
     let is_installed = matches!(located.place, Some(Scope::System | Scope::Home));
     if is_shadowed(&path, located.place, sink.scene) {
         sink.opaque(Role::Program, Why::Shadowed, &path);

@@ -25,6 +25,7 @@ mod tools;
 pub mod url;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use castellan_event::{Call, Facts, Recorder};
 use castellan_shell::Found;
@@ -39,7 +40,7 @@ pub struct Setting {
     /// Directories and files of castellan itself, as they are called and as they lie.
     pub own: Vec<String>,
     /// Paths that earlier calls of the session wrote, symlinks resolved.
-    pub written: BTreeSet<String>,
+    pub written: Arc<BTreeSet<String>>,
     /// There were more: any path may be one of them.
     pub written_is_full: bool,
     /// Paths that calls may be changing that run now.

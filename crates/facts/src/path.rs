@@ -56,6 +56,12 @@ pub fn locate_entry(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut R
     find(raw, cwd, places, world, Last::Kept)
 }
 
+/// What lies at a path that is known to lead nowhere else.
+pub(crate) fn real(path: String, places: &Places) -> Located {
+    let kind = scope::classify(&path, places);
+    Located::found(path.clone(), path, kind)
+}
+
 /// What a path is on another machine or in a container, by its text alone: where its symlinks lead is not known here, and
 /// neither is the directory that it is seen from.
 pub(crate) fn elsewhere(raw: &Arg, places: &Places) -> Located {

@@ -73,13 +73,11 @@ const TEMPORARY: &[&str] = &["TMPDIR", "TMP", "TEMP"];
 impl Places {
     /// The places of a session, from what its agent was started with. Each is also there as it really lies.
     ///
-    /// `workspace`: symlinks resolved; a home, or what holds one, is none. `castellan`: as they are called and as they lie.
+    /// `workspace`: symlinks resolved; a home, or what holds one, is none, and neither is any directory while no home is known.
+    /// `castellan`: as they are called and as they lie.
     pub fn of_session(process: Option<&Process>, workspace: Option<&str>, castellan: &[String]) -> Places {
-        let mut places = Places {
-            workspace: workspace.map(str::to_owned),
-            castellan: castellan.iter().filter(|path| is_usable(path)).cloned().collect(),
-            ..Places::default()
-        };
+        let castellan = castellan.iter().filter(|path| is_usable(path)).cloned().collect();
+        let mut places = Places { castellan, ..Places::default() };
         let Some(process) = process else { return places };
         places.network.clone_from(&process.network);
         let homes = [Some(process.home.as_str()), process.var("HOME")];
@@ -87,11 +85,12 @@ impl Places {
             homes.into_iter().flatten().filter(|home| is_usable(home)).map(str::to_owned).collect();
         places.homes = both(&homes, process);
         // A home, or what holds one, is never a workspace: everything that the user has would be the agent's to change.
-        let holds_home = |directory: &String| {
+        // Where no home is known, any directory may be one.
+        let holds_home = |directory: &&str| {
             let holds = |home: &String| Places::default().below(directory, &known(home)).is_some();
-            places.homes.iter().any(holds)
+            places.homes.is_empty() || places.homes.iter().any(holds)
         };
-        places.workspace = places.workspace.take().filter(|directory| !holds_home(directory));
+        places.workspace = workspace.filter(|directory| !holds_home(directory)).map(str::to_owned);
         let list = |names: &[&str]| -> Vec<String> {
             let values = names.iter().filter_map(|name| process.var(name));
             values
