@@ -7,14 +7,13 @@ use castellan_shell::Run;
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{environment, handlers, path, redirect, rows, slots};
+use crate::{environment, handlers, redirect, rows, slots};
 
 /// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
 pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let at = facts.commands.len();
     let mut command = described(run, pipe_from);
-    let mut effects = Vec::new();
-    let mut sink = Sink::new(scene, &mut effects, Some(at), run.cwd.clone());
+    let mut sink = Sink::new(scene, &mut facts.effects, Some(at), run.cwd.clone());
     sink.remote = !run.remote.is_empty();
     sink.stdin = run.stdin.clone();
     sink.piped = run.pipe_from.is_some();
@@ -26,11 +25,14 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     }
     redirect::effects(&run.redirects, &mut sink);
     if let Some(program) = run.argv.first() {
-        command.path = program_effects(program, run, &mut sink);
-        invocation_effects(run, &mut command, &mut sink);
+        let model = command.name.as_deref().and_then(find);
+        command.path = program_effects(program, model, run, &mut sink);
+        match model {
+            Some(model) => invocation_effects(model, run, &mut command, &mut sink),
+            None => command.operands.clone_from(&command.args),
+        }
     }
     facts.commands.push(command);
-    facts.effects.append(&mut effects);
 }
 
 /// The command as rules see it, before its model is asked.
@@ -39,7 +41,6 @@ fn described(run: &Run, pipe_from: Option<String>) -> Command {
     let args: Vec<String> = texts(run.argv.get(1..).unwrap_or_default());
     Command {
         name: run.argv.first().and_then(Arg::as_str).map(|name| base_name(name).to_owned()),
-        operands: args.clone(),
         args,
         line: run.line.clone(),
         span: Some((run.span.start, run.span.end)),
@@ -56,12 +57,16 @@ fn described(run: &Run, pipe_from: Option<String>) -> Command {
 
 /// Says which file runs; returns it. A program without a model is an effect by itself, and so is one that lies where the
 /// agent may have put it.
-fn program_effects(program: &Arg, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+fn program_effects(
+    program: &Arg,
+    model: Option<&'static Program>,
+    run: &Run,
+    sink: &mut Sink<'_, '_, '_, '_>,
+) -> Option<String> {
     let Some(name) = program.as_str() else {
         sink.opaque(Role::Program, program.why().unwrap_or_default(), &program.written());
         return None;
     };
-    let model = find(base_name(name));
     if model.is_some_and(|model| model.builtin) && !name.contains('/') {
         return None;
     }
@@ -81,13 +86,14 @@ fn program_effects(program: &Arg, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) ->
         }
         return None;
     };
-    let located = path::real(path.clone(), &sink.scene.places);
-    let is_installed = matches!(located.place, Some(Scope::System | Scope::Home));
-    if is_shadowed(&path, located.place, sink.scene) {
+    let place = sink.scene.program(&path).place;
+    let is_installed = matches!(place, Some(Scope::System | Scope::Home));
+    if is_shadowed(&path, place, sink.scene) {
         sink.opaque(Role::Program, Why::Shadowed, &path);
     }
     if model.is_none() || !is_installed {
         let effect = Effect { kind: EffectKind::Execute, target: Some(name.to_owned()), ..Effect::default() };
+        let located = sink.scene.program(&path).clone();
         sink.located(effect, located);
     }
     Some(path)
@@ -111,8 +117,12 @@ fn is_shadowed(path: &str, place: Option<Scope>, scene: &Scene<'_, '_, '_>) -> b
 }
 
 /// What the program does with its arguments.
-fn invocation_effects(run: &Run, command: &mut Command, sink: &mut Sink<'_, '_, '_, '_>) {
-    let Some(program) = command.name.as_deref().and_then(find) else { return };
+fn invocation_effects(
+    program: &'static Program,
+    run: &Run,
+    command: &mut Command,
+    sink: &mut Sink<'_, '_, '_, '_>,
+) {
     let read = invoke(program, &run.argv);
     command.flags = read.flags(&run.argv).collect();
     command.operands = read.operands.iter().map(|operand| operand.arg.written().into_owned()).collect();
@@ -139,14 +149,15 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     if read.is(Attribute::Inert) {
         return;
     }
-    let before = (sink.cwd.clone(), sink.recursive, sink.force, sink.dry);
+    let before = (sink.recursive, sink.force, sink.dry);
     sink.recursive = says(read, Attribute::Recursive);
     sink.force = says(read, Attribute::Force);
     sink.dry = read.is(Attribute::Dry);
     sink.is_shell = read.program.style == Style::Shell;
-    if let Some(directory) = read.directory() {
-        sink.cwd = sink.locate(directory).path;
-    }
+    let outer = read.directory().map(|directory| {
+        let inner = sink.locate(directory).path;
+        std::mem::replace(&mut sink.cwd, inner)
+    });
     slots::effects(read, sink);
     rows::effects(read, sink);
     let handler = read.command.handler.or(read.program.handler);
@@ -155,7 +166,10 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     }
     not_understood(read, argv, sink);
     sink.knows_subcommand = false;
-    (sink.cwd, sink.recursive, sink.force, sink.dry) = before;
+    (sink.recursive, sink.force, sink.dry) = before;
+    if let Some(outer) = outer {
+        sink.cwd = outer;
+    }
 }
 
 /// Options that the model does not know, and arguments that may be options.
@@ -184,10 +198,7 @@ fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
 
 /// `None` where the program has no option that says so.
 fn says(read: &Invocation, attribute: Attribute) -> Option<bool> {
-    let has = |program: &Program| {
-        program.always.contains(&attribute)
-            || program.options.iter().any(|option| option.attributes.contains(&attribute))
-    };
+    let has = |program: &Program| program.attributes.contains(&attribute);
     (has(read.command) || has(read.program)).then(|| read.is(attribute))
 }
 

@@ -36,8 +36,8 @@ pub struct Located {
 }
 
 /// Which file an operation is about when the path names a symlink.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Last {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Last {
     /// What it leads to: reading, writing, changing the mode.
     Followed,
     /// The symlink: deleting and renaming.
@@ -78,7 +78,14 @@ pub(crate) fn elsewhere(raw: &Arg, places: &Places) -> Located {
     }
 }
 
-fn find(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>, last: Last) -> Located {
+/// Either, as `last` says.
+pub(crate) fn find(
+    raw: &Arg,
+    cwd: Option<&str>,
+    places: &Places,
+    world: &mut Recorder<'_>,
+    last: Last,
+) -> Located {
     let written = raw.written().into_owned();
     let is_too_long = written.len() > PATH_BYTES_MAX
         || written.split('/').filter(|component| !component.is_empty()).count() > COMPONENTS_MAX;
@@ -142,12 +149,13 @@ fn known(
     world: &mut Recorder<'_>,
     last: Last,
 ) -> Located {
-    let tidied = tidy(text);
-    if is_stream(&tidied) {
-        let kind = scope::classify(&tidied, places);
-        return Located::found(tidied, raw, kind);
+    // What is special is so by its absolute path.
+    let tidied = text.starts_with('/').then(|| tidy(text));
+    if let Some(stream) = tidied.as_deref().filter(|path| is_stream(path)) {
+        let kind = scope::classify(stream, places);
+        return Located::found(stream.to_owned(), raw, kind);
     }
-    let through_proc = special::of_process(&tidied, cwd);
+    let through_proc = tidied.as_deref().and_then(|path| special::of_process(path, cwd));
     let text = through_proc.as_deref().unwrap_or(text);
     let lexical = collapse(cwd, text);
     let as_written = || lexical.as_ref().map(|path| scope::classify(path, places));

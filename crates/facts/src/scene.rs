@@ -1,12 +1,15 @@
 //! [`Scene`]: what the effects of one call are found with: the session, the world, and what earlier commands of the call
 //! have changed.
 
+use std::collections::HashMap;
+
 use castellan_event::{Answer, Call, Process, Query, Recorder};
+use castellan_programs::Arg;
 
 use crate::Setting;
 use crate::names::Names;
 use crate::overlay::Overlay;
-use crate::path::Places;
+use crate::path::{self, Last, Located, Places};
 
 pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) setting: &'s Setting,
@@ -14,6 +17,11 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) places: Places,
     pub(crate) names: Names,
     pub(crate) overlay: Overlay,
+    /// Programs' files, by their paths: the same program runs many times in a script.
+    programs: HashMap<String, Located>,
+    /// Where arguments lead, seen from `seen_from`: scripts name the same files again and again.
+    located: HashMap<(Arg, Last), Located>,
+    seen_from: Option<String>,
     /// The agent's process, as far as the world could look at it.
     pub(crate) process: Option<Process>,
 }
@@ -30,7 +38,34 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             &setting.own,
         );
         let names = Names::new(process.as_ref());
-        Scene { setting, world, places, names, overlay: Overlay::default(), process }
+        Scene {
+            setting,
+            world,
+            places,
+            names,
+            overlay: Overlay::default(),
+            programs: HashMap::new(),
+            located: HashMap::new(),
+            seen_from: None,
+            process,
+        }
+    }
+
+    /// Where a program's file lies, which is known to lead nowhere else.
+    pub(crate) fn program(&mut self, file: &str) -> &Located {
+        let Scene { programs, places, .. } = self;
+        programs.entry(file.to_owned()).or_insert_with(|| path::real(file.to_owned(), places))
+    }
+
+    /// Where an argument leads, seen from a directory. The world gives one answer within a call, so that it is asked once.
+    pub(crate) fn located(&mut self, arg: &Arg, cwd: Option<&str>, last: Last) -> Located {
+        if self.seen_from.as_deref() != cwd {
+            self.located.clear();
+            self.seen_from = cwd.map(str::to_owned);
+        }
+        let Scene { located, places, world, .. } = self;
+        let found = || path::find(arg, cwd, places, world, last);
+        located.entry((arg.clone(), last)).or_insert_with(found).clone()
     }
 
     /// Whether a call that runs now may be changing what a path leads to or holds: the path or a directory above it.

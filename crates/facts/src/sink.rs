@@ -1,12 +1,12 @@
 //! [`Sink`]: where the effects of one command go. It locates paths, adds what all effects of the command share, and says of
 //! what it could not locate that it was not understood.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Recorder, Role, Scope, Why};
+use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Scope, Why};
 use castellan_programs::Arg;
 use castellan_shell::Stdin;
 
 use crate::overlay::Way;
-use crate::path::{self, Located, Places};
+use crate::path::{self, Last, Located};
 use crate::scene::Scene;
 
 pub(crate) struct Sink<'f, 's, 'w, 'r> {
@@ -186,34 +186,32 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     /// Whether the command, as far as it was looked at, changes a system.
     pub(crate) fn has_changed_a_system(&self) -> bool {
         let changes = |effect: &Effect| matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy);
-        self.effects.iter().any(|effect| effect.command == self.command && changes(effect))
+        // Its own effects are the last ones.
+        self.effects.iter().rev().take_while(|effect| effect.command == self.command).any(changes)
     }
 
     /// Where an argument leads, through links that this call has made.
     pub(crate) fn locate(&mut self, arg: &Arg) -> Located {
-        self.followed(arg, path::locate)
+        self.followed(arg, Last::Followed)
     }
 
     /// The same for what is done to the name itself: a link at the end is not followed.
     fn locate_entry(&mut self, arg: &Arg) -> Located {
-        self.followed(arg, path::locate_entry)
+        self.followed(arg, Last::Kept)
     }
 
-    fn followed(
-        &mut self,
-        arg: &Arg,
-        locate: fn(&Arg, Option<&str>, &Places, &mut Recorder<'_>) -> Located,
-    ) -> Located {
+    fn followed(&mut self, arg: &Arg, last: Last) -> Located {
         if self.remote {
             return path::elsewhere(arg, &self.scene.places);
         }
-        let located = locate(arg, self.cwd.as_deref(), &self.scene.places, self.scene.world);
+        let located = self.scene.located(arg, self.cwd.as_deref(), last);
         let elsewhere = match located.path.as_deref().map(|path| self.scene.overlay.follow(path)) {
             None | Some(Way::Same) => return located,
             Some(Way::Elsewhere(path)) => path,
             Some(Way::Endless) => return located.without_end(),
         };
-        let followed = locate(&Arg::known(elsewhere), None, &self.scene.places, self.scene.world);
+        let (places, world) = (&self.scene.places, &mut *self.scene.world);
+        let followed = path::find(&Arg::known(elsewhere), None, places, world, last);
         Located { raw: located.raw, ..followed }
     }
 

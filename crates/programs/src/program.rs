@@ -22,6 +22,10 @@ pub struct Program {
     pub open: bool,
     /// Its options.
     pub options: &'static [Opt],
+    /// Every spelling of an option and the option's position, in order of their bytes.
+    pub spellings: &'static [(&'static str, usize)],
+    /// What it does without an option, or one of its options says.
+    pub attributes: &'static [Attribute],
     /// What its operands are, in order; the first form whose condition holds.
     pub forms: &'static [Form],
     /// What it does besides what options and operands say.

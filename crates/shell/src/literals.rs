@@ -1,5 +1,7 @@
 //! Spellings of text: escapes that mean a byte, and quotes that a shell needs. It must not know who reads them.
 
+use std::borrow::Cow;
+
 /// Which escapes a program knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Escapes {
@@ -102,7 +104,8 @@ pub(crate) fn shell_quoted(text: &str) -> String {
 }
 
 /// The text as one would type it: quoted only where that is needed.
-pub(crate) fn typed(text: &str) -> String {
-    let plain = |one: char| one.is_alphanumeric() || "_-./:=@%+,^~".contains(one);
-    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { shell_quoted(text) }
+pub(crate) fn typed(text: &str) -> Cow<'_, str> {
+    let is_mark = |one| matches!(one, '_' | '-' | '.' | '/' | ':' | '=' | '@' | '%' | '+' | ',' | '^' | '~');
+    let plain = |one: char| one.is_alphanumeric() || is_mark(one);
+    if !text.is_empty() && text.chars().all(plain) { text.into() } else { shell_quoted(text).into() }
 }

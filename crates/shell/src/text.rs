@@ -16,9 +16,12 @@ pub(crate) struct Text {
 
 impl Text {
     pub(crate) fn known(text: impl Into<String>) -> Text {
-        let mut made = Text::default();
-        made.push_str(&text.into());
-        made
+        let text = text.into();
+        match text.len() {
+            0 => Text::default(),
+            bytes if bytes > VALUE_BYTES_MAX => Text::unknown(Why::Size, ""),
+            bytes => Text { pieces: vec![Piece::Text(text)], bytes },
+        }
     }
 
     pub(crate) fn unknown(why: Why, written: impl AsRef<str>) -> Text {

@@ -42,6 +42,11 @@ impl Walker {
         if let [Part::Text { text, quoted: true }] = word.parts.as_slice() {
             return vec![Arg::known(text.as_str())];
         }
+        if let Some(text) = fields::plain(word) {
+            self.work.spend_bytes(text.len());
+            self.work.spend(1);
+            return vec![Arg::known(text)];
+        }
         let Some(words) = braces::expand(word) else {
             self.work.spend(2 * crate::limits::BRACES_MAX as u64);
             return vec![Arg::unknown(Why::Budget, crate::text::cut(scope.source.written(word.span)), true)];

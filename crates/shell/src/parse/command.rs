@@ -82,9 +82,8 @@ impl Reader<'_, '_> {
                 && before.1 < after.0
             {
                 let gap = (before.1, after.0);
-                let blank = self.ground.slice(gap).is_some_and(|gap| {
-                    gap.replace("\\\n", "").chars().all(|character| matches!(character, ' ' | '\t'))
-                });
+                let is_blank = |text: &str| text.bytes().all(|byte| matches!(byte, b' ' | b'\t'));
+                let blank = self.ground.slice(gap).is_some_and(|gap| gap.split("\\\n").all(is_blank));
                 if !blank {
                     return Some(self.hole(Why::Syntax, gap));
                 }

@@ -327,8 +327,7 @@ impl Walker {
                 Stdin::Text(Arg::unknown(Why::Input, "", false))
             }
         };
-        let mut redirects = (*scope.redirects).clone();
-        redirects.extend(call.redirects.iter().cloned());
+        let redirects: Vec<_> = scope.redirects.iter().chain(&call.redirects).cloned().collect();
         let bytes: usize = call.argv.iter().map(|arg| arg.pieces().len()).sum();
         self.work.spend(2 + (bytes + redirects.len() + scope.wrappers.len()) as u64);
         let line = line(&call.argv);
