@@ -27,10 +27,7 @@ impl Reader<'_, '_> {
                 BackgroundOperator::Plain | BackgroundOperator::Pipe | BackgroundOperator::Bang
             ))
         );
-        let further =
-            if let Command::Simple(simple) = &parsed.command { self.further_negations(simple) } else { 0 };
-        let negated = parsed.negated != (further % 2 == 1);
-        Statement { node, redirects, background, negated, span: self.ground.span(own) }
+        Statement { node, redirects, background, negated: parsed.negated, span: self.ground.span(own) }
     }
 
     fn node(&mut self, command: &Command, redirects: &[ParsedRedirect], own: Range) -> Node {
@@ -45,12 +42,6 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `! ! command`: the parser knows the first one only.
-    fn further_negations(&self, simple: &SimpleCommand) -> usize {
-        let words = std::iter::once(&simple.name).chain(&simple.args);
-        words.take_while(|word| self.ground.slice(range(word.span)) == Some("!")).count()
-    }
-
     fn simple(&mut self, simple: &SimpleCommand, redirects: &[ParsedRedirect]) -> Node {
         let assignments = self.assignments(&simple.assignments);
         let mut words = Vec::with_capacity(simple.args.len() + 1);
@@ -62,7 +53,6 @@ impl Reader<'_, '_> {
             words.push(self.word(word));
         }
         one_where_they_touch(&mut words);
-        words.drain(..self.further_negations(simple).min(words.len()));
         let parsed = std::iter::once(&simple.name).chain(&simple.args).map(|word| range(word.span));
         let assigned = simple.assignments.iter().map(|assignment| range(assignment.span));
         let directed = redirects.iter().map(written_at);
