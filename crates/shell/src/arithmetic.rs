@@ -3,11 +3,12 @@
 
 use castellan_event::{Role, Why};
 
+use crate::builtins::runs_in_index;
 use crate::limits::ARITHMETIC_DEPTH_MAX;
 use crate::scope::Scope;
 use crate::state::{State, Value};
 use crate::text::Text;
-use crate::tree::Arithmetic;
+use crate::tree::{Arithmetic, Span};
 use crate::walk::Walker;
 
 impl Walker {
@@ -37,6 +38,17 @@ impl Walker {
             }
         }
         known
+    }
+
+    /// Text that the shell may read as an expression, whatever quotes were around it: `[[ $x -eq 1 ]]`, `declare -i`.
+    pub(crate) fn evaluated(&mut self, state: &State, scope: &Scope, text: &Text, span: Span) {
+        let Some(known) = text.as_str() else { return };
+        if runs_in_index(known) {
+            self.gap(scope, Role::Code, Why::Arithmetic, known, span);
+        } else if known.starts_with(|one: char| one.is_ascii_alphabetic() || "_(!~+-".contains(one)) {
+            let mut trial = state.clone();
+            self.number(&mut trial, scope, known);
+        }
     }
 
     /// The value of arithmetic text.

@@ -37,6 +37,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("exit", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Shell)),
     ("export", Walker::declare_builtin),
     ("false", Walker::fails),
+    ("fc", Walker::fc),
     ("getopts", Walker::getopts),
     ("hash", Walker::hash),
     ("let", Walker::let_builtin),
@@ -82,6 +83,7 @@ const NAMING: &[(&str, Option<&str>)] = &[
     ("test", Some("-v")),
     ("typeset", None),
     ("unset", None),
+    ("wait", Some("-p")),
 ];
 
 /// Whether a builtin writes what there is: its variables, aliases, options. What is not known may ask for that.
@@ -107,6 +109,13 @@ pub(crate) fn lists(name: &str, arguments: &[Arg]) -> bool {
     }
 }
 
+/// Whether text that is read as arithmetic or as a name has an index in which commands stand: they run whatever quotes were
+/// around them.
+pub(crate) fn runs_in_index(text: &str) -> bool {
+    let index = text.split_once('[').map(|(_, index)| index);
+    index.is_some_and(|index| index.contains("$(") || index.contains('`'))
+}
+
 const LISTING: &[&str] = &[
     "alias", "cd", "declare", "export", "hash", "local", "popd", "pushd", "readonly", "set", "shopt", "trap",
     "typeset",
@@ -127,8 +136,7 @@ impl Walker {
         };
         for (_, arg) in args.iter().enumerate().filter(|(at, _)| is_named(*at)) {
             let text = arg.written();
-            let index = text.split('=').next().and_then(|name| name.split_once('[')).map(|(_, index)| index);
-            if index.is_some_and(|index| index.contains("$(") || index.contains('`')) {
+            if text.split('=').next().is_some_and(runs_in_index) {
                 self.gap(scope, Role::Code, Why::Arithmetic, &text, call.span);
             }
         }

@@ -93,9 +93,15 @@ fn number(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, base: u32, digit
     value
 }
 
-/// What `$'...'` with this between its quotes stands for.
+/// What `$'...'` with this between its quotes stands for. `None` also for `\cX` and `\x{...}`, which only these quotes have.
 pub(crate) fn ansi_quoted(text: &str) -> Option<String> {
-    unescaped(text, Escapes::Format).map(|(text, _)| text)
+    if text.contains("\\c") || text.contains("\\x{") {
+        return None;
+    }
+    let (mut made, _) = unescaped(text, Escapes::Format)?;
+    // A zero byte ends what the quotes stand for.
+    made.truncate(made.find('\0').unwrap_or(made.len()));
+    Some(made)
 }
 
 /// The text in single quotes, as `${x@Q}` writes it.

@@ -58,6 +58,8 @@ pub(crate) struct Options {
     pub(crate) dialect: Dialect,
     /// `set -f`
     pub(crate) literal_patterns: bool,
+    /// `set +B`
+    pub(crate) literal_braces: bool,
     /// Aliases are expanded; `None`: perhaps.
     pub(crate) aliases: Option<bool>,
     /// `set -a`
@@ -159,11 +161,16 @@ impl State {
             directories_before: None,
             stack: Rc::default(),
             positionals: Some(Rc::default()),
-            name: Rc::new(Text::known("bash")),
+            name: Rc::new(Text::known(match start.dialect {
+                Dialect::Bash => "bash",
+                Dialect::Zsh => "zsh",
+                Dialect::Posix => "sh",
+            })),
             descriptors: Rc::default(),
             options: Options {
                 dialect: start.dialect,
                 literal_patterns: false,
+                literal_braces: false,
                 aliases: match (start.dialect, start.aliases.is_empty()) {
                     (Dialect::Bash, true) => None,
                     (Dialect::Bash, false) | (Dialect::Zsh | Dialect::Posix, _) => Some(true),

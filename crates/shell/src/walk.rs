@@ -8,6 +8,7 @@
 mod compound;
 mod emit;
 mod flow;
+mod prompts;
 mod redirects;
 mod simple;
 
@@ -43,6 +44,8 @@ pub fn commands(text: &str, start: &Start) -> Found {
         active: Vec::new(),
         frames: Vec::new(),
         over: None,
+        may_fail: false,
+        substituted: 0,
     };
     walker.all(text, start);
     walker.items.found()
@@ -68,6 +71,10 @@ pub(crate) struct Walker {
     frames: Vec<Frame>,
     /// Where the work ran out.
     over: Option<Span>,
+    /// An expansion of the command that is being read may fail (`${!x}`, `${x?}`): then the command does not run.
+    pub(crate) may_fail: bool,
+    /// Substitutions that were walked: an assignment takes its status from the last one in it.
+    pub(crate) substituted: usize,
 }
 
 /// How far the commands of a `>( )` are walked.

@@ -47,7 +47,10 @@ impl Walker {
             self.work.spend(1);
             return vec![Arg::known(text)];
         }
-        let Some(words) = braces::expand(word) else {
+        let literal = state.options.literal_braces
+            || braces::is_unclear(word, &scope.source) && self.choices.choose(2) == Some(1);
+        let words = if literal { Some(vec![braces::segments(word)]) } else { braces::expand(word) };
+        let Some(words) = words else {
             self.work.spend(2 * crate::limits::BRACES_MAX as u64);
             return vec![Arg::unknown(Why::Budget, crate::text::cut(scope.source.written(word.span)), true)];
         };
@@ -205,6 +208,7 @@ impl Walker {
             Part::Hole(hole) => {
                 let written = crate::text::cut(scope.source.written(hole.span));
                 self.gap(scope, Role::Operand, hole.why, &written, hole.span);
+                self.may_fail = true;
                 bits.push(Bit::Unknown { why: hole.why, written, quoted: false });
             }
         }
@@ -235,6 +239,7 @@ impl Walker {
         scope.background = false;
         self.leaving(Leave::Shell, &mut inner, |walker, inner| walker.script(inner, &scope, body));
         state.status = inner.status;
+        self.substituted += 1;
         inner.collected_at(at)
     }
 

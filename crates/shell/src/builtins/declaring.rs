@@ -131,6 +131,11 @@ impl Walker {
             let absent = state.absent();
             state.set(name, absent);
         }
+        if let Some((_, _, Value::Scalar(text))) = &assigned
+            && (options.integer || options.reference == Some(true))
+        {
+            self.evaluated(state, scope, text, span);
+        }
         if options.reference == Some(true) {
             if let Some((_, _, value)) = assigned {
                 // The reference itself is set, not what it refers to.
@@ -169,6 +174,7 @@ impl Walker {
         if options.readonly {
             state.change(name, |variable| variable.attributes.readonly = true);
         }
+        self.run_by_shell(state, scope, name, span);
         self.report_set(state, scope, name, span);
     }
 

@@ -26,6 +26,10 @@ impl Walker {
             [one] => Text::from(*one),
             _ => Text::unknown(Why::Unsupported, "cd"),
         };
+        if self.searched(state, &target) {
+            // It writes the directory that it found.
+            self.unknown_output(state, scope, &call, Why::Variable);
+        }
         self.go(state, &target);
         state.status = None;
     }
@@ -77,10 +81,7 @@ impl Walker {
         let there = match target.as_str() {
             Some("") => here.clone(),
             Some(path) if path.starts_with('/') => Some(Rc::from(normal(path))),
-            Some(path) if !path.starts_with('.') && self.searches(state) => {
-                let _ = path;
-                None
-            }
+            Some(_) if self.searched(state, target) => None,
             Some(path) => here.as_ref().map(|here| Rc::from(normal(&format!("{here}/{path}")))),
             None => None,
         };
@@ -103,9 +104,11 @@ impl Walker {
         here
     }
 
-    /// Whether `cd name` may lead to another directory than the one below.
-    fn searches(&mut self, state: &mut State) -> bool {
-        state.variable("CDPATH").is_some()
+    /// Whether `cd name` may lead to another directory than the one below, by `CDPATH`.
+    fn searched(&mut self, state: &mut State, target: &Text) -> bool {
+        let certain = |path: &str| path.is_empty() || path.starts_with(['/', '.']);
+        !target.as_str().is_some_and(certain)
+            && state.variable("CDPATH").is_some()
             && !matches!(self.pick(state, "CDPATH"), Value::Unset)
             && !matches!(self.pick(state, "CDPATH"), Value::Scalar(text) if text.as_str() == Some(""))
     }

@@ -110,6 +110,7 @@ impl Walker {
         child.traps = Rc::default();
         child.hidden = Rc::default();
         child.options.literal_patterns = false;
+        child.options.literal_braces = false;
         child.options.aliases = None;
         child.positionals = Some(Rc::default());
         child

@@ -329,6 +329,13 @@ impl Walker {
             });
             return;
         };
+        if list.is_empty() {
+            self.unreached(state, |walker, state| {
+                state.set(name, Value::Unknown(Why::Parameter));
+                walker.script(state, scope, body);
+            });
+            return;
+        }
         let mut ends = None;
         for (number, arg) in list.iter().enumerate() {
             if !self.goes_on(scope, span) {
@@ -355,6 +362,13 @@ impl Walker {
             }
         }
         self.end_rounds(state, ends);
+    }
+
+    /// Walks the body of a loop that has no round. Nothing of it runs; found it is all the same, as what stands after `exit`
+    /// is.
+    pub(super) fn unreached(&mut self, state: &State, walk: impl FnOnce(&mut Self, &mut State)) {
+        let mut inner = self.fork(state);
+        self.leaving(Leave::Loop, &mut inner, walk);
     }
 
     /// Walks something that runs any number of times, until nothing new is learnt: what changes from round to round is
@@ -397,9 +411,16 @@ impl Walker {
     }
 
     /// `while`: lines that are known one by one, everything else until nothing new is learnt.
-    pub(super) fn while_loop(&mut self, state: &mut State, scope: &Scope, condition: &Script, body: &Script) {
+    pub(super) fn while_loop(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        until: bool,
+        condition: &Script,
+        body: &Script,
+    ) {
         let mut ends = None;
-        for _ in 0..ROUNDS_MAX {
+        for number in 0..ROUNDS_MAX {
             let Descriptor::Input(before) = state.descriptor(0) else { break };
             if before.as_str().is_none() || !self.goes_on(scope, condition.span) {
                 break;
@@ -408,14 +429,18 @@ impl Walker {
             let mark = self.item_count();
             self.script(&mut trial, scope, condition);
             let Descriptor::Input(rest) = trial.descriptor(0) else { break };
-            if rest == before && mark == self.item_count() && trial.status != Some(false) {
+            let goes_on = trial.status.map(|status| status != until);
+            if rest == before && mark == self.item_count() && goes_on != Some(false) {
                 break;
             }
-            match trial.status {
+            match goes_on {
                 Some(true) if rest != before => {}
                 // `read` at the end of the text.
                 Some(false) => {
                     *state = trial;
+                    if number == 0 {
+                        self.unreached(state, |walker, state| walker.script(state, scope, body));
+                    }
                     state.status = Some(true);
                     self.end_rounds(state, ends);
                     return;

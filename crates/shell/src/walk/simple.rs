@@ -29,8 +29,21 @@ impl Walker {
         if self.alias(state, scope, statement, words) {
             return;
         }
+        let may_fail = std::mem::take(&mut self.may_fail);
+        self.simple_words(state, scope, statement, assignments, words);
+        self.may_fail = may_fail;
+    }
+
+    fn simple_words(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        statement: &Statement,
+        assignments: &[Assignment],
+        words: &[Word],
+    ) {
         let first_process = self.processes.len();
-        state.status = Some(true);
+        let substituted = self.substituted;
         let argv: Vec<Arg> = words.iter().flat_map(|word| self.fields(state, scope, word)).collect();
         let mut call = Call::new(argv, own_span(statement, assignments, words));
         let (redirects, saved) = self.redirects(state, scope, &statement.redirects);
@@ -43,13 +56,21 @@ impl Walker {
                 self.emit(state, scope, &call);
                 self.file_as_output(state, scope, statement);
             }
+            if substituted == self.substituted {
+                state.status = Some(true);
+            }
             Self::restore(state, saved);
             self.end_processes(first_process, false, state, scope);
             return;
         }
         let before = self.prefixed(state, scope, assignments, &mut call);
         let stays = call.argv.len() == 1 && call.argv.first().and_then(Arg::as_str) == Some("exec");
+        let not_run = std::mem::take(&mut self.may_fail).then(|| self.failed(state));
+        state.status = Some(true);
         self.command(state, scope, call);
+        if let Some(not_run) = not_run {
+            self.joins(state, not_run);
+        }
         for (name, variable) in before {
             match variable {
                 Some(variable) => state.variables.insert(name, variable),
@@ -72,7 +93,6 @@ impl Walker {
         operands: &[Operand],
     ) {
         let first_process = self.processes.len();
-        state.status = Some(true);
         let mut argv = vec![Arg::known(builtin)];
         let mut declared = Vec::new();
         let mut keyed = false;
@@ -113,6 +133,7 @@ impl Walker {
             self.command(state, scope, call);
         } else {
             self.emit(state, scope, &call);
+            self.indices(scope, &call, builtin);
             self.declare(state, scope, builtin, &declared, statement.span);
             if crate::builtins::lists(builtin, call.arguments()) {
                 self.unknown_output(state, scope, &call, Why::Substitution);
@@ -150,10 +171,27 @@ impl Walker {
     fn assign(&mut self, state: &mut State, scope: &Scope, assignment: &Assignment, stays: bool) {
         let value = self.value(state, scope, assignment);
         let key = self.assigned_key(state, scope, assignment);
+        let not_run = std::mem::take(&mut self.may_fail).then(|| self.failed(state));
+        if let Value::Scalar(text) = &value
+            && state.variable(&assignment.name).is_some_and(|variable| variable.attributes.integer)
+        {
+            self.evaluated(state, scope, text, assignment.span);
+        }
         self.assign_value(state, &assignment.name, key, assignment.append, value);
+        if let Some(not_run) = not_run {
+            self.joins(state, not_run);
+        }
+        self.run_by_shell(state, scope, &assignment.name, assignment.span);
         if stays {
             self.report_set(state, scope, &assignment.name, assignment.span);
         }
+    }
+
+    /// The shell after a command that did not run, because an expansion failed.
+    fn failed(&mut self, state: &State) -> State {
+        let mut failed = self.fork(state);
+        failed.status = Some(false);
+        failed
     }
 
     /// `Some(None)`: there is a key, but it is not known.

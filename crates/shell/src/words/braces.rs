@@ -2,6 +2,7 @@
 //! substitutions only as something that stands in a word.
 
 use crate::limits::BRACES_MAX;
+use crate::scope::Source;
 use crate::tree::{Part, Word};
 
 /// A piece of a word during brace expansion: a character, or a part that is expanded later.
@@ -15,12 +16,8 @@ pub(crate) enum Segment<'a> {
 
 /// The words that the braces of a word make. `None` when they are more than the limit.
 pub(crate) fn expand(word: &Word) -> Option<Vec<Vec<Segment<'_>>>> {
-    let has_brace = word
-        .parts
-        .iter()
-        .any(|part| matches!(part, Part::Text { text, quoted: false } if text.contains('{')));
-    if !has_brace {
-        return Some(vec![word.parts.iter().map(segment).collect()]);
+    if !has_brace(word) {
+        return Some(vec![segments(word)]);
     }
     let mut atoms = Vec::new();
     for part in &word.parts {
@@ -39,6 +36,30 @@ pub(crate) fn expand(word: &Word) -> Option<Vec<Vec<Segment<'_>>>> {
     let matched = matching(&atoms);
     let words = sequence(&atoms, &matched, 0, atoms.len())?;
     Some(words.into_iter().map(joined).collect())
+}
+
+/// The word as it is, with its braces.
+pub(crate) fn segments(word: &Word) -> Vec<Segment<'_>> {
+    word.parts.iter().map(segment).collect()
+}
+
+/// Whether braces stand beside a parameter in which a brace is not closed: `${x:-{a}{b,c}}` ends at the first `}` when it is
+/// expanded, but at the last when bash looks for braces.
+pub(crate) fn is_unclear(word: &Word, source: &Source) -> bool {
+    let opens = |part: &Part| match part {
+        Part::Parameter { parameter, .. } => {
+            let written = source.written(parameter.span);
+            written.matches('{').count() > written.matches('}').count()
+        }
+        Part::Text { .. } | Part::Command { .. } | Part::Process { .. } => false,
+        Part::Arithmetic { .. } | Part::Hole(_) => false,
+    };
+    has_brace(word) && word.parts.iter().any(opens)
+}
+
+fn has_brace(word: &Word) -> bool {
+    let braced = |part: &Part| matches!(part, Part::Text { text, quoted: false } if text.contains('{'));
+    word.parts.iter().any(braced)
 }
 
 /// A part on its own.

@@ -160,6 +160,7 @@ impl Walker {
             (Substitute::Alternative, false) => Bit::of_text(&Text::default(), quoted),
             (Substitute::Error, false) => {
                 self.text(state, scope, word);
+                self.may_fail = true;
                 vec![Bit::Unknown { why: Why::Variable, written: written.to_owned(), quoted }]
             }
             (Substitute::Default, false) | (Substitute::Alternative, true) => {
@@ -242,13 +243,8 @@ impl Walker {
         span: crate::tree::Span,
     ) -> Got {
         if letter == 'P' {
-            // A prompt is expanded like text in double quotes: what stands in it runs.
-            if let Got::One(text) = &got
-                && let Some(known) = text.as_str()
-                && known.contains(['`', '$'])
-            {
-                let code = Text::known(format!(": \"{known}\""));
-                self.run_text(state, scope, &code, crate::found::Origin::Argument, span);
+            if let Got::One(text) = &got {
+                self.prompt(state, scope, text, span);
             }
             return unknown_from(got);
         }

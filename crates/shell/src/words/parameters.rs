@@ -1,8 +1,9 @@
 //! Parameters: the value of `$x`, `${x[1]}`, `$@`, `${!x}`, before anything is done with it. It must not know operations.
 
-use castellan_event::Why;
+use castellan_event::{Role, Why};
 
 use super::fields::Bit;
+use crate::builtins::runs_in_index;
 use crate::scope::Scope;
 use crate::state::{Key, State, Value};
 use crate::text::Text;
@@ -33,6 +34,27 @@ const CHANGING: &[&str] = &[
     "BASHPID",
     "BASH_COMMAND",
     "BASH_ARGV",
+    "BASH_ARGC",
+    "BASH_ARGV0",
+    "BASH",
+    "BASHOPTS",
+    "BASH_EXECUTION_STRING",
+    "BASH_LINENO",
+    "BASH_SOURCE",
+    "BASH_SUBSHELL",
+    "BASH_VERSINFO",
+    "BASH_VERSION",
+    "DIRSTACK",
+    "EUID",
+    "HOSTNAME",
+    "HOSTTYPE",
+    "MACHTYPE",
+    "OPTERR",
+    "OSTYPE",
+    "PS4",
+    "SHELLOPTS",
+    "SHLVL",
+    "UID",
     "FUNCNAME",
     "GROUPS",
     "HISTCMD",
@@ -56,6 +78,7 @@ impl Walker {
             return self.bits_of(state, got, quoted, &written);
         }
         let Some((name, index)) = self.named(state, scope, parameter) else {
+            self.may_fail = true;
             let got = Got::Unknown { why: Why::Variable, several: false };
             self.operand_words(state, scope, &parameter.operation);
             return self.bits_of(state, got, quoted, &written);
@@ -84,6 +107,9 @@ impl Walker {
         }
         let Got::One(text) = self.look_up(state, &parameter.name, &index) else { return None };
         let text = text.as_str()?.to_owned();
+        if runs_in_index(&text) {
+            self.gap(scope, Role::Code, Why::Arithmetic, &text, parameter.span);
+        }
         match text.split_once('[') {
             None if is_parameter(&text) => Some((text, At::Whole)),
             None => None,
