@@ -136,13 +136,8 @@ impl Walker {
                 };
             }
             "0" => return Got::One((*state.name).clone()),
-            "?" => {
-                return match state.status {
-                    Some(true) => Got::One(Text::known("0")),
-                    Some(false) | None => Got::Unknown { why: Why::Parameter, several: false },
-                };
-            }
-            "$" | "!" | "-" => return Got::Unknown { why: Why::Parameter, several: false },
+            // How a command ended is guessed for `&&` and `||`; a value must be certain.
+            "?" | "$" | "!" | "-" => return Got::Unknown { why: Why::Parameter, several: false },
             digits if digits.starts_with(|one: char| one.is_ascii_digit()) => {
                 return match (&state.positionals, digits.parse::<usize>()) {
                     (Some(values), Ok(number)) => {
