@@ -191,24 +191,27 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// Where an argument leads, through links that this call has made.
     pub(crate) fn locate(&mut self, arg: &Arg) -> Located {
-        self.followed(arg, path::locate)
+        self.followed(arg, path::locate, true)
     }
 
     /// The same for what is done to the name itself: a link at the end is not followed.
     fn locate_entry(&mut self, arg: &Arg) -> Located {
-        self.followed(arg, path::locate_entry)
+        // `link/` is what it leads to.
+        let last = arg.as_str().is_some_and(|text| text.ends_with('/'));
+        self.followed(arg, path::locate_entry, last)
     }
 
     fn followed(
         &mut self,
         arg: &Arg,
         locate: fn(&Arg, Option<&str>, &Places, &mut Recorder<'_>) -> Located,
+        last: bool,
     ) -> Located {
         if self.remote {
             return path::elsewhere(arg, &self.scene.places);
         }
         let located = locate(arg, self.cwd.as_deref(), &self.scene.places, self.scene.world);
-        let elsewhere = match located.path.as_deref().map(|path| self.scene.overlay.follow(path)) {
+        let elsewhere = match located.path.as_deref().map(|path| self.scene.overlay.follow(path, last)) {
             None | Some(Way::Same) => return located,
             Some(Way::Elsewhere(path)) => path,
             Some(Way::Endless) => return located.without_end(),
