@@ -61,7 +61,16 @@ impl Walker {
             return self.bits_of(state, got, quoted, &written);
         };
         let got = self.look_up(state, &name, &index);
+        if parameter.operation == Operation::Value && self.is_one_number(state, &name) {
+            return self.bits_of(state, got, true, &written);
+        }
         self.operate(state, scope, parameter, (&name, &index), got, quoted, &written)
+    }
+
+    /// `$?` and `$$` are a number, which is one word as long as `IFS` has no digits.
+    fn is_one_number(&mut self, state: &mut State, name: &str) -> bool {
+        let has_no_digits = |one: String| !one.contains(|one: char| one.is_ascii_digit());
+        matches!(name, "?" | "$") && self.separators(state).is_some_and(has_no_digits)
     }
 
     /// Which parameter is meant, when `${!x}` names another one. `None`: not known.
