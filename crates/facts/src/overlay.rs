@@ -29,10 +29,11 @@ impl Overlay {
     }
 
     /// Where a path leads, through links that this call has made. A link to a link is followed, as far as Linux follows them.
-    pub(crate) fn follow(&self, path: &str) -> Way {
-        let Some(mut path) = self.next(path) else { return Way::Same };
+    /// `last`: the path itself may be one, too, and not only a directory on the way to it.
+    pub(crate) fn follow(&self, path: &str, last: bool) -> Way {
+        let Some(mut path) = self.next(path, last) else { return Way::Same };
         for _ in 1..LINKS_MAX {
-            match self.next(&path) {
+            match self.next(&path, last) {
                 Some(next) => path = next,
                 None => return Way::Elsewhere(path),
             }
@@ -41,11 +42,11 @@ impl Overlay {
     }
 
     /// The path with the first link on its way replaced by what it leads to.
-    fn next(&self, path: &str) -> Option<String> {
+    fn next(&self, path: &str, last: bool) -> Option<String> {
         if self.links.is_empty() {
             return None;
         }
-        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        let ends = path.match_indices('/').map(|(at, _)| at).chain(last.then_some(path.len()));
         ends.filter_map(|at| path.split_at_checked(at)).find_map(|(start, rest)| {
             let target = self.links.get(start)?;
             Some(format!("{target}{rest}"))

@@ -192,20 +192,23 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// Where an argument leads, through links that this call has made.
     pub(crate) fn locate(&mut self, arg: &Arg) -> Located {
-        self.followed(arg, Last::Followed)
+        self.followed(arg, Last::Followed, true)
     }
 
     /// The same for what is done to the name itself: a link at the end is not followed.
     fn locate_entry(&mut self, arg: &Arg) -> Located {
-        self.followed(arg, Last::Kept)
+        // `link/` is what it leads to.
+        let through = arg.as_str().is_some_and(|text| text.ends_with('/'));
+        self.followed(arg, Last::Kept, through)
     }
 
-    fn followed(&mut self, arg: &Arg, last: Last) -> Located {
+    /// `through`: a link at the end that this call has made is followed.
+    fn followed(&mut self, arg: &Arg, last: Last, through: bool) -> Located {
         if self.remote {
             return path::elsewhere(arg, &self.scene.places);
         }
         let located = self.scene.located(arg, self.cwd.as_deref(), last);
-        let elsewhere = match located.path.as_deref().map(|path| self.scene.overlay.follow(path)) {
+        let elsewhere = match located.path.as_deref().map(|path| self.scene.overlay.follow(path, through)) {
             None | Some(Way::Same) => return located,
             Some(Way::Elsewhere(path)) => path,
             Some(Way::Endless) => return located.without_end(),

@@ -168,11 +168,8 @@ impl Walker {
             self.shell_program(state, scope, &call, base);
             return;
         }
-        match base {
-            "xargs" => return self.xargs(state, scope, &call),
-            "parallel" => return self.parallel(state, scope, &call),
-            "find" | "gfind" => return self.find(state, scope, &call),
-            _ => {}
+        if matches!(base, "find" | "gfind") {
+            return self.find(state, scope, &call);
         }
         let Some(program) = castellan_programs::find(base) else {
             self.emit(state, scope, &call);
@@ -180,6 +177,11 @@ impl Walker {
             self.output(state, scope, &call, base);
             return;
         };
+        match program.name() {
+            "xargs" => return self.xargs(state, scope, &call, program),
+            "parallel" if base != "sem" => return self.parallel(state, scope, &call, program),
+            _ => {}
+        }
         let invocation = invoke(program, &call.argv);
         let inner = invocation.inner(&call.argv);
         let runs = inner.iter().any(|one| !matches!(one, Inner::Code { .. }));

@@ -64,8 +64,11 @@ impl Invocation {
             let rest = || self.operands.iter().skip(number + 1).map(|one| one.arg.clone()).collect();
             let after = argv.get(operand.at..).unwrap_or_default();
             if operand.slot.role == SlotRole::Command {
-                let is_fed = operand.slot.detail == "input";
-                let argv = if is_fed { self.with_input(after) } else { after.to_vec() };
+                let argv = match operand.slot.detail {
+                    "input" => self.with_input(after),
+                    "package" => of_package(after),
+                    _ => after.to_vec(),
+                };
                 found.push(Inner::Command { argv, assignments: self.assignments(), at: operand.at });
             } else if operand.slot.role == SlotRole::Joined && operand.slot.detail == "input" {
                 let texts = input::texts(after).into_iter();
@@ -84,6 +87,11 @@ impl Invocation {
     /// The command of an option: its value and the operands, or a wrapper's own arguments in one text (`env -S`).
     fn by_option(&self, used: &Used, value: &Arg, argv: &[Arg]) -> Option<Inner> {
         let slot = used.option.slot;
+        if slot.role == SlotRole::Joined {
+            let operands = self.operands.iter().map(|one| one.arg.clone());
+            let all: Vec<Arg> = std::iter::once(value.clone()).chain(operands).collect();
+            return Some(Inner::Shell { text: joined(&all), rest: Vec::new() });
+        }
         let argv = if slot.role == SlotRole::Command {
             let is_its = |one: &&Operand| slot.detail == "operands" || one.at > used.at;
             let operands = self.operands.iter().filter(is_its).map(|one| one.arg.clone());
@@ -139,6 +147,22 @@ impl Slot {
     pub fn part_of(&self, arg: &Arg) -> Option<Arg> {
         detailed(self.detail, arg)
     }
+}
+
+/// A command whose name is a package's, without the version: `rimraf@5`, `@scope/name@latest`, `black==24`.
+fn of_package(argv: &[Arg]) -> Vec<Arg> {
+    let Some((name, rest)) = argv.split_first() else { return Vec::new() };
+    let known = name.prefix();
+    let begins = usize::from(known.starts_with('@'));
+    let end = known
+        .get(begins..)
+        .and_then(|text| text.find(['@', '=', '<', '>', '~', '!', '[']))
+        .map(|at| at + begins);
+    let bare = end
+        .and_then(|end| known.get(..end))
+        .filter(|bare| !bare.starts_with(['.', '/']) && !bare.contains(':'));
+    let name = bare.filter(|bare| !bare.is_empty()).map_or_else(|| name.clone(), Arg::known);
+    std::iter::once(name).chain(rest.iter().cloned()).collect()
 }
 
 fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Vec<Inner> {

@@ -39,9 +39,10 @@ impl Walker {
             arguments = arguments.get(1..).unwrap_or_default();
         }
         let Some((file, rest)) = arguments.split_first() else { return };
+        // Its own arguments go with it; without any, `set --` in it is for good.
+        let before = (!rest.is_empty()).then(|| state.positionals.clone());
         match file.as_str().and_then(|path| opened(state, path)) {
             Some(Descriptor::Input(code)) => {
-                let before = (!rest.is_empty()).then(|| state.positionals.clone());
                 if !rest.is_empty() {
                     let certain = !rest.iter().any(Arg::splits);
                     state.positionals =
@@ -50,10 +51,6 @@ impl Walker {
                 self.leaving(Leave::Function, state, |walker, state| {
                     walker.run_text(state, scope, &code, Origin::Stdin, call.span);
                 });
-                // Its own arguments go with it; without any, `set --` in it is for good.
-                if let Some(before) = before {
-                    state.positionals = before;
-                }
             }
             Some(_) => {
                 self.gap(scope, Role::Code, Why::Input, &file.written(), call.span);
@@ -64,6 +61,9 @@ impl Walker {
                 state.forget_most(Why::File);
                 self.unknown_output(state, scope, &call, Why::File);
             }
+        }
+        if let Some(before) = before {
+            state.positionals = before;
         }
         state.status = None;
     }

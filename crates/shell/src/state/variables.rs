@@ -153,14 +153,15 @@ impl State {
         });
     }
 
-    /// After code that is not known: any variable may have any value. The few that code hardly ever changes are kept, or
-    /// nothing at all would be known after `source .env`.
+    /// After code that is not known: any variable may have any value, and `set --` may have been in it. The few variables
+    /// that code hardly ever changes are kept, or nothing at all would be known after `source .env`.
     pub(crate) fn forget_most(&mut self, why: Why) {
         let kept: Vec<(&str, Rc<Variable>)> = ["HOME", "IFS", "PWD", "OLDPWD"]
             .into_iter()
             .filter_map(|name| self.variables.get(name).map(|variable| (name, Rc::clone(variable))))
             .collect();
         self.forget_all(why);
+        self.positionals = None;
         for (name, variable) in kept {
             self.variables.insert(name.into(), variable);
         }

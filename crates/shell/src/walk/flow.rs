@@ -55,7 +55,10 @@ impl Walker {
                 });
             }
             // Already a gap.
-            Node::Hole(_) => state.forget_all(Why::Dynamic),
+            Node::Hole(_) => {
+                state.forget_all(Why::Dynamic);
+                state.positionals = None;
+            }
             Node::Pipe(_)
             | Node::Chain(_)
             | Node::Subshell(_)

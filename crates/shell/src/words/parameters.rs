@@ -84,7 +84,16 @@ impl Walker {
             return self.bits_of(state, got, quoted, &written);
         };
         let got = self.look_up(state, &name, &index);
+        if parameter.operation == Operation::Value && self.is_one_number(state, &name) {
+            return self.bits_of(state, got, true, &written);
+        }
         self.operate(state, scope, parameter, (&name, &index), got, quoted, &written)
+    }
+
+    /// `$?` and `$$` are a number, which is one word as long as `IFS` has no digits.
+    fn is_one_number(&mut self, state: &mut State, name: &str) -> bool {
+        let has_no_digits = |one: String| !one.contains(|one: char| one.is_ascii_digit());
+        matches!(name, "?" | "$") && self.separators(state).is_some_and(has_no_digits)
     }
 
     /// Which parameter is meant, when `${!x}` names another one. `None`: not known.
@@ -162,13 +171,8 @@ impl Walker {
                 };
             }
             "0" => return Got::One((*state.name).clone()),
-            "?" => {
-                return match state.status {
-                    Some(true) => Got::One(Text::known("0")),
-                    Some(false) | None => Got::Unknown { why: Why::Parameter, several: false },
-                };
-            }
-            "$" | "!" | "-" => return Got::Unknown { why: Why::Parameter, several: false },
+            // How a command ended is guessed for `&&` and `||`; a value must be certain.
+            "?" | "$" | "!" | "-" => return Got::Unknown { why: Why::Parameter, several: false },
             digits if digits.starts_with(|one: char| one.is_ascii_digit()) => {
                 return match (&state.positionals, digits.parse::<usize>()) {
                     (Some(values), Ok(number)) => {
