@@ -191,6 +191,10 @@ fn session(agent: &Agent, message: String) -> SessionRecord {
 }
 
 fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
+    let as_written = match (query, answer) {
+        (Query::RealPath { base, path }, Answer::RealPath(real)) => is_as_written(base, path, real),
+        _ => false,
+    };
     let query = match query {
         Query::RealPath { base, path } => format!("real_path {path} from {base}"),
         Query::FileKind { path } => format!("file_kind {path}"),
@@ -201,6 +205,7 @@ fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
         Query::Process { pid } => format!("process {pid}"),
     };
     let answer = match answer {
+        Answer::RealPath(_) if as_written => AS_WRITTEN.to_owned(),
         Answer::RealPath(real) => real.clone(),
         Answer::FileKind(kind) => format!("{kind:?}").to_ascii_lowercase(),
         // What a file holds may be secret: its hash is enough to see that it has changed.
@@ -213,6 +218,14 @@ fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
         }
     };
     WorldRecord { query, answer }
+}
+
+/// What is told of a path that leads where it says: nearly all do, and its text is in the question. No path is written so.
+const AS_WRITTEN: &str = "=";
+
+fn is_as_written(base: &str, path: &str, real: &str) -> bool {
+    let below_base = || real.strip_prefix(base.trim_end_matches('/'))?.strip_prefix('/');
+    if path.starts_with('/') { real == path } else { below_base() == Some(path) }
 }
 
 fn none() -> String {
@@ -309,6 +322,26 @@ mod tests {
             told.shorter(number.to_string());
         }
         assert_eq!(record(), whole, "what is not kept any more is told again");
+    }
+
+    #[test]
+    fn a_path_that_leads_where_it_says_is_told_once() {
+        let cases = [
+            ("/w", "x/y", "/w/x/y", "="),
+            ("/", "x", "/x", "="),
+            ("/", "/x", "/x", "="),
+            ("/w", "/x", "/x", "="),
+            ("/w", "x", "/v/x", "/v/x"),
+            ("/w", "x/../y", "/w/y", "/w/y"),
+            ("/w", ".", "/w", "/w"),
+            ("/w", "x", "/wx", "/wx"),
+            ("/w/", "w/x", "/w/x", "/w/x"),
+        ];
+        for (base, path, real, expected) in cases {
+            let query = Query::RealPath { base: base.to_owned(), path: path.to_owned() };
+            let told = world(&query, &Answer::RealPath(real.to_owned()), &Told::default());
+            assert_eq!(told.answer, expected, "{}", told.query);
+        }
     }
 
     #[test]

@@ -281,8 +281,7 @@ fn places_of_a_session() {
         }
     }
     // While no home is known, any directory may be one.
-    let no_home = Process { home: String::new(), ..process(&[]) };
-    for process in [None, Some(&no_home)] {
+    for process in [None, Some(&Process::default())] {
         let places = Places::of_session(process, Some("/data/u"), &["/data/u/c".to_owned()]);
         assert_eq!(classify("/data/u/x", &places).place, Scope::Outside, "{process:?}");
         assert_eq!(classify("/data/u/c", &places).scope, Scope::Castellan, "{process:?}");
