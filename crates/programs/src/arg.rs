@@ -47,7 +47,7 @@ impl Arg {
                 (Piece::Text(last), Piece::Text(text)) if !last.is_empty() => last.push_str(&text),
                 (last, piece) => match std::mem::replace(last, piece) {
                     Piece::Text(text) if text.is_empty() => {}
-                    piece => before.push(piece),
+                    piece @ (Piece::Text(_) | Piece::Unknown { .. }) => before.push(piece),
                 },
             }
         }
