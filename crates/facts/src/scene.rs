@@ -1,9 +1,11 @@
 //! [`Scene`]: what the effects of one call are found with: the session, the world, and what earlier commands of the call
 //! have changed.
 
-use castellan_event::{Answer, Call, Process, Query, Recorder};
+use castellan_event::{Answer, Call, Effect, EffectKind, Process, Query, Recorder, Role, Why};
+use castellan_shell::Work;
 
 use crate::Setting;
+use crate::limits::{WORK_MAX, WORK_MIN, WORK_PER_BYTE};
 use crate::names::Names;
 use crate::overlay::Overlay;
 use crate::path::Places;
@@ -16,6 +18,10 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) overlay: Overlay,
     /// The agent's process, as far as the world could look at it.
     pub(crate) process: Option<Process>,
+    /// The work that is left for effects.
+    pub(crate) work: Work,
+    /// It was said that none is left.
+    pub(crate) is_over_told: bool,
 }
 
 impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
@@ -30,7 +36,37 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             &setting.own,
         );
         let names = Names::new(process.as_ref());
-        Scene { setting, world, places, names, overlay: Overlay::default(), process }
+        let work = Work::of(WORK_MAX);
+        let overlay = Overlay::default();
+        Scene { setting, world, places, names, overlay, process, work, is_over_told: false }
+    }
+
+    /// The work for texts of so many bytes, and what walking them has left.
+    pub(crate) fn allow_text(&mut self, bytes: usize, left: &Work) {
+        let own = (bytes as u64).saturating_mul(WORK_PER_BYTE).saturating_add(WORK_MIN).min(WORK_MAX);
+        self.work = Work::of(own.saturating_add(left.left()));
+    }
+
+    /// The work for what a tool does besides shell text, which has limits of its own.
+    pub(crate) fn allow_tool(&mut self) {
+        self.work = Work::of(WORK_MAX);
+    }
+
+    /// Pays for something. When that cannot be paid, it is said once, and what is left out from then on is part of it.
+    pub(crate) fn spend(&mut self, units: u64, command: Option<usize>, effects: &mut Vec<Effect>) -> bool {
+        if self.work.spend(units) {
+            return true;
+        }
+        if !std::mem::replace(&mut self.is_over_told, true) {
+            effects.push(Effect {
+                command,
+                kind: EffectKind::Opaque,
+                role: Some(Role::Code),
+                why: Some(Why::Budget),
+                ..Effect::default()
+            });
+        }
+        false
     }
 
     /// Whether a call that runs now may be changing what a path leads to or holds: the path or a directory above it.

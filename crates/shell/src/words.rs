@@ -42,8 +42,11 @@ impl Walker {
         if let [Part::Text { text, quoted: true }] = word.parts.as_slice() {
             return vec![Arg::known(text.as_str())];
         }
-        let Some(words) = braces::expand(word) else {
-            self.work.spend(2 * crate::limits::BRACES_MAX as u64);
+        let mut copies = crate::limits::BRACE_COPIES_MAX;
+        let words = braces::expand(word, &mut copies);
+        let copied = crate::limits::BRACE_COPIES_MAX - copies;
+        self.work.spend((copied / crate::limits::BRACE_COPIES_PER_WORK) as u64);
+        let Some(words) = words else {
             return vec![Arg::unknown(Why::Budget, crate::text::cut(scope.source.written(word.span)), true)];
         };
         let several = words.len() > 1;
@@ -91,6 +94,7 @@ impl Walker {
                 Bit::Empty | Bit::Nothing => {}
             }
         }
+        self.work.spend_bytes(marks.len().saturating_mul(8));
         Pattern::new(&marks)
     }
 
