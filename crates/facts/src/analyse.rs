@@ -2,7 +2,7 @@
 
 use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind};
 use castellan_programs::Arg;
-use castellan_shell::{Found, Item, Set, Start};
+use castellan_shell::{Found, Item, Set, Start, Work, commands_within};
 
 use crate::command::{self, base_name};
 use crate::environment;
@@ -31,8 +31,13 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
     }
     let own = call.command.iter().map(String::as_str);
     let others = if call.tool.kind == ToolKind::Mcp { mcp::commands(call) } else { Vec::new() };
-    for text in own.chain(others) {
-        found(&castellan_shell::commands(text, &start), scene, facts);
+    let texts: Vec<&str> = own.chain(others).collect();
+    let bytes: usize = texts.iter().map(|text| text.len()).sum();
+    let mut work = Work::of_text(bytes);
+    let all: Vec<Found> = texts.into_iter().map(|text| commands_within(text, &start, &mut work)).collect();
+    scene.allow_text(bytes, &work);
+    for one in &all {
+        found(one, scene, facts);
     }
 }
 

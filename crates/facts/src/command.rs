@@ -4,6 +4,7 @@ use castellan_event::{Command, Effect, EffectKind, Facts, Role, Scope, Why};
 use castellan_programs::{Arg, Attribute, Invocation, Program, Style, find, invoke};
 use castellan_shell::Run;
 
+use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::Sink;
@@ -12,12 +13,17 @@ use crate::{environment, handlers, redirect, rows, slots};
 /// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
 pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let at = facts.commands.len();
+    let bytes: usize = run.argv.iter().chain(run.env.iter().map(|(_, value)| value)).map(Arg::len).sum();
+    let units = 10 + (bytes / BYTES_PER_WORK) as u64;
+    if !scene.spend(units, None, &mut facts.effects) {
+        return;
+    }
     let mut command = described(run, pipe_from);
     let mut sink = Sink::new(scene, &mut facts.effects, Some(at), run.cwd.clone());
     sink.remote = !run.remote.is_empty();
     sink.stdin = run.stdin.clone();
     sink.piped = run.pipe_from.is_some();
-    for wrapper in &run.wrappers {
+    for wrapper in run.wrappers.iter() {
         wrapper_effects(&wrapper.argv, &mut sink);
     }
     for (name, value) in &run.env {
@@ -106,7 +112,8 @@ fn resolve(name: &str, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Resolved {
     if name.contains('/') {
         return sink.locate(&Arg::known(name)).path.map_or(Resolved::Unknown, Resolved::File);
     }
-    sink.scene.names.resolve(name, &run.env, sink.scene.world)
+    let scene = &mut *sink.scene;
+    scene.names.resolve(name, &run.env, scene.world, &mut scene.work)
 }
 
 /// Whether the agent may have put the program there itself, in this call or an earlier one.
@@ -123,7 +130,7 @@ fn invocation_effects(
     command: &mut Command,
     sink: &mut Sink<'_, '_, '_, '_>,
 ) {
-    let read = invoke(program, &run.argv);
+    let Some(read) = read(program, &run.argv, sink) else { return };
     command.flags = read.flags(&run.argv).collect();
     command.operands = read.operands.iter().map(|operand| operand.arg.written().into_owned()).collect();
     command.subcommand = (!read.subcommand.is_empty()).then(|| read.subcommand.join(" "));
@@ -134,14 +141,25 @@ fn invocation_effects(
 fn wrapper_effects(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let name = argv.first().and_then(Arg::as_str).map(base_name);
     let Some(program) = name.and_then(find).filter(|program| program.wrapper.is_some()) else { return };
-    model_effects(&invoke(program, argv), argv, sink);
+    if let Some(read) = read(program, argv, sink) {
+        model_effects(&read, argv, sink);
+    }
+}
+
+/// Reads arguments, if that can be paid.
+fn read(program: &'static Program, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) -> Option<Invocation> {
+    let bytes: usize = argv.iter().map(Arg::len).sum();
+    let units = argv.len() as u64 * WORK_OF_ARGUMENT + (bytes / BYTES_PER_WORK) as u64;
+    sink.spend(units).then(|| invoke(program, argv))
 }
 
 /// What a command does that a handler found its program to run, within this one. Handlers call it with what they cut out of
 /// their own arguments, and see to it that it comes to an end.
 pub(crate) fn again(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
-    if let Some(program) = argv.first().and_then(Arg::as_str).map(base_name).and_then(find) {
-        model_effects(&invoke(program, argv), argv, sink);
+    if let Some(program) = argv.first().and_then(Arg::as_str).map(base_name).and_then(find)
+        && let Some(read) = read(program, argv, sink)
+    {
+        model_effects(&read, argv, sink);
     }
 }
 

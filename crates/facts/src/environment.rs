@@ -3,6 +3,7 @@
 use castellan_event::{Effect, EffectKind};
 use castellan_programs::Arg;
 
+use crate::limits::WORK_OF_EFFECT;
 use crate::sink::Sink;
 
 /// Names, a `*` at the end stands for any rest. What the variable changes is the verb of the effect.
@@ -126,6 +127,10 @@ const VARIABLES: &[(&str, &str)] = &[
 
 /// Adds the effect of giving a variable to programs, if it changes what they do.
 pub(crate) fn effect(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    // Each is compared with all that are known.
+    if !sink.spend(WORK_OF_EFFECT) {
+        return;
+    }
     let Some((_, verb)) = VARIABLES.iter().find(|(pattern, _)| fits(pattern, name)) else { return };
     sink.add(Effect {
         kind: EffectKind::Environment,

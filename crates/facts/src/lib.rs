@@ -52,6 +52,7 @@ pub fn analyse(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Fact
     let mut facts = Facts::default();
     let mut scene = Scene::new(call, setting, world);
     analyse::texts(call, &mut scene, &mut facts);
+    scene.allow_tool();
     tools::effects(call, &mut scene, &mut facts);
     facts
 }

@@ -4,13 +4,16 @@ use std::collections::HashMap;
 
 use castellan_event::{Answer, Process, Query, Recorder};
 use castellan_programs::Arg;
+use castellan_shell::Work;
+
+use crate::limits::{BYTES_PER_WORK, SEARCH_BYTES_MAX};
 
 /// What is known of `PATH`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     path: Option<String>,
-    /// Names that were looked up since `path` was set.
-    resolved: HashMap<String, Resolved>,
+    /// Names that were looked up in it.
+    found: HashMap<String, Resolved>,
 }
 
 /// Where a name leads.
@@ -27,13 +30,13 @@ pub(crate) enum Resolved {
 impl Names {
     pub(crate) fn new(process: Option<&Process>) -> Names {
         let path = process.and_then(|process| process.var("PATH")).map(str::to_owned);
-        Names { path, resolved: HashMap::new() }
+        Names { path, found: HashMap::new() }
     }
 
     /// `PATH` is set for the commands that follow.
     pub(crate) fn set_path(&mut self, value: &Arg) {
         self.path = value.as_str().map(str::to_owned);
-        self.resolved.clear();
+        self.found.clear();
     }
 
     /// Looks a name up. `env`: what the command itself is given.
@@ -42,21 +45,26 @@ impl Names {
         name: &str,
         env: &[(String, Arg)],
         world: &mut Recorder<'_>,
+        work: &mut Work,
     ) -> Resolved {
-        if let Some((_, own)) = env.iter().rev().find(|(name, _)| name == "PATH") {
-            return found(name, own.as_str(), world);
+        let own = env.iter().rev().find(|(name, _)| name == "PATH");
+        if let Some((_, value)) = own {
+            return value.as_str().map_or(Resolved::Unknown, |path| look_up(name, path, world, work));
         }
-        if let Some(resolved) = self.resolved.get(name) {
-            return resolved.clone();
+        if let Some(found) = self.found.get(name) {
+            return found.clone();
         }
-        let resolved = found(name, self.path.as_deref(), world);
-        self.resolved.insert(name.to_owned(), resolved.clone());
-        resolved
+        let Some(path) = &self.path else { return Resolved::Unknown };
+        let found = look_up(name, path, world, work);
+        self.found.insert(name.to_owned(), found.clone());
+        found
     }
 }
 
-fn found(name: &str, path: Option<&str>, world: &mut Recorder<'_>) -> Resolved {
-    let Some(path) = path else { return Resolved::Unknown };
+fn look_up(name: &str, path: &str, world: &mut Recorder<'_>, work: &mut Work) -> Resolved {
+    if path.len() > SEARCH_BYTES_MAX || !work.spend((path.len() / BYTES_PER_WORK) as u64) {
+        return Resolved::Unknown;
+    }
     match world.ask(Query::Executable { name: name.to_owned(), path: path.to_owned() }) {
         Some(Answer::Executable(Some(file))) => Resolved::File(file),
         Some(Answer::Executable(None)) => Resolved::Missing,

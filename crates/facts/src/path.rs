@@ -62,6 +62,11 @@ pub(crate) fn real(path: String, places: &Places) -> Located {
     Located::found(path.clone(), path, kind)
 }
 
+/// A path of which nothing is said.
+pub(crate) fn unknown(raw: &Arg, why: Why) -> Located {
+    Located::unknown(raw.written().into_owned(), why, None)
+}
+
 /// What a path is on another machine or in a container, by its text alone: where its symlinks lead is not known here, and
 /// neither is the directory that it is seen from.
 pub(crate) fn elsewhere(raw: &Arg, places: &Places) -> Located {

@@ -3,10 +3,12 @@
 
 use std::collections::HashMap;
 
-use castellan_event::{Answer, Call, Process, Query, Recorder};
+use castellan_event::{Answer, Call, Effect, EffectKind, Process, Query, Recorder, Role, Why};
 use castellan_programs::Arg;
+use castellan_shell::Work;
 
 use crate::Setting;
+use crate::limits::{WORK_MAX, WORK_MIN, WORK_PER_BYTE};
 use crate::names::Names;
 use crate::overlay::Overlay;
 use crate::path::{self, Last, Located, Places};
@@ -24,6 +26,10 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     seen_from: Option<String>,
     /// The agent's process, as far as the world could look at it.
     pub(crate) process: Option<Process>,
+    /// The work that is left for effects.
+    pub(crate) work: Work,
+    /// It was said that none is left.
+    pub(crate) is_over_told: bool,
 }
 
 impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
@@ -48,6 +54,8 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             located: HashMap::new(),
             seen_from: None,
             process,
+            work: Work::of(WORK_MAX),
+            is_over_told: false,
         }
     }
 
@@ -66,6 +74,34 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         let Scene { located, places, world, .. } = self;
         let found = || path::find(arg, cwd, places, world, last);
         located.entry((arg.clone(), last)).or_insert_with(found).clone()
+    }
+
+    /// The work for texts of so many bytes, and what walking them has left.
+    pub(crate) fn allow_text(&mut self, bytes: usize, left: &Work) {
+        let own = (bytes as u64).saturating_mul(WORK_PER_BYTE).saturating_add(WORK_MIN).min(WORK_MAX);
+        self.work = Work::of(own.saturating_add(left.left()));
+    }
+
+    /// The work for what a tool does besides shell text, which has limits of its own.
+    pub(crate) fn allow_tool(&mut self) {
+        self.work = Work::of(WORK_MAX);
+    }
+
+    /// Pays for something. When that cannot be paid, it is said once, and what is left out from then on is part of it.
+    pub(crate) fn spend(&mut self, units: u64, command: Option<usize>, effects: &mut Vec<Effect>) -> bool {
+        if self.work.spend(units) {
+            return true;
+        }
+        if !std::mem::replace(&mut self.is_over_told, true) {
+            effects.push(Effect {
+                command,
+                kind: EffectKind::Opaque,
+                role: Some(Role::Code),
+                why: Some(Why::Budget),
+                ..Effect::default()
+            });
+        }
+        false
     }
 
     /// Whether a call that runs now may be changing what a path leads to or holds: the path or a directory above it.

@@ -2,9 +2,12 @@
 //! what it could not locate that it was not understood.
 
 use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Scope, Why};
-use castellan_programs::Arg;
+use castellan_programs::{Arg, Piece};
 use castellan_shell::Stdin;
 
+use crate::limits::{
+    BYTES_PER_WORK, LINKS_MAX, WORK_OF_DESCENT, WORK_OF_EFFECT, WORK_OF_LINK, WORK_OF_PATH, WORK_OF_UNSURE,
+};
 use crate::overlay::Way;
 use crate::path::{self, Last, Located};
 use crate::scene::Scene;
@@ -86,7 +89,17 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         false
     }
 
+    /// Pays for something; false when nothing more may be done.
+    pub(crate) fn spend(&mut self, units: u64) -> bool {
+        self.scene.spend(units, self.command, self.effects)
+    }
+
     fn push(&mut self, effect: Effect) {
+        let kept = [&effect.path, &effect.path_raw, &effect.target, &effect.url];
+        let bytes: usize = kept.into_iter().flatten().map(String::len).sum();
+        if !self.spend(WORK_OF_EFFECT + (bytes / BYTES_PER_WORK) as u64) {
+            return;
+        }
         self.effects.push(Effect { command: self.command, file: self.file, ..effect });
     }
 
@@ -204,14 +217,31 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// `through`: a link at the end that this call has made is followed.
     fn followed(&mut self, arg: &Arg, last: Last, through: bool) -> Located {
+        let unsure = arg.pieces().iter().filter(|piece| matches!(piece, Piece::Unknown { .. })).count();
+        let bytes = arg.len() + self.cwd.as_ref().map_or(0, String::len);
+        let descends = arg.pieces().iter().any(|piece| piece.written().contains("**"));
+        let times = if descends { WORK_OF_DESCENT } else { 1 };
+        let units = WORK_OF_PATH + (bytes / BYTES_PER_WORK) as u64 + unsure as u64 * WORK_OF_UNSURE * times;
+        if !self.spend(units) {
+            return path::unknown(arg, Why::Budget);
+        }
         if self.remote {
             return path::elsewhere(arg, &self.scene.places);
         }
         let located = self.scene.located(arg, self.cwd.as_deref(), last);
-        let elsewhere = match located.path.as_deref().map(|path| self.scene.overlay.follow(path, through)) {
-            None | Some(Way::Same) => return located,
-            Some(Way::Elsewhere(path)) => path,
-            Some(Way::Endless) => return located.without_end(),
+        let way = located.path.as_deref().map_or(Way::Same, |path| self.scene.overlay.follow(path, through));
+        let followed = match way {
+            Way::Same => return located,
+            Way::Elsewhere(_) => 1,
+            Way::Endless => LINKS_MAX as u64,
+        };
+        if !self.spend(followed * WORK_OF_LINK) {
+            return path::unknown(arg, Why::Budget);
+        }
+        let elsewhere = match way {
+            Way::Same => return located,
+            Way::Elsewhere(path) => path,
+            Way::Endless => return located.without_end(),
         };
         let (places, world) = (&self.scene.places, &mut *self.scene.world);
         let followed = path::find(&Arg::known(elsewhere), None, places, world, last);

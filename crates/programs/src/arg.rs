@@ -5,10 +5,11 @@ use std::rc::Rc;
 
 use castellan_event::Why;
 
-/// One argument: text, or text with parts that are decided only when it runs. Copies share their pieces.
+/// One argument: text, or text with parts that are decided only when it runs. Copies share it: what reads a long text often
+/// stands in many commands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Arg {
-    pieces: Rc<[Piece]>,
+    pieces: Rc<Vec<Piece>>,
     splits: bool,
 }
 
@@ -29,12 +30,12 @@ pub enum Piece {
 impl Arg {
     /// A known argument.
     pub fn known(text: impl Into<String>) -> Arg {
-        Arg { pieces: Rc::new([Piece::Text(text.into())]), splits: false }
+        Arg { pieces: Rc::new(vec![Piece::Text(text.into())]), splits: false }
     }
 
     /// An argument of which nothing is known; `splits`: it may become no argument, or several.
     pub fn unknown(why: Why, written: impl Into<String>, splits: bool) -> Arg {
-        Arg { pieces: Rc::new([Piece::Unknown { why, written: written.into() }]), splits }
+        Arg { pieces: Rc::new(vec![Piece::Unknown { why, written: written.into() }]), splits }
     }
 
     /// An argument made of pieces. Texts that stand together become one, empty ones go.
@@ -52,15 +53,35 @@ impl Arg {
             }
         }
         if before.is_empty() {
-            return Arg { pieces: Rc::new([last]), splits };
+            return Arg { pieces: Rc::new(vec![last]), splits };
         }
         before.push(last);
-        Arg { pieces: before.into(), splits }
+        Arg { pieces: Rc::new(before), splits }
+    }
+
+    /// The same for pieces that are shared: at least one, and no two texts side by side.
+    pub fn from_shared(pieces: Rc<Vec<Piece>>, splits: bool) -> Arg {
+        if pieces.is_empty() { Arg::known("") } else { Arg { pieces, splits } }
     }
 
     /// The pieces, at least one.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
+    }
+
+    /// The pieces, to be kept.
+    pub fn shared(&self) -> Rc<Vec<Piece>> {
+        Rc::clone(&self.pieces)
+    }
+
+    /// Bytes of the known parts and of what is written for the others.
+    pub fn len(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.written().len()).sum()
+    }
+
+    /// Whether it is known to be empty.
+    pub fn is_empty(&self) -> bool {
+        self.as_str() == Some("")
     }
 
     /// Whether it may become no argument, or several: an unknown part stood outside quotes.
@@ -70,7 +91,7 @@ impl Arg {
 
     /// The text, if all of it is known.
     pub fn as_str(&self) -> Option<&str> {
-        match &*self.pieces {
+        match self.pieces.as_slice() {
             [Piece::Text(text)] => Some(text),
             _ => None,
         }

@@ -4,7 +4,7 @@
 use castellan_event::{Role, Why};
 
 use crate::builtins::runs_in_index;
-use crate::limits::ARITHMETIC_DEPTH_MAX;
+use crate::limits::{ARITHMETIC_BYTES_PER_WORK, ARITHMETIC_DEPTH_MAX};
 use crate::scope::Scope;
 use crate::state::{State, Value};
 use crate::text::Text;
@@ -62,7 +62,7 @@ impl Walker {
     }
 
     fn expression(&mut self, state: &mut State, scope: &Scope, text: &str, depth: usize) -> Option<i64> {
-        self.work.spend_bytes(text.len().saturating_mul(8));
+        self.work.spend(1 + (text.len() / ARITHMETIC_BYTES_PER_WORK) as u64);
         if depth > ARITHMETIC_DEPTH_MAX || self.work.is_over() {
             return None;
         }

@@ -1,6 +1,8 @@
 //! What is found in shell text: every command that it would run, in the order in which it would run them, with arguments as
 //! far as they are known. It must not know what a program does with them.
 
+use std::rc::Rc;
+
 use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
@@ -33,9 +35,9 @@ pub struct Run {
     /// What is added to its environment.
     pub env: Vec<(String, Arg)>,
     /// Its redirects, and those of the groups around it, outermost first.
-    pub redirects: Vec<FoundRedirect>,
+    pub redirects: Vec<Rc<FoundRedirect>>,
     /// The wrappers around it, outermost first.
-    pub wrappers: Vec<Wrapped>,
+    pub wrappers: Rc<Vec<Rc<Wrapped>>>,
     /// Where in the call's text it was found.
     pub origin: Origin,
     /// Where it stands in the outermost text; what was made of decoded text stands where that came from.
@@ -45,7 +47,7 @@ pub struct Run {
     /// The directory that it runs in, absolute; symlinks are not resolved. `None` when it is not known.
     pub cwd: Option<String>,
     /// Where it runs, outermost first, such as `ssh host` or `docker exec box`; empty for here.
-    pub remote: Vec<String>,
+    pub remote: Rc<Vec<String>>,
     /// Position in [`Found::items`] of the command whose output it reads.
     pub pipe_from: Option<usize>,
     /// What it reads from standard input.

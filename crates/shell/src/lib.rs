@@ -30,4 +30,5 @@ mod work;
 pub use found::{Found, FoundRedirect, Gap, Item, Origin, Run, Set, Stdin, Wrapped};
 pub use parse::{Parsed, parse};
 pub use start::{Dialect, Start};
-pub use walk::commands;
+pub use walk::{commands, commands_within};
+pub use work::Work;

@@ -18,8 +18,8 @@ use castellan_event::{Role, Why};
 
 use crate::choices::Choices;
 use crate::found::{Found, Gap, Item, Origin};
-use crate::limits::{DEPTH_MAX, WORK_OF_PARSING};
-use crate::parse::parse;
+use crate::limits::{DEPTH_MAX, WORK_OF_PARSING, WORK_PER_STEP};
+use crate::parse::parse_within;
 use crate::scope::{Scope, Source};
 use crate::start::Start;
 use crate::state::{Body, Descriptor, Function, Process, State, join};
@@ -33,8 +33,13 @@ use emit::Items;
 
 /// Every command that a text would run.
 pub fn commands(text: &str, start: &Start) -> Found {
+    commands_within(text, start, &mut Work::of_text(text.len()))
+}
+
+/// The same, where several texts share their work; what is over it is a gap.
+pub fn commands_within(text: &str, start: &Start, work: &mut Work) -> Found {
     let mut walker = Walker {
-        work: Work::new(text.len()),
+        work: std::mem::take(work),
         choices: Choices::default(),
         items: Items::default(),
         depth: 0,
@@ -48,6 +53,7 @@ pub fn commands(text: &str, start: &Start) -> Found {
         substituted: 0,
     };
     walker.all(text, start);
+    *work = walker.work;
     walker.items.found()
 }
 
@@ -137,7 +143,8 @@ impl Walker {
         self.shell(&mut state, &scope, &parsed);
         self.open_processes(&state, &scope);
         self.uncalled();
-        if let Some(span) = self.over.or(self.items.is_full().then_some(parsed.span)) {
+        let is_over = self.work.is_over() || self.items.is_full();
+        if let Some(span) = self.over.or(is_over.then_some(parsed.span)) {
             self.items.gap(Gap { role: Role::Code, why: Why::Budget, written: String::new(), span });
         }
     }
@@ -178,8 +185,9 @@ impl Walker {
 
     /// Parses text; what of it is not understood is a gap.
     pub(crate) fn parsed(&mut self, scope: &Scope, text: &str) -> Script {
-        self.work.spend(WORK_OF_PARSING + text.len() as u64 / 2);
-        let parsed = parse(text);
+        let steps_max = usize::try_from(self.work.left() / WORK_PER_STEP).unwrap_or(usize::MAX);
+        let (parsed, steps) = parse_within(text, steps_max);
+        self.work.spend(WORK_OF_PARSING + (steps as u64).saturating_mul(WORK_PER_STEP));
         for hole in &parsed.holes {
             let written = text.get(hole.span.start as usize..hole.span.end as usize).unwrap_or_default();
             self.gap(scope, Role::Code, hole.why, written, hole.span);
@@ -206,7 +214,7 @@ impl Walker {
     }
 
     /// Whether there is work left. Where it runs out is remembered.
-    fn goes_on(&mut self, scope: &Scope, span: Span) -> bool {
+    pub(crate) fn goes_on(&mut self, scope: &Scope, span: Span) -> bool {
         if !self.work.is_over() && !self.items.is_full() {
             return true;
         }

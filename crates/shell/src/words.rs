@@ -49,9 +49,14 @@ impl Walker {
         }
         let literal = state.options.literal_braces
             || braces::is_unclear(word, &scope.source) && self.choices.choose(2) == Some(1);
-        let words = if literal { Some(vec![braces::segments(word)]) } else { braces::expand(word) };
+        let mut copies = crate::limits::BRACE_COPIES_MAX;
+        let words = match literal {
+            true => Some(vec![braces::segments(word)]),
+            false => braces::expand(word, &mut copies),
+        };
+        let copied = crate::limits::BRACE_COPIES_MAX - copies;
+        self.work.spend((copied / crate::limits::BRACE_COPIES_PER_WORK) as u64);
         let Some(words) = words else {
-            self.work.spend(2 * crate::limits::BRACES_MAX as u64);
             return vec![Arg::unknown(Why::Budget, crate::text::cut(scope.source.written(word.span)), true)];
         };
         let several = words.len() > 1;
@@ -99,6 +104,7 @@ impl Walker {
                 Bit::Empty | Bit::Nothing => {}
             }
         }
+        self.work.spend_bytes(marks.len().saturating_mul(8));
         Pattern::new(&marks)
     }
 

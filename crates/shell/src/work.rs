@@ -1,31 +1,42 @@
 //! [`Work`]: how much was done, in units that do not depend on a clock: the same text gives the same answer on any machine.
 
-use crate::limits::{BYTES_PER_WORK, WORK_MIN, WORK_PER_BYTE};
+use crate::limits::{BYTES_PER_WORK, WORK_MAX, WORK_MIN, WORK_PER_BYTE};
 
 /// The work that is left.
-#[derive(Debug)]
-pub(crate) struct Work {
+#[derive(Debug, Default)]
+pub struct Work {
     left: u64,
 }
 
 impl Work {
-    /// For a text of so many bytes.
-    pub(crate) fn new(bytes: usize) -> Work {
-        Work { left: WORK_MIN + (bytes as u64).saturating_mul(WORK_PER_BYTE) }
+    /// So many units.
+    pub fn of(units: u64) -> Work {
+        Work { left: units }
+    }
+
+    /// For walking texts of so many bytes together.
+    pub fn of_text(bytes: usize) -> Work {
+        Work::of((bytes as u64).saturating_mul(WORK_PER_BYTE).saturating_add(WORK_MIN).min(WORK_MAX))
     }
 
     /// Takes so many units off. False when there are none left.
-    pub(crate) fn spend(&mut self, units: u64) -> bool {
+    pub fn spend(&mut self, units: u64) -> bool {
         self.left = self.left.saturating_sub(units);
         self.left > 0
     }
 
-    /// The same for text that was made.
-    pub(crate) fn spend_bytes(&mut self, bytes: usize) -> bool {
+    /// The same for text that was made or compared.
+    pub fn spend_bytes(&mut self, bytes: usize) -> bool {
         self.spend(1 + bytes as u64 / BYTES_PER_WORK)
     }
 
-    pub(crate) fn is_over(&self) -> bool {
+    /// Whether nothing is left.
+    pub fn is_over(&self) -> bool {
         self.left == 0
+    }
+
+    /// Units that are left.
+    pub fn left(&self) -> u64 {
+        self.left
     }
 }

@@ -1,7 +1,10 @@
 //! Options among the arguments, in the styles that programs have.
 
+use std::collections::BTreeSet;
+
 use super::{Invocation, Reading, Used};
 use crate::arg::Arg;
+use crate::limits::CLUSTER_LETTERS_MAX;
 use crate::program::{Attribute, Opt, Program, SlotRole, Style, Takes};
 
 /// How an argument looks, before the model is asked.
@@ -69,6 +72,7 @@ impl Reading<'_> {
                 // The expression of `find` goes on after it.
                 self.ended = style != Style::Find;
                 self.read.ended_at = Some(at);
+                self.placed.after_dashes = 0;
                 true
             }
             Look::Known(text) => self.dashed(arg, text, at, style),
@@ -190,8 +194,12 @@ impl Reading<'_> {
         let mut before = String::from("-");
         let mut short = String::from("-");
         let mut letters = text.chars().skip(1).peekable();
+        let mut seen = BTreeSet::new();
         while let Some(letter) = letters.next() {
             before.push(letter);
+            if found.len() >= CLUSTER_LETTERS_MAX && seen.contains(&letter) {
+                continue;
+            }
             short.truncate(1);
             short.push(letter);
             let Some((option, flag)) = self.exact(&short) else {
@@ -199,6 +207,7 @@ impl Reading<'_> {
             };
             if option.takes == Takes::Nothing {
                 found.push((option, flag, None));
+                seen.insert(letter);
                 continue;
             }
             if option.slot.detail == "digits" {
@@ -303,8 +312,12 @@ impl Reading<'_> {
 
     /// Letters that are options, each of which takes its value from the arguments after it; all of them, or none.
     fn each_letter(&mut self, sign: char, text: &str, at: usize) -> bool {
+        let mut seen = BTreeSet::new();
+        let counting =
+            |(number, letter): &(usize, char)| seen.insert(*letter) || *number < CLUSTER_LETTERS_MAX;
+        let letters = text.chars().enumerate().filter(counting);
         let options: Option<Vec<_>> =
-            text.chars().map(|letter| self.exact(&format!("{sign}{letter}"))).collect();
+            letters.map(|(_, letter)| self.exact(&format!("{sign}{letter}"))).collect();
         let Some(options) = options else { return false };
         for (option, flag) in options {
             self.take(option, flag, at);

@@ -83,6 +83,10 @@ impl Walker {
             _ => {}
         }
         for one in declared {
+            self.work.spend(4 + std::mem::take(&mut state.spent));
+            if !self.goes_on(scope, span) {
+                break;
+            }
             match one {
                 Declared::Word(arg) => match arg.as_str() {
                     Some(text) if text.len() > 1 && text.starts_with(['-', '+']) => {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use castellan_event::Why;
 use castellan_programs::Arg;
 
+use crate::limits::{DIRECTORY_BYTES_MAX, ENTRIES_PER_WORK};
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{State, Value};
@@ -43,6 +44,7 @@ impl Walker {
         };
         match target {
             Some(target) => {
+                self.work.spend(state.stack.len() as u64 / ENTRIES_PER_WORK);
                 Rc::make_mut(&mut state.stack).push(here);
                 self.go(state, &target);
             }
@@ -60,6 +62,7 @@ impl Walker {
 
     pub(super) fn popd(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
+        self.work.spend(state.stack.len() as u64 / ENTRIES_PER_WORK);
         let top = Rc::make_mut(&mut state.stack).pop().flatten();
         let known = top.filter(|_| call.arguments().is_empty());
         self.go(state, &known.map_or_else(unknown_place, |top| Text::known(&*top)));
@@ -85,6 +88,9 @@ impl Walker {
             Some(path) => here.as_ref().map(|here| Rc::from(normal(&format!("{here}/{path}")))),
             None => None,
         };
+        // The kernel has no name for a deeper one.
+        let there = there.filter(|there: &Rc<str>| there.len() <= DIRECTORY_BYTES_MAX);
+        self.work.spend_bytes(target.len() + here.as_ref().map_or(0, |here| here.len()));
         let before = state.directories.clone();
         state.directories_before.get_or_insert(before);
         let value = |directory: Option<&Rc<str>>| match directory {

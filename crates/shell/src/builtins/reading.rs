@@ -198,8 +198,12 @@ impl Walker {
                             line
                         })
                     });
+                    let value = Value::array(lines);
                     self.work.spend_bytes(known.len());
-                    Value::array(lines)
+                    if let Value::Array(elements) = &value {
+                        self.work.spend(elements.len() as u64);
+                    }
+                    value
                 }
                 None => Value::Unknown(text.why().unwrap_or(Why::Input)),
             },

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
+use crate::limits::ENTRIES_PER_WORK;
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::State;
@@ -94,6 +95,8 @@ impl Walker {
             [one] => one.as_str().and_then(|text| text.parse::<usize>().ok()),
             _ => None,
         };
+        let copied = state.positionals.as_ref().map_or(0, |values| values.len());
+        self.work.spend(copied as u64 / ENTRIES_PER_WORK);
         state.positionals = match (&state.positionals, count) {
             (Some(values), Some(count)) if count <= values.len() => {
                 Some(Rc::new(values.iter().skip(count).cloned().collect()))

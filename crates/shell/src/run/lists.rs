@@ -5,6 +5,7 @@ use castellan_programs::{Arg, Invocation, Piece, Program, invoke};
 
 use super::Call;
 use crate::found::{Origin, Wrapped};
+use crate::limits::VALUE_BYTES_MAX;
 use crate::literals::{ansi_quoted, shell_quoted};
 use crate::scope::Scope;
 use crate::state::{Descriptor, State};
@@ -64,11 +65,14 @@ impl Walker {
         let words: Vec<Arg> = match input.as_str() {
             Some(known) => {
                 self.work.spend_bytes(known.len());
-                listed(known, &read).into_iter().map(Arg::known).collect()
+                let words = listed(known, &read);
+                self.work.spend(words.len() as u64);
+                words.into_iter().map(Arg::known).collect()
             }
             None => vec![any],
         };
-        let mut scope = scope.wrapped(Wrapped { name: "xargs".into(), argv: own.to_vec(), neutral: false });
+        let wrapper = Wrapped { name: "xargs".into(), argv: own.to_vec(), neutral: false };
+        let Some(mut scope) = self.around(scope, wrapper, call) else { return };
         scope.origin = Origin::Wrapped;
         let calls = self.xargs_calls(command, &words, &read);
         self.each_started(state, &scope, call, calls);
@@ -104,6 +108,9 @@ impl Walker {
         calls: Vec<Vec<Arg>>,
     ) {
         for argv in calls {
+            if !self.goes_on(scope, call.span) {
+                break;
+            }
             self.subshell(state, |walker, state| {
                 state.set_descriptor(0, Descriptor::Input(std::rc::Rc::default()));
                 let mut next = Call::new(argv, call.span);
@@ -128,12 +135,18 @@ impl Walker {
         let end = rest.iter().position(marks).unwrap_or(rest.len());
         let (command, lists) = rest.split_at_checked(end).unwrap_or((rest, &[]));
         let own = call.argv.get(..at).unwrap_or_default().to_vec();
-        let mut scope = scope.wrapped(Wrapped { name: "parallel".into(), argv: own, neutral: false });
+        let wrapper = Wrapped { name: "parallel".into(), argv: own, neutral: false };
+        let Some(mut scope) = self.around(scope, wrapper, call) else { return };
         scope.origin = Origin::Wrapped;
         let values = self.parallel_values(state, lists);
         for value in values.iter().take(CALLS_MAX) {
+            if !self.goes_on(&scope, call.span) {
+                break;
+            }
             let mut code = Text::default();
             let mut placed = false;
+            let quoted = quoted(value);
+            self.work.spend(command.len() as u64);
             for (number, word) in command.iter().enumerate() {
                 if number > 0 {
                     code.push_str(" ");
@@ -145,7 +158,7 @@ impl Walker {
                             code.push_str(parts.next().unwrap_or_default());
                             for part in parts {
                                 placed = true;
-                                code.push(&quoted(value));
+                                code.push(&quoted);
                                 code.push_str(part);
                             }
                         }
@@ -157,8 +170,9 @@ impl Walker {
                 code = Text::from(value);
             } else if !placed {
                 code.push_str(" ");
-                code.push(&quoted(value));
+                code.push(&quoted);
             }
+            self.work.spend_bytes(code.len().saturating_mul(8));
             self.subshell(state, |walker, state| {
                 walker.parallel_one(state, &scope, call, &code, command, value);
             });
@@ -266,6 +280,11 @@ pub(super) fn replaced(command: &[Arg], mark: &str, value: &Arg) -> Vec<Arg> {
     if mark.is_empty() {
         return command.to_vec();
     }
+    let marks =
+        |piece: &Piece| matches!(piece, Piece::Text(_)).then(|| piece.written().matches(mark).count());
+    let places: usize = command.iter().flat_map(Arg::pieces).filter_map(marks).sum();
+    let is_long = places > 1 && places.saturating_mul(value.len()) > VALUE_BYTES_MAX;
+    let value = if is_long { &Arg::unknown(Why::Size, mark, false) } else { value };
     command
         .iter()
         .map(|arg| {

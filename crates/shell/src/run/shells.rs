@@ -94,7 +94,8 @@ impl Walker {
             return;
         }
         let own = call.argv.get(..arguments.operands).unwrap_or_default().to_vec();
-        let inner = scope.wrapped(Wrapped { name: base.to_owned(), argv: own, neutral: false });
+        let wrapper = Wrapped { name: base.to_owned(), argv: own, neutral: false };
+        let Some(inner) = self.around(scope, wrapper, call) else { return };
         let inner = inner.redirected(call.redirects.clone());
         if let Some(first) = &arguments.first {
             self.script_operand(state, &inner, call, first, &[]);

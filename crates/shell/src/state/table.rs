@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::limits::ENTRIES_PER_WORK;
 use crate::work::Work;
 
 /// Parts of a table: enough that copying one is cheap with a thousand names, few enough that copying their list is.
@@ -109,6 +110,18 @@ impl<T: Clone> Table<T> {
             Some(Rc::new(joined))
         });
         Table { parts: Rc::new(parts.collect()) }
+    }
+
+    /// How many names there are.
+    pub(crate) fn len(&self) -> usize {
+        self.parts.iter().flatten().map(|part| part.len()).sum()
+    }
+
+    /// Units of work that a change of this name costs: a part that copies share is copied.
+    pub(crate) fn cost(&self, name: &str) -> u64 {
+        let part = self.parts.get(part_of(name)).and_then(Option::as_ref);
+        let part = part.filter(|part| Rc::strong_count(&self.parts) > 1 || Rc::strong_count(part) > 1);
+        part.map_or(0, |part| part.len() as u64 / ENTRIES_PER_WORK)
     }
 
     fn part_mut(&mut self, name: &str) -> Option<&mut Entries<T>> {

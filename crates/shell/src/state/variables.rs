@@ -124,6 +124,7 @@ impl State {
             values.extend(before.into_iter().flat_map(|variable| variable.values.iter().cloned()));
             values.dedup();
         }
+        self.spent += self.variables.cost(&name);
         self.variables.insert(name, Rc::new(Variable { values, exported, perhaps_exported, attributes }));
     }
 
@@ -131,6 +132,7 @@ impl State {
     pub(crate) fn change(&mut self, name: &str, change: impl FnOnce(&mut Variable)) {
         let absent = self.absent();
         let perhaps_exported = !self.complete;
+        self.spent += self.variables.cost(name);
         self.variables.change(
             name,
             || Rc::new(Variable { perhaps_exported, ..Variable::of(absent) }),
@@ -139,12 +141,14 @@ impl State {
     }
 
     pub(crate) fn unset(&mut self, name: &str) {
+        self.spent += self.variables.cost(name);
         self.variables.insert(name.into(), Rc::new(Variable::of(Value::Unset)));
     }
 
     /// Any variable may have any value from now on.
     pub(crate) fn forget_all(&mut self, why: Why) {
         self.complete = false;
+        self.spent += self.variables.len() as u64;
         self.variables = self.variables.map(|variable| {
             let mut forgotten = Variable::of(Value::Unknown(why));
             forgotten.exported = variable.exported;

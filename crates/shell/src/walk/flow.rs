@@ -5,9 +5,9 @@ use std::rc::Rc;
 use castellan_event::{Role, Why};
 
 use super::{Leave, Walker};
-use crate::limits::{ROUNDS_MAX, VALUES_MAX};
+use crate::limits::{ROUNDS_MAX, TRAPS_MAX, VALUES_MAX};
 use crate::scope::Scope;
-use crate::state::{Descriptor, State, Value};
+use crate::state::{Descriptor, State, Trap, Value};
 use crate::text::Text;
 use crate::tree::{Node, Script, Span, Statement, Word};
 
@@ -19,7 +19,7 @@ impl Walker {
     }
 
     pub(crate) fn statement(&mut self, state: &mut State, scope: &Scope, statement: &Statement) {
-        self.work.spend(2);
+        self.work.spend(2 + std::mem::take(&mut state.spent));
         if !self.goes_on(scope, statement.span) {
             return;
         }
@@ -39,6 +39,7 @@ impl Walker {
         if statement.negated {
             state.status = state.status.map(|status| !status);
         }
+        self.work.spend(std::mem::take(&mut state.spent));
         self.leave();
     }
 
@@ -84,11 +85,24 @@ impl Walker {
         let traps = std::mem::take(&mut inner.traps);
         if !traps.is_empty() {
             // Traps of a subshell run in it; they are walked with the others, at the end of the shell.
-            let mut all = (*state.traps).clone();
-            all.extend(traps.iter().cloned());
-            state.traps = Rc::new(all);
+            for trap in traps.iter() {
+                self.add_trap(state, trap.clone());
+            }
         }
         self.absorb(state, inner);
+    }
+
+    /// Sets a trap. Over the limit it is not walked, as where the work runs out.
+    pub(crate) fn add_trap(&mut self, state: &mut State, trap: Trap) {
+        self.work.spend(state.traps.len() as u64 / 8);
+        if state.traps.contains(&trap) {
+            return;
+        }
+        if state.traps.len() >= TRAPS_MAX {
+            self.over.get_or_insert(trap.source.span(trap.span));
+            return;
+        }
+        Rc::make_mut(&mut state.traps).push(trap);
     }
 
     /// Takes from a subshell what it shares with the shell: output, input that was read, its status.

@@ -3,14 +3,14 @@
 
 use std::rc::Rc;
 
-use castellan_event::Why;
+use castellan_event::{Role, Why};
 use castellan_programs::{Arg, Piece};
 
 use super::Walker;
 use super::emit::line;
 use crate::builtins::Declared;
 use crate::found::{Item, Origin, Run, Set, Stdin};
-use crate::limits::TEXT_DEPTH_MAX;
+use crate::limits::{TEXT_DEPTH_MAX, VALUE_BYTES_MAX};
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{Descriptor, Key, State, Value, Variable};
@@ -153,6 +153,10 @@ impl Walker {
     ) -> Vec<(Rc<str>, Option<Rc<Variable>>)> {
         let mut before = Vec::new();
         for assignment in assignments {
+            self.work.spend(4 + std::mem::take(&mut state.spent));
+            if !self.goes_on(scope, assignment.span) {
+                break;
+            }
             let name: Rc<str> = assignment.name.as_str().into();
             before.push((Rc::clone(&name), state.variables.get(&name).cloned()));
             self.assign(state, scope, assignment, false);
@@ -220,6 +224,9 @@ impl Walker {
             (Some(_), _) => state.set(name, Value::Unknown(Why::Expansion)),
             (None, value) if append => {
                 let before = self.pick(state, name);
+                if let Value::Array(elements) = &before {
+                    self.work.spend(elements.len() as u64);
+                }
                 let integer = state.variable(name).is_some_and(|variable| variable.attributes.integer);
                 state.set(name, appended(before, value, integer));
             }
@@ -331,6 +338,10 @@ impl Walker {
             let next = plain(word).filter(|_| goes_on).and_then(|name| state.aliases.get(name));
             text.push_str(next.map_or_else(|| scope.source.written(word.span), |next| &**next));
             goes_on = next.is_some_and(|next| next.ends_with([' ', '\t']));
+            if text.len() > VALUE_BYTES_MAX {
+                self.gap(scope, Role::Code, Why::Size, name, statement.span);
+                return false;
+            }
         }
         self.work.spend_bytes(text.len());
         let mut inner = scope.clone();
@@ -366,24 +377,26 @@ impl Walker {
             }
         };
         let redirects: Vec<_> = scope.redirects.iter().chain(&call.redirects).cloned().collect();
-        let bytes: usize = call.argv.iter().map(|arg| arg.pieces().len()).sum();
-        self.work.spend(2 + (bytes + redirects.len() + scope.wrappers.len()) as u64);
+        let pieces: usize = call.argv.iter().map(|arg| arg.pieces().len()).sum();
+        let bytes: usize = call.argv.iter().map(Arg::len).sum();
+        self.work.spend(2 + (pieces + call.env.len() + redirects.len() + scope.wrappers.len()) as u64);
+        self.work.spend_bytes(bytes + cwd.as_ref().map_or(0, |cwd| cwd.len()));
         let line = line(&call.argv);
-        self.work.spend_bytes(line.len());
-        self.items.command(Run {
+        let compared = self.items.command(Run {
             argv: call.argv.clone(),
             env: call.env.clone(),
             redirects,
-            wrappers: (*scope.wrappers).clone(),
+            wrappers: Rc::clone(&scope.wrappers),
             origin: scope.origin,
             span: scope.span(call.span),
             line,
             cwd: cwd.map(|cwd| cwd.to_string()),
-            remote: (*scope.remote).clone(),
+            remote: Rc::clone(&scope.remote),
             pipe_from: scope.pipe_from,
             stdin,
             background: scope.background,
         });
+        self.work.spend(compared as u64);
     }
 }
 

@@ -4,6 +4,7 @@ use castellan_event::{Role, Why};
 
 use super::fields::Bit;
 use crate::builtins::runs_in_index;
+use crate::limits::ENTRIES_PER_WORK;
 use crate::scope::Scope;
 use crate::state::{Key, State, Value};
 use crate::text::Text;
@@ -160,7 +161,10 @@ impl Walker {
         match name {
             "@" | "*" => {
                 return match &state.positionals {
-                    Some(values) => Got::Many { values: values.to_vec(), joined: name == "*" },
+                    Some(values) => {
+                        self.work.spend(values.len() as u64 / ENTRIES_PER_WORK);
+                        Got::Many { values: values.to_vec(), joined: name == "*" }
+                    }
                     None => Got::Unknown { why: Why::Parameter, several: name == "@" },
                 };
             }
