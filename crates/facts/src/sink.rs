@@ -141,10 +141,14 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             return;
         }
         // What nothing is kept of, and what the process has open anyway.
+        let kind = effect.kind;
         if located.path.as_deref().is_some_and(path::is_stream) {
+            // What a shell is given so was found with the command.
+            if kind == EffectKind::Execute && !self.is_shell {
+                self.opaque(Role::Code, Why::Input, &located.raw);
+            }
             return;
         }
-        let kind = effect.kind;
         self.remember(kind, &effect, &located);
         if kind == EffectKind::Write && self.kind_at(&located) == Some(FileKind::Fifo) {
             self.inject(&located);

@@ -178,7 +178,8 @@ slot_roles! {
     Shell "shell" "shell text that runs; the detail is what stands before it in the argument (`exec=`)",
     Joined "joined" "shell text that runs: this argument and all after it, joined by blanks; `joined:input`: for each \
         argument after `:::`, or read from input; of an option: its value, then the operands",
-    Line "line" "a command with its arguments, split at blanks without a shell; of a wrapper, its own arguments go on so",
+    Line "line" "a command with its arguments, split at blanks without a shell; of a wrapper, its own arguments go on so; \
+        `line:before`: what stands before the command that the operands give",
     Code "code" "code that runs; the detail is its language",
     JoinedCode "joined-code" "code that runs: this argument, or the value of an option, and all after it, joined by blanks",
     Assignment "assignment" "`NAME=value` of the environment of the command; as an operand, as many as there are",

@@ -209,7 +209,9 @@ impl Walker {
             _ => {}
         }
         let invocation = invoke(program, &call.argv);
-        let inner = invocation.inner(&call.argv);
+        let mut inner = invocation.inner_of_options(&call.argv);
+        let here = inner.len();
+        inner.extend(invocation.inner_of_operands(&call.argv));
         let runs = inner.iter().any(|one| !matches!(one, Inner::Code { .. }));
         let wrapper = invocation.wrapper();
         if !runs {
@@ -220,7 +222,9 @@ impl Walker {
         if wrapper.is_none() {
             self.emit(state, scope, &call);
         }
-        self.inner(state, scope, &call, base, &invocation, inner);
+        let (options, operands) = inner.split_at(here);
+        self.inner(state, scope, &call, &invocation, options, false);
+        self.inner(state, scope, &call, &invocation, operands, true);
         if wrapper.is_none() {
             self.output(state, scope, &call, base);
         }
@@ -244,22 +248,26 @@ impl Walker {
         self.leave();
     }
 
-    /// What an invocation runs.
+    /// What an invocation runs. What its options run is run here, even where its operands run in another place.
     fn inner(
         &mut self,
         state: &mut State,
         scope: &Scope,
         call: &Call,
-        base: &str,
         invocation: &Invocation,
-        inner: Vec<Inner>,
+        inner: &[Inner],
+        at_place: bool,
     ) {
+        if inner.is_empty() {
+            return;
+        }
+        let base = call.argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
         let wrapper = invocation.wrapper();
         let mut around = scope.clone();
         if wrapper.is_none() {
             around.origin = Origin::Wrapped;
         }
-        let place = invocation.place().map(|place| {
+        let place = invocation.place().filter(|_| at_place).map(|place| {
             let names = std::iter::once(base).chain(invocation.subcommand.iter().copied());
             format!("{} {}", names.collect::<Vec<_>>().join(" "), place.written())
         });
@@ -273,7 +281,7 @@ impl Walker {
             if !self.goes_on(scope, call.span) {
                 break;
             }
-            let own = match &one {
+            let own = match one {
                 Inner::Command { at, .. } => call.argv.get(..*at).unwrap_or_default().to_vec(),
                 Inner::Shell { .. } | Inner::Line { .. } | Inner::Code { .. } => call.argv.clone(),
             };
@@ -293,7 +301,7 @@ impl Walker {
                 if wrapper.is_none() {
                     state.set_descriptor(1, Descriptor::Inherited);
                 }
-                walker.inner_one(state, &scope, call, one, wrapper.is_some());
+                walker.inner_one(state, &scope, call, one.clone(), wrapper.is_some());
             });
             state.status = None;
         }

@@ -43,8 +43,15 @@ pub enum Inner {
 impl Invocation {
     /// What the invocation runs in turn, in the order of its arguments. `argv`: the arguments that were read.
     pub fn inner(&self, argv: &[Arg]) -> Vec<Inner> {
+        let mut found = self.inner_of_options(argv);
+        found.extend(self.inner_of_operands(argv));
+        found
+    }
+
+    /// The same for the options' values alone: they run here, even where the operands run in another place.
+    pub fn inner_of_options(&self, argv: &[Arg]) -> Vec<Inner> {
         let mut found = Vec::new();
-        for used in &self.options {
+        for used in self.options.iter().filter(|used| !is_before(used)) {
             if used.option.slot.role == SlotRole::Clause && !used.clause.is_empty() {
                 found.push(Inner::Command {
                     argv: self.clause(used, argv),
@@ -60,6 +67,17 @@ impl Invocation {
                 }
             }
         }
+        found
+    }
+
+    /// The same for the operands alone.
+    pub fn inner_of_operands(&self, argv: &[Arg]) -> Vec<Inner> {
+        let mut found = Vec::new();
+        let before = self.before();
+        if !before.is_empty() && !self.operands.iter().any(|one| one.slot.role == SlotRole::Command) {
+            let at = argv.len();
+            found.push(Inner::Command { argv: before.clone(), assignments: self.assignments(), at });
+        }
         for (number, operand) in self.operands.iter().enumerate() {
             let rest = || self.operands.iter().skip(number + 1).map(|one| one.arg.clone()).collect();
             let after = argv.get(operand.at..).unwrap_or_default();
@@ -69,6 +87,7 @@ impl Invocation {
                     "package" => of_package(after),
                     _ => after.to_vec(),
                 };
+                let argv = before.iter().cloned().chain(argv).collect();
                 found.push(Inner::Command { argv, assignments: self.assignments(), at: operand.at });
             } else if operand.slot.role == SlotRole::Joined && operand.slot.detail == "input" {
                 let texts = input::texts(after).into_iter();
@@ -82,6 +101,12 @@ impl Invocation {
             }
         }
         found
+    }
+
+    /// The words that stand before the command that the operands give: `docker run --entrypoint`.
+    fn before(&self) -> Vec<Arg> {
+        let used = self.options.iter().rfind(|used| is_before(used));
+        used.and_then(|used| used.value.as_ref()).map(input::words).unwrap_or_default()
     }
 
     /// The command of an option: its value and the operands, or a wrapper's own arguments in one text (`env -S`).
@@ -163,6 +188,10 @@ fn of_package(argv: &[Arg]) -> Vec<Arg> {
         .filter(|bare| !bare.starts_with(['.', '/']) && !bare.contains(':'));
     let name = bare.filter(|bare| !bare.is_empty()).map_or_else(|| name.clone(), Arg::known);
     std::iter::once(name).chain(rest.iter().cloned()).collect()
+}
+
+fn is_before(used: &Used) -> bool {
+    used.option.slot.role == SlotRole::Line && used.option.slot.detail == "before"
 }
 
 fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Vec<Inner> {
