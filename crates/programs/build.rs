@@ -1,11 +1,11 @@
 //! Reads the models in `models/*.toml`, checks them, and writes them as static tables of the types in `src/program.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 /// One file of models: a family of programs.
@@ -113,21 +113,25 @@ fn main() -> Result<()> {
 fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<String> {
     ensure!(!model.names.is_empty(), "a model without a name");
     let above = flags.len();
+    let mut lines = Vec::new();
+    for name in &model.uses {
+        lines.extend(family.groups.get(name).with_context(|| format!("no group `{name}`"))?);
+    }
+    lines.extend(&model.options);
     let mut options = String::new();
-    for line in
-        model.uses.iter().map(|name| family.groups.get(name).with_context(|| format!("no group `{name}`")))
-    {
-        for line in line? {
-            options.push_str(&option(line, flags).with_context(|| format!("option `{line}`"))?);
+    let mut spellings = BTreeMap::new();
+    let mut attributes: BTreeSet<String> = attributes(model.always.iter().map(String::as_str)).collect();
+    for (at, line) in lines.into_iter().enumerate() {
+        let option = option(line).with_context(|| format!("option `{line}`"))?;
+        options.push_str(&option.written);
+        for spelling in option.spellings {
+            ensure!(
+                spellings.insert(spelling.clone(), at).is_none(),
+                "option `{spelling}` stands there twice"
+            );
+            flags.push(spelling);
         }
-    }
-    for line in &model.options {
-        options.push_str(&option(line, flags).with_context(|| format!("option `{line}`"))?);
-    }
-    let mut own: Vec<_> = flags.iter().skip(above).collect();
-    own.sort();
-    if let Some(twice) = own.windows(2).find(|pair| pair.first() == pair.last()) {
-        bail!("option {twice:?} stands there twice");
+        attributes.extend(option.attributes);
     }
     let mut forms = String::new();
     for form in &model.form {
@@ -145,9 +149,12 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<St
         subs.push_str(&program(sub, family, flags).with_context(|| sub.names.join(" "))?);
     }
     flags.truncate(above);
-    let always: Vec<_> = model.always.iter().map(|word| format!("Attribute::{}", pascal(word))).collect();
+    let always: Vec<_> = self::attributes(model.always.iter().map(String::as_str)).collect();
+    let spellings: Vec<_> = spellings.iter().collect();
+    let attributes: Vec<_> = attributes.into_iter().collect();
     Ok(format!(
-        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, always: &[{}], dashed: {}, wrapper: {}, open: {}, options: &[{options}], forms: &[{forms}], \
+        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, always: &[{}], dashed: {}, wrapper: {}, open: {}, options: &[{options}], \
+         spellings: &{spellings:?}, attributes: &[{}], forms: &[{forms}], \
          effects: &[{effects}], subs: &[{subs}], handler: {:?} }},\n",
         model.names,
         pascal(model.style.as_deref().unwrap_or("gnu")),
@@ -156,13 +163,21 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<St
         model.dashed,
         model.wrapper.as_deref().map_or("None".to_owned(), |kind| format!("Some(Wrapper::{})", pascal(kind))),
         model.open,
+        attributes.join(","),
         model.handler,
     ))
 }
 
+/// An option of a model, and how it is written in the tables.
+struct Opt {
+    spellings: Vec<String>,
+    attributes: Vec<String>,
+    written: String,
+}
+
 /// Reads `-o --output <write> : force`.
-fn option(line: &str, flags: &mut Vec<String>) -> Result<String> {
-    let (grammar, attributes) = line.split_once(" : ").unwrap_or((line, ""));
+fn option(line: &str) -> Result<Opt> {
+    let (grammar, words) = line.split_once(" : ").unwrap_or((line, ""));
     let mut spellings = Vec::new();
     let mut takes = "Nothing";
     let mut value = slot("text")?;
@@ -176,13 +191,16 @@ fn option(line: &str, flags: &mut Vec<String>) -> Result<String> {
         }
     }
     ensure!(!spellings.is_empty(), "no flag");
-    flags.extend(spellings.iter().cloned());
-    let attributes: Vec<_> =
-        attributes.split_whitespace().map(|word| format!("Attribute::{}", pascal(word))).collect();
-    Ok(format!(
+    let attributes: Vec<_> = attributes(words.split_whitespace()).collect();
+    let written = format!(
         "Opt {{ flags: &{spellings:?}, takes: Takes::{takes}, slot: {value}, attributes: &[{}] }},",
         attributes.join(",")
-    ))
+    );
+    Ok(Opt { spellings, attributes, written })
+}
+
+fn attributes<'w>(words: impl Iterator<Item = &'w str>) -> impl Iterator<Item = String> {
+    words.map(|word| format!("Attribute::{}", pascal(word)))
 }
 
 /// The operands, and those after `--`.

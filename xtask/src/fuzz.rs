@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: coverage-guided fuzzing of every target, or of one, for a time. Starts from the corpus that is kept in
 //! `fuzz/corpus`; what is found lands below `target/`, as `fuzz/corpus` holds only what somebody chose to keep.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
@@ -10,6 +10,9 @@ use crate::root;
 
 /// Seconds of fuzzing for all targets together.
 const SECONDS: u64 = 60;
+
+/// Seconds that no input takes, on a busy machine and with everything counted.
+const INPUT_SECONDS_MAX: u64 = 20;
 
 pub(crate) fn fuzz(words: &[&str]) -> anyhow::Result<()> {
     if let ["--children", rest @ ..] = words {
@@ -28,10 +31,10 @@ pub(crate) fn fuzz(words: &[&str]) -> anyhow::Result<()> {
             name => target = Some(name),
         }
     }
-    if !is_present() {
-        ensure!(if_present, "fuzzing needs a nightly toolchain and `cargo install cargo-fuzz`");
+    if !has_compiler() {
+        ensure!(if_present, "libFuzzer is built with a C++ compiler, and `c++` is none");
         eprintln!(
-            "\n!! cargo-fuzz or a nightly toolchain is missing: nothing is fuzzed, the corpus is replayed only\n"
+            "\n!! there is no C++ compiler for libFuzzer: NOTHING IS FUZZED, the corpus is replayed only\n"
         );
         return Ok(());
     }
@@ -40,18 +43,14 @@ pub(crate) fn fuzz(words: &[&str]) -> anyhow::Result<()> {
     ensure!(!chosen.is_empty(), "unknown target, it is one of {}", all.join(", "));
     let each = (seconds / chosen.len() as u64).max(1);
     // Built first, so that the time is spent on fuzzing.
-    run(&["build", "--sanitizer", "none"])?;
+    let built = build(&chosen)?;
     for name in chosen {
-        let found = format!("target/fuzz/corpus/{name}");
-        std::fs::create_dir_all(root()?.join(&found))?;
-        let kept = format!("fuzz/corpus/{name}");
-        let time = format!("-max_total_time={each}");
-        run(&["run", "--sanitizer", "none", name, &found, &kept, "--", &time])?;
+        run(&built.join(name), name, each)?;
     }
     Ok(())
 }
 
-/// Texts of grammar tokens, in child processes: needs no nightly toolchain.
+/// Texts of grammar tokens, in child processes.
 fn children(words: &[&str]) -> anyhow::Result<()> {
     let mut cargo = Command::new("cargo");
     cargo.args(["run", "--release", "-p", "castellan-fuzz-bodies", "--bin", "castellan-fuzz-children", "--"]);
@@ -60,9 +59,10 @@ fn children(words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn is_present() -> bool {
-    let mut command = Command::new("cargo");
-    command.args(["+nightly", "fuzz", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
+fn has_compiler() -> bool {
+    let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    let mut command = Command::new(compiler);
+    command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
@@ -76,11 +76,55 @@ fn targets() -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Runs cargo-fuzz. Without an address sanitizer: there is no unsafe code in what is fuzzed, and it takes half the speed.
-fn run(words: &[&str]) -> anyhow::Result<()> {
+/// What makes the compiler count the code that an input reaches, as libFuzzer wants it; cargo-fuzz gives it the same. There is
+/// no address sanitizer, which needs a nightly toolchain: no code that is fuzzed is unsafe, and it takes half the speed.
+const FLAGS: &[&str] = &[
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Cllvm-args=-sanitizer-coverage-stack-depth",
+    "-Cdebug-assertions",
+    "-Ccodegen-units=1", // Nothing is inlined across units with these.
+    "--cfg=fuzzing",
+];
+
+/// Builds targets, and returns the folder that they lie in.
+fn build(names: &[&String]) -> anyhow::Result<PathBuf> {
+    let (folder, host) = (root()?.join("target/fuzz/build"), host()?);
     let mut cargo = Command::new("cargo");
-    cargo.args(["+nightly", "fuzz"]).args(words).current_dir(root()?);
-    let status = cargo.status().context("cargo-fuzz cannot be started")?;
-    ensure!(status.success(), "`cargo +nightly fuzz {}` failed: {status}", words.join(" "));
+    cargo.args(["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]).current_dir(root()?);
+    // With a target named, the flags are not for build scripts and macros.
+    cargo.args(["--target", &host]).arg("--target-dir").arg(&folder);
+    for name in names {
+        cargo.args(["--bin", name]);
+    }
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"));
+    let status = cargo.status().context("cargo cannot be started")?;
+    ensure!(status.success(), "the fuzz targets do not build: {status}");
+    Ok(folder.join(host).join("release"))
+}
+
+/// The machine that the compiler runs on, as it calls it.
+fn host() -> anyhow::Result<String> {
+    let output = Command::new("rustc").arg("-vV").output().context("rustc cannot be started")?;
+    let text = String::from_utf8(output.stdout)?;
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("rustc does not name its host")
+}
+
+/// Fuzzes one target for some seconds. What it finds stays for the next time, what breaks it in `target/fuzz/artifacts`.
+fn run(program: &Path, name: &str, seconds: u64) -> anyhow::Result<()> {
+    let (found, artifacts) = (format!("target/fuzz/corpus/{name}"), format!("target/fuzz/artifacts/{name}/"));
+    std::fs::create_dir_all(root()?.join(&found))?;
+    std::fs::create_dir_all(root()?.join(&artifacts))?;
+    println!("== {name} ({seconds} s)");
+    let mut fuzzer = Command::new(program);
+    fuzzer.args([found, format!("fuzz/corpus/{name}")]).current_dir(root()?);
+    fuzzer.arg(format!("-max_total_time={seconds}")).arg(format!("-timeout={INPUT_SECONDS_MAX}"));
+    fuzzer.arg(format!("-artifact_prefix={artifacts}")).args(["-verbosity=0", "-print_final_stats=1"]);
+    let status = fuzzer.status().with_context(|| format!("`{name}` cannot be started"))?;
+    ensure!(status.success(), "fuzzing `{name}` found what breaks it: {status}, see {artifacts}");
     Ok(())
 }

@@ -25,8 +25,8 @@ usage: cargo xtask COMMAND
   test [SUITE]...
           runs every test suite, or those named: lint unit fuzz e2e agents
   fuzz [--seconds N] [--if-present] [TARGET]
-          fuzzes every target, or one, for N seconds in total (default 60); without cargo-fuzz and a nightly
-          toolchain it fails, with --if-present it says so
+          fuzzes every target, or one, for N seconds in total (default 60); without a C++ compiler, which libFuzzer is
+          built with, it fails, with --if-present it says so
   fuzz --children [--seconds N] [--bytes N]
           analyses pairs of all grammar tokens in child processes on small stacks, and counts aborts and what does not end
   bench hook [--calls N]

@@ -1,25 +1,25 @@
-//! Instructions of the everyday commands: this program runs itself under callgrind, which counts what happens within [`counted`].
-//! Where there is no callgrind, nothing is shown in its place.
+//! Instructions of calls: this program runs itself under callgrind, which counts what happens within [`counted`]. Where there is
+//! no callgrind, nothing is shown in its place.
 
 use std::process::{Command, Stdio};
 
-use castellan_corpus::{commands, shell_call};
+use anyhow::Context;
 use castellan_event::Call;
 use castellan_facts::Setting;
 
-use crate::analysis;
+use crate::{analysis, ordinary};
 
-/// Instructions of one command, on average over all, or `None` where they cannot be counted.
-pub(crate) fn of_one_command() -> Option<u64> {
+/// Instructions of one call of a set of [`ordinary`], on average over all, or `None` where they cannot be counted.
+pub(crate) fn of_one(set: &str) -> Option<u64> {
     let own = std::env::current_exe().ok()?;
     let output = Command::new("valgrind")
         .args([
             "--tool=callgrind",
             "--callgrind-out-file=/dev/null",
-            "--toggle-collect=*instructions*counted*",
+            "--toggle-collect=*instructions::counted*",
         ])
         .arg(own)
-        .arg("--count")
+        .args(["--count", set])
         .stdin(Stdio::null())
         .output()
         .ok()
@@ -27,15 +27,15 @@ pub(crate) fn of_one_command() -> Option<u64> {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let collected = text.lines().find_map(|line| line.split_once("Collected : "))?.1;
     let all: u64 = collected.split_whitespace().next()?.parse().ok()?;
-    let number = u64::try_from(commands().len()).ok()?;
+    let number = u64::try_from(ordinary::set(set)?.len()).ok()?;
     // A toggle that was never met counts nothing.
     (all > 0).then(|| all / number.max(1))
 }
 
-/// What runs under callgrind: every command once uncounted, so that what is made once is not counted.
-pub(crate) fn run_counted() -> anyhow::Result<()> {
+/// What runs under callgrind: every call once uncounted, so that what is made once is not counted.
+pub(crate) fn run_counted(set: &str) -> anyhow::Result<()> {
     let setting = analysis::setting();
-    let calls: Vec<Call> = commands().iter().map(|command| shell_call(command)).collect();
+    let calls = ordinary::set(set).context("no such set")?;
     let mut found: usize = calls.iter().map(|call| analysis::facts(call, &setting).effects.len()).sum();
     for call in &calls {
         found += counted(call, &setting);

@@ -6,6 +6,7 @@ mod analysis;
 mod corpus;
 mod holes;
 mod instructions;
+mod ordinary;
 mod sample;
 mod shapes;
 mod table;
@@ -18,7 +19,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         [] => table::print(),
         ["--shape", name, bytes] => shapes::run_one(name, bytes),
-        ["--count"] => instructions::run_counted(),
+        ["--count", set] => instructions::run_counted(set),
         ["corpus", items, sample, number, seed] => corpus::print(items, sample, number, seed),
         _ => Err(anyhow::anyhow!("castellan-bench-facts takes no arguments")),
     };

@@ -2,37 +2,32 @@
 
 use std::time::Instant;
 
-use castellan_corpus::{commands, shell_call};
+use anyhow::Context;
 use castellan_event::Call;
 use castellan_facts::Setting;
 
-use crate::{analysis, instructions, shapes};
+use crate::ordinary::{COMMANDS, SCRIPTS, TYPICAL_BYTES};
+use crate::{analysis, instructions, ordinary, shapes};
 
 const WARM_UP: usize = 3;
-/// Rounds over all everyday commands.
+/// Rounds over all calls of a set.
 const ROUNDS: usize = 200;
-/// Sizes of ordinary scripts, with what is to be reached for one in µs.
-const SCRIPTS: &[(&str, usize, Option<f64>)] =
-    &[("1 KiB", 1 << 10, None), ("4 KiB", 4 << 10, Some(1_000.0)), ("16 KiB", 16 << 10, None)];
 
-/// What is to be reached for an everyday command under [`TYPICAL_BYTES`].
+/// What is to be reached for an everyday command, in µs.
 const TYPICAL_US: f64 = 40.0;
-const TYPICAL_BYTES: usize = 200;
 
 /// A row for each of the slowest commands, so that one sees where the time goes.
 const SLOWEST: usize = 10;
 
 pub(crate) fn print() -> anyhow::Result<()> {
     let setting = analysis::setting();
-    everyday(&setting);
-    scripts(&setting);
+    everyday(&setting)?;
+    scripts(&setting)?;
     shapes::print()
 }
 
-fn everyday(setting: &Setting) {
-    let commands = commands();
-    let typical: Vec<Call> =
-        commands.iter().filter(|text| text.len() < TYPICAL_BYTES).map(|text| shell_call(text)).collect();
+fn everyday(setting: &Setting) -> anyhow::Result<()> {
+    let typical = ordinary::set(COMMANDS).context("there are no commands")?;
     let mut each: Vec<Vec<f64>> = vec![Vec::with_capacity(ROUNDS); typical.len()];
     for round in 0..WARM_UP + ROUNDS {
         for (call, samples) in typical.iter().zip(&mut each) {
@@ -47,52 +42,47 @@ fn everyday(setting: &Setting) {
     let mut all = each.concat();
     println!(
         "{} everyday commands under {TYPICAL_BYTES} bytes, {ROUNDS} rounds in turns; µs. The world is a table.\n\n\
-         | | p50 | p99 | to be reached |\n|---|---|---|---|\n| one command | {:.1} | {:.1} | {TYPICAL_US:.0} |",
+         | | p50 | p99 | to be reached | instructions |\n|---|---|---|---|---|\n\
+         | one command | {:.1} | {:.1} | {TYPICAL_US:.0} | {} |",
         typical.len(),
         percentile(&mut all, 50),
         percentile(&mut all, 99),
+        shown(instructions::of_one(COMMANDS)),
     );
-    match instructions::of_one_command() {
-        Some(count) => println!("\nInstructions of one command, on average: {count}."),
-        None => println!("\nInstructions are not counted here: there is no callgrind."),
-    }
     medians.sort_by(|a, b| b.0.total_cmp(&a.0));
     println!("\nThe slowest of them:\n\n| command | p50 |\n|---|---|");
     for (median, call) in medians.iter().take(SLOWEST) {
         let text = call.command.as_deref().unwrap_or_default().replace('\n', "⏎").replace('|', "\\|");
         println!("| `{text}` | {median:.1} |");
     }
+    Ok(())
 }
 
-/// Everyday commands one below the other, up to each size.
-fn scripts(setting: &Setting) {
+fn scripts(setting: &Setting) -> anyhow::Result<()> {
     println!(
-        "\nOrdinary shell: everyday commands one below the other; µs.\n\n| size | p50 | p99 | to be reached |\n|---|---|---|---|"
+        "\nOrdinary shell: everyday commands one below the other; µs.\n\n\
+         | size | p50 | p99 | to be reached | instructions |\n|---|---|---|---|---|"
     );
-    let commands = commands();
-    for (name, bytes, reach) in SCRIPTS {
+    for (name, _, reach) in SCRIPTS {
         let mut samples = Vec::new();
-        // Several scripts of each size, each beginning with another command.
-        for start in 0..8 {
-            let mut script = String::new();
-            for command in commands.iter().cycle().skip(start * commands.len() / 8) {
-                if script.len() + command.len() >= *bytes {
-                    break;
-                }
-                script.push_str(command);
-                script.push('\n');
-            }
-            let call = shell_call(&script);
+        for call in ordinary::set(name).context("there are no scripts")? {
             (0..WARM_UP).for_each(|_| drop(analysis::facts(&call, setting)));
             samples.extend((0..ROUNDS).map(|_| time_us(&call, setting)));
         }
         let reach = reach.map(|reach| format!("{reach:.0}")).unwrap_or_default();
         println!(
-            "| {name} | {:.0} | {:.0} | {reach} |",
+            "| {name} | {:.0} | {:.0} | {reach} | {} |",
             percentile(&mut samples, 50),
-            percentile(&mut samples, 99)
+            percentile(&mut samples, 99),
+            shown(instructions::of_one(name))
         );
     }
+    Ok(())
+}
+
+/// Instructions of one call; nothing where there is no callgrind.
+fn shown(instructions: Option<u64>) -> String {
+    instructions.map(|count| count.to_string()).unwrap_or_default()
 }
 
 pub(crate) fn time_us(call: &Call, setting: &Setting) -> f64 {

@@ -10,8 +10,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::limits::{
-    INPUT_BYTES_MAX, INPUT_DEPTH_MAX, INPUT_ITEMS_MAX, LIST_BYTES_MAX, REDACT_LOOKAHEAD_BYTES,
-    TEXT_BYTES_MAX, WRITTEN_BYTES_MAX,
+    INPUT_BYTES_MAX, INPUT_DEPTH_MAX, INPUT_ITEMS_MAX, REDACT_LOOKAHEAD_BYTES, TEXT_BYTES_MAX,
+    WRITTEN_BYTES_MAX,
 };
 use crate::redact::{placeholder, replace, secret_name, spans};
 
@@ -32,9 +32,10 @@ pub(crate) fn list<T, const N: usize, S: Serializer>(
     entries: &[T],
     texts: fn(&T) -> [(&'static str, &str); N],
     marked: &'static str,
+    bytes_max: usize,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let mut left = LIST_BYTES_MAX;
+    let mut left = bytes_max;
     let mut seq = serializer.serialize_seq(None)?;
     for (index, entry) in entries.iter().enumerate() {
         let texts = Texts(texts(entry).map(|(key, text)| (key, cleaned(text))));

@@ -19,11 +19,15 @@ pub(crate) const INPUT_DEPTH_MAX: usize = 32;
 /// Array items and object members of one tool input, in all.
 pub(crate) const INPUT_ITEMS_MAX: usize = 1024;
 
-/// Bytes of one list of a call (its files, the world's answers, the findings, the marks). Each has its own, so that many files push
-/// out no finding. A patch of 150 files with usual paths fits whole.
+/// Bytes of one list of a call (its files, the findings, the marks). Each has its own, so that many files push out no finding. A
+/// patch of 150 files with usual paths fits whole.
 pub(crate) const LIST_BYTES_MAX: usize = 24 * 1024;
 
-/// Bytes of one line. No record reaches it: sixteen strings, an input and four lists at their limits are about 290 KiB.
+/// Bytes of the world's answers. Without one of them a call cannot be judged again. An ordinary script of [`TEXT_BYTES_MAX`]
+/// bytes, which is kept whole, asks for a third of it.
+pub(crate) const WORLD_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes of one line. No record reaches it: sixteen strings, an input, three lists and the world's answers at their limits are about 330 KiB.
 /// It defends a reader, which needs no more memory than this, against lines that the log did not write.
 pub(crate) const LINE_BYTES_MAX: usize = 512 * 1024;
 

@@ -10,6 +10,7 @@ use castellan_event::Verdict;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::clean;
+use crate::limits::{LIST_BYTES_MAX, WORLD_BYTES_MAX};
 
 /// One of the two files a record goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -190,7 +191,7 @@ pub struct FileRecord {
 pub struct WorldRecord {
     /// What was asked.
     pub query: String,
-    /// What came back.
+    /// What came back; `=` for a path that leads where the question says.
     pub answer: String,
 }
 
@@ -222,19 +223,19 @@ pub struct MarkRecord {
 }
 
 fn files<S: Serializer>(files: &[FileRecord], serializer: S) -> Result<S::Ok, S::Error> {
-    clean::list(files, FileRecord::texts, "path", serializer)
+    clean::list(files, FileRecord::texts, "path", LIST_BYTES_MAX, serializer)
 }
 
 fn world<S: Serializer>(world: &[WorldRecord], serializer: S) -> Result<S::Ok, S::Error> {
-    clean::list(world, WorldRecord::texts, "answer", serializer)
+    clean::list(world, WorldRecord::texts, "answer", WORLD_BYTES_MAX, serializer)
 }
 
 fn findings<S: Serializer>(findings: &[FindingRecord], serializer: S) -> Result<S::Ok, S::Error> {
-    clean::list(findings, FindingRecord::texts, "message", serializer)
+    clean::list(findings, FindingRecord::texts, "message", LIST_BYTES_MAX, serializer)
 }
 
 fn marks<S: Serializer>(marks: &[MarkRecord], serializer: S) -> Result<S::Ok, S::Error> {
-    clean::list(marks, MarkRecord::texts, "label", serializer)
+    clean::list(marks, MarkRecord::texts, "label", LIST_BYTES_MAX, serializer)
 }
 
 impl FileRecord {

@@ -24,7 +24,7 @@ pub(crate) fn facts_after(
     let setting = Setting {
         workspace: workspace(&call.agent.cwd, world).unwrap_or_default(),
         own: own.to_vec(),
-        changing: changed.changing(),
+        changing: changed.changing,
         written: changed.written,
         downloaded: changed.downloaded,
         written_is_full: changed.is_full,

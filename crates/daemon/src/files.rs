@@ -1,6 +1,6 @@
-//! Reading with a limit and writing whole or not at all: how the daemon handles every file of a home.
+//! Reading with a limit, and writing whole or not at all.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -22,12 +22,24 @@ pub(crate) fn read_bytes_limited(file: &Path, max: u64) -> io::Result<Vec<u8>> {
     if !opened.metadata()?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    let mut bytes = Vec::new();
-    opened.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max {
-        return Err(io::Error::other(format!("more than {max} bytes")));
-    }
-    Ok(bytes)
+    at_most(opened, max)?.ok_or_else(|| io::Error::other(format!("more than {max} bytes")))
+}
+
+/// Reads a file that the kernel makes up, or one of the system. `None` when it cannot be read or has more than `max` bytes.
+pub(crate) fn of_system(file: &str, max: u64) -> Option<Vec<u8>> {
+    at_most(File::open(file).ok()?, max).ok().flatten()
+}
+
+/// Bytes of most files that are read.
+const READ_AT_ONCE: usize = 8 * 1024;
+
+/// Everything that a reader gives. `None` when it is longer: a size that is told beforehand proves nothing, as files in
+/// `/proc` tell 0 and others grow.
+pub(crate) fn at_most(reader: impl Read, max: u64) -> io::Result<Option<Vec<u8>>> {
+    // Files in `/proc` do not tell their size: grown from nothing, their text would take ten reads.
+    let mut bytes = Vec::with_capacity(READ_AT_ONCE);
+    let read = reader.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok((read as u64 <= max).then_some(bytes))
 }
 
 /// Writes a file of mode 0600 in one step: readers see the old one or the new one, and two writers do not mix.

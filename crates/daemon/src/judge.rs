@@ -1,21 +1,20 @@
 //! One call from payload to reply: decode, decide, record, encode, in this order. Whatever fails on the way is a decision
 //! too, and is recorded.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Instant, SystemTime};
 
 use castellan_agents::{self as agents, AgentId, Incoming, Malformed, Origin, Told};
 use castellan_audit::{AuditError, Log, Record};
-use castellan_event::{
-    Agent, Call, Decision, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, Verdict,
-};
+use castellan_event::{Agent, Call, Decision, EffectKind, Facts, FileOrigin, Mode, Recorder, Verdict};
 use castellan_policy::{Policy, RequestId, State, agent_text, drive, user_text};
 use castellan_wire::{Reply, Request};
 use sha2::{Digest, Sha256};
 
 use crate::facts::facts_after;
-use crate::memory::{CallKey, Given, Memory, SessionKey};
+use crate::memory::{Begun, CallKey, Given, Memory, SessionKey};
 use crate::peers::AgentProcess;
 use crate::record::{self, Judged};
 use crate::tally::Tally;
@@ -147,14 +146,16 @@ impl Judge {
         }
     }
 
-    /// The agent asks whether a call may run. When it has asked before, `before` is the session as the call saw it then,
-    /// and its marks are set.
-    fn question(&self, asked: &Asked<'_>, call: &Call, before: Option<Arc<Session>>) -> Reply {
+    /// The agent asks whether a call may run. When it has asked before, `before` is what it was answered then, and its marks
+    /// are set.
+    fn question(&self, asked: &Asked<'_>, call: &Call, before: Option<Given>) -> Reply {
         let Terms { policy, mode } = &*asked.terms;
         let session_key = session_key(asked.agent, &call.agent);
-        let is_new = before.is_none();
-        let session =
-            before.unwrap_or_else(|| Arc::new(self.memory().marks.session(&session_key, self.now_ms())));
+        let first = before.as_ref().map(|before| before.call);
+        let session = match before {
+            Some(before) => before.session,
+            None => Arc::new(self.memory().marks.session(&session_key, self.now_ms())),
+        };
         let state = State {
             mode: *mode,
             agent_asks: agents::can_ask(asked.agent, &asked.request.event),
@@ -163,10 +164,10 @@ impl Judge {
         };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
-        let facts = self.facts(call, *mode, &session_key, &mut world);
+        let facts = self.facts(call, *mode, (&session_key, first), &mut world);
         let (decision, mut change) = drive(call, &facts, policy, &state, &mut world);
         let answers = world.into_answers();
-        if !is_new {
+        if first.is_some() {
             change.marks.clear();
         }
         let judged = Judged {
@@ -182,17 +183,20 @@ impl Judge {
             return self.failed(asked, &failure);
         }
         self.tally.judged(decision.verdict);
+        let number = first.unwrap_or(call.correlation_id);
         if change.answer != Verdict::Deny {
-            self.memory().changes.begin(
-                session_key,
-                &call.tool.use_id,
-                written(&facts),
-                in_background(call, &facts),
-            );
-            self.memory().changes.downloaded(&session_key, downloaded(&facts));
+            let begun = Begun {
+                call: number,
+                id: &call.tool.use_id,
+                paths: written(&facts),
+                downloaded: downloaded(&facts),
+                in_background: in_background(call, &facts),
+            };
+            self.memory().changes.begin(session_key, begun);
         }
         let told = told(call, &decision, change.request);
-        let given = Given { verdict: change.answer, reason: told.reason.clone(), session, stands: true };
+        let (verdict, reason) = (change.answer, told.reason.clone());
+        let given = Given { verdict, reason, session, call: number, stands: true };
         let key = key(asked.agent, call);
         self.memory().remember(key, given);
         reply(agents::encode(asked.agent, &asked.request.event, &told))
@@ -205,38 +209,44 @@ impl Judge {
         let key = key(asked.agent, call);
         let given = self.memory().given(&key).cloned();
         match given {
-            Some(given)
-                if given.stands && self.judge_now(asked, call, &given.session).answer <= given.verdict =>
-            {
+            Some(given) if given.stands && self.judge_now(asked, call, &given).answer <= given.verdict => {
                 let verdict = if given.verdict == Verdict::Ask { Verdict::Defer } else { given.verdict };
                 let told = Told { verdict, reason: given.reason, user_note: String::new() };
                 reply(agents::encode(asked.agent, &asked.request.event, &told))
             }
             // A denied call set no marks: allowed by another policy, it is a new one.
             Some(given) if given.verdict == Verdict::Deny => self.question(asked, call, None),
-            Some(given) => self.question(asked, call, Some(given.session)),
+            Some(given) => self.question(asked, call, Some(given)),
             None => self.question(asked, call, None),
         }
     }
 
     /// The decision as it would be now, for comparison only.
-    fn judge_now(&self, asked: &Asked<'_>, call: &Call, session: &Session) -> Decision {
+    fn judge_now(&self, asked: &Asked<'_>, call: &Call, given: &Given) -> Decision {
         let agent_asks = agents::can_ask(asked.agent, &asked.request.event);
         let next_request = RequestId::from_seed(0);
         let Terms { policy, mode } = &*asked.terms;
-        let state = State { mode: *mode, agent_asks, next_request, session };
+        let state = State { mode: *mode, agent_asks, next_request, session: &given.session };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
-        let facts = self.facts(call, *mode, &session_key(asked.agent, &call.agent), &mut world);
+        let session = session_key(asked.agent, &call.agent);
+        let facts = self.facts(call, *mode, (&session, Some(given.call)), &mut world);
         drive(call, &facts, policy, &state, &mut world).0
     }
 
-    /// What the call would do. Passthrough looks at nothing.
-    fn facts(&self, call: &Call, mode: Mode, session: &SessionKey, world: &mut Recorder<'_>) -> Facts {
+    /// What the call would do, after what its session has written; `but` for the call itself, when it is asked about again.
+    /// Passthrough looks at nothing.
+    fn facts(
+        &self,
+        call: &Call,
+        mode: Mode,
+        (session, but): (&SessionKey, Option<u64>),
+        world: &mut Recorder<'_>,
+    ) -> Facts {
         if mode == Mode::Passthrough {
             return Facts::default();
         }
-        let changed = self.memory().changes.of(session);
+        let changed = self.memory().changes.of(session, but);
         facts_after(call, &self.own, changed, world)
     }
 
@@ -357,7 +367,7 @@ impl Judge {
 }
 
 /// What runs later may be what is written now.
-fn written(facts: &Facts) -> Vec<String> {
+fn written(facts: &Facts) -> BTreeSet<String> {
     let writes = facts
         .effects
         .iter()
@@ -366,7 +376,7 @@ fn written(facts: &Facts) -> Vec<String> {
 }
 
 /// What of it came from the network.
-fn downloaded(facts: &Facts) -> Vec<String> {
+fn downloaded(facts: &Facts) -> BTreeSet<String> {
     let fetched = facts.effects.iter().filter(|effect| {
         effect.kind == EffectKind::Write && effect.file_origin == Some(FileOrigin::Downloaded)
     });

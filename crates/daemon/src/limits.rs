@@ -82,7 +82,7 @@ pub(crate) const CONTENTS_BYTES_MAX: u64 = 256 * 1024;
 /// Bytes that are read at the cost of one path component: both take some microseconds.
 pub(crate) const BYTES_PER_STEP: usize = 4 * 1024;
 
-/// Bytes of a process's environment, or of the kernel's other facts about it. Linux lets one be a quarter of the stack,
+/// Bytes of a process's environment or arguments, or of the kernel's other facts about it. Linux lets one be a quarter of the stack,
 /// which is 2 MiB as a rule; real ones have a few KiB.
 pub(crate) const ENVIRONMENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
 

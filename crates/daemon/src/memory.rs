@@ -11,7 +11,7 @@ use castellan_policy::RequestId;
 
 use crate::limits::REMEMBERED_ANSWERS_MAX;
 
-pub(crate) use changes::{Changed, Changes};
+pub(crate) use changes::{Begun, Changed, Changes};
 pub(crate) use marks::{Marks, SessionKey};
 
 /// Names one call for the agent's second question about it, which carries no id: SHA-256 over agent, session, sub-agent,
@@ -26,6 +26,8 @@ pub(crate) struct Given {
     pub(crate) reason: String,
     /// The session as the call saw it. To a second question it looks the same, or the call would meet its own marks.
     pub(crate) session: Arc<Session>,
+    /// The number of the call's record. What it has written since does not count in a second question either.
+    pub(crate) call: u64,
     /// Whether the answer answers a second question, too: not when it was given under another policy or mode.
     pub(crate) stands: bool,
 }
@@ -97,7 +99,13 @@ mod tests {
     #[test]
     fn the_last_answers_are_kept_and_outdated_on_demand() {
         let mut memory = Memory::new(1);
-        let given = |verdict| Given { verdict, reason: String::new(), session: Arc::default(), stands: true };
+        let given = |verdict| Given {
+            verdict,
+            reason: String::new(),
+            session: Arc::default(),
+            call: 1,
+            stands: true,
+        };
         for number in 0..=REMEMBERED_ANSWERS_MAX {
             memory.remember(key(number), given(Verdict::Allow));
         }

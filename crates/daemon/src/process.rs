@@ -3,6 +3,9 @@
 
 use std::path::Path;
 
+use crate::files::of_system;
+use crate::limits::ENVIRONMENT_BYTES_MAX;
+
 /// One process as `/proc` shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Process {
@@ -21,7 +24,7 @@ pub(crate) struct Process {
 impl Process {
     /// Reads a process; `None` when it is gone or cannot be read.
     pub(crate) fn read(pid: u32) -> Option<Process> {
-        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+        let stat = of_system(&format!("/proc/{pid}/stat"), ENVIRONMENT_BYTES_MAX)?;
         Process::parse(pid, &String::from_utf8_lossy(&stat))
     }
 
@@ -62,7 +65,8 @@ impl Process {
 
     /// The arguments it was started with, its own name first; empty when they cannot be read.
     pub(crate) fn arguments(&self) -> Vec<Vec<u8>> {
-        let line = std::fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        let line =
+            of_system(&format!("/proc/{}/cmdline", self.pid), ENVIRONMENT_BYTES_MAX).unwrap_or_default();
         line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
     }
 }

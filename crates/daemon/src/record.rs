@@ -191,6 +191,10 @@ fn session(agent: &Agent, message: String) -> SessionRecord {
 }
 
 fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
+    let as_written = match (query, answer) {
+        (Query::RealPath { base, path }, Answer::RealPath(real)) => is_as_written(base, path, real),
+        _ => false,
+    };
     let query = match query {
         Query::RealPath { base, path } => format!("real_path {path} from {base}"),
         Query::FileKind { path } => format!("file_kind {path}"),
@@ -201,10 +205,11 @@ fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
         Query::Process { pid } => format!("process {pid}"),
     };
     let answer = match answer {
+        Answer::RealPath(_) if as_written => AS_WRITTEN.to_owned(),
         Answer::RealPath(real) => real.clone(),
         Answer::FileKind(kind) => format!("{kind:?}").to_ascii_lowercase(),
         // What a file holds may be secret: its hash is enough to see that it has changed.
-        Answer::Contents(bytes) => bytes.as_ref().map_or_else(none, |bytes| crate::shipped::hash(bytes)),
+        Answer::Contents(bytes) => bytes.as_ref().map_or_else(none, |bytes| told.hash_of_contents(bytes)),
         Answer::Executable(file) | Answer::Repository(file) | Answer::Newest(file) => {
             file.clone().unwrap_or_else(none)
         }
@@ -215,6 +220,14 @@ fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
     WorldRecord { query, answer }
 }
 
+/// What is told of a path that leads where it says: nearly all do, and its text is in the question. No path is written so.
+const AS_WRITTEN: &str = "=";
+
+fn is_as_written(base: &str, path: &str, real: &str) -> bool {
+    let below_base = || real.strip_prefix(base.trim_end_matches('/'))?.strip_prefix('/');
+    if path.starts_with('/') { real == path } else { below_base() == Some(path) }
+}
+
 fn none() -> String {
     "none".to_owned()
 }
@@ -222,16 +235,25 @@ fn none() -> String {
 /// What earlier records have told in whole. A record that says the same again names its hash only: what an agent was started
 /// with is some hundred bytes, the same for thousands of calls.
 #[derive(Debug, Default)]
-pub(crate) struct Told(Mutex<HashMap<String, u32>>);
+pub(crate) struct Told {
+    /// How many records each text was in, by its hash.
+    times: Mutex<HashMap<String, u32>>,
+    /// The last long contents of a file, with their hash: a snapshot of the agent's shell is the same for all calls of a session,
+    /// and may have a hundred KiB.
+    contents: Mutex<Option<(Vec<u8>, String)>>,
+}
 
 /// Bytes up to which a hash would not be shorter by much.
 const BRIEF_BYTES_MAX: usize = 100;
+
+/// Bytes that are hashed in a few microseconds. What has more is compared with the last of its kind before.
+const HASHED_BYTES_MAX: usize = 4 * 1024;
 
 impl Told {
     /// The text after its hash the first time, and again from time to time, because old records are deleted; else the hash.
     fn shorter(&self, text: String) -> String {
         let hash = crate::shipped::hash(text.as_bytes());
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.times.lock().unwrap_or_else(PoisonError::into_inner);
         if told.len() >= TOLD_MAX && !told.contains_key(&hash) {
             told.clear();
         }
@@ -247,9 +269,23 @@ impl Told {
         if text.len() <= BRIEF_BYTES_MAX { text.to_owned() } else { self.shorter(text.to_owned()) }
     }
 
+    /// The hash of what a file holds.
+    fn hash_of_contents(&self, bytes: &[u8]) -> String {
+        if bytes.len() <= HASHED_BYTES_MAX {
+            return crate::shipped::hash(bytes);
+        }
+        let last = || self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, hash)) = last().as_ref().filter(|(known, _)| known == bytes) {
+            return hash.clone();
+        }
+        let hash = crate::shipped::hash(bytes);
+        *last() = Some((bytes.to_vec(), hash.clone()));
+        hash
+    }
+
     /// A record was not written: nothing counts as told.
     pub(crate) fn forget(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.times.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
@@ -286,6 +322,36 @@ mod tests {
             told.shorter(number.to_string());
         }
         assert_eq!(record(), whole, "what is not kept any more is told again");
+    }
+
+    #[test]
+    fn a_path_that_leads_where_it_says_is_told_once() {
+        let cases = [
+            ("/w", "x/y", "/w/x/y", "="),
+            ("/", "x", "/x", "="),
+            ("/", "/x", "/x", "="),
+            ("/w", "/x", "/x", "="),
+            ("/w", "x", "/v/x", "/v/x"),
+            ("/w", "x/../y", "/w/y", "/w/y"),
+            ("/w", ".", "/w", "/w"),
+            ("/w", "x", "/wx", "/wx"),
+            ("/w/", "w/x", "/w/x", "/w/x"),
+        ];
+        for (base, path, real, expected) in cases {
+            let query = Query::RealPath { base: base.to_owned(), path: path.to_owned() };
+            let told = world(&query, &Answer::RealPath(real.to_owned()), &Told::default());
+            assert_eq!(told.answer, expected, "{}", told.query);
+        }
+    }
+
+    #[test]
+    fn contents_are_told_by_their_own_hash() {
+        let told = Told::default();
+        let long = [b'x'; HASHED_BYTES_MAX + 1];
+        let longer = [b'x'; HASHED_BYTES_MAX + 2];
+        for bytes in [&b"a"[..], &long, &long, &longer, b"a", &long] {
+            assert_eq!(told.hash_of_contents(bytes), crate::shipped::hash(bytes));
+        }
     }
 
     #[test]

@@ -149,7 +149,8 @@ fn read_manifest(dir: &Path) -> BTreeMap<String, String> {
 }
 
 pub(crate) fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or_default();
+    Sha256::digest(bytes).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
 }
 
 #[cfg(test)]

@@ -6,13 +6,15 @@ mod mounts;
 mod owner;
 mod search;
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
-use std::ffi::{OsStr, OsString};
-use std::io;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
-use castellan_event::{Answer, PATH_BYTES_MAX, Process, Query, World};
+use castellan_event::{Answer, FileKind, PATH_BYTES_MAX, Process, Query, World};
+use rustix::io::Errno;
 
 use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
 
@@ -20,9 +22,22 @@ use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, S
 #[derive(Debug)]
 pub struct FileSystem {
     steps_left: Cell<u32>,
-    /// Where the paths lead that were looked at; `None`: nowhere else. A decision sees one state of the machine, and asks
-    /// for `/usr` once for all directories of a `PATH`.
-    seen: RefCell<HashMap<OsString, Option<PathBuf>>>,
+    /// The paths that were looked at. A decision sees one state of the machine, and asks for `/usr` once for all directories
+    /// of a `PATH`. Kept no longer: where a path leads may be another thing for the next call.
+    seen: RefCell<HashMap<OsString, Seen>>,
+}
+
+/// What a path turned out to be, without following it.
+#[derive(Debug, Clone)]
+enum Seen {
+    /// A symlink to this.
+    Link(PathBuf),
+    /// Nothing, so nothing is below it either.
+    Missing,
+    /// It is there and no symlink.
+    Itself,
+    /// It may not be looked at.
+    Unreadable,
 }
 
 impl Default for FileSystem {
@@ -38,10 +53,14 @@ impl World for FileSystem {
                 let real = self.real_path(&Path::new("/").join(base).join(path))?;
                 Some(Answer::RealPath(real.to_string_lossy().into_owned()))
             }
-            Query::FileKind { path } => Some(Answer::FileKind(look::kind(&self.resolve(path)?))),
+            Query::FileKind { path } => {
+                let real = self.resolve(path)?;
+                let kind = if self.is_missing(&real) { FileKind::Missing } else { look::kind(&real) };
+                Some(Answer::FileKind(kind))
+            }
             Query::Contents { path } => {
                 let real = self.resolve(path)?;
-                let contents = look::contents(&real);
+                let contents = if self.is_missing(&real) { None } else { look::contents(&real) };
                 let read = contents.as_ref().map_or(0, Vec::len) / BYTES_PER_STEP;
                 self.take(u32::try_from(read).ok()?)?;
                 Some(Answer::Contents(contents))
@@ -73,47 +92,73 @@ impl FileSystem {
     }
 
     /// Resolves every symlink of a path, of which any part may not exist yet; what does not exist is kept as written. A
-    /// symlink to nothing is followed too: writing through it makes its target. `None` over a limit, and for paths that
-    /// mean something else to the agent's process than to this one.
+    /// symlink to nothing is followed too: writing through it makes its target. `None` over a limit, below a directory that
+    /// may not be looked into, which may hold symlinks for one who makes it readable first, and for paths that mean something
+    /// else to the agent's process than to this one.
     fn real_path(&self, path: &Path) -> Option<PathBuf> {
         let mut real = PathBuf::from("/");
-        let mut rest: Vec<OsString> = components(path)?;
+        let mut rest = Cow::Borrowed(path);
         let mut links = 0;
-        while let Some(part) = rest.pop() {
-            self.take(1)?;
-            if part == OsStr::new("..") {
-                real.pop();
-                continue;
+        is_usable(path).then_some(())?;
+        while let Some((target, after)) = self.walk(&mut real, &rest)? {
+            links += 1;
+            if links > SYMLINKS_MAX || !is_usable(&target) {
+                return None;
             }
-            real.push(&part);
+            rest = Cow::Owned(target.join(after));
+        }
+        Some(real)
+    }
+
+    /// Follows a path from the directory `real`, which becomes where it leads: to its end, or to the first symlink. Then
+    /// `real` is the directory that the symlink leads on from, and what it holds and what comes after it are returned.
+    fn walk<'p>(&self, real: &mut PathBuf, path: &'p Path) -> Option<Option<(PathBuf, &'p Path)>> {
+        let mut components = path.components();
+        while let Some(component) = components.next() {
+            match component {
+                Component::Normal(part) => real.push(part),
+                // What it leads to depends on the symlinks before it, which are followed by now.
+                Component::ParentDir => {
+                    self.take(1)?;
+                    real.pop();
+                    continue;
+                }
+                Component::RootDir | Component::CurDir | Component::Prefix(_) => continue,
+            }
+            self.take(1)?;
             if OF_EACH_PROCESS.iter().any(|own| real.as_os_str() == *own) {
                 return None;
             }
-            if let Some(target) = self.target(&real) {
-                links += 1;
-                if links > SYMLINKS_MAX {
-                    return None;
-                }
-                real.pop();
-                if target.is_absolute() {
-                    real = PathBuf::from("/");
-                }
-                rest.extend(components(&target)?);
+            let target = match self.look(real) {
+                Seen::Itself | Seen::Missing => continue,
+                Seen::Unreadable => return None,
+                Seen::Link(target) => target,
+            };
+            real.pop();
+            if target.is_absolute() {
+                *real = PathBuf::from("/");
             }
+            return Some(Some((target, components.as_path())));
         }
-        Some(real)
+        Some(None)
     }
 }
 
 impl FileSystem {
-    /// Where a symlink leads.
-    fn target(&self, path: &Path) -> Option<PathBuf> {
-        if let Some(target) = self.seen.borrow().get(path.as_os_str()) {
-            return target.clone();
+    /// Looks at a path of which all but the last component is real.
+    fn look(&self, path: &Path) -> Seen {
+        if let Some(seen) = self.seen.borrow().get(path.as_os_str()) {
+            return seen.clone();
         }
-        let target = read_link(path).ok().flatten();
-        self.seen.borrow_mut().insert(path.as_os_str().to_owned(), target.clone());
-        target
+        let is_below_nothing = path.parent().is_some_and(|parent| self.is_missing(parent));
+        let seen = if is_below_nothing { Seen::Missing } else { read_link(path) };
+        self.seen.borrow_mut().insert(path.as_os_str().to_owned(), seen.clone());
+        seen
+    }
+
+    /// Whether this path was found to lead to nothing.
+    fn is_missing(&self, path: &Path) -> bool {
+        matches!(self.seen.borrow().get(path.as_os_str()), Some(Seen::Missing))
     }
 
     /// The process, with where the paths lead that it was started with. `None` when a part of it cannot be looked at.
@@ -142,26 +187,18 @@ impl FileSystem {
 /// What leads elsewhere for every process that looks.
 const OF_EACH_PROCESS: &[&str] = &["/proc/self", "/proc/thread-self"];
 
-/// The components of a path, last one first; `..` is kept, because what it leads to depends on symlinks before it. `None`
-/// for a path that no system call takes.
-fn components(path: &Path) -> Option<Vec<OsString>> {
-    if path.as_os_str().len() > 2 * PATH_BYTES_MAX {
-        return None;
-    }
-    let parts = path.components().rev().filter_map(|component| match component {
-        Component::Normal(part) => Some(part.to_owned()),
-        Component::ParentDir => Some(OsString::from("..")),
-        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-    });
-    Some(parts.collect())
+/// Whether a system call takes such a path.
+fn is_usable(path: &Path) -> bool {
+    path.as_os_str().len() <= 2 * PATH_BYTES_MAX
 }
 
-fn read_link(path: &Path) -> io::Result<Option<PathBuf>> {
-    match std::fs::read_link(path) {
-        Ok(target) => Ok(Some(target)),
-        // Not a symlink.
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::INVAL.raw_os_error()) => Ok(None),
-        Err(error) => Err(error),
+fn read_link(path: &Path) -> Seen {
+    match rustix::fs::readlink(path, Vec::new()) {
+        Ok(target) => Seen::Link(PathBuf::from(OsString::from_vec(target.into_bytes()))),
+        Err(Errno::NOENT | Errno::NOTDIR) => Seen::Missing,
+        // `EINVAL` is what there is no symlink means; nothing can be there under a name that is too long.
+        Err(Errno::INVAL | Errno::NAMETOOLONG) => Seen::Itself,
+        Err(_) => Seen::Unreadable,
     }
 }
 
@@ -170,8 +207,6 @@ mod tests {
     use std::io::{Read, Write};
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::process::Stdio;
-
-    use castellan_event::FileKind;
 
     use super::*;
     use crate::limits::CONTENTS_BYTES_MAX;
@@ -296,18 +331,47 @@ mod tests {
         assert_eq!(contents("/dev/zero".to_owned()), Some(None));
     }
 
+    /// Asks as a user who is not root: for root nothing is unreadable.
+    fn as_nobody<T: Send>(ask: impl FnOnce() -> T + Send) -> T {
+        std::thread::scope(|scope| {
+            let asking = scope.spawn(|| {
+                // The kernel changes the user of this one thread only.
+                let nobody = rustix::process::Uid::from_raw(65534);
+                if rustix::process::geteuid().is_root() {
+                    rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+                }
+                ask()
+            });
+            asking.join().unwrap()
+        })
+    }
+
+    /// A directory that is closed to who asks may be opened by the call itself, and hold symlinks.
     #[test]
-    fn what_may_not_be_looked_at_is_unreadable() {
-        if rustix::process::geteuid().is_root() {
-            eprintln!("not tested: nothing is unreadable for the superuser");
-            return;
-        }
+    fn below_a_directory_that_may_not_be_looked_into_nothing_is_known() {
         let (_dir, base) = zoo();
-        let deep = format!("{base}/dir/deep");
-        std::fs::set_permissions(format!("{base}/dir"), PermissionsExt::from_mode(0o000)).unwrap();
-        let answers = (kind(deep.clone()), contents(deep));
-        std::fs::set_permissions(format!("{base}/dir"), PermissionsExt::from_mode(0o700)).unwrap();
-        assert_eq!(answers, (Some(FileKind::Unreadable), Some(None)));
+        let closed = format!("{base}/dir");
+        let chmod = |path: &str, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode));
+        symlink("/etc", format!("{closed}/link")).unwrap();
+        chmod(&base, 0o755).unwrap();
+        chmod(&closed, 0o755).unwrap();
+        as_nobody(|| check(Path::new(&base), "dir/link/passwd", "/etc/passwd"));
+        chmod(&closed, 0o000).unwrap();
+        as_nobody(|| {
+            check(Path::new(&base), "dir", "BASE/dir");
+            check(Path::new(&base), "dir/../file", "BASE/file");
+            for path in
+                ["dir/link", "dir/link/passwd", "dir/deep/new", "dir/not-there", "dir/deep/../../file"]
+            {
+                check(Path::new(&base), path, "no answer");
+            }
+            assert_eq!(kind(closed.clone()), Some(FileKind::Directory));
+            assert_eq!((kind(format!("{closed}/deep")), contents(format!("{closed}/deep"))), (None, None));
+            let newest =
+                Query::Newest { directory: closed.clone(), prefix: String::new(), suffix: String::new() };
+            assert_eq!(FileSystem::default().answer(&newest), None);
+        });
+        chmod(&closed, 0o700).unwrap();
     }
 
     #[test]

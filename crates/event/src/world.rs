@@ -3,7 +3,8 @@
 //! Neither the analysis of a call nor `decide` looks at a file itself. They ask through a [`Recorder`], or return the
 //! queries that they lack. The answers go into the record, so that a call can be replayed against other rules.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
 
 use crate::limits::ANSWERS_MAX;
 
@@ -58,7 +59,8 @@ pub enum Query {
 /// The answer to a [`Query`] of the same variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// The nearest existing ancestor with symlinks resolved, plus the missing rest; lexical where even that fails.
+    /// The path with symlinks resolved; what is not there is kept as written. There is no answer where symlinks lead round in
+    /// a circle, or a directory on the way may not be looked into.
     RealPath(String),
     /// What is there.
     FileKind(FileKind),
@@ -127,12 +129,21 @@ pub trait World {
 }
 
 /// The answers collected for one decision, in the order they were asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Answers {
     list: Vec<(Query, Answer)>,
-    /// Where the first answer to a query stands in `list`.
-    index: HashMap<Query, usize>,
+    /// The hash of each query and where it stands in `list`, so that each is kept once.
+    index: BTreeSet<(u64, usize)>,
+    hasher: RandomState,
 }
+
+impl PartialEq for Answers {
+    fn eq(&self, other: &Answers) -> bool {
+        self.list == other.list
+    }
+}
+
+impl Eq for Answers {}
 
 impl Answers {
     /// Records an answer. Returns false, without recording, over [`ANSWERS_MAX`].
@@ -140,7 +151,7 @@ impl Answers {
     pub fn insert(&mut self, query: Query, answer: Answer) -> bool {
         let fits = self.list.len() < ANSWERS_MAX;
         if fits {
-            self.index.entry(query.clone()).or_insert(self.list.len());
+            self.index.insert((self.hasher.hash_one(&query), self.list.len()));
             self.list.push((query, answer));
         }
         fits
@@ -148,7 +159,10 @@ impl Answers {
 
     /// Looks up the answer to a query.
     pub fn get(&self, query: &Query) -> Option<&Answer> {
-        self.index.get(query).and_then(|at| self.list.get(*at)).map(|(_, answer)| answer)
+        let hash = self.hasher.hash_one(query);
+        let mut same =
+            self.index.range((hash, 0)..=(hash, usize::MAX)).filter_map(|(_, at)| self.list.get(*at));
+        same.find(|(known, _)| known == query).map(|(_, answer)| answer)
     }
 
     /// Looks up the real path of `path` from `base`.

@@ -2,7 +2,7 @@
 
 use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind};
 use castellan_programs::Arg;
-use castellan_shell::{Files, Found, Item, Set, Start};
+use castellan_shell::{Files, Found, Item, Set, Start, Work, commands_within};
 
 use crate::command::{self, base_name};
 use crate::environment;
@@ -18,7 +18,8 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
     if call.tool.kind == ToolKind::Shell {
         match snapshot::of(call, scene) {
             Ok(definitions) => {
-                (start.aliases, start.functions) = (definitions.aliases, definitions.functions)
+                (start.aliases, start.functions) =
+                    (definitions.aliases.clone(), definitions.functions.clone())
             }
             Err(why) => facts.effects.push(Effect {
                 kind: EffectKind::Opaque,
@@ -31,16 +32,27 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
     }
     let own = call.command.iter().map(String::as_str);
     let others = if call.tool.kind == ToolKind::Mcp { mcp::commands(call) } else { Vec::new() };
-    for text in own.chain(others) {
-        text_in(text, &start, scene, facts);
+    let texts: Vec<&str> = own.chain(others).collect();
+    let bytes: usize = texts.iter().map(|text| text.len()).sum();
+    let mut work = Work::of_text(bytes);
+    let mut walked = Vec::with_capacity(texts.len());
+    for text in texts {
+        let mut read = |path: &str| scripts::text(path, scene);
+        walked.push(commands_within(text, &start, &mut work, Files::new(&mut read)));
+    }
+    scene.allow_text(bytes, &work);
+    for one in &walked {
+        found(one, scene, facts);
     }
 }
 
-/// Adds what is found in one text.
-pub(crate) fn text_in(text: &str, start: &Start, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+/// What is found in a text that something in the call runs, with the work that is left.
+pub(crate) fn walked(text: &str, start: &Start, scene: &mut Scene<'_, '_, '_>) -> Found {
+    let mut work = std::mem::take(&mut scene.work);
     let mut read = |path: &str| scripts::text(path, scene);
-    let found_in_text = castellan_shell::commands_with(text, start, Files::new(&mut read));
-    found(&found_in_text, scene, facts);
+    let found = commands_within(text, start, &mut work, Files::new(&mut read));
+    scene.work = work;
+    found
 }
 
 /// How a shell begins that the agent starts, as far as the agent's process tells.

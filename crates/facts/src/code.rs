@@ -4,9 +4,10 @@
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, read};
 use castellan_programs::{Arg, SlotRole, find};
-use castellan_shell::{Files, Item, Origin, Run, Start, interpreter, program_with};
+use castellan_shell::{Files, Item, Origin, Run, Start, interpreter, program_within};
 
 use crate::limits::PROGRAM_DEPTH_MAX;
+use crate::overlay::Way;
 use crate::scene::Scene;
 use crate::sink::Sink;
 use crate::{analyse, environment, path, scripts, slots, sql};
@@ -137,7 +138,7 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
     let changed = real.as_deref().is_some_and(|real| {
         let changed =
             if is_followed { scene.overlay.has_changed(real) } else { scene.overlay.has_written(real) };
-        changed || scene.overlay.follow(real).is_some()
+        changed || scene.overlay.follow(real, true) != Way::Same
     });
     if changed {
         return vec![Err(Why::Shadowed)];
@@ -189,19 +190,17 @@ fn acts(
             }
             What::Command { argv, cwd, env, stdin } => {
                 let start = started(place, cwd.as_ref(), &env, scene);
-                let found = program_with(
-                    argv,
-                    stdin.as_ref(),
-                    &start,
-                    Files::new(&mut |path| scripts::text(path, scene)),
-                );
+                let mut work = std::mem::take(&mut scene.work);
+                let mut read = |path: &str| scripts::text(path, scene);
+                let files = Files::new(&mut read);
+                let found = program_within(argv, stdin.as_ref(), &start, &mut work, files);
+                scene.work = work;
                 commands(found, place, scene, facts);
             }
             What::Shell { text, cwd, env, stdin: _ } => match text.as_str() {
                 Some(text) => {
                     let start = started(place, cwd.as_ref(), &env, scene);
-                    let mut read = |path: &str| scripts::text(path, scene);
-                    let found = castellan_shell::commands_with(text, &start, Files::new(&mut read));
+                    let found = analyse::walked(text, &start, scene);
                     commands(found, place, scene, facts);
                 }
                 None => opaque(place, (text.why().unwrap_or_default(), &text.written()), scene, facts),
@@ -307,7 +306,7 @@ pub(crate) fn commands(
         let script = match item {
             Item::Command(run) => {
                 run.span = place.run.span;
-                run.remote.splice(0..0, place.run.remote.iter().cloned());
+                run.remote = std::rc::Rc::new([place.run.remote.as_slice(), run.remote.as_slice()].concat());
                 if run.origin == Origin::Text {
                     run.origin = Origin::Code;
                 }

@@ -5,22 +5,28 @@ use castellan_programs::{Arg, Attribute, Invocation, Program, Style, find, invok
 use castellan_shell::{Run, Stdin};
 
 use crate::code::Place;
+use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, environment, handlers, path, recipes, redirect, rows, slots};
+use crate::{code, environment, handlers, recipes, redirect, rows, slots};
 
 /// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
 pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let at = facts.commands.len();
+    let bytes: usize = run.argv.iter().chain(run.env.iter().map(|(_, value)| value)).map(Arg::len).sum();
+    let units = 10 + (bytes / BYTES_PER_WORK) as u64;
+    if !scene.spend(units, None, &mut facts.effects) {
+        return;
+    }
     let mut command = described(run, pipe_from);
-    let mut effects = Vec::new();
-    let mut sink = Sink::new(scene, &mut effects, Some(at), run.cwd.clone());
+    let before = facts.effects.len();
+    let mut sink = Sink::new(scene, &mut facts.effects, Some(at), run.cwd.clone());
     sink.remote = !run.remote.is_empty();
     sink.stdin = run.stdin.clone();
     sink.piped = run.pipe_from.is_some();
     sink.comes_from(run.script.as_deref());
-    for wrapper in &run.wrappers {
+    for wrapper in run.wrappers.iter() {
         wrapper_effects(&wrapper.argv, &mut sink);
     }
     for (name, value) in &run.env {
@@ -28,15 +34,19 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     }
     redirect::effects(&run.redirects, &mut sink);
     if let Some(program) = run.argv.first() {
-        command.path = program_effects(program, run, &mut sink);
-        invocation_effects(run, &mut command, &mut sink);
+        let model = command.name.as_deref().and_then(find);
+        command.path = program_effects(program, model, run, &mut sink);
+        match model {
+            Some(model) => invocation_effects(model, run, &mut command, &mut sink),
+            None => command.operands.clone_from(&command.args),
+        }
     }
     let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));
-    if fetches(&effects, run) {
-        downloads(&mut effects, scene);
+    let own = facts.effects.get_mut(before..).unwrap_or_default();
+    if fetches(own, run) {
+        downloads(own, scene);
     }
     facts.commands.push(command);
-    facts.effects.append(&mut effects);
     for program in &programs {
         code::add(program, run, at, scene, facts);
     }
@@ -75,7 +85,6 @@ fn described(run: &Run, pipe_from: Option<String>) -> Command {
     let args: Vec<String> = texts(run.argv.get(1..).unwrap_or_default());
     Command {
         name: run.argv.first().and_then(Arg::as_str).map(|name| base_name(name).to_owned()),
-        operands: args.clone(),
         args,
         line: run.line.clone(),
         span: Some((run.span.start, run.span.end)),
@@ -92,12 +101,16 @@ fn described(run: &Run, pipe_from: Option<String>) -> Command {
 
 /// Says which file runs; returns it. A program without a model is an effect by itself, and so is one that lies where the
 /// agent may have put it.
-fn program_effects(program: &Arg, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+fn program_effects(
+    program: &Arg,
+    model: Option<&'static Program>,
+    run: &Run,
+    sink: &mut Sink<'_, '_, '_, '_>,
+) -> Option<String> {
     let Some(name) = program.as_str() else {
         sink.opaque(Role::Program, program.why().unwrap_or_default(), &program.written());
         return None;
     };
-    let model = find(base_name(name));
     if model.is_some_and(|model| model.builtin) && !name.contains('/') {
         return None;
     }
@@ -117,16 +130,17 @@ fn program_effects(program: &Arg, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) ->
         }
         return None;
     };
-    let located = path::locate(&Arg::known(path.clone()), None, &sink.scene.places, sink.scene.world);
-    let is_installed = matches!(located.place, Some(Scope::System | Scope::Home));
+    let place = sink.scene.program(&path).place;
+    let is_installed = matches!(place, Some(Scope::System | Scope::Home));
     let own = if model.is_none() { code::own_program(name, run, sink.scene) } else { None };
     if let Some(program) = own {
         sink.programs.push(program);
-    } else if is_shadowed(&path, located.place, sink.scene) {
+    } else if is_shadowed(&path, place, sink.scene) {
         sink.opaque(Role::Program, Why::Shadowed, &path);
     }
     if model.is_none() || !is_installed {
         let effect = Effect { kind: EffectKind::Execute, target: Some(name.to_owned()), ..Effect::default() };
+        let located = sink.scene.program(&path).clone();
         sink.located(effect, located);
     }
     Some(path)
@@ -139,7 +153,8 @@ fn resolve(name: &str, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Resolved {
     if name.contains('/') {
         return sink.locate(&Arg::known(name)).path.map_or(Resolved::Unknown, Resolved::File);
     }
-    sink.scene.names.resolve(name, &run.env, sink.scene.world)
+    let scene = &mut *sink.scene;
+    scene.names.resolve(name, &run.env, scene.world, &mut scene.work)
 }
 
 /// Whether the agent may have put the program there itself, in this call or an earlier one, and nobody has read it.
@@ -153,9 +168,13 @@ fn is_shadowed(path: &str, place: Option<Scope>, scene: &Scene<'_, '_, '_>) -> b
 }
 
 /// What the program does with its arguments.
-fn invocation_effects(run: &Run, command: &mut Command, sink: &mut Sink<'_, '_, '_, '_>) {
-    let Some(program) = command.name.as_deref().and_then(find) else { return };
-    let read = invoke(program, &run.argv);
+fn invocation_effects(
+    program: &'static Program,
+    run: &Run,
+    command: &mut Command,
+    sink: &mut Sink<'_, '_, '_, '_>,
+) {
+    let Some(read) = read(program, &run.argv, sink) else { return };
     command.flags = read.flags(&run.argv).collect();
     command.operands = read.operands.iter().map(|operand| operand.arg.written().into_owned()).collect();
     command.subcommand = (!read.subcommand.is_empty()).then(|| read.subcommand.join(" "));
@@ -166,14 +185,25 @@ fn invocation_effects(run: &Run, command: &mut Command, sink: &mut Sink<'_, '_, 
 fn wrapper_effects(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let name = argv.first().and_then(Arg::as_str).map(base_name);
     let Some(program) = name.and_then(find).filter(|program| program.wrapper.is_some()) else { return };
-    model_effects(&invoke(program, argv), argv, sink);
+    if let Some(read) = read(program, argv, sink) {
+        model_effects(&read, argv, sink);
+    }
+}
+
+/// Reads arguments, if that can be paid.
+fn read(program: &'static Program, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) -> Option<Invocation> {
+    let bytes: usize = argv.iter().map(Arg::len).sum();
+    let units = argv.len() as u64 * WORK_OF_ARGUMENT + (bytes / BYTES_PER_WORK) as u64;
+    sink.spend(units).then(|| invoke(program, argv))
 }
 
 /// What a command does that a handler found its program to run, within this one. Handlers call it with what they cut out of
 /// their own arguments, and see to it that it comes to an end.
 pub(crate) fn again(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
-    if let Some(program) = argv.first().and_then(Arg::as_str).map(base_name).and_then(find) {
-        model_effects(&invoke(program, argv), argv, sink);
+    if let Some(program) = argv.first().and_then(Arg::as_str).map(base_name).and_then(find)
+        && let Some(read) = read(program, argv, sink)
+    {
+        model_effects(&read, argv, sink);
     }
 }
 
@@ -181,14 +211,15 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     if read.is(Attribute::Inert) {
         return;
     }
-    let before = (sink.cwd.clone(), sink.recursive, sink.force, sink.dry);
+    let before = (sink.recursive, sink.force, sink.dry);
     sink.recursive = says(read, Attribute::Recursive);
     sink.force = says(read, Attribute::Force);
     sink.dry = read.is(Attribute::Dry);
     sink.is_shell = read.program.style == Style::Shell;
-    if let Some(directory) = read.directory() {
-        sink.cwd = sink.locate(directory).path;
-    }
+    let outer = read.directory().map(|directory| {
+        let inner = sink.locate(directory).path;
+        std::mem::replace(&mut sink.cwd, inner)
+    });
     slots::effects(read, sink);
     rows::effects(read, sink);
     let handler = read.command.handler.or(read.program.handler);
@@ -197,7 +228,10 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     }
     not_understood(read, argv, sink);
     sink.knows_subcommand = false;
-    (sink.cwd, sink.recursive, sink.force, sink.dry) = before;
+    (sink.recursive, sink.force, sink.dry) = before;
+    if let Some(outer) = outer {
+        sink.cwd = outer;
+    }
 }
 
 /// Options that the model does not know, and arguments that may be options.
@@ -226,10 +260,7 @@ fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
 
 /// `None` where the program has no option that says so.
 fn says(read: &Invocation, attribute: Attribute) -> Option<bool> {
-    let has = |program: &Program| {
-        program.always.contains(&attribute)
-            || program.options.iter().any(|option| option.attributes.contains(&attribute))
-    };
+    let has = |program: &Program| program.attributes.contains(&attribute);
     (has(read.command) || has(read.program)).then(|| read.is(attribute))
 }
 

@@ -47,6 +47,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("curl", curl::curl),
     ("docker_build", container::build),
     ("docker_run", container::run),
+    ("ex", text::ex),
     ("external", external::external),
     ("find", find::find),
     ("gh_api", github::api),

@@ -28,6 +28,7 @@ mod tools;
 pub mod url;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use castellan_event::{Call, Facts, Recorder};
 use castellan_shell::Found;
@@ -42,9 +43,9 @@ pub struct Setting {
     /// Directories and files of castellan itself, as they are called and as they lie.
     pub own: Vec<String>,
     /// Paths that earlier calls of the session wrote, symlinks resolved.
-    pub written: BTreeSet<String>,
+    pub written: Arc<BTreeSet<String>>,
     /// Those of them that came from the network.
-    pub downloaded: BTreeSet<String>,
+    pub downloaded: Arc<BTreeSet<String>>,
     /// There were more: any path may be one of them.
     pub written_is_full: bool,
     /// Paths that calls may be changing that run now.
@@ -56,6 +57,7 @@ pub fn analyse(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Fact
     let mut facts = Facts::default();
     let mut scene = Scene::new(call, setting, world);
     analyse::texts(call, &mut scene, &mut facts);
+    scene.allow_tool();
     tools::effects(call, &mut scene, &mut facts);
     facts
 }

@@ -1,5 +1,42 @@
 //! Limits of the analysis. Over a limit is Opaque with its reason, never a part left out.
 
+/// Units of work for the effects of one call's shell text, besides those that walking it has left. A unit is about 200 ns: a step, an argument that is read, a few
+/// bytes that are kept. Ordinary commands take about fifty.
+pub(crate) const WORK_MIN: u64 = 15_000;
+
+/// Further units for each byte of the text.
+pub(crate) const WORK_PER_BYTE: u64 = 2;
+
+/// Units of its own that no call may exceed: about 12 ms. What a tool does besides shell text has as many again.
+pub(crate) const WORK_MAX: u64 = 60_000;
+
+/// Bytes that are kept, or asked the world about, that cost one unit.
+pub(crate) const BYTES_PER_WORK: usize = 16;
+
+/// Units that an argument costs of which the model is asked what it is.
+pub(crate) const WORK_OF_ARGUMENT: u64 = 2;
+
+/// Units that an effect costs.
+pub(crate) const WORK_OF_EFFECT: u64 = 3;
+
+/// Units that a path costs: it is resolved, and compared with what castellan knows.
+pub(crate) const WORK_OF_PATH: u64 = 10;
+
+/// Units that each part of a path costs that is not known: it is compared with every name that castellan knows.
+pub(crate) const WORK_OF_UNSURE: u64 = 60;
+
+/// So many times as much where `**` is among them: it stands for several numbers of directories.
+pub(crate) const WORK_OF_DESCENT: u64 = 4;
+
+/// Units that it costs to follow a link that the call has made; few follow more than one.
+pub(crate) const WORK_OF_LINK: u64 = 20;
+
+/// Bytes of SQL that cost one unit.
+pub(crate) const SQL_BYTES_PER_WORK: usize = 2;
+
+/// Bytes of a `PATH` in which programs are looked up. Those of a hundred directories have some thousands.
+pub(crate) const SEARCH_BYTES_MAX: usize = 32 * 1024;
+
 /// Components of one path. Real ones have tens; a path of [`castellan_event::PATH_BYTES_MAX`] bytes could have two thousand,
 /// each of which is looked up.
 pub(crate) const COMPONENTS_MAX: usize = 128;
@@ -7,6 +44,9 @@ pub(crate) const COMPONENTS_MAX: usize = 128;
 /// Components of one path that are not wholly known. Real ones have up to four; each is compared with every name that
 /// castellan knows.
 pub(crate) const UNSURE_COMPONENTS_MAX: usize = 16;
+
+/// Links that are followed in one path of those that the same call makes, as in Linux.
+pub(crate) const LINKS_MAX: usize = 40;
 
 /// Bytes of one URL. Browsers and servers stop between 2 and 8 KiB; longer ones carry data, not addresses.
 pub(crate) const URL_BYTES_MAX: usize = 8 * 1024;

@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::limits::LINKS_MAX;
+
 /// Paths that were written, and links that were made.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Overlay {
     /// Paths that commands of this call have written.
-    written: Vec<String>,
+    written: BTreeSet<String>,
     /// Those of them that were written in a way that the walk does not follow.
     changed: BTreeSet<String>,
     /// Those of them that came from the network.
@@ -19,7 +21,7 @@ pub(crate) struct Overlay {
 impl Overlay {
     /// A command writes a path. `is_followed`: the walk knows what.
     pub(crate) fn write(&mut self, path: &str, is_followed: bool) {
-        self.written.push(path.to_owned());
+        self.written.insert(path.to_owned());
         if !is_followed {
             self.changed.insert(path.to_owned());
         }
@@ -31,7 +33,7 @@ impl Overlay {
 
     /// Whether a command of this call has written the path.
     pub(crate) fn has_written(&self, path: &str) -> bool {
-        self.written.iter().any(|written| written == path)
+        self.written.contains(path)
     }
 
     /// Whether one has, and the walk does not know what.
@@ -49,20 +51,39 @@ impl Overlay {
         self.downloaded.contains(path)
     }
 
-    /// Where a path leads, through links that this call has made. A link to a link is followed as far as there are links.
-    pub(crate) fn follow(&self, path: &str) -> Option<String> {
-        let mut path = path.to_owned();
-        let mut moved = false;
-        for _ in 0..=self.links.len() {
-            let Some(next) = self.links.iter().find_map(|(link, target)| {
-                let rest = path.strip_prefix(link.as_str())?;
-                (rest.is_empty() || rest.starts_with('/')).then(|| format!("{target}{rest}"))
-            }) else {
-                break;
-            };
-            path = next;
-            moved = true;
+    /// Where a path leads, through links that this call has made. A link to a link is followed, as far as Linux follows them.
+    /// `last`: the path itself may be one, too, and not only a directory on the way to it.
+    pub(crate) fn follow(&self, path: &str, last: bool) -> Way {
+        let Some(mut path) = self.next(path, last) else { return Way::Same };
+        for _ in 1..LINKS_MAX {
+            match self.next(&path, last) {
+                Some(next) => path = next,
+                None => return Way::Elsewhere(path),
+            }
         }
-        moved.then_some(path)
+        Way::Endless
     }
+
+    /// The path with the first link on its way replaced by what it leads to.
+    fn next(&self, path: &str, last: bool) -> Option<String> {
+        if self.links.is_empty() {
+            return None;
+        }
+        let ends = path.match_indices('/').map(|(at, _)| at).chain(last.then_some(path.len()));
+        ends.filter_map(|at| path.split_at_checked(at)).find_map(|(start, rest)| {
+            let target = self.links.get(start)?;
+            Some(format!("{target}{rest}"))
+        })
+    }
+}
+
+/// Where a path leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// No link of this call stands on it.
+    Same,
+    /// There.
+    Elsewhere(String),
+    /// Through more links than are followed, as a loop does.
+    Endless,
 }

@@ -37,8 +37,8 @@ pub struct Located {
 }
 
 /// Which file an operation is about when the path names a symlink.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Last {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Last {
     /// What it leads to: reading, writing, changing the mode.
     Followed,
     /// The symlink: deleting and renaming.
@@ -57,6 +57,17 @@ pub fn locate_entry(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut R
     find(raw, cwd, places, world, Last::Kept)
 }
 
+/// What lies at a path that is known to lead nowhere else.
+pub(crate) fn real(path: String, places: &Places) -> Located {
+    let kind = scope::classify(&path, places);
+    Located::found(path.clone(), path, kind)
+}
+
+/// A path of which nothing is said.
+pub(crate) fn unknown(raw: &Arg, why: Why) -> Located {
+    Located::unknown(raw.written().into_owned(), why, None)
+}
+
 /// What a path is on another machine or in a container, by its text alone: where its symlinks lead is not known here, and
 /// neither is the directory that it is seen from.
 pub(crate) fn elsewhere(raw: &Arg, places: &Places) -> Located {
@@ -73,7 +84,14 @@ pub(crate) fn elsewhere(raw: &Arg, places: &Places) -> Located {
     }
 }
 
-fn find(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>, last: Last) -> Located {
+/// Either, as `last` says.
+pub(crate) fn find(
+    raw: &Arg,
+    cwd: Option<&str>,
+    places: &Places,
+    world: &mut Recorder<'_>,
+    last: Last,
+) -> Located {
     let written = raw.written().into_owned();
     let is_too_long = written.len() > PATH_BYTES_MAX
         || written.split('/').filter(|component| !component.is_empty()).count() > COMPONENTS_MAX;
@@ -137,12 +155,13 @@ fn known(
     world: &mut Recorder<'_>,
     last: Last,
 ) -> Located {
-    let tidied = tidy(text);
-    if is_stream(&tidied) {
-        let kind = scope::classify(&tidied, places);
-        return Located::found(tidied, raw, kind);
+    // What is special is so by its absolute path.
+    let tidied = text.starts_with('/').then(|| tidy(text));
+    if let Some(stream) = tidied.as_deref().filter(|path| is_stream(path)) {
+        let kind = scope::classify(stream, places);
+        return Located::found(stream.to_owned(), raw, kind);
     }
-    let through_proc = special::of_process(&tidied, cwd);
+    let through_proc = tidied.as_deref().and_then(|path| special::of_process(path, cwd));
     let text = through_proc.as_deref().unwrap_or(text);
     let lexical = collapse(cwd, text);
     let as_written = || lexical.as_ref().map(|path| scope::classify(path, places));
@@ -310,6 +329,12 @@ impl Located {
             about: Some(kind.about),
             why: None,
         }
+    }
+
+    /// The same where it turns out that it leads nowhere.
+    pub(crate) fn without_end(self) -> Located {
+        let scope = self.scope.filter(|scope| scope::is_telling(*scope));
+        Located { path: None, scope, place: None, why: Some(Why::Unreadable), ..self }
     }
 
     /// `telling`: what is known of it says this much. Where it lies is not known even then.

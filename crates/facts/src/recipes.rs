@@ -9,12 +9,11 @@ mod npm;
 
 use castellan_event::{Answer, Facts, FileKind, Query, Why};
 use castellan_programs::Arg;
-use castellan_shell::{Files, commands_with};
 
 use crate::code::Place;
 use crate::limits::PARENTS_MAX;
 use crate::scene::Scene;
-use crate::{code, path, scripts};
+use crate::{analyse, code, path, scripts};
 
 /// A task that a command has run.
 #[derive(Debug, Clone)]
@@ -104,8 +103,7 @@ pub(crate) fn add(task: &Task, mut place: Place<'_>, scene: &mut Scene<'_, '_, '
     for text in &script.texts {
         let mut start = code::started(&place, None, &[], scene);
         start.cwd = Some(directory.clone());
-        let mut read = |path: &str| scripts::text(path, scene);
-        let found = commands_with(text, &start, Files::new(&mut read));
+        let found = analyse::walked(text, &start, scene);
         code::commands(found, &place, scene, facts);
     }
     scene.names = names;

@@ -1,5 +1,7 @@
 //! What redirects do, whatever program they belong to.
 
+use std::rc::Rc;
+
 use castellan_event::{Effect, EffectKind};
 use castellan_shell::FoundRedirect;
 use castellan_shell::tree::RedirectKind;
@@ -9,7 +11,7 @@ use crate::sink::Sink;
 use crate::url::Host;
 
 /// Adds the effects of a command's redirects. `/dev/tcp/HOST/PORT` is a connection, which the shell makes itself.
-pub(crate) fn effects(redirects: &[FoundRedirect], sink: &mut Sink<'_, '_, '_, '_>) {
+pub(crate) fn effects(redirects: &[Rc<FoundRedirect>], sink: &mut Sink<'_, '_, '_, '_>) {
     for redirect in redirects {
         let kinds: &[EffectKind] = match redirect.kind {
             RedirectKind::Read => &[EffectKind::Read],

@@ -1,15 +1,19 @@
 //! [`Scene`]: what the effects of one call are found with: the session, the world, and what earlier commands of the call
 //! have changed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use castellan_event::{Answer, Call, FileOrigin, Process, Query, Recorder, Scope};
+use castellan_event::{
+    Answer, Call, Effect, EffectKind, FileOrigin, Process, Query, Recorder, Role, Scope, Why,
+};
+use castellan_programs::Arg;
+use castellan_shell::Work;
 
 use crate::Setting;
-use crate::limits::PROGRAMS_MAX;
+use crate::limits::{PROGRAMS_MAX, WORK_MAX, WORK_MIN, WORK_PER_BYTE};
 use crate::names::Names;
 use crate::overlay::Overlay;
-use crate::path::Places;
+use crate::path::{self, Last, Located, Places};
 use crate::scripts::Known;
 
 pub(crate) struct Scene<'s, 'w, 'r> {
@@ -25,9 +29,18 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     /// Bytes of those that were read.
     pub(crate) script_bytes: usize,
     /// Programs in other languages and tasks that were read.
-    pub(crate) programs: usize,
+    pub(crate) programs_read: usize,
+    /// Programs' files, by their paths: the same program runs many times in a script.
+    programs: HashMap<String, Located>,
+    /// Where arguments lead, seen from `seen_from`: scripts name the same files again and again.
+    located: HashMap<(Arg, Last), Located>,
+    seen_from: Option<String>,
     /// The agent's process, as far as the world could look at it.
     pub(crate) process: Option<Process>,
+    /// The work that is left for effects.
+    pub(crate) work: Work,
+    /// It was said that none is left.
+    pub(crate) is_over_told: bool,
 }
 
 impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
@@ -51,15 +64,20 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             scripts: BTreeMap::new(),
             read_scripts: BTreeSet::new(),
             script_bytes: 0,
-            programs: 0,
+            programs_read: 0,
+            programs: HashMap::new(),
+            located: HashMap::new(),
+            seen_from: None,
             process,
+            work: Work::of(WORK_MAX),
+            is_over_told: false,
         }
     }
 
     /// Counts a program or a task that is read. False when there were enough.
     pub(crate) fn counts_program(&mut self) -> bool {
-        self.programs += 1;
-        self.programs <= PROGRAMS_MAX
+        self.programs_read += 1;
+        self.programs_read <= PROGRAMS_MAX
     }
 
     /// How a file came to where it is: what is written to a directory, as a repository that is cloned, is in it.
@@ -76,6 +94,51 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         } else {
             (place == Some(Scope::Workspace)).then_some(FileOrigin::Repository)
         }
+    }
+
+    /// Where a program's file lies, which is known to lead nowhere else.
+    pub(crate) fn program(&mut self, file: &str) -> &Located {
+        let Scene { programs, places, .. } = self;
+        programs.entry(file.to_owned()).or_insert_with(|| path::real(file.to_owned(), places))
+    }
+
+    /// Where an argument leads, seen from a directory. The world gives one answer within a call, so that it is asked once.
+    pub(crate) fn located(&mut self, arg: &Arg, cwd: Option<&str>, last: Last) -> Located {
+        if self.seen_from.as_deref() != cwd {
+            self.located.clear();
+            self.seen_from = cwd.map(str::to_owned);
+        }
+        let Scene { located, places, world, .. } = self;
+        let found = || path::find(arg, cwd, places, world, last);
+        located.entry((arg.clone(), last)).or_insert_with(found).clone()
+    }
+
+    /// The work for texts of so many bytes, and what walking them has left.
+    pub(crate) fn allow_text(&mut self, bytes: usize, left: &Work) {
+        let own = (bytes as u64).saturating_mul(WORK_PER_BYTE).saturating_add(WORK_MIN).min(WORK_MAX);
+        self.work = Work::of(own.saturating_add(left.left()));
+    }
+
+    /// The work for what a tool does besides shell text, which has limits of its own.
+    pub(crate) fn allow_tool(&mut self) {
+        self.work = Work::of(WORK_MAX);
+    }
+
+    /// Pays for something. When that cannot be paid, it is said once, and what is left out from then on is part of it.
+    pub(crate) fn spend(&mut self, units: u64, command: Option<usize>, effects: &mut Vec<Effect>) -> bool {
+        if self.work.spend(units) {
+            return true;
+        }
+        if !std::mem::replace(&mut self.is_over_told, true) {
+            effects.push(Effect {
+                command,
+                kind: EffectKind::Opaque,
+                role: Some(Role::Code),
+                why: Some(Why::Budget),
+                ..Effect::default()
+            });
+        }
+        false
     }
 
     /// Whether a call that runs now may be changing what a path leads to or holds: the path or a directory above it.

@@ -9,6 +9,7 @@ use castellan_shell::Script;
 use sha2::{Digest, Sha256};
 
 use crate::limits::SCRIPT_BYTES_MAX;
+use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;
 
@@ -47,7 +48,7 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
 /// The same for a file that nothing in the call has changed before.
 pub(crate) fn unchanged(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>, Why> {
     let real = path::locate(&Arg::known(path), None, &scene.places, scene.world).path;
-    if real.is_some_and(|real| scene.overlay.has_written(&real) || scene.overlay.follow(&real).is_some()) {
+    if real.is_some_and(|real| scene.overlay.has_written(&real) || scene.overlay.follow(&real, true) != Way::Same) {
         return Err(Why::Shadowed);
     }
     text(path, scene).map_err(|why| if why == Why::Unresolved { Why::File } else { why })
@@ -90,7 +91,7 @@ pub(crate) fn checked(script: &Script, scene: &mut Scene<'_, '_, '_>, facts: &mu
     let Some(real) = located.path else { return };
     let changed =
         if script.is_made { scene.overlay.has_changed(&real) } else { scene.overlay.has_written(&real) };
-    if changed || scene.overlay.follow(&real).is_some() {
+    if changed || scene.overlay.follow(&real, true) != Way::Same {
         facts.effects.push(Effect {
             kind: EffectKind::Opaque,
             role: Some(Role::Code),

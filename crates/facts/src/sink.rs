@@ -1,12 +1,16 @@
 //! [`Sink`]: where the effects of one command go. It locates paths, adds what all effects of the command share, and says of
 //! what it could not locate that it was not understood.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Recorder, Role, Scope, Why};
-use castellan_programs::Arg;
+use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Scope, Why};
+use castellan_programs::{Arg, Piece};
 use castellan_shell::Stdin;
 
 use crate::code::{From, Program};
-use crate::path::{self, Located, Places};
+use crate::limits::{
+    BYTES_PER_WORK, LINKS_MAX, WORK_OF_DESCENT, WORK_OF_EFFECT, WORK_OF_LINK, WORK_OF_PATH, WORK_OF_UNSURE,
+};
+use crate::overlay::Way;
+use crate::path::{self, Last, Located};
 use crate::recipes::{self, Task};
 use crate::scene::Scene;
 
@@ -112,7 +116,17 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         self.programs.push(Program { language: language.to_owned(), from, cwd: self.cwd.clone() });
     }
 
+    /// Pays for something; false when nothing more may be done.
+    pub(crate) fn spend(&mut self, units: u64) -> bool {
+        self.scene.spend(units, self.command, self.effects)
+    }
+
     fn push(&mut self, effect: Effect) {
+        let kept = [&effect.path, &effect.path_raw, &effect.target, &effect.url];
+        let bytes: usize = kept.into_iter().flatten().map(String::len).sum();
+        if !self.spend(WORK_OF_EFFECT + (bytes / BYTES_PER_WORK) as u64) {
+            return;
+        }
         let (script_path, script_sha256) =
             self.script.clone().map_or((None, None), |(path, hash)| (Some(path), hash));
         let (command, file) = (self.command, self.file);
@@ -145,6 +159,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     pub(crate) fn path_effect(&mut self, effect: Effect, arg: &Arg) {
         let is_entry = matches!(effect.kind, EffectKind::Delete | EffectKind::Link);
         let located = if is_entry { self.locate_entry(arg) } else { self.locate(arg) };
+        if effect.kind == EffectKind::Execute && !self.dry {
+            self.unless_file(&located);
+        }
         self.located(effect, located);
     }
 
@@ -154,17 +171,21 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             return;
         }
         // What nothing is kept of, and what the process has open anyway.
+        let kind = effect.kind;
         if located.path.as_deref().is_some_and(path::is_stream) {
+            // What a shell is given so was found with the command.
+            if kind == EffectKind::Execute && !self.is_shell {
+                self.opaque(Role::Code, Why::Input, &located.raw);
+            }
             return;
         }
-        let kind = effect.kind;
         if kind == EffectKind::Execute && !self.remote {
             let Effect { system, verb, target, .. } = &effect;
             let task = recipes::of(system.as_deref(), verb.as_deref(), target.as_deref(), &located.raw);
             self.tasks.extend(task.map(|task| (task, self.cwd.clone())));
         }
         self.remember(kind, &effect, &located);
-        if kind == EffectKind::Write && self.is_fifo(&located) {
+        if kind == EffectKind::Write && self.kind_at(&located) == Some(FileKind::Fifo) {
             self.inject(&located);
         }
         let reads = matches!(kind, EffectKind::Execute | EffectKind::Read | EffectKind::Upload);
@@ -188,9 +209,27 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
     }
 
-    fn is_fifo(&mut self, located: &Located) -> bool {
-        let Some(path) = located.path.clone().filter(|_| !self.remote) else { return false };
-        matches!(self.scene.world.ask(Query::FileKind { path }), Some(Answer::FileKind(FileKind::Fifo)))
+    fn kind_at(&mut self, located: &Located) -> Option<FileKind> {
+        let path = located.path.clone().filter(|_| !self.remote)?;
+        match self.scene.world.ask(Query::FileKind { path })? {
+            Answer::FileKind(kind) => Some(kind),
+            Answer::RealPath(_)
+            | Answer::Contents(_)
+            | Answer::Executable(_)
+            | Answer::Repository(_)
+            | Answer::Newest(_)
+            | Answer::Process(_) => None,
+        }
+    }
+
+    /// Code that does not lie in a file: what a process has open, a FIFO, a device.
+    fn unless_file(&mut self, located: &Located) {
+        let path = located.path.as_deref();
+        let is_stream = path.is_some_and(|path| path::is_stream(path) && path != "/dev/null");
+        let gives = |kind| matches!(kind, FileKind::Fifo | FileKind::Device | FileKind::Socket);
+        if is_stream || path != Some("/dev/null") && self.kind_at(located).is_some_and(gives) {
+            self.opaque(Role::Code, Why::Input, &located.raw);
+        }
     }
 
     /// What is written to a FIFO is read by another program, which may take it for commands.
@@ -203,31 +242,52 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     /// Whether the command, as far as it was looked at, changes a system.
     pub(crate) fn has_changed_a_system(&self) -> bool {
         let changes = |effect: &Effect| matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy);
-        self.effects.iter().any(|effect| effect.command == self.command && changes(effect))
+        // Its own effects are the last ones.
+        self.effects.iter().rev().take_while(|effect| effect.command == self.command).any(changes)
     }
 
     /// Where an argument leads, through links that this call has made.
     pub(crate) fn locate(&mut self, arg: &Arg) -> Located {
-        self.followed(arg, path::locate)
+        self.followed(arg, Last::Followed, true)
     }
 
     /// The same for what is done to the name itself: a link at the end is not followed.
     fn locate_entry(&mut self, arg: &Arg) -> Located {
-        self.followed(arg, path::locate_entry)
+        // `link/` is what it leads to.
+        let through = arg.as_str().is_some_and(|text| text.ends_with('/'));
+        self.followed(arg, Last::Kept, through)
     }
 
-    fn followed(
-        &mut self,
-        arg: &Arg,
-        locate: fn(&Arg, Option<&str>, &Places, &mut Recorder<'_>) -> Located,
-    ) -> Located {
+    /// `through`: a link at the end that this call has made is followed.
+    fn followed(&mut self, arg: &Arg, last: Last, through: bool) -> Located {
+        let unsure = arg.pieces().iter().filter(|piece| matches!(piece, Piece::Unknown { .. })).count();
+        let bytes = arg.len() + self.cwd.as_ref().map_or(0, String::len);
+        let descends = arg.pieces().iter().any(|piece| piece.written().contains("**"));
+        let times = if descends { WORK_OF_DESCENT } else { 1 };
+        let units = WORK_OF_PATH + (bytes / BYTES_PER_WORK) as u64 + unsure as u64 * WORK_OF_UNSURE * times;
+        if !self.spend(units) {
+            return path::unknown(arg, Why::Budget);
+        }
         if self.remote {
             return path::elsewhere(arg, &self.scene.places);
         }
-        let located = locate(arg, self.cwd.as_deref(), &self.scene.places, self.scene.world);
-        let elsewhere = located.path.as_deref().and_then(|path| self.scene.overlay.follow(path));
-        let Some(elsewhere) = elsewhere else { return located };
-        let followed = locate(&Arg::known(elsewhere), None, &self.scene.places, self.scene.world);
+        let located = self.scene.located(arg, self.cwd.as_deref(), last);
+        let way = located.path.as_deref().map_or(Way::Same, |path| self.scene.overlay.follow(path, through));
+        let followed = match way {
+            Way::Same => return located,
+            Way::Elsewhere(_) => 1,
+            Way::Endless => LINKS_MAX as u64,
+        };
+        if !self.spend(followed * WORK_OF_LINK) {
+            return path::unknown(arg, Why::Budget);
+        }
+        let elsewhere = match way {
+            Way::Same => return located,
+            Way::Elsewhere(path) => path,
+            Way::Endless => return located.without_end(),
+        };
+        let (places, world) = (&self.scene.places, &mut *self.scene.world);
+        let followed = path::find(&Arg::known(elsewhere), None, places, world, last);
         Located { raw: located.raw, ..followed }
     }
 

@@ -1,6 +1,6 @@
 //! What an invocation does by what its operands and its options' values are for.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role};
+use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
 use castellan_programs::{Arg, Does, Invocation, Piece, Slot, SlotRole, code};
 
 use crate::code::From;
@@ -29,6 +29,10 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
     match slot.role {
         SlotRole::Read | SlotRole::Write | SlotRole::Update if is_standard_stream(arg) => {}
         SlotRole::Read => sink.path(EffectKind::Read, arg),
+        // Programs that take a command there take it after a bar; no file is called so.
+        SlotRole::Write if arg.prefix().starts_with('|') => {
+            sink.opaque(Role::Code, Why::Unsupported, &arg.written());
+        }
         SlotRole::Write => sink.path(EffectKind::Write, arg),
         SlotRole::Update => {
             sink.path(EffectKind::Read, arg);
@@ -44,7 +48,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Permission => sink.path(EffectKind::Permission, arg),
         SlotRole::Link => link(arg, read, sink),
         SlotRole::Execute => {
-            sink.path(EffectKind::Execute, arg);
+            execute(arg, sink);
             if !slot.detail.is_empty() {
                 sink.program(slot.detail, From::File(arg.clone()));
             }
@@ -81,6 +85,19 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
     }
 }
 
+/// A file whose code runs: from standard input it is what is read there, from a URL what the network gives.
+fn execute(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    if is_standard_stream(arg) {
+        return sink.on(EffectKind::Interactive, "", "", None);
+    }
+    let lower = arg.prefix().to_ascii_lowercase();
+    if lower.starts_with("http://") || lower.starts_with("https://") {
+        url(EffectKind::Download, arg, sink);
+        sink.opaque(Role::Code, Why::Network, &arg.written());
+    }
+    sink.path(EffectKind::Execute, arg);
+}
+
 /// `-` stands for standard input or output where a program reads or writes.
 pub(crate) fn is_standard_stream(arg: &Arg) -> bool {
     arg.as_str() == Some("-")
@@ -96,9 +113,9 @@ pub(crate) fn in_code(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>
     for one in does {
         match one {
             Does::Shell(_) => {}
-            Does::Read(path) => sink.path(EffectKind::Read, &path),
-            Does::Write(path) => sink.path(EffectKind::Write, &path),
-            Does::Execute(path) => sink.path(EffectKind::Execute, &path),
+            Does::Read(path) => sink.path(EffectKind::Read, &named_in(language, path, sink)),
+            Does::Write(path) => sink.path(EffectKind::Write, &named_in(language, path, sink)),
+            Does::Execute(path) => sink.path(EffectKind::Execute, &named_in(language, path, sink)),
             Does::Unknown { why, text } => {
                 sink.opaque(Role::Code, why, &text);
                 is_unknown = true;
@@ -108,6 +125,17 @@ pub(crate) fn in_code(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>
     // It stands where it is only text: in a pattern, a replacement, a literal.
     if let Some(why) = arg.why().filter(|_| !is_unknown) {
         sink.opaque(Role::Operand, why, &arg.written());
+    }
+}
+
+/// A path as the language takes it: ex expands `~` and variables.
+fn named_in(language: &str, path: Arg, sink: &Sink<'_, '_, '_, '_>) -> Arg {
+    let Some(text) = path.as_str().filter(|_| language == "ex") else { return path };
+    let home = text.strip_prefix("~/").or_else(|| text.strip_prefix("$HOME/"));
+    match home {
+        Some(rest) => Arg::known(format!("{}/{rest}", sink.scene.places.home())),
+        None if text.contains(['$', '`']) => Arg::unknown(Why::Expansion, text, false),
+        None => path,
     }
 }
 

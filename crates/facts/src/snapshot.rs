@@ -1,6 +1,8 @@
 //! What the agent's shell has defined before a command runs: Claude Code 2.1.330 sources a snapshot of the user's aliases and
 //! functions first. It knows the forms that the snapshot is written in, and not what is done with them.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use castellan_event::{Answer, Call, Query, Why};
 
 use crate::scene::Scene;
@@ -14,15 +16,15 @@ pub(crate) struct Definitions {
 
 /// The definitions of the snapshot that was written last. Which of several sessions it belongs to is not told. None without
 /// a snapshot; the reason when there may be one that cannot be read.
-pub(crate) fn of(call: &Call, scene: &mut Scene<'_, '_, '_>) -> Result<Definitions, Why> {
+pub(crate) fn of(call: &Call, scene: &mut Scene<'_, '_, '_>) -> Result<Arc<Definitions>, Why> {
     let configured = scene.process.as_ref().and_then(|process| process.var("CLAUDE_CONFIG_DIR"));
     let folder = match configured {
         Some(folder) => folder.to_owned(),
-        None if scene.places.home().is_empty() => return Ok(Definitions::default()),
+        None if scene.places.home().is_empty() => return Ok(Arc::default()),
         None => format!("{}/.claude", scene.places.home()),
     };
     if call.agent.name != "claude_code" || !folder.starts_with('/') {
-        return Ok(Definitions::default());
+        return Ok(Arc::default());
     }
     let query = Query::Newest {
         directory: format!("{folder}/shell-snapshots"),
@@ -31,15 +33,34 @@ pub(crate) fn of(call: &Call, scene: &mut Scene<'_, '_, '_>) -> Result<Definitio
     };
     let path = match scene.world.ask(query) {
         Some(Answer::Newest(Some(path))) => path,
-        Some(Answer::Newest(None)) => return Ok(Definitions::default()),
+        Some(Answer::Newest(None)) => return Ok(Arc::default()),
         _ => return Err(Why::Unreadable),
     };
     match scene.world.ask(Query::Contents { path }) {
-        Some(Answer::Contents(Some(bytes))) => {
-            definitions(str::from_utf8(&bytes).map_err(|_| Why::Encoding)?)
-        }
+        Some(Answer::Contents(Some(bytes))) => read(bytes),
         _ => Err(Why::Unreadable),
     }
+}
+
+/// The last snapshot that was read. All calls of a session have the same one, and to read the functions of a user takes longer
+/// than all else of a call.
+static LAST: Mutex<Option<Snapshot>> = Mutex::new(None);
+
+#[derive(Clone)]
+struct Snapshot {
+    bytes: Arc<[u8]>,
+    found: Result<Arc<Definitions>, Why>,
+}
+
+/// Reads a snapshot, unless it is the last one to the byte: what is remembered follows from the bytes alone.
+fn read(bytes: Vec<u8>) -> Result<Arc<Definitions>, Why> {
+    let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(last) = last().clone().filter(|last| *last.bytes == *bytes) {
+        return last.found;
+    }
+    let found = str::from_utf8(&bytes).map_err(|_| Why::Encoding).and_then(definitions).map(Arc::new);
+    *last() = Some(Snapshot { bytes: bytes.into(), found: found.clone() });
+    found
 }
 
 /// Reads `alias -- NAME='VALUE'`, `eval $'NAME () \n{ \nBODY\n}' > ...` as bash's snapshots have it, and `NAME () {`, lines
@@ -166,6 +187,15 @@ function grep {
         let found = definitions("# Functions\nrm () {\n\tcommand rm -i \"$@\"\n}\nalias -- l=ls\n").unwrap();
         assert_eq!(found.functions, [("rm".to_owned(), "\n\tcommand rm -i \"$@\"\n".to_owned())]);
         assert_eq!(found.aliases, [("l".to_owned(), "ls".to_owned())]);
+    }
+
+    #[test]
+    fn what_is_remembered_is_what_was_read() {
+        let texts = [SNAPSHOT, "alias -- x='open", "", &SNAPSHOT.replace("hi", "ho"), SNAPSHOT, SNAPSHOT];
+        for text in texts {
+            assert_eq!(read(text.into()).as_deref(), definitions(text).as_ref(), "{text}");
+        }
+        assert_eq!(read(b"alias -- x='\xff'".to_vec()), Err(Why::Encoding));
     }
 
     #[test]

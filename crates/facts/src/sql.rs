@@ -5,7 +5,7 @@
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
 
-use crate::limits::{SQL_BYTES_MAX, SQL_STATEMENTS_MAX};
+use crate::limits::{SQL_BYTES_MAX, SQL_BYTES_PER_WORK, SQL_STATEMENTS_MAX};
 use crate::sink::Sink;
 
 mod client;
@@ -71,6 +71,9 @@ pub(crate) fn effects(name: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let text: String = arg.pieces().iter().map(known).collect();
     if text.len() > SQL_BYTES_MAX {
         sink.opaque(Role::Code, Why::Size, "");
+    }
+    if !sink.spend((text.len().min(SQL_BYTES_MAX) / SQL_BYTES_PER_WORK) as u64) {
+        return;
     }
     let system = System::of(name);
     let cut = text.floor_char_boundary(SQL_BYTES_MAX);

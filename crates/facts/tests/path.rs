@@ -280,12 +280,14 @@ fn places_of_a_session() {
             assert_eq!(classify(path, &places).place, Scope::Home, "{path} in {workspace}");
         }
     }
-    let unknown = Places::of_session(None, None, &[]);
-    assert_eq!(
-        classify("/home/x/.ssh/id_rsa", &unknown).scope,
-        Scope::Secret,
-        "homes are known by their look"
-    );
+    // While no home is known, any directory may be one.
+    for process in [None, Some(&Process::default())] {
+        let places = Places::of_session(process, Some("/data/u"), &["/data/u/c".to_owned()]);
+        assert_eq!(classify("/data/u/x", &places).place, Scope::Outside, "{process:?}");
+        assert_eq!(classify("/data/u/c", &places).scope, Scope::Castellan, "{process:?}");
+        let home = classify("/home/x/.ssh/id_rsa", &places);
+        assert_eq!(home.scope, Scope::Secret, "homes are known by their look");
+    }
 }
 
 /// Path-like text in which everything that is special comes up often.

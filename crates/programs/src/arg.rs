@@ -1,13 +1,15 @@
 //! [`Arg`]: one argument of a command, as far as it is known before anything runs. It must not know shell syntax.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use castellan_event::Why;
 
-/// One argument: text, or text with parts that are decided only when it runs.
+/// One argument: text, or text with parts that are decided only when it runs. Copies share it: what reads a long text often
+/// stands in many commands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Arg {
-    pieces: Vec<Piece>,
+    pieces: Rc<Vec<Piece>>,
     splits: bool,
 }
 
@@ -28,33 +30,58 @@ pub enum Piece {
 impl Arg {
     /// A known argument.
     pub fn known(text: impl Into<String>) -> Arg {
-        Arg { pieces: vec![Piece::Text(text.into())], splits: false }
+        Arg { pieces: Rc::new(vec![Piece::Text(text.into())]), splits: false }
     }
 
     /// An argument of which nothing is known; `splits`: it may become no argument, or several.
     pub fn unknown(why: Why, written: impl Into<String>, splits: bool) -> Arg {
-        Arg { pieces: vec![Piece::Unknown { why, written: written.into() }], splits }
+        Arg { pieces: Rc::new(vec![Piece::Unknown { why, written: written.into() }]), splits }
     }
 
     /// An argument made of pieces. Texts that stand together become one, empty ones go.
     pub fn from_pieces(pieces: impl IntoIterator<Item = Piece>, splits: bool) -> Arg {
-        let mut joined: Vec<Piece> = Vec::new();
+        let mut before: Vec<Piece> = Vec::new();
+        let mut last = Piece::Text(String::new());
         for piece in pieces {
-            match (joined.last_mut(), piece) {
+            match (&mut last, piece) {
                 (_, Piece::Text(text)) if text.is_empty() => {}
-                (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
-                (_, piece) => joined.push(piece),
+                (Piece::Text(last), Piece::Text(text)) if !last.is_empty() => last.push_str(&text),
+                (last, piece) => match std::mem::replace(last, piece) {
+                    Piece::Text(text) if text.is_empty() => {}
+                    piece @ (Piece::Text(_) | Piece::Unknown { .. }) => before.push(piece),
+                },
             }
         }
-        if joined.is_empty() {
-            joined.push(Piece::Text(String::new()));
+        if before.is_empty() {
+            return Arg { pieces: Rc::new(vec![last]), splits };
         }
-        Arg { pieces: joined, splits }
+        before.push(last);
+        Arg { pieces: Rc::new(before), splits }
+    }
+
+    /// The same for pieces that are shared: at least one, and no two texts side by side.
+    pub fn from_shared(pieces: Rc<Vec<Piece>>, splits: bool) -> Arg {
+        if pieces.is_empty() { Arg::known("") } else { Arg { pieces, splits } }
     }
 
     /// The pieces, at least one.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
+    }
+
+    /// The pieces, to be kept.
+    pub fn shared(&self) -> Rc<Vec<Piece>> {
+        Rc::clone(&self.pieces)
+    }
+
+    /// Bytes of the known parts and of what is written for the others.
+    pub fn len(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.written().len()).sum()
+    }
+
+    /// Whether it is known to be empty.
+    pub fn is_empty(&self) -> bool {
+        self.as_str() == Some("")
     }
 
     /// Whether it may become no argument, or several: an unknown part stood outside quotes.

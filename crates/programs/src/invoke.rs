@@ -82,6 +82,8 @@ pub fn invoke(program: &'static Program, argv: &[Arg]) -> Invocation {
         ended: program.style == Style::Plain,
         in_expression: false,
         command_at: usize::MAX,
+        placed: Placed::default(),
+        places_max: places_max(program),
     };
     reading.all();
     reading.finish()
@@ -99,6 +101,16 @@ struct Reading<'a> {
     in_expression: bool,
     /// Position of the option whose value begins a command: what follows is the command's.
     command_at: usize,
+    placed: Placed,
+    /// Places that any form of the command has at most: an operand after so many others has none of its own.
+    places_max: usize,
+}
+
+/// Operands that took a place so far: all but assignments. Counted as they come, for there may be thousands.
+#[derive(Debug, Default, Clone, Copy)]
+struct Placed {
+    all: usize,
+    after_dashes: usize,
 }
 
 impl<'a> Reading<'a> {
@@ -124,6 +136,10 @@ impl<'a> Reading<'a> {
         let slot = self.slot_of_last(arg);
         if let Some(operand) = self.read.operands.last_mut() {
             operand.slot = slot;
+        }
+        if slot.role != SlotRole::Assignment {
+            self.placed.all += 1;
+            self.placed.after_dashes += usize::from(self.read.ended_at.is_some());
         }
         if matches!(self.read.command.style, Style::Posix | Style::Shell) {
             self.ended = true;
@@ -152,21 +168,22 @@ impl<'a> Reading<'a> {
         self.read.subcommand.push(sub.name());
         self.above.push(sub);
         self.ended = sub.style == Style::Plain;
+        self.places_max = places_max(sub);
         true
     }
 
     /// What the operand just read is for, as far as what stands before it tells. Only places before a repeating one are
     /// certain by now; the rest is set in the end.
     fn slot_of_last(&self, arg: &Arg) -> Slot {
-        if self.command_at != usize::MAX {
+        let fewest = if self.read.ended_at.is_some() { self.placed.after_dashes } else { self.placed.all };
+        // Not even the form is looked for: its condition reads all options.
+        if self.command_at != usize::MAX || fewest >= self.places_max {
             return TEXT;
         }
         let (before, after) = self.places();
         let dashes = self.read.ended_at.filter(|_| !after.is_empty());
         let places = if dashes.is_some() { after } else { before };
-        let since = dashes.unwrap_or_default();
-        let counted = |one: &&Operand| one.slot.role != SlotRole::Assignment && one.at >= since;
-        let mut count = self.read.operands.iter().filter(counted).count().saturating_sub(1);
+        let mut count = if dashes.is_some() { self.placed.after_dashes } else { self.placed.all };
         for place in places {
             if place.slot.role == SlotRole::Assignment {
                 if count == 0 && is_assignment(arg) {
@@ -201,6 +218,11 @@ impl<'a> Reading<'a> {
         assign(after, second);
         self.read
     }
+}
+
+/// How many places the form of a program has that has most.
+fn places_max(program: &Program) -> usize {
+    program.forms.iter().map(|form| form.operands.len().max(form.after.len())).max().unwrap_or_default()
 }
 
 /// Gives every operand its place.

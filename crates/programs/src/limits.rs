@@ -1,5 +1,8 @@
 //! Limits of this crate, each with its reason.
 
+/// Letters of one cluster (`-rf`) that each count; of those after them only what is new. Real ones have up to ten.
+pub(crate) const CLUSTER_LETTERS_MAX: usize = 64;
+
 /// Characters of an argument in which the beginning that a model asks for (`exec=`, `alias.NAME=!`) is looked for. Real ones
 /// end within tens; the look is quadratic in it.
 pub(crate) const DETAIL_CHARS_MAX: usize = 200;

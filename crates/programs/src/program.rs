@@ -22,6 +22,10 @@ pub struct Program {
     pub open: bool,
     /// Its options.
     pub options: &'static [Opt],
+    /// Every spelling of an option and the option's position, in order of their bytes.
+    pub spellings: &'static [(&'static str, usize)],
+    /// What it does without an option, or one of its options says.
+    pub attributes: &'static [Attribute],
     /// What its operands are, in order; the first form whose condition holds.
     pub forms: &'static [Form],
     /// What it does besides what options and operands say.
@@ -169,12 +173,13 @@ slot_roles! {
     Execute "execute" "a file whose code runs",
     Directory "directory" "a directory in which the rest happens, as after `cd`",
     Command "command" "the command that is run: this argument and all after it; `command:input`: and what is read from \
-        input; of an option, `command:operands`: its value, then the operands",
+        input; `command:package`: its name may carry a version (`rimraf@5`); of an option, `command:operands`: its value, then the operands",
     Clause "clause" "a command up to `;` or `+`, as in `find -exec`; `found`: what the search finds stands in place of `{}`",
     Shell "shell" "shell text that runs; the detail is what stands before it in the argument (`exec=`)",
     Joined "joined" "shell text that runs: this argument and all after it, joined by blanks; `joined:input`: for each \
-        argument after `:::`, or read from input",
-    Line "line" "a command with its arguments, split at blanks without a shell; of a wrapper, its own arguments go on so",
+        argument after `:::`, or read from input; of an option: its value, then the operands",
+    Line "line" "a command with its arguments, split at blanks without a shell; of a wrapper, its own arguments go on so; \
+        `line:before`: what stands before the command that the operands give",
     Code "code" "code that runs; the detail is its language",
     JoinedCode "joined-code" "code that runs: this argument, or the value of an option, and all after it, joined by blanks",
     Assignment "assignment" "`NAME=value` of the environment of the command; as an operand, as many as there are",

@@ -3,11 +3,12 @@
 
 use castellan_event::{Role, Why};
 
-use crate::limits::ARITHMETIC_DEPTH_MAX;
+use crate::builtins::runs_in_index;
+use crate::limits::{ARITHMETIC_BYTES_PER_WORK, ARITHMETIC_DEPTH_MAX};
 use crate::scope::Scope;
 use crate::state::{State, Value};
 use crate::text::Text;
-use crate::tree::Arithmetic;
+use crate::tree::{Arithmetic, Span};
 use crate::walk::Walker;
 
 impl Walker<'_> {
@@ -39,6 +40,17 @@ impl Walker<'_> {
         known
     }
 
+    /// Text that the shell may read as an expression, whatever quotes were around it: `[[ $x -eq 1 ]]`, `declare -i`.
+    pub(crate) fn evaluated(&mut self, state: &State, scope: &Scope, text: &Text, span: Span) {
+        let Some(known) = text.as_str() else { return };
+        if runs_in_index(known) {
+            self.gap(scope, Role::Code, Why::Arithmetic, known, span);
+        } else if known.starts_with(|one: char| one.is_ascii_alphabetic() || "_(!~+-".contains(one)) {
+            let mut trial = state.clone();
+            self.number(&mut trial, scope, known);
+        }
+    }
+
     /// The value of arithmetic text.
     pub(crate) fn number(&mut self, state: &mut State, scope: &Scope, text: &str) -> Option<i64> {
         if let Ok(number) = text.trim().parse::<i64>()
@@ -50,7 +62,7 @@ impl Walker<'_> {
     }
 
     fn expression(&mut self, state: &mut State, scope: &Scope, text: &str, depth: usize) -> Option<i64> {
-        self.work.spend_bytes(text.len().saturating_mul(8));
+        self.work.spend(1 + (text.len() / ARITHMETIC_BYTES_PER_WORK) as u64);
         if depth > ARITHMETIC_DEPTH_MAX || self.work.is_over() {
             return None;
         }

@@ -44,6 +44,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("exit", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Shell)),
     ("export", method!(declare_builtin)),
     ("false", method!(fails)),
+    ("fc", method!(fc)),
     ("getopts", method!(getopts)),
     ("hash", method!(hash)),
     ("let", method!(let_builtin)),
@@ -89,6 +90,7 @@ const NAMING: &[(&str, Option<&str>)] = &[
     ("test", Some("-v")),
     ("typeset", None),
     ("unset", None),
+    ("wait", Some("-p")),
 ];
 
 /// Whether a builtin writes what there is: its variables, aliases, options. What is not known may ask for that.
@@ -114,6 +116,13 @@ pub(crate) fn lists(name: &str, arguments: &[Arg]) -> bool {
     }
 }
 
+/// Whether text that is read as arithmetic or as a name has an index in which commands stand: they run whatever quotes were
+/// around them.
+pub(crate) fn runs_in_index(text: &str) -> bool {
+    let index = text.split_once('[').map(|(_, index)| index);
+    index.is_some_and(|index| index.contains("$(") || index.contains('`'))
+}
+
 const LISTING: &[&str] = &[
     "alias", "cd", "declare", "export", "hash", "local", "popd", "pushd", "readonly", "set", "shopt", "trap",
     "typeset",
@@ -134,8 +143,7 @@ impl Walker<'_> {
         };
         for (_, arg) in args.iter().enumerate().filter(|(at, _)| is_named(*at)) {
             let text = arg.written();
-            let index = text.split('=').next().and_then(|name| name.split_once('[')).map(|(_, index)| index);
-            if index.is_some_and(|index| index.contains("$(") || index.contains('`')) {
+            if text.split('=').next().is_some_and(runs_in_index) {
                 self.gap(scope, Role::Code, Why::Arithmetic, &text, call.span);
             }
         }

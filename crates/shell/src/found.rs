@@ -48,9 +48,9 @@ pub struct Run {
     /// What is added to its environment.
     pub env: Vec<(String, Arg)>,
     /// Its redirects, and those of the groups around it, outermost first.
-    pub redirects: Vec<FoundRedirect>,
+    pub redirects: Vec<Rc<FoundRedirect>>,
     /// The wrappers around it, outermost first.
-    pub wrappers: Vec<Wrapped>,
+    pub wrappers: Rc<Vec<Rc<Wrapped>>>,
     /// Where in the call's text it was found.
     pub origin: Origin,
     /// The file that it stands in, as the walk asked for it; `None` for the call's own text.
@@ -62,7 +62,7 @@ pub struct Run {
     /// The directory that it runs in, absolute; symlinks are not resolved. `None` when it is not known.
     pub cwd: Option<String>,
     /// Where it runs, outermost first, such as `ssh host` or `docker exec box`; empty for here.
-    pub remote: Vec<String>,
+    pub remote: Rc<Vec<String>>,
     /// Position in [`Found::items`] of the command whose output it reads.
     pub pipe_from: Option<usize>,
     /// What it reads from standard input.

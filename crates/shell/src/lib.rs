@@ -33,4 +33,5 @@ pub use files::{Files, interpreter};
 pub use found::{Found, FoundRedirect, Gap, Item, Origin, Run, Script, Set, Stdin, Wrapped};
 pub use parse::{Parsed, parse};
 pub use start::{Dialect, Start};
-pub use walk::{commands, commands_with, program_with};
+pub use walk::{commands, commands_within, program_within};
+pub use work::Work;

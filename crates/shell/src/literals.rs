@@ -1,5 +1,7 @@
 //! Spellings of text: escapes that mean a byte, and quotes that a shell needs. It must not know who reads them.
 
+use std::borrow::Cow;
+
 /// Which escapes a program knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Escapes {
@@ -91,9 +93,15 @@ fn number(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, base: u32, digit
     value
 }
 
-/// What `$'...'` with this between its quotes stands for.
+/// What `$'...'` with this between its quotes stands for. `None` also for `\cX` and `\x{...}`, which only these quotes have.
 pub(crate) fn ansi_quoted(text: &str) -> Option<String> {
-    unescaped(text, Escapes::Format).map(|(text, _)| text)
+    if text.contains("\\c") || text.contains("\\x{") {
+        return None;
+    }
+    let (mut made, _) = unescaped(text, Escapes::Format)?;
+    // A zero byte ends what the quotes stand for.
+    made.truncate(made.find('\0').unwrap_or(made.len()));
+    Some(made)
 }
 
 /// The text in single quotes, as `${x@Q}` writes it.
@@ -102,7 +110,8 @@ pub(crate) fn shell_quoted(text: &str) -> String {
 }
 
 /// The text as one would type it: quoted only where that is needed.
-pub(crate) fn typed(text: &str) -> String {
-    let plain = |one: char| one.is_alphanumeric() || "_-./:=@%+,^~".contains(one);
-    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { shell_quoted(text) }
+pub(crate) fn typed(text: &str) -> Cow<'_, str> {
+    let is_mark = |one| matches!(one, '_' | '-' | '.' | '/' | ':' | '=' | '@' | '%' | '+' | ',' | '^' | '~');
+    let plain = |one: char| one.is_alphanumeric() || is_mark(one);
+    if !text.is_empty() && text.chars().all(plain) { text.into() } else { shell_quoted(text).into() }
 }

@@ -37,7 +37,20 @@ pub struct Parsed {
 
 /// Parses text as bash 5.3 would. What is not understood is a hole.
 pub fn parse(text: &str) -> Parsed {
-    work::allow(text.len().saturating_mul(PARSER_STEPS_PER_BYTE).clamp(PARSER_STEPS_MIN, PARSER_STEPS_MAX));
+    parse_within(text, usize::MAX).0
+}
+
+/// The same with at most so many steps of the parser; says how many it took.
+pub(crate) fn parse_within(text: &str, steps_max: usize) -> (Parsed, usize) {
+    let steps = text.len().saturating_mul(PARSER_STEPS_PER_BYTE);
+    // Without any the parser would not even say that it had none.
+    let steps = steps.clamp(PARSER_STEPS_MIN, PARSER_STEPS_MAX).min(steps_max).max(1);
+    work::allow(steps);
+    let parsed = read(text);
+    (parsed, steps.saturating_sub(work::left()))
+}
+
+fn read(text: &str) -> Parsed {
     let spare = REPARSE_BYTES_MIN.max(text.len().saturating_mul(REPARSE_FACTOR_MAX));
     let mut walk = Walk { depth: 0, spare, holes: Vec::new(), bodies: None };
     let root = Ground::root(text);

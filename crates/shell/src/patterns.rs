@@ -40,6 +40,7 @@ impl Pattern {
     /// The pattern that these characters make. `None` for what is not modelled: `@(a|b)`.
     pub(crate) fn new(marks: &[Mark]) -> Option<Pattern> {
         let mut steps = Vec::new();
+        let closes = closes(marks);
         let mut at = 0;
         while let Some(mark) = marks.get(at) {
             at += 1;
@@ -60,13 +61,17 @@ impl Pattern {
                     }
                     None => steps.push(Step::Char('\\')),
                 },
-                '[' => match set(marks.get(at..marks.len().min(at + SET_MAX)).unwrap_or_default()) {
-                    Some((step, length)) => {
-                        steps.push(step);
-                        at += length;
+                '[' => {
+                    let is_closed = closes.get(at).is_some_and(|close| *close < at.saturating_add(SET_MAX));
+                    let window = marks.get(at..marks.len().min(at + SET_MAX)).unwrap_or_default();
+                    match is_closed.then(|| set(window)).flatten() {
+                        Some((step, length)) => {
+                            steps.push(step);
+                            at += length;
+                        }
+                        None => steps.push(Step::Char('[')),
                     }
-                    None => steps.push(Step::Char('[')),
-                },
+                }
                 other => steps.push(Step::Char(other)),
             }
         }
@@ -163,6 +168,19 @@ pub(crate) fn in_class(name: &str, char: char) -> bool {
     }
 }
 
+/// For each character, where the next closing bracket stands: without one, what follows an opening one is not read.
+fn closes(marks: &[Mark]) -> Vec<usize> {
+    let mut closes = vec![usize::MAX; marks.len()];
+    let mut next = usize::MAX;
+    for (at, (mark, close)) in marks.iter().zip(&mut closes).enumerate().rev() {
+        if mark.char == ']' && !mark.quoted {
+            next = at;
+        }
+        *close = next;
+    }
+    closes
+}
+
 /// The members of a bracket whose opening was read, and how many characters they take with the closing one.
 fn set(marks: &[Mark]) -> Option<(Step, usize)> {
     let negated = marks.first().is_some_and(|mark| matches!(mark.char, '!' | '^') && !mark.quoted);
@@ -198,8 +216,8 @@ fn set(marks: &[Mark]) -> Option<(Step, usize)> {
 
 fn class(marks: &[Mark]) -> Option<(&'static str, usize)> {
     CLASSES.iter().find_map(|name| {
-        let closed: Vec<char> = name.chars().chain(":]".chars()).collect();
-        let there = marks.get(..closed.len())?;
-        there.iter().map(|mark| mark.char).eq(closed.iter().copied()).then_some((*name, closed.len()))
+        let length = name.len() + ":]".len();
+        let there = marks.get(..length)?;
+        there.iter().map(|mark| mark.char).eq(name.chars().chain(":]".chars())).then_some((*name, length))
     })
 }

@@ -14,7 +14,7 @@ use castellan_programs::{Arg, Inner, Invocation, Piece, Wrapper, invoke};
 
 use crate::builtins;
 use crate::found::{FoundRedirect, Origin, Wrapped};
-use crate::limits::{PERHAPS_WRAPPED_MAX, WRAPPERS_MAX};
+use crate::limits::{ARGUMENTS_MAX, ENTRIES_PER_WORK, PERHAPS_WRAPPED_MAX, WRAPPERS_MAX};
 use crate::outputs;
 use crate::scope::Scope;
 use crate::start::{Dialect, Start};
@@ -47,7 +47,7 @@ pub(crate) struct Call {
     pub(crate) argv: Vec<Arg>,
     /// What is added to its environment; the variables are set already.
     pub(crate) env: Vec<(String, Arg)>,
-    pub(crate) redirects: Vec<FoundRedirect>,
+    pub(crate) redirects: Vec<Rc<FoundRedirect>>,
     /// Where it stands in the scope's text.
     pub(crate) span: Span,
 }
@@ -77,6 +77,7 @@ impl Walker<'_> {
     /// Runs a command as the shell finds it: functions, builtins, programs.
     pub(crate) fn command(&mut self, state: &mut State, scope: &Scope, mut call: Call) {
         self.work.spend(1);
+        self.bound_arguments(scope, &mut call);
         let Some(name) = self.name_of(state, scope, &mut call) else { return };
         let functions = if name.contains('/') { None } else { state.functions.get(&name).cloned() };
         let Some(functions) = functions else {
@@ -155,10 +156,31 @@ impl Walker<'_> {
             self.gap(scope, Role::Code, Why::Nesting, "", call.span);
             return;
         }
+        self.bound_arguments(scope, &mut call);
         if let Some(name) = self.name_of(state, scope, &mut call) {
             self.program(state, scope, call, &name);
         }
         self.leave();
+    }
+
+    /// Too many arguments: one that is not known stands for those over the limit. A command may stand among them.
+    fn bound_arguments(&mut self, scope: &Scope, call: &mut Call) {
+        if call.argv.len() <= ARGUMENTS_MAX {
+            return;
+        }
+        call.argv.truncate(ARGUMENTS_MAX);
+        call.argv.push(Arg::unknown(Why::Budget, "", true));
+        self.gap(scope, Role::Code, Why::Budget, "", call.span);
+    }
+
+    /// The scope inside one more wrapper; `None`, and a gap, when there are too many around it.
+    pub(crate) fn around(&mut self, scope: &Scope, wrapper: Wrapped, call: &Call) -> Option<Scope> {
+        if scope.wrappers.len() >= WRAPPERS_MAX {
+            self.gap(scope, Role::Code, Why::Nesting, &wrapper.name, call.span);
+            return None;
+        }
+        self.work.spend(wrapper.argv.len() as u64 / ENTRIES_PER_WORK);
+        Some(scope.wrapped(wrapper))
     }
 
     /// A program: its own commands are run in turn.
@@ -169,11 +191,8 @@ impl Walker<'_> {
             self.shell_program(state, scope, &call, base);
             return;
         }
-        match base {
-            "xargs" => return self.xargs(state, scope, &call),
-            "parallel" => return self.parallel(state, scope, &call),
-            "find" | "gfind" => return self.find(state, scope, &call),
-            _ => {}
+        if matches!(base, "find" | "gfind") {
+            return self.find(state, scope, &call);
         }
         let Some(program) = castellan_programs::find(base) else {
             let script = self.own_script(state, scope, &call, name);
@@ -186,8 +205,19 @@ impl Walker<'_> {
             self.output(state, scope, &call, base);
             return;
         };
+        // Its model is asked about each of them.
+        let bytes: usize = call.argv.iter().map(Arg::len).sum();
+        self.work.spend(2 * call.argv.len() as u64);
+        self.work.spend_bytes(bytes.saturating_mul(2));
+        match program.name() {
+            "xargs" => return self.xargs(state, scope, &call, program),
+            "parallel" if base != "sem" => return self.parallel(state, scope, &call, program),
+            _ => {}
+        }
         let invocation = invoke(program, &call.argv);
-        let inner = invocation.inner(&call.argv);
+        let mut inner = invocation.inner_of_options(&call.argv);
+        let here = inner.len();
+        inner.extend(invocation.inner_of_operands(&call.argv));
         let runs = inner.iter().any(|one| !matches!(one, Inner::Code { .. }));
         let wrapper = invocation.wrapper();
         if !runs {
@@ -198,7 +228,9 @@ impl Walker<'_> {
         if wrapper.is_none() {
             self.emit(state, scope, &call);
         }
-        self.inner(state, scope, &call, base, &invocation, inner);
+        let (options, operands) = inner.split_at(here);
+        self.inner(state, scope, &call, &invocation, options, false);
+        self.inner(state, scope, &call, &invocation, operands, true);
         if wrapper.is_none() {
             self.output(state, scope, &call, base);
         }
@@ -210,37 +242,38 @@ impl Walker<'_> {
         let is_telling = |arg: &Arg| arg.as_str().is_some_and(|text| TELLING.contains(&text));
         let Some(at) = call.arguments().iter().take(PERHAPS_WRAPPED_MAX).position(is_telling) else { return };
         let (own, argv) = call.argv.split_at(at + 1);
-        let mut around = scope.clone();
+        let wrapper = Wrapped { name: base.to_owned(), argv: own.to_vec(), neutral: false };
+        let Some(mut around) = self.around(scope, wrapper, call) else { return };
         around.origin = Origin::Wrapped;
-        Rc::make_mut(&mut around.wrappers).push(Wrapped {
-            name: base.to_owned(),
-            argv: own.to_vec(),
-            neutral: false,
-        });
+        if !self.enter() {
+            self.gap(scope, Role::Code, Why::Nesting, base, call.span);
+            return;
+        }
         let mut inside = self.fork(state);
         self.command(&mut inside, &around, call.with(argv.to_vec()));
+        self.leave();
     }
 
-    /// What an invocation runs.
+    /// What an invocation runs. What its options run is run here, even where its operands run in another place.
     fn inner(
         &mut self,
         state: &mut State,
         scope: &Scope,
         call: &Call,
-        base: &str,
         invocation: &Invocation,
-        inner: Vec<Inner>,
+        inner: &[Inner],
+        at_place: bool,
     ) {
-        let wrapper = invocation.wrapper();
-        if scope.wrappers.len() >= WRAPPERS_MAX {
-            self.gap(scope, Role::Code, Why::Nesting, base, call.span);
+        if inner.is_empty() {
             return;
         }
+        let base = call.argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
+        let wrapper = invocation.wrapper();
         let mut around = scope.clone();
         if wrapper.is_none() {
             around.origin = Origin::Wrapped;
         }
-        let place = invocation.place().map(|place| {
+        let place = invocation.place().filter(|_| at_place).map(|place| {
             let names = std::iter::once(base).chain(invocation.subcommand.iter().copied());
             format!("{} {}", names.collect::<Vec<_>>().join(" "), place.written())
         });
@@ -251,12 +284,16 @@ impl Walker<'_> {
             around.remote = Rc::new(remote);
         }
         for one in inner {
-            let own = match &one {
+            if !self.goes_on(scope, call.span) {
+                break;
+            }
+            let own = match one {
                 Inner::Command { at, .. } => call.argv.get(..*at).unwrap_or_default().to_vec(),
                 Inner::Shell { .. } | Inner::Line { .. } | Inner::Code { .. } => call.argv.clone(),
             };
             let neutral = wrapper == Some(Wrapper::Neutral);
-            let scope = around.wrapped(Wrapped { name: base.to_owned(), argv: own, neutral });
+            let wrapped = Wrapped { name: base.to_owned(), argv: own, neutral };
+            let Some(scope) = self.around(&around, wrapped, call) else { return };
             self.subshell(state, |walker, state| {
                 if elsewhere {
                     *state = walker.elsewhere(state);
@@ -270,7 +307,7 @@ impl Walker<'_> {
                 if wrapper.is_none() {
                     state.set_descriptor(1, Descriptor::Inherited);
                 }
-                walker.inner_one(state, &scope, call, one, wrapper.is_some());
+                walker.inner_one(state, &scope, call, one.clone(), wrapper.is_some());
             });
             state.status = None;
         }

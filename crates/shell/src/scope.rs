@@ -32,9 +32,9 @@ impl Source {
 pub(crate) struct Scope {
     pub(crate) source: Rc<Source>,
     pub(crate) origin: Origin,
-    pub(crate) wrappers: Rc<Vec<Wrapped>>,
+    pub(crate) wrappers: Rc<Vec<Rc<Wrapped>>>,
     pub(crate) remote: Rc<Vec<String>>,
-    pub(crate) redirects: Rc<Vec<FoundRedirect>>,
+    pub(crate) redirects: Rc<Vec<Rc<FoundRedirect>>>,
     pub(crate) pipe_from: Option<usize>,
     pub(crate) background: bool,
     /// Texts, functions and commands inside each other.
@@ -71,12 +71,12 @@ impl Scope {
     /// Inside one more wrapper.
     pub(crate) fn wrapped(&self, wrapper: Wrapped) -> Scope {
         let mut wrappers = (*self.wrappers).clone();
-        wrappers.push(wrapper);
+        wrappers.push(Rc::new(wrapper));
         Scope { wrappers: Rc::new(wrappers), ..self.clone() }
     }
 
     /// Inside groups with these redirects.
-    pub(crate) fn redirected(&self, redirects: Vec<FoundRedirect>) -> Scope {
+    pub(crate) fn redirected(&self, redirects: Vec<Rc<FoundRedirect>>) -> Scope {
         if redirects.is_empty() {
             return self.clone();
         }

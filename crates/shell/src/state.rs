@@ -12,6 +12,7 @@ use std::rc::Rc;
 use castellan_event::Why;
 use castellan_programs::Arg;
 
+use crate::limits::{COPIED_PER_WORK, ENTRIES_PER_WORK};
 use crate::scope::Source;
 use crate::start::{Dialect, Start};
 use crate::text::Text;
@@ -54,6 +55,8 @@ pub(crate) struct State {
     pub(crate) status: Option<bool>,
     /// Nothing after this runs: `exit`, `return`, `break` came before.
     pub(crate) ended: bool,
+    /// Units of work that changing it has cost, for whoever walks to pay.
+    pub(crate) spent: u64,
 }
 
 /// Options of the shell that change how text is read.
@@ -62,6 +65,8 @@ pub(crate) struct Options {
     pub(crate) dialect: Dialect,
     /// `set -f`
     pub(crate) literal_patterns: bool,
+    /// `set +B`
+    pub(crate) literal_braces: bool,
     /// Aliases are expanded; `None`: perhaps.
     pub(crate) aliases: Option<bool>,
     /// `set -a`
@@ -165,11 +170,16 @@ impl State {
             directories_before: None,
             stack: Rc::default(),
             positionals: Some(Rc::default()),
-            name: Rc::new(Text::known("bash")),
+            name: Rc::new(Text::known(match start.dialect {
+                Dialect::Bash => "bash",
+                Dialect::Zsh => "zsh",
+                Dialect::Posix => "sh",
+            })),
             descriptors: Rc::default(),
             options: Options {
                 dialect: start.dialect,
                 literal_patterns: false,
+                literal_braces: false,
                 aliases: match (start.dialect, start.aliases.is_empty()) {
                     (Dialect::Bash, true) => None,
                     (Dialect::Bash, false) | (Dialect::Zsh | Dialect::Posix, _) => Some(true),
@@ -183,6 +193,7 @@ impl State {
             files: Table::default(),
             status: Some(true),
             ended: false,
+            spent: 0,
         }
     }
 
@@ -196,13 +207,16 @@ impl State {
     }
 
     pub(crate) fn set_descriptor(&mut self, number: u32, descriptor: Descriptor) {
+        self.spent += self.descriptors.len() as u64 / ENTRIES_PER_WORK;
         Rc::make_mut(&mut self.descriptors).insert(number, descriptor);
     }
 
     /// Adds to the output that is collected at a position.
     pub(crate) fn collect(&mut self, at: usize, text: &Text) {
+        self.spent += self.collected.len() as u64 / ENTRIES_PER_WORK;
         if let Some(texts) = Rc::make_mut(&mut self.collected).get_mut(at) {
             for collected in texts {
+                self.spent += collected.len() as u64 / COPIED_PER_WORK;
                 collected.push(text);
             }
         }

@@ -1,24 +1,30 @@
 //! [`Text`]: a value while the walk goes on: known text, and parts that are decided only when it runs. It must not know
 //! variables or words.
 
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
 use crate::limits::{VALUE_BYTES_MAX, WRITTEN_BYTES_MAX};
 
-/// A value, as far as it is known. No piece at all is the empty text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+/// A value, as far as it is known. No piece at all is the empty text. Copies share it until one of them changes.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Text {
-    pieces: Vec<Piece>,
+    pieces: Option<Rc<Vec<Piece>>>,
     /// Bytes of the known parts and of what is written for the others.
     bytes: usize,
 }
 
 impl Text {
     pub(crate) fn known(text: impl Into<String>) -> Text {
-        let mut made = Text::default();
-        made.push_str(&text.into());
-        made
+        let text = text.into();
+        match text.len() {
+            0 => Text::default(),
+            bytes if bytes > VALUE_BYTES_MAX => Text::unknown(Why::Size, ""),
+            bytes => Text { pieces: Some(Rc::new(vec![Piece::Text(text)])), bytes },
+        }
     }
 
     pub(crate) fn unknown(why: Why, written: impl AsRef<str>) -> Text {
@@ -28,12 +34,16 @@ impl Text {
     }
 
     pub(crate) fn pieces(&self) -> &[Piece] {
-        &self.pieces
+        self.pieces.as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    fn pieces_mut(&mut self) -> &mut Vec<Piece> {
+        Rc::make_mut(self.pieces.get_or_insert_default())
     }
 
     /// The text, if all of it is known.
     pub(crate) fn as_str(&self) -> Option<&str> {
-        match self.pieces.as_slice() {
+        match self.pieces() {
             [] => Some(""),
             [Piece::Text(text)] => Some(text),
             _ => None,
@@ -42,7 +52,7 @@ impl Text {
 
     /// Why it is not known, if it is not.
     pub(crate) fn why(&self) -> Option<Why> {
-        self.pieces.iter().find_map(|piece| match piece {
+        self.pieces().iter().find_map(|piece| match piece {
             Piece::Text(_) => None,
             Piece::Unknown { why, .. } => Some(*why),
         })
@@ -50,7 +60,12 @@ impl Text {
 
     /// Certainly not empty.
     pub(crate) fn has_text(&self) -> bool {
-        self.pieces.iter().any(|piece| matches!(piece, Piece::Text(text) if !text.is_empty()))
+        self.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if !text.is_empty()))
+    }
+
+    /// It was too long: what comes last is not known.
+    pub(crate) fn is_cut(&self) -> bool {
+        matches!(self.pieces().last(), Some(Piece::Unknown { why: Why::Size, .. }))
     }
 
     /// Bytes of the known parts and of what is written for the others.
@@ -67,15 +82,16 @@ impl Text {
             return;
         }
         self.bytes += text.len();
-        match self.pieces.last_mut() {
+        let pieces = self.pieces_mut();
+        match pieces.last_mut() {
             Some(Piece::Text(before)) => before.push_str(text),
-            Some(Piece::Unknown { .. }) | None => self.pieces.push(Piece::Text(text.to_owned())),
+            Some(Piece::Unknown { .. }) | None => pieces.push(Piece::Text(text.to_owned())),
         }
     }
 
     /// Unknown parts that stand together become one.
     pub(crate) fn push_unknown(&mut self, why: Why, written: &str) {
-        if let Some(Piece::Unknown { why: before, written: other }) = self.pieces.last_mut() {
+        if let Some(Piece::Unknown { why: before, written: other }) = self.pieces().last() {
             let full = other.len().saturating_add(written.len()) > WRITTEN_BYTES_MAX;
             if *before == why && (full || written.is_empty()) {
                 return;
@@ -86,11 +102,15 @@ impl Text {
         }
         let written = cut(written);
         self.bytes += written.len();
-        self.pieces.push(Piece::Unknown { why, written });
+        self.pieces_mut().push(Piece::Unknown { why, written });
     }
 
     pub(crate) fn push(&mut self, other: &Text) {
-        for piece in &other.pieces {
+        if self.pieces().is_empty() {
+            self.clone_from(other);
+            return;
+        }
+        for piece in other.pieces() {
             match piece {
                 Piece::Text(text) => self.push_str(text),
                 Piece::Unknown { why, written } => self.push_unknown(*why, written),
@@ -100,7 +120,7 @@ impl Text {
 
     /// The text with what stands in the source for what is not known.
     pub(crate) fn written(&self) -> String {
-        self.pieces
+        self.pieces()
             .iter()
             .map(|piece| match piece {
                 Piece::Text(text) => text.as_str(),
@@ -110,26 +130,50 @@ impl Text {
     }
 
     pub(crate) fn to_arg(&self) -> Arg {
-        Arg::from_pieces(self.pieces.iter().cloned(), false)
+        self.pieces
+            .as_ref()
+            .map_or_else(|| Arg::known(""), |pieces| Arg::from_shared(Rc::clone(pieces), false))
     }
 
     /// Without the newlines at its end, as a substitution takes them off.
     pub(crate) fn without_last_newlines(mut self) -> Text {
-        while let Some(Piece::Text(text)) = self.pieces.last_mut() {
-            let before = text.len();
-            text.truncate(text.trim_end_matches('\n').len());
-            self.bytes -= before - text.len();
-            if !text.is_empty() {
-                break;
+        while let Some(Piece::Text(text)) = self.pieces().last()
+            && text.ends_with('\n')
+        {
+            let kept = text.trim_end_matches('\n').len();
+            self.bytes -= text.len() - kept;
+            let pieces = self.pieces_mut();
+            match pieces.last_mut() {
+                Some(Piece::Text(text)) if kept > 0 => text.truncate(kept),
+                _ => drop(pieces.pop()),
             }
-            self.pieces.pop();
         }
         self
     }
 }
 
+impl PartialEq for Text {
+    fn eq(&self, other: &Text) -> bool {
+        match (&self.pieces, &other.pieces) {
+            (Some(one), Some(other)) if Rc::ptr_eq(one, other) => true,
+            _ => self.bytes == other.bytes && self.pieces() == other.pieces(),
+        }
+    }
+}
+
+impl Eq for Text {}
+
+impl Hash for Text {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.pieces().hash(state);
+    }
+}
+
 impl From<&Arg> for Text {
     fn from(arg: &Arg) -> Text {
+        if arg.as_str().is_some_and(|known| !known.is_empty() && known.len() <= VALUE_BYTES_MAX) {
+            return Text { pieces: Some(arg.shared()), bytes: arg.len() };
+        }
         let mut text = Text::default();
         for piece in arg.pieces() {
             match piece {

@@ -104,6 +104,8 @@ pub enum Node {
     },
     /// `while` and `until`.
     While {
+        /// It is `until`.
+        until: bool,
         /// The condition.
         condition: Script,
         /// The body.

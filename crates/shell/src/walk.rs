@@ -8,6 +8,7 @@
 mod compound;
 mod emit;
 mod flow;
+mod prompts;
 mod redirects;
 mod simple;
 
@@ -19,8 +20,8 @@ use castellan_programs::Arg;
 use crate::choices::Choices;
 use crate::files::Files;
 use crate::found::{Found, Gap, Item, Origin};
-use crate::limits::{DEPTH_MAX, WORK_OF_PARSING};
-use crate::parse::parse;
+use crate::limits::{DEPTH_MAX, WORK_OF_PARSING, WORK_PER_STEP};
+use crate::parse::parse_within;
 use crate::run::Call;
 use crate::scope::{Scope, Source};
 use crate::start::Start;
@@ -35,27 +36,35 @@ use emit::Items;
 
 /// Every command that a text would run. What files hold is not known.
 pub fn commands(text: &str, start: &Start) -> Found {
-    commands_with(text, start, Files::new(&mut |_| Err(Why::File)))
+    commands_within(text, start, &mut Work::of_text(text.len()), Files::new(&mut |_| Err(Why::File)))
 }
 
-/// Every command that a text would run, and those of the files with code that it runs.
-pub fn commands_with(text: &str, start: &Start, files: Files<'_>) -> Found {
-    let mut walker = Walker::new(text.len(), files);
+/// The same with the files with code that it runs, and where several texts share their work; what is over it is a gap.
+pub fn commands_within(text: &str, start: &Start, work: &mut Work, files: Files<'_>) -> Found {
+    let mut walker = Walker::new(std::mem::take(work), files);
     walker.all(text, start);
+    *work = walker.work;
     walker.items.found()
 }
 
 /// What a program runs that another program starts, without a shell: itself, and what its wrappers and arguments say.
 /// `input`: its standard input, where that is known.
-pub fn program_with(argv: Vec<Arg>, input: Option<&Arg>, start: &Start, files: Files<'_>) -> Found {
-    let bytes = argv.iter().map(|arg| arg.written().len()).sum();
-    let mut walker = Walker::new(bytes, files);
+pub fn program_within(
+    argv: Vec<Arg>,
+    input: Option<&Arg>,
+    start: &Start,
+    work: &mut Work,
+    files: Files<'_>,
+) -> Found {
+    let mut walker = Walker::new(std::mem::take(work), files);
     let scope = Scope::of("");
     let mut state = State::new(start);
     if let Some(input) = input {
         state.set_descriptor(0, Descriptor::Input(Rc::new(Text::from(input))));
     }
     walker.started(&mut state, &scope, Call::new(argv, Span::default()));
+    walker.tell_over(Span::default());
+    *work = walker.work;
     walker.items.found()
 }
 
@@ -80,6 +89,10 @@ pub(crate) struct Walker<'f> {
     frames: Vec<Frame>,
     /// Where the work ran out.
     over: Option<Span>,
+    /// An expansion of the command that is being read may fail (`${!x}`, `${x?}`): then the command does not run.
+    pub(crate) may_fail: bool,
+    /// Substitutions that were walked: an assignment takes its status from the last one in it.
+    pub(crate) substituted: usize,
 }
 
 /// How far the commands of a `>( )` are walked.
@@ -123,10 +136,10 @@ pub(crate) enum Leave {
 }
 
 impl<'f> Walker<'f> {
-    fn new(bytes: usize, files: Files<'f>) -> Walker<'f> {
+    fn new(work: Work, files: Files<'f>) -> Walker<'f> {
         Walker {
             files,
-            work: Work::new(bytes),
+            work,
             choices: Choices::default(),
             items: Items::default(),
             depth: 0,
@@ -136,6 +149,8 @@ impl<'f> Walker<'f> {
             active: Vec::new(),
             frames: Vec::new(),
             over: None,
+            may_fail: false,
+            substituted: 0,
         }
     }
 
@@ -147,7 +162,13 @@ impl<'f> Walker<'f> {
         self.shell(&mut state, &scope, &parsed);
         self.open_processes(&state, &scope);
         self.uncalled();
-        if let Some(span) = self.over.or(self.items.is_full().then_some(parsed.span)) {
+        self.tell_over(parsed.span);
+    }
+
+    /// Says that there was more than the work or the list of items allowed.
+    fn tell_over(&mut self, whole: Span) {
+        let is_over = self.work.is_over() || self.items.is_full();
+        if let Some(span) = self.over.or(is_over.then_some(whole)) {
             let (why, written) = (Why::Budget, String::new());
             self.items.gap(Gap { role: Role::Code, why, written, script: None, span });
         }
@@ -190,8 +211,9 @@ impl<'f> Walker<'f> {
 
     /// Parses text; what of it is not understood is a gap.
     pub(crate) fn parsed(&mut self, scope: &Scope, text: &str) -> Script {
-        self.work.spend(WORK_OF_PARSING + text.len() as u64 / 2);
-        let parsed = parse(text);
+        let steps_max = usize::try_from(self.work.left() / WORK_PER_STEP).unwrap_or(usize::MAX);
+        let (parsed, steps) = parse_within(text, steps_max);
+        self.work.spend(WORK_OF_PARSING + (steps as u64).saturating_mul(WORK_PER_STEP));
         for hole in &parsed.holes {
             let written = text.get(hole.span.start as usize..hole.span.end as usize).unwrap_or_default();
             self.gap(scope, Role::Code, hole.why, written, hole.span);
@@ -219,7 +241,7 @@ impl<'f> Walker<'f> {
     }
 
     /// Whether there is work left. Where it runs out is remembered.
-    fn goes_on(&mut self, scope: &Scope, span: Span) -> bool {
+    pub(crate) fn goes_on(&mut self, scope: &Scope, span: Span) -> bool {
         if !self.work.is_over() && !self.items.is_full() {
             return true;
         }

@@ -42,8 +42,21 @@ impl Walker<'_> {
         if let [Part::Text { text, quoted: true }] = word.parts.as_slice() {
             return vec![Arg::known(text.as_str())];
         }
-        let Some(words) = braces::expand(word) else {
-            self.work.spend(2 * crate::limits::BRACES_MAX as u64);
+        if let Some(text) = fields::plain(word) {
+            self.work.spend_bytes(text.len());
+            self.work.spend(1);
+            return vec![Arg::known(text)];
+        }
+        let literal = state.options.literal_braces
+            || braces::is_unclear(word, &scope.source) && self.choices.choose(2) == Some(1);
+        let mut copies = crate::limits::BRACE_COPIES_MAX;
+        let words = match literal {
+            true => Some(vec![braces::segments(word)]),
+            false => braces::expand(word, &mut copies),
+        };
+        let copied = crate::limits::BRACE_COPIES_MAX - copies;
+        self.work.spend((copied / crate::limits::BRACE_COPIES_PER_WORK) as u64);
+        let Some(words) = words else {
             return vec![Arg::unknown(Why::Budget, crate::text::cut(scope.source.written(word.span)), true)];
         };
         let several = words.len() > 1;
@@ -91,6 +104,7 @@ impl Walker<'_> {
                 Bit::Empty | Bit::Nothing => {}
             }
         }
+        self.work.spend_bytes(marks.len().saturating_mul(8));
         Pattern::new(&marks)
     }
 
@@ -200,6 +214,7 @@ impl Walker<'_> {
             Part::Hole(hole) => {
                 let written = crate::text::cut(scope.source.written(hole.span));
                 self.gap(scope, Role::Operand, hole.why, &written, hole.span);
+                self.may_fail = true;
                 bits.push(Bit::Unknown { why: hole.why, written, quoted: false });
             }
         }
@@ -230,6 +245,7 @@ impl Walker<'_> {
         scope.background = false;
         self.leaving(Leave::Shell, &mut inner, |walker, inner| walker.script(inner, &scope, body));
         state.status = inner.status;
+        self.substituted += 1;
         inner.collected_at(at)
     }
 

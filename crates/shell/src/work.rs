@@ -1,30 +1,30 @@
 //! [`Work`]: how much was done, in units that do not depend on a clock: the same text gives the same answer on any machine.
 
-use std::collections::BTreeSet;
-use std::rc::Rc;
-
-use crate::limits::{BYTES_PER_WORK, WORK_FOR_FILES_MAX, WORK_MIN, WORK_PER_BYTE};
+use crate::limits::{BYTES_PER_WORK, WORK_FOR_FILES_MAX, WORK_MAX, WORK_MIN, WORK_PER_BYTE};
 
 /// The work that is left.
-#[derive(Debug)]
-pub(crate) struct Work {
+#[derive(Debug, Default)]
+pub struct Work {
     left: u64,
-    /// Files for which there was more.
-    files: BTreeSet<Rc<str>>,
     /// What there may still be for files.
     for_files: u64,
 }
 
 impl Work {
-    /// For a text of so many bytes.
-    pub(crate) fn new(bytes: usize) -> Work {
-        let left = WORK_MIN + (bytes as u64).saturating_mul(WORK_PER_BYTE);
-        Work { left, files: BTreeSet::new(), for_files: WORK_FOR_FILES_MAX }
+    /// So many units.
+    pub fn of(units: u64) -> Work {
+        Work { left: units, for_files: 0 }
     }
 
-    /// Adds what reading a file takes, once for each.
-    pub(crate) fn grant(&mut self, file: &Rc<str>, bytes: usize) {
-        if self.left == 0 || !self.files.insert(Rc::clone(file)) {
+    /// For walking texts of so many bytes together, and the files that they run.
+    pub fn of_text(bytes: usize) -> Work {
+        let units = (bytes as u64).saturating_mul(WORK_PER_BYTE).saturating_add(WORK_MIN);
+        Work { left: units.min(WORK_MAX), for_files: WORK_FOR_FILES_MAX }
+    }
+
+    /// Adds what reading a file takes, as long as there is something for files.
+    pub(crate) fn grant(&mut self, bytes: usize) {
+        if self.left == 0 {
             return;
         }
         let more = (bytes as u64).saturating_mul(WORK_PER_BYTE).min(self.for_files);
@@ -33,17 +33,23 @@ impl Work {
     }
 
     /// Takes so many units off. False when there are none left.
-    pub(crate) fn spend(&mut self, units: u64) -> bool {
+    pub fn spend(&mut self, units: u64) -> bool {
         self.left = self.left.saturating_sub(units);
         self.left > 0
     }
 
-    /// The same for text that was made.
-    pub(crate) fn spend_bytes(&mut self, bytes: usize) -> bool {
+    /// The same for text that was made or compared.
+    pub fn spend_bytes(&mut self, bytes: usize) -> bool {
         self.spend(1 + bytes as u64 / BYTES_PER_WORK)
     }
 
-    pub(crate) fn is_over(&self) -> bool {
+    /// Whether nothing is left.
+    pub fn is_over(&self) -> bool {
         self.left == 0
+    }
+
+    /// Units that are left.
+    pub fn left(&self) -> u64 {
+        self.left
     }
 }

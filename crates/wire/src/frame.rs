@@ -8,6 +8,8 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 
+use crate::limits::BODY_BYTES_AHEAD;
+
 /// Version of the protocol. A reader refuses other versions: the hook then denies.
 pub const VERSION: u16 = 1;
 
@@ -129,8 +131,7 @@ pub fn read_frame(from: &mut impl Read, max: usize) -> Result<Frame, WireError> 
     if bytes > max {
         return Err(WireError::TooLong { bytes, max });
     }
-    // Not allocated ahead: a header that announces megabytes costs its sender as many bytes as us.
-    let mut body = Vec::new();
+    let mut body = Vec::with_capacity(bytes.min(BODY_BYTES_AHEAD));
     from.take(bytes as u64).read_to_end(&mut body)?;
     if body.len() < bytes {
         return Err(WireError::Io(io::ErrorKind::UnexpectedEof.into()));

@@ -7,6 +7,10 @@ pub const PAYLOAD_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// it), and room for the other fields.
 pub const FRAME_BYTES_MAX: usize = PAYLOAD_BYTES_MAX + 1 + 64 * 1024;
 
+/// Bytes of a body that are made room for before they come: most calls are read at once. More grows with what comes, as a
+/// header that announces megabytes shall cost its sender as many bytes as us.
+pub(crate) const BODY_BYTES_AHEAD: usize = 16 * 1024;
+
 /// Bytes of one reply frame's body. Reasons are cut at 10,000 characters by the encoders; the rest is room to grow.
 pub const REPLY_BYTES_MAX: usize = 256 * 1024;
 

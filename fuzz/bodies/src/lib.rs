@@ -12,6 +12,7 @@ mod settings;
 mod shell;
 mod sql;
 mod url;
+mod world;
 
 pub use evaluate::rules_evaluate;
 pub use frame::frame;
@@ -20,7 +21,7 @@ pub use path::path;
 pub use payload::payload;
 pub use rules::{rules_condition, rules_yaml};
 pub use settings::settings;
-pub use shell::shell_parse;
+pub use shell::{shell, shell_parse};
 pub use sql::sql;
 pub use url::url;
 
@@ -28,7 +29,7 @@ pub use url::url;
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Body); 10] = [
+pub const TARGETS: [(&str, Body); 11] = [
     ("frame", frame),
     ("path", path),
     ("payload", payload),
@@ -36,6 +37,7 @@ pub const TARGETS: [(&str, Body); 10] = [
     ("rules_evaluate", rules_evaluate),
     ("rules_yaml", rules_yaml),
     ("settings", settings),
+    ("shell", shell),
     ("shell_parse", shell_parse),
     ("sql", sql),
     ("url", url),

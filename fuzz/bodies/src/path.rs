@@ -1,28 +1,13 @@
 //! Paths: where arguments lead, and what is there.
 
-use castellan_event::{Answer, Query, Recorder, Scope, Why, World};
+use castellan_event::{Recorder, Scope, Why};
 use castellan_facts::path::{Places, dev_tcp, locate, locate_entry};
 use castellan_facts::scope::classify;
 use castellan_programs::{Arg, Piece};
 
-/// A world in which every path is where it says, `..` taken out.
-struct Lexical;
+use crate::world::Same;
 
-impl World for Lexical {
-    fn answer(&self, query: &Query) -> Option<Answer> {
-        let Query::RealPath { base, path } = query else { return None };
-        let whole = if path.starts_with('/') { path.clone() } else { format!("{base}/{path}") };
-        let mut names: Vec<&str> = Vec::new();
-        for name in whole.split('/') {
-            match name {
-                "" | "." => {}
-                ".." => drop(names.pop()),
-                name => names.push(name),
-            }
-        }
-        Some(Answer::RealPath(format!("/{}", names.join("/"))))
-    }
-}
+const WORLD: Same<'_> = Same { contents: None };
 
 /// Takes text as an argument, in which a byte 1 stands before and after a shell pattern, and a byte 2 around what is not
 /// known. Says of every file system where it leads: what is found has a path, a place and a scope; what is not has a reason;
@@ -45,15 +30,14 @@ pub fn path(bytes: &[u8]) {
         let _ = classify(text, &places);
         for cwd in [None, Some(home)] {
             for find in [locate, locate_entry] {
-                let located = find(&argument(text), cwd, &places, &mut Recorder::new(&Lexical));
+                let located = find(&argument(text), cwd, &places, &mut Recorder::new(&WORLD));
                 assert_eq!(located.path.is_some(), located.why.is_none(), "{located:?}");
                 assert_eq!(located.path.is_some(), located.place.is_some(), "{located:?}");
                 assert!(located.place.is_none_or(|place| place >= Scope::Root), "{located:?}");
                 assert!(located.place.is_none() || located.scope <= located.place, "{located:?}");
                 let is_plain = !text.contains(['\u{1}', '\u{2}']) && !is_windows;
                 if let Some(path) = located.path.filter(|_| is_plain) {
-                    let again =
-                        locate(&Arg::known(path.as_str()), cwd, &places, &mut Recorder::new(&Lexical));
+                    let again = locate(&Arg::known(path.as_str()), cwd, &places, &mut Recorder::new(&WORLD));
                     assert_eq!((again.path, again.place), (Some(path), located.place), "of {text:?}");
                 }
             }

@@ -1,6 +1,10 @@
-//! Shell text.
+//! Shell text: its tree, and what it would do.
 
-use castellan_shell::tree::Span;
+use castellan_event::{Call, Facts, Recorder, Why};
+use castellan_facts::{Setting, analyse};
+use castellan_shell::tree::{Node, Span};
+
+use crate::world::{Same, shell_call};
 
 /// Parses bytes as shell text: no panic, the same tree twice, every hole and statement inside the text.
 pub fn shell_parse(bytes: &[u8]) {
@@ -10,4 +14,68 @@ pub fn shell_parse(bytes: &[u8]) {
     assert!(parsed.holes.iter().all(|hole| inside(hole.span)), "a hole outside the text");
     assert!(parsed.script.statements.iter().all(|one| inside(one.span)), "a statement outside the text");
     assert_eq!(parsed, castellan_shell::parse(text), "two trees");
+}
+
+/// Takes bytes as a call of the shell, and what stands behind a byte 1 as what every file holds: no panic, the same facts
+/// twice, every command inside the text, and what is not understood says what it stands for and why.
+pub fn shell(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let (command, contents) = match text.split_once('\u{1}') {
+        Some((command, contents)) => (command, Some(contents)),
+        None => (text, None),
+    };
+    let world = Same { contents: contents.map(str::as_bytes) };
+    let call = shell_call(command);
+    let facts = find(&call, &world);
+    hold(&call, &facts);
+    assert_eq!(facts, find(&call, &world), "other facts of {command:?}");
+    let is_opaque = |why| facts.effects.iter().any(|effect| effect.is_opaque() && effect.why == why);
+    assert!(!command.contains('\0') || is_opaque(Some(Why::Encoding)), "a NUL in {command:?} is not told");
+    if let Some(hole) = first_hole(command) {
+        assert!(is_opaque(Some(hole)), "a hole in {command:?} is not told: {facts:?}");
+    }
+}
+
+/// What a call would do.
+pub(crate) fn find(call: &Call, world: &Same<'_>) -> Facts {
+    let setting = Setting { workspace: "/home/u/app".to_owned(), ..Setting::default() };
+    analyse(call, &setting, &mut Recorder::new(world))
+}
+
+/// What holds for the facts of any call.
+pub(crate) fn hold(call: &Call, facts: &Facts) {
+    for effect in &facts.effects {
+        assert!(effect.command.is_none_or(|at| at < facts.commands.len()), "{effect:?} of no command");
+        assert!(effect.file.is_none_or(|at| at < call.files.len()), "{effect:?} of no file");
+        let is_explained = effect.role.is_some() && effect.why.is_some();
+        assert!(!effect.is_opaque() || is_explained, "{effect:?} does not say why");
+    }
+    let Some(text) = &call.command else { return };
+    for command in &facts.commands {
+        let is_inside = |(start, end): (u32, u32)| text.get(start as usize..end as usize).is_some();
+        assert!(command.span.is_none_or(is_inside), "{command:?} outside of {text:?}");
+    }
+}
+
+/// Why the first statement, which always runs, has no tree.
+fn first_hole(text: &str) -> Option<Why> {
+    match castellan_shell::parse(text).script.statements.first()?.node {
+        Node::Hole(hole) => Some(hole.why),
+        Node::Simple { .. }
+        | Node::Declare { .. }
+        | Node::Pipe(_)
+        | Node::Chain(_)
+        | Node::Subshell(_)
+        | Node::Group(_)
+        | Node::If { .. }
+        | Node::For { .. }
+        | Node::ArithmeticFor { .. }
+        | Node::While { .. }
+        | Node::Case { .. }
+        | Node::Function { .. }
+        | Node::Coproc(_)
+        | Node::Time(_)
+        | Node::Test(_)
+        | Node::Arithmetic(_) => None,
+    }
 }

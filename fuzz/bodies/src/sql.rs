@@ -1,10 +1,12 @@
 //! SQL text, given to a database's client.
 
-use castellan_event::{Agent, Answer, Call, Query, Recorder, Tool, ToolKind, World};
+use castellan_event::{Answer, Query, Recorder, World};
 use castellan_facts::{Setting, effects_of};
 use castellan_programs::Arg;
 use castellan_shell::tree::Span;
 use castellan_shell::{Found, Item, Origin, Run, Stdin};
+
+use crate::world::shell_call;
 
 /// Clients, with the option that statements stand after.
 const CLIENTS: [(&str, &str); 6] = [
@@ -44,29 +46,9 @@ pub fn sql(bytes: &[u8]) {
             background: false,
         };
         let found = Found { items: vec![Item::Command(run)] };
-        let facts = effects_of(&found, &call(), &Setting::default(), &mut Recorder::new(&Nothing));
+        let facts = effects_of(&found, &shell_call(text), &Setting::default(), &mut Recorder::new(&Nothing));
         let destroys = ["DROP TABLE a", "TRUNCATE a", "DELETE FROM a"].contains(&text.trim());
         let is_seen = facts.effects.iter().any(|effect| effect.kind.as_str() == "destroy");
         assert!(is_seen || !destroys, "{program}: {text}");
-    }
-}
-
-fn call() -> Call {
-    let tool = Tool {
-        name: "Bash".to_owned(),
-        name_raw: "Bash".to_owned(),
-        use_id: String::new(),
-        kind: ToolKind::Shell,
-        mcp: None,
-    };
-    Call {
-        correlation_id: 1,
-        agent: Agent::default(),
-        tool,
-        input: serde_json::Value::Null,
-        input_text: String::new(),
-        command: None,
-        files: Vec::new(),
-        problems: Vec::new(),
     }
 }

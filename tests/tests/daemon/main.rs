@@ -1,11 +1,12 @@
 //! The daemon: its life, what protects it from other processes, and what it does with broken files, a full disk and an
-//! agent's second question; marks; how edited files come into force, and how they do not.
+//! agent's second question; commands that are made to break it; marks; how edited files come into force, and how they do not.
 
 #![cfg(test)]
 
 mod apply;
 mod broken_files;
 mod facts;
+mod hostile;
 mod isolation;
 mod life;
 mod log;

@@ -200,6 +200,28 @@ fn a_second_question_meets_no_mark_of_its_own_and_sets_none() {
 }
 
 #[test]
+fn a_second_question_does_not_meet_what_the_call_writes() {
+    let changing = ("changing", "fx.why = changing", "coding_agent_deny");
+    let bench = Bench::new(policy(&[changing]), Mode::Enforce);
+    let (first, other) = ("echo x > /nowhere/made", "echo y > /nowhere/made");
+    let second = |answer: &str, records: usize| {
+        assert_eq!(bench.ask("PermissionRequest", "s", first), answer);
+        assert_eq!(bench.calls().len(), records);
+    };
+    bench.check("s", first, "defer", &[]);
+    second("defer", 1);
+    bench.judge.set_mode(Mode::Enforce);
+    second("defer", 2);
+    second("defer", 2);
+    // Another call does, and the first one meets what another has begun to write.
+    bench.check("s", other, "deny", &[]);
+    bench.judge.set_mode(Mode::Monitor);
+    bench.check("s", other, "defer", &[]);
+    bench.judge.set_mode(Mode::Enforce);
+    second("deny", 5);
+}
+
+#[test]
 fn parallel_calls_are_each_counted_once() {
     const CALLS: usize = 16;
     let bench = Bench::new(policy(RULES), Mode::Enforce);
@@ -271,8 +293,8 @@ fn a_prompt_ends_the_calls_that_the_agent_waited_for() {
         let bench = Bench::new(policy(RULES), Mode::Enforce);
         let changing = || {
             let agent = Agent { session_id: "s".to_owned(), ..Agent::default() };
-            let changed = bench.judge.memory().changes.of(&session_key(AgentId::Claude, &agent));
-            changed.unwrap_or_default().changing()
+            let changed = bench.judge.memory().changes.of(&session_key(AgentId::Claude, &agent), None);
+            changed.unwrap_or_default().changing
         };
         bench.ask("PreToolUse", session, command);
         let made = BTreeSet::from(["/w/made".to_owned()]);

@@ -2,6 +2,7 @@
 //! is not the one that its name says.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
 
 use crate::limits::{CHANGED_PATHS_PER_SESSION_MAX, CHANGED_SESSIONS_MAX, OPEN_CALLS_PER_SESSION_MAX};
 use crate::memory::SessionKey;
@@ -9,97 +10,96 @@ use crate::memory::SessionKey;
 /// The sessions that have written something.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    sessions: HashMap<SessionKey, Changed>,
+    sessions: HashMap<SessionKey, Session>,
     /// In the order in which they first wrote something.
     order: VecDeque<SessionKey>,
     /// A session was forgotten to make room: what it wrote is not known any more.
     forgot: bool,
 }
 
-/// What one session has written.
+/// What one session has written, as a call sees it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Changed {
     /// Paths of calls that are done, and of those that run.
-    pub(crate) written: BTreeSet<String>,
+    pub(crate) written: Arc<BTreeSet<String>>,
     /// Those of them that came from the network.
-    pub(crate) downloaded: BTreeSet<String>,
+    pub(crate) downloaded: Arc<BTreeSet<String>>,
     /// There were more paths than are kept.
     pub(crate) is_full: bool,
+    /// Paths of calls that may still run.
+    pub(crate) changing: BTreeSet<String>,
+}
+
+/// A call that may run now, and what it writes.
+#[derive(Debug)]
+pub(crate) struct Begun<'a> {
+    /// Which call it is, by the number of its record.
+    pub(crate) call: u64,
+    /// The agent's id of it.
+    pub(crate) id: &'a str,
+    /// What it writes.
+    pub(crate) paths: BTreeSet<String>,
+    /// Those of the paths whose contents come from the network.
+    pub(crate) downloaded: BTreeSet<String>,
+    /// The agent goes on while it runs.
+    pub(crate) in_background: bool,
+}
+
+#[derive(Debug, Default)]
+struct Session {
+    /// Shared with the calls that look at it: there may be thousands.
+    written: Arc<BTreeSet<String>>,
+    downloaded: Arc<BTreeSet<String>>,
+    is_full: bool,
     /// Calls that may still run.
     open: VecDeque<Open>,
 }
 
 /// A call that may still run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 struct Open {
-    /// The agent's id of the call.
+    call: u64,
     id: String,
-    /// What it writes.
-    paths: Vec<String>,
-    /// The agent does not wait for its end.
+    paths: BTreeSet<String>,
+    /// Those of the paths that no other call of the session has written.
+    alone: BTreeSet<String>,
     in_background: bool,
 }
 
-impl Changed {
-    /// Paths of calls that may still run.
-    pub(crate) fn changing(&self) -> BTreeSet<String> {
-        self.open.iter().flat_map(|open| &open.paths).cloned().collect()
-    }
-}
-
 impl Changes {
-    /// What the session has written so far. `None`: nothing.
-    pub(crate) fn of(&self, key: &SessionKey) -> Option<Changed> {
+    /// What the session has written so far. `None`: nothing. `but`: a call that is asked about again and has not begun yet;
+    /// what it alone writes does not count.
+    pub(crate) fn of(&self, key: &SessionKey, but: Option<u64>) -> Option<Changed> {
         match self.sessions.get(key) {
-            Some(changed) => Some(changed.clone()),
+            Some(session) => Some(session.but(but)),
             None => self.forgot.then(|| Changed { is_full: true, ..Changed::default() }),
         }
     }
 
-    /// What these paths hold came from the network.
-    pub(crate) fn downloaded(&mut self, key: &SessionKey, paths: Vec<String>) {
-        if let Some(changed) = self.sessions.get_mut(key) {
-            let kept = paths.into_iter().filter(|path| changed.written.contains(path));
-            changed.downloaded.extend(kept);
-        }
-    }
-
-    /// A call may run now that writes these paths. `id`: the agent's id of the call. `in_background`: the agent goes on
-    /// while it runs.
-    pub(crate) fn begin(&mut self, key: SessionKey, id: &str, paths: Vec<String>, in_background: bool) {
-        if paths.is_empty() {
+    /// A call may run now that writes something. One that is asked about again begins once.
+    pub(crate) fn begin(&mut self, key: SessionKey, begun: Begun<'_>) {
+        if begun.paths.is_empty() {
             return;
         }
         if !self.sessions.contains_key(&key) {
             self.make_room();
             self.order.push_back(key);
         }
-        let changed = self.sessions.entry(key).or_default();
-        for path in &paths {
-            if changed.written.len() >= CHANGED_PATHS_PER_SESSION_MAX {
-                changed.is_full |= !changed.written.contains(path);
-            } else {
-                changed.written.insert(path.clone());
-            }
-        }
-        changed.open.push_back(Open { id: id.to_owned(), paths, in_background });
-        if changed.open.len() > OPEN_CALLS_PER_SESSION_MAX {
-            changed.open.pop_front();
-        }
+        self.sessions.entry(key).or_default().begin(begun);
     }
 
     /// The agent says that the call is done.
     pub(crate) fn end(&mut self, key: &SessionKey, id: &str) {
-        if let Some(changed) = self.sessions.get_mut(key) {
-            changed.open.retain(|open| open.id != id);
+        if let Some(session) = self.sessions.get_mut(key) {
+            session.open.retain(|open| open.id != id);
         }
     }
 
     /// The agent's turn is over, and so is every call that it waited for: of one that failed, was denied by the user or
     /// stopped, no agent reports the end.
     pub(crate) fn end_turn(&mut self, key: &SessionKey) {
-        if let Some(changed) = self.sessions.get_mut(key) {
-            changed.open.retain(|open| open.in_background);
+        if let Some(session) = self.sessions.get_mut(key) {
+            session.open.retain(|open| open.in_background);
         }
     }
 
@@ -109,6 +109,50 @@ impl Changes {
         {
             self.sessions.remove(&oldest);
             self.forgot = true;
+        }
+    }
+}
+
+impl Session {
+    fn but(&self, call: Option<u64>) -> Changed {
+        let own = self.open.iter().find(|open| Some(open.call) == call);
+        let written = match own {
+            Some(own) => Arc::new(self.written.difference(&own.alone).cloned().collect()),
+            None => Arc::clone(&self.written),
+        };
+        let others = self.open.iter().filter(|open| Some(open.call) != call);
+        let changing = others.flat_map(|open| &open.paths).cloned().collect();
+        Changed { written, downloaded: Arc::clone(&self.downloaded), is_full: self.is_full, changing }
+    }
+
+    fn begin(&mut self, Begun { call, id, paths, downloaded, in_background }: Begun<'_>) {
+        if !downloaded.is_empty() && self.downloaded.len() < CHANGED_PATHS_PER_SESSION_MAX {
+            Arc::make_mut(&mut self.downloaded).extend(downloaded);
+        }
+        let alone = paths.difference(&self.written).cloned().collect();
+        let mut open = Open { call, id: id.to_owned(), paths, alone, in_background };
+        let again = self.open.iter().position(|open| open.call == call);
+        if let Some(before) = again.and_then(|at| self.open.remove(at)) {
+            open.id = before.id;
+            open.paths.extend(before.paths);
+            open.alone.extend(before.alone);
+            open.in_background |= before.in_background;
+        }
+        for other in &mut self.open {
+            other.alone.retain(|path| !open.paths.contains(path));
+        }
+        for path in &open.paths {
+            if self.written.contains(path) {
+                continue;
+            }
+            self.is_full |= self.written.len() >= CHANGED_PATHS_PER_SESSION_MAX;
+            if !self.is_full {
+                Arc::make_mut(&mut self.written).insert(path.clone());
+            }
+        }
+        self.open.push_back(open);
+        if self.open.len() > OPEN_CALLS_PER_SESSION_MAX {
+            self.open.pop_front();
         }
     }
 }
@@ -123,57 +167,88 @@ mod tests {
         SessionKey(key)
     }
 
-    fn begin(changes: &mut Changes, id: &str, path: &str) {
-        changes.begin(key(0), id, vec![path.to_owned()], false);
+    /// The call `number` begins, with its number as the agent's id.
+    fn begin(changes: &mut Changes, session: usize, number: u64, path: &str, in_background: bool) {
+        let begun = Begun { call: number, id: &number.to_string(), paths: paths(&[path]), in_background };
+        changes.begin(key(session), begun);
+    }
+
+    fn paths(paths: &[&str]) -> BTreeSet<String> {
+        paths.iter().map(|path| (*path).to_owned()).collect()
+    }
+
+    /// What a session is seen to have written and to be changing, by a call that is not in it.
+    fn check(changes: &Changes, session: usize, written: &[&str], changing: &[&str]) {
+        check_but(changes, session, None, written, changing);
+    }
+
+    fn check_but(changes: &Changes, session: usize, but: Option<u64>, written: &[&str], changing: &[&str]) {
+        let expected =
+            Changed { written: Arc::new(paths(written)), is_full: false, changing: paths(changing) };
+        assert_eq!(changes.of(&key(session), but), Some(expected), "{session} but {but:?}");
     }
 
     #[test]
     fn what_a_call_writes_is_changing_until_it_is_done_and_written_for_good() {
         let mut changes = Changes::default();
-        assert_eq!(changes.of(&key(0)), None);
-        begin(&mut changes, "1", "/w/a");
-        begin(&mut changes, "2", "/w/b");
+        assert_eq!(changes.of(&key(0), None), None);
+        begin(&mut changes, 0, 1, "/w/a", false);
+        begin(&mut changes, 0, 2, "/w/b", false);
         changes.end(&key(0), "1");
-        let changed = changes.of(&key(0)).unwrap();
-        assert_eq!(changed.written, ["/w/a", "/w/b"].map(str::to_owned).into());
-        assert_eq!(changed.changing(), ["/w/b"].map(str::to_owned).into());
-        assert_eq!(changes.of(&key(1)), None);
+        check(&changes, 0, &["/w/a", "/w/b"], &["/w/b"]);
+        assert_eq!(changes.of(&key(1), None), None);
     }
 
     #[test]
     fn a_turn_ends_what_the_agent_waited_for() {
         let mut changes = Changes::default();
-        begin(&mut changes, "1", "/w/a");
-        changes.begin(key(0), "2", vec!["/w/b".to_owned()], true);
-        changes.begin(key(1), "1", vec!["/w/c".to_owned()], false);
+        begin(&mut changes, 0, 1, "/w/a", false);
+        begin(&mut changes, 0, 2, "/w/b", true);
+        begin(&mut changes, 1, 1, "/w/c", false);
         changes.end_turn(&key(0));
         changes.end_turn(&key(2));
-        let changed = changes.of(&key(0)).unwrap();
-        assert_eq!(changed.changing(), ["/w/b"].map(str::to_owned).into());
-        assert_eq!(changed.written, ["/w/a", "/w/b"].map(str::to_owned).into());
-        assert_eq!(
-            changes.of(&key(1)).unwrap().changing(),
-            ["/w/c"].map(str::to_owned).into(),
-            "another session"
-        );
+        check(&changes, 0, &["/w/a", "/w/b"], &["/w/b"]);
+        check(&changes, 1, &["/w/c"], &["/w/c"]);
         changes.end(&key(0), "2");
-        assert_eq!(changes.of(&key(0)).unwrap().changing(), BTreeSet::new());
+        check(&changes, 0, &["/w/a", "/w/b"], &[]);
+    }
+
+    #[test]
+    fn a_call_that_is_asked_about_again_does_not_meet_what_it_alone_writes() {
+        let mut changes = Changes::default();
+        begin(&mut changes, 0, 1, "/w/a", false);
+        check_but(&changes, 0, Some(1), &[], &[]);
+        check_but(&changes, 0, Some(2), &["/w/a"], &["/w/a"]);
+        // Another one that writes the same counts, whichever came first, and when it is done too.
+        begin(&mut changes, 0, 2, "/w/a", false);
+        changes.end(&key(0), "2");
+        check_but(&changes, 0, Some(1), &["/w/a"], &[]);
+        begin(&mut changes, 0, 3, "/w/a", false);
+        check_but(&changes, 0, Some(3), &["/w/a"], &["/w/a"]);
+        // Judged again it begins once: it ends by the id that it was given first.
+        begin(&mut changes, 1, 1, "/w/a", true);
+        changes.begin(key(1), Begun { call: 1, id: "", paths: paths(&["/w/b"]), in_background: false });
+        check_but(&changes, 1, Some(1), &[], &[]);
+        changes.end_turn(&key(1));
+        check(&changes, 1, &["/w/a", "/w/b"], &["/w/a", "/w/b"]);
+        changes.end(&key(1), "1");
+        check_but(&changes, 1, Some(1), &["/w/a", "/w/b"], &[]);
     }
 
     #[test]
     fn what_is_not_kept_is_not_taken_for_unwritten() {
         let mut changes = Changes::default();
         for number in 0..=CHANGED_PATHS_PER_SESSION_MAX {
-            begin(&mut changes, "1", &number.to_string());
+            begin(&mut changes, 0, 1, &number.to_string(), false);
         }
-        let changed = changes.of(&key(0)).unwrap();
+        let changed = changes.of(&key(0), None).unwrap();
         assert!(changed.is_full);
         assert_eq!(changed.written.len(), CHANGED_PATHS_PER_SESSION_MAX);
         for number in 1..=CHANGED_SESSIONS_MAX {
-            changes.begin(key(number), "1", vec!["/w/a".to_owned()], false);
+            begin(&mut changes, number, 1, "/w/a", false);
         }
-        assert!(changes.of(&key(0)).unwrap().is_full);
-        assert!(!changes.of(&key(1)).unwrap().is_full);
+        assert!(changes.of(&key(0), None).unwrap().is_full);
+        assert!(!changes.of(&key(1), None).unwrap().is_full);
         assert_eq!(changes.sessions.len(), CHANGED_SESSIONS_MAX);
     }
 }

@@ -1,13 +1,13 @@
 //! What is at a path, and what a file holds. Every path here is real: its symlinks are resolved.
 
 use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 
 use castellan_event::FileKind;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::files::at_most;
 use crate::limits::CONTENTS_BYTES_MAX;
 
 /// What is there.
@@ -47,16 +47,4 @@ pub(super) fn contents(real: &Path) -> Option<Vec<u8>> {
         return None;
     }
     at_most(File::from(file), CONTENTS_BYTES_MAX).ok().flatten()
-}
-
-/// Bytes of most files that are read.
-const READ_AT_ONCE: usize = 8 * 1024;
-
-/// Everything that a reader gives. `None` when it is longer: a size that is told beforehand proves nothing, as files in
-/// `/proc` tell 0 and others grow.
-pub(super) fn at_most(reader: impl Read, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
-    // Files in `/proc` do not tell their size: grown from nothing, their text would take ten reads.
-    let mut bytes = Vec::with_capacity(READ_AT_ONCE);
-    let read = reader.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
-    Ok((read as u64 <= bytes_max).then_some(bytes))
 }

@@ -1,5 +1,14 @@
 //! Mounts of other machines' file systems, from the kernel's table of mounts.
 
+use std::fs::{File, read_link};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::files::{at_most, of_system};
+use crate::limits::MOUNTS_BYTES_MAX;
+
 /// Types of file systems whose files lie elsewhere, or are made up by a program. A name ends with `*` for any rest.
 const REMOTE: &[&str] = &[
     "9p",
@@ -50,9 +59,51 @@ const LOCAL: &[&str] = &[
     "fuse.archivemount",
 ];
 
+/// Where file systems of other machines are mounted for a process. `None` when it cannot be looked at.
+pub(super) fn network_of(pid: u32) -> Option<Vec<String>> {
+    let of = |process: &str, what: &str| read_link(format!("/proc/{process}/{what}")).ok();
+    let process = pid.to_string();
+    let space = of(&process, "ns/mnt")?;
+    let sees_ours = of(&process, "root")? == Path::new("/") && of("self", "ns/mnt")? == space;
+    if !sees_ours {
+        return Some(network(&of_system(&format!("/proc/{pid}/mountinfo"), MOUNTS_BYTES_MAX)?));
+    }
+    let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if !own.as_ref().is_some_and(|own| own.is_current()) {
+        *own = Own::read("/proc/self/mountinfo");
+    }
+    own.as_ref().map(|own| own.network.clone())
+}
+
+/// What this process sees, for the others that see the same: the table takes the kernel longer than all else of a process.
+static OWN: Mutex<Option<Own>> = Mutex::new(None);
+
+struct Own {
+    /// Opened before it was read, and not read again.
+    table: File,
+    network: Vec<String>,
+}
+
+impl Own {
+    fn read(table: &str) -> Option<Own> {
+        let table = File::open(table).ok()?;
+        let bytes = at_most(&table, MOUNTS_BYTES_MAX).ok()??;
+        Some(Own { network: network(&bytes), table })
+    }
+
+    /// Whether nothing was mounted and nothing unmounted since: the kernel counts changes of a namespace, and an open table
+    /// tells of those after its opening or the last look at it (proc_pid_mounts(5)). One of them makes a new `Own`, so no
+    /// change is told to one and kept from another. What the kernel does not say counts as a change.
+    fn is_current(&self) -> bool {
+        let mut table = [PollFd::new(&self.table, PollFlags::PRI)];
+        poll(&mut table, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) == Ok(0)
+    }
+}
+
 /// The places where file systems of other machines are mounted: of lines `id parent major:minor root POINT options fields - TYPE
 /// source options`, as proc_pid_mountinfo(5) describes them.
-pub(super) fn network(mountinfo: &str) -> Vec<String> {
+fn network(mountinfo: &[u8]) -> Vec<String> {
+    let mountinfo = String::from_utf8_lossy(mountinfo);
     let points = mountinfo.lines().filter_map(|line| {
         let (mount, system) = line.split_once(" - ")?;
         let kind = system.split(' ').next()?;
@@ -77,7 +128,42 @@ fn unescaped(point: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::process::{Command, Stdio};
+
     use super::*;
+
+    #[test]
+    fn a_table_that_was_read_knows_when_something_is_mounted() {
+        let script = "echo; read x; mount -t tmpfs none /mnt && umount /mnt; echo; read x";
+        let mut child = Command::new("unshare");
+        child.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
+        child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let Ok(mut child) = child.spawn() else { return eprintln!("not tested: no `unshare`") };
+        let table = format!("/proc/{}/mountinfo", child.id());
+        let mut next = |answer: &[u8]| {
+            child.stdin.as_mut().unwrap().write_all(answer).unwrap();
+            child.stdout.as_mut().unwrap().read_exact(&mut [0])
+        };
+        let Ok(()) = next(b"") else { return eprintln!("not tested: no namespace may be made here") };
+        let own = Own::read(&table).unwrap();
+        assert!(own.is_current() && own.is_current());
+        next(b"\n").unwrap();
+        assert!(!own.is_current());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn this_process_sees_what_its_table_says() {
+        if cfg!(target_os = "linux") {
+            let table = std::fs::read("/proc/self/mountinfo").unwrap();
+            for _ in 0..2 {
+                assert_eq!(network_of(std::process::id()), Some(network(&table)));
+            }
+        }
+        assert_eq!(network_of(u32::MAX), None);
+    }
 
     #[test]
     fn mounts_of_other_machines_are_told_from_those_of_this_one() {
@@ -95,7 +181,7 @@ mod tests {
 a line that is none
 ";
         let expected = ["/home/u", "/mnt/my share", "/mnt/ssh", "/c", "/odd\\040", "/mnt/dav"];
-        assert_eq!(network(table), expected);
-        assert_eq!(network(""), Vec::<String>::new());
+        assert_eq!(network(table.as_bytes()), expected);
+        assert_eq!(network(b""), Vec::<String>::new());
     }
 }

@@ -2,14 +2,16 @@
 //! what commands do or where files lie leave this module: never a token.
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 
 use castellan_event::Process;
 
-use super::look::at_most;
-use crate::limits::{ENVIRONMENT_BYTES_MAX, MOUNTS_BYTES_MAX, USER_DATABASE_BYTES_MAX};
+use super::mounts;
+use crate::files::{at_most, of_system};
+use crate::limits::{ENVIRONMENT_BYTES_MAX, USER_DATABASE_BYTES_MAX};
 
 /// The variables that the analysis can use: those that say where programs, configuration and temporary files lie, and
-/// those that make programs run code. What stands in one is shown in records, so none of them may hold a secret.
+/// those that make programs run code; sorted. What stands in one is shown in records, so none of them may hold a secret.
 const USEFUL: &[&str] = &[
     "AWS_CONFIG_FILE",
     "AWS_SHARED_CREDENTIALS_FILE",
@@ -24,20 +26,52 @@ const USEFUL: &[&str] = &[
     "COPILOT_HOME",
     "DOCKER_CONFIG",
     "DOCKER_HOST",
+    "DYLD_FALLBACK_LIBRARY_PATH",
+    "DYLD_FRAMEWORK_PATH",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_LIBRARY_PATH",
     "EDITOR",
     "ENV",
     "GEMINI_CLI_HOME",
     "GH_CONFIG_DIR",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_ASKPASS",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_DIR",
+    "GIT_EDITOR",
+    "GIT_EXEC_PATH",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PAGER",
+    "GIT_PROXY_COMMAND",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_TEMPLATE_DIR",
+    "GIT_WORK_TREE",
+    "GLOBIGNORE",
     "GNUPGHOME",
     "GOBIN",
     "GOPATH",
-    "GLOBIGNORE",
     "HOME",
     "IFS",
     "JAVA_TOOL_OPTIONS",
     "KUBECONFIG",
     "LANG",
     "LC_ALL",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_ORIGIN_PATH",
+    "LD_PRELOAD",
+    "LD_PROFILE",
+    "LD_SHOW_AUXV",
     "LESSOPEN",
     "LOGNAME",
     "MANPAGER",
@@ -81,38 +115,6 @@ const USEFUL: &[&str] = &[
     "XDG_RUNTIME_DIR",
     "XDG_STATE_HOME",
     "ZDOTDIR",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_ASKPASS",
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_CONFIG",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_NOSYSTEM",
-    "GIT_CONFIG_SYSTEM",
-    "GIT_DIR",
-    "GIT_EDITOR",
-    "GIT_EXEC_PATH",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_INDEX_FILE",
-    "GIT_NAMESPACE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_PAGER",
-    "GIT_PROXY_COMMAND",
-    "GIT_SEQUENCE_EDITOR",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_TEMPLATE_DIR",
-    "GIT_WORK_TREE",
-    "DYLD_FALLBACK_LIBRARY_PATH",
-    "DYLD_FRAMEWORK_PATH",
-    "DYLD_INSERT_LIBRARIES",
-    "DYLD_LIBRARY_PATH",
-    "LD_AUDIT",
-    "LD_LIBRARY_PATH",
-    "LD_ORIGIN_PATH",
-    "LD_PRELOAD",
-    "LD_PROFILE",
-    "LD_SHOW_AUXV",
 ];
 
 /// The process, but for its `links`; `None` when it cannot be looked at as a whole.
@@ -120,20 +122,19 @@ pub(super) fn process(pid: u32) -> Option<Process> {
     if pid == 0 {
         return None;
     }
-    let env = useful(&read(&format!("/proc/{pid}/environ"), ENVIRONMENT_BYTES_MAX)?)?;
-    let user = effective_user(&text(&format!("/proc/{pid}/status"), ENVIRONMENT_BYTES_MAX)?)?;
-    let users = text("/etc/passwd", USER_DATABASE_BYTES_MAX).unwrap_or_default();
+    let environ = File::open(format!("/proc/{pid}/environ")).ok()?;
+    let owner = environ.metadata().ok()?.uid();
+    let env = useful(&at_most(environ, ENVIRONMENT_BYTES_MAX).ok()??)?;
+    // The kernel gives the files of a process to its effective user, or to the superuser while it keeps others from looking
+    // into it (proc(5)).
+    let user = match owner {
+        0 => effective_user(&of_system(&format!("/proc/{pid}/status"), ENVIRONMENT_BYTES_MAX)?)?,
+        user => user,
+    };
+    let users = of_system("/etc/passwd", USER_DATABASE_BYTES_MAX).unwrap_or_default();
     let home = home_of(user, &users).unwrap_or_default().to_owned();
-    let network = super::mounts::network(&text(&format!("/proc/{pid}/mountinfo"), MOUNTS_BYTES_MAX)?);
+    let network = mounts::network_of(pid)?;
     Some(Process { env, home, is_root: user == 0, links: Vec::new(), network })
-}
-
-fn read(path: &str, bytes_max: u64) -> Option<Vec<u8>> {
-    at_most(File::open(path).ok()?, bytes_max).ok().flatten()
-}
-
-fn text(path: &str, bytes_max: u64) -> Option<String> {
-    read(path, bytes_max).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The useful variables of `NAME=value`s that end with NUL. `None` when one of them is no text: it would be another value
@@ -142,25 +143,26 @@ fn useful(environ: &[u8]) -> Option<Vec<(String, String)>> {
     let vars = environ.split(|byte| *byte == 0).filter_map(|entry| {
         let at = entry.iter().position(|byte| *byte == b'=')?;
         let (name, value) = entry.split_at_checked(at)?;
-        let name = USEFUL.iter().find(|useful| useful.as_bytes() == name)?;
-        Some((*name, value.get(1..).unwrap_or_default()))
+        let at = USEFUL.binary_search_by(|useful| useful.as_bytes().cmp(name)).ok()?;
+        Some((*USEFUL.get(at)?, value.get(1..).unwrap_or_default()))
     });
     let texts = vars.map(|(name, value)| Some((name.to_owned(), str::from_utf8(value).ok()?.to_owned())));
     texts.collect()
 }
 
 /// The second number of `Uid: real effective saved filesystem`.
-fn effective_user(status: &str) -> Option<u32> {
-    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
-    line.split_ascii_whitespace().nth(1)?.parse().ok()
+fn effective_user(status: &[u8]) -> Option<u32> {
+    let line = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Uid:"))?;
+    str::from_utf8(line).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// The sixth field of the user's `name:password:uid:gid:comment:home:shell`.
-fn home_of(user: u32, users: &str) -> Option<&str> {
-    users.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let is_user = fields.nth(2)?.parse() == Ok(user);
-        fields.nth(2).filter(|_| is_user)
+fn home_of(user: u32, users: &[u8]) -> Option<&str> {
+    // Not as one text: a name that is none must not hide the homes of others.
+    users.split(|byte| *byte == b'\n').find_map(|line| {
+        let mut fields = line.split(|byte| *byte == b':');
+        let is_user = str::from_utf8(fields.nth(2)?).ok()?.parse() == Ok(user);
+        str::from_utf8(fields.nth(2)?).ok().filter(|_| is_user)
     })
 }
 
@@ -180,6 +182,7 @@ mod tests {
 
     #[test]
     fn no_variable_of_the_table_can_hold_a_secret() {
+        assert!(USEFUL.is_sorted());
         let telling = ["TOKEN", "KEY", "SECRET", "PASSWD", "AUTH", "COOKIE", "CREDENTIAL_"];
         for name in USEFUL {
             assert!(!telling.iter().any(|part| name.contains(part)), "{name}");
@@ -189,9 +192,9 @@ mod tests {
     #[test]
     fn users() {
         let status = "Name:\tsh\nUmask:\t0022\nUid:\t1000\t0\t1000\t1000\nGid:\t5\t5\t5\t5\n";
-        assert_eq!(effective_user(status), Some(0));
-        assert_eq!(effective_user("Name:\tsh\n"), None);
-        let users = "root:x:0:0:root:/root:/bin/bash\n# broken\nu:x:1000:1000::/home/u:/bin/sh\n";
+        assert_eq!(effective_user(status.as_bytes()), Some(0));
+        assert_eq!(effective_user(b"Name:\tsh\n"), None);
+        let users = b"root:x:0:0:r\xf6\xf6t:/root:/bin/bash\n# broken\nu:x:1000:1000::/home/u:/bin/sh\n";
         assert_eq!(home_of(0, users), Some("/root"));
         assert_eq!(home_of(1000, users), Some("/home/u"));
         assert_eq!(home_of(7, users), None);

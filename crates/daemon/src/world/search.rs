@@ -21,6 +21,9 @@ impl FileSystem {
                 return None;
             }
             self.take(1)?;
+            if self.is_missing(Path::new(directory)) {
+                continue;
+            }
             if rustix::fs::accessat(CWD, &candidate, Access::EXEC_OK, AtFlags::EACCESS).is_err() {
                 continue;
             }
@@ -49,6 +52,9 @@ impl FileSystem {
     /// directory cannot be read although it is there.
     pub(super) fn newest(&self, directory: &str, prefix: &str, suffix: &str) -> Option<Option<String>> {
         let real = self.resolve(directory)?;
+        if self.is_missing(&real) {
+            return Some(None);
+        }
         let entries = match std::fs::read_dir(&real) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Some(None),

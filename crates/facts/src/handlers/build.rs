@@ -56,6 +56,19 @@ const COMPILER_VALUES: &[&str] = &[
     "-plugin",
 ];
 
+/// Options whose value is code that the compiler runs or that says what it runs.
+const COMPILER_CODE: &[&str] = &[
+    "-B",
+    "-fplugin=",
+    "-fpass-plugin=",
+    "-fuse-ld=/",
+    "--ld-path=",
+    "-load=",
+    "-plugin",
+    "-specs=",
+    "--specs=",
+];
+
 /// Options with which a compiler only tells something.
 const COMPILER_TELLS: &[&str] =
     &["--help", "--version", "-dumpmachine", "-dumpversion", "-print-search-dirs", "-###", "-v"];
@@ -88,6 +101,8 @@ fn recipe(target: Option<&Arg>, read: &Invocation, sink: &mut Sink<'_, '_, '_, '
     let (system, verb) = (text("make"), text("run"));
     let effect = Effect { kind: EffectKind::Execute, system, verb, target, ..Effect::default() };
     let file = read.values("-f").last().cloned().unwrap_or_else(|| Arg::known("Makefile"));
+    // `$(shell ...)`, and lines with a plus, run even when commands are only shown.
+    sink.dry = false;
     sink.path_effect(effect, &file);
 }
 
@@ -115,11 +130,16 @@ pub(crate) fn compiler(_: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_,
         if let Some(file) = attached(arg, &["-o", "-MF"], next) {
             writes |= !begins.starts_with("-MF");
             sink.path(EffectKind::Write, &file);
-        } else if let Some(file) = attached(arg, &["-fplugin=", "-plugin", "-load="], next) {
+        } else if let Some(file) = attached(arg, COMPILER_CODE, next) {
             sink.path(EffectKind::Execute, &file);
+        } else if begins.starts_with('@') {
+            sink.path(EffectKind::Read, &arg.strip_prefix("@").unwrap_or_else(|| arg.clone()));
+            sink.opaque(Role::Code, Why::File, &arg.written());
+        } else if begins == "-Xclang" && next.is_some_and(|next| next.as_str() == Some("-load")) {
+            sink.opaque(Role::Code, Why::File, "-load");
         } else if begins == "-wrapper" {
             sink.opaque(Role::Code, Why::Unsupported, &next.map(Arg::written).unwrap_or_default());
-        } else if let Some(file) = attached(arg, &["-include", "-imacros", "-specs=", "@", "-T"], next) {
+        } else if let Some(file) = attached(arg, &["-include", "-imacros", "-T"], next) {
             sink.path(EffectKind::Read, &file);
         } else if !begins.starts_with('-') {
             inputs += 1;

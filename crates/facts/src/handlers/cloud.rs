@@ -163,7 +163,7 @@ pub(super) fn cloud(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     let named = words.get(usize::from(is_pair)..=at).unwrap_or_default();
     let verb = if named.is_empty() { words.join(" ") } else { named.join(" ") };
     let targets = args.get(at + 1..).unwrap_or_default();
-    if verb == "get-object" {
+    if matches!(verb.as_str(), "get-object" | "invoke") {
         targets.last().into_iter().for_each(|file| sink.path(EffectKind::Write, file));
     }
     if targets.is_empty() {
@@ -295,6 +295,13 @@ fn session(system: &str, args: &[&Arg], words: &[&str], sink: &mut Sink<'_, '_, 
             let at = if words.first() == Some(&"compute") { 2 } else { 1 };
             let host = args.get(at).copied();
             host.into_iter().for_each(|host| slots::host(EffectKind::Connect, host, sink));
+            // A command for it.
+            let command = args.get(at + 1);
+            command.into_iter().for_each(|one| sink.opaque(Role::Code, Why::Unsupported, &one.written()));
+        }
+        ["run", ..] if system == "heroku" && args.len() > 1 => {
+            sink.on(Mutate, system, "run", None);
+            sink.opaque(Role::Code, Why::Unsupported, "");
         }
         ["compute", "scp", ..] => {
             let Some((last, sources)) = args.get(2..).and_then(|rest| rest.split_last()) else {

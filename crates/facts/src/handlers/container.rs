@@ -56,6 +56,12 @@ pub(super) fn run(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
             sink.on(EffectKind::Elevate, "docker", flag.trim_start_matches('-'), Some(value));
         }
     }
+    for device in read.values("--device") {
+        let device = device.prefix().split(':').next().unwrap_or_default();
+        if device.starts_with('/') {
+            sink.path(EffectKind::Write, &Arg::known(device));
+        }
+    }
     read.values("--volume").for_each(|value| volume(value, sink));
     read.values("--mount").for_each(|value| mount(value, sink));
     for device in read.values("--opt").filter_map(|value| value.strip_prefix("device=")) {
@@ -136,6 +142,11 @@ pub(super) fn build(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_
         let source =
             written.split(',').find_map(|field| field.strip_prefix("src=").or(field.strip_prefix("source=")));
         source.into_iter().for_each(|file| sink.path(EffectKind::Read, &Arg::known(file)));
+    }
+    for key in read.values("--ssh") {
+        let files = key.prefix().split_once('=').map(|(_, files)| files).unwrap_or_default();
+        let files = files.split(',').filter(|file| !file.is_empty());
+        files.for_each(|file| sink.path(EffectKind::Read, &Arg::known(file)));
     }
     for output in read.values("--output") {
         let written = output.written();

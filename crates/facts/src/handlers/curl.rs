@@ -4,6 +4,7 @@
 use castellan_event::{Effect, EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation, Piece};
 
+use super::netcat::to_socket;
 use super::web;
 use crate::sink::Sink;
 use crate::slots;
@@ -101,8 +102,12 @@ impl Group<'_> {
                 sink.path(EffectKind::Read, value);
                 sink.opaque(Role::Target, Why::File, &value.written());
             }
-            "--unix-socket" | "--abstract-unix-socket" => {
-                sink.on(EffectKind::Connect, "unix", "", Some(value));
+            "--unix-socket" => to_socket(value, sink),
+            "--abstract-unix-socket" => sink.on(EffectKind::Connect, "unix", "", Some(value)),
+            "--variable" => {
+                let file = value.prefix().split_once('@').filter(|(name, _)| !name.contains('='));
+                let file = file.and_then(|(name, _)| value.strip_prefix(name)?.strip_prefix("@"));
+                file.into_iter().for_each(|file| sink.path(EffectKind::Read, &file));
             }
             "--connect-to" | "--resolve" => {
                 let host = value.prefix().split(':').nth(2).unwrap_or_default();
@@ -113,6 +118,7 @@ impl Group<'_> {
             "--quote" => sink.on(EffectKind::Mutate, "ftp", "quote", Some(value)),
             "--engine" => sink.path(EffectKind::Execute, value),
             "--write-out" => {
+                value.strip_prefix("@").into_iter().for_each(|file| sink.path(EffectKind::Read, &file));
                 let file = value.prefix().split("%output{").nth(1).and_then(|rest| rest.split('}').next());
                 file.into_iter().for_each(|file| {
                     sink.path(EffectKind::Write, &Arg::known(file.trim_start_matches(">>")));

@@ -142,7 +142,8 @@ fn names_a_path(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
 }
 
 fn exists(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
-    let Some(path) = sink.locate(arg).path else { return false };
+    let located = sink.locate(arg);
+    let Some(path) = located.path else { return located.why == Some(Why::Unreadable) };
     let kind = sink.scene.world.ask(Query::FileKind { path });
     matches!(kind, Some(Answer::FileKind(kind)) if kind != FileKind::Missing)
 }

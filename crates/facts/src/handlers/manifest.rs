@@ -118,7 +118,8 @@ pub(crate) fn script(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
     if !read.subcommand.is_empty() {
         return;
     }
-    let Some(script) = read.unknown_subcommand.and_then(|at| argv.get(at)) else {
+    let first = read.unknown_subcommand.or(read.operands.first().map(|operand| operand.at));
+    let Some(script) = first.and_then(|at| argv.get(at)) else {
         let is_bare = read.operands.is_empty();
         if is_bare && read.command.name() == "yarn" {
             sink.on(EffectKind::Install, "npm", "manifest", None);

@@ -13,10 +13,18 @@ pub(super) fn netcat(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '
     if ["--exec", "--sh-exec", "--lua-exec"].iter().any(|flag| read.given(flag)) {
         sink.opaque(Role::Code, Why::Network, "");
     }
-    if !read.given("-z") {
+    if read.given("-U") && !read.given("-l") {
+        read.operands.iter().take(1).for_each(|one| to_socket(&one.arg, sink));
+    } else if !read.given("-z") {
         let host = read.operands.first().filter(|_| !read.given("-l"));
         sent(host.map(|host| host.arg.written().into_owned()), sink);
     }
+}
+
+/// A connection to a socket that is a file.
+pub(super) fn to_socket(file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    let (system, target) = (Some("unix".to_owned()), Some(file.written().into_owned()));
+    sink.path_effect(Effect { kind: EffectKind::Connect, system, target, ..Effect::default() }, file);
 }
 
 /// Standard input goes to the other side.
@@ -90,19 +98,32 @@ const ADDRESSES: &[(&str, Kind)] = &[
     ("pipe:", Kind::Read),
 ];
 
+/// Other address types that run nothing and go nowhere.
+const HARMLESS: &[&str] = &["-", "fd", "pty", "readline", "stdio", "stdin", "stdout", "stderr", "tun"];
+
 /// What each address of `socat` is: connections, files, programs.
 pub(super) fn socat(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let (mut runs, mut is_remote, mut host) = (false, false, None);
     for half in read.operands.iter().flat_map(|operand| halves(&operand.arg)) {
         let lower = half.prefix().to_ascii_lowercase();
         let Some((name, kind)) = ADDRESSES.iter().find(|(name, _)| lower.starts_with(name)) else {
+            let keyword = lower.split([':', ',']).next().unwrap_or_default();
+            if !HARMLESS.contains(&keyword) && lower.contains(':') {
+                sink.opaque(Role::Code, Why::Unsupported, &half.written());
+            }
             continue;
         };
         let start = half.prefix().get(..name.len()).unwrap_or_default();
         let Some(rest) = half.strip_prefix(start) else { continue };
         let first = rest.as_str().and_then(|text| text.split(',').next()).map_or(rest.clone(), Arg::known);
         match kind {
-            Kind::Run => runs = true,
+            Kind::Run => {
+                runs = true;
+                // Where the command ends and socat's own options begin is socat's to say.
+                if rest.prefix().contains(',') {
+                    sink.opaque(Role::Code, Why::Unsupported, &half.written());
+                }
+            }
             Kind::Listen => {
                 is_remote = true;
                 sink.on(EffectKind::Listen, "", "", Some(&first));
@@ -112,7 +133,7 @@ pub(super) fn socat(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_
                 host = Some(first.written().into_owned());
                 slots::host(EffectKind::Connect, &first, sink);
             }
-            Kind::Unix => sink.on(EffectKind::Connect, "unix", "", Some(&first)),
+            Kind::Unix => to_socket(&first, sink),
             Kind::Write => {
                 sink.path(EffectKind::Read, &first);
                 sink.path(EffectKind::Write, &first);

@@ -8,8 +8,27 @@ use super::netcat::sent;
 use crate::sink::Sink;
 use crate::slots;
 
+/// Settings after `-o` whose value is a file with code, or with more settings.
+const CODE_SETTINGS: &[&str] = &["include", "pkcs11provider", "securitykeyprovider", "xauthlocation"];
+
+/// What `-o NAME=VALUE` runs besides the commands that were found with the command.
+fn settings(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
+    for value in read.values("-o") {
+        let is_end = |letter: char| letter == '=' || letter.is_whitespace();
+        let Some((name, _)) = value.prefix().split_once(is_end) else { continue };
+        let name = name.to_ascii_lowercase();
+        if CODE_SETTINGS.contains(&name.as_str()) {
+            let file = value.prefix().get(name.len()..).unwrap_or_default();
+            sink.path(EffectKind::Execute, &Arg::known(file.trim_start_matches(is_end)));
+        } else if name == "remotecommand" {
+            sink.opaque(Role::Code, Why::Unsupported, &value.written());
+        }
+    }
+}
+
 /// A session without a command, what is sent to one with a command, and what stays behind.
 pub(super) fn ssh(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    settings(read, sink);
     let Some(host) = read.place() else { return };
     let name = host_of(host);
     if is_loopback(&name) || read.given("-f") {
@@ -33,6 +52,7 @@ pub(super) fn ssh(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
 
 /// Without a file to fetch and without a batch it takes commands.
 pub(super) fn sftp(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    settings(read, sink);
     let Some(first) = read.operands.first() else { return };
     let names_file = first.arg.written().split_once(':').is_some_and(|(_, path)| !path.is_empty());
     if names_file {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use castellan_event::{EffectKind, Role, Why};
-use castellan_programs::{Arg, Invocation, SlotRole};
+use castellan_programs::{Arg, Does, Invocation, SlotRole, code};
+use castellan_shell::Stdin;
 
 use crate::sink::Sink;
 use crate::slots::{in_code, is_standard_stream};
@@ -100,5 +101,27 @@ pub(super) fn patch(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_
         let input = read.values("-i").next().filter(|input| !is_standard_stream(input));
         let why = if input.is_some() { Why::File } else { Why::Input };
         sink.opaque(Role::Target, why, &input.map(Arg::written).unwrap_or_default());
+    }
+}
+
+/// `ed`, `ex` and `vim -es` take commands from standard input.
+pub(super) fn ex(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let name = read.program.name();
+    let is_batch = matches!(name, "ed" | "ex") || ["-e", "-E", "-es"].iter().any(|flag| read.given(flag));
+    if !is_batch {
+        return;
+    }
+    match sink.stdin.clone() {
+        Stdin::Text(text) => {
+            in_code("ex", &text, sink);
+            for one in code("ex", &text).into_iter().flatten() {
+                if let Does::Shell(command) = one {
+                    sink.opaque(Role::Code, Why::Unsupported, &command.written());
+                }
+            }
+        }
+        Stdin::File(file) => sink.path(EffectKind::Execute, &file),
+        Stdin::Inherited if sink.piped => sink.opaque(Role::Code, Why::Input, ""),
+        Stdin::Inherited => {}
     }
 }

@@ -8,22 +8,36 @@ use crate::scope::{self, Part};
 
 /// A path without `.`, doubled and trailing slashes. `..` stays: what it leads to depends on symlinks.
 pub(super) fn tidy(path: &str) -> String {
-    let joined = scope::components(path).collect::<Vec<_>>().join("/");
-    if path.starts_with('/') { format!("/{joined}") } else { joined }
+    let mut tidied = String::with_capacity(path.len());
+    let is_absolute = path.starts_with('/');
+    for (at, name) in scope::components(path).enumerate() {
+        if is_absolute || at > 0 {
+            tidied.push('/');
+        }
+        tidied.push_str(name);
+    }
+    if tidied.is_empty() && is_absolute {
+        tidied.push('/');
+    }
+    tidied
 }
 
 /// A path as if there were no symlinks; absolute. `None` when it is relative and `cwd` is not known.
 pub(crate) fn collapse(cwd: Option<&str>, path: &str) -> Option<String> {
     let base = if path.starts_with('/') { "" } else { cwd.filter(|cwd| cwd.starts_with('/'))? };
-    let mut names: Vec<&str> = Vec::new();
+    let mut collapsed = String::with_capacity(base.len() + path.len() + 1);
     for name in scope::components(base).chain(scope::components(path)) {
         if name == ".." {
-            names.pop();
+            collapsed.truncate(collapsed.rfind('/').unwrap_or_default());
         } else {
-            names.push(name);
+            collapsed.push('/');
+            collapsed.push_str(name);
         }
     }
-    Some(format!("/{}", names.join("/")))
+    if collapsed.is_empty() {
+        collapsed.push('/');
+    }
+    Some(collapsed)
 }
 
 /// How much of a component is not known.

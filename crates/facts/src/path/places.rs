@@ -73,38 +73,27 @@ const TEMPORARY: &[&str] = &["TMPDIR", "TMP", "TEMP"];
 impl Places {
     /// The places of a session, from what its agent was started with. Each is also there as it really lies.
     ///
-    /// `workspace`: symlinks resolved; a home, or what holds one, is none. `castellan`: as they are called and as they lie.
+    /// `workspace`: symlinks resolved; a home, or what holds one, is none, and neither is any directory while no home is known.
+    /// `castellan`: as they are called and as they lie.
     pub fn of_session(process: Option<&Process>, workspace: Option<&str>, castellan: &[String]) -> Places {
-        let mut places = Places {
-            workspace: workspace.map(str::to_owned),
-            castellan: castellan.iter().filter(|path| is_usable(path)).cloned().collect(),
-            ..Places::default()
-        };
+        let castellan = castellan.iter().filter(|path| is_usable(path)).cloned().collect();
+        let mut places = Places { castellan, ..Places::default() };
         let Some(process) = process else { return places };
         places.network.clone_from(&process.network);
         let homes = [Some(process.home.as_str()), process.var("HOME")];
-        let homes: Vec<String> =
-            homes.into_iter().flatten().filter(|home| is_usable(home)).map(str::to_owned).collect();
-        places.homes = both(&homes, process);
+        homes.into_iter().flatten().for_each(|home| add_both(home, process, &mut places.homes));
         // A home, or what holds one, is never a workspace: everything that the user has would be the agent's to change.
-        let holds_home = |directory: &String| {
+        // Where no home is known, any directory may be one.
+        let holds_home = |directory: &&str| {
             let holds = |home: &String| Places::default().below(directory, &known(home)).is_some();
-            places.homes.iter().any(holds)
+            places.homes.is_empty() || places.homes.iter().any(holds)
         };
-        places.workspace = places.workspace.take().filter(|directory| !holds_home(directory));
-        let list = |names: &[&str]| -> Vec<String> {
-            let values = names.iter().filter_map(|name| process.var(name));
-            values
-                .flat_map(|value| value.split(':'))
-                .filter(|path| is_usable(path))
-                .map(str::to_owned)
-                .collect()
-        };
-        places.programs = both(&list(&["PATH"]), process);
-        places.startup = both(&list(STARTUP), process);
-        places.code = both(&list(CODE), process);
+        places.workspace = workspace.filter(|directory| !holds_home(directory)).map(str::to_owned);
+        places.programs = listed(&["PATH"], process);
+        places.startup = listed(STARTUP, process);
+        places.code = listed(CODE, process);
         // One that holds a home or the workspace would make everything in them temporary.
-        let temporary = both(&list(TEMPORARY), process);
+        let temporary = listed(TEMPORARY, process);
         let holds_more = |path: &String| {
             let parts: Vec<Part<'_>> = components(path).map(Part::known).collect();
             let holds = |inner: &String| Places::default().below(path, &known(inner)).is_some();
@@ -114,7 +103,7 @@ impl Places {
         };
         places.temporary = temporary.into_iter().filter(|path| !holds_more(path)).collect();
         for (names, home_path) in STAND_INS.iter().chain(STAND_IN_LISTS) {
-            for path in both(&list(&[names]), process) {
+            for path in listed(&[names], process) {
                 places.stand_ins.push((path, (*home_path).to_owned()));
             }
         }
@@ -211,15 +200,20 @@ fn is_usable(path: &str) -> bool {
     path.starts_with('/') && components(path).next().is_some()
 }
 
-/// Each path as it is said, and as it really lies.
-fn both(paths: &[String], process: &Process) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for path in paths {
-        for one in [path.as_str(), process.real(path)] {
-            if is_usable(one) && !all.iter().any(|known| known == one) {
-                all.push(one.to_owned());
-            }
-        }
+/// The paths that variables of the environment name.
+fn listed(names: &[&str], process: &Process) -> Vec<String> {
+    let mut all = Vec::new();
+    for value in names.iter().filter_map(|name| process.var(name)) {
+        value.split(':').for_each(|path| add_both(path, process, &mut all));
     }
     all
+}
+
+/// Adds a path that can name a place, as it is said and as it really lies.
+fn add_both(path: &str, process: &Process, all: &mut Vec<String>) {
+    for one in [path, process.real(path)] {
+        if is_usable(path) && is_usable(one) && !all.iter().any(|known| known == one) {
+            all.push(one.to_owned());
+        }
+    }
 }

@@ -32,13 +32,21 @@ pub(crate) fn is_stream(path: &str) -> bool {
         || OPEN_FILES.iter().any(|directory| path.strip_prefix(directory).is_some_and(is_number))
 }
 
-/// What `/proc/self/root` and `/proc/self/cwd` lead to for a process that runs in `cwd`.
+/// What `/proc/self/root` and `/proc/self/cwd` lead to for a process that runs in `cwd`. Below the former may stand either again.
 pub(super) fn of_process(path: &str, cwd: Option<&str>) -> Option<String> {
-    let rest = ["/proc/self/", "/proc/thread-self/"].iter().find_map(|own| path.strip_prefix(own))?;
-    let (name, rest) = rest.split_once('/').unwrap_or((rest, ""));
-    match name {
-        "root" => Some(format!("/{rest}")),
-        "cwd" => cwd.map(|cwd| format!("{cwd}/{rest}")),
-        _ => None,
+    let mut inside = path;
+    while let Some(rest) = below(inside, "root") {
+        inside = rest;
     }
+    if let (Some(rest), Some(cwd)) = (below(inside, "cwd"), cwd) {
+        return Some(format!("{cwd}{rest}"));
+    }
+    let is_other = inside.len() < path.len();
+    is_other.then(|| if inside.is_empty() { "/" } else { inside }.to_owned())
+}
+
+/// What follows such a name in the directory of the process that looks: nothing, or a slash and more.
+fn below<'p>(path: &'p str, name: &str) -> Option<&'p str> {
+    let inside = ["/proc/self/", "/proc/thread-self/"].iter().find_map(|own| path.strip_prefix(own))?;
+    inside.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -32,13 +32,18 @@ pub(super) struct View<'p, 'a> {
     pub(super) parts: &'p [Part<'a>],
 }
 
-/// Names with a star, and the patterns in which they stand, by a byte that a fitting text begins or ends with.
-#[derive(Debug, Default)]
-struct Stars {
-    by_first: HashMap<u8, Vec<(Name, Vec<usize>)>>,
-    /// Those that begin with the star.
-    by_last: HashMap<u8, Vec<(Name, Vec<usize>)>>,
+/// Patterns by their names: those that are text, and those with a star by a byte that a fitting text begins or ends with.
+#[derive(Debug)]
+struct Index {
+    by_text: HashMap<Cow<'static, str>, Vec<usize>>,
+    /// By the first byte of the text before the star.
+    by_first: Vec<Stars>,
+    /// Those that begin with the star, by the last byte.
+    by_last: Vec<Stars>,
 }
+
+/// Names with a star, and the patterns in which they stand.
+type Stars = Vec<(Name, Vec<usize>)>;
 
 /// Every pattern, and where its names stand.
 #[derive(Debug)]
@@ -47,10 +52,12 @@ pub(super) struct Table {
     patterns: Vec<(Pattern, usize)>,
     /// The exceptions of each row.
     except: Vec<Vec<Pattern>>,
-    by_text: HashMap<Cow<'static, str>, Vec<usize>>,
-    /// The keys of `by_text`, side by side: a shell pattern is compared with each.
+    /// Each pattern under all of its names: any of them may be the one that an unknown component is.
+    by_any: Index,
+    /// Each pattern under the name that the fewest share: a path that is wholly known has it.
+    by_rarest: Index,
+    /// The keys of `by_any.by_text` in order: a shell pattern is compared with those that begin as it does.
     texts: Vec<Cow<'static, str>>,
-    by_star: Stars,
     homes: Vec<Pattern>,
 }
 
@@ -67,46 +74,42 @@ impl Table {
         let rows = ROWS.iter().enumerate();
         let patterns: Vec<(Pattern, usize)> =
             rows.flat_map(|(at, row)| row.paths.iter().map(move |text| (read(text), at))).collect();
-        let mut table = Table {
-            patterns: Vec::new(),
-            except: ROWS.iter().map(|row| row.except.iter().map(read).collect()).collect(),
-            by_text: HashMap::new(),
-            texts: Vec::new(),
-            by_star: Stars::default(),
-            homes: HOMES.iter().map(read).collect(),
-        };
+        let mut by_any = Index::default();
         for (at, (pattern, _)) in patterns.iter().enumerate() {
-            table.index(at, pattern);
+            pattern.names.iter().for_each(|name| by_any.add(name, at));
         }
-        table.texts = table.by_text.keys().cloned().collect();
-        table.patterns = patterns;
-        table
-    }
-
-    /// Files a pattern under every name that a path could share with it.
-    fn index(&mut self, at: usize, pattern: &Pattern) {
-        for name in &pattern.names {
-            match name {
-                Name::Text(text) => self.by_text.entry(text.clone()).or_default().push(at),
-                Name::Star { prefix, suffix } => self.by_star.add(name, prefix, suffix, at),
-            }
+        let mut by_rarest = Index::default();
+        for (at, (pattern, _)) in patterns.iter().enumerate() {
+            let rarest = pattern.names.iter().min_by_key(|name| by_any.sharing(name));
+            rarest.into_iter().for_each(|name| by_rarest.add(name, at));
+        }
+        let mut texts: Vec<_> = by_any.by_text.keys().cloned().collect();
+        texts.sort_unstable();
+        Table {
+            texts,
+            by_any,
+            by_rarest,
+            patterns,
+            except: ROWS.iter().map(|row| row.except.iter().map(read).collect()).collect(),
+            homes: HOMES.iter().map(read).collect(),
         }
     }
 
     /// The rows that a path fits, seen in any of its views. A row may come more than once.
     pub(super) fn rows(&self, views: &[View<'_, '_>], found: &mut Vec<&'static Row>) {
         let Some(longest) = views.iter().max_by_key(|view| view.parts.len()) else { return };
+        let is_known = longest.parts.iter().all(Part::is_known);
+        let index = if is_known { &self.by_rarest } else { &self.by_any };
         let mut candidates: Vec<usize> = Vec::new();
         for part in longest.parts.iter().filter(|part| !part.is_blank()) {
             match part {
-                Part::Text(text) => {
-                    candidates.extend(self.by_text.get(text).into_iter().flatten());
-                    self.by_star.of_text(part, text, &mut candidates);
-                }
-                Part::Some { .. } => {
-                    let fitting = self.texts.iter().filter(|text| part.may_be(text));
-                    candidates.extend(fitting.filter_map(|text| self.by_text.get(text)).flatten());
-                    self.by_star.of_any(part, &mut candidates);
+                Part::Text(text) => index.of_text(part, text, &mut candidates),
+                Part::Some { prefix, suffix, .. } => {
+                    let first = self.texts.partition_point(|text| **text < **prefix);
+                    let begins = self.texts.iter().skip(first).take_while(|text| text.starts_with(&**prefix));
+                    let fitting = begins.filter(|text| text.ends_with(&**suffix) && part.may_be(text));
+                    candidates.extend(fitting.filter_map(|text| index.by_text.get(text)).flatten());
+                    index.of_any(part, &mut candidates);
                 }
             }
         }
@@ -138,40 +141,67 @@ impl Table {
     }
 }
 
-impl Stars {
-    fn add(&mut self, name: &Name, prefix: &str, suffix: &str, at: usize) {
-        let (map, byte) = match (prefix.as_bytes().first(), suffix.as_bytes().last()) {
-            (Some(first), _) => (&mut self.by_first, *first),
-            (None, Some(last)) => (&mut self.by_last, *last),
+impl Default for Index {
+    fn default() -> Index {
+        let empty = || vec![Stars::new(); usize::from(u8::MAX) + 1];
+        Index { by_text: HashMap::new(), by_first: empty(), by_last: empty() }
+    }
+}
+
+impl Index {
+    /// Files a pattern under one of its names.
+    fn add(&mut self, name: &Name, at: usize) {
+        let names = match name {
+            Name::Text(text) => return self.by_text.entry(text.clone()).or_default().push(at),
             // A mere `*` tells no path from another.
-            (None, None) => return,
+            Name::Star { prefix, suffix } => match (prefix.as_bytes().first(), suffix.as_bytes().last()) {
+                (Some(first), _) => self.by_first.get_mut(usize::from(*first)),
+                (None, Some(last)) => self.by_last.get_mut(usize::from(*last)),
+                (None, None) => None,
+            },
         };
-        let names = map.entry(byte).or_default();
+        let Some(names) = names else { return };
         match names.iter_mut().find(|(known, _)| known == name) {
             Some((_, patterns)) => patterns.push(at),
             None => names.push((name.clone(), vec![at])),
         }
     }
 
+    /// How many patterns a name finds; those with a star come after all texts.
+    fn sharing(&self, name: &Name) -> usize {
+        match name {
+            Name::Text(text) => self.by_text.get(text).map_or(0, Vec::len),
+            Name::Star { prefix, suffix } if prefix.is_empty() && suffix.is_empty() => usize::MAX,
+            Name::Star { .. } => usize::MAX - 1,
+        }
+    }
+
     fn of_text(&self, part: &Part<'_>, text: &str, candidates: &mut Vec<usize>) {
-        let first = text.as_bytes().first().and_then(|byte| self.by_first.get(byte));
-        let last = text.as_bytes().last().and_then(|byte| self.by_last.get(byte));
-        let names = first.into_iter().chain(last).flatten();
-        candidates.extend(fitting(names, part));
+        if let Some(patterns) = self.by_text.get(text) {
+            candidates.extend_from_slice(patterns);
+        }
+        let ends = [(&self.by_first, text.as_bytes().first()), (&self.by_last, text.as_bytes().last())];
+        for (names, byte) in ends {
+            if let Some(names) = byte.and_then(|byte| names.get(usize::from(*byte))) {
+                add_fitting(names, part, candidates);
+            }
+        }
     }
 
     fn of_any(&self, part: &Part<'_>, candidates: &mut Vec<usize>) {
-        let names = self.by_first.values().chain(self.by_last.values()).flatten();
-        candidates.extend(fitting(names, part));
+        for names in self.by_first.iter().chain(&self.by_last) {
+            add_fitting(names, part, candidates);
+        }
     }
 }
 
-/// The patterns in which a name stands that a component shares text with.
-fn fitting<'n>(
-    names: impl Iterator<Item = &'n (Name, Vec<usize>)>,
-    part: &Part<'_>,
-) -> impl Iterator<Item = usize> {
-    names.filter(move |(name, _)| part.fit(name) > Fit::Any).flat_map(|(_, patterns)| patterns).copied()
+/// Adds the patterns in which a name stands that a component shares text with.
+fn add_fitting(names: &[(Name, Vec<usize>)], part: &Part<'_>, candidates: &mut Vec<usize>) {
+    for (name, patterns) in names {
+        if part.fit(name) > Fit::Any {
+            candidates.extend_from_slice(patterns);
+        }
+    }
 }
 
 impl Pattern {

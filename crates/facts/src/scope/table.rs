@@ -220,7 +220,8 @@ pub(super) const ROWS: &[Row] = &[
     row(Scope::Hijack, "shell snapshots of agents", &["**/.claude/shell-snapshots/**", "**/.codex/shell_snapshots/**"]),
     row(Scope::Hijack, "directories from which programs are started", &[
         "~/bin/**", "~/.bin/**", "~/.local/bin/**", "~/.cargo/bin/**", "~/go/bin/**", "~/.npm-global/bin/**", "~/.bun/bin/**",
-        "~/.deno/bin/**", "~/.pyenv/shims/**", "~/.rbenv/shims/**", "~/.asdf/shims/**", "~/.local/share/mise/shims/**",
+        "~/.deno/bin/**", "~/.yarn/bin/**", "~/.krew/bin/**", "~/.volta/bin/**", "~/.local/share/pnpm/**", "~/.nix-profile/**",
+        "~/.rustup/toolchains/*/bin/**", "~/.nvm/versions/*/*/bin/**", "~/.sdkman/candidates/*/*/bin/**", "~/.pyenv/shims/**", "~/.rbenv/shims/**", "~/.asdf/shims/**", "~/.local/share/mise/shims/**",
         "/bin/**", "/sbin/**", "/usr/bin/**", "/usr/sbin/**", "/usr/local/bin/**", "/usr/local/sbin/**",
         "/opt/homebrew/bin/**", "/snap/bin/**", "**/node_modules/.bin/**", "**/.venv/bin/**", "**/venv/bin/**",
         "/etc/alternatives/**",
@@ -237,15 +238,15 @@ pub(super) const ROWS: &[Row] = &[
     ]),
     row(Scope::Hijack, "configuration of package managers and compilers", &[
         "**/.npmrc", "/etc/npmrc", "**/.yarnrc", "**/.yarnrc.yml", "**/.pnpmfile.cjs", "**/.yarn/releases/**",
-        "**/.yarn/plugins/**", "**/bunfig.toml", "**/.cargo/config", "**/.cargo/config.toml", "**/pip.conf", "**/pip.ini",
+        "**/.yarn/plugins/**", "**/bunfig.toml", "**/.bunfig.toml", "~/.config/pnpm/**", "~/.sbt/**", "~/.clojure/**", "~/.lein/**", "**/.cargo/config", "**/.cargo/config.toml", "**/pip.conf", "**/pip.ini",
         "~/.config/uv/**", "~/.config/pypoetry/**", "~/.pydistutils.cfg", "**/.condarc", "**/.gemrc", "**/.bundle/config",
         "~/.gradle/init.gradle", "~/.gradle/init.d/**", "**/.mvn/**", "~/.config/go/env", "/etc/apt/**", "/etc/yum.repos.d/**",
         "/etc/dnf/**", "/etc/pacman.conf", "/etc/pacman.d/**", "/etc/apk/**", "~/.config/nix/**", "/etc/nix/**", "~/.nixpkgs/**",
     ]),
     row(Scope::Hijack, "code that interpreters load by themselves", &[
-        "**/sitecustomize.py", "**/usercustomize.py", "**/site-packages/*.pth", "**/dist-packages/*.pth", "~/.pythonrc",
+        "**/sitecustomize.py", "**/usercustomize.py", "~/.local/lib/python*/site-packages/**", "**/site-packages/*.pth", "**/dist-packages/*.pth", "~/.pythonrc",
         "~/.pythonrc.py", "**/.pdbrc", "~/.ipython/**", "**/.Rprofile", "**/.Renviron", "~/.irbrc", "~/.pryrc", "~/.perldb",
-        "**/.node_repl_init.js", "**/.ocamlinit", "**/.ghci", "~/.ghc/**", "**/.rspec",
+        "**/.node_repl_init.js", "**/.ocamlinit", "~/.julia/config/**", "~/.octaverc", "~/.sbclrc", "~/.guile", "~/.iex.exs", "~/.erlang", "~/.jupyter/**", "**/.ghci", "~/.ghc/**", "**/.rspec",
     ]),
     row(Scope::Hijack, "files that directory and version tools run", &[
         "**/.envrc", "~/.config/direnv/**", "**/.mise.toml", "**/mise.toml", "**/.mise/**", "~/.config/mise/**", "~/.asdfrc",
@@ -260,7 +261,11 @@ pub(super) const ROWS: &[Row] = &[
     ]),
     row(Scope::Hijack, "configuration that makes tools run commands", &[
         "**/.gdbinit", "**/.lldbinit", "~/.tmux.conf", "~/.config/tmux/**", "~/.screenrc", "~/.lessfilter", "~/.lesskey",
-        "~/.config/lesskey", "~/.psqlrc", "~/.sqliterc", "~/.curlrc", "~/.config/curlrc", "~/.wgetrc", "~/.mailrc", "~/.mailcap",
+        "~/.config/lesskey", "~/.psqlrc", "~/.sqliterc", "~/.mongoshrc.js", "~/.mongorc.js", "~/.duckdbrc", "**/.ackrc", "~/.parallel/**",
+        "~/.gdbearlyinit", "~/.config/gdb/**", "~/.terraform.d/plugins/**", "~/.ansible/plugins/**", "~/.vagrant.d/**",
+        "~/.local/share/gh/extensions/**", "~/.local/share/helm/plugins/**", "~/.muttrc", "~/.procmailrc", "~/.forward",
+        "~/.config/kitty/**", "~/.config/alacritty/**", "~/.wezterm.lua", "~/.config/wezterm/**", "~/.hammerspoon/**", "~/.xbindkeysrc",
+        "~/.config/sway/**", "~/.config/i3/**", "~/.i3/**", "~/.config/hypr/**", "~/.curlrc", "~/.config/curlrc", "~/.wgetrc", "~/.mailrc", "~/.mailcap",
         "~/.aws/config", "~/.aws/cli/alias", "~/.config/gh/config.yml", "~/.docker/cli-plugins/**", "~/.gnupg/gpg-agent.conf",
         "~/.gnupg/gpg.conf", "~/.ansible.cfg", "**/ansible.cfg", "~/.config/pulse/**", "~/.inputrc", "/etc/inputrc",
         "/etc/wgetrc", "/etc/mailcap", "~/.config/containers/containers.conf", "/etc/docker/daemon.json", "~/.docker/daemon.json",

@@ -82,6 +82,10 @@ pub(super) fn effects(system: &str, text: &str, sink: &mut Sink<'_, '_, '_, '_>)
         Some(mark) => (*mark, text.strip_prefix(mark).unwrap_or_default()),
         None => text.split_once(char::is_whitespace).unwrap_or((text, "")),
     };
+    // psql replaces what stands in backquotes after its own commands by what the shell makes of it.
+    if word.starts_with('\\') && rest.contains('`') {
+        sink.opaque(Role::Code, Why::Unsupported, &shortened(rest));
+    }
     let word = if word.starts_with('\\') { word.to_owned() } else { word.to_ascii_lowercase() };
     let Ok(at) = COMMANDS.binary_search_by_key(&word.as_str(), |(name, _)| name) else { return };
     let Some((_, act)) = COMMANDS.get(at) else { return };

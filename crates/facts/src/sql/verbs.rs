@@ -356,6 +356,11 @@ pub(super) fn files_and_programs(tokens: &[Token], system: System, sink: &mut Si
         let reads = READS.contains(&word) || copies && word == "FROM";
         let writes = WRITES.contains(&word) || is_copy && word == "TO" || is_export && word == "DATABASE";
         let runs = CODE.contains(&word);
+        // It starts an editor, which is any program.
+        let is_called = matches!(tokens.get(at + 1), Some(Token::Sign('(')));
+        if word == "EDIT" && system == System::Sqlite && is_called {
+            sink.opaque(Role::Code, Why::Unsupported, "edit");
+        }
         if !(reads || writes || runs) {
             continue;
         }

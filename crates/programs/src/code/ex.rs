@@ -35,7 +35,7 @@ const COMMANDS: &[(&str, Acts)] = &[
     ("bufd[o]", Acts::Anything),
     ("bw[ipeout]", Acts::Nothing),
     ("cal[l]", Acts::Anything),
-    ("cd", Acts::Nothing),
+    ("cd", Acts::Anything),
     ("cl[ist]", Acts::Nothing),
     ("clo[se]", Acts::Nothing),
     ("cn[ext]", Acts::Nothing),
@@ -65,7 +65,7 @@ const COMMANDS: &[(&str, Acts)] = &[
     ("j[oin]", Acts::Nothing),
     ("k", Acts::Nothing),
     ("la[st]", Acts::Nothing),
-    ("lc[d]", Acts::Nothing),
+    ("lc[d]", Acts::Anything),
     ("le[ft]", Acts::Nothing),
     ("let", Acts::Anything),
     ("ls", Acts::Nothing),
@@ -100,9 +100,9 @@ const COMMANDS: &[(&str, Acts)] = &[
     ("ruby", Acts::Anything),
     ("ru[ntime]", Acts::Anything),
     ("sav[eas]", Acts::Write),
-    ("se[t]", Acts::Nothing),
+    ("se[t]", Acts::Anything),
     ("setf[iletype]", Acts::Nothing),
-    ("setl[ocal]", Acts::Nothing),
+    ("setl[ocal]", Acts::Anything),
     ("sh[ell]", Acts::Anything),
     ("sor[t]", Acts::Rest),
     ("so[urce]", Acts::Source),
@@ -136,6 +136,22 @@ const COMMANDS: &[(&str, Acts)] = &[
     ("&", Acts::Nothing),
     ("&&", Acts::Nothing),
     ("ce[nter]", Acts::Nothing),
+];
+
+/// Settings that name a program or code.
+const SETTINGS: &[&str] = &[
+    "sh=",
+    "shell=",
+    "shcf=",
+    "shellcmdflag=",
+    "prg=",
+    "expr=",
+    "func=",
+    "exrc",
+    "verbosefile=",
+    "vfile=",
+    "rtp",
+    "runtimepath",
 ];
 
 /// Words before a command that change only how it is done.
@@ -175,8 +191,7 @@ fn command<'a>(text: &'a str, found: &mut Vec<Found>) -> Option<&'a str> {
         return None;
     }
     if let Some(shell) = text.strip_prefix('!') {
-        found.push(Found::Shell(shell.trim().to_owned()));
-        return None;
+        return shell_text(shell, found);
     }
     if text.starts_with('"') {
         return text.split_once('\n').map(|(_, rest)| rest);
@@ -201,19 +216,15 @@ fn command<'a>(text: &'a str, found: &mut Vec<Found>) -> Option<&'a str> {
     };
     match acts {
         Acts::Nothing => {}
-        Acts::Rest => return None,
+        Acts::Rest => return after_line(after),
         // With a blank before it the mark stands before shell text: `:r !ls`.
         Acts::Read | Acts::Write if after.trim_start().starts_with('!') => {
-            found.push(Found::Shell(after.trim_start().trim_start_matches('!').trim().to_owned()));
-            return None;
+            return shell_text(after.trim_start().trim_start_matches('!'), found);
         }
         Acts::Read => found.extend(file(Found::Read)),
         Acts::Write => found.extend(file(Found::Write)),
         Acts::Source => found.extend(file(Found::Execute)),
-        Acts::Shell => {
-            found.push(Found::Shell(after.trim().to_owned()));
-            return None;
-        }
+        Acts::Shell => return shell_text(after, found),
         Acts::Global => {
             let mut letters = after.chars();
             let delimiter = letters.next()?;
@@ -225,13 +236,24 @@ fn command<'a>(text: &'a str, found: &mut Vec<Found>) -> Option<&'a str> {
                 return None;
             }
             return match name {
-                "norm" | "normal" => None,
+                "norm" | "normal" => after_line(after),
                 name if "substitute".starts_with(name) => after_substitution(after),
                 _ => rest,
             };
         }
     }
     rest
+}
+
+/// Shell text takes the rest of its line.
+fn shell_text<'a>(text: &'a str, found: &mut Vec<Found>) -> Option<&'a str> {
+    found.push(Found::Shell(text.split('\n').next().unwrap_or_default().trim().to_owned()));
+    after_line(text)
+}
+
+/// What stands on the lines after this one.
+fn after_line(text: &str) -> Option<&str> {
+    text.split_once('\n').map(|(_, rest)| rest)
 }
 
 /// Where a command's name ends: letters, or signs.
@@ -264,6 +286,7 @@ fn may_run(name: &str, argument: &str) -> bool {
     match name {
         "norm" | "normal" => argument.contains([':', '!', '=']),
         "pu" | "put" => argument.contains('='),
+        "se" | "set" | "setl" | "setlocal" => SETTINGS.iter().any(|word| argument.contains(word)),
         "ec" | "echo" | "let" => argument.contains('('),
         name if "substitute".starts_with(name) => words.iter().any(|word| argument.contains(word)),
         _ => true,

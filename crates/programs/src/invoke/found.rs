@@ -112,7 +112,9 @@ impl Invocation {
         let (mut negated, mut grouped) = (false, false);
         let mut at = 1;
         while let Some(arg) = argv.get(at) {
-            let used = self.options.iter().find(|used| used.at == at);
+            // They stand in the order of their positions.
+            let used = self.options.get(self.options.partition_point(|used| used.at < at));
+            let used = used.filter(|used| used.at == at);
             match (arg.as_str(), used) {
                 (Some(","), None) => return None,
                 (Some("("), None) if negated => return None,

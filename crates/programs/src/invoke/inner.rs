@@ -43,8 +43,15 @@ pub enum Inner {
 impl Invocation {
     /// What the invocation runs in turn, in the order of its arguments. `argv`: the arguments that were read.
     pub fn inner(&self, argv: &[Arg]) -> Vec<Inner> {
+        let mut found = self.inner_of_options(argv);
+        found.extend(self.inner_of_operands(argv));
+        found
+    }
+
+    /// The same for the options' values alone: they run here, even where the operands run in another place.
+    pub fn inner_of_options(&self, argv: &[Arg]) -> Vec<Inner> {
         let mut found = Vec::new();
-        for used in &self.options {
+        for used in self.options.iter().filter(|used| !is_before(used)) {
             if used.option.slot.role == SlotRole::Clause && !used.clause.is_empty() {
                 found.push(Inner::Command {
                     argv: self.clause(used, argv),
@@ -60,12 +67,27 @@ impl Invocation {
                 }
             }
         }
+        found
+    }
+
+    /// The same for the operands alone.
+    pub fn inner_of_operands(&self, argv: &[Arg]) -> Vec<Inner> {
+        let mut found = Vec::new();
+        let before = self.before();
+        if !before.is_empty() && !self.operands.iter().any(|one| one.slot.role == SlotRole::Command) {
+            let at = argv.len();
+            found.push(Inner::Command { argv: before.clone(), assignments: self.assignments(), at });
+        }
         for (number, operand) in self.operands.iter().enumerate() {
             let rest = || self.operands.iter().skip(number + 1).map(|one| one.arg.clone()).collect();
             let after = argv.get(operand.at..).unwrap_or_default();
             if operand.slot.role == SlotRole::Command {
-                let is_fed = operand.slot.detail == "input";
-                let argv = if is_fed { self.with_input(after) } else { after.to_vec() };
+                let argv = match operand.slot.detail {
+                    "input" => self.with_input(after),
+                    "package" => of_package(after),
+                    _ => after.to_vec(),
+                };
+                let argv = before.iter().cloned().chain(argv).collect();
                 found.push(Inner::Command { argv, assignments: self.assignments(), at: operand.at });
             } else if operand.slot.role == SlotRole::Joined && operand.slot.detail == "input" {
                 let texts = input::texts(after).into_iter();
@@ -81,9 +103,20 @@ impl Invocation {
         found
     }
 
+    /// The words that stand before the command that the operands give: `docker run --entrypoint`.
+    fn before(&self) -> Vec<Arg> {
+        let used = self.options.iter().rfind(|used| is_before(used));
+        used.and_then(|used| used.value.as_ref()).map(input::words).unwrap_or_default()
+    }
+
     /// The command of an option: its value and the operands, or a wrapper's own arguments in one text (`env -S`).
     fn by_option(&self, used: &Used, value: &Arg, argv: &[Arg]) -> Option<Inner> {
         let slot = used.option.slot;
+        if slot.role == SlotRole::Joined {
+            let operands = self.operands.iter().map(|one| one.arg.clone());
+            let all: Vec<Arg> = std::iter::once(value.clone()).chain(operands).collect();
+            return Some(Inner::Shell { text: joined(&all), rest: Vec::new() });
+        }
         let argv = if slot.role == SlotRole::Command {
             let is_its = |one: &&Operand| slot.detail == "operands" || one.at > used.at;
             let operands = self.operands.iter().filter(is_its).map(|one| one.arg.clone());
@@ -139,6 +172,26 @@ impl Slot {
     pub fn part_of(&self, arg: &Arg) -> Option<Arg> {
         detailed(self.detail, arg)
     }
+}
+
+/// A command whose name is a package's, without the version: `rimraf@5`, `@scope/name@latest`, `black==24`.
+fn of_package(argv: &[Arg]) -> Vec<Arg> {
+    let Some((name, rest)) = argv.split_first() else { return Vec::new() };
+    let known = name.prefix();
+    let begins = usize::from(known.starts_with('@'));
+    let end = known
+        .get(begins..)
+        .and_then(|text| text.find(['@', '=', '<', '>', '~', '!', '[']))
+        .map(|at| at + begins);
+    let bare = end
+        .and_then(|end| known.get(..end))
+        .filter(|bare| !bare.starts_with(['.', '/']) && !bare.contains(':'));
+    let name = bare.filter(|bare| !bare.is_empty()).map_or_else(|| name.clone(), Arg::known);
+    std::iter::once(name).chain(rest.iter().cloned()).collect()
+}
+
+fn is_before(used: &Used) -> bool {
+    used.option.slot.role == SlotRole::Line && used.option.slot.detail == "before"
 }
 
 fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Vec<Inner> {

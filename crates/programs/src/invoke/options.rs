@@ -1,8 +1,11 @@
 //! Options among the arguments, in the styles that programs have.
 
+use std::collections::BTreeSet;
+
 use super::{Invocation, Reading, Used};
 use crate::arg::Arg;
-use crate::program::{Attribute, Opt, SlotRole, Style, Takes};
+use crate::limits::CLUSTER_LETTERS_MAX;
+use crate::program::{Attribute, Opt, Program, SlotRole, Style, Takes};
 
 /// How an argument looks, before the model is asked.
 enum Look<'a> {
@@ -69,6 +72,7 @@ impl Reading<'_> {
                 // The expression of `find` goes on after it.
                 self.ended = style != Style::Find;
                 self.read.ended_at = Some(at);
+                self.placed.after_dashes = 0;
                 true
             }
             Look::Known(text) => self.dashed(arg, text, at, style),
@@ -188,14 +192,22 @@ impl Reading<'_> {
     fn cluster(&mut self, arg: &Arg, text: &str, at: usize) -> bool {
         let mut found = Vec::new();
         let mut before = String::from("-");
+        let mut short = String::from("-");
         let mut letters = text.chars().skip(1).peekable();
+        let mut seen = BTreeSet::new();
         while let Some(letter) = letters.next() {
             before.push(letter);
-            let Some((option, flag)) = self.exact(&format!("-{letter}")) else {
+            if found.len() >= CLUSTER_LETTERS_MAX && seen.contains(&letter) {
+                continue;
+            }
+            short.truncate(1);
+            short.push(letter);
+            let Some((option, flag)) = self.exact(&short) else {
                 return self.number(text, at);
             };
             if option.takes == Takes::Nothing {
                 found.push((option, flag, None));
+                seen.insert(letter);
                 continue;
             }
             if option.slot.detail == "digits" {
@@ -300,8 +312,12 @@ impl Reading<'_> {
 
     /// Letters that are options, each of which takes its value from the arguments after it; all of them, or none.
     fn each_letter(&mut self, sign: char, text: &str, at: usize) -> bool {
+        let mut seen = BTreeSet::new();
+        let counting =
+            |(number, letter): &(usize, char)| seen.insert(*letter) || *number < CLUSTER_LETTERS_MAX;
+        let letters = text.chars().enumerate().filter(counting);
         let options: Option<Vec<_>> =
-            text.chars().map(|letter| self.exact(&format!("{sign}{letter}"))).collect();
+            letters.map(|(_, letter)| self.exact(&format!("{sign}{letter}"))).collect();
         let Some(options) = options else { return false };
         for (option, flag) in options {
             self.take(option, flag, at);
@@ -347,14 +363,12 @@ impl Reading<'_> {
         self.argv.get(self.at..).unwrap_or_default()
     }
 
-    /// The option of this very spelling, the subcommand's before those above it.
+    /// The option of this very spelling, the subcommand's before those above it. Where one dash is enough, two mean the same.
     fn exact(&self, text: &str) -> Option<(&'static Opt, &'static str)> {
-        self.spellings().find(|(_, flag)| *flag == text || self.has_two_dashes(flag, text))
-    }
-
-    /// Where one dash is enough, two mean the same.
-    fn has_two_dashes(&self, flag: &str, text: &str) -> bool {
-        self.read.command.style == Style::Dash && text.strip_prefix('-') == Some(flag)
+        let one_dash = text.strip_prefix('-').filter(|_| self.read.command.style == Style::Dash);
+        let in_program =
+            |program: &&'static Program| program.option(text).or_else(|| program.option(one_dash?));
+        self.above.iter().rev().find_map(in_program)
     }
 
     /// The long option that this clearly abbreviates.
@@ -371,6 +385,15 @@ impl Reading<'_> {
     fn spellings(&self) -> impl Iterator<Item = (&'static Opt, &'static str)> {
         let options = self.above.iter().rev().flat_map(|program| program.options);
         options.flat_map(|option| option.flags.iter().map(move |flag| (option, *flag)))
+    }
+}
+
+impl Program {
+    /// The option of this spelling.
+    fn option(&'static self, text: &str) -> Option<(&'static Opt, &'static str)> {
+        let found = self.spellings.binary_search_by_key(&text, |(spelling, _)| spelling).ok()?;
+        let (spelling, at) = self.spellings.get(found)?;
+        Some((self.options.get(*at)?, spelling))
     }
 }
 

@@ -83,6 +83,10 @@ impl Walker<'_> {
             _ => {}
         }
         for one in declared {
+            self.work.spend(4 + std::mem::take(&mut state.spent));
+            if !self.goes_on(scope, span) {
+                break;
+            }
             match one {
                 Declared::Word(arg) => match arg.as_str() {
                     Some(text) if text.len() > 1 && text.starts_with(['-', '+']) => {
@@ -131,6 +135,11 @@ impl Walker<'_> {
             let absent = state.absent();
             state.set(name, absent);
         }
+        if let Some((_, _, Value::Scalar(text))) = &assigned
+            && (options.integer || options.reference == Some(true))
+        {
+            self.evaluated(state, scope, text, span);
+        }
         if options.reference == Some(true) {
             if let Some((_, _, value)) = assigned {
                 // The reference itself is set, not what it refers to.
@@ -169,6 +178,7 @@ impl Walker<'_> {
         if options.readonly {
             state.change(name, |variable| variable.attributes.readonly = true);
         }
+        self.run_by_shell(state, scope, name, span);
         self.report_set(state, scope, name, span);
     }
 

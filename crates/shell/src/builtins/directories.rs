@@ -5,6 +5,7 @@ use std::rc::Rc;
 use castellan_event::Why;
 use castellan_programs::Arg;
 
+use crate::limits::{DIRECTORY_BYTES_MAX, ENTRIES_PER_WORK};
 use crate::paths::normal;
 use crate::run::Call;
 use crate::scope::Scope;
@@ -27,6 +28,10 @@ impl Walker<'_> {
             [one] => Text::from(*one),
             _ => Text::unknown(Why::Unsupported, "cd"),
         };
+        if self.searched(state, &target) {
+            // It writes the directory that it found.
+            self.unknown_output(state, scope, &call, Why::Variable);
+        }
         self.go(state, &target);
         state.status = None;
     }
@@ -40,6 +45,7 @@ impl Walker<'_> {
         };
         match target {
             Some(target) => {
+                self.work.spend(state.stack.len() as u64 / ENTRIES_PER_WORK);
                 Rc::make_mut(&mut state.stack).push(here);
                 self.go(state, &target);
             }
@@ -57,6 +63,7 @@ impl Walker<'_> {
 
     pub(super) fn popd(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
+        self.work.spend(state.stack.len() as u64 / ENTRIES_PER_WORK);
         let top = Rc::make_mut(&mut state.stack).pop().flatten();
         let known = top.filter(|_| call.arguments().is_empty());
         self.go(state, &known.map_or_else(unknown_place, |top| Text::known(&*top)));
@@ -78,13 +85,13 @@ impl Walker<'_> {
         let there = match target.as_str() {
             Some("") => here.clone(),
             Some(path) if path.starts_with('/') => Some(Rc::from(normal(path))),
-            Some(path) if !path.starts_with('.') && self.searches(state) => {
-                let _ = path;
-                None
-            }
+            Some(_) if self.searched(state, target) => None,
             Some(path) => here.as_ref().map(|here| Rc::from(normal(&format!("{here}/{path}")))),
             None => None,
         };
+        // The kernel has no name for a deeper one.
+        let there = there.filter(|there: &Rc<str>| there.len() <= DIRECTORY_BYTES_MAX);
+        self.work.spend_bytes(target.len() + here.as_ref().map_or(0, |here| here.len()));
         let before = state.directories.clone();
         state.directories_before.get_or_insert(before);
         let value = |directory: Option<&Rc<str>>| match directory {
@@ -104,9 +111,11 @@ impl Walker<'_> {
         here
     }
 
-    /// Whether `cd name` may lead to another directory than the one below.
-    fn searches(&mut self, state: &mut State) -> bool {
-        state.variable("CDPATH").is_some()
+    /// Whether `cd name` may lead to another directory than the one below, by `CDPATH`.
+    fn searched(&mut self, state: &mut State, target: &Text) -> bool {
+        let certain = |path: &str| path.is_empty() || path.starts_with(['/', '.']);
+        !target.as_str().is_some_and(certain)
+            && state.variable("CDPATH").is_some()
             && !matches!(self.pick(state, "CDPATH"), Value::Unset)
             && !matches!(self.pick(state, "CDPATH"), Value::Scalar(text) if text.as_str() == Some(""))
     }

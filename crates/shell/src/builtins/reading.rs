@@ -5,6 +5,7 @@ use std::rc::Rc;
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
+use crate::found::Origin;
 use crate::outputs;
 use crate::run::{Call, is_name};
 use crate::scope::Scope;
@@ -24,6 +25,8 @@ struct Reading {
     partial: bool,
     descriptor: Option<u32>,
     names: Vec<String>,
+    /// `mapfile -C`: code that runs for lines.
+    callback: Option<Text>,
     unclear: bool,
 }
 
@@ -49,6 +52,10 @@ fn options(call: &Call, with_value: &[char]) -> Reading {
                 continue;
             }
             let attached = rest.as_str();
+            if letter == 'C' {
+                let next = || arguments.get(at).map(Text::from).unwrap_or_default();
+                read.callback = Some(if attached.is_empty() { next() } else { Text::known(attached) });
+            }
             let value = if attached.is_empty() {
                 at += 1;
                 arguments.get(at - 1).and_then(Arg::as_str)
@@ -102,6 +109,11 @@ impl Walker<'_> {
             state.set("REPLY", value);
             return;
         }
+        // It ends at the first variable that is read-only.
+        let may_end = read
+            .names
+            .iter()
+            .any(|name| state.variable(name).is_some_and(|variable| variable.attributes.readonly));
         let mut parts = match &split {
             Some((line, separators)) => split_at(line, separators, read.names.len()),
             None => Vec::new(),
@@ -113,7 +125,13 @@ impl Walker<'_> {
                 None => unknown_line(&line),
             };
             if is_name(&name) {
-                state.set(&name, Value::Scalar(value));
+                let mut values = vec![Value::Scalar(value)];
+                if may_end {
+                    let absent = state.absent();
+                    let before = state.variable(&name).map(|variable| variable.values.clone());
+                    values.extend(before.unwrap_or_else(|| vec![absent]));
+                }
+                state.set_values(&name, values);
             } else {
                 // An element of an array.
                 let array = name.split('[').next().unwrap_or_default().to_owned();
@@ -181,14 +199,26 @@ impl Walker<'_> {
                             line
                         })
                     });
+                    let value = Value::array(lines);
                     self.work.spend_bytes(known.len());
-                    Value::array(lines)
+                    if let Value::Array(elements) = &value {
+                        self.work.spend(elements.len() as u64);
+                    }
+                    value
                 }
                 None => Value::Unknown(text.why().unwrap_or(Why::Input)),
             },
             Some(Descriptor::File(_)) => Value::Unknown(Why::File),
             _ => Value::Unknown(Why::Input),
         };
+        if let Some(mut code) = read.callback {
+            // Its arguments are an index and a line: as little known as the array is meanwhile.
+            state.set(&name, Value::Unknown(Why::Input));
+            if is_name(&name) {
+                code.push_str(&format!(" \"${name}\" \"${name}\""));
+            }
+            self.run_text(state, scope, &code, Origin::Argument, call.span);
+        }
         if read.unclear {
             state.forget_all(Why::Input);
         } else {

@@ -39,6 +39,8 @@ impl Walker<'_> {
             arguments = arguments.get(1..).unwrap_or_default();
         }
         let Some((file, rest)) = arguments.split_first() else { return };
+        // Its own arguments go with it; without any, `set --` in it is for good.
+        let before = (!rest.is_empty()).then(|| state.positionals.clone());
         match file.as_str().and_then(|path| opened(state, path)) {
             Some(Descriptor::Input(code)) => with_arguments(self, state, rest, |walker, state| {
                 walker.leaving(Leave::Function, state, |walker, state| {
@@ -52,6 +54,9 @@ impl Walker<'_> {
             None => with_arguments(self, state, rest, |walker, state| {
                 walker.source_file(state, scope, &call, file);
             }),
+        }
+        if let Some(before) = before {
+            state.positionals = before;
         }
         state.status = None;
     }
@@ -72,9 +77,7 @@ impl Walker<'_> {
         }
         let trap =
             Trap { code: Text::from(code), span: call.span, source: std::rc::Rc::clone(&scope.source) };
-        if !state.traps.contains(&trap) {
-            std::rc::Rc::make_mut(&mut state.traps).push(trap);
-        }
+        self.add_trap(state, trap);
     }
 
     pub(super) fn command_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
@@ -141,13 +144,18 @@ impl Walker<'_> {
         let (own, rest) = call.argv.split_at_checked(at).unwrap_or((&call.argv, &[]));
         let name = own.first().map(|name| name.written().into_owned()).unwrap_or_default();
         let wrapper = Wrapped { name: base_name(&name).to_owned(), argv: own.to_vec(), neutral: true };
-        let scope = scope.wrapped(wrapper);
+        let Some(scope) = self.around(scope, wrapper, call) else { return };
+        if !self.enter() {
+            self.gap(&scope, Role::Code, Why::Nesting, "", call.span);
+            return;
+        }
         let next = call.with(rest.to_vec());
         let inner = next.argv.first().and_then(Arg::as_str).and_then(builtins::find).filter(|_| builtins);
         match inner {
             Some(builtin) => builtin(self, state, &scope, next),
             None => self.started(state, &scope, next),
         }
+        self.leave();
     }
 }
 

@@ -1,10 +1,11 @@
-//! `set`, `shift`, `shopt`, `alias`, `unalias`, `hash`, `let`: builtins that change the shell itself.
+//! `set`, `shift`, `shopt`, `alias`, `unalias`, `hash`, `let`, `fc`: builtins that change the shell itself.
 
 use std::rc::Rc;
 
 use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
+use crate::limits::ENTRIES_PER_WORK;
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::State;
@@ -39,11 +40,15 @@ impl Walker<'_> {
                     for letter in text.chars().skip(1) {
                         match letter {
                             'f' => state.options.literal_patterns = on,
+                            'B' => state.options.literal_braces = !on,
                             'a' => state.options.export_all = on,
+                            'H' if on => self.expands_history(scope, &call),
                             'o' => {
                                 match arguments.get(at).and_then(Arg::as_str) {
                                     Some("noglob") => state.options.literal_patterns = on,
+                                    Some("braceexpand") => state.options.literal_braces = !on,
                                     Some("allexport") => state.options.export_all = on,
+                                    Some("histexpand") if on => self.expands_history(scope, &call),
                                     Some(_) | None => {}
                                 }
                                 at += 1;
@@ -66,6 +71,23 @@ impl Walker<'_> {
         state.status = Some(true);
     }
 
+    /// From now on `!!` is another line, of those before or of a file.
+    fn expands_history(&mut self, scope: &Scope, call: &Call) {
+        self.gap(scope, Role::Code, Why::Unsupported, "histexpand", call.span);
+    }
+
+    /// `fc -l` shows lines of the history; every other form runs them.
+    pub(super) fn fc(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let option = |arg: &Arg| arg.as_str().is_some_and(|text| text.starts_with('-') && text.contains('l'));
+        if !call.arguments().iter().any(option) {
+            self.gap(scope, Role::Code, Why::Dynamic, "fc", call.span);
+            state.forget_most(Why::Dynamic);
+        }
+        self.unknown_output(state, scope, &call, Why::Substitution);
+        state.status = None;
+    }
+
     pub(super) fn shift(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
         let count = match call.arguments() {
@@ -73,6 +95,8 @@ impl Walker<'_> {
             [one] => one.as_str().and_then(|text| text.parse::<usize>().ok()),
             _ => None,
         };
+        let copied = state.positionals.as_ref().map_or(0, |values| values.len());
+        self.work.spend(copied as u64 / ENTRIES_PER_WORK);
         state.positionals = match (&state.positionals, count) {
             (Some(values), Some(count)) if count <= values.len() => {
                 Some(Rc::new(values.iter().skip(count).cloned().collect()))

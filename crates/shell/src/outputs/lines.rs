@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Given, each_known};
+use crate::limits::RANGES_MAX;
 use crate::text::Text;
 
 pub(super) fn cat(given: Given<'_>) -> Option<Text> {
@@ -191,6 +192,9 @@ pub(super) fn cut(given: Given<'_>) -> Option<Text> {
 }
 
 fn list(text: &str) -> Option<BTreeSet<(usize, usize)>> {
+    if text.matches(',').count() >= RANGES_MAX {
+        return None;
+    }
     text.split(',')
         .map(|one| match one.split_once('-') {
             None => one.parse().ok().map(|number| (number, number)),

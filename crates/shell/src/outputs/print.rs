@@ -108,7 +108,7 @@ fn formatted(format: &str, args: &mut &[Arg], text: &mut Text) -> Option<bool> {
         };
         let (made, ended) = spec.made(known)?;
         text.push_str(&made);
-        if ended {
+        if ended || text.is_cut() {
             return Some(true);
         }
     }

@@ -1,6 +1,7 @@
 //! `sed` with substitutions of plain text: `s/a/b/g`. Patterns are not computed.
 
 use super::Given;
+use crate::limits::VALUE_BYTES_MAX;
 use crate::text::Text;
 
 pub(super) fn sed(given: Given<'_>) -> Option<Text> {
@@ -43,6 +44,10 @@ fn substituted(script: &str, text: &str) -> Option<String> {
         || special(to, &['\\', '&'])
         || from.is_empty()
     {
+        return None;
+    }
+    let made = text.matches(from).count().saturating_mul(to.len()).saturating_add(text.len());
+    if made > VALUE_BYTES_MAX {
         return None;
     }
     let lines = text.split('\n').map(|line| match flags {

@@ -1,7 +1,10 @@
 //! `tr`: characters for others.
 
+use std::collections::HashMap;
+
 use super::Given;
 use super::lines::by_character;
+use crate::limits::SET_CHARS_MAX;
 use crate::literals::{Escapes, unescaped};
 use crate::patterns::in_class;
 use crate::text::Text;
@@ -42,9 +45,8 @@ pub(super) fn tr(given: Given<'_>) -> Option<Text> {
             let to = Set::read(to)?;
             let last = to.chars.last().copied()?;
             let changed = by_character(input, |one| {
-                let at = from.chars.iter().rposition(|other| *other == one);
-                Some(match (complements, at) {
-                    (false, Some(at)) => to.chars.get(at).copied().unwrap_or(last),
+                Some(match (complements, from.places.get(&one)) {
+                    (false, Some(at)) => to.chars.get(*at).copied().unwrap_or(last),
                     (true, None) => last,
                     (false, None) | (true, Some(_)) => one,
                 })
@@ -74,6 +76,8 @@ fn squeezed(text: &str, counts: impl Fn(char) -> bool) -> String {
 /// A set of characters, in order.
 struct Set {
     chars: Vec<char>,
+    /// Where each stands last.
+    places: HashMap<char, usize>,
 }
 
 impl Set {
@@ -82,6 +86,9 @@ impl Set {
         let mut chars = Vec::new();
         let mut rest = text.as_str();
         while let Some(one) = rest.chars().next() {
+            if chars.len() > SET_CHARS_MAX {
+                return None;
+            }
             if let Some(class) = rest.strip_prefix("[:")
                 && let Some((name, after)) = class.split_once(":]")
             {
@@ -102,10 +109,11 @@ impl Set {
                 }
             }
         }
-        Some(Set { chars })
+        let places = chars.iter().copied().zip(0..).collect();
+        Some(Set { chars, places })
     }
 
     fn holds(&self, one: char) -> bool {
-        self.chars.contains(&one)
+        self.places.contains_key(&one)
     }
 }

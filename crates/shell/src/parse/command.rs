@@ -27,10 +27,7 @@ impl Reader<'_, '_> {
                 BackgroundOperator::Plain | BackgroundOperator::Pipe | BackgroundOperator::Bang
             ))
         );
-        let further =
-            if let Command::Simple(simple) = &parsed.command { self.further_negations(simple) } else { 0 };
-        let negated = parsed.negated != (further % 2 == 1);
-        Statement { node, redirects, background, negated, span: self.ground.span(own) }
+        Statement { node, redirects, background, negated: parsed.negated, span: self.ground.span(own) }
     }
 
     fn node(&mut self, command: &Command, redirects: &[ParsedRedirect], own: Range) -> Node {
@@ -45,14 +42,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `! ! command`: the parser knows the first one only.
-    fn further_negations(&self, simple: &SimpleCommand) -> usize {
-        let words = std::iter::once(&simple.name).chain(&simple.args);
-        words.take_while(|word| self.ground.slice(range(word.span)) == Some("!")).count()
-    }
-
     fn simple(&mut self, simple: &SimpleCommand, redirects: &[ParsedRedirect]) -> Node {
-        let assignments = self.assignments(&simple.assignments);
+        let mut assignments = self.assignments(&simple.assignments);
         let mut words = Vec::with_capacity(simple.args.len() + 1);
         let name = range(simple.name.span);
         if name.0 < name.1 {
@@ -62,7 +53,7 @@ impl Reader<'_, '_> {
             words.push(self.word(word));
         }
         one_where_they_touch(&mut words);
-        words.drain(..self.further_negations(simple).min(words.len()));
+        joined_to_assignment(&mut assignments, &mut words);
         let parsed = std::iter::once(&simple.name).chain(&simple.args).map(|word| range(word.span));
         let assigned = simple.assignments.iter().map(|assignment| range(assignment.span));
         let directed = redirects.iter().map(written_at);
@@ -82,9 +73,8 @@ impl Reader<'_, '_> {
                 && before.1 < after.0
             {
                 let gap = (before.1, after.0);
-                let blank = self.ground.slice(gap).is_some_and(|gap| {
-                    gap.replace("\\\n", "").chars().all(|character| matches!(character, ' ' | '\t'))
-                });
+                let is_blank = |text: &str| text.bytes().all(|byte| matches!(byte, b' ' | b'\t'));
+                let blank = self.ground.slice(gap).is_some_and(|gap| gap.split("\\\n").all(is_blank));
                 if !blank {
                     return Some(self.hole(Why::Syntax, gap));
                 }
@@ -129,7 +119,14 @@ impl Reader<'_, '_> {
                 DeclOperand::Name(reference) => Operand::Word(self.name(reference)),
                 DeclOperand::Assignment(assignment) => Operand::Assignment(self.assignment(assignment)),
             };
-            operands.push(operand);
+            match (operands.last_mut(), operand) {
+                (Some(Operand::Assignment(before)), Operand::Word(word))
+                    if word.span.start == before.span.end =>
+                {
+                    join_to(before, word);
+                }
+                (_, operand) => operands.push(operand),
+            }
         }
         Node::Declare { assignments, builtin: declaration.variant.as_str().to_owned(), operands }
     }
@@ -299,6 +296,49 @@ fn one_where_they_touch(words: &mut Vec<Word>) {
             _ => words.push(word),
         }
     }
+}
+
+/// `x=<(a)`: the parser takes what follows the sign for a word of its own.
+fn joined_to_assignment(assignments: &mut Vec<Assignment>, words: &mut Vec<Word>) {
+    let Some(last) = assignments.last_mut() else { return };
+    if words.first().is_none_or(|word| word.span.start != last.span.end) {
+        return;
+    }
+    join_to(last, words.remove(0));
+    while let Some(further) = words.first().and_then(assignment_of) {
+        assignments.push(further);
+        words.remove(0);
+    }
+}
+
+fn join_to(assignment: &mut Assignment, word: Word) {
+    assignment.span.end = word.span.end;
+    match &mut assignment.value {
+        AssignedValue::Scalar(value) => {
+            value.parts.extend(word.parts);
+            value.span.end = word.span.end;
+        }
+        // bash takes no text after the parenthesis; what it would run is found.
+        AssignedValue::Array(elements) => elements.push((None, word)),
+    }
+}
+
+/// `x=<(a) y=b c`: once there was a word, the parser takes what follows for words.
+fn assignment_of(word: &Word) -> Option<Assignment> {
+    let Some(Part::Text { text, quoted: false }) = word.parts.first() else { return None };
+    let (left, value) = text.split_once('=')?;
+    let name = left.strip_suffix('+').unwrap_or(left);
+    let is_name = is_parameter(name) && name.starts_with(|one: char| one == '_' || one.is_ascii_alphabetic());
+    let first = Part::Text { text: value.to_owned(), quoted: false };
+    let parts = std::iter::once(first).filter(|_| !value.is_empty());
+    let parts = parts.chain(word.parts.iter().skip(1).cloned()).collect();
+    is_name.then(|| Assignment {
+        name: name.to_owned(),
+        index: None,
+        append: left.ends_with('+'),
+        value: AssignedValue::Scalar(Word { parts, span: word.span }),
+        span: word.span,
+    })
 }
 
 fn verbatim(source: &str, tabs: bool) -> Part {

@@ -22,10 +22,12 @@ impl Reader<'_, '_> {
             },
             CompoundCommand::ArithmeticFor(command) => self.arithmetic_for(command),
             CompoundCommand::While(command) => Node::While {
+                until: false,
                 condition: self.sequence(&command.condition),
                 body: self.sequence(&command.body),
             },
             CompoundCommand::Until(command) => Node::While {
+                until: true,
                 condition: self.sequence(&command.condition),
                 body: self.sequence(&command.body),
             },

@@ -60,7 +60,7 @@ impl Reader<'_, '_> {
                 (reference, plain(Operation::Slice { offset, length }))
             }
             Expansion::Transformation { operator, .. } if !TRANSFORMS.contains(*operator) => {
-                return Err(Why::Syntax);
+                return Err(Why::Unsupported);
             }
             Expansion::Transformation { reference, operator } => {
                 (reference, plain(Operation::Transform(*operator)))
@@ -83,7 +83,7 @@ impl Reader<'_, '_> {
         let written =
             written.strip_prefix(['!', '#']).filter(|rest| rest.starts_with(name)).unwrap_or(written);
         if !is_parameter(name) || !written.starts_with(name) {
-            return Err(Why::Syntax);
+            return Err(Why::Unsupported);
         }
         Ok(Parameter { name: name.to_owned(), index, indirect, operation, span: self.ground.span(own) })
     }
@@ -198,7 +198,12 @@ impl Reader<'_, '_> {
         let source = self.ground.slice(own).unwrap_or_default();
         // Between double quotes, single ones are text: what stands in them is expanded.
         if place.quoted() && source.contains('\'') {
-            return Word { parts: self.reread(own, Place::Quoted), span };
+            let parts = self.reread(own, Place::Quoted);
+            if quotes_a_brace(&parts) {
+                // bash goes on to the next brace, other shells do not: they read different commands after it.
+                return Word { parts: vec![Part::Hole(self.hole(Why::Unsupported, own))], span };
+            }
+            return Word { parts, span };
         }
         match operand.word {
             _ if own.0 == own.1 => Word { parts: Vec::new(), span },
@@ -213,4 +218,14 @@ impl Reader<'_, '_> {
 struct Operand<'a> {
     text: Option<&'a SourceText>,
     word: Option<&'a ParsedWord>,
+}
+
+/// Whether a `}` follows a single quote in the text.
+fn quotes_a_brace(parts: &[Part]) -> bool {
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } => Some(text.chars()),
+        Part::Parameter { .. } | Part::Command { .. } | Part::Process { .. } => None,
+        Part::Arithmetic { .. } | Part::Hole(_) => None,
+    });
+    texts.flatten().skip_while(|one| *one != '\'').any(|one| one == '}')
 }

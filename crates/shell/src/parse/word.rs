@@ -10,6 +10,7 @@ use shuck_parser::work;
 use super::ground::{Ground, Rewritten};
 use super::literal::{Place, is_active, push_text, push_unescaped};
 use super::{Range, Reader, range};
+use crate::literals::ansi_quoted;
 use crate::tree::{Node, Operation, Parameter, Part, RedirectKind, Script, Word};
 
 impl Reader<'_, '_> {
@@ -44,14 +45,19 @@ impl Reader<'_, '_> {
         match &node.kind {
             WordPart::Literal(_) => self.literal(own, place, parts),
             WordPart::SingleQuoted { value, dollar } => {
-                let text = value.slice(self.ground.text).to_owned();
-                let inner = range(value.span());
                 let opener = if *dollar { 2 } else { 1 };
-                if inner.0 == own.0 + opener && inner.1 + 1 == own.1 {
-                    push_text(parts, &text, true);
+                let inner = (own.0 + opener, own.1.saturating_sub(1));
+                let text = if range(value.span()) == inner {
+                    Some(value.slice(self.ground.text).to_owned())
+                } else if *dollar {
+                    // In patterns and operands the parser knows only some of the escapes.
+                    self.ground.slice(inner).and_then(ansi_quoted)
                 } else {
-                    let hole = self.hole(Why::Syntax, own);
-                    parts.push(Part::Hole(hole));
+                    None
+                };
+                match text {
+                    Some(text) => push_text(parts, &text, true),
+                    None => parts.push(Part::Hole(self.hole(Why::Syntax, own))),
                 }
             }
             WordPart::DoubleQuoted { parts: inner, dollar } => {
@@ -126,18 +132,21 @@ impl Reader<'_, '_> {
         } else if is_parameter(name)
             && (source.strip_prefix('$') == Some(name) || braced(source) == Some(name))
         {
-            let parameter = Parameter {
-                name: name.to_owned(),
-                index: None,
-                indirect: false,
-                operation: Operation::Value,
-                span: self.ground.span(own),
-            };
-            parts.push(Part::Parameter { parameter: Box::new(parameter), quoted: place.quoted() });
+            parts.push(self.plain(name, Operation::Value, own, place));
+        } else if let Some(name) = braced(source).and_then(case_toggled) {
+            parts.push(self.plain(name, Operation::Transform('~'), own, place));
         } else {
-            let hole = self.hole(Why::Syntax, own);
+            // bash refuses what it does not know in `${...}` only when it runs.
+            let why = if braced(source).is_some() { Why::Unsupported } else { Why::Syntax };
+            let hole = self.hole(why, own);
             parts.push(Part::Hole(hole));
         }
+    }
+
+    fn plain(&self, name: &str, operation: Operation, own: Range, place: Place) -> Part {
+        let span = self.ground.span(own);
+        let parameter = Parameter { name: name.to_owned(), index: None, indirect: false, operation, span };
+        Part::Parameter { parameter: Box::new(parameter), quoted: place.quoted() }
     }
 
     /// `${ command; }` and `${| command; }` of bash 5.3, which the parser takes for a variable.
@@ -334,8 +343,15 @@ impl Reader<'_, '_> {
     /// A pattern: its special characters are unquoted text.
     pub(super) fn pattern(&mut self, pattern: &Pattern, place: Place) -> Word {
         let own = range(pattern.span);
+        let known = self.walk.holes.len();
         let mut parts = Vec::new();
         self.pattern_parts(pattern, own, place, &mut parts);
+        let new = self.walk.holes.get(known..).unwrap_or_default();
+        if new.iter().any(|hole| hole.why == Why::Syntax) {
+            // The parser takes some escaped quotes for quotes here; as a word it reads them.
+            self.walk.holes.truncate(known);
+            parts = self.reread(own, Place::Inner);
+        }
         Word { parts, span: self.ground.span(own) }
     }
 
@@ -409,6 +425,13 @@ pub(super) fn is_parameter(name: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// The name in `x~` and `x~~`, with or without a pattern: upper case becomes lower and the other way round. bash does not
+/// document it, and the parser does not know it.
+fn case_toggled(inner: &str) -> Option<&str> {
+    let (name, pattern) = inner.split_once('~')?;
+    (is_parameter(name) && !pattern.contains(['$', '`', '\\', '"', '\''])).then_some(name)
 }
 
 /// Whether what follows `$((` is an expression: bash wants `))` at its end, and between them no `)` without its partner.

@@ -19,11 +19,16 @@ impl Walker<'_> {
         let clauses = clauses(&call.argv);
         let starts = starts(&call.argv);
         for (own, in_place, several, command) in clauses {
+            if !self.goes_on(scope, call.span) {
+                break;
+            }
             let name = call.argv.first().map(|name| name.written().into_owned()).unwrap_or_default();
             let name = super::base_name(&name).to_owned();
-            let mut scope = scope.wrapped(Wrapped { name, argv: own, neutral: false });
+            let wrapper = Wrapped { name, argv: own, neutral: false };
+            let Some(mut scope) = self.around(scope, wrapper, call) else { break };
             scope.origin = Origin::Wrapped;
             let unknown = || Piece::Unknown { why: Why::Glob, written: "{}".to_owned() };
+            self.work.spend((starts.len() * command.len()) as u64);
             let files: Vec<Arg> = if in_place {
                 vec![Arg::from_pieces([Piece::Text("./".to_owned()), unknown()], several)]
             } else {

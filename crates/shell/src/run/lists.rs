@@ -1,10 +1,11 @@
 //! `xargs` and `parallel`: commands whose arguments come from a list. It must not know what the commands do.
 
 use castellan_event::Why;
-use castellan_programs::{Arg, Piece};
+use castellan_programs::{Arg, Invocation, Piece, Program, invoke};
 
 use super::Call;
 use crate::found::{Origin, Wrapped};
+use crate::limits::VALUE_BYTES_MAX;
 use crate::literals::{ansi_quoted, shell_quoted};
 use crate::scope::Scope;
 use crate::state::{Descriptor, State};
@@ -13,65 +14,6 @@ use crate::walk::Walker;
 
 /// Commands that one list is walked with; the rest is one more with an argument that is not known.
 const CALLS_MAX: usize = 16;
-
-/// Letters of `xargs` whose value follows.
-const XARGS_VALUES: &[char] = &['a', 'd', 'E', 'I', 'L', 'n', 'P', 's'];
-
-/// Long options of `xargs` whose value may be the next argument, and the letter that means the same.
-const XARGS_LONG: &[(&str, char)] = &[
-    ("--arg-file", 'a'),
-    ("--delimiter", 'd'),
-    ("--max-args", 'n'),
-    ("--max-chars", 's'),
-    ("--max-procs", 'P'),
-    ("--process-slot-var", 'p'),
-];
-
-/// Options of `parallel` without a value; every other one with one dash and a letter of [`PARALLEL_VALUES`] has one.
-const PARALLEL_VALUES: &[&str] = &[
-    "-j",
-    "--jobs",
-    "-P",
-    "--max-procs",
-    "-n",
-    "--max-args",
-    "-N",
-    "--max-replace-args",
-    "-L",
-    "-l",
-    "-a",
-    "--arg-file",
-    "-C",
-    "--colsep",
-    "-d",
-    "--delimiter",
-    "-I",
-    "-S",
-    "--sshlogin",
-    "--slf",
-    "--sshloginfile",
-    "--retries",
-    "--timeout",
-    "--delay",
-    "--results",
-    "--joblog",
-    "--tmpdir",
-    "--workdir",
-    "--wd",
-    "--env",
-    "--halt",
-    "--nice",
-    "--load",
-    "--memfree",
-    "-s",
-    "--max-chars",
-    "--shellquote",
-    "--tagstring",
-    "--basefile",
-    "--bf",
-    "--return",
-    "--block",
-];
 
 #[derive(Debug, Default)]
 struct Xargs {
@@ -83,84 +25,32 @@ struct Xargs {
     command: usize,
 }
 
-impl Xargs {
-    fn take(&mut self, letter: char, value: Option<&str>) {
-        match (letter, value) {
-            ('a', _) => self.file = true,
-            ('d', Some(value)) => self.delimiter = ansi_quoted(value).and_then(|text| text.chars().next()),
-            ('I', value) => self.replace = Some(value.unwrap_or("{}").to_owned()),
-            ('n', Some(value)) => self.at_once = value.parse().ok(),
-            ('L', _) => self.lines = true,
+fn read_xargs(program: &'static Program, argv: &[Arg]) -> Xargs {
+    let read = invoke(program, argv);
+    let mut xargs = Xargs { command: command_at(&read, argv), ..Xargs::default() };
+    for used in &read.options {
+        let value = used.value.as_ref().and_then(Arg::as_str);
+        match used.option.flags.first().copied().unwrap_or_default() {
+            "-0" => xargs.delimiter = Some('\0'),
+            "-a" => xargs.file = true,
+            "-d" => xargs.delimiter = value.and_then(ansi_quoted).and_then(|text| text.chars().next()),
+            "-I" | "-i" | "-J" => xargs.replace = Some(value.unwrap_or("{}").to_owned()),
+            "-n" => xargs.at_once = value.and_then(|value| value.parse().ok()),
+            "-L" | "-l" => xargs.lines = true,
             _ => {}
         }
     }
+    xargs
 }
 
-fn read_xargs(argv: &[Arg]) -> Xargs {
-    let mut read = Xargs::default();
-    let mut at = 1;
-    while let Some(text) = argv.get(at).and_then(Arg::as_str) {
-        if text == "--" {
-            at += 1;
-            break;
-        }
-        if let Some(long) = text.strip_prefix("--") {
-            let (name, value) = match long.split_once('=') {
-                Some((name, value)) => (format!("--{name}"), Some(value)),
-                None => (text.to_owned(), None),
-            };
-            at += 1;
-            match name.as_str() {
-                "--null" => read.delimiter = Some('\0'),
-                "--replace" => read.take('I', Some(value.unwrap_or("{}"))),
-                "--max-lines" => read.lines = true,
-                name => {
-                    let known = XARGS_LONG.iter().find(|(long, _)| *long == name);
-                    if let Some((_, letter)) = known {
-                        let next = value.or_else(|| argv.get(at).and_then(Arg::as_str));
-                        at += usize::from(value.is_none());
-                        read.take(*letter, next);
-                    }
-                }
-            }
-            continue;
-        }
-        let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.is_empty()) else { break };
-        at += 1;
-        let mut rest = letters.chars();
-        while let Some(letter) = rest.next() {
-            let attached = rest.as_str();
-            match letter {
-                '0' => read.delimiter = Some('\0'),
-                'i' | 'l' | 'e' => {
-                    let value = if attached.is_empty() { None } else { Some(attached) };
-                    if letter == 'i' {
-                        read.replace = Some(value.unwrap_or("{}").to_owned());
-                    }
-                    read.lines |= letter == 'l';
-                    break;
-                }
-                letter if XARGS_VALUES.contains(&letter) => {
-                    let value = if attached.is_empty() {
-                        at += 1;
-                        argv.get(at - 1).and_then(Arg::as_str)
-                    } else {
-                        Some(attached)
-                    };
-                    read.take(letter, value);
-                    break;
-                }
-                _ => {}
-            }
-        }
-    }
-    read.command = at.min(argv.len());
-    read
+/// Where the command begins.
+fn command_at(read: &Invocation, argv: &[Arg]) -> usize {
+    read.operands.first().map_or(argv.len(), |operand| operand.at)
 }
 
 impl Walker<'_> {
-    pub(super) fn xargs(&mut self, state: &mut State, scope: &Scope, call: &Call) {
-        let read = read_xargs(&call.argv);
+    pub(super) fn xargs(&mut self, state: &mut State, scope: &Scope, call: &Call, program: &'static Program) {
+        let read = read_xargs(program, &call.argv);
         let (own, command) = call.argv.split_at_checked(read.command).unwrap_or((&call.argv, &[]));
         let input = if read.file { None } else { self.input(state) };
         let input =
@@ -175,11 +65,14 @@ impl Walker<'_> {
         let words: Vec<Arg> = match input.as_str() {
             Some(known) => {
                 self.work.spend_bytes(known.len());
-                listed(known, &read).into_iter().map(Arg::known).collect()
+                let words = listed(known, &read);
+                self.work.spend(words.len() as u64);
+                words.into_iter().map(Arg::known).collect()
             }
             None => vec![any],
         };
-        let mut scope = scope.wrapped(Wrapped { name: "xargs".into(), argv: own.to_vec(), neutral: false });
+        let wrapper = Wrapped { name: "xargs".into(), argv: own.to_vec(), neutral: false };
+        let Some(mut scope) = self.around(scope, wrapper, call) else { return };
         scope.origin = Origin::Wrapped;
         let calls = self.xargs_calls(command, &words, &read);
         self.each_started(state, &scope, call, calls);
@@ -215,6 +108,9 @@ impl Walker<'_> {
         calls: Vec<Vec<Arg>>,
     ) {
         for argv in calls {
+            if !self.goes_on(scope, call.span) {
+                break;
+            }
             self.subshell(state, |walker, state| {
                 state.set_descriptor(0, Descriptor::Input(std::rc::Rc::default()));
                 let mut next = Call::new(argv, call.span);
@@ -226,28 +122,31 @@ impl Walker<'_> {
         state.status = None;
     }
 
-    pub(super) fn parallel(&mut self, state: &mut State, scope: &Scope, call: &Call) {
-        let mut at = 1;
-        while let Some(text) = call.argv.get(at).and_then(Arg::as_str) {
-            if !text.starts_with('-') || text == "-" {
-                break;
-            }
-            at += 1;
-            if PARALLEL_VALUES.contains(&text) {
-                at += 1;
-            }
-        }
+    pub(super) fn parallel(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        call: &Call,
+        program: &'static Program,
+    ) {
+        let at = command_at(&invoke(program, &call.argv), &call.argv);
         let marks = |arg: &Arg| matches!(arg.as_str(), Some(":::" | ":::+" | "::::" | "::::+"));
         let rest = call.argv.get(at..).unwrap_or_default();
         let end = rest.iter().position(marks).unwrap_or(rest.len());
         let (command, lists) = rest.split_at_checked(end).unwrap_or((rest, &[]));
         let own = call.argv.get(..at).unwrap_or_default().to_vec();
-        let mut scope = scope.wrapped(Wrapped { name: "parallel".into(), argv: own, neutral: false });
+        let wrapper = Wrapped { name: "parallel".into(), argv: own, neutral: false };
+        let Some(mut scope) = self.around(scope, wrapper, call) else { return };
         scope.origin = Origin::Wrapped;
         let values = self.parallel_values(state, lists);
         for value in values.iter().take(CALLS_MAX) {
+            if !self.goes_on(&scope, call.span) {
+                break;
+            }
             let mut code = Text::default();
             let mut placed = false;
+            let quoted = quoted(value);
+            self.work.spend(command.len() as u64);
             for (number, word) in command.iter().enumerate() {
                 if number > 0 {
                     code.push_str(" ");
@@ -259,7 +158,7 @@ impl Walker<'_> {
                             code.push_str(parts.next().unwrap_or_default());
                             for part in parts {
                                 placed = true;
-                                code.push(&quoted(value));
+                                code.push(&quoted);
                                 code.push_str(part);
                             }
                         }
@@ -271,8 +170,9 @@ impl Walker<'_> {
                 code = Text::from(value);
             } else if !placed {
                 code.push_str(" ");
-                code.push(&quoted(value));
+                code.push(&quoted);
             }
+            self.work.spend_bytes(code.len().saturating_mul(8));
             self.subshell(state, |walker, state| {
                 walker.parallel_one(state, &scope, call, &code, command, value);
             });
@@ -380,6 +280,11 @@ pub(super) fn replaced(command: &[Arg], mark: &str, value: &Arg) -> Vec<Arg> {
     if mark.is_empty() {
         return command.to_vec();
     }
+    let marks =
+        |piece: &Piece| matches!(piece, Piece::Text(_)).then(|| piece.written().matches(mark).count());
+    let places: usize = command.iter().flat_map(Arg::pieces).filter_map(marks).sum();
+    let is_long = places > 1 && places.saturating_mul(value.len()) > VALUE_BYTES_MAX;
+    let value = if is_long { &Arg::unknown(Why::Size, mark, false) } else { value };
     command
         .iter()
         .map(|arg| {

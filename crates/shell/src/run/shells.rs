@@ -10,7 +10,7 @@ use super::Call;
 use super::texts::Code;
 use crate::found::{Origin, Wrapped};
 use crate::scope::Scope;
-use crate::state::{Descriptor, State};
+use crate::state::{Descriptor, State, Value};
 use crate::text::Text;
 use crate::walk::{Walker, opened};
 
@@ -95,11 +95,13 @@ impl Walker<'_> {
             return;
         }
         let own = call.argv.get(..arguments.operands).unwrap_or_default().to_vec();
-        let inner = scope.wrapped(Wrapped { name: base.to_owned(), argv: own, neutral: false });
+        let wrapper = Wrapped { name: base.to_owned(), argv: own, neutral: false };
+        let Some(inner) = self.around(scope, wrapper, call) else { return };
         let inner = inner.redirected(call.redirects.clone());
         if let Some(first) = &arguments.first {
             self.script_operand(state, &inner, call, first, &[]);
         }
+        self.startup(state, &inner, call, arguments.interactive);
         if let Some(at) = arguments.unclear {
             let arg = call.argv.get(at).cloned().unwrap_or_else(|| Arg::known(""));
             self.gap(scope, Role::Code, arg.why().unwrap_or_default(), &arg.written(), call.span);
@@ -123,6 +125,19 @@ impl Walker<'_> {
             Some(_) | None => {
                 let from = state.descriptor(0);
                 self.script_from(state, &inner, call, &from, operands);
+            }
+        }
+    }
+
+    /// What the shell runs first because a variable names it: only an open descriptor is followed.
+    fn startup(&mut self, state: &mut State, scope: &Scope, call: &Call, interactive: bool) {
+        let name = if interactive { "ENV" } else { "BASH_ENV" };
+        let Some(variable) = state.variable(name).filter(|variable| variable.exported) else { return };
+        for value in variable.values.clone() {
+            if let Value::Scalar(text) = value
+                && text.as_str().is_some_and(|path| opened(state, path).is_some())
+            {
+                self.script_operand(state, scope, call, &text.to_arg(), &[]);
             }
         }
     }

@@ -111,6 +111,7 @@ impl Walker<'_> {
         child.traps = Rc::default();
         child.hidden = Rc::default();
         child.options.literal_patterns = false;
+        child.options.literal_braces = false;
         child.options.aliases = None;
         child.positionals = Some(Rc::default());
         child

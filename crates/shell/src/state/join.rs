@@ -6,7 +6,7 @@ use std::rc::Rc;
 use castellan_event::Why;
 
 use super::{Descriptor, Function, State, Table, Value, Variable};
-use crate::limits::VALUES_MAX;
+use crate::limits::{COPIED_PER_WORK, ENTRIES_PER_WORK, VALUES_MAX};
 use crate::text::Text;
 use crate::work::Work;
 
@@ -59,20 +59,22 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
         stack: if one.stack == other.stack { one.stack } else { Rc::default() },
         positionals: if one.positionals == other.positionals { one.positionals } else { None },
         name: one.name,
-        descriptors: join_descriptors(&one.descriptors, &other.descriptors),
+        descriptors: join_descriptors(&one.descriptors, &other.descriptors, work),
         options: super::Options {
             dialect: one.options.dialect,
             literal_patterns: one.options.literal_patterns && other.options.literal_patterns,
+            literal_braces: one.options.literal_braces && other.options.literal_braces,
             aliases: if one.options.aliases == other.options.aliases { one.options.aliases } else { None },
             export_all: one.options.export_all || other.options.export_all,
             functions_exported: one.options.functions_exported || other.options.functions_exported,
         },
         hidden: join_hidden(one.hidden, &other.hidden, work),
         collected: join_collected(one.collected, &other.collected, work),
-        traps: join_traps(one.traps, &other.traps),
+        traps: join_traps(one.traps, &other.traps, work),
         files,
         status: if one.status == other.status { one.status } else { None },
         ended: one.ended && other.ended,
+        spent: one.spent.saturating_add(other.spent),
     }
 }
 
@@ -140,10 +142,12 @@ fn join_directories(one: &[Option<Rc<str>>], other: &[Option<Rc<str>>]) -> Vec<O
 fn join_descriptors(
     one: &Rc<BTreeMap<u32, Descriptor>>,
     other: &Rc<BTreeMap<u32, Descriptor>>,
+    work: &mut Work,
 ) -> Rc<BTreeMap<u32, Descriptor>> {
     if Rc::ptr_eq(one, other) {
         return Rc::clone(one);
     }
+    work.spend((one.len() + other.len()) as u64 / ENTRIES_PER_WORK);
     let numbers: std::collections::BTreeSet<u32> = one.keys().chain(other.keys()).copied().collect();
     let joined = numbers.into_iter().map(|number| {
         let descriptor = match (one.get(&number), other.get(&number)) {
@@ -193,7 +197,13 @@ fn join_collected(
     other: &Rc<Vec<Vec<Text>>>,
     work: &mut Work,
 ) -> Rc<Vec<Vec<Text>>> {
-    if Rc::ptr_eq(&one, other) || *one == **other {
+    if Rc::ptr_eq(&one, other) {
+        return one;
+    }
+    work.spend(
+        one.iter().chain(other.iter()).flatten().map(|text| text.len() as u64 / COPIED_PER_WORK).sum(),
+    );
+    if *one == **other {
         return one;
     }
     let longer = if one.len() >= other.len() { &one } else { other };
@@ -214,7 +224,12 @@ fn join_collected(
     Rc::new(joined)
 }
 
-fn join_traps(one: Rc<Vec<super::Trap>>, other: &Rc<Vec<super::Trap>>) -> Rc<Vec<super::Trap>> {
+fn join_traps(
+    one: Rc<Vec<super::Trap>>,
+    other: &Rc<Vec<super::Trap>>,
+    work: &mut Work,
+) -> Rc<Vec<super::Trap>> {
+    work.spend((one.len() * other.len()) as u64 / ENTRIES_PER_WORK);
     if Rc::ptr_eq(&one, other) || *one == **other {
         return one;
     }

@@ -2,9 +2,9 @@
 //! It must not know what it holds.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
+use crate::limits::ENTRIES_PER_WORK;
 use crate::work::Work;
 
 /// Parts of a table: enough that copying one is cheap with a thousand names, few enough that copying their list is.
@@ -15,8 +15,11 @@ type Entries<T> = BTreeMap<Rc<str>, T>;
 /// A map from names that copies share.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Table<T> {
-    parts: Rc<Vec<Rc<Entries<T>>>>,
+    /// No parts at all while it is empty; `None` for one without names.
+    parts: Rc<Vec<Part<T>>>,
 }
+
+type Part<T> = Option<Rc<Entries<T>>>;
 
 impl<T> Clone for Table<T> {
     fn clone(&self) -> Table<T> {
@@ -32,11 +35,11 @@ impl<T> Default for Table<T> {
 
 impl<T: Clone> Table<T> {
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.parts.get(part_of(name))?.get(name)
+        self.parts.get(part_of(name))?.as_ref()?.get(name)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.parts.iter().all(|part| part.is_empty())
+        self.parts.iter().flatten().all(|part| part.is_empty())
     }
 
     pub(crate) fn contains(&self, name: &str) -> bool {
@@ -44,7 +47,7 @@ impl<T: Clone> Table<T> {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Rc<str>, &T)> {
-        self.parts.iter().flat_map(|part| part.iter())
+        self.parts.iter().flatten().flat_map(|part| part.iter())
     }
 
     pub(crate) fn insert(&mut self, name: Rc<str>, value: T) {
@@ -70,10 +73,10 @@ impl<T: Clone> Table<T> {
 
     /// Every value, made again.
     pub(crate) fn map(&self, change: impl Fn(&T) -> T) -> Table<T> {
-        let parts = self
-            .parts
-            .iter()
-            .map(|part| Rc::new(part.iter().map(|(name, value)| (Rc::clone(name), change(value))).collect()));
+        let changed = |part: &Rc<Entries<T>>| {
+            Rc::new(part.iter().map(|(name, value)| (Rc::clone(name), change(value))).collect())
+        };
+        let parts = self.parts.iter().map(|part| part.as_ref().map(changed));
         Table { parts: Rc::new(parts.collect()) }
     }
 
@@ -90,11 +93,13 @@ impl<T: Clone> Table<T> {
         }
         let empty = Rc::default();
         let parts = (0..PARTS).map(|at| {
-            let one = self.parts.get(at).unwrap_or(&empty);
-            let two = other.parts.get(at).unwrap_or(&empty);
-            if Rc::ptr_eq(one, two) {
-                return Rc::clone(one);
-            }
+            let one = self.parts.get(at).and_then(Option::as_ref);
+            let two = other.parts.get(at).and_then(Option::as_ref);
+            let (one, two) = match (one, two) {
+                (None, None) => return None,
+                (Some(one), Some(two)) if Rc::ptr_eq(one, two) => return Some(Rc::clone(one)),
+                (one, two) => (one.unwrap_or(&empty), two.unwrap_or(&empty)),
+            };
             work.spend((one.len() + two.len()) as u64);
             let mut joined: Entries<T> = (**one).clone();
             for (name, second) in two.iter() {
@@ -106,17 +111,29 @@ impl<T: Clone> Table<T> {
             for (name, first) in one.iter().filter(|(name, _)| !two.contains_key(*name)) {
                 joined.insert(Rc::clone(name), merge(Some(first), None));
             }
-            Rc::new(joined)
+            Some(Rc::new(joined))
         });
         Table { parts: Rc::new(parts.collect()) }
+    }
+
+    /// How many names there are.
+    pub(crate) fn len(&self) -> usize {
+        self.parts.iter().flatten().map(|part| part.len()).sum()
+    }
+
+    /// Units of work that a change of this name costs: a part that copies share is copied.
+    pub(crate) fn cost(&self, name: &str) -> u64 {
+        let part = self.parts.get(part_of(name)).and_then(Option::as_ref);
+        let part = part.filter(|part| Rc::strong_count(&self.parts) > 1 || Rc::strong_count(part) > 1);
+        part.map_or(0, |part| part.len() as u64 / ENTRIES_PER_WORK)
     }
 
     fn part_mut(&mut self, name: &str) -> Option<&mut Entries<T>> {
         let parts = Rc::make_mut(&mut self.parts);
         if parts.is_empty() {
-            parts.resize_with(PARTS, Rc::default);
+            parts.resize_with(PARTS, Option::default);
         }
-        parts.get_mut(part_of(name)).map(Rc::make_mut)
+        parts.get_mut(part_of(name)).map(|part| Rc::make_mut(part.get_or_insert_default()))
     }
 
     /// Whether two are one.
@@ -125,9 +142,10 @@ impl<T: Clone> Table<T> {
     }
 }
 
+/// By a hash of the name (FNV-1a), of which the upper bits depend on all letters. Names chosen to meet in one part cost no more
+/// than a table that is not cut into parts.
 fn part_of(name: &str) -> usize {
-    let mut hasher = DefaultHasher::new();
-    name.hash(&mut hasher);
-    // The remainder is below `PARTS`.
-    usize::try_from(hasher.finish() % PARTS as u64).unwrap_or_default()
+    let hash =
+        name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    (hash >> 16) as usize % PARTS
 }

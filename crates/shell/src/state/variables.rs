@@ -124,6 +124,7 @@ impl State {
             values.extend(before.into_iter().flat_map(|variable| variable.values.iter().cloned()));
             values.dedup();
         }
+        self.spent += self.variables.cost(&name);
         self.variables.insert(name, Rc::new(Variable { values, exported, perhaps_exported, attributes }));
     }
 
@@ -131,6 +132,7 @@ impl State {
     pub(crate) fn change(&mut self, name: &str, change: impl FnOnce(&mut Variable)) {
         let absent = self.absent();
         let perhaps_exported = !self.complete;
+        self.spent += self.variables.cost(name);
         self.variables.change(
             name,
             || Rc::new(Variable { perhaps_exported, ..Variable::of(absent) }),
@@ -139,12 +141,14 @@ impl State {
     }
 
     pub(crate) fn unset(&mut self, name: &str) {
+        self.spent += self.variables.cost(name);
         self.variables.insert(name.into(), Rc::new(Variable::of(Value::Unset)));
     }
 
     /// Any variable may have any value from now on.
     pub(crate) fn forget_all(&mut self, why: Why) {
         self.complete = false;
+        self.spent += self.variables.len() as u64;
         self.variables = self.variables.map(|variable| {
             let mut forgotten = Variable::of(Value::Unknown(why));
             forgotten.exported = variable.exported;
@@ -153,14 +157,15 @@ impl State {
         });
     }
 
-    /// After code that is not known: any variable may have any value. The few that code hardly ever changes are kept, or
-    /// nothing at all would be known after `source .env`.
+    /// After code that is not known: any variable may have any value, and `set --` may have been in it. The few variables
+    /// that code hardly ever changes are kept, or nothing at all would be known after `source .env`.
     pub(crate) fn forget_most(&mut self, why: Why) {
         let kept: Vec<(&str, Rc<Variable>)> = ["HOME", "IFS", "PWD", "OLDPWD"]
             .into_iter()
             .filter_map(|name| self.variables.get(name).map(|variable| (name, Rc::clone(variable))))
             .collect();
         self.forget_all(why);
+        self.positionals = None;
         for (name, variable) in kept {
             self.variables.insert(name.into(), variable);
         }

@@ -9,7 +9,7 @@ use crate::found::Origin;
 use crate::limits::{ROUNDS_MAX, TEXT_DEPTH_MAX};
 use crate::run::Call;
 use crate::scope::Scope;
-use crate::state::{Body, Function, State, Table, Value};
+use crate::state::{Body, Descriptor, Function, State, Table, Value};
 use crate::text::Text;
 use crate::tree::{Arithmetic, Node, Script, Statement};
 
@@ -59,13 +59,19 @@ impl Walker<'_> {
             Node::ArithmeticFor { first, condition, step, body } => {
                 self.arithmetic_for(state, scope, [first, condition, step], body);
             }
-            Node::While { condition, body } => self.while_loop(state, scope, condition, body),
+            Node::While { until, condition, body } => {
+                self.while_loop(state, scope, *until, condition, body);
+            }
             Node::Case { word, arms } => self.case(state, scope, word, arms),
             Node::Function { name, body } => self.define(state, scope, name.as_deref(), body),
             Node::Coproc(inner) => {
                 let mut scope = scope.clone();
                 scope.background = true;
-                self.subshell(state, |walker, state| walker.statement(state, &scope, inner));
+                self.subshell(state, |walker, state| {
+                    // What the shell writes to it later is not followed.
+                    state.set_descriptor(0, Descriptor::Unknown);
+                    walker.statement(state, &scope, inner);
+                });
                 state.set("COPROC", Value::Unknown(Why::Dynamic));
             }
             Node::Time(inner) => {
@@ -75,7 +81,9 @@ impl Walker<'_> {
             }
             Node::Test(words) => self.readings(state, |walker, state| {
                 for word in words {
-                    walker.text(state, scope, word);
+                    let text = walker.text(state, scope, word);
+                    // Which of them are read as arithmetic (`-eq`, `-v`) is not asked.
+                    walker.evaluated(state, scope, &text, word.span);
                 }
                 state.set("BASH_REMATCH", Value::Unknown(Why::Dynamic));
                 state.status = None;
@@ -103,13 +111,16 @@ impl Walker<'_> {
             _ => walker.arithmetic(state, scope, condition).map(|value| value != 0),
         };
         let mut ends = None;
-        for _ in 0..ROUNDS_MAX {
+        for round in 0..ROUNDS_MAX {
             let mut trial = self.fork(state);
             let mut answers = Vec::new();
             self.readings(&mut trial, |walker, state| answers.push(goes_on(walker, state)));
             match answers.as_slice() {
                 [Some(false)] => {
                     *state = trial;
+                    if round == 0 {
+                        self.unreached(state, |walker, state| walker.script(state, scope, body));
+                    }
                     self.end_rounds(state, ends);
                     return;
                 }

@@ -19,10 +19,10 @@ pub(super) struct Items {
 }
 
 impl Items {
-    /// Adds a command, unless the same was found at the same place.
-    pub(super) fn command(&mut self, run: Run) {
+    /// Adds a command, unless the same was found at the same place. Says with how many others it was compared.
+    pub(super) fn command(&mut self, run: Run) -> usize {
         let mut hasher = DefaultHasher::new();
-        (run.span, &run.argv, &run.cwd).hash(&mut hasher);
+        (run.span, &run.argv, &run.cwd, &run.env).hash(&mut hasher);
         let key = hasher.finish();
         let same = |at: &usize| match self.items.get(*at) {
             Some(Item::Command(other)) => {
@@ -41,11 +41,13 @@ impl Items {
         let positions = self.seen.entry(key).or_default();
         if let Some(at) = positions.iter().copied().find(same) {
             self.last_command = Some(at);
-            return;
+            return positions.len();
         }
+        let compared = positions.len();
         positions.push(self.items.len());
         self.last_command = Some(self.items.len());
         self.items.push(Item::Command(run));
+        compared
     }
 
     pub(super) fn gap(&mut self, gap: Gap) {
@@ -62,7 +64,9 @@ impl Items {
 
     pub(super) fn push(&mut self, item: Item) {
         match item {
-            Item::Command(run) => self.command(run),
+            Item::Command(run) => {
+                self.command(run);
+            }
             Item::Hole(gap) => self.gap(gap),
             Item::Script(script) => {
                 let mut hasher = DefaultHasher::new();

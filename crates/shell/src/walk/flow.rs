@@ -5,9 +5,9 @@ use std::rc::Rc;
 use castellan_event::{Role, Why};
 
 use super::{Leave, Walker};
-use crate::limits::{ROUNDS_MAX, VALUES_MAX};
+use crate::limits::{ROUNDS_MAX, TRAPS_MAX, VALUES_MAX};
 use crate::scope::Scope;
-use crate::state::{Descriptor, State, Value};
+use crate::state::{Descriptor, State, Trap, Value};
 use crate::text::Text;
 use crate::tree::{Node, Script, Span, Statement, Word};
 
@@ -19,7 +19,7 @@ impl Walker<'_> {
     }
 
     pub(crate) fn statement(&mut self, state: &mut State, scope: &Scope, statement: &Statement) {
-        self.work.spend(2);
+        self.work.spend(2 + std::mem::take(&mut state.spent));
         if !self.goes_on(scope, statement.span) {
             return;
         }
@@ -39,6 +39,7 @@ impl Walker<'_> {
         if statement.negated {
             state.status = state.status.map(|status| !status);
         }
+        self.work.spend(std::mem::take(&mut state.spent));
         self.leave();
     }
 
@@ -55,7 +56,10 @@ impl Walker<'_> {
                 });
             }
             // Already a gap.
-            Node::Hole(_) => state.forget_all(Why::Dynamic),
+            Node::Hole(_) => {
+                state.forget_all(Why::Dynamic);
+                state.positionals = None;
+            }
             Node::Pipe(_)
             | Node::Chain(_)
             | Node::Subshell(_)
@@ -81,11 +85,24 @@ impl Walker<'_> {
         let traps = std::mem::take(&mut inner.traps);
         if !traps.is_empty() {
             // Traps of a subshell run in it; they are walked with the others, at the end of the shell.
-            let mut all = (*state.traps).clone();
-            all.extend(traps.iter().cloned());
-            state.traps = Rc::new(all);
+            for trap in traps.iter() {
+                self.add_trap(state, trap.clone());
+            }
         }
         self.absorb(state, inner);
+    }
+
+    /// Sets a trap. Over the limit it is not walked, as where the work runs out.
+    pub(crate) fn add_trap(&mut self, state: &mut State, trap: Trap) {
+        self.work.spend(state.traps.len() as u64 / 8);
+        if state.traps.contains(&trap) {
+            return;
+        }
+        if state.traps.len() >= TRAPS_MAX {
+            self.over.get_or_insert(trap.source.span(trap.span));
+            return;
+        }
+        Rc::make_mut(&mut state.traps).push(trap);
     }
 
     /// Takes from a subshell what it shares with the shell: output, input that was read, its status.
@@ -330,6 +347,13 @@ impl Walker<'_> {
             });
             return;
         };
+        if list.is_empty() {
+            self.unreached(state, |walker, state| {
+                state.set(name, Value::Unknown(Why::Parameter));
+                walker.script(state, scope, body);
+            });
+            return;
+        }
         let mut ends = None;
         for (number, arg) in list.iter().enumerate() {
             if !self.goes_on(scope, span) {
@@ -356,6 +380,13 @@ impl Walker<'_> {
             }
         }
         self.end_rounds(state, ends);
+    }
+
+    /// Walks the body of a loop that has no round. Nothing of it runs; found it is all the same, as what stands after `exit`
+    /// is.
+    pub(super) fn unreached(&mut self, state: &State, walk: impl FnOnce(&mut Self, &mut State)) {
+        let mut inner = self.fork(state);
+        self.leaving(Leave::Loop, &mut inner, walk);
     }
 
     /// Walks something that runs any number of times, until nothing new is learnt: what changes from round to round is
@@ -398,9 +429,16 @@ impl Walker<'_> {
     }
 
     /// `while`: lines that are known one by one, everything else until nothing new is learnt.
-    pub(super) fn while_loop(&mut self, state: &mut State, scope: &Scope, condition: &Script, body: &Script) {
+    pub(super) fn while_loop(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        until: bool,
+        condition: &Script,
+        body: &Script,
+    ) {
         let mut ends = None;
-        for _ in 0..ROUNDS_MAX {
+        for number in 0..ROUNDS_MAX {
             let Descriptor::Input(before) = state.descriptor(0) else { break };
             if before.as_str().is_none() || !self.goes_on(scope, condition.span) {
                 break;
@@ -409,14 +447,18 @@ impl Walker<'_> {
             let mark = self.item_count();
             self.script(&mut trial, scope, condition);
             let Descriptor::Input(rest) = trial.descriptor(0) else { break };
-            if rest == before && mark == self.item_count() && trial.status != Some(false) {
+            let goes_on = trial.status.map(|status| status != until);
+            if rest == before && mark == self.item_count() && goes_on != Some(false) {
                 break;
             }
-            match trial.status {
+            match goes_on {
                 Some(true) if rest != before => {}
                 // `read` at the end of the text.
                 Some(false) => {
                     *state = trial;
+                    if number == 0 {
+                        self.unreached(state, |walker, state| walker.script(state, scope, body));
+                    }
                     state.status = Some(true);
                     self.end_rounds(state, ends);
                     return;

@@ -22,7 +22,7 @@ impl Walker<'_> {
         state: &mut State,
         scope: &Scope,
         list: &[Redirect],
-    ) -> (Vec<FoundRedirect>, Saved) {
+    ) -> (Vec<Rc<FoundRedirect>>, Saved) {
         let mut found = Vec::new();
         let mut saved = Vec::new();
         for redirect in list {
@@ -49,7 +49,7 @@ impl Walker<'_> {
         state: &mut State,
         scope: &Scope,
         redirect: &Redirect,
-        found: &mut Vec<FoundRedirect>,
+        found: &mut Vec<Rc<FoundRedirect>>,
         saved: &mut Saved,
     ) {
         let kind = redirect.kind;
@@ -105,7 +105,7 @@ impl Walker<'_> {
                 }
             }
             let fd = redirect.fd.as_ref().and(number);
-            found.push(FoundRedirect { fd, kind, target });
+            found.push(Rc::new(FoundRedirect { fd, kind, target }));
         }
     }
 

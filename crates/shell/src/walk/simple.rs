@@ -3,14 +3,14 @@
 
 use std::rc::Rc;
 
-use castellan_event::Why;
+use castellan_event::{Role, Why};
 use castellan_programs::{Arg, Piece};
 
 use super::Walker;
 use super::emit::line;
 use crate::builtins::Declared;
 use crate::found::{Item, Origin, Run, Set, Stdin};
-use crate::limits::{MADE_FILES_MAX, TEXT_DEPTH_MAX};
+use crate::limits::{MADE_FILES_MAX, TEXT_DEPTH_MAX, VALUE_BYTES_MAX};
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{Descriptor, Key, State, Value, Variable};
@@ -29,8 +29,21 @@ impl Walker<'_> {
         if self.alias(state, scope, statement, words) {
             return;
         }
+        let may_fail = std::mem::take(&mut self.may_fail);
+        self.simple_words(state, scope, statement, assignments, words);
+        self.may_fail = may_fail;
+    }
+
+    fn simple_words(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        statement: &Statement,
+        assignments: &[Assignment],
+        words: &[Word],
+    ) {
         let first_process = self.processes.len();
-        state.status = Some(true);
+        let substituted = self.substituted;
         let argv: Vec<Arg> = words.iter().flat_map(|word| self.fields(state, scope, word)).collect();
         let mut call = Call::new(argv, own_span(statement, assignments, words));
         let (redirects, saved) = self.redirects(state, scope, &statement.redirects);
@@ -43,13 +56,21 @@ impl Walker<'_> {
                 self.emit(state, scope, &call);
                 self.file_as_output(state, scope, statement);
             }
+            if substituted == self.substituted {
+                state.status = Some(true);
+            }
             Self::restore(state, saved);
             self.end_processes(first_process, false, state, scope);
             return;
         }
         let before = self.prefixed(state, scope, assignments, &mut call);
         let stays = call.argv.len() == 1 && call.argv.first().and_then(Arg::as_str) == Some("exec");
+        let not_run = std::mem::take(&mut self.may_fail).then(|| self.failed(state));
+        state.status = Some(true);
         self.command(state, scope, call);
+        if let Some(not_run) = not_run {
+            self.joins(state, not_run);
+        }
         for (name, variable) in before {
             match variable {
                 Some(variable) => state.variables.insert(name, variable),
@@ -72,7 +93,6 @@ impl Walker<'_> {
         operands: &[Operand],
     ) {
         let first_process = self.processes.len();
-        state.status = Some(true);
         let mut argv = vec![Arg::known(builtin)];
         let mut declared = Vec::new();
         let mut keyed = false;
@@ -113,6 +133,7 @@ impl Walker<'_> {
             self.command(state, scope, call);
         } else {
             self.emit(state, scope, &call);
+            self.indices(scope, &call, builtin);
             self.declare(state, scope, builtin, &declared, statement.span);
             if crate::builtins::lists(builtin, call.arguments()) {
                 self.unknown_output(state, scope, &call, Why::Substitution);
@@ -132,6 +153,10 @@ impl Walker<'_> {
     ) -> Vec<(Rc<str>, Option<Rc<Variable>>)> {
         let mut before = Vec::new();
         for assignment in assignments {
+            self.work.spend(4 + std::mem::take(&mut state.spent));
+            if !self.goes_on(scope, assignment.span) {
+                break;
+            }
             let name: Rc<str> = assignment.name.as_str().into();
             before.push((Rc::clone(&name), state.variables.get(&name).cloned()));
             self.assign(state, scope, assignment, false);
@@ -150,10 +175,27 @@ impl Walker<'_> {
     fn assign(&mut self, state: &mut State, scope: &Scope, assignment: &Assignment, stays: bool) {
         let value = self.value(state, scope, assignment);
         let key = self.assigned_key(state, scope, assignment);
+        let not_run = std::mem::take(&mut self.may_fail).then(|| self.failed(state));
+        if let Value::Scalar(text) = &value
+            && state.variable(&assignment.name).is_some_and(|variable| variable.attributes.integer)
+        {
+            self.evaluated(state, scope, text, assignment.span);
+        }
         self.assign_value(state, &assignment.name, key, assignment.append, value);
+        if let Some(not_run) = not_run {
+            self.joins(state, not_run);
+        }
+        self.run_by_shell(state, scope, &assignment.name, assignment.span);
         if stays {
             self.report_set(state, scope, &assignment.name, assignment.span);
         }
+    }
+
+    /// The shell after a command that did not run, because an expansion failed.
+    fn failed(&mut self, state: &State) -> State {
+        let mut failed = self.fork(state);
+        failed.status = Some(false);
+        failed
     }
 
     /// `Some(None)`: there is a key, but it is not known.
@@ -182,6 +224,9 @@ impl Walker<'_> {
             (Some(_), _) => state.set(name, Value::Unknown(Why::Expansion)),
             (None, value) if append => {
                 let before = self.pick(state, name);
+                if let Value::Array(elements) = &before {
+                    self.work.spend(elements.len() as u64);
+                }
                 let integer = state.variable(name).is_some_and(|variable| variable.attributes.integer);
                 state.set(name, appended(before, value, integer));
             }
@@ -295,6 +340,10 @@ impl Walker<'_> {
             let next = plain(word).filter(|_| goes_on).and_then(|name| state.aliases.get(name));
             text.push_str(next.map_or_else(|| scope.source.written(word.span), |next| &**next));
             goes_on = next.is_some_and(|next| next.ends_with([' ', '\t']));
+            if text.len() > VALUE_BYTES_MAX {
+                self.gap(scope, Role::Code, Why::Size, name, statement.span);
+                return false;
+            }
         }
         self.work.spend_bytes(text.len());
         let mut inner = scope.clone();
@@ -330,29 +379,30 @@ impl Walker<'_> {
                 Stdin::Text(Arg::unknown(Why::Input, "", false))
             }
         };
-        let mut redirects = (*scope.redirects).clone();
-        redirects.extend(call.redirects.iter().cloned());
-        let bytes: usize = call.argv.iter().map(|arg| arg.pieces().len()).sum();
-        self.work.spend(2 + (bytes + redirects.len() + scope.wrappers.len()) as u64);
+        let redirects: Vec<_> = scope.redirects.iter().chain(&call.redirects).cloned().collect();
+        let pieces: usize = call.argv.iter().map(|arg| arg.pieces().len()).sum();
+        let bytes: usize = call.argv.iter().map(Arg::len).sum();
+        self.work.spend(2 + (pieces + call.env.len() + redirects.len() + scope.wrappers.len()) as u64);
+        self.work.spend_bytes(bytes + cwd.as_ref().map_or(0, |cwd| cwd.len()));
         let line = line(&call.argv);
-        self.work.spend_bytes(line.len());
         let made = self.made(state, scope, call);
-        self.items.command(Run {
+        let compared = self.items.command(Run {
             argv: call.argv.clone(),
             env: call.env.clone(),
             redirects,
-            wrappers: (*scope.wrappers).clone(),
+            wrappers: Rc::clone(&scope.wrappers),
             origin: scope.origin,
             script: scope.source.file.clone(),
             span: scope.span(call.span),
             line,
             cwd: cwd.map(|cwd| cwd.to_string()),
-            remote: (*scope.remote).clone(),
+            remote: Rc::clone(&scope.remote),
             pipe_from: scope.pipe_from,
             stdin,
             made,
             background: scope.background,
         });
+        self.work.spend(compared as u64);
     }
 
     /// Files among the arguments that the text wrote.

@@ -2,6 +2,7 @@
 //! substitutions only as something that stands in a word.
 
 use crate::limits::BRACES_MAX;
+use crate::scope::Source;
 use crate::tree::{Part, Word};
 
 /// A piece of a word during brace expansion: a character, or a part that is expanded later.
@@ -13,14 +14,11 @@ pub(crate) enum Segment<'a> {
     Part(&'a Part),
 }
 
-/// The words that the braces of a word make. `None` when they are more than the limit.
-pub(crate) fn expand(word: &Word) -> Option<Vec<Vec<Segment<'_>>>> {
-    let has_brace = word
-        .parts
-        .iter()
-        .any(|part| matches!(part, Part::Text { text, quoted: false } if text.contains('{')));
-    if !has_brace {
-        return Some(vec![word.parts.iter().map(segment).collect()]);
+/// The words that the braces of a word make. `None` when they are more than the limit. `copies`: characters that may still
+/// be copied.
+pub(crate) fn expand<'w>(word: &'w Word, copies: &mut usize) -> Option<Vec<Vec<Segment<'w>>>> {
+    if !has_brace(word) {
+        return Some(vec![segments(word)]);
     }
     let mut atoms = Vec::new();
     for part in &word.parts {
@@ -37,8 +35,32 @@ pub(crate) fn expand(word: &Word) -> Option<Vec<Vec<Segment<'_>>>> {
         }
     }
     let matched = matching(&atoms);
-    let words = sequence(&atoms, &matched, 0, atoms.len())?;
+    let words = nested(&atoms, &matched, (0, atoms.len()), 0, copies)?;
     Some(words.into_iter().map(joined).collect())
+}
+
+/// The word as it is, with its braces.
+pub(crate) fn segments(word: &Word) -> Vec<Segment<'_>> {
+    word.parts.iter().map(segment).collect()
+}
+
+/// Whether braces stand beside a parameter in which a brace is not closed: `${x:-{a}{b,c}}` ends at the first `}` when it is
+/// expanded, but at the last when bash looks for braces.
+pub(crate) fn is_unclear(word: &Word, source: &Source) -> bool {
+    let opens = |part: &Part| match part {
+        Part::Parameter { parameter, .. } => {
+            let written = source.written(parameter.span);
+            written.matches('{').count() > written.matches('}').count()
+        }
+        Part::Text { .. } | Part::Command { .. } | Part::Process { .. } => false,
+        Part::Arithmetic { .. } | Part::Hole(_) => false,
+    };
+    has_brace(word) && word.parts.iter().any(opens)
+}
+
+fn has_brace(word: &Word) -> bool {
+    let braced = |part: &Part| matches!(part, Part::Text { text, quoted: false } if text.contains('{'));
+    word.parts.iter().any(braced)
 }
 
 /// A part on its own.
@@ -77,27 +99,19 @@ fn matching(atoms: &[Atom<'_>]) -> Vec<Option<usize>> {
 
 type Made<'a> = Vec<Vec<Atom<'a>>>;
 
-/// The words that the atoms of a range make. Its depth is that of the braces, which [`BRACES_MAX`] bounds: each level that
-/// is entered holds a comma or a range and so doubles nothing by itself, but `{a,{a,{a,` is cut by the depth check.
-fn sequence<'a>(atoms: &[Atom<'a>], matched: &[Option<usize>], from: usize, to: usize) -> Option<Made<'a>> {
-    nested(atoms, matched, from, to, 0)
-}
-
 /// Braces inside each other that are still followed.
 const DEPTH_MAX: usize = 24;
-
-/// Characters of all words that one word makes.
-const ATOMS_MAX: usize = 16 * 1024;
 
 /// Characters between the braces of a range.
 const RANGE_MAX: usize = 64;
 
+/// The words that the atoms of a range make.
 fn nested<'a>(
     atoms: &[Atom<'a>],
     matched: &[Option<usize>],
-    from: usize,
-    to: usize,
+    (from, to): (usize, usize),
     depth: usize,
+    copies: &mut usize,
 ) -> Option<Made<'a>> {
     if depth > DEPTH_MAX {
         return None;
@@ -108,12 +122,15 @@ fn nested<'a>(
         let atom = atoms.get(at)?;
         let close = matched.get(at).copied().flatten().filter(|close| *close < to);
         if let (Atom::Char('{'), Some(close)) = (atom, close)
-            && let Some(inner) = choices(atoms, matched, at + 1, close, depth)
+            && let Some(inner) = choices(atoms, matched, (at + 1, close), depth, copies)
         {
             let inner = inner?;
             if words.len().saturating_mul(inner.len()) > BRACES_MAX {
                 return None;
             }
+            let length = |words: &Made<'_>| words.iter().map(Vec::len).sum::<usize>();
+            let copied = length(&words) * inner.len() + length(&inner) * words.len();
+            *copies = copies.checked_sub(copied)?;
             words = words
                 .iter()
                 .flat_map(|word| inner.iter().map(move |end| word.iter().chain(end).cloned().collect()))
@@ -121,11 +138,11 @@ fn nested<'a>(
             at = close + 1;
             continue;
         }
+        if words.len() > 1 || depth > 0 {
+            *copies = copies.checked_sub(words.len())?;
+        }
         for word in &mut words {
             word.push(atom.clone());
-        }
-        if words.len() > 1 && words.len().saturating_mul(words.first().map_or(0, Vec::len)) > ATOMS_MAX {
-            return None;
         }
         at += 1;
     }
@@ -137,9 +154,9 @@ fn nested<'a>(
 fn choices<'a>(
     atoms: &[Atom<'a>],
     matched: &[Option<usize>],
-    from: usize,
-    to: usize,
+    (from, to): (usize, usize),
     depth: usize,
+    copies: &mut usize,
 ) -> Option<Option<Made<'a>>> {
     let mut commas = Vec::new();
     let mut at = from;
@@ -157,7 +174,7 @@ fn choices<'a>(
     let mut all = Vec::new();
     let mut begin = from;
     for end in commas.into_iter().chain([to]) {
-        match nested(atoms, matched, begin, end, depth + 1) {
+        match nested(atoms, matched, (begin, end), depth + 1, copies) {
             Some(words) => all.extend(words),
             None => return Some(None),
         }

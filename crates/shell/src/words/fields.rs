@@ -5,6 +5,7 @@ use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
 use crate::text::Text;
+use crate::tree::{Part, Word};
 
 /// A bit of an expanded word, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +82,22 @@ pub(crate) fn text_of(bits: &[Bit]) -> Text {
         }
     }
     text
+}
+
+/// The one field of a word that is text alone, of which nothing is expanded and nothing may be a pattern; most words are.
+pub(crate) fn plain(word: &Word) -> Option<String> {
+    let is_special = |byte: u8| b"~{*?[(".contains(&byte);
+    let mut all = String::new();
+    let mut is_field = false;
+    for part in &word.parts {
+        let Part::Text { text, quoted } = part else { return None };
+        if !quoted && text.bytes().any(is_special) {
+            return None;
+        }
+        is_field |= *quoted || !text.is_empty();
+        all.push_str(text);
+    }
+    is_field.then_some(all)
 }
 
 /// How fields are made.

@@ -5,6 +5,7 @@ use castellan_event::Why;
 
 use super::fields::Bit;
 use super::parameters::{At, Got};
+use crate::limits::{COMPARISONS_PER_WORK, VALUE_BYTES_MAX};
 use crate::literals::{ansi_quoted, shell_quoted};
 use crate::patterns::Pattern;
 use crate::scope::Scope;
@@ -55,12 +56,14 @@ impl Walker<'_> {
             }
             Operation::Remove { suffix, longest, pattern } => {
                 let pattern = self.pattern(state, scope, pattern);
+                self.charge_comparisons(&got, pattern.as_ref());
                 self.each(got, written, |text| removed(text, pattern.as_ref()?, *suffix, *longest))
             }
             Operation::Replace { at, pattern, replacement } => {
                 let pattern = self.pattern(state, scope, pattern);
                 let replacement = replacement.as_ref().map(|word| self.text(state, scope, word));
                 let replacement = replacement.unwrap_or_default();
+                self.charge_comparisons(&got, pattern.as_ref());
                 self.each(got, written, |text| replaced(text, pattern.as_ref()?, replacement.as_str()?, *at))
             }
             Operation::Case { upper, all, pattern } => {
@@ -160,6 +163,7 @@ impl Walker<'_> {
             (Substitute::Alternative, false) => Bit::of_text(&Text::default(), quoted),
             (Substitute::Error, false) => {
                 self.text(state, scope, word);
+                self.may_fail = true;
                 vec![Bit::Unknown { why: Why::Variable, written: written.to_owned(), quoted }]
             }
             (Substitute::Default, false) | (Substitute::Alternative, true) => {
@@ -179,6 +183,19 @@ impl Walker<'_> {
                 Bit::of_text(&text, quoted)
             }
         }
+    }
+
+    /// Pays for comparing every value with a pattern.
+    fn charge_comparisons(&mut self, got: &Got, pattern: Option<&Pattern>) {
+        let steps = pattern.map_or(0, |pattern| pattern.len().max(1));
+        let of =
+            |text: &Text| text.len().saturating_mul(text.len()).saturating_mul(steps).min(COMPARISONS_MAX);
+        let comparisons = match got {
+            Got::One(text) => of(text),
+            Got::Many { values, .. } => values.iter().map(of).sum(),
+            Got::Unset | Got::Unknown { .. } => 0,
+        };
+        self.work.spend((comparisons / COMPARISONS_PER_WORK) as u64);
     }
 
     /// Changes every value; what is not known stays so.
@@ -242,13 +259,8 @@ impl Walker<'_> {
         span: crate::tree::Span,
     ) -> Got {
         if letter == 'P' {
-            // A prompt is expanded like text in double quotes: what stands in it runs.
-            if let Got::One(text) = &got
-                && let Some(known) = text.as_str()
-                && known.contains(['`', '$'])
-            {
-                let code = Text::known(format!(": \"{known}\""));
-                self.run_text(state, scope, &code, crate::found::Origin::Argument, span);
+            if let Got::One(text) = &got {
+                self.prompt(state, scope, text, span);
             }
             return unknown_from(got);
         }
@@ -354,6 +366,9 @@ fn replaced(text: &str, pattern: &Pattern, replacement: &str, at: ReplaceAt) -> 
                 match pattern.prefix(rest, true) {
                     Some(length) if length > 0 && !done => {
                         made.push_str(replacement);
+                        if made.len() > VALUE_BYTES_MAX {
+                            return None;
+                        }
                         from += length;
                         done = at == ReplaceAt::First;
                     }

@@ -1,8 +1,10 @@
 //! Parameters: the value of `$x`, `${x[1]}`, `$@`, `${!x}`, before anything is done with it. It must not know operations.
 
-use castellan_event::Why;
+use castellan_event::{Role, Why};
 
 use super::fields::Bit;
+use crate::builtins::runs_in_index;
+use crate::limits::ENTRIES_PER_WORK;
 use crate::scope::Scope;
 use crate::state::{Key, State, Value};
 use crate::text::Text;
@@ -33,6 +35,27 @@ const CHANGING: &[&str] = &[
     "BASHPID",
     "BASH_COMMAND",
     "BASH_ARGV",
+    "BASH_ARGC",
+    "BASH_ARGV0",
+    "BASH",
+    "BASHOPTS",
+    "BASH_EXECUTION_STRING",
+    "BASH_LINENO",
+    "BASH_SOURCE",
+    "BASH_SUBSHELL",
+    "BASH_VERSINFO",
+    "BASH_VERSION",
+    "DIRSTACK",
+    "EUID",
+    "HOSTNAME",
+    "HOSTTYPE",
+    "MACHTYPE",
+    "OPTERR",
+    "OSTYPE",
+    "PS4",
+    "SHELLOPTS",
+    "SHLVL",
+    "UID",
     "FUNCNAME",
     "GROUPS",
     "HISTCMD",
@@ -56,12 +79,22 @@ impl Walker<'_> {
             return self.bits_of(state, got, quoted, &written);
         }
         let Some((name, index)) = self.named(state, scope, parameter) else {
+            self.may_fail = true;
             let got = Got::Unknown { why: Why::Variable, several: false };
             self.operand_words(state, scope, &parameter.operation);
             return self.bits_of(state, got, quoted, &written);
         };
         let got = self.look_up(state, &name, &index);
+        if parameter.operation == Operation::Value && self.is_one_number(state, &name) {
+            return self.bits_of(state, got, true, &written);
+        }
         self.operate(state, scope, parameter, (&name, &index), got, quoted, &written)
+    }
+
+    /// `$?` and `$$` are a number, which is one word as long as `IFS` has no digits.
+    fn is_one_number(&mut self, state: &mut State, name: &str) -> bool {
+        let has_no_digits = |one: String| !one.contains(|one: char| one.is_ascii_digit());
+        matches!(name, "?" | "$") && self.separators(state).is_some_and(has_no_digits)
     }
 
     /// Which parameter is meant, when `${!x}` names another one. `None`: not known.
@@ -84,6 +117,9 @@ impl Walker<'_> {
         }
         let Got::One(text) = self.look_up(state, &parameter.name, &index) else { return None };
         let text = text.as_str()?.to_owned();
+        if runs_in_index(&text) {
+            self.gap(scope, Role::Code, Why::Arithmetic, &text, parameter.span);
+        }
         match text.split_once('[') {
             None if is_parameter(&text) => Some((text, At::Whole)),
             None => None,
@@ -125,7 +161,10 @@ impl Walker<'_> {
         match name {
             "@" | "*" => {
                 return match &state.positionals {
-                    Some(values) => Got::Many { values: values.to_vec(), joined: name == "*" },
+                    Some(values) => {
+                        self.work.spend(values.len() as u64 / ENTRIES_PER_WORK);
+                        Got::Many { values: values.to_vec(), joined: name == "*" }
+                    }
                     None => Got::Unknown { why: Why::Parameter, several: name == "@" },
                 };
             }
@@ -136,13 +175,8 @@ impl Walker<'_> {
                 };
             }
             "0" => return Got::One((*state.name).clone()),
-            "?" => {
-                return match state.status {
-                    Some(true) => Got::One(Text::known("0")),
-                    Some(false) | None => Got::Unknown { why: Why::Parameter, several: false },
-                };
-            }
-            "$" | "!" | "-" => return Got::Unknown { why: Why::Parameter, several: false },
+            // How a command ended is guessed for `&&` and `||`; a value must be certain.
+            "?" | "$" | "!" | "-" => return Got::Unknown { why: Why::Parameter, several: false },
             digits if digits.starts_with(|one: char| one.is_ascii_digit()) => {
                 return match (&state.positionals, digits.parse::<usize>()) {
                     (Some(values), Ok(number)) => {

@@ -60,7 +60,10 @@ fn node(node: &Node) -> String {
             let head = head.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" ");
             format!("for(([{head}])){{{}}}", script(body))
         }
-        Node::While { condition, body } => format!("while{{{}}}{{{}}}", script(condition), script(body)),
+        Node::While { until, condition, body } => {
+            let keyword = if *until { "until" } else { "while" };
+            format!("{keyword}{{{}}}{{{}}}", script(condition), script(body))
+        }
         Node::Case { word: subject, arms } => {
             let arms = joined(
                 arms,

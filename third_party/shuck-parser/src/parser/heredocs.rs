@@ -17,7 +17,12 @@ impl<'a> Parser<'a> {
             return Some((word, delimiter_text, quoted));
         }
 
-        let text = self.literal_word_text(&word)?;
+        // castellan: an expansion in a delimiter is text.
+        let text = match self.literal_word_text(&word) {
+            Some(text) => text,
+            None if raw_text.contains(['\'', '"']) => return None,
+            None => raw_text.to_owned(),
+        };
         let delimiter_text = if raw_text.contains('\\') {
             unescape_heredoc_delimiter_text(raw_text)
         } else {
@@ -50,6 +55,7 @@ impl<'a> Parser<'a> {
         collect_trailing_redirects: bool,
     ) -> Result<bool> {
         let operator_span = self.current_span;
+        let fd = self.current_fd_value();
         self.advance();
         let Some((raw_delimiter, delimiter_text, quoted)) = self.current_static_heredoc_delimiter()
         else {
@@ -89,7 +95,7 @@ impl<'a> Parser<'a> {
         };
 
         redirects.push(Redirect {
-            fd: None,
+            fd,
             fd_var,
             fd_var_span,
             kind: if strip_tabs {

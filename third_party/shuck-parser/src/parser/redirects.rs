@@ -198,10 +198,11 @@ impl<'a> Parser<'a> {
             }
             Some(TokenKind::HereString) => {
                 let operator_span = self.current_span;
+                let fd = self.current_fd_value();
                 self.advance();
                 if let Some(target) = self.maybe_expect_word(strict)? {
                     redirects.push(Redirect {
-                        fd: None,
+                        fd,
                         fd_var,
                         fd_var_span,
                         kind: RedirectKind::HereString,

@@ -1,6 +1,6 @@
 //! git and other repositories: what a push, a fetch or a clone sends where, and which refs it overwrites.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{Effect, EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation, Piece};
 
 use super::settings;
@@ -125,7 +125,11 @@ fn transfer(kind: EffectKind, remote: Option<&Arg>, sink: &mut Sink<'_, '_, '_, 
     let of_git = Effect { kind, system: Some("git".to_owned()), ..Effect::default() };
     let Some(remote) = remote else { return sink.add(of_git) };
     let text = remote.written().into_owned();
+    // The command was found; a percent sign stands for what the line does not show as it is.
     if text.starts_with("ext::") {
+        if text.contains('%') {
+            sink.opaque(Role::Code, Why::Unsupported, &text);
+        }
         return;
     }
     let is_directory = [".", "/", "~"].iter().any(|start| text.starts_with(start));
@@ -136,6 +140,9 @@ fn transfer(kind: EffectKind, remote: Option<&Arg>, sink: &mut Sink<'_, '_, '_, 
     let has_place = text.contains("://") || text.contains(':');
     let from_settings = remote.as_str().filter(|_| !has_place);
     let url = from_settings.and_then(|name| settings::of_files("remote", name, "url", sink));
+    if let Some(url) = url.as_deref().filter(|url| url.starts_with("ext::")) {
+        sink.opaque(Role::Code, Why::Unsupported, url);
+    }
     let place = url.as_deref().or(has_place.then_some(text.as_str()));
     let host = place.filter(|place| !place.contains("://")).and_then(|place| {
         let (host, _) = place.split_once(':')?;
@@ -144,6 +151,6 @@ fn transfer(kind: EffectKind, remote: Option<&Arg>, sink: &mut Sink<'_, '_, '_, 
     let url = place.filter(|place| place.contains("://")).map(str::to_owned);
     sink.add(Effect { target: Some(text.clone()), url, host, ..of_git });
     if let Some(why) = remote.why() {
-        sink.opaque(castellan_event::Role::Target, why, &text);
+        sink.opaque(Role::Target, why, &text);
     }
 }

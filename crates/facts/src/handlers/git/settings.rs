@@ -11,7 +11,11 @@ const CODE_PATHS: &[&str] = &["core.hookspath=", "include.path=", "init.template
 /// What `-c NAME=VALUE` and `--config-env` say besides the shell text that was found with the command.
 pub(super) fn given(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     for value in read.values("-c") {
+        if value.written().contains("ext::") {
+            sink.opaque(Role::Code, Why::Unsupported, &value.written());
+        }
         let Some((name, _)) = value.prefix().split_once('=') else { continue };
+        given_remote(&name.to_ascii_lowercase(), value, sink);
         let name = format!("{name}=");
         let path = value.strip_prefix(&name).filter(|path| !matches!(path.as_str(), Some("" | "/dev/null")));
         if let Some(path) = path.filter(|_| CODE_PATHS.contains(&name.to_ascii_lowercase().as_str())) {
@@ -23,6 +27,18 @@ pub(super) fn given(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
         if runs(name, &Arg::known("!")) {
             sink.opaque(Role::Code, Why::Variable, &value.written());
         }
+    }
+}
+
+/// Settings of other repositories that decide what a push overwrites, and the program that sends mail.
+fn given_remote(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    let of_remote = name.strip_prefix("remote.").and_then(|rest| rest.rsplit_once('.'));
+    if of_remote.is_some_and(|(_, key)| matches!(key, "mirror" | "push" | "prune")) {
+        sink.opaque(Role::Target, Why::Unsupported, &value.written());
+    }
+    let program = value.prefix().split_once('=').map(|(_, program)| program);
+    if name == "sendemail.smtpserver" && program.is_some_and(|program| program.starts_with('/')) {
+        sink.path(EffectKind::Execute, &Arg::known(program.unwrap_or_default()));
     }
 }
 

@@ -15,6 +15,11 @@ impl<'a> Parser<'a> {
         } else {
             false
         };
+        // castellan: bash reads `--` as the end of the options.
+        if self.at(TokenKind::Word) && self.current_word_str() == Some("--") {
+            self.advance();
+            self.skip_newlines()?;
+        }
 
         // Parse the command to time (if any)
         // time with no command is valid in bash (just outputs timing header)
@@ -50,15 +55,33 @@ impl<'a> Parser<'a> {
                     word.as_str(),
                     "if" | "for" | "while" | "until" | "case" | "select" | "time" | "coproc"
                 );
+                // castellan: any compound command may follow the name, not only groups.
+                let before_name = self.checkpoint();
+                self.advance();
                 let next_is_compound_start = matches!(
-                    self.peek_next_kind(),
-                    Some(TokenKind::LeftBrace | TokenKind::LeftParen)
+                    self.current_token_kind,
+                    Some(
+                        TokenKind::LeftBrace
+                            | TokenKind::LeftParen
+                            | TokenKind::DoubleLeftParen
+                            | TokenKind::DoubleLeftBracket
+                    )
+                ) || matches!(
+                    self.current_keyword(),
+                    Some(
+                        Keyword::If
+                            | Keyword::For
+                            | Keyword::While
+                            | Keyword::Until
+                            | Keyword::Case
+                            | Keyword::Select
+                    )
                 );
                 if !is_compound_keyword && next_is_compound_start {
-                    self.advance(); // consume the NAME
                     self.skip_newlines()?;
                     (Name::from(word), Some(word_span))
                 } else {
+                    self.restore(before_name);
                     (Name::new_static("COPROC"), None)
                 }
             } else {

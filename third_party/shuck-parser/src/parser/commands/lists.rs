@@ -225,16 +225,31 @@ impl<'a> Parser<'a> {
         let start_span = self.current_span;
 
         // Check for pipeline negation: `! command`
-        let negated = self.at(TokenKind::Word) && self.current_word_str() == Some("!");
-        if negated {
+        // castellan: there may be several, and each negates.
+        let mut negations = 0usize;
+        while self.at(TokenKind::Word) && self.current_word_str() == Some("!") {
+            negations += 1;
             self.advance();
+            // castellan: `!` alone is a command of its own; `time` without one stands for it.
+            if matches!(
+                self.current_token_kind,
+                None | Some(TokenKind::Semicolon | TokenKind::Newline)
+            ) {
+                let nothing = TimeCommand { posix_format: false, command: None, span: start_span };
+                let nothing = CompoundCommand::Time(Box::new(nothing));
+                let nothing = Command::Compound(Box::new(nothing), SmallVec::new());
+                let mut stmt = Self::lower_non_sequence_command_to_stmt(nothing);
+                stmt.negated = negations % 2 == 1;
+                stmt.span = start_span;
+                return Ok(Some(stmt));
+            }
         }
 
         let first = self.budget.begin_first_chain_operand();
         let mut stmt = match self.parse_command()? {
             Some(cmd) => Self::lower_non_sequence_command_to_stmt(cmd),
             None => {
-                if negated {
+                if negations > 0 {
                     return Err(self.error("expected command after !"));
                 }
                 return Ok(None);
@@ -263,8 +278,8 @@ impl<'a> Parser<'a> {
             }
         }
 
-        if negated || saw_pipe {
-            stmt.negated = negated;
+        if negations > 0 || saw_pipe {
+            stmt.negated = negations % 2 == 1;
             stmt.span = start_span.merge(self.current_span);
         }
         Ok(Some(stmt))

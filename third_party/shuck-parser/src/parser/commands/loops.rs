@@ -23,9 +23,8 @@ impl<'a> Parser<'a> {
             }
         };
 
-        if allow_zsh_targets {
-            self.skip_newlines()?;
-        }
+        // castellan: bash, too, lets `in` stand on the next line.
+        self.skip_newlines()?;
 
         let (words, header) = if allow_zsh_targets && self.at(TokenKind::LeftParen) {
             let left_paren_span = self.current_span;
@@ -109,9 +108,8 @@ impl<'a> Parser<'a> {
         };
 
         let (body, syntax, end_span) = match header {
-            ForHeaderSurface::In { in_span }
-                if allow_zsh_targets && self.at(TokenKind::LeftBrace) =>
-            {
+            // castellan: bash knows this one, too.
+            ForHeaderSurface::In { in_span } if self.at(TokenKind::LeftBrace) => {
                 let (body, left_brace_span, right_brace_span) = self
                     .parse_brace_enclosed_stmt_seq(
                         "syntax error: empty for loop body",
@@ -658,56 +656,49 @@ impl<'a> Parser<'a> {
         };
         self.advance();
 
-        // Expect 'in' keyword
-        if !self.is_keyword(Keyword::In) {
-            self.pop_depth();
-            return Err(Error::parse("expected 'in' in select".to_string()));
-        }
-        self.advance(); // consume 'in'
-
-        // Parse word list until do/newline/;
+        // castellan: read as `for` is: `in` may be missing or stand on the next line, and the body may stand in braces.
+        self.skip_newlines()?;
         let mut words = SmallVec::<[Word; 2]>::new();
-        loop {
-            match self.current_token_kind {
-                _ if self.current_keyword() == Some(Keyword::Do) => break,
-                Some(kind) if kind.is_word_like() => {
-                    if let Some(word) = self.take_current_word_and_advance() {
-                        words.push(word);
-                    }
-                }
-                Some(TokenKind::Newline | TokenKind::Semicolon) => {
-                    self.advance();
-                    break;
-                }
-                _ => break,
+        if self.is_keyword(Keyword::In) {
+            self.advance();
+            let (listed, saw_separator) = self.parse_for_word_list_until_body_separator()?;
+            if !saw_separator {
+                self.pop_depth();
+                return Err(self.error("expected ';' or newline before select loop body"));
             }
+            words = listed;
+        } else {
+            if self.at(TokenKind::Semicolon) {
+                self.advance();
+            }
+            self.skip_newlines()?;
         }
 
-        self.skip_newlines()?;
-
-        // Expect 'do'
-        self.expect_keyword(Keyword::Do)?;
-        self.skip_newlines()?;
-
-        // Parse body
-        let body_start = self.current_span.start;
-        let body = self.parse_compound_list(Keyword::Done)?;
-        let body_span = Span::from_positions(body_start, self.current_span.start);
-
-        // Bash requires at least one command in loop body
-        if body.is_empty() {
-            self.pop_depth();
-            return Err(self.error("syntax error: empty select loop body"));
-        }
-        let body = Self::stmt_seq_with_span(body_span, body);
-
-        // Expect 'done'
-        if !self.is_keyword(Keyword::Done) {
-            self.pop_depth();
-            return Err(self.error("expected 'done'"));
-        }
-        let done_span = self.current_span;
-        self.advance();
+        let (body, done_span) = if self.at(TokenKind::LeftBrace) {
+            let (body, _, right_brace_span) = self.parse_brace_enclosed_stmt_seq(
+                "syntax error: empty select loop body",
+                BraceBodyContext::Ordinary,
+            )?;
+            (body, right_brace_span)
+        } else {
+            self.expect_keyword(Keyword::Do)?;
+            self.skip_newlines()?;
+            let body_start = self.current_span.start;
+            let body = self.parse_compound_list(Keyword::Done)?;
+            let body_span = Span::from_positions(body_start, self.current_span.start);
+            // Bash requires at least one command in loop body
+            if body.is_empty() {
+                self.pop_depth();
+                return Err(self.error("syntax error: empty select loop body"));
+            }
+            if !self.is_keyword(Keyword::Done) {
+                self.pop_depth();
+                return Err(self.error("expected 'done'"));
+            }
+            let done_span = self.current_span;
+            self.advance();
+            (Self::stmt_seq_with_span(body_span, body), done_span)
+        };
 
         self.pop_depth();
         Ok(CompoundCommand::Select(Box::new(SelectCommand {

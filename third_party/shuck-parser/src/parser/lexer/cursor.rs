@@ -1,3 +1,4 @@
+use super::substitutions::is_pattern_group_prefix;
 use super::*;
 
 impl<'a> Lexer<'a> {
@@ -293,9 +294,14 @@ impl<'a> Lexer<'a> {
             && (self
                 .input
                 .get(..self.offset)
-                .and_then(|prefix| prefix.chars().next_back())
-                .is_some_and(|prev| {
-                    !prev.is_whitespace() && !matches!(prev, ';' | '|' | '&' | '<' | '>')
+                .is_some_and(|prefix| {
+                    // castellan: `(#` and `)#` begin a comment too, but in a pattern.
+                    let mut before = prefix.chars().rev();
+                    before.next().is_some_and(|prev| {
+                        !prev.is_whitespace()
+                            && !matches!(prev, ';' | '|' | '&' | '<' | '>' | ')')
+                            && (prev != '(' || before.next().is_some_and(is_pattern_group_prefix))
+                    })
                 })
                 || self.is_inside_unclosed_double_paren_on_line())
     }

@@ -818,7 +818,6 @@ impl<'a> Lexer<'a> {
     ) -> bool {
         let mut borrowable = true;
         let mut depth = 1;
-        let mut literal_brace_depth = 0usize;
         let mut in_single = false;
         let mut in_double = false;
         let mut double_quote_depth = 0usize;
@@ -855,22 +854,11 @@ impl<'a> Lexer<'a> {
                 '}' if !in_single && (!in_double || depth > double_quote_depth) => {
                     self.advance();
                     Self::push_capture_char(content, '}');
-                    if depth == 1
-                        && literal_brace_depth > 0
-                        && self.has_later_top_level_param_expansion_closer(depth)
-                    {
-                        literal_brace_depth -= 1;
-                        continue;
-                    }
+                    // castellan: a `{` in it means nothing: `${x:-{a}; b }` ends at the first `}`.
                     depth -= 1;
                     if depth == 0 {
                         break;
                     }
-                }
-                '{' if !in_single && !in_double => {
-                    literal_brace_depth += 1;
-                    Self::push_capture_char(content, '{');
-                    self.advance();
                 }
                 '"' => {
                     // Quotes inside ${...} are part of the expansion, not string delimiters
@@ -922,7 +910,6 @@ impl<'a> Lexer<'a> {
                                 Self::push_capture_char(content, '\\');
                                 Self::push_capture_char(content, '}');
                                 self.advance();
-                                literal_brace_depth = literal_brace_depth.saturating_sub(1);
                             }
                             _ => {
                                 Self::push_capture_char(content, '\\');
@@ -964,86 +951,6 @@ impl<'a> Lexer<'a> {
             }
         }
         borrowable
-    }
-
-    pub(in crate::parser) fn has_later_top_level_param_expansion_closer(
-        &self,
-        target_depth: usize,
-    ) -> bool {
-        // castellan: see `work`.
-        if !crate::work::spend(1) {
-            return false;
-        }
-        let mut chars = self.lookahead_chars().peekable();
-        let mut depth = target_depth;
-        let mut in_single = false;
-        let mut in_double = false;
-        let mut double_quote_depth = 0usize;
-
-        let mut scanned = 0usize;
-        while let Some(ch) = chars.next() {
-            scanned += 1;
-            if scanned % 32 == 0 && !crate::work::spend(2) {
-                return false;
-            }
-            if in_single {
-                match ch {
-                    '\'' => in_single = false,
-                    '\\' if chars.peek() == Some(&'"') => {
-                        chars.next();
-                    }
-                    '\\' => {}
-                    _ => {}
-                }
-                continue;
-            }
-
-            if in_double {
-                match ch {
-                    '"' => {
-                        in_double = false;
-                        double_quote_depth = 0;
-                    }
-                    '\\' => {
-                        chars.next();
-                    }
-                    '$' if chars.peek() == Some(&'{') => {
-                        chars.next();
-                        depth += 1;
-                    }
-                    '}' if depth > double_quote_depth => {
-                        depth -= 1;
-                    }
-                    _ => {}
-                }
-                continue;
-            }
-
-            match ch {
-                '\n' if depth == target_depth => return false,
-                '\'' => in_single = true,
-                '"' => {
-                    in_double = true;
-                    double_quote_depth = depth;
-                }
-                '\\' => {
-                    chars.next();
-                }
-                '$' if chars.peek() == Some(&'{') => {
-                    chars.next();
-                    depth += 1;
-                }
-                '}' => {
-                    if depth == target_depth {
-                        return true;
-                    }
-                    depth -= 1;
-                }
-                _ => {}
-            }
-        }
-
-        false
     }
 }
 
@@ -1113,23 +1020,17 @@ pub(in crate::parser) fn hash_starts_comment(input: &str, index: usize) -> bool 
         return false;
     }
 
-    let next = &input[index + '#'.len_utf8()..];
-    input[..index]
-        .chars()
-        .next_back()
-        .is_none_or(|prev| match prev {
-            '(' => {
-                let whitespace_index = next.find(char::is_whitespace);
-                let close_index = next.find(')');
+    let mut before = input[..index].chars().rev();
+    before.next().is_none_or(|prev| match prev {
+        // castellan: always but in a pattern. What was here looked for a blank before the next `)`.
+        '(' => !before.next().is_some_and(is_pattern_group_prefix),
+        _ => prev.is_whitespace() || matches!(prev, ';' | '|' | '&' | '<' | '>' | ')'),
+    })
+}
 
-                match (whitespace_index, close_index) {
-                    (Some(whitespace), Some(close)) => whitespace < close,
-                    (Some(_), None) | (None, None) => true,
-                    (None, Some(_)) => false,
-                }
-            }
-            _ => prev.is_whitespace() || matches!(prev, ';' | '|' | '&' | '<' | '>' | ')'),
-        })
+/// castellan: what stands before the `(` of `@(a|b)`.
+pub(in crate::parser) const fn is_pattern_group_prefix(one: char) -> bool {
+    matches!(one, '@' | '?' | '*' | '+' | '!')
 }
 
 fn heredoc_delimiter_is_terminator(

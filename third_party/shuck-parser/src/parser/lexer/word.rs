@@ -62,6 +62,16 @@ impl<'a> Lexer<'a> {
                     self.consume_ascii_chars(3);
                     return Some(LexedToken::fd(TokenKind::RedirectFdReadWrite, fd));
                 }
+                // castellan: `3<<<word` and `3<<END`, which were an argument `3`.
+                (Some('<'), Some('<')) => {
+                    let kind = match self.fourth_char() {
+                        Some('<') => TokenKind::HereString,
+                        Some('-') => TokenKind::HereDocStrip,
+                        _ => TokenKind::HereDoc,
+                    };
+                    self.consume_ascii_chars(if kind == TokenKind::HereDoc { 3 } else { 4 });
+                    return Some(LexedToken::fd(kind, fd));
+                }
                 (Some('<'), _) => {
                     self.consume_ascii_chars(2);
                     return Some(LexedToken::fd(TokenKind::RedirectFdIn, fd));
@@ -989,8 +999,7 @@ impl<'a> Lexer<'a> {
                     .is_some_and(|open_bracket| !text[..open_bracket].ends_with('$'))
     }
 
-    /// Peek a descriptor prefix: a run of digits directly followed by `>` or a
-    /// `<` that does not start a heredoc operator. Returns the descriptor and the
+    /// Peek a descriptor prefix: a run of digits directly followed by `>` or `<`. Returns the descriptor and the
     /// number of digits.
     ///
     /// Bash (and POSIX, whose tokenizer turns any all-digit word before `<` or
@@ -1011,11 +1020,8 @@ impl<'a> Lexer<'a> {
             digit_count += 1;
             next = lookahead.next();
         }
-        let accepted = match next {
-            Some('>') => true,
-            Some('<') => lookahead.next() != Some('<'),
-            _ => false,
-        };
+        // castellan: `3<(` and `3>(` are one word with what follows.
+        let accepted = matches!(next, Some('>' | '<')) && lookahead.next() != Some('(');
         (digit_count > 0 && accepted).then_some((fd, digit_count))
     }
 

@@ -134,8 +134,16 @@ impl<'a> Parser<'a> {
             let mut has_escaped_slash = false;
             let mut nested_parameter_depth = 0usize;
             let mut escaped = false;
+            let mut enclosure = Enclosure::default();
 
             while let Some(&ch) = chars.peek() {
+                // castellan: a quote or substitution is no place where the pattern ends.
+                if !escaped && enclosure.holds(ch) {
+                    Self::next_word_char_unwrap(chars, cursor);
+                    end = *cursor;
+                    continue;
+                }
+
                 if !escaped && nested_parameter_depth == 0 && (ch == '/' || ch == '}') {
                     end = *cursor;
                     break;
@@ -204,7 +212,14 @@ impl<'a> Parser<'a> {
             let mut end = *cursor;
             let mut nested_parameter_depth = 0usize;
             let mut escaped = false;
+            let mut enclosure = Enclosure::default();
             while let Some(&ch) = chars.peek() {
+                // castellan: as above.
+                if !escaped && enclosure.holds(ch) {
+                    pattern.push(Self::next_word_char_unwrap(chars, cursor));
+                    end = *cursor;
+                    continue;
+                }
                 if !escaped && nested_parameter_depth == 0 && (ch == '/' || ch == '}') {
                     end = *cursor;
                     break;
@@ -761,7 +776,6 @@ impl<'a> Parser<'a> {
         let mut offset_end = None;
         let mut length_start = None;
         let mut parameter_brace_depth = 0usize;
-        let mut literal_brace_depth = 0usize;
         let mut in_single = false;
         let mut in_double = false;
         let mut double_quote_parameter_depth = 0usize;
@@ -816,17 +830,9 @@ impl<'a> Parser<'a> {
                         }
                     }
                 }
-                '{' if !in_single && !in_double => {
-                    literal_brace_depth += 1;
-                    let consumed = Self::next_word_char_unwrap(chars, cursor);
-                    if let Some(text) = length_text.as_mut().or(offset_text.as_mut()) {
-                        text.push(consumed);
-                    }
-                }
                 ':' if !in_single
                     && !in_double
                     && parameter_brace_depth == 0
-                    && literal_brace_depth == 0
                     && length_start.is_none() =>
                 {
                     offset_end = Some(*cursor);
@@ -838,12 +844,6 @@ impl<'a> Parser<'a> {
                 {
                     if parameter_brace_depth > 0 {
                         parameter_brace_depth -= 1;
-                        let consumed = Self::next_word_char_unwrap(chars, cursor);
-                        if let Some(text) = length_text.as_mut().or(offset_text.as_mut()) {
-                            text.push(consumed);
-                        }
-                    } else if literal_brace_depth > 0 {
-                        literal_brace_depth -= 1;
                         let consumed = Self::next_word_char_unwrap(chars, cursor);
                         if let Some(text) = length_text.as_mut().or(offset_text.as_mut()) {
                             text.push(consumed);
@@ -898,7 +898,6 @@ impl<'a> Parser<'a> {
     ) -> SourceText {
         let start = *cursor;
         let mut depth = 1;
-        let mut literal_brace_depth = 0usize;
         let mut in_single = false;
         let mut in_double = false;
         let mut double_quote_depth = 0usize;
@@ -968,29 +967,23 @@ impl<'a> Parser<'a> {
                         if let Some(operand) = operand.as_mut() {
                             operand.push(brace);
                         }
-                    }
-                }
-                '{' if !in_single && !in_double => {
-                    literal_brace_depth += 1;
-                    let ch = Self::next_word_char_unwrap(chars, cursor);
-                    if let Some(operand) = operand.as_mut() {
-                        operand.push(ch);
-                    }
-                }
-                '}' if !in_single && (!in_double || depth > double_quote_depth) => {
-                    if depth == 1 && literal_brace_depth > 0 {
-                        let mut remaining = chars.clone();
-                        remaining.next();
-                        if Self::brace_operand_has_later_top_level_closer(remaining, depth) {
-                            literal_brace_depth -= 1;
-                            let ch = Self::next_word_char_unwrap(chars, cursor);
+                    } else if chars.peek() == Some(&'(') {
+                        // castellan: a brace in a substitution closes nothing.
+                        let mut enclosure = Enclosure::after_dollar();
+                        while let Some(&ch) = chars.peek()
+                            && enclosure.holds(ch)
+                        {
+                            Self::next_word_char_unwrap(chars, cursor);
                             if let Some(operand) = operand.as_mut() {
                                 operand.push(ch);
                             }
-                            continue;
+                            if !enclosure.is_open() {
+                                break;
+                            }
                         }
                     }
-
+                }
+                '}' if !in_single && (!in_double || depth > double_quote_depth) => {
                     if depth == 1 {
                         let end = *cursor;
                         Self::next_word_char_unwrap(chars, cursor);
@@ -1035,51 +1028,6 @@ impl<'a> Parser<'a> {
         };
         source_suffix.starts_with(first)
     }
-
-    pub(in crate::parser) fn brace_operand_has_later_top_level_closer(
-        mut chars: std::iter::Peekable<std::str::Chars<'_>>,
-        target_depth: usize,
-    ) -> bool {
-        let mut depth = target_depth;
-        let mut in_single = false;
-        let mut in_double = false;
-        let mut double_quote_depth = 0usize;
-        let mut escaped = false;
-
-        while let Some(ch) = chars.next() {
-            if ch == '\x00' {
-                chars.next();
-                continue;
-            }
-
-            if escaped {
-                escaped = false;
-                continue;
-            }
-
-            match ch {
-                '\\' if !in_single => escaped = true,
-                '\'' if !in_double => in_single = !in_single,
-                '"' if !in_single => {
-                    in_double = !in_double;
-                    double_quote_depth = if in_double { depth } else { 0 };
-                }
-                '$' if !in_single && chars.peek() == Some(&'{') => {
-                    chars.next();
-                    depth += 1;
-                }
-                '}' if !in_single && (!in_double || depth > double_quote_depth) => {
-                    if depth == target_depth {
-                        return true;
-                    }
-                    depth -= 1;
-                }
-                _ => {}
-            }
-        }
-
-        false
-    }
 }
 
 /// Returns whether `haystack[offset..]` starts a `$(<inner_text>)` command
@@ -1092,4 +1040,53 @@ fn substitution_matches_at(haystack: &str, offset: usize, inner_text: &str) -> b
     bytes.starts_with(b"$(")
         && bytes[2..].starts_with(inner_text.as_bytes())
         && bytes.get(2 + inner_text.len()) == Some(&b')')
+}
+
+/// castellan: what of an operand stands in quotes or in a substitution.
+#[derive(Debug, Default)]
+struct Enclosure {
+    quote: Option<char>,
+    /// Open parentheses of `$(`.
+    parentheses: usize,
+    after_dollar: bool,
+    ansi_quoted: bool,
+    escaped: bool,
+}
+
+impl Enclosure {
+    /// A `$` was read.
+    fn after_dollar() -> Self {
+        Self {
+            after_dollar: true,
+            ..Self::default()
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.quote.is_some() || self.parentheses > 0
+    }
+
+    /// Whether the next character, which no backslash outside stands before, is part of one.
+    fn holds(&mut self, ch: char) -> bool {
+        let after_dollar = std::mem::replace(&mut self.after_dollar, ch == '$');
+        if std::mem::take(&mut self.escaped) {
+            return true;
+        }
+        let was_open = self.is_open();
+        match (self.quote, ch) {
+            (Some('\''), '\\') => self.escaped = self.ansi_quoted,
+            (Some(_), '\\') => self.escaped = true,
+            (Some(quote), _) if quote == ch => self.quote = None,
+            (Some(_), _) => {}
+            (None, '\\') => self.escaped = self.parentheses > 0,
+            (None, '\'' | '"' | '`') => {
+                self.quote = Some(ch);
+                self.ansi_quoted = after_dollar;
+            }
+            (None, '(') if self.parentheses > 0 || after_dollar => self.parentheses += 1,
+            (None, ')') => self.parentheses = self.parentheses.saturating_sub(1),
+            (None, _) => {}
+        }
+        was_open || self.is_open()
+    }
 }

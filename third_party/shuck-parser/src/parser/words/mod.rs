@@ -491,7 +491,13 @@ impl<'a> PatternParser<'a> {
             return None;
         }
 
-        let end_offset = self.find_char_class_end(text, cursor.literal_offset)?;
+        // castellan: see `work`. One that does not end is looked for to the end of the text, and so is the next.
+        if crate::work::exhausted() {
+            return None;
+        }
+        let found = self.find_char_class_end(text, cursor.literal_offset);
+        crate::work::spend_bytes(found.unwrap_or(text.len()) - cursor.literal_offset);
+        let end_offset = found?;
         let raw = &text[cursor.literal_offset..end_offset];
         let start = cursor.position;
         let end = start.moved_by(raw);
@@ -648,6 +654,8 @@ impl<'a> PatternParser<'a> {
             }
             backslashes += 1;
         }
+        // castellan: see `work`.
+        crate::work::spend_scan(backslashes);
         backslashes % 2 == 1
     }
 

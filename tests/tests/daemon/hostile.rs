@@ -1,0 +1,143 @@
+//! Commands that are made to break an analysis, through hook and daemon: what is not understood says why, and the daemon
+//! goes on.
+
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+use castellan_corpus::hostile;
+use castellan_tests::agents::not_run;
+use castellan_tests::home::Home;
+use castellan_tests::hook::{self, ENFORCE, bash, judge, understood};
+use castellan_tests::process::Running;
+use rustix::process::{Pid, geteuid};
+
+use crate::{LIMIT, status};
+
+/// Denies what is not understood, and tells the reason; and what is written to other programs.
+const RULES: &str = "
+- rule: Not understood
+  desc: d
+  condition: fx.kind = opaque
+  output: role=%fx.role why=%fx.why
+  priority: WARNING
+  source: coding_agent
+  tags: [coding_agent_deny]
+
+- rule: Injected
+  desc: d
+  condition: fx.kind = inject
+  output: injected %fx.path
+  priority: WARNING
+  source: coding_agent
+  tags: [coding_agent_deny]
+";
+
+/// A workspace with a circle of symlinks and a FIFO.
+fn home(name: &str) -> anyhow::Result<Home> {
+    let home = Home::with_castellan(name, ENFORCE, RULES)?;
+    let workspace = home.workspace();
+    symlink("circle", workspace.join("circle"))?;
+    let mut make = home.command(Path::new("mkfifo"));
+    let made = Running::start(make.arg(workspace.join("fifo")))?.finish(LIMIT)?;
+    ensure!(made.code == Some(0), "no FIFO: {made:?}");
+    Ok(home)
+}
+
+/// The command is denied, and the agent is told so with these words. `W/` stands for the workspace.
+fn check(home: &Home, command: &str, expected: &str) -> anyhow::Result<()> {
+    let workspace = format!("{}/", home.workspace().display());
+    let done = judge(home, &bash(&command.replace("W/", &workspace)))?;
+    let name = command.get(..60).unwrap_or(command);
+    assert_eq!(understood(&done), "deny", "{name}: {done:?}");
+    assert!(done.stdout.replace(&workspace, "W/").contains(expected), "{name}: {done:?}");
+    Ok(())
+}
+
+#[test]
+fn what_is_not_understood_is_denied_with_the_reason() -> anyhow::Result<()> {
+    let home = home("bad-commands")?;
+    let daemon = home.start_daemon()?;
+    let nested = format!("rm {}a{}", "$(".repeat(100_000), ")".repeat(100_000));
+    for (command, expected) in [
+        (nested.as_str(), "role=code why=size"),
+        (&"$(".repeat(100_000), "role=code why=size"),
+        (&format!("rm {}", "a".repeat(1 << 20)), "role=code why=size"),
+        (&"a".repeat(1 << 20), "role=code why=size"),
+        ("rm 'a", "role=code why=syntax"),
+        ("\u{feff}rm -rf W/x 'a", "role=code why=syntax"),
+        ("sh W/fifo", "role=code why=input"),
+        ("sh < W/fifo", "role=code why=file"),
+        ("echo a > W/fifo", "injected W/fifo"),
+        ("sh /dev/tty", "role=code why=input"),
+        ("rm W/circle/x", "role=target why=unreadable"),
+        ("cat W/circle", "role=operand why=unreadable"),
+        ("W/circle/x", "role=program why=unreadable"),
+        ("ln -s W/a W/b; ln -s W/b W/a; rm W/a/x", "role=target why=unreadable"),
+    ] {
+        check(&home, command, expected)?;
+    }
+    assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
+    assert_eq!(status(&home)["pid"], daemon.as_raw_nonzero().get());
+    Ok(())
+}
+
+#[test]
+fn below_a_closed_directory_nothing_is_known() -> anyhow::Result<()> {
+    if geteuid().is_root() {
+        return not_run("nothing is closed to root; the daemon's own tests play another user");
+    }
+    let home = home("closed")?;
+    let closed = home.workspace().join("closed");
+    std::fs::create_dir(&closed)?;
+    symlink("/etc", closed.join("link"))?;
+    std::fs::set_permissions(&closed, Permissions::from_mode(0o000))?;
+    let checked = check(&home, "chmod 700 W/closed; rm W/closed/link/x", "role=target why=unreadable");
+    std::fs::set_permissions(&closed, Permissions::from_mode(0o700))?;
+    checked
+}
+
+/// Hostile calls of each size, and how many are made at a time.
+const SIZES: [usize; 2] = [1 << 10, 8 << 10];
+const AT_A_TIME: usize = 4;
+
+/// KiB of memory that the daemon may ever have had: without hostile calls it has some tens of thousands.
+const PEAK_KIB_MAX: u64 = 256 << 10;
+
+#[test]
+fn the_daemon_survives_hundreds_of_hostile_calls_and_answers_others_meanwhile() -> anyhow::Result<()> {
+    let home = home("hostile")?;
+    let daemon = home.start_daemon()?;
+    let shapes = hostile().map_err(anyhow::Error::msg)?;
+    let commands: Vec<String> =
+        SIZES.iter().flat_map(|size| shapes.iter().map(|shape| shape.text(*size))).collect();
+    ensure!(commands.len() >= 200, "only {} commands", commands.len());
+    let ask = |command: &String| -> anyhow::Result<Running> {
+        let payload = bash(command).to_string();
+        Running::start_with_input(&mut hook::command(&home, "claude", "PreToolUse"), payload.as_bytes())
+    };
+    for commands in commands.chunks(AT_A_TIME) {
+        let running: Vec<Running> = commands.iter().map(ask).collect::<anyhow::Result<_>>()?;
+        // Asked while they are: it waits for none of them.
+        assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
+        for (hook, command) in running.into_iter().zip(commands) {
+            let done = hook.finish(hook::HOOK_LIMIT)?;
+            let answer = understood(&done);
+            assert!(["deny", "defer"].contains(&answer.as_str()), "{command}: {answer}");
+        }
+    }
+    assert_eq!(status(&home)["pid"], daemon.as_raw_nonzero().get());
+    let failures = home.records()?.iter().filter(|record| record["type"] == "failure").count();
+    assert_eq!(failures, 0, "calls that failed inside");
+    let peak = peak_kib(daemon)?;
+    assert!(peak <= PEAK_KIB_MAX, "{peak} KiB at the peak");
+    Ok(())
+}
+
+/// The most memory that a process ever had.
+fn peak_kib(process: Pid) -> anyhow::Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero()))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}
