@@ -18,7 +18,7 @@ use castellan_event::{Role, Why};
 
 use crate::choices::Choices;
 use crate::found::{Found, Gap, Item, Origin};
-use crate::limits::{DEPTH_MAX, WORK_OF_PARSING, WORK_PER_STEP};
+use crate::limits::{DEPTH_MAX, TEXT_BYTES_MAX, WORK_OF_PARSING, WORK_PER_STEP};
 use crate::parse::parse_within;
 use crate::scope::{Scope, Source};
 use crate::start::Start;
@@ -33,7 +33,7 @@ use emit::Items;
 
 /// Every command that a text would run.
 pub fn commands(text: &str, start: &Start) -> Found {
-    commands_within(text, start, &mut Work::of_text(text.len()))
+    commands_within(text, start, &mut Work::of_text(text.len().min(TEXT_BYTES_MAX)))
 }
 
 /// The same, where several texts share their work; what is over it is a gap.
