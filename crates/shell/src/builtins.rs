@@ -53,6 +53,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("readonly", Walker::declare_builtin),
     ("return", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Function)),
     ("set", Walker::set_builtin),
+    ("setopt", Walker::setopt),
     ("shift", Walker::shift),
     ("shopt", Walker::shopt),
     ("source", Walker::source),

@@ -11,6 +11,7 @@ mod flow;
 mod prompts;
 mod redirects;
 mod simple;
+mod zsh;
 
 use std::rc::Rc;
 

@@ -4,7 +4,7 @@ mod dump;
 mod laws;
 mod oracle;
 
-use castellan_shell::commands;
+use castellan_shell::{Dialect, Start, commands};
 
 const GROUPS: &[(&str, &str)] = &[
     ("assignments", include_str!("../data/found/assignments.txt")),
@@ -13,6 +13,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("flow", include_str!("../data/found/flow.txt")),
     ("quoting", include_str!("../data/found/quoting.txt")),
     ("wrappers", include_str!("../data/found/wrappers.txt")),
+    ("zsh", include_str!("../data/found/zsh.txt")),
 ];
 
 /// Every case: a text, a line of dashes, what is found in it. Lines of equal signs stand between cases.
@@ -23,7 +24,9 @@ fn each_text_gives_what_it_would_run() {
     for (group, cases) in GROUPS {
         for case in cases.split("====\n").filter(|case| !case.is_empty()) {
             let (text, expected) = case.split_once("\n----\n").expect("a case has a line of dashes");
-            let found = dump::dump(&commands(text, &dump::start())).join("\n");
+            let dialect = if *group == "zsh" { Dialect::Zsh } else { Dialect::Bash };
+            let start = Start { dialect, ..dump::start() };
+            let found = dump::dump(&commands(text, &start)).join("\n");
             count += 1;
             if found != expected.trim_end() {
                 wrong.push_str(&format!(
