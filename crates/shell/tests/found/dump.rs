@@ -1,8 +1,12 @@
 //! What was found, one line for each thing, for the cases.
 
 use castellan_programs::{Arg, Piece};
-use castellan_shell::tree::RedirectKind;
 use castellan_shell::{Found, Item, Run, Start, Stdin};
+
+#[path = "../shared/sign.rs"]
+mod sign;
+
+use sign::sign;
 
 /// The shell that the cases begin in.
 pub(crate) fn start() -> Start {
@@ -76,21 +80,6 @@ fn run(run: &Run) -> String {
         add("&".into());
     }
     line
-}
-
-fn sign(kind: RedirectKind) -> &'static str {
-    match kind {
-        RedirectKind::Read => "<",
-        RedirectKind::Write => ">",
-        RedirectKind::Append => ">>",
-        RedirectKind::ReadWrite => "<>",
-        RedirectKind::DuplicateInput => "<&",
-        RedirectKind::DuplicateOutput => ">&",
-        RedirectKind::WriteBoth => "&>",
-        RedirectKind::AppendBoth => "&>>",
-        RedirectKind::HereString => "<<<",
-        RedirectKind::Heredoc => "<<",
-    }
 }
 
 fn args(args: &[Arg]) -> String {
