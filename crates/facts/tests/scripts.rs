@@ -234,7 +234,7 @@ fn what_earlier_calls_wrote_is_read_and_what_is_changing_is_not() {
     let of = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<BTreeSet<String>>();
     let written = Setting {
         workspace: "/w".to_owned(),
-        written: of(&["/w/build.sh", "/w/tool.py"]),
+        written: of(&["/w/build.sh", "/w/tool.py"]).into(),
         ..Setting::default()
     };
     assert_eq!(shown("bash build.sh /w/a", &written).matches("in /w/build.sh").count(), 3);
@@ -275,9 +275,9 @@ fn what_comes_from_the_network_is_known_by_it() {
     }
     assert_eq!(origins(&format!("git clone {url} tool; bash tool/install.sh"), &setting), "downloaded");
     let paths = |path: &str| BTreeSet::from([path.to_owned()]);
-    let before = Setting { written: paths("/w/x.sh"), downloaded: paths("/w/x.sh"), ..setting.clone() };
+    let before = Setting { written: paths("/w/x.sh").into(), downloaded: paths("/w/x.sh").into(), ..setting.clone() };
     assert_eq!(origins("bash x.sh", &before), "downloaded");
     assert_eq!(origins("./x.sh", &before), "downloaded");
-    let written = Setting { written: paths("/w/x.sh"), ..setting };
+    let written = Setting { written: paths("/w/x.sh").into(), ..setting };
     assert_eq!(origins("bash x.sh", &written), "written");
 }

@@ -60,6 +60,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("readonly", method!(declare_builtin)),
     ("return", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Function)),
     ("set", method!(set_builtin)),
+    ("setopt", method!(setopt)),
     ("shift", method!(shift)),
     ("shopt", method!(shopt)),
     ("source", method!(source)),

@@ -1,8 +1,13 @@
 //! Limits on what shell text can make large. Over a limit is a [`crate::tree::Hole`] with its reason, never a silent cut.
 
 /// Bytes of text that are parsed at once. Agents' longest commands (a file in a heredoc) are shorter; time and memory of
-/// the parser grow with it.
+/// the parser grow with it. Of longer text as many statements are
+/// parsed as [`PARSER_STEPS_MAX`] allows.
 pub(crate) const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// Bytes that are parsed at once of text that is too long, or too much work as a whole. What is cut off at their end is parsed again with the next ones; little is
+/// lost where the budget ends.
+pub(crate) const WINDOW_BYTES: usize = 2 << 10;
 
 /// Bytes of text of which at most [`TEXT_BYTES_MAX`] lie outside of quoted heredocs: those are copied, not parsed. Agents
 /// write files with them; a call is at most this large.

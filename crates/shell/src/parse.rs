@@ -21,7 +21,7 @@ use self::bodies::Bodies;
 use self::ground::Ground;
 use crate::limits::{
     CUT_TEXT_BYTES_MAX, PARSER_DEPTH_MAX, PARSER_STEPS_MAX, PARSER_STEPS_MIN, PARSER_STEPS_PER_BYTE,
-    REPARSE_BYTES_MIN, REPARSE_DEPTH_MAX, REPARSE_FACTOR_MAX, TEXT_BYTES_MAX,
+    REPARSE_BYTES_MIN, REPARSE_DEPTH_MAX, REPARSE_FACTOR_MAX, TEXT_BYTES_MAX, WINDOW_BYTES,
 };
 use crate::prescan;
 use crate::tree::{Hole, Node, Script, Span, Statement};
@@ -40,34 +40,72 @@ pub fn parse(text: &str) -> Parsed {
     parse_within(text, usize::MAX).0
 }
 
-/// The same with at most so many steps of the parser; says how many it took.
+/// The same with at most so many steps of the parser, and as many again where text is parsed piece by piece; says how many
+/// it took.
 pub(crate) fn parse_within(text: &str, steps_max: usize) -> (Parsed, usize) {
     let steps = text.len().saturating_mul(PARSER_STEPS_PER_BYTE);
     // Without any the parser would not even say that it had none.
     let steps = steps.clamp(PARSER_STEPS_MIN, PARSER_STEPS_MAX).min(steps_max).max(1);
     work::allow(steps);
-    let parsed = read(text);
-    (parsed, steps.saturating_sub(work::left()))
+    let spare = REPARSE_BYTES_MIN.max(text.len().saturating_mul(REPARSE_FACTOR_MAX));
+    let root = Ground::root(text);
+    let why = if text.len() <= TEXT_BYTES_MAX {
+        let mut walk = Walk { depth: 0, spare, holes: Vec::new(), bodies: None };
+        let script = walk.script(&root);
+        if !work::exhausted() {
+            return (Parsed { script, holes: walk.holes }, steps.saturating_sub(work::left()));
+        }
+        Why::Budget
+    } else {
+        if let Some(parsed) = without_bodies(&root, spare) {
+            return (parsed, steps.saturating_sub(work::left()));
+        }
+        Why::Size
+    };
+    let spent = steps.saturating_sub(work::left());
+    work::allow(steps);
+    let mut walk = Walk { depth: 0, spare, holes: Vec::new(), bodies: None };
+    let script = walk.beginning(&root, why);
+    let spent = spent.saturating_add(steps.saturating_sub(work::left()));
+    (Parsed { script, holes: walk.holes }, spent)
 }
 
-fn read(text: &str) -> Parsed {
-    let spare = REPARSE_BYTES_MIN.max(text.len().saturating_mul(REPARSE_FACTOR_MAX));
-    let mut walk = Walk { depth: 0, spare, holes: Vec::new(), bodies: None };
-    let root = Ground::root(text);
-    if text.len() <= TEXT_BYTES_MAX || text.len() > CUT_TEXT_BYTES_MAX {
-        let script = walk.script(&root);
-        return Parsed { script, holes: walk.holes };
+/// Parses text without its long quoted heredocs, if it is short enough then, and if that is what they are.
+fn without_bodies(root: &Ground<'_>, spare: usize) -> Option<Parsed> {
+    if root.text.len() > CUT_TEXT_BYTES_MAX {
+        return None;
     }
-    let mut bodies = Bodies::cut(text);
+    let mut bodies = Bodies::cut(root.text);
     let rewritten = std::mem::take(&mut bodies.rewritten);
-    walk.bodies = Some(bodies);
-    let script = walk.script(&root.inner(&rewritten.text, &rewritten.pieces));
-    if walk.bodies.is_some_and(|bodies| bodies.is_proved()) {
-        return Parsed { script, holes: walk.holes };
+    if rewritten.text.len() > TEXT_BYTES_MAX {
+        return None;
     }
-    let mut walk = Walk { depth: 0, spare: 0, holes: Vec::new(), bodies: None };
-    let script = walk.unread(&root, (0, text.len() as u32), Why::Size);
-    Parsed { script, holes: walk.holes }
+    let mut walk = Walk { depth: 0, spare, holes: Vec::new(), bodies: Some(bodies) };
+    let script = walk.script(&root.inner(&rewritten.text, &rewritten.pieces));
+    let proved = !work::exhausted() && walk.bodies.is_some_and(|bodies| bodies.is_proved());
+    proved.then_some(Parsed { script, holes: walk.holes })
+}
+
+/// The lines from a place on, at most so many bytes. `None`: there is none that short, or nothing is left.
+fn window(text: &str, at: usize, bytes: usize) -> Option<&str> {
+    let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+    if rest.len() <= bytes {
+        return Some(rest);
+    }
+    let window = rest.get(..rest.floor_char_boundary(bytes))?;
+    window.get(..=window.rfind('\n')?)
+}
+
+/// How many statements are certain to be complete where text was cut: all before the last one that begins on a line of its own.
+/// What does not end by then, a heredoc too, has no statement on a line after it.
+fn complete(text: &str, statements: &[Statement]) -> usize {
+    let begins_line = |next: &Statement| {
+        let before = text.get(..next.span.start as usize).unwrap_or_default().trim_end_matches([' ', '\t']);
+        // A line that goes on after a `\` is no new one.
+        !matches!(next.node, Node::Hole(_)) && before.ends_with('\n') && !before.ends_with("\\\n")
+    };
+    let after_first = statements.get(1..).unwrap_or_default();
+    after_first.iter().rposition(begins_line).map_or(0, |at| at + 1)
 }
 
 /// A range of bytes in the text that the parser was given.
@@ -114,6 +152,45 @@ impl Walk {
         let rest = Span { start, end: script.span.end };
         script.statements.push(self.hole_statement(Hole { why: why(&result), span: rest }));
         script
+    }
+
+    /// Parses as much of text as the budget allows, some lines at once; the rest is a hole.
+    fn beginning(&mut self, root: &Ground<'_>, why: Why) -> Script {
+        let text = root.text;
+        let whole = (0, text.len().try_into().unwrap_or(u32::MAX));
+        if text.contains('\0') {
+            return self.unread(root, whole, Why::Encoding);
+        }
+        let mut statements = Vec::new();
+        let (mut at, mut size) = (0, WINDOW_BYTES);
+        while let Some(lines) = window(text, at, size) {
+            let known = self.holes.len();
+            let mut script = self.script(&root.inner(lines, &[(0, at as u32)]));
+            let ends = at + lines.len() == text.len();
+            let count = if ends { script.statements.len() } else { complete(text, &script.statements) };
+            let next = script.statements.get(count).map_or(whole.1, |next| next.span.start);
+            if work::exhausted() || count == 0 {
+                self.holes.truncate(known);
+                // One statement may be longer than the others.
+                if work::exhausted() || size == TEXT_BYTES_MAX {
+                    break;
+                }
+                size = (4 * size).min(TEXT_BYTES_MAX);
+                continue;
+            }
+            script.statements.truncate(count);
+            statements.append(&mut script.statements);
+            self.holes.retain(|hole| hole.span.end <= next);
+            (at, size) = (next as usize, WINDOW_BYTES);
+            if ends {
+                break;
+            }
+        }
+        if at < text.len() {
+            let span = root.span((at as u32, whole.1));
+            statements.push(self.hole_statement(Hole { why, span }));
+        }
+        Script { statements, span: root.span(whole) }
     }
 
     /// Text that is parsed inside of other text.

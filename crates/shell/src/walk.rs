@@ -11,6 +11,7 @@ mod flow;
 mod prompts;
 mod redirects;
 mod simple;
+mod zsh;
 
 use std::rc::Rc;
 
@@ -20,7 +21,7 @@ use castellan_programs::Arg;
 use crate::choices::Choices;
 use crate::files::Files;
 use crate::found::{Found, Gap, Item, Origin};
-use crate::limits::{DEPTH_MAX, WORK_OF_PARSING, WORK_PER_STEP};
+use crate::limits::{DEPTH_MAX, TEXT_BYTES_MAX, WORK_OF_PARSING, WORK_PER_STEP};
 use crate::parse::parse_within;
 use crate::run::Call;
 use crate::scope::{Scope, Source};
@@ -36,7 +37,8 @@ use emit::Items;
 
 /// Every command that a text would run. What files hold is not known.
 pub fn commands(text: &str, start: &Start) -> Found {
-    commands_within(text, start, &mut Work::of_text(text.len()), Files::new(&mut |_| Err(Why::File)))
+    let mut work = Work::of_text(text.len().min(TEXT_BYTES_MAX));
+    commands_within(text, start, &mut work, Files::new(&mut |_| Err(Why::File)))
 }
 
 /// The same with the files with code that it runs, and where several texts share their work; what is over it is a gap.

@@ -8,6 +8,7 @@ use castellan_programs::Arg;
 use crate::limits::ENTRIES_PER_WORK;
 use crate::run::Call;
 use crate::scope::Scope;
+use crate::start::Dialect;
 use crate::state::State;
 use crate::text::Text;
 use crate::walk::Walker;
@@ -124,6 +125,11 @@ impl Walker<'_> {
 
     pub(super) fn alias_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
+        let elsewhere = call.arguments().iter().any(|arg| matches!(arg.as_str(), Some("-g" | "-s")));
+        if elsewhere && state.options.dialect == Dialect::Zsh {
+            // Such an alias stands for words anywhere, or for what opens a file.
+            self.gap(scope, Role::Code, Why::Unsupported, "alias", call.span);
+        }
         for arg in call.arguments() {
             let Some((name, _)) = arg.prefix().split_once('=') else { continue };
             let body = arg.as_str().and_then(|text| text.split_once('='));

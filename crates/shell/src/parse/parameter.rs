@@ -171,8 +171,12 @@ impl Reader<'_, '_> {
         let mut pattern = self.pattern(pattern, place);
         let after = range(replacement.span());
         let written = self.ground.slice((after.0.saturating_sub(1).max(own.0), own.1)).unwrap_or_default();
-        let replacement = (written.starts_with('/') && after.0 < own.1)
-            .then(|| self.operand(&Operand { text: Some(replacement), word: Some(word) }, place));
+        let replacement = (written.starts_with('/') && after.0 < own.1).then(|| {
+            // Also between double quotes, single ones are quotes here.
+            let quoted = self.ground.slice(after).is_some_and(|source| source.contains('\''));
+            let place = if quoted { Place::Inner } else { place };
+            self.operand(&Operand { text: Some(replacement), word: Some(word) }, place)
+        });
         let mut at = if all { ReplaceAt::All } else { ReplaceAt::First };
         if let (false, Some(Part::Text { text, quoted: false })) = (all, pattern.parts.first_mut()) {
             for (sign, place) in [("#", ReplaceAt::Start), ("%", ReplaceAt::End)] {

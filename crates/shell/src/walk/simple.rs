@@ -46,6 +46,7 @@ impl Walker<'_> {
         let substituted = self.substituted;
         let argv: Vec<Arg> = words.iter().flat_map(|word| self.fields(state, scope, word)).collect();
         let mut call = Call::new(argv, own_span(statement, assignments, words));
+        self.as_zsh(state, scope, words, &mut call);
         let (redirects, saved) = self.redirects(state, scope, &statement.redirects);
         call.redirects = redirects;
         if call.argv.is_empty() {

@@ -208,7 +208,8 @@ impl Walker<'_> {
             None => Text::unknown(text.why().unwrap_or(Why::Expansion), written),
         };
         match got {
-            Got::Unset => Got::One(changed(&Text::default())),
+            // What is not set becomes nothing, whatever a pattern would make of the empty text.
+            Got::Unset => Got::Unset,
             Got::One(text) => Got::One(changed(&text)),
             Got::Many { values, joined } => {
                 Got::Many { values: values.iter().map(changed).collect(), joined }

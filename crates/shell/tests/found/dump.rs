@@ -2,8 +2,12 @@
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
-use castellan_shell::tree::RedirectKind;
-use castellan_shell::{Files, Found, Item, Run, Start, Stdin};
+use castellan_shell::{Files, Found, Item, Run, Start, Stdin, Work};
+
+#[path = "../shared/sign.rs"]
+mod sign;
+
+use sign::sign;
 
 /// The shell that the cases begin in.
 pub(crate) fn start() -> Start {
@@ -29,13 +33,14 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// What is found in a text, with the files of the cases.
-pub(crate) fn commands(text: &str) -> Found {
+pub(crate) fn commands(text: &str, start: &Start) -> Found {
     let mut read = |path: &str| match FILES.iter().find(|(one, _)| *one == path) {
         Some((_, text)) => Ok((*text).into()),
         None if path.ends_with(".locked") => Err(Why::Unreadable),
         None => Err(Why::Unresolved),
     };
-    castellan_shell::commands_with(text, &start(), Files::new(&mut read))
+    let mut work = Work::of_text(text.len());
+    castellan_shell::commands_within(text, start, &mut work, Files::new(&mut read))
 }
 
 /// One line for each thing.
@@ -102,21 +107,6 @@ fn run(run: &Run) -> String {
         add("&".into());
     }
     line
-}
-
-fn sign(kind: RedirectKind) -> &'static str {
-    match kind {
-        RedirectKind::Read => "<",
-        RedirectKind::Write => ">",
-        RedirectKind::Append => ">>",
-        RedirectKind::ReadWrite => "<>",
-        RedirectKind::DuplicateInput => "<&",
-        RedirectKind::DuplicateOutput => ">&",
-        RedirectKind::WriteBoth => "&>",
-        RedirectKind::AppendBoth => "&>>",
-        RedirectKind::HereString => "<<<",
-        RedirectKind::Heredoc => "<<",
-    }
 }
 
 fn args(args: &[Arg]) -> String {

@@ -4,6 +4,8 @@ mod dump;
 mod laws;
 mod oracle;
 
+use castellan_shell::{Dialect, Start};
+
 const GROUPS: &[(&str, &str)] = &[
     ("assignments", include_str!("../data/found/assignments.txt")),
     ("code", include_str!("../data/found/code.txt")),
@@ -12,6 +14,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("quoting", include_str!("../data/found/quoting.txt")),
     ("scripts", include_str!("../data/found/scripts.txt")),
     ("wrappers", include_str!("../data/found/wrappers.txt")),
+    ("zsh", include_str!("../data/found/zsh.txt")),
 ];
 
 /// Every case: a text, a line of dashes, what is found in it. Lines of equal signs stand between cases.
@@ -22,7 +25,9 @@ fn each_text_gives_what_it_would_run() {
     for (group, cases) in GROUPS {
         for case in cases.split("====\n").filter(|case| !case.is_empty()) {
             let (text, expected) = case.split_once("\n----\n").expect("a case has a line of dashes");
-            let found = dump::dump(&dump::commands(text)).join("\n");
+            let dialect = if *group == "zsh" { Dialect::Zsh } else { Dialect::Bash };
+            let start = Start { dialect, ..dump::start() };
+            let found = dump::dump(&dump::commands(text, &start)).join("\n");
             count += 1;
             if found != expected.trim_end() {
                 wrong.push_str(&format!(

@@ -3,6 +3,11 @@
 
 use castellan_shell::tree::*;
 
+#[path = "../shared/sign.rs"]
+mod sign;
+
+use sign::sign;
+
 pub(crate) fn script(script: &Script) -> String {
     joined(&script.statements, statement, "; ")
 }
@@ -115,19 +120,7 @@ fn redirect(one: &Redirect) -> String {
         Some(FdWord::Variable(name)) => format!("{{{name}}}"),
         None => String::new(),
     };
-    let sign = match one.kind {
-        RedirectKind::Read => "<",
-        RedirectKind::Write => ">",
-        RedirectKind::Append => ">>",
-        RedirectKind::ReadWrite => "<>",
-        RedirectKind::DuplicateInput => "<&",
-        RedirectKind::DuplicateOutput => ">&",
-        RedirectKind::WriteBoth => "&>",
-        RedirectKind::AppendBoth => "&>>",
-        RedirectKind::HereString => "<<<",
-        RedirectKind::Heredoc => "<<",
-    };
-    format!("{fd}{sign}{}", word(&one.target))
+    format!("{fd}{}{}", sign(one.kind), word(&one.target))
 }
 
 fn word(one: &Word) -> String {

@@ -92,6 +92,49 @@ fn long_text_is_a_hole_of_its_size() {
     assert_eq!(parsed.holes.first().map(|hole| hole.why), Some(castellan_event::Why::Size));
 }
 
+/// Of text that is too long its beginning is understood: up to a statement that is certain to be complete.
+#[test]
+fn the_beginning_of_long_text_is_understood() {
+    let lines = "rm a\n".repeat(1_000);
+    let rest = "rm b\n".repeat(40_000);
+    for (last, opener) in [
+        ("rm a", "rm"),
+        ("if x; then\n", "if"),
+        ("cat <<E\n", "cat"),
+        ("cat <<E; rm c\n", "cat"),
+        ("{ cat <<'E'; rm c; } && rm d\n", "{"),
+        ("echo '\n", "echo"),
+        ("echo \"$(\n", "echo"),
+        ("f() {\n", "f()"),
+        ("x=(\n", "x="),
+        ("case a in b)\n", "case"),
+    ] {
+        let text = format!("{lines}{last}\n{rest}");
+        let parsed = castellan_shell::parse(&text);
+        let holes: Vec<_> = parsed.holes.iter().map(|hole| (hole.why, hole.span.end)).collect();
+        assert_eq!(holes, [(castellan_event::Why::Size, text.len() as u32)], "{last}");
+        let start = parsed.holes[0].span.start as usize;
+        assert!(parsed.script.statements.len() > 900, "{last}");
+        let hole = text.get(start..).unwrap_or_default();
+        assert!(hole.starts_with(opener) || hole.starts_with("rm a"), "{last}");
+        assert!(opener == "rm" || start <= lines.len(), "{last}");
+    }
+}
+
+/// One statement that is too long is a hole, and so is text in which a zero byte stands.
+#[test]
+fn what_is_too_long_to_be_cut_is_a_hole() {
+    for (text, why) in [
+        (format!("echo '{}'", "a\n".repeat(40_000)), castellan_event::Why::Size),
+        ("a".repeat(100_000), castellan_event::Why::Size),
+        (format!("{}\0", "rm a\n".repeat(20_000)), castellan_event::Why::Encoding),
+    ] {
+        let parsed = castellan_shell::parse(&text);
+        let holes: Vec<_> = parsed.holes.iter().map(|hole| (hole.why, hole.span.start)).collect();
+        assert_eq!(holes, [(why, 0)]);
+    }
+}
+
 /// Text with heredocs of `lines` lines each, whose delimiters are written as given.
 fn written(delimiter: &str, lines: usize) -> String {
     let body = "$(rm) `rm` ' \" \\ \u{20ac}\n".repeat(lines);

@@ -1,0 +1,65 @@
+//! What zsh reads otherwise than bash, of words that parse as bash's: a path in `=rm`, splitting in `$=x`, code in the
+//! qualifiers of a pattern. It must not know statements.
+
+use castellan_event::{Role, Why};
+use castellan_programs::Arg;
+
+use super::Walker;
+use crate::run::Call;
+use crate::scope::Scope;
+use crate::start::Dialect;
+use crate::state::State;
+use crate::tree::{Part, Word};
+
+impl Walker<'_> {
+    /// Reads the words of a command as zsh does. What is not modelled is a gap.
+    pub(super) fn as_zsh(&mut self, state: &State, scope: &Scope, words: &[Word], call: &mut Call) {
+        if state.options.dialect != Dialect::Zsh {
+            return;
+        }
+        for word in words {
+            let other = word.parts.iter().any(|part| match part {
+                Part::Text { text, quoted: false } => has_flagged_parameter(text) || may_have_code(text),
+                Part::Text { .. } | Part::Parameter { .. } | Part::Command { .. } => false,
+                Part::Process { .. } | Part::Arithmetic { .. } | Part::Hole(_) => false,
+            });
+            if other {
+                let written = crate::text::cut(scope.source.written(word.span));
+                self.gap(scope, Role::Code, Why::Unsupported, &written, word.span);
+            }
+        }
+        // `=rm` is where `rm` lies.
+        if let Some(Part::Text { text, quoted: false }) = words.first().and_then(|word| word.parts.first())
+            && text.starts_with('=')
+            && let Some(first) = call.argv.first_mut()
+            && let Some(name) = first.strip_prefix("=")
+        {
+            *first = name;
+        }
+    }
+
+    /// `setopt`: from now on values may be split at blanks, as in bash.
+    pub(crate) fn setopt(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let splits = |arg: &Arg| {
+            arg.as_str().is_none_or(|text| text.replace('_', "").eq_ignore_ascii_case("shwordsplit"))
+        };
+        if call.arguments().iter().any(splits) && state.options.dialect == Dialect::Zsh {
+            state.options.dialect = Dialect::Bash;
+        }
+        state.status = None;
+    }
+}
+
+/// `$=x`, `$~x`, `$^x`, `$+x`.
+fn has_flagged_parameter(text: &str) -> bool {
+    text.split('$').skip(1).any(|after| after.starts_with(['=', '~', '^', '+']))
+}
+
+/// `*(e:code:)`, `*(+function)`: where `|` stands in the parentheses they are alternatives.
+fn may_have_code(text: &str) -> bool {
+    text.split('(').skip(1).any(|inner| {
+        let inner = inner.split(')').next().unwrap_or_default();
+        !inner.contains('|') && inner.contains(['e', '+'])
+    })
+}
