@@ -96,6 +96,10 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
     if !scene.counts_program() || place.depth > PROGRAM_DEPTH_MAX {
         return opaque(&place, (Why::Nesting, &program.language), scene, facts);
     }
+    // What is fetched is said where it is.
+    if matches!(&program.from, From::File(file) if file.prefix().contains("://")) {
+        return;
+    }
     let texts = match &program.from {
         From::Text(text) => vec![known(text)],
         From::File(file) => {

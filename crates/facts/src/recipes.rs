@@ -25,6 +25,8 @@ pub(crate) struct Task {
     file: Arg,
     /// Its name; `None` for the one that runs without a name.
     name: Option<String>,
+    /// It is only shown.
+    pub(crate) is_shown: bool,
 }
 
 /// What one kind of file makes of a task.
@@ -59,6 +61,8 @@ const RUNNERS: &[Runner] = &[
 struct Wanted<'w> {
     verb: &'w str,
     name: Option<&'w str>,
+    /// It is only shown: nothing runs but what reading the file does.
+    is_shown: bool,
     /// The arguments of the command, its name first.
     argv: &'w [Arg],
 }
@@ -77,7 +81,7 @@ struct Script {
 pub(crate) fn of(system: Option<&str>, verb: Option<&str>, name: Option<&str>, file: &str) -> Option<Task> {
     let runner = RUNNERS.iter().find(|runner| Some(runner.system) == system)?;
     let verb = verb.unwrap_or_default().to_owned();
-    Some(Task { runner, verb, file: Arg::known(file), name: name.map(str::to_owned) })
+    Some(Task { runner, verb, file: Arg::known(file), name: name.map(str::to_owned), is_shown: false })
 }
 
 /// Adds what a task runs. `cwd`: where the command looks for its file.
@@ -90,7 +94,12 @@ pub(crate) fn add(task: &Task, mut place: Place<'_>, scene: &mut Scene<'_, '_, '
         Ok(text) => text,
         Err(why) => return code::opaque(&place, (why, &file), scene, facts),
     };
-    let wanted = Wanted { verb: &task.verb, name: task.name.as_deref(), argv: &place.run.argv };
+    let wanted = Wanted {
+        verb: &task.verb,
+        name: task.name.as_deref(),
+        argv: &place.run.argv,
+        is_shown: task.is_shown,
+    };
     let script = with_includes(text.to_string(), task, &wanted, &directory, scene);
     place.file = Some(file);
     for (why, written) in &script.holes {

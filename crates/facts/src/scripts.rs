@@ -48,7 +48,9 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
 /// The same for a file that nothing in the call has changed before.
 pub(crate) fn unchanged(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>, Why> {
     let real = path::locate(&Arg::known(path), None, &scene.places, scene.world).path;
-    if real.is_some_and(|real| scene.overlay.has_written(&real) || scene.overlay.follow(&real, true) != Way::Same) {
+    if real.is_some_and(|real| {
+        scene.overlay.has_written(&real) || scene.overlay.follow(&real, true) != Way::Same
+    }) {
         return Err(Why::Shadowed);
     }
     text(path, scene).map_err(|why| if why == Why::Unresolved { Why::File } else { why })
@@ -62,9 +64,10 @@ fn look(real: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Vec<u8>, Why> {
     match scene.world.ask(Query::FileKind { path: real.to_owned() }) {
         Some(Answer::FileKind(FileKind::File)) => {}
         Some(Answer::FileKind(FileKind::Missing)) => return Err(Why::Unresolved),
-        Some(Answer::FileKind(
-            FileKind::Directory | FileKind::Device | FileKind::Fifo | FileKind::Socket,
-        )) => return Err(Why::File),
+        Some(Answer::FileKind(FileKind::Directory)) => return Err(Why::File),
+        Some(Answer::FileKind(FileKind::Device | FileKind::Fifo | FileKind::Socket)) => {
+            return Err(Why::Input);
+        }
         _ => return Err(Why::Unreadable),
     }
     let Some(Answer::Contents(Some(bytes))) = scene.world.ask(Query::Contents { path: real.to_owned() })

@@ -43,6 +43,8 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) is_followed: bool,
     /// Programs in other languages that the command runs; what they do comes after its own effects.
     pub(crate) programs: Vec<Program>,
+    /// Tasks are only shown: nothing runs but what reading their file does.
+    pub(crate) shows_tasks: bool,
     /// Tasks that it runs, with the directories.
     pub(crate) tasks: Vec<(Task, Option<String>)>,
     /// The file that it stands in, and its SHA-256.
@@ -72,6 +74,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             is_shell: false,
             is_followed: false,
             programs: Vec::new(),
+            shows_tasks: false,
             tasks: Vec::new(),
             script: None,
         }
@@ -182,7 +185,10 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         if kind == EffectKind::Execute && !self.remote {
             let Effect { system, verb, target, .. } = &effect;
             let task = recipes::of(system.as_deref(), verb.as_deref(), target.as_deref(), &located.raw);
-            self.tasks.extend(task.map(|task| (task, self.cwd.clone())));
+            if let Some(mut task) = task {
+                task.is_shown = self.shows_tasks;
+                self.tasks.push((task, self.cwd.clone()));
+            }
         }
         self.remember(kind, &effect, &located);
         if kind == EffectKind::Write && self.kind_at(&located) == Some(FileKind::Fifo) {
@@ -222,12 +228,14 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
     }
 
-    /// Code that does not lie in a file: what a process has open, a FIFO, a device.
+    /// Code that does not lie in a file: what a process has open, a FIFO, a device. Of those that a shell is given by a path it
+    /// was found with the command.
     fn unless_file(&mut self, located: &Located) {
         let path = located.path.as_deref();
         let is_stream = path.is_some_and(|path| path::is_stream(path) && path != "/dev/null");
         let gives = |kind| matches!(kind, FileKind::Fifo | FileKind::Device | FileKind::Socket);
-        if is_stream || path != Some("/dev/null") && self.kind_at(located).is_some_and(gives) {
+        let is_asked = !self.is_shell && path != Some("/dev/null");
+        if is_stream || is_asked && self.kind_at(located).is_some_and(gives) {
             self.opaque(Role::Code, Why::Input, &located.raw);
         }
     }

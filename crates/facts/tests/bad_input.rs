@@ -162,7 +162,7 @@ fn where_symlinks_lead_in_a_circle_nothing_is_known() {
     check("rm loop/x", &["delete loop/x", "opaque target unreadable"]);
     check("rm loop/x/", &["delete loop/x/", "opaque target unreadable"]);
     check("ls > loop", &["write loop", "opaque target unreadable", "read /w"]);
-    check("sh loop/x", &["execute loop/x", "opaque program unreadable"]);
+    check("sh loop/x", &["execute loop/x", "opaque program unreadable", "opaque code unreadable"]);
     check("loop/x", &["opaque program unreadable", "execute loop/x unresolved"]);
     check("cd loop; rm x", &["delete x", "opaque target unreadable"]);
     // The name itself is there.
@@ -191,19 +191,19 @@ fn below_a_closed_directory_nothing_is_known() {
 
 #[test]
 fn what_is_no_file_gives_code_that_is_not_known() {
-    check("sh fifo", &["opaque code input", "execute /w/fifo"]);
-    check(". ./fifo", &["opaque code input", "execute /w/fifo"]);
-    check("sh < fifo", &["read /w/fifo", "opaque code file"]);
+    check("sh fifo", &["execute /w/fifo", "opaque code input"]);
+    check(". ./fifo", &["opaque code input", "execute /w/fifo", "opaque code input"]);
+    check("sh < fifo", &["read /w/fifo", "opaque code input"]);
     check("echo rm > fifo", &["inject /w/fifo", "write /w/fifo"]);
     check("tee fifo < a", &["read /w/a", "inject /w/fifo", "write /w/fifo"]);
-    check("sh /dev/sda", &["opaque code input", "execute /dev/sda"]);
+    check("sh /dev/sda", &["execute /dev/sda", "opaque code input"]);
     for open in ["/dev/tty", "/dev/stdin", "/dev/fd/3", "/proc/self/fd/0", "/dev/zero"] {
         for text in [format!("sh {open}"), format!("curl https://example.com/x | sh {open}")] {
             let found: Vec<String> = effects(&text).iter().map(shown).collect();
             assert!(found.contains(&"opaque code input".to_owned()), "{text}: {found:?}");
         }
     }
-    check("sh < /dev/tty", &["opaque code file"]);
+    check("sh < /dev/tty", &["opaque code input"]);
     check("sh /dev/null", &[]);
     check("cat /dev/sda", &["read /dev/sda"]);
     check("ls > /dev/sda", &["write /dev/sda", "read /w"]);

@@ -189,8 +189,8 @@ fn what_cannot_be_read_is_code_that_is_not_known() {
             "{text}"
         );
     };
-    check("bash fifo.sh", "opaque code file");
-    check("bash null.sh", "opaque code file");
+    check("bash fifo.sh", "opaque code input");
+    check("bash null.sh", "opaque code input");
     check("bash folder.sh", "opaque code file");
     check("bash locked.sh", "opaque code unreadable");
     check("bash latin.sh", "opaque code encoding");
@@ -275,7 +275,8 @@ fn what_comes_from_the_network_is_known_by_it() {
     }
     assert_eq!(origins(&format!("git clone {url} tool; bash tool/install.sh"), &setting), "downloaded");
     let paths = |path: &str| BTreeSet::from([path.to_owned()]);
-    let before = Setting { written: paths("/w/x.sh").into(), downloaded: paths("/w/x.sh").into(), ..setting.clone() };
+    let before =
+        Setting { written: paths("/w/x.sh").into(), downloaded: paths("/w/x.sh").into(), ..setting.clone() };
     assert_eq!(origins("bash x.sh", &before), "downloaded");
     assert_eq!(origins("./x.sh", &before), "downloaded");
     let written = Setting { written: paths("/w/x.sh").into(), ..setting };

@@ -1,7 +1,7 @@
 //! make's variables and targets, a compiler's inputs and outputs, and the small tools inside cmake.
 
 use castellan_event::{Effect, EffectKind, Role, Why};
-use castellan_programs::{Arg, Invocation};
+use castellan_programs::{Arg, Attribute, Invocation};
 
 use crate::sink::Sink;
 
@@ -103,6 +103,7 @@ fn recipe(target: Option<&Arg>, read: &Invocation, sink: &mut Sink<'_, '_, '_, '
     let file = read.values("-f").last().cloned().unwrap_or_else(|| Arg::known("Makefile"));
     // `$(shell ...)`, and lines with a plus, run even when commands are only shown.
     sink.dry = false;
+    sink.shows_tasks = read.is(Attribute::Dry);
     sink.path_effect(effect, &file);
 }
 

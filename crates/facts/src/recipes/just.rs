@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, name: Option<&str>, expected: &[&str]) {
-        let script = script(text, &Wanted { verb: "run", name, argv: &[] });
+        let script = script(text, &Wanted { verb: "run", name, argv: &[], is_shown: false });
         let holes = script.holes.iter().map(|(why, text)| format!("hole {why} {text}"));
         let found: Vec<String> = script.texts.iter().cloned().chain(holes).collect();
         assert_eq!(found, expected, "{text}");

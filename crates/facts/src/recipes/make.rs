@@ -12,6 +12,9 @@ use super::{Script, Wanted};
 /// Targets that are made for one. Makefiles of this size are generated.
 const TARGETS_MAX: usize = 200;
 
+/// What stands before a recipe line that says how it is run, not what.
+const PREFIXES: &[char] = &['@', '-', '+'];
+
 /// What runs for a target.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     let mut makefile = Makefile::read(text);
@@ -39,8 +42,15 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
         for rule in rules {
             todo.extend(rule.prerequisites.iter().map(|one| one.replace('%', stem(&rule, &target))));
             let own = automatic(&rule, &target);
-            let lines = rule.recipe.iter().map(|line| makefile.expanded(line, &own));
-            texts.extend(lines.filter(|line| !line.trim().is_empty()).collect::<Vec<_>>());
+            for line in &rule.recipe {
+                let (prefix, command) = line.split_at(line.len() - line.trim_start_matches(PREFIXES).len());
+                // With a plus, and for a make in the make, a line runs even when commands are only shown.
+                if wanted.is_shown && !prefix.contains('+') && !command.contains("MAKE") {
+                    continue;
+                }
+                let expanded = makefile.expanded(command, &own);
+                texts.extend(Some(expanded).filter(|line| !line.trim().is_empty()));
+            }
         }
     }
     let shell = makefile.variables.get("SHELL").cloned().unwrap_or_default();
@@ -113,7 +123,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, target: Option<&str>, expected: &[&str]) {
-        let wanted = Wanted { verb: "run", name: target, argv: &[] };
+        let wanted = Wanted { verb: "run", name: target, argv: &[], is_shown: false };
         let script = script(text, &wanted);
         let holes = script.holes.iter().map(|(why, text)| format!("hole {why} {text}"));
         let found: Vec<String> = script.texts.iter().cloned().chain(holes).collect();

@@ -31,12 +31,9 @@ pub(super) struct Variable {
 pub(super) struct Rule {
     pub(super) targets: Vec<String>,
     pub(super) prerequisites: Vec<String>,
-    /// Its recipe, line by line, not expanded.
+    /// Its recipe, line by line, not expanded, with what says how each line is run.
     pub(super) recipe: Vec<String>,
 }
-
-/// What stands before a recipe line that says how it is run, not what.
-const PREFIXES: &[char] = &['@', '-', '+'];
 
 impl Makefile {
     pub(super) fn read(text: &str) -> Makefile {
@@ -104,7 +101,7 @@ impl Makefile {
 
     fn add_recipe(&mut self, line: &str) {
         if let Some(rule) = self.rules.last_mut() {
-            rule.recipe.push(line.trim_start().trim_start_matches(PREFIXES).to_owned());
+            rule.recipe.push(line.trim_start().to_owned());
         }
     }
 
@@ -134,7 +131,7 @@ impl Makefile {
             prerequisites: words(&prerequisites.replace('|', " ")),
             recipe: Vec::new(),
         };
-        rule.recipe.extend(recipe.map(|recipe| recipe.trim_start().trim_start_matches(PREFIXES).to_owned()));
+        rule.recipe.extend(recipe.map(|recipe| recipe.trim_start().to_owned()));
         self.rules.push(rule);
         true
     }

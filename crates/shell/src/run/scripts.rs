@@ -64,6 +64,9 @@ impl Walker<'_> {
 
     fn on_disk(&mut self, absolute: &Rc<str>) -> Holds {
         self.work.spend(1);
+        if &**absolute == "/dev/null" {
+            return Ok(Text::default());
+        }
         let text = self.files.read(absolute)?;
         self.work.grant(text.len());
         Ok(Text::known(&*text))
