@@ -1,5 +1,7 @@
 //! SQL text, given to a database's client.
 
+use std::rc::Rc;
+
 use castellan_event::{Answer, Query, Recorder, World};
 use castellan_facts::{Setting, effects_of};
 use castellan_programs::Arg;
@@ -35,14 +37,16 @@ pub fn sql(bytes: &[u8]) {
             argv: [program, option, text].map(Arg::from).to_vec(),
             env: Vec::new(),
             redirects: Vec::new(),
-            wrappers: Vec::new(),
+            wrappers: Rc::default(),
             origin: Origin::Text,
+            script: None,
             span: Span::default(),
             line: String::new(),
             cwd: Some("/".to_owned()),
-            remote: Vec::new(),
+            remote: Rc::default(),
             pipe_from: None,
             stdin: Stdin::Inherited,
+            made: Vec::new(),
             background: false,
         };
         let found = Found { items: vec![Item::Command(run)] };
