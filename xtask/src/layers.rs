@@ -15,6 +15,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("castellan-rules", 1),
     ("castellan-agents", 1),
     ("castellan-shell", 2),
+    ("castellan-languages", 2),
     ("castellan-policy", 2),
     ("castellan-falco", 2),
     ("castellan-facts", 3),
