@@ -1,0 +1,61 @@
+//! Limits of this crate, each with its reason. Over a limit is a hole with its reason, never a silent cut.
+
+/// Bytes of a program that are parsed. Programs on a command line have hundreds, scripts some thousands; time and memory grow
+/// with it.
+pub(crate) const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// Calls of the parser's progress callback, one for every hundred of its operations, for each KiB of text. Real programs need
+/// fewer than ten; error recovery in hostile text needs hundreds.
+pub(crate) const PARSER_CALLS_PER_KIB: usize = 40;
+
+/// Calls that any text may take: short ones have room for errors.
+pub(crate) const PARSER_CALLS_MIN: usize = 100;
+
+/// Levels of the tree that are gone into. Real programs reach about forty. Each takes some hundred bytes of stack when it is read, more
+/// when it is run.
+pub(crate) const TREE_DEPTH_MAX: usize = 120;
+
+/// Levels of evaluation, those of called functions included: bounds the stack.
+pub(crate) const RUN_DEPTH_MAX: usize = 220;
+
+/// Steps of evaluation for one program, about 200 ns each.
+pub(crate) const WORK_MIN: u64 = 20_000;
+
+/// Further steps for each byte of the program.
+pub(crate) const WORK_PER_BYTE: u64 = 2;
+
+/// Bytes of made text that cost one step.
+pub(crate) const BYTES_PER_WORK: usize = 64;
+
+/// Acts of one program. Real ones have some tens.
+pub(crate) const ACTS_MAX: usize = 2_000;
+
+/// Bytes of a text that is computed. A longer one is not known.
+pub(crate) const VALUE_BYTES_MAX: usize = 64 << 10;
+
+/// Pieces of a text that is computed. Longer ones come from loops.
+pub(crate) const PIECES_MAX: usize = 64;
+
+/// Values that a name may have at one point. More than a few come from loops, where they say nothing.
+pub(crate) const CHOICES_MAX: usize = 8;
+
+/// Functions, classes and modules among them: these are never forgotten, over this limit is a hole.
+pub(crate) const CAPABLE_CHOICES_MAX: usize = 32;
+
+/// Elements of a list or dictionary that are told apart.
+pub(crate) const ELEMENTS_MAX: usize = 512;
+
+/// Elements of a known list that a loop is run for, one after the other. For longer ones, once for all.
+pub(crate) const ITERATIONS_MAX: usize = 512;
+
+/// How often one function may be inside itself with known arguments.
+pub(crate) const RECURSION_MAX: usize = 2;
+
+/// Programs in programs: `eval` in `eval`. Deeper ones exist only to hide.
+pub(crate) const TEXT_DEPTH_MAX: usize = 5;
+
+/// Bytes of what is written in a hole, or stands for an unknown part.
+pub(crate) const WRITTEN_BYTES_MAX: usize = 80;
+
+/// Levels of values in values that are searched for something that must not get lost.
+pub(crate) const VALUE_DEPTH_MAX: usize = 6;

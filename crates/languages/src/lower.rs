@@ -1,0 +1,120 @@
+//! The parser's trees to the common tree: one file for each language. It must not know what anything means.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use castellan_event::Why;
+use tree_sitter::Node as Parsed;
+
+use crate::language::Language;
+use crate::limits::TREE_DEPTH_MAX;
+use crate::tree::{Kind, Node, Span};
+
+mod escapes;
+mod python;
+
+pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
+    let mut lower = Lower { text, depth: 0, jumps: 0, scopes: vec![Names::default()] };
+    match language {
+        Language::Python => lower.python(root),
+        Language::JavaScript => lower.hole(root, Why::Language),
+    }
+}
+
+/// The names that a function or block has of its own.
+#[derive(Debug, Default)]
+struct Names {
+    locals: Vec<Rc<str>>,
+    /// Names of another scope.
+    outer: HashSet<Rc<str>>,
+    is_class: bool,
+    /// Only what is declared for the block is its own: a comprehension.
+    is_block: bool,
+}
+
+struct Lower<'t> {
+    text: &'t str,
+    depth: usize,
+    /// Statements so far that leave a loop or function in the middle.
+    jumps: usize,
+    scopes: Vec<Names>,
+}
+
+impl<'t> Lower<'t> {
+    fn at(node: Parsed<'_>) -> Span {
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        (place(node.start_byte()), place(node.end_byte()))
+    }
+
+    fn text_of(&self, node: Parsed<'_>) -> &'t str {
+        self.text.get(node.byte_range()).unwrap_or_default()
+    }
+
+    fn hole(&self, node: Parsed<'_>, why: Why) -> Node {
+        Node::new(Self::at(node), Kind::Hole(why))
+    }
+
+    fn nothing(node: Parsed<'_>) -> Node {
+        Node::new(Self::at(node), Kind::Constant)
+    }
+
+    /// Goes one level down, as far as that is let.
+    fn deeper(&mut self, node: Parsed<'_>, lower: impl FnOnce(&mut Self) -> Node) -> Node {
+        if node.is_error() || node.is_missing() {
+            return self.error(node);
+        }
+        if self.depth >= TREE_DEPTH_MAX {
+            return self.hole(node, Why::Nesting);
+        }
+        self.depth += 1;
+        let lowered = lower(self);
+        self.depth -= 1;
+        lowered
+    }
+
+    fn error(&self, node: Parsed<'_>) -> Node {
+        self.hole(node, Why::Syntax)
+    }
+
+    /// The named children that are no comments.
+    fn children<'p>(node: Parsed<'p>) -> Vec<Parsed<'p>> {
+        let mut cursor = node.walk();
+        let children = node.named_children(&mut cursor);
+        children
+            .filter(|child| !matches!(child.kind(), "comment" | "html_comment" | "line_continuation"))
+            .collect()
+    }
+
+    fn fields<'p>(node: Parsed<'p>, name: &str) -> Vec<Parsed<'p>> {
+        let mut cursor = node.walk();
+        node.children_by_field_name(name, &mut cursor).filter(Parsed::is_named).collect()
+    }
+
+    /// A name gets a value here.
+    fn declare(&mut self, name: &str) -> Rc<str> {
+        let name: Rc<str> = name.into();
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.locals.push(Rc::clone(&name));
+        }
+        name
+    }
+
+    /// A name of the function around gets a value here.
+    fn declare_outside(&mut self, name: &str) -> Rc<str> {
+        let name: Rc<str> = name.into();
+        if let Some(scope) = self.scopes.iter_mut().rev().find(|scope| !scope.is_block) {
+            scope.locals.push(Rc::clone(&name));
+        }
+        name
+    }
+
+    /// The names of a scope that ends.
+    fn locals(&mut self) -> Vec<Rc<str>> {
+        let Some(scope) = self.scopes.pop() else { return Vec::new() };
+        let mut locals = scope.locals;
+        locals.sort();
+        locals.dedup();
+        locals.retain(|name| !scope.outer.contains(name));
+        locals
+    }
+}

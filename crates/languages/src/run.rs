@@ -1,0 +1,417 @@
+//! The run of a program with values that may be unknown: every branch, every body, every call that the text tells of. It must
+//! not know grammars, nor what single libraries do.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use castellan_event::{Role, Why};
+
+use crate::act::{Act, Reading, Start, What};
+use crate::language::Language;
+use crate::limits::{ACTS_MAX, RUN_DEPTH_MAX, WORK_MIN, WORK_PER_BYTE};
+use crate::state::{Cell, State};
+use crate::table::Table;
+use crate::tree::{Function, Kind, Node, Span};
+use crate::value::{Ref, ScopeId, TooMany, Value, concat, shortened};
+
+mod access;
+mod assign;
+mod call;
+mod code;
+mod command;
+mod compute;
+mod flow;
+mod functions;
+mod lists;
+mod perform;
+mod texts;
+
+/// What a program text does.
+pub(crate) fn run(language: Language, text: &str, start: &Start) -> Reading {
+    let mut machine = Machine::new(language, text, start);
+    machine.program(text);
+    machine.rest();
+    Reading { acts: machine.acts, modules: machine.modules }
+}
+
+/// A text that is run, and where what it does stands: in itself, or where it is run.
+#[derive(Debug)]
+struct Source {
+    text: Rc<str>,
+    at: Option<Span>,
+}
+
+/// A function of the program, with what it sees.
+#[derive(Debug, Clone)]
+struct Closure {
+    function: Rc<Function>,
+    scope: ScopeId,
+    source: usize,
+    defaults: Rc<[Option<Value>]>,
+    this: Option<Value>,
+    /// The class that it is a member of.
+    class: Option<usize>,
+    /// It was run.
+    is_called: bool,
+    /// It was run with arguments of which nothing is known.
+    is_covered: bool,
+}
+
+/// A class of the program.
+#[derive(Debug, Clone)]
+struct ClassOf {
+    members: ScopeId,
+    bases: Rc<[Value]>,
+    /// The objects that were made of it.
+    instances: Vec<usize>,
+}
+
+/// A call that is being run.
+#[derive(Debug, Default)]
+struct Frame {
+    returns: Vec<Value>,
+    yields: Option<Vec<Value>>,
+}
+
+/// An argument of a call.
+#[derive(Debug, Clone)]
+struct Argument {
+    name: Option<Rc<str>>,
+    value: Value,
+    /// It may be any number of arguments.
+    is_spread: bool,
+}
+
+impl Argument {
+    fn plain(value: Value) -> Argument {
+        Argument { name: None, value, is_spread: false }
+    }
+
+    /// Arguments of which nothing is known.
+    fn unknown() -> Argument {
+        let value = Value::unknown(Why::Parameter, "an argument");
+        Argument { name: None, value, is_spread: true }
+    }
+}
+
+struct Machine<'s> {
+    language: Language,
+    table: &'static Table,
+    start: &'s Start,
+    state: State,
+    sources: Vec<Source>,
+    /// The position of the text that is being run.
+    source: usize,
+    scope: ScopeId,
+    functions: Vec<Closure>,
+    classes: Vec<ClassOf>,
+    frames: Vec<Frame>,
+    /// The functions that are being run, and where the state's log was when they were entered.
+    active: Vec<(usize, usize)>,
+    acts: Vec<Act>,
+    seen: HashSet<Act>,
+    modules: Vec<String>,
+    /// A module that is not known gave names.
+    stars: bool,
+    depth: usize,
+    text_depth: usize,
+    work: u64,
+    work_max: u64,
+    is_over: bool,
+}
+
+impl<'s> Machine<'s> {
+    fn new(language: Language, text: &str, start: &'s Start) -> Machine<'s> {
+        let mut state = State::default();
+        let scope = state.scope(None, &[], false);
+        Machine {
+            language,
+            table: Table::of(language),
+            start,
+            state,
+            sources: Vec::new(),
+            source: 0,
+            scope,
+            functions: Vec::new(),
+            classes: Vec::new(),
+            frames: vec![Frame::default()],
+            active: Vec::new(),
+            acts: Vec::new(),
+            seen: HashSet::new(),
+            modules: Vec::new(),
+            stars: false,
+            depth: 0,
+            text_depth: 0,
+            work: 0,
+            work_max: WORK_MIN + WORK_PER_BYTE * text.len() as u64,
+            is_over: false,
+        }
+    }
+
+    /// Does work; whether there is any left.
+    fn step(&mut self, work: u64) -> bool {
+        self.work += work;
+        if self.is_over {
+            return false;
+        }
+        if self.work + self.state.work > self.work_max {
+            self.hole((0, 0), Role::Code, Why::Budget, "");
+            self.is_over = true;
+        }
+        !self.is_over
+    }
+
+    fn act(&mut self, at: Span, what: What) {
+        if self.is_over {
+            return;
+        }
+        let (start, end) = self.sources.get(self.source).and_then(|source| source.at).unwrap_or(at);
+        let act = Act { span: start as usize..end as usize, what };
+        if !self.seen.contains(&act) {
+            self.seen.insert(act.clone());
+            self.acts.push(act);
+        }
+        if self.acts.len() >= ACTS_MAX {
+            self.is_over = true;
+            let what = What::Hole { role: Role::Code, why: Why::Budget, written: String::new() };
+            self.acts.push(Act { span: 0..0, what });
+        }
+    }
+
+    fn hole(&mut self, at: Span, role: Role, why: Why, written: &str) {
+        self.act(at, What::Hole { role, why, written: shortened(written).to_owned() });
+    }
+
+    /// A hole for code of which nothing is known, and the value that it gives.
+    fn lost(&mut self, node: &Node, why: Why) -> Value {
+        let written = self.written(node);
+        self.hole(node.at, Role::Code, why, &written);
+        Value::unknown(why, &written)
+    }
+
+    /// What stands in the source.
+    fn written(&self, node: &Node) -> Rc<str> {
+        let range = node.at.0 as usize..node.at.1 as usize;
+        let text = self.sources.get(self.source).and_then(|source| source.text.get(range));
+        shortened(text.unwrap_or_default()).into()
+    }
+
+    fn unknown(&self, node: &Node, why: Why) -> Value {
+        Value::Unknown(why, self.written(node))
+    }
+
+    fn any(&mut self, node: &Node, values: impl IntoIterator<Item = Value>) -> Value {
+        Value::any(values).unwrap_or_else(|TooMany| self.lost(node, Why::Budget))
+    }
+
+    fn settled(&mut self, node: &Node, joined: Result<(), TooMany>) {
+        if joined.is_err() {
+            self.lost(node, Why::Budget);
+        }
+    }
+
+    fn list(&mut self, values: impl IntoIterator<Item = Value>) -> Value {
+        let entries: Vec<_> = values.into_iter().map(|value| (None, value)).collect();
+        let cell = self.state.new_cell(Cell { entries, ..Cell::default() });
+        Value::List(cell)
+    }
+
+    fn eval(&mut self, node: &Node) -> Value {
+        if !self.step(1) {
+            return Value::Constant;
+        }
+        if self.depth >= RUN_DEPTH_MAX {
+            return self.lost(node, Why::Nesting);
+        }
+        self.depth += 1;
+        let value = self.kind(node);
+        self.depth -= 1;
+        value
+    }
+
+    fn kind(&mut self, node: &Node) -> Value {
+        match &node.kind {
+            Kind::Text(text) => Value::text(&**text),
+            Kind::Number(number) => Value::Number(*number),
+            Kind::Constant => Value::Constant,
+            Kind::Name(name) => self.name(node, name),
+            Kind::Member(of, name) => {
+                let of = self.eval(of);
+                self.member(node, &of, name)
+            }
+            Kind::Index(of, index) => {
+                let (of, index) = (self.eval(of), self.eval(index));
+                self.index(node, &of, &index)
+            }
+            Kind::Slice(of, bounds) => self.slice(node, of, bounds),
+            Kind::Call(callee, arguments) => self.calls(node, callee, arguments, false),
+            Kind::New(callee, arguments) => self.calls(node, callee, arguments, true),
+            Kind::Keyword(_, value) | Kind::Spread(value) => self.eval(value),
+            Kind::List(values) => self.list_of(values),
+            Kind::Map(entries) => self.map_of(entries),
+            Kind::Join(parts) => self.joined(node, parts),
+            Kind::Add(parts) => self.added(node, parts),
+            Kind::Divide(left, right) => {
+                let (left, right) = (self.eval(left), self.eval(right));
+                self.divided(node, &left, &right)
+            }
+            Kind::Modulo(left, right) => {
+                let (left, right) = (self.eval(left), self.eval(right));
+                self.formatted(node, &left, &right)
+            }
+            Kind::Multiply(left, right) => {
+                let (left, right) = (self.eval(left), self.eval(right));
+                self.repeated(node, &left, &right)
+            }
+            Kind::Inert(parts) => {
+                let parts: Vec<Value> = parts.iter().map(|part| self.eval(part)).collect();
+                match parts.as_slice() {
+                    [] => Value::Constant,
+                    _ => self.unknown(node, Why::Dynamic),
+                }
+            }
+            Kind::Sequence(parts) => {
+                let mut last = Value::Constant;
+                for part in parts {
+                    last = self.eval(part);
+                }
+                last
+            }
+            Kind::Or(parts) => self.or(node, parts),
+            Kind::Either(parts) => self.either(node, parts),
+            Kind::Function(function) => self.function(function),
+            Kind::Class(class) => self.class(node, class),
+            Kind::Assign(target, value) => {
+                let value = self.eval(value);
+                self.assign(target, value.clone());
+                value
+            }
+            Kind::Augment(target, value) => self.augment(node, target, value),
+            Kind::Loop(one) => self.repeat(node, one),
+            Kind::Try(parts) => self.attempt(node, parts),
+            Kind::Return(value) => {
+                let value = value.as_ref().map_or(Value::Constant, |value| self.eval(value));
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.returns.push(value);
+                }
+                Value::Constant
+            }
+            Kind::Yield(value) => self.yielded(node, value.as_deref()),
+            Kind::Scope(locals, body) => {
+                let scope = self.state.scope(Some(self.scope), locals, false);
+                let before = std::mem::replace(&mut self.scope, scope);
+                let value = self.eval(body);
+                self.scope = before;
+                value
+            }
+            Kind::Load(name) => {
+                let name = self.eval(name);
+                self.load(node, &name)
+            }
+            Kind::LoadAll(module) => {
+                let module = self.eval(module);
+                self.load_all(node, &module);
+                Value::Constant
+            }
+            Kind::Hole(why) => self.lost(node, *why),
+        }
+    }
+
+    fn name(&mut self, node: &Node, name: &Rc<str>) -> Value {
+        if let Some(value) = self.state.name(self.scope, name) {
+            return value;
+        }
+        let table = self.table;
+        let Some(global) = table.module(table.global) else { return Value::Constant };
+        if global.names.contains(&&**name) {
+            return Value::Module(Ref(global));
+        }
+        if let Some(value) = self.member_of_module(node, global, name) {
+            return value;
+        }
+        if let Some(value) = self.starred(node) {
+            return value;
+        }
+        // Not given a value by anything that was seen.
+        self.lost(node, Why::Variable)
+    }
+
+    /// Text with values in it.
+    fn joined(&mut self, node: &Node, parts: &[Node]) -> Value {
+        let parts: Vec<Value> = parts.iter().map(|part| self.eval(part)).collect();
+        let parts: Vec<Value> = parts.iter().map(|part| self.as_text(node, part)).collect();
+        self.concatenated(node, &parts)
+    }
+
+    fn added(&mut self, node: &Node, parts: &[Node]) -> Value {
+        let values: Vec<Value> = parts.iter().map(|part| self.eval(part)).collect();
+        self.sum(node, values)
+    }
+
+    fn sum(&mut self, node: &Node, values: Vec<Value>) -> Value {
+        let is = |test: fn(&Value) -> bool| values.iter().any(|value| value.choices().iter().any(test));
+        if is(|value| matches!(value, Value::List(_))) {
+            let mut entries = Vec::new();
+            let mut is_open = false;
+            for value in &values {
+                let (elements, known) = self.elements(node, value);
+                entries.extend(elements.into_iter().map(|value| (None, value)));
+                is_open |= !known;
+            }
+            return Value::List(self.state.new_cell(Cell { entries, is_open, class: None }));
+        }
+        let numbers: Option<Vec<i64>> = values
+            .iter()
+            .map(|value| match value {
+                Value::Number(number) => Some(*number),
+                _ => None,
+            })
+            .collect();
+        if let Some(numbers) = numbers {
+            let sum = numbers.iter().try_fold(0_i64, |sum, number| sum.checked_add(*number));
+            return sum.map_or_else(|| self.unknown(node, Why::Arithmetic), Value::Number);
+        }
+        if values.iter().any(|value| matches!(value, Value::Instance(_))) {
+            return self.unknown(node, Why::Dynamic);
+        }
+        if !is(|value| matches!(value, Value::Text(_))) {
+            return self.unknown(node, Why::Dynamic);
+        }
+        self.concatenated(node, &values)
+    }
+
+    /// Texts one after the other, each of which may be one of several.
+    fn concatenated(&mut self, node: &Node, values: &[Value]) -> Value {
+        let mut made: Vec<Rc<castellan_programs::Arg>> = vec![Rc::new(castellan_programs::Arg::known(""))];
+        for value in values {
+            let args = self.args(node, value);
+            let mut next = Vec::new();
+            for before in &made {
+                for arg in &args {
+                    let text = concat([&**before, &**arg]);
+                    let bytes = text.pieces().iter().map(|piece| piece.written().len()).sum::<usize>();
+                    self.step(1 + (bytes / crate::limits::BYTES_PER_WORK) as u64);
+                    next.push(Rc::new(text));
+                }
+            }
+            if next.len() > crate::limits::CHOICES_MAX {
+                return self.unknown(node, Why::Dynamic);
+            }
+            made = next;
+        }
+        self.any(node, made.into_iter().map(Value::Text))
+    }
+
+    /// What a value may be as an argument. What is no text is not known.
+    fn args(&self, node: &Node, value: &Value) -> Vec<Rc<castellan_programs::Arg>> {
+        let unknown = || Rc::new(castellan_programs::Arg::unknown(Why::Dynamic, &*self.written(node), false));
+        let mut args: Vec<Rc<castellan_programs::Arg>> = Vec::new();
+        for one in value.choices() {
+            let arg = one.to_arg().unwrap_or_else(unknown);
+            if !args.contains(&arg) {
+                args.push(arg);
+            }
+        }
+        args
+    }
+}

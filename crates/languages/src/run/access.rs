@@ -1,0 +1,280 @@
+//! Members and elements of values, and how far a value may lead.
+
+use std::collections::HashSet;
+
+use castellan_event::{Role, Why};
+
+use super::Machine;
+use crate::table::{Entry, Space};
+use crate::tree::Node;
+use crate::value::{Ref, Value};
+
+impl Machine<'_> {
+    /// `of.name`
+    pub(super) fn member(&mut self, node: &Node, of: &Value, name: &str) -> Value {
+        if let Value::Any(values) = of {
+            let members: Vec<Value> = values.iter().map(|one| self.member(node, one, name)).collect();
+            return self.any(node, members);
+        }
+        let has_entry = matches!(of, Value::Module(space) if space.0.entry(name).is_some());
+        if self.table.escapes.contains(&name) && !has_entry && !matches!(of, Value::Map(_)) {
+            return self.escape(node, of, name);
+        }
+        match of {
+            Value::Module(space) => {
+                if let Some(value) = self.member_of_module(node, space.0, name) {
+                    return value;
+                }
+                let written = format!("{}.{name}", space.0.name());
+                self.hole(node.at, Role::Code, Why::Unsupported, &written);
+                Value::unknown(Why::Unsupported, &written)
+            }
+            Value::Package(package) => self.member_of_package(package, name),
+            Value::Library(_, entry) => {
+                if name == "default" {
+                    return of.clone();
+                }
+                let kind = self.table.kind(entry.0.gives).or_else(|| self.table.kind(entry.0.name()));
+                match kind.and_then(|kind| Some((kind, kind.entry(name)?))) {
+                    Some((kind, entry)) => Value::Library(Ref(kind), Ref(entry)),
+                    None => Value::Method(of.clone().into(), name.into()),
+                }
+            }
+            Value::Object(space, _) => match space.0.entry(name) {
+                Some(entry) if entry.parameters.is_none() => self.value_of(node, entry, Some(of)),
+                Some(_) | None => Value::Method(of.clone().into(), name.into()),
+            },
+            Value::Instance(cell) => {
+                let cell = self.state.cell(*cell);
+                let own = cell.entries.iter().find(|(key, _)| key.as_deref() == Some(name));
+                let own = own.map(|(_, value)| value.clone());
+                let of_class = cell.class.and_then(|class| self.class_member(class, name, 0));
+                match (own, of_class) {
+                    (Some(own), _) => own,
+                    (None, Some(Value::Function(function))) => self.method_of(node, of, function),
+                    (None, Some(other)) => other,
+                    (None, None) => Value::Method(of.clone().into(), name.into()),
+                }
+            }
+            Value::Class(class) => self
+                .class_member(*class, name, 0)
+                .unwrap_or_else(|| Value::Method(of.clone().into(), name.into())),
+            Value::Map(cell) => {
+                let cell = self.state.cell(*cell);
+                match cell.entries.iter().find(|(key, _)| key.as_deref() == Some(name)) {
+                    Some((_, value)) => value.clone(),
+                    None => Value::Method(of.clone().into(), name.into()),
+                }
+            }
+            Value::Names(scope) => match self.state.own_name(*scope, name) {
+                Some(value) => value,
+                None => Value::Method(of.clone().into(), name.into()),
+            },
+            Value::List(_) if name == "length" => {
+                let (elements, known) = self.elements(node, of);
+                match i64::try_from(elements.len()) {
+                    Ok(count) if known => Value::Number(count),
+                    _ => self.unknown(node, Why::Dynamic),
+                }
+            }
+            Value::Text(_)
+            | Value::Number(_)
+            | Value::Constant
+            | Value::List(_)
+            | Value::Function(_)
+            | Value::Method(..)
+            | Value::Partial(..)
+            | Value::Any(_)
+            | Value::Unknown(..) => Value::Method(of.clone().into(), name.into()),
+        }
+    }
+
+    /// A property that is computed is run when it is asked for; for anything else nothing tells.
+    fn method_of(&mut self, _node: &Node, of: &Value, function: usize) -> Value {
+        Value::Partial(Value::Function(function).into(), vec![of.clone()].into())
+    }
+
+    /// A member from which anything can be reached.
+    fn escape(&mut self, node: &Node, of: &Value, name: &str) -> Value {
+        match (of, name) {
+            // The names themselves, as `globals()` gives them.
+            (Value::Module(space), "__dict__") => Value::Module(*space),
+            (Value::Module(_) | Value::Names(_) | Value::Package(_), "__builtins__") => self.globals(),
+            (
+                Value::Instance(_) | Value::Class(_),
+                "__dict__" | "__init__" | "constructor" | "prototype" | "__proto__",
+            ) => Value::Method(of.clone().into(), name.into()),
+            (_, "constructor") => Value::Method(of.clone().into(), name.into()),
+            _ => self.lost(node, Why::Dynamic),
+        }
+    }
+
+    pub(super) fn member_of_module(
+        &mut self,
+        node: &Node,
+        space: &'static Space,
+        name: &str,
+    ) -> Option<Value> {
+        if let Some(entry) = space.entry(name) {
+            return Some(match entry.parameters {
+                Some(_) => Value::Library(Ref(space), Ref(entry)),
+                None => self.value_of(node, entry, None),
+            });
+        }
+        if name == "default" {
+            return Some(Value::Module(Ref(space)));
+        }
+        for own in space.names {
+            let below = format!("{own}.{name}");
+            if let Some(module) = self.table.module(&below) {
+                return Some(Value::Module(Ref(module)));
+            }
+        }
+        if space.inert.contains(&name) {
+            return Some(self.unknown(node, Why::Dynamic));
+        }
+        // What a module has loaded for itself can be reached through it.
+        if space.name() != self.table.global
+            && let Some(module) = self.table.module(name.trim_start_matches('_'))
+        {
+            return Some(Value::Module(Ref(module)));
+        }
+        space.is_inert(name).then(|| self.unknown(node, Why::Dynamic))
+    }
+
+    /// The module whose members need no import.
+    fn globals(&self) -> Value {
+        self.table.module(self.table.global).map_or(Value::Constant, |space| Value::Module(Ref(space)))
+    }
+
+    fn member_of_package(&self, package: &str, name: &str) -> Value {
+        let below = format!("{package}.{name}");
+        let bare = name.trim_start_matches('_');
+        let module = self.table.module(&below).or_else(|| {
+            let is_own = self.table.inert.binary_search(&below.as_str()).is_ok();
+            if is_own { None } else { self.table.module(bare) }
+        });
+        match module {
+            Some(module) => Value::Module(Ref(module)),
+            // What is loaded deeper inside is reached through it all the same.
+            None => Value::Package(below.into()),
+        }
+    }
+
+    /// `of[index]`
+    pub(super) fn index(&mut self, node: &Node, of: &Value, index: &Value) -> Value {
+        if let Value::Any(values) = of {
+            let values: Vec<Value> = values.iter().map(|one| self.index(node, one, index)).collect();
+            return self.any(node, values);
+        }
+        if let Value::Any(indexes) = index {
+            let values: Vec<Value> = indexes.iter().map(|one| self.index(node, of, one)).collect();
+            return self.any(node, values);
+        }
+        match of {
+            Value::List(cell) | Value::Map(cell) => {
+                let cell = self.state.cell(*cell);
+                let key = index.to_arg().and_then(|arg| arg.as_str().map(str::to_owned));
+                let found = match (index, &key) {
+                    (Value::Number(at), _) if matches!(of, Value::List(_)) => {
+                        let at = if *at < 0 { at + cell.entries.len() as i64 } else { *at };
+                        let at = usize::try_from(at).ok().filter(|_| !cell.is_open);
+                        at.and_then(|at| cell.entries.get(at)).map(|(_, value)| value.clone())
+                    }
+                    (_, Some(key)) => {
+                        let found = cell.entries.iter().find(|(own, _)| own.as_deref() == Some(key));
+                        found.map(|(_, value)| value.clone())
+                    }
+                    _ => None,
+                };
+                match (found, &key) {
+                    (Some(value), _) => value,
+                    (None, Some(name)) if !matches!(index, Value::Number(_)) && !cell.is_open => {
+                        self.member(node, of, &name.clone())
+                    }
+                    _ => {
+                        let values: Vec<Value> = cell.entries.into_iter().map(|(_, value)| value).collect();
+                        let unknown = self.unknown(node, Why::Dynamic);
+                        self.any(node, values.into_iter().chain([unknown]))
+                    }
+                }
+            }
+            Value::Object(space, inner) if space.0.name() == "Environment" => {
+                let _ = inner;
+                self.environment(node, index)
+            }
+            Value::Object(space, _) if space.0.name() == "Modules" => self.load(node, index),
+            Value::Text(_) if matches!(index, Value::Number(_)) => {
+                let (elements, known) = self.elements(node, of);
+                let at = match index {
+                    Value::Number(at) if *at < 0 => at + elements.len() as i64,
+                    Value::Number(at) => *at,
+                    _ => -1,
+                };
+                let found =
+                    usize::try_from(at).ok().filter(|_| known).and_then(|at| elements.get(at).cloned());
+                found.unwrap_or_else(|| self.unknown(node, Why::Dynamic))
+            }
+            Value::Names(scope) => match index.as_str() {
+                Some(name) => match self.state.name(*scope, name) {
+                    Some(value) => value,
+                    None => {
+                        let name = name.to_owned();
+                        self.member(node, of, &name)
+                    }
+                },
+                None => self.lost(node, Why::Dynamic),
+            },
+            _ => match index.as_str().map(str::to_owned) {
+                Some(name) => self.member(node, of, &name),
+                None if self.is_capable(of) => self.lost(node, Why::Dynamic),
+                None => match of {
+                    Value::Unknown(why, written) => Value::Unknown(*why, written.clone()),
+                    _ => self.unknown(node, Why::Dynamic),
+                },
+            },
+        }
+    }
+
+    /// Whether a value may act on files, processes or the network by itself, or lead to what does. Functions of the program are
+    /// read for themselves.
+    pub(super) fn is_capable(&mut self, value: &Value) -> bool {
+        let mut left = vec![value];
+        let mut seen = HashSet::new();
+        let mut steps = 0;
+        let mut is_capable = false;
+        while let Some(value) = left.pop().filter(|_| !is_capable) {
+            steps += 1;
+            match value {
+                Value::Module(space) => is_capable |= space.0.is_capable(),
+                Value::Library(_, entry) => is_capable |= entry.0.is_capable(),
+                Value::Method(of, name) => match &**of {
+                    Value::Object(space, _) => {
+                        is_capable |= space.0.entry(name).is_some_and(Entry::is_capable);
+                    }
+                    other => left.push(other),
+                },
+                Value::Partial(of, _) => left.push(of),
+                Value::Names(_) => is_capable = true,
+                Value::Any(values) => left.extend(values.iter()),
+                Value::List(cell) | Value::Map(cell) => {
+                    let entries = self.state.cell_ref(*cell).filter(|_| seen.insert(*cell));
+                    let entries = entries.into_iter().flat_map(|cell| &cell.entries);
+                    left.extend(entries.map(|(_, value)| value).filter(|value| value.is_callable()));
+                    steps += 8;
+                }
+                Value::Text(_)
+                | Value::Number(_)
+                | Value::Constant
+                | Value::Instance(_)
+                | Value::Function(_)
+                | Value::Class(_)
+                | Value::Object(..)
+                | Value::Package(_)
+                | Value::Unknown(..) => {}
+            }
+        }
+        self.work += steps;
+        is_capable
+    }
+}

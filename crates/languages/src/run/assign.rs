@@ -1,0 +1,240 @@
+//! Where values go: names, members, elements, patterns. What may act and goes where it is not followed is a hole.
+
+use castellan_event::{Role, Why};
+
+use super::Machine;
+use crate::act::What;
+use crate::state::Cell;
+use crate::tree::{Kind, Node};
+use crate::value::{CellId, Value};
+
+impl Machine<'_> {
+    pub(super) fn assign(&mut self, target: &Node, value: Value) {
+        if !self.step(1) {
+            return;
+        }
+        match &target.kind {
+            Kind::Name(name) => self.state.set_name(self.scope, name, value),
+            Kind::Member(of, name) => {
+                let of = self.eval(of);
+                let name = Value::text(&**name);
+                self.store(target, &of, &name, value);
+            }
+            Kind::Index(of, index) => {
+                let (of, index) = (self.eval(of), self.eval(index));
+                self.store(target, &of, &index, value);
+            }
+            Kind::Slice(of, _) => {
+                let of = self.eval(of);
+                let index = Value::unknown(Why::Dynamic, "a part");
+                self.store(target, &of, &index, value);
+            }
+            Kind::List(targets) => self.unpack(target, targets, &value),
+            Kind::Map(entries) => self.unpack_map(entries, &value),
+            Kind::Spread(inner) => self.assign(inner, value),
+            // A target with a value for when there is none.
+            Kind::Or(parts) => {
+                let mut parts = parts.iter();
+                let Some(inner) = parts.next() else { return };
+                let mut values = vec![value];
+                for part in parts {
+                    values.push(self.eval(part));
+                }
+                let value = self.any(target, values);
+                self.assign(inner, value);
+            }
+            _ => self.hand(target, &value),
+        }
+    }
+
+    fn unpack(&mut self, node: &Node, targets: &[Node], value: &Value) {
+        let mut columns: Vec<Vec<Value>> = targets.iter().map(|_| Vec::new()).collect();
+        for one in value.choices() {
+            let (elements, known) = self.elements(node, one);
+            let spread = targets.iter().position(|one| matches!(one.kind, Kind::Spread(_)));
+            let fits = known && spread.is_none() && elements.len() >= targets.len();
+            let all = if fits { None } else { Some(self.any(node, elements.clone())) };
+            for (at, column) in columns.iter_mut().enumerate() {
+                let is_rest = spread == Some(at);
+                match (&all, elements.get(at)) {
+                    (None, Some(element)) => column.push(element.clone()),
+                    (_, Some(element)) if known && spread.is_none_or(|spread| at < spread) => {
+                        column.push(element.clone());
+                    }
+                    (_, _) if is_rest => column.push(self.list(elements.iter().skip(at).cloned())),
+                    (Some(all), _) => column.push(all.clone()),
+                    (None, None) => column.push(Value::Constant),
+                }
+            }
+        }
+        for (target, column) in targets.iter().zip(columns) {
+            let value = self.any(target, column);
+            self.assign(target, value);
+        }
+    }
+
+    fn unpack_map(&mut self, entries: &[(Node, Node)], value: &Value) {
+        for (key, target) in entries {
+            if let Kind::Spread(target) = &key.kind {
+                self.assign(target, value.clone());
+                continue;
+            }
+            let key_value = self.eval(key);
+            let member = self.index(key, value, &key_value);
+            self.assign(target, member);
+        }
+    }
+
+    /// `of[key] = value`
+    pub(super) fn store(&mut self, node: &Node, of: &Value, key: &Value, value: Value) {
+        let certain = matches!(of, Value::List(_) | Value::Map(_) | Value::Instance(_));
+        for one in of.choices() {
+            match one {
+                Value::List(cell) | Value::Map(cell) | Value::Instance(cell) => {
+                    self.put(*cell, key, value.clone(), certain);
+                }
+                Value::Names(scope) => match key.as_str() {
+                    Some(name) => self.state.set_name(*scope, &name.into(), value.clone()),
+                    None => {
+                        self.lost(node, Why::Dynamic);
+                    }
+                },
+                Value::Class(class) => {
+                    let members = self.classes.get(*class).map(|class| class.members);
+                    match (key.as_str(), members) {
+                        (Some(name), Some(members)) => {
+                            self.state.set_own(members, &name.into(), value.clone())
+                        }
+                        _ => self.hand(node, &value),
+                    }
+                }
+                Value::Object(space, _) if space.0.name() == "Environment" => {
+                    self.variable(node, key, &value)
+                }
+                // A member of a library that is replaced: what calls it later is not followed.
+                Value::Module(_) | Value::Package(_) | Value::Library(..) | Value::Object(..) => {
+                    if self.is_capable(&value) {
+                        self.lost(node, Why::Dynamic);
+                    }
+                    self.hand(node, &value);
+                }
+                Value::Text(_)
+                | Value::Number(_)
+                | Value::Constant
+                | Value::Function(_)
+                | Value::Method(..)
+                | Value::Partial(..)
+                | Value::Any(_)
+                | Value::Unknown(..) => self.hand(node, &value),
+            }
+        }
+    }
+
+    pub(super) fn variable(&mut self, node: &Node, name: &Value, value: &Value) {
+        let names = self.args(node, name);
+        for value in self.args(node, value) {
+            for name in &names {
+                let what = What::Variable { name: (**name).clone(), value: (*value).clone() };
+                self.act(node.at, what);
+            }
+        }
+    }
+
+    fn put(&mut self, id: CellId, key: &Value, value: Value, certain: bool) {
+        let mut cell = self.state.cell(id);
+        let at = match key {
+            Value::Number(number) => usize::try_from(*number)
+                .ok()
+                .filter(|at| !cell.is_open && cell.entries.get(*at).is_some_and(|(key, _)| key.is_none())),
+            Value::Text(_) => key
+                .as_str()
+                .and_then(|text| cell.entries.iter().position(|(key, _)| key.as_deref() == Some(text))),
+            _ => None,
+        };
+        match (at.and_then(|at| cell.entries.get_mut(at)), key.as_str()) {
+            (Some((_, place)), _) => {
+                *place = if certain {
+                    value
+                } else {
+                    Value::any([place.clone(), value]).unwrap_or(Value::Unknown(Why::Budget, "".into()))
+                };
+            }
+            (None, Some(text)) => cell.entries.push((Some(text.into()), value)),
+            (None, None) => {
+                // Any element may have become this one.
+                cell.entries.push((None, value));
+                cell.is_open = true;
+            }
+        }
+        self.state.set_cell(id, cell);
+    }
+
+    pub(super) fn augment(&mut self, node: &Node, target: &Node, value: &Node) -> Value {
+        let before = self.eval(target);
+        let value = self.eval(value);
+        if let Value::List(cell) = before {
+            let (elements, known) = self.elements(node, &value);
+            let mut changed = self.state.cell(cell);
+            changed.entries.extend(elements.into_iter().map(|value| (None, value)));
+            changed.is_open |= !known;
+            self.state.set_cell(cell, changed);
+            return before;
+        }
+        if self.is_capable(&before) {
+            self.hole(node.at, Role::Code, Why::Dynamic, "");
+        }
+        let sum = self.sum(node, vec![before, value]);
+        self.assign(target, sum.clone());
+        sum
+    }
+
+    pub(super) fn list_of(&mut self, values: &[Node]) -> Value {
+        let mut cell = Cell::default();
+        for node in values {
+            let value = self.eval(node);
+            if matches!(node.kind, Kind::Spread(_)) {
+                let (elements, known) = self.elements(node, &value);
+                cell.entries.extend(elements.into_iter().map(|value| (None, value)));
+                cell.is_open |= !known;
+            } else {
+                cell.entries.push((None, value));
+            }
+        }
+        Value::List(self.state.new_cell(cell))
+    }
+
+    pub(super) fn map_of(&mut self, entries: &[(Node, Node)]) -> Value {
+        let mut cell = Cell::default();
+        for (key, value) in entries {
+            if let Kind::Spread(inner) = &key.kind {
+                let value = self.eval(inner);
+                for one in value.choices() {
+                    match one {
+                        Value::Map(other) | Value::Instance(other) => {
+                            let other = self.state.cell(*other);
+                            cell.is_open |= other.is_open;
+                            cell.entries.extend(other.entries);
+                        }
+                        Value::Object(..) | Value::Constant => {}
+                        _ => cell.is_open = true,
+                    }
+                    if matches!(one, Value::Module(_) | Value::Names(_)) {
+                        self.lost(key, Why::Dynamic);
+                    }
+                }
+                continue;
+            }
+            let key = self.eval(key);
+            let value = self.eval(value);
+            let key = key.to_arg().and_then(|arg| arg.as_str().map(Into::into));
+            cell.is_open |= key.is_none();
+            // The last of a key counts.
+            if key.is_some() {
+                cell.entries.retain(|(before, _)| *before != key);
+                self.work += cell.entries.len() as u64 / 8;
+            }
+            cell.entries.push((key, value));
+        }
+        Value::Map(self.state.new_cell(cell))
+    }
+}

@@ -1,0 +1,279 @@
+//! Calls: what is called decides. What is handed to something that is not followed is run, if the program defines it, and a
+//! hole if it may act.
+
+use std::rc::Rc;
+
+use castellan_event::Why;
+
+use super::{Argument, Machine};
+use crate::state::Cell;
+use crate::table::Entry;
+use crate::tree::{Kind, Node};
+use crate::value::{Ref, Value};
+
+/// Names of the method that gives what a `with` block works on.
+const ENTERS: &[&str] = &["__enter__", "__aenter__"];
+
+/// Functions that are types of data.
+const TYPES: &[&str] = &["str", "list", "int"];
+
+impl Machine<'_> {
+    pub(super) fn calls(&mut self, node: &Node, callee: &Node, arguments: &[Node], is_new: bool) -> Value {
+        let callee = self.eval(callee);
+        let mut given = Vec::new();
+        for argument in arguments {
+            let value = self.eval(argument);
+            match &argument.kind {
+                Kind::Keyword(name, _) => {
+                    given.push(Argument { name: Some(Rc::clone(name)), value, is_spread: false });
+                }
+                Kind::Spread(_) => self.spread(argument, &value, &mut given),
+                _ => given.push(Argument::plain(value)),
+            }
+        }
+        if let (true, Value::Function(function)) = (is_new, &callee) {
+            let this = Value::Instance(self.state.new_cell(Cell::default()));
+            self.inline(node, *function, Some(this.clone()), given);
+            return this;
+        }
+        self.call(node, &callee, given)
+    }
+
+    fn spread(&mut self, node: &Node, value: &Value, given: &mut Vec<Argument>) {
+        if let Value::Map(cell) = value {
+            let cell = self.state.cell(*cell);
+            if cell.is_open {
+                given.push(Argument::unknown());
+            }
+            for (name, value) in cell.entries {
+                given.push(Argument { name, value, is_spread: false });
+            }
+            return;
+        }
+        let (elements, known) = self.elements(node, value);
+        if known {
+            given.extend(elements.into_iter().map(Argument::plain));
+        } else {
+            let value = self.any(node, elements);
+            given.push(Argument { name: None, value, is_spread: true });
+        }
+    }
+
+    pub(super) fn call(&mut self, node: &Node, callee: &Value, arguments: Vec<Argument>) -> Value {
+        if !self.step(1) || self.depth >= crate::limits::RUN_DEPTH_MAX {
+            return self.lost(node, Why::Nesting);
+        }
+        self.depth += 1;
+        let value = self.call_one(node, callee, arguments);
+        self.depth -= 1;
+        value
+    }
+
+    fn call_one(&mut self, node: &Node, callee: &Value, arguments: Vec<Argument>) -> Value {
+        match callee {
+            Value::Any(values) => {
+                let mut outcomes = Vec::new();
+                let mut results = Vec::new();
+                for one in values.iter() {
+                    let mark = self.state.mark();
+                    results.push(self.call(node, one, arguments.clone()));
+                    outcomes.push(self.state.leave(mark));
+                }
+                let joined = self.state.join(outcomes);
+                self.settled(node, joined);
+                self.any(node, results)
+            }
+            Value::Function(function) => self.inline(node, *function, None, arguments),
+            Value::Class(class) => self.instantiate(node, *class, arguments),
+            Value::Partial(of, first) => match (&**of, &**first) {
+                (Value::Function(function), [this]) => {
+                    self.inline(node, *function, Some(this.clone()), arguments)
+                }
+                _ => {
+                    let all = first.iter().cloned().map(Argument::plain).chain(arguments).collect();
+                    self.call(node, of, all)
+                }
+            },
+            Value::Library(_, entry) => self.perform(node, entry.0, None, arguments),
+            Value::Module(space) => match space.0.entry("@") {
+                Some(entry) => self.perform(node, entry, None, arguments),
+                None => {
+                    if space.0.is_capable() {
+                        self.lost(node, Why::Unsupported);
+                    }
+                    self.inert(node, &arguments)
+                }
+            },
+            Value::Method(of, name) => self.method(node, of, name, arguments),
+            Value::Names(_) => self.lost(node, Why::Dynamic),
+            Value::List(_) | Value::Map(_) | Value::Instance(_) | Value::Object(..) => {
+                if self.is_capable(callee) {
+                    self.lost(node, Why::Dynamic);
+                }
+                if let Value::Instance(cell) = callee {
+                    let class = self.state.cell(*cell).class;
+                    let called = class.and_then(|class| self.class_member(class, "__call__", 0));
+                    if let Some(Value::Function(function)) = called {
+                        return self.inline(node, function, Some(callee.clone()), arguments);
+                    }
+                }
+                self.inert(node, &arguments)
+            }
+            Value::Text(_) | Value::Number(_) | Value::Constant | Value::Package(_) | Value::Unknown(..) => {
+                self.inert(node, &arguments)
+            }
+        }
+    }
+
+    fn method(&mut self, node: &Node, of: &Value, name: &str, arguments: Vec<Argument>) -> Value {
+        if ENTERS.contains(&name) && !matches!(of, Value::Instance(_)) {
+            return of.clone();
+        }
+        if name == "constructor" {
+            // The constructor of a function makes functions of text; which one it is here is not known.
+            let texts = !arguments.is_empty();
+            return if texts {
+                self.made_function(node, &arguments)
+            } else {
+                self.unknown(node, Why::Dynamic)
+            };
+        }
+        if let Some(entry) = self.entry_of(of, name) {
+            return self.perform(node, entry, Some(of), arguments);
+        }
+        if let (Value::Library(_, entry), Some((first, rest))) = (of, arguments.split_first())
+            && entry.0.parameters.is_some()
+            && TYPES.contains(&entry.0.name())
+        {
+            // `str.join(' ', list)`: the method of the first argument.
+            let rest = rest.to_vec();
+            return self.method(node, &first.value.clone(), name, rest);
+        }
+        if let Some(value) = self.applied(node, of, name, &arguments) {
+            return value;
+        }
+        if let Some(value) = self.list_method(node, of, name, &arguments) {
+            return value;
+        }
+        if let Some(value) = self.text_method(node, of, name, &arguments) {
+            return value;
+        }
+        // What the value is is not known, but the method says what it does.
+        let table = self.table;
+        let is_data = matches!(of, Value::Text(_) | Value::Number(_) | Value::List(_));
+        if let Some(entry) = table.methods.entry(name).filter(|_| !is_data) {
+            return self.perform(node, entry, Some(of), arguments);
+        }
+        self.inert(node, &arguments)
+    }
+
+    fn entry_of(&self, of: &Value, name: &str) -> Option<&'static Entry> {
+        match of {
+            Value::Object(Ref(space), _) => space.entry(name),
+            _ => None,
+        }
+    }
+
+    /// `f.call(this, ...)` and its like, and what is called when a promise is kept.
+    fn applied(&mut self, node: &Node, of: &Value, name: &str, arguments: &[Argument]) -> Option<Value> {
+        let is_function = matches!(
+            of,
+            Value::Function(_)
+                | Value::Library(..)
+                | Value::Method(..)
+                | Value::Partial(..)
+                | Value::Class(_)
+        );
+        match name {
+            "call" if is_function => {
+                let rest = arguments.iter().skip(1).cloned().collect();
+                Some(self.call(node, of, rest))
+            }
+            "apply" if is_function => {
+                let mut given = Vec::new();
+                if let Some(list) = arguments.get(1) {
+                    self.spread(node, &list.value, &mut given);
+                }
+                Some(self.call(node, of, given))
+            }
+            "bind" if is_function => {
+                let first: Vec<Value> = arguments.iter().skip(1).map(|one| one.value.clone()).collect();
+                Some(if first.is_empty() {
+                    of.clone()
+                } else {
+                    Value::Partial(of.clone().into(), first.into())
+                })
+            }
+            "then" | "finally" => {
+                let callback = arguments.first()?;
+                let given = if name == "then" { vec![Argument::plain(of.clone())] } else { Vec::new() };
+                for failed in arguments.iter().skip(1) {
+                    self.hand(node, &failed.value);
+                }
+                Some(self.call(node, &callback.value, given))
+            }
+            _ => None,
+        }
+    }
+
+    /// A call of what does nothing itself.
+    pub(super) fn inert(&mut self, node: &Node, arguments: &[Argument]) -> Value {
+        for argument in arguments {
+            self.hand(node, &argument.value);
+        }
+        self.unknown(node, Why::Dynamic)
+    }
+
+    /// A value goes where it is not followed. What the program defines may be called from there, with anything.
+    pub(super) fn hand(&mut self, node: &Node, value: &Value) {
+        if !value.is_callable() || !self.step(1) {
+            return;
+        }
+        match value {
+            Value::Function(function) => self.cover(node, *function, None),
+            Value::Module(_) | Value::Names(_) => {
+                if self.is_capable(value) {
+                    self.lost(node, Why::Dynamic);
+                }
+            }
+            Value::Library(..) | Value::Method(..) => {
+                if self.is_capable(value) {
+                    self.call(node, value, vec![Argument::unknown()]);
+                }
+            }
+            Value::Partial(of, given) => match &**of {
+                Value::Function(function) => self.cover(node, *function, given.first().cloned()),
+                _ => {
+                    self.call(node, value, vec![Argument::unknown()]);
+                }
+            },
+            Value::Any(values) => {
+                for one in values.iter() {
+                    self.hand(node, one);
+                }
+            }
+            Value::List(_) | Value::Map(_) => self.hand_elements(node, value),
+            // Methods are run at the end.
+            Value::Class(_) | Value::Instance(_) | Value::Object(..) => {}
+            Value::Text(_) | Value::Number(_) | Value::Constant | Value::Package(_) | Value::Unknown(..) => {}
+        }
+    }
+
+    /// What is in a list may be used by itself, and the list be changed.
+    fn hand_elements(&mut self, node: &Node, value: &Value) {
+        let mut cells = vec![value.clone()];
+        let mut seen = Vec::new();
+        while let Some(Value::List(cell) | Value::Map(cell)) = cells.pop() {
+            if seen.contains(&cell) || !self.step(1 + seen.len() as u64) {
+                continue;
+            }
+            seen.push(cell);
+            for (_, one) in self.state.cell(cell).entries {
+                match one {
+                    Value::List(_) | Value::Map(_) => cells.push(one),
+                    other => self.hand(node, &other),
+                }
+            }
+        }
+    }
+}

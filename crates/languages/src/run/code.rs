@@ -1,0 +1,197 @@
+//! Programs in programs: text that is run as code, and modules that are loaded.
+
+use std::rc::Rc;
+
+use castellan_event::{EffectKind, Role, Why};
+use castellan_programs::Arg;
+
+use super::{Argument, Machine, Source};
+use crate::act::{Operand, What};
+use crate::language::Language;
+use crate::limits::TEXT_DEPTH_MAX;
+use crate::parse::parse;
+use crate::tree::{Function, Node, Span};
+use crate::value::{Ref, Value};
+
+impl Machine<'_> {
+    /// Runs the whole program.
+    pub(super) fn program(&mut self, text: &str) {
+        let tree = parse(self.language, text);
+        self.sources.push(Source { text: text.into(), at: None });
+        self.eval(&tree);
+    }
+
+    /// Runs text as code, where it stands. Its value is that of the last expression.
+    pub(super) fn code(&mut self, node: &Node, text: &Value) -> Value {
+        let mut values = Vec::new();
+        for one in text.choices() {
+            let value = match one.as_str() {
+                Some(text) => self.known_code(node, text),
+                // A function or module as code is itself.
+                None if matches!(one, Value::Object(..) | Value::Function(_)) => Value::Constant,
+                None => {
+                    let arg = one.to_arg();
+                    let why = arg.as_ref().and_then(|arg| arg.why()).unwrap_or(Why::Dynamic);
+                    let written =
+                        arg.map_or_else(|| self.written(node).to_string(), |arg| arg.written().into_owned());
+                    self.hole(node.at, Role::Code, why, &written);
+                    Value::unknown(why, &written)
+                }
+            };
+            values.push(value);
+        }
+        self.any(node, values)
+    }
+
+    fn known_code(&mut self, node: &Node, text: &str) -> Value {
+        if self.text_depth >= TEXT_DEPTH_MAX {
+            return self.lost(node, Why::Nesting);
+        }
+        if !self.step(100 + 2 * text.len() as u64) {
+            return Value::Constant;
+        }
+        let tree = parse(self.language, text);
+        let outer = self.enter_source(node.at, text);
+        self.text_depth += 1;
+        let value = self.eval(&tree);
+        self.text_depth -= 1;
+        self.source = outer;
+        value
+    }
+
+    fn enter_source(&mut self, at: Span, text: &str) -> usize {
+        let at = self.sources.get(self.source).and_then(|source| source.at).unwrap_or(at);
+        self.sources.push(Source { text: text.into(), at: Some(at) });
+        std::mem::replace(&mut self.source, self.sources.len() - 1)
+    }
+
+    /// `Function('a', 'return a')`: the last argument is its text.
+    pub(super) fn made_function(&mut self, node: &Node, arguments: &[Argument]) -> Value {
+        let Some(text) = arguments.last().map(|one| one.value.clone()) else { return Value::Constant };
+        let mut values = Vec::new();
+        for one in text.choices() {
+            let Some(text) = one.as_str() else {
+                values.push(self.code(node, one));
+                continue;
+            };
+            let body = parse(self.language, text);
+            let outer = self.enter_source(node.at, text);
+            let function = Function {
+                parameters: Vec::new(),
+                locals: Vec::new(),
+                body,
+                has_this: true,
+                takes_self: false,
+            };
+            let value = self.function(&Rc::new(function));
+            self.source = outer;
+            values.push(value);
+        }
+        self.any(node, values)
+    }
+
+    /// A module by its name.
+    pub(super) fn load(&mut self, node: &Node, name: &Value) -> Value {
+        let values: Vec<Value> = name
+            .choices()
+            .iter()
+            .map(|one| match one.as_str() {
+                Some(name) => self.load_named(node, name),
+                None => self.load_unknown(node, one),
+            })
+            .collect();
+        self.any(node, values)
+    }
+
+    fn load_unknown(&mut self, node: &Node, name: &Value) -> Value {
+        let arg =
+            name.to_arg().unwrap_or_else(|| Rc::new(Arg::unknown(Why::Dynamic, &*self.written(node), false)));
+        // The beginning may tell that it is a file.
+        if self.language == Language::JavaScript && is_path(arg.prefix()) {
+            return self.script(node, &arg);
+        }
+        let why = arg.why().unwrap_or(Why::Dynamic);
+        self.hole(node.at, Role::Code, why, &arg.written());
+        Value::unknown(why, &arg.written())
+    }
+
+    fn script(&mut self, node: &Node, path: &Arg) -> Value {
+        let what = What::Script { language: self.language, path: path.clone() };
+        self.act(node.at, what);
+        Value::unknown(Why::File, &path.written())
+    }
+
+    fn load_named(&mut self, node: &Node, name: &str) -> Value {
+        let bare = name.strip_prefix("node:").unwrap_or(name);
+        if let Some(module) = self.table.module(bare) {
+            self.loaded(bare);
+            return Value::Module(Ref(module));
+        }
+        if self.table.is_inert(bare) {
+            self.loaded(bare);
+            return Value::Package(bare.into());
+        }
+        match self.language {
+            Language::JavaScript if is_path(name) => self.script(node, &Arg::known(name)),
+            Language::JavaScript if name.contains("://") => {
+                let on = Operand::Url(Arg::known(name));
+                self.act(node.at, What::Effect { kind: EffectKind::Download, on, recursive: false });
+                self.hole(node.at, Role::Code, Why::Network, name);
+                Value::unknown(Why::Network, name)
+            }
+            Language::JavaScript | Language::Python => self.unknown_module(node, bare),
+        }
+    }
+
+    fn loaded(&mut self, name: &str) {
+        if !self.modules.iter().any(|one| one == name) {
+            self.modules.push(name.to_owned());
+        }
+    }
+
+    fn unknown_module(&mut self, node: &Node, name: &str) -> Value {
+        let files = match self.language {
+            Language::JavaScript => Vec::new(),
+            Language::Python => {
+                let path = name.trim_start_matches('.').replace('.', "/");
+                self.table.files.iter().map(|ending| format!("{path}{ending}")).collect()
+            }
+        };
+        self.act(node.at, What::Module { name: name.to_owned(), files });
+        Value::unknown(Why::File, name)
+    }
+
+    /// `from module import *`
+    pub(super) fn load_all(&mut self, node: &Node, module: &Value) {
+        for one in module.choices() {
+            if let Value::Package(_) = one {
+                self.stars = true;
+            }
+            let Value::Module(space) = one else { continue };
+            for entry in space.0.entries {
+                for name in entry.names.iter().filter(|name| !name.starts_with('_')) {
+                    if let Some(value) = self.member_of_module(node, space.0, name) {
+                        self.state.set_name(self.scope, &(*name).into(), value);
+                    }
+                }
+            }
+            for name in space.0.inert.iter().filter(|name| !name.starts_with('_')) {
+                let value = self.unknown(node, Why::Dynamic);
+                self.state.set_name(self.scope, &(*name).into(), value);
+            }
+        }
+        if module.choices().iter().any(|one| matches!(one, Value::Unknown(..))) {
+            self.stars = true;
+        }
+    }
+
+    /// A name that a module gave which was loaded as a whole.
+    pub(super) fn starred(&self, node: &Node) -> Option<Value> {
+        self.stars.then(|| self.unknown(node, Why::Dynamic))
+    }
+}
+
+/// Whether a module is named by its file.
+fn is_path(name: &str) -> bool {
+    name.starts_with(['.', '/']) || name.starts_with("file:")
+}

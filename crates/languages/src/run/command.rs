@@ -1,0 +1,155 @@
+//! The programs that a call of a library starts.
+
+use castellan_event::Why;
+use castellan_programs::Arg;
+
+use super::Machine;
+use super::perform::{Bound, is_true};
+use crate::act::What;
+use crate::limits::CHOICES_MAX;
+use crate::table::Part;
+use crate::tree::Node;
+use crate::value::{Value, concat};
+
+impl Machine<'_> {
+    /// Runs what a call's arguments name, if they are for that.
+    pub(super) fn command(&mut self, node: &Node, bound: &Bound) {
+        let is_shell = bound.part(Part::IsShell).is_some_and(is_true);
+        for (parameter, value) in &bound.given {
+            for part in parameter.parts {
+                match part {
+                    Part::Shell => self.shell(node, value, bound),
+                    Part::Argv if is_shell => self.shell(node, value, bound),
+                    Part::Argv => {
+                        for one in value.choices() {
+                            let argv = match one {
+                                Value::List(_) => self.argv(node, one),
+                                other => {
+                                    self.args(node, other).iter().map(|arg| vec![(**arg).clone()]).collect()
+                                }
+                            };
+                            self.starts(node, argv, bound);
+                        }
+                    }
+                    Part::Program => self.program_with(node, value, bound, is_shell),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Text that a shell reads. Of a list that is the first, or all of it, joined by blanks.
+    fn shell(&mut self, node: &Node, value: &Value, bound: &Bound) {
+        for one in value.choices() {
+            let texts: Vec<Arg> = match one {
+                Value::List(_) => self.argv(node, one).iter().map(|argv| spaced(argv)).collect(),
+                other => self.args(node, other).iter().map(|arg| (**arg).clone()).collect(),
+            };
+            for text in texts {
+                let (cwd, env, stdin) = self.surroundings(node, bound);
+                self.act(node.at, What::Shell { text, cwd, env, stdin });
+            }
+        }
+    }
+
+    fn program_with(&mut self, node: &Node, program: &Value, bound: &Bound, is_shell: bool) {
+        let mut rest: Vec<Vec<Arg>> = vec![Vec::new()];
+        for (parameter, value) in &bound.given {
+            if !parameter.parts.contains(&Part::Arguments) && !parameter.parts.contains(&Part::Named) {
+                continue;
+            }
+            let more = match value {
+                Value::Constant => vec![Vec::new()],
+                Value::List(_) => self.argv(node, value),
+                Value::Any(choices) => choices
+                    .iter()
+                    .flat_map(|one| match one {
+                        Value::List(_) => self.argv(node, one),
+                        other => self.args(node, other).iter().map(|arg| vec![(**arg).clone()]).collect(),
+                    })
+                    .collect(),
+                other => self.args(node, other).iter().map(|arg| vec![(**arg).clone()]).collect(),
+            };
+            rest = product(rest, more);
+        }
+        // The first is only what the program is told that its name is.
+        if bound.part(Part::Named).is_some() {
+            for one in &mut rest {
+                if !one.is_empty() {
+                    one.remove(0);
+                }
+            }
+        }
+        let programs = self.args(node, program).iter().map(|arg| vec![(**arg).clone()]).collect();
+        let argv = product(programs, rest);
+        if is_shell {
+            for argv in argv {
+                let (cwd, env, stdin) = self.surroundings(node, bound);
+                self.act(node.at, What::Shell { text: spaced(&argv), cwd, env, stdin });
+            }
+        } else {
+            self.starts(node, argv, bound);
+        }
+    }
+
+    fn starts(&mut self, node: &Node, choices: Vec<Vec<Arg>>, bound: &Bound) {
+        for argv in choices {
+            let (cwd, env, stdin) = self.surroundings(node, bound);
+            self.act(node.at, What::Command { argv, cwd, env, stdin });
+        }
+    }
+
+    /// What a list may be as arguments.
+    fn argv(&self, node: &Node, list: &Value) -> Vec<Vec<Arg>> {
+        let (elements, known) = self.elements(node, list);
+        let mut made: Vec<Vec<Arg>> = vec![Vec::new()];
+        for element in &elements {
+            let args = self.args(node, element).iter().map(|arg| vec![(**arg).clone()]).collect();
+            made = product(made, args);
+        }
+        if !known {
+            let more = Arg::unknown(Why::Dynamic, &*self.written(node), true);
+            for one in &mut made {
+                one.push(more.clone());
+            }
+        }
+        made
+    }
+
+    fn surroundings(&self, node: &Node, bound: &Bound) -> (Option<Arg>, Vec<(String, Arg)>, Option<Arg>) {
+        let one = |value: &Value| match self.args(node, value).as_slice() {
+            _ if *value == Value::Constant => None,
+            [arg] => Some((**arg).clone()),
+            _ => Some(Arg::unknown(Why::Dynamic, &*self.written(node), false)),
+        };
+        let cwd = bound.part(Part::Cwd).and_then(one);
+        let stdin = bound.part(Part::Stdin).and_then(one);
+        let mut env = Vec::new();
+        if let Some(Value::Map(cell)) = bound.part(Part::Env) {
+            for (key, value) in self.state.cell(*cell).entries {
+                env.extend(key.map(|key| key.to_string()).zip(one(&value)));
+            }
+        }
+        (cwd, env, stdin)
+    }
+}
+
+fn spaced(argv: &[Arg]) -> Arg {
+    let blank = Arg::known(" ");
+    let parts = argv.iter().flat_map(|arg| [&blank, arg]).skip(1);
+    concat(parts)
+}
+
+/// Every one followed by every other; of too many, the other is not known.
+fn product(mut left: Vec<Vec<Arg>>, mut right: Vec<Vec<Arg>>) -> Vec<Vec<Arg>> {
+    if left.len() * right.len() > CHOICES_MAX {
+        right = vec![vec![Arg::unknown(Why::Dynamic, "one of many", true)]];
+    }
+    if let [only] = right.as_mut_slice() {
+        for one in &mut left {
+            one.extend(only.iter().cloned());
+        }
+        return left;
+    }
+    left.iter().flat_map(|before| right.iter().map(|more| [before.as_slice(), more].concat())).collect()
+}

@@ -1,0 +1,596 @@
+//! What functions of libraries give, where that can be computed. The tables name the computations.
+
+use castellan_event::{Role, Why};
+use castellan_programs::{Arg, Piece};
+
+use super::perform::Bound;
+use super::{Argument, Machine};
+use crate::limits::ITERATIONS_MAX;
+use crate::state::Cell;
+use crate::table::Part;
+use crate::tree::Node;
+use crate::value::{Ref, Value, concat};
+
+type Computation = fn(&mut Machine<'_>, &Node, &Bound) -> Value;
+
+/// By the names that the tables use.
+const COMPUTATIONS: &[(&str, Computation)] = &[
+    ("argv", |machine, _, _| machine.argv_of_program()),
+    ("base64", |machine, node, bound| machine.decoded(node, bound, super::texts::base64)),
+    ("characters", |machine, node, bound| machine.characters(node, bound)),
+    ("children", |machine, node, bound| machine.children(node, bound, None)),
+    ("code", |machine, node, bound| machine.code(node, &first(bound))),
+    ("content", |machine, node, bound| machine.content(node, bound)),
+    ("cwd", |machine, node, _| match &machine.start.cwd {
+        Some(cwd) => Value::text(cwd.clone()),
+        None => machine.unknown(node, Why::Dynamic),
+    }),
+    ("decode", |machine, node, bound| machine.decode(node, bound)),
+    ("decorator", |machine, node, bound| match first(bound) {
+        function if function.is_callable() => function,
+        _ => machine.identity(node),
+    }),
+    ("elements", |machine, node, bound| machine.same_elements(node, &first(bound), false)),
+    ("entries", |machine, node, _| machine.found(node, Arg::unknown(Why::Glob, "*", false))),
+    ("enumerate", |machine, node, bound| machine.enumerated(node, &first(bound))),
+    ("environment", |machine, node, bound| machine.environment_or(node, bound)),
+    ("environment-update", |machine, node, bound| machine.update_environment(node, bound)),
+    ("expanded", |machine, node, bound| machine.expanded(node, &first(bound))),
+    ("file", |machine, node, _| match &machine.start.file {
+        Some(file) => Value::text(file.clone()),
+        None => machine.unknown(node, Why::Dynamic),
+    }),
+    ("filter", |machine, node, bound| machine.mapped(node, bound, true)),
+    ("first", |_, _, bound| first(bound)),
+    ("fresh", |_, _, _| fresh()),
+    ("fresh-pair", |machine, node, _| {
+        let descriptor = machine.unknown(node, Why::Dynamic);
+        machine.list([descriptor, fresh()])
+    }),
+    ("function", |machine, node, bound| {
+        let all = bound.given.iter().map(|(_, value)| Argument::plain(value.clone()));
+        let all: Vec<Argument> = all.collect();
+        machine.made_function(node, &all)
+    }),
+    ("glob", |machine, node, bound| machine.globbed(node, bound)),
+    ("hex", |machine, node, bound| machine.decoded(node, bound, super::texts::hex)),
+    ("home", |machine, _, _| machine.home()),
+    ("identity", |machine, node, _| machine.identity(node)),
+    ("inner", |_, _, bound| inner(&first(bound))),
+    ("integer", |machine, node, bound| machine.integer(node, &first(bound))),
+    ("itself", |machine, node, _| machine.load(node, &Value::text("multiprocessing"))),
+    ("join-path", |machine, node, bound| machine.joined_path(node, bound)),
+    ("load", |machine, node, bound| {
+        let name = bound.named("name").cloned().unwrap_or_else(|| first(bound));
+        machine.load(node, &name)
+    }),
+    ("map", |machine, node, bound| machine.mapped(node, bound, false)),
+    ("member", |machine, node, bound| machine.member_by_name(node, bound)),
+    ("names", |machine, _, bound| bound.at(0).cloned().unwrap_or(Value::Names(machine.scope))),
+    ("one-of", |machine, node, bound| {
+        let (elements, _) = machine.elements(node, &first(bound));
+        machine.any(node, elements)
+    }),
+    ("parent", |machine, node, bound| machine.path_part(node, &first(bound), true)),
+    ("partial", |_, _, bound| {
+        let rest = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
+        Value::Partial(first(bound).into(), rest)
+    }),
+    ("percent", |machine, node, bound| machine.decoded(node, bound, super::texts::percent)),
+    ("range", |machine, node, bound| machine.range(node, bound)),
+    ("receiver", |_, _, bound| first(bound)),
+    ("requested", |machine, _, bound| {
+        let method = bound.part(Part::Method).cloned().unwrap_or_else(|| Value::text("GET"));
+        let body = bound.part(Part::Body).cloned().unwrap_or(Value::Constant);
+        machine.list([first(bound), method, body])
+    }),
+    ("reversed", |machine, node, bound| machine.same_elements(node, &first(bound), true)),
+    ("run", |machine, node, bound| machine.run_with(node, bound)),
+    ("scanned", |machine, node, bound| machine.children(node, bound, Some("DirEntry"))),
+    ("search-path", |machine, node, bound| {
+        let path = bound.named("path").cloned().unwrap_or(Value::Constant);
+        machine.variable(node, &Value::text("PYTHONPATH"), &path);
+        Value::Constant
+    }),
+    ("second", |_, _, bound| bound.at(1).cloned().unwrap_or(Value::Constant)),
+    ("set-member", |machine, node, bound| machine.set_member(node, bound)),
+    ("tail", |machine, node, bound| machine.path_part(node, &first(bound), false)),
+    ("target", |_, _, bound| bound.named("target").cloned().unwrap_or(Value::Constant)),
+    ("text", |machine, node, bound| machine.as_text(node, &first(bound))),
+    ("tmp", |_, _, _| Value::text("/tmp")),
+    ("walk", |machine, node, bound| machine.walked(node, bound)),
+    ("words", |machine, node, bound| machine.words(node, &first(bound))),
+    ("zip", |machine, node, bound| machine.zipped(node, bound)),
+];
+
+/// Whether a computation calls, or only looks at, what it is given.
+pub(super) fn takes_functions(name: &str) -> bool {
+    matches!(
+        name,
+        "map"
+            | "filter"
+            | "partial"
+            | "run"
+            | "elements"
+            | "reversed"
+            | "zip"
+            | "enumerate"
+            | "member"
+            | "set-member"
+            | "receiver"
+            | "first"
+            | "second"
+            | "decorator"
+            | "identity"
+    )
+}
+
+/// A temporary path.
+fn fresh() -> Value {
+    let unknown = Piece::Unknown { why: Why::Dynamic, written: "*".into() };
+    Value::arg(Arg::from_pieces([Piece::Text("/tmp/".into()), unknown], false))
+}
+
+fn first(bound: &Bound) -> Value {
+    bound.at(0).or(bound.others.first()).cloned().unwrap_or(Value::Constant)
+}
+
+/// What an object was made of.
+fn inner(value: &Value) -> Value {
+    match value {
+        Value::Object(_, inner) => (**inner).clone(),
+        other => other.clone(),
+    }
+}
+
+impl Machine<'_> {
+    pub(super) fn compute(&mut self, node: &Node, name: &str, bound: &Bound) -> Value {
+        match COMPUTATIONS.binary_search_by(|(own, _)| (*own).cmp(name)) {
+            Ok(at) => COMPUTATIONS
+                .get(at)
+                .map_or(Value::Constant, |(_, computation)| computation(self, node, bound)),
+            Err(_) => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    fn argv_of_program(&mut self) -> Value {
+        let own = Value::text(self.start.file.clone().unwrap_or_else(|| "-c".to_owned()));
+        let before = match self.language {
+            crate::language::Language::Python => vec![own],
+            crate::language::Language::JavaScript if self.start.file.is_some() => {
+                vec![Value::text("node"), own]
+            }
+            crate::language::Language::JavaScript => vec![Value::text("node")],
+        };
+        let args: Vec<Value> = self.start.args.iter().cloned().map(Value::arg).collect();
+        self.list(before.into_iter().chain(args))
+    }
+
+    pub(super) fn environment(&mut self, node: &Node, name: &Value) -> Value {
+        let Some(name) = name.as_str() else { return self.unknown(node, Why::Variable) };
+        let known = self.start.env.iter().rev().find(|(own, _)| own == name);
+        match (known, name, &self.start.home, &self.start.cwd) {
+            (Some((_, value)), ..) => Value::arg(value.clone()),
+            (None, "HOME", Some(home), _) => Value::text(home.clone()),
+            (None, "PWD", _, Some(cwd)) => Value::text(cwd.clone()),
+            _ => Value::unknown(Why::Variable, &format!("${name}")),
+        }
+    }
+
+    fn environment_or(&mut self, node: &Node, bound: &Bound) -> Value {
+        let name = bound.named("key").cloned().unwrap_or_else(|| first(bound));
+        let value = self.environment(node, &name);
+        match bound.named("default") {
+            Some(default) if value.as_str().is_none() => self.any(node, [value, default.clone()]),
+            _ => value,
+        }
+    }
+
+    fn home(&self) -> Value {
+        match &self.start.home {
+            Some(home) => Value::text(home.clone()),
+            None => Value::unknown(Why::Variable, "~"),
+        }
+    }
+
+    fn expanded(&mut self, node: &Node, path: &Value) -> Value {
+        let path = inner(path);
+        let home = self.home();
+        let values: Vec<Value> = path
+            .choices()
+            .iter()
+            .map(|one| {
+                let Some(arg) = one.to_arg() else { return one.clone() };
+                let rest = arg
+                    .strip_prefix("~")
+                    .filter(|rest| rest.prefix().starts_with('/') || rest.as_str() == Some(""));
+                match (rest, home.to_arg()) {
+                    (Some(rest), Some(home)) => Value::arg(concat([&*home, &rest])),
+                    _ if arg.prefix().starts_with('~') => Value::unknown(Why::Variable, &arg.written()),
+                    _ => one.clone(),
+                }
+            })
+            .collect();
+        self.any(node, values)
+    }
+
+    fn content(&mut self, node: &Node, bound: &Bound) -> Value {
+        let url = [Part::Request, Part::Download, Part::Upload].into_iter().find_map(|part| bound.part(part));
+        let why = if url.is_some() { Why::Network } else { Why::File };
+        match inner(url.unwrap_or(&first(bound))) {
+            Value::Unknown(why, written) => Value::Unknown(why, written),
+            other => match other.to_arg() {
+                Some(path) => Value::unknown(why, &path.written()),
+                None => self.unknown(node, why),
+            },
+        }
+    }
+
+    fn characters(&mut self, node: &Node, bound: &Bound) -> Value {
+        let mut text = String::new();
+        let values = bound.given.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>();
+        for value in values {
+            let elements = match value {
+                Value::List(_) => match self.elements(node, &value) {
+                    (elements, true) => elements,
+                    (_, false) => return self.unknown(node, Why::Dynamic),
+                },
+                Value::Text(_) => return value,
+                other => vec![other],
+            };
+            for element in elements {
+                let Value::Number(number) = element else { return self.unknown(node, Why::Dynamic) };
+                let Some(letter) = u32::try_from(number).ok().and_then(char::from_u32) else {
+                    return self.unknown(node, Why::Dynamic);
+                };
+                text.push(letter);
+            }
+        }
+        Value::text(text)
+    }
+
+    fn decoded(&mut self, node: &Node, bound: &Bound, decode: fn(&str) -> Option<String>) -> Value {
+        let of = first(bound);
+        let values: Vec<Value> = of
+            .choices()
+            .iter()
+            .map(|one| match one.as_str().and_then(decode) {
+                Some(text) => Value::text(text),
+                None => self.unknown(node, Why::Dynamic),
+            })
+            .collect();
+        self.any(node, values)
+    }
+
+    /// `codecs.decode(text, encoding)`, `Buffer.from(text, encoding)`
+    fn decode(&mut self, node: &Node, bound: &Bound) -> Value {
+        if let value @ Value::List(_) = first(bound) {
+            let alone = Bound { given: bound.given.iter().take(1).cloned().collect(), ..Bound::default() };
+            let _ = value;
+            return self.characters(node, &alone);
+        }
+        let encoding =
+            bound.at(1).and_then(Value::as_str).unwrap_or_default().replace('-', "_").to_ascii_lowercase();
+        match encoding.as_str() {
+            "rot13" | "rot_13" => self.decoded(node, bound, super::texts::rot13),
+            "hex" | "hex_codec" => self.decoded(node, bound, super::texts::hex),
+            "base64" | "base64_codec" | "base64url" => self.decoded(node, bound, super::texts::base64),
+            "" | "utf_8" | "utf8" | "ascii" | "latin1" | "latin_1" | "binary" => first(bound),
+            _ => self.unknown(node, Why::Encoding),
+        }
+    }
+
+    fn integer(&mut self, node: &Node, value: &Value) -> Value {
+        match value {
+            Value::Number(_) => value.clone(),
+            other => match other.as_str().and_then(|text| text.trim().parse().ok()) {
+                Some(number) => Value::Number(number),
+                None => self.unknown(node, Why::Arithmetic),
+            },
+        }
+    }
+
+    fn joined_path(&mut self, node: &Node, bound: &Bound) -> Value {
+        let mut parts = Vec::new();
+        for (_, value) in &bound.given {
+            match inner(value) {
+                Value::List(_) => parts.extend(self.elements(node, value).0),
+                other => parts.push(other),
+            }
+        }
+        let mut joined: Option<Value> = None;
+        for part in parts {
+            joined = Some(match joined {
+                None => part,
+                Some(before) => self.beside(node, &before, &part),
+            });
+        }
+        joined.unwrap_or_else(|| Value::text("."))
+    }
+
+    /// `before/part`, or an absolute part.
+    pub(super) fn beside(&mut self, node: &Node, before: &Value, part: &Value) -> Value {
+        let (before, part) = (inner(before), inner(part));
+        let slash = Arg::known("/");
+        let mut values = Vec::new();
+        let befores = self.args(node, &before);
+        for part in self.args(node, &part) {
+            for before in &befores {
+                let is_path =
+                    self.language == crate::language::Language::Python && part.prefix().starts_with('/');
+                let ends = matches!(before.pieces().last(), Some(Piece::Text(text)) if text.ends_with('/') || text.is_empty());
+                values.push(Value::arg(match (is_path, ends) {
+                    (true, _) => (*part).clone(),
+                    (false, true) => concat([&**before, &*part]),
+                    (false, false) => concat([&**before, &slash, &*part]),
+                }));
+            }
+        }
+        self.any(node, values)
+    }
+
+    fn path_part(&mut self, node: &Node, path: &Value, is_parent: bool) -> Value {
+        let path = inner(path);
+        match path.as_str().map(|path| path.trim_end_matches('/')) {
+            Some(path) => {
+                let (parent, tail) = path.rsplit_once('/').unwrap_or((".", path));
+                Value::text(if is_parent { if parent.is_empty() { "/" } else { parent } } else { tail })
+            }
+            None => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    fn found(&mut self, _node: &Node, arg: Arg) -> Value {
+        self.list([Value::arg(arg)])
+    }
+
+    /// The paths that a pattern matches, as the pattern.
+    fn globbed(&mut self, node: &Node, bound: &Bound) -> Value {
+        let pattern = bound.named("pattern").cloned().unwrap_or_else(|| first(bound));
+        let base =
+            bound.given.first().filter(|(parameter, _)| parameter.takes == crate::table::Takes::Receiver);
+        let kind = match base {
+            Some((_, Value::Object(kind, _))) => Some(*kind),
+            _ => None,
+        };
+        let base = base.map(|(_, value)| inner(value));
+        let patterns: Vec<Arg> = self.args(node, &pattern).iter().map(|arg| pattern_of(arg)).collect();
+        let mut values = Vec::new();
+        for pattern in patterns {
+            let pattern = Value::arg(pattern);
+            let path = match &base {
+                Some(base) => self.beside(node, base, &pattern),
+                None => pattern,
+            };
+            values.push(match kind {
+                Some(kind) => Value::Object(Ref(kind.0), path.into()),
+                None => path,
+            });
+        }
+        self.list(values)
+    }
+
+    /// `os.walk`: each directory, the names in it.
+    fn walked(&mut self, node: &Node, bound: &Bound) -> Value {
+        let star = || Value::arg(Arg::unknown(Why::Glob, "*", false));
+        let below = Value::arg(Arg::unknown(Why::Glob, "**", false));
+        let root = self.beside(node, &first(bound), &below);
+        let root = self.any(node, [inner(&first(bound)), root]);
+        let names = [self.list([star()]), self.list([star()])];
+        let row = self.list([root].into_iter().chain(names));
+        self.list([row])
+    }
+
+    fn range(&mut self, node: &Node, bound: &Bound) -> Value {
+        let numbers: Option<Vec<i64>> = bound
+            .given
+            .iter()
+            .map(|(_, value)| match value {
+                Value::Number(number) => Some(*number),
+                _ => None,
+            })
+            .collect();
+        let (from, to, step) = match numbers.as_deref() {
+            Some([to]) => (0, *to, 1),
+            Some([from, to]) => (*from, *to, 1),
+            Some([from, to, step]) if *step != 0 => (*from, *to, *step),
+            _ => return self.unknown(node, Why::Arithmetic),
+        };
+        let mut values = Vec::new();
+        let mut at = from;
+        while (step > 0 && at < to) || (step < 0 && at > to) {
+            if values.len() >= ITERATIONS_MAX {
+                return self.unknown(node, Why::Arithmetic);
+            }
+            values.push(Value::Number(at));
+            let Some(next) = at.checked_add(step) else { break };
+            at = next;
+        }
+        self.step(values.len() as u64);
+        self.list(values)
+    }
+
+    fn mapped(&mut self, node: &Node, bound: &Bound, filters: bool) -> Value {
+        let mut given_values = bound.plain();
+        let function = given_values.next().cloned().unwrap_or(Value::Constant);
+        let list = given_values.next();
+        let more: Vec<Value> = given_values.cloned().collect();
+        let mut made = Vec::new();
+        let (elements, known) = list.map(|list| self.elements(node, list)).unwrap_or_default();
+        for element in elements {
+            let mut given = vec![Argument::plain(element.clone())];
+            // Of further lists any element may be its partner.
+            for list in &more {
+                let (elements, _) = self.elements(node, list);
+                let value = self.any(node, elements);
+                given.push(Argument::plain(value));
+            }
+            let value = self.call(node, &function, given);
+            made.push(if filters { element } else { value });
+        }
+        let is_open = !known || filters;
+        let entries = made.into_iter().map(|value| (None, value)).collect();
+        Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
+    }
+
+    /// Calls a function that is handed over with its arguments: threads, executors, exit handlers.
+    fn run_with(&mut self, node: &Node, bound: &Bound) -> Value {
+        let is_target = |name: &str| matches!(name, "target" | "function");
+        let at = bound.given.iter().position(|(parameter, _)| is_target(parameter.name)).unwrap_or(0);
+        let Some((_, target)) = bound.given.get(at) else { return Value::Constant };
+        let mut given = Vec::new();
+        match bound.named("args") {
+            Some(list) => {
+                let (elements, known) = self.elements(node, list);
+                given.extend(elements.into_iter().map(Argument::plain));
+                if !known {
+                    given.push(Argument::unknown());
+                }
+            }
+            None => {
+                given.extend(bound.given.iter().skip(at + 1).map(|(_, value)| Argument::plain(value.clone())))
+            }
+        }
+        given.extend(bound.others.iter().cloned().map(Argument::plain));
+        if target.is_callable() { self.call(node, target, given) } else { self.unknown(node, Why::Dynamic) }
+    }
+
+    /// A decorator that gives what it is given.
+    fn identity(&mut self, node: &Node) -> Value {
+        let table = self.table;
+        let global = table.module(table.global);
+        let same = global.and_then(|global| self.member_of_module(node, global, "staticmethod"));
+        same.unwrap_or(Value::Constant)
+    }
+
+    /// What a directory holds: its path and any name.
+    fn children(&mut self, node: &Node, bound: &Bound, kind: Option<&str>) -> Value {
+        let of = first(bound);
+        let star = Value::arg(Arg::unknown(Why::Glob, "*", false));
+        let path = self.beside(node, &of, &star);
+        let kind = match (kind, &of) {
+            (Some(kind), _) => self.table.kind(kind).map(Ref),
+            (None, Value::Object(kind, _)) => Some(*kind),
+            (None, _) => None,
+        };
+        let child = kind.map_or(path.clone(), |kind| Value::Object(kind, path.into()));
+        self.list([child])
+    }
+
+    fn update_environment(&mut self, node: &Node, bound: &Bound) -> Value {
+        for value in bound.given.iter().map(|(_, value)| value).chain(&bound.others) {
+            if let Value::Map(cell) = value {
+                for (key, value) in self.state.cell(*cell).entries {
+                    let key = key.map_or_else(|| self.unknown(node, Why::Dynamic), |key| Value::text(&*key));
+                    self.variable(node, &key, &value);
+                }
+            } else if matches!(value, Value::Unknown(..)) {
+                self.variable(node, value, value);
+            }
+        }
+        Value::Constant
+    }
+
+    /// The words of a command, where they are plain.
+    fn words(&mut self, node: &Node, text: &Value) -> Value {
+        match text.as_str() {
+            Some(text) if !text.contains(['\'', '"', '\\', '#']) => {
+                self.list(text.split_whitespace().map(Value::text).collect::<Vec<_>>())
+            }
+            Some(text) => match quoted_words(text) {
+                Some(words) => self.list(words.into_iter().map(Value::text)),
+                None => self.unknown(node, Why::Dynamic),
+            },
+            None => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    fn member_by_name(&mut self, node: &Node, bound: &Bound) -> Value {
+        let of = first(bound);
+        let name = bound.at(1).cloned().unwrap_or(Value::Constant);
+        let mut values = Vec::new();
+        for name in name.choices() {
+            match name.as_str().map(str::to_owned) {
+                Some(name) => values.push(self.member(node, &of, &name)),
+                None if matches!(of, Value::Instance(_) | Value::Class(_)) => {
+                    values.push(self.unknown(node, Why::Dynamic));
+                }
+                // Which member it is is not known.
+                None => values.push(self.lost(node, Why::Dynamic)),
+            }
+        }
+        values.extend(bound.at(2).cloned());
+        self.any(node, values)
+    }
+
+    fn set_member(&mut self, node: &Node, bound: &Bound) -> Value {
+        if let [(_, of), (_, name), (_, value), ..] = bound.given.as_slice() {
+            self.store(node, of, name, value.clone());
+        }
+        if bound.is_open {
+            self.hole(node.at, Role::Code, Why::Dynamic, "");
+        }
+        Value::Constant
+    }
+}
+
+/// Words as `shlex.split` finds them; `None` for an open quote.
+fn quoted_words(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (None, ' ' | '\t' | '\n' | '\r') => words.extend(word.take()),
+            (None, '\'' | '"') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (Some(open), _) if letter == open => quote = None,
+            (None, '\\') => word.get_or_insert_default().push(letters.next()?),
+            (Some('"'), '\\') => {
+                let next = letters.next()?;
+                let word = word.get_or_insert_default();
+                if !matches!(next, '"' | '\\') {
+                    word.push('\\');
+                }
+                word.push(next);
+            }
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    quote.is_none().then_some(words)
+}
+
+/// A path with patterns: what they match is not known.
+fn pattern_of(arg: &Arg) -> Arg {
+    let mut pieces = Vec::new();
+    for piece in arg.pieces() {
+        let Piece::Text(text) = piece else {
+            pieces.push(piece.clone());
+            continue;
+        };
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find(['*', '?', '[']) {
+            let (before, from) = rest.split_at(at);
+            let end = match from.strip_prefix('[') {
+                Some(inside) => inside.find(']').map_or(from.len(), |end| end + 2),
+                None => from.find(|c| c != '*' && c != '?').unwrap_or(from.len()),
+            };
+            let (pattern, after) = from.split_at(end);
+            pieces.push(Piece::Text(before.to_owned()));
+            pieces.push(Piece::Unknown { why: Why::Glob, written: pattern.to_owned() });
+            rest = after;
+        }
+        pieces.push(Piece::Text(rest.to_owned()));
+    }
+    Arg::from_pieces(pieces, false)
+}
+
+/// Whether there is a computation of this name.
+#[cfg(test)]
+pub(crate) fn is_computation(name: &str) -> bool {
+    COMPUTATIONS.iter().any(|(own, _)| *own == name) && COMPUTATIONS.is_sorted_by_key(|(own, _)| *own)
+}

@@ -1,0 +1,123 @@
+//! Branches, loops, and what may be left in the middle.
+
+use castellan_event::Why;
+
+use super::Machine;
+use crate::limits::ITERATIONS_MAX;
+use crate::state::Cell;
+use crate::tree::{Loop, Node};
+use crate::value::Value;
+
+impl Machine<'_> {
+    /// Each from the same state; then it may be that of any.
+    pub(super) fn either(&mut self, node: &Node, parts: &[Node]) -> Value {
+        let mut outcomes = Vec::new();
+        let mut values = Vec::new();
+        for part in parts {
+            let mark = self.state.mark();
+            values.push(self.eval(part));
+            outcomes.push(self.state.leave(mark));
+        }
+        let joined = self.state.join(outcomes);
+        self.settled(node, joined);
+        self.any(node, values)
+    }
+
+    pub(super) fn or(&mut self, node: &Node, parts: &[Node]) -> Value {
+        let mut values = Vec::new();
+        let mut mark = None;
+        for part in parts {
+            values.push(self.eval(part));
+            mark = mark.or(Some(self.state.mark()));
+        }
+        let joined = self.state.join_history(mark.unwrap_or(usize::MAX), false);
+        self.settled(node, joined);
+        self.any(node, values)
+    }
+
+    pub(super) fn attempt(&mut self, node: &Node, parts: &[Node]) -> Value {
+        for part in parts {
+            let mark = self.state.mark();
+            self.eval(part);
+            let joined = self.state.join_history(mark, false);
+            self.settled(node, joined);
+        }
+        Value::Constant
+    }
+
+    pub(super) fn repeat(&mut self, node: &Node, one: &Loop) -> Value {
+        let elements = one.over.as_ref().map(|(_, iterable)| {
+            let iterable_value = self.eval(iterable);
+            self.elements(iterable, &iterable_value)
+        });
+        let mut collected = Vec::new();
+        match elements {
+            Some((elements, true)) if elements.len() <= ITERATIONS_MAX => {
+                let mark = self.state.mark();
+                for element in elements {
+                    self.round(one, Some(element), &mut collected);
+                }
+                if one.jumps {
+                    let joined = self.state.join_history(mark, false);
+                    self.settled(node, joined);
+                }
+                if one.collects { self.list(collected) } else { Value::Constant }
+            }
+            elements => {
+                let element = elements.map(|(mut elements, _)| {
+                    if elements.is_empty() {
+                        elements.push(self.unknown(node, Why::Dynamic));
+                    }
+                    self.any(node, elements)
+                });
+                self.again(node, one, element.as_ref(), &mut collected);
+                if !one.collects {
+                    return Value::Constant;
+                }
+                let value = self.any(node, collected);
+                let entries = vec![(None, value)];
+                Value::List(self.state.new_cell(Cell { entries, is_open: true, class: None }))
+            }
+        }
+    }
+
+    /// As often as it may be: once from where it begins; then, if that changed anything, from any state that it may have come to.
+    fn again(&mut self, node: &Node, one: &Loop, element: Option<&Value>, collected: &mut Vec<Value>) {
+        let mark = self.state.mark();
+        for widens in [true, false] {
+            self.round(one, element.cloned(), collected);
+            if !self.state.has_changed(mark) {
+                break;
+            }
+            let joined = self.state.join_history(mark, widens);
+            self.settled(node, joined);
+        }
+    }
+
+    fn round(&mut self, one: &Loop, element: Option<Value>, collected: &mut Vec<Value>) {
+        if !self.step(1) {
+            return;
+        }
+        if let (Some((target, _)), Some(element)) = (&one.over, element) {
+            self.assign(target, element);
+        }
+        let value = self.eval(&one.body);
+        if !one.collects {
+            return;
+        }
+        if matches!(&one.body.kind, crate::tree::Kind::Loop(inner) if inner.collects) {
+            let (elements, _) = self.elements(&one.body, &value);
+            collected.extend(elements);
+        } else {
+            collected.push(value);
+        }
+    }
+
+    pub(super) fn yielded(&mut self, node: &Node, value: Option<&Node>) -> Value {
+        let value = value.map_or(Value::Constant, |value| self.eval(value));
+        if let Some(frame) = self.frames.last_mut() {
+            frame.yields.get_or_insert_default().push(value);
+        }
+        self.unknown(node, Why::Dynamic)
+    }
+}

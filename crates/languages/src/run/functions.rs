@@ -1,0 +1,283 @@
+//! Functions and classes of the program: a call runs the body with its arguments; what is never called is run at the end, with
+//! arguments of which nothing is known.
+
+use std::rc::Rc;
+
+use castellan_event::{Role, Why};
+
+use super::{Argument, ClassOf, Closure, Frame, Machine};
+use crate::limits::RECURSION_MAX;
+use crate::state::Cell;
+use crate::tree::{Class, Function, Kind, Node, Parameter, Rest};
+use crate::value::{CellId, Value};
+
+/// Names of the function that makes an object.
+const CONSTRUCTORS: &[&str] = &["__init__", "constructor"];
+
+impl Machine<'_> {
+    pub(super) fn function(&mut self, function: &Rc<Function>) -> Value {
+        let defaults = function
+            .parameters
+            .iter()
+            .map(|one| one.default.as_ref().map(|value| self.eval(value)))
+            .collect();
+        let this = if function.has_this { None } else { self.state.name(self.scope, "this") };
+        self.functions.push(Closure {
+            function: Rc::clone(function),
+            scope: self.state.seen_from(self.scope),
+            source: self.source,
+            defaults,
+            this,
+            class: None,
+            is_called: false,
+            is_covered: false,
+        });
+        Value::Function(self.functions.len() - 1)
+    }
+
+    pub(super) fn class(&mut self, node: &Node, class: &Class) -> Value {
+        let bases: Rc<[Value]> = class.bases.iter().map(|base| self.eval(base)).collect();
+        let members = self.state.scope(Some(self.state.seen_from(self.scope)), &class.locals, true);
+        let before = std::mem::replace(&mut self.scope, members);
+        self.eval(&class.body);
+        self.scope = before;
+        // Members are called without being named: operators, entries, conversions.
+        for (_, value) in self.state.names(members) {
+            match value {
+                Value::Function(id) => {
+                    if let Some(closure) = self.functions.get_mut(id) {
+                        closure.class = Some(self.classes.len());
+                    }
+                }
+                other => self.hand(node, &other),
+            }
+        }
+        self.classes.push(ClassOf { members, bases, instances: Vec::new() });
+        Value::Class(self.classes.len() - 1)
+    }
+
+    /// A member of a class or of those that it is made of.
+    pub(super) fn class_member(&self, class: usize, name: &str, depth: usize) -> Option<Value> {
+        let of = self.classes.get(class)?;
+        if let Some(value) = self.state.own_name(of.members, name) {
+            return Some(value);
+        }
+        let bases = of.bases.iter().flat_map(Value::choices);
+        bases
+            .filter_map(|base| match base {
+                Value::Class(base) if depth < crate::limits::VALUE_DEPTH_MAX => {
+                    self.class_member(*base, name, depth + 1)
+                }
+                _ => None,
+            })
+            .next()
+    }
+
+    pub(super) fn instantiate(&mut self, node: &Node, class: usize, arguments: Vec<Argument>) -> Value {
+        let cell = self.state.new_cell(Cell { class: Some(class), ..Cell::default() });
+        if let Some(of) = self.classes.get_mut(class) {
+            of.instances.push(cell);
+        }
+        let this = Value::Instance(cell);
+        let made = CONSTRUCTORS.iter().find_map(|name| self.class_member(class, name, 0));
+        match made {
+            Some(Value::Function(function)) => {
+                self.inline(node, function, Some(this.clone()), arguments);
+            }
+            Some(other) => self.hand(node, &other),
+            None => {
+                let bases = self.classes.get(class).map(|of| Rc::clone(&of.bases)).unwrap_or_default();
+                for base in bases.iter().flat_map(Value::choices) {
+                    if matches!(base, Value::Library(..)) {
+                        return self.call(node, base, arguments);
+                    }
+                }
+                for argument in &arguments {
+                    self.hand(node, &argument.value);
+                }
+            }
+        }
+        this
+    }
+
+    /// Runs a function of the program.
+    pub(super) fn inline(
+        &mut self,
+        node: &Node,
+        id: usize,
+        this: Option<Value>,
+        mut arguments: Vec<Argument>,
+    ) -> Value {
+        let Some(closure) = self.functions.get_mut(id) else { return Value::Constant };
+        closure.is_called = true;
+        let closure = closure.clone();
+        let inside = self.active.iter().filter(|(active, _)| *active == id).count();
+        if inside > RECURSION_MAX {
+            if arguments.iter().any(|argument| self.is_capable(&argument.value)) {
+                return self.lost(node, Why::Budget);
+            }
+            return self.unknown(node, Why::Dynamic);
+        }
+        if inside == RECURSION_MAX {
+            // From here on it stands for all further levels.
+            for argument in &mut arguments {
+                if !argument.value.is_callable() {
+                    argument.value = self.unknown(node, Why::Dynamic);
+                }
+            }
+            let first = self.active.iter().find(|(active, _)| *active == id).map(|(_, mark)| *mark);
+            let joined = self.state.join_history(first.unwrap_or(usize::MAX), true);
+            self.settled(node, joined);
+        }
+        self.enter(node, id, &closure, this, arguments)
+    }
+
+    fn enter(
+        &mut self,
+        node: &Node,
+        id: usize,
+        closure: &Closure,
+        this: Option<Value>,
+        arguments: Vec<Argument>,
+    ) -> Value {
+        let function = &closure.function;
+        let mark = self.state.mark();
+        let scope = self.state.scope(Some(closure.scope), &function.locals, false);
+        let outer =
+            (std::mem::replace(&mut self.scope, scope), std::mem::replace(&mut self.source, closure.source));
+        let this = closure.this.clone().or(this);
+        let mut arguments = arguments;
+        if let Some(this) = this {
+            if function.takes_self {
+                arguments.insert(0, Argument::plain(this));
+            } else {
+                self.state.set_name(scope, &"this".into(), this);
+            }
+        } else if function.has_this {
+            self.state.set_name(scope, &"this".into(), Value::unknown(Why::Parameter, "this"));
+        }
+        self.frames.push(Frame::default());
+        self.active.push((id, mark));
+        self.bind(node, closure, arguments);
+        let value = self.eval(&function.body);
+        self.active.pop();
+        let frame = self.frames.pop().unwrap_or_default();
+        (self.scope, self.source) = outer;
+        if !frame.returns.is_empty() && !(frame.returns.len() == 1 && ends_in_return(&function.body)) {
+            let joined = self.state.join_history(mark, false);
+            self.settled(node, joined);
+        }
+        if let Some(yields) = frame.yields {
+            let entries = yields.into_iter().chain(frame.returns).map(|value| (None, value)).collect();
+            return Value::List(self.state.new_cell(Cell { entries, is_open: true, class: None }));
+        }
+        if frame.returns.is_empty() && matches!(value, Value::Constant) {
+            return Value::Constant;
+        }
+        self.any(node, frame.returns)
+    }
+
+    fn bind(&mut self, node: &Node, closure: &Closure, arguments: Vec<Argument>) {
+        let (named, plain): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|one| one.name.is_some());
+        let mut named: Vec<Argument> = named;
+        let rest: Vec<Value> =
+            plain.iter().filter(|one| one.is_spread).map(|one| one.value.clone()).collect();
+        let mut plain = plain.into_iter().filter(|one| !one.is_spread);
+        for (parameter, default) in closure.function.parameters.iter().zip(closure.defaults.iter()) {
+            let value = match parameter.rest {
+                Rest::List => {
+                    let entries = plain.by_ref().map(|one| one.value).chain(rest.iter().cloned());
+                    let entries = entries.map(|value| (None, value)).collect();
+                    let is_open = !rest.is_empty();
+                    Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
+                }
+                Rest::Map => {
+                    let entries = named.drain(..).map(|one| (one.name, one.value)).collect();
+                    let is_open = !rest.is_empty();
+                    Value::Map(self.state.new_cell(Cell { entries, is_open, class: None }))
+                }
+                Rest::One => {
+                    let own = named.iter().position(|one| one.name.as_deref() == own_name(parameter));
+                    match own.map(|at| named.remove(at)).or_else(|| plain.next()) {
+                        Some(argument) => match default {
+                            // `undefined` counts as not given.
+                            Some(default) if argument.value == Value::Constant => {
+                                self.any(node, [argument.value, default.clone()])
+                            }
+                            Some(_) | None => argument.value,
+                        },
+                        None if rest.is_empty() => default.clone().unwrap_or(Value::Constant),
+                        None => self.any(node, rest.iter().cloned().chain(default.clone())),
+                    }
+                }
+            };
+            self.assign(&parameter.target, value);
+        }
+        for argument in plain.chain(named) {
+            self.hand(node, &argument.value);
+        }
+    }
+
+    /// Runs a function with arguments of which nothing is known.
+    pub(super) fn cover(&mut self, node: &Node, id: usize, this: Option<Value>) {
+        let Some(closure) = self.functions.get_mut(id) else { return };
+        if std::mem::replace(&mut closure.is_covered, true) {
+            return;
+        }
+        let mark = self.state.mark();
+        self.inline(node, id, this, vec![Argument::unknown()]);
+        // Whether it is called, and when, is not known.
+        let joined = self.state.join_history(mark, false);
+        self.settled(node, joined);
+    }
+
+    /// Runs what the program defines and never calls: another may, with anything.
+    pub(super) fn rest(&mut self) {
+        let node = Node::new((0, 0), Kind::Constant);
+        let mut at = 0;
+        while let Some(closure) = self.functions.get(at) {
+            // What was handed on is run again: the state may be another by then.
+            if (!closure.is_called || closure.is_covered) && !self.is_over {
+                let this = self.owner(at);
+                if let Some(closure) = self.functions.get_mut(at) {
+                    closure.is_covered = false;
+                }
+                self.cover(&node, at, this);
+            }
+            at += 1;
+        }
+        if self.is_over && self.acts.is_empty() {
+            self.hole((0, 0), Role::Code, Why::Budget, "");
+        }
+    }
+
+    /// The objects that a function may be called on, as a member of their class.
+    fn owner(&mut self, id: usize) -> Option<Value> {
+        let class = self.functions.get(id)?.class?;
+        let mut instances: Vec<CellId> = self.classes.get(class)?.instances.clone();
+        if instances.is_empty() {
+            instances.push(self.state.new_cell(Cell {
+                class: Some(class),
+                is_open: true,
+                ..Cell::default()
+            }));
+        }
+        instances.truncate(crate::limits::CHOICES_MAX);
+        Value::any(instances.into_iter().map(Value::Instance)).ok()
+    }
+}
+
+fn own_name(parameter: &Parameter) -> Option<&str> {
+    match &parameter.target.kind {
+        Kind::Name(name) => Some(name),
+        _ => None,
+    }
+}
+
+fn ends_in_return(body: &Node) -> bool {
+    match &body.kind {
+        Kind::Return(_) => true,
+        Kind::Sequence(parts) => parts.last().is_some_and(ends_in_return),
+        _ => false,
+    }
+}

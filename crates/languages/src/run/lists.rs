@@ -1,0 +1,330 @@
+//! Lists and maps: their elements, and the methods that change them.
+
+use castellan_event::Why;
+
+use super::{Argument, Machine};
+use crate::limits::ITERATIONS_MAX;
+use crate::state::Cell;
+use crate::tree::Node;
+use crate::value::Value;
+
+/// Methods whose value has the same elements, or some of them.
+const SAME: &[&str] = &["copy", "sort", "toSorted", "slice", "flat", "values", "filter", "concat", "splice"];
+
+impl Machine<'_> {
+    /// The elements of a value, and whether these are all of them, in order.
+    pub(super) fn elements(&self, node: &Node, value: &Value) -> (Vec<Value>, bool) {
+        match value {
+            Value::List(cell) => {
+                let cell = self.state.cell(*cell);
+                let mut values: Vec<Value> = cell.entries.into_iter().map(|(_, value)| value).collect();
+                if cell.is_open {
+                    values.push(self.unknown(node, Why::Dynamic));
+                }
+                (values, !cell.is_open)
+            }
+            Value::Map(cell) => {
+                let cell = self.state.cell(*cell);
+                let known = !cell.is_open && cell.entries.iter().all(|(key, _)| key.is_some());
+                let mut values: Vec<Value> = cell
+                    .entries
+                    .into_iter()
+                    .filter_map(|(key, _)| key.map(|key| Value::text(&*key)))
+                    .collect();
+                if !known {
+                    values.push(self.unknown(node, Why::Dynamic));
+                }
+                (values, known)
+            }
+            Value::Text(arg) => match arg.as_str() {
+                Some(text) if text.len() <= ITERATIONS_MAX => {
+                    (text.chars().map(|letter| Value::text(letter.to_string())).collect(), true)
+                }
+                _ => (vec![self.unknown(node, Why::Dynamic)], false),
+            },
+            Value::Unknown(why, written) => (vec![Value::Unknown(*why, written.clone())], false),
+            // The lines of a file.
+            Value::Object(_, inner) => match &**inner {
+                Value::Unknown(why, written) => (vec![Value::Unknown(*why, written.clone())], false),
+                Value::List(_) => self.elements(node, inner),
+                _ => (vec![self.unknown(node, Why::File)], false),
+            },
+            Value::Any(values) => {
+                let all = values.iter().flat_map(|one| self.elements(node, one).0).collect();
+                (all, false)
+            }
+            Value::Constant
+            | Value::Number(_)
+            | Value::Instance(_)
+            | Value::Function(_)
+            | Value::Class(_)
+            | Value::Module(_)
+            | Value::Package(_)
+            | Value::Library(..)
+            | Value::Method(..)
+            | Value::Partial(..)
+            | Value::Names(_) => (vec![self.unknown(node, Why::Dynamic)], false),
+        }
+    }
+
+    pub(super) fn same_elements(&mut self, node: &Node, value: &Value, reverses: bool) -> Value {
+        let (mut elements, known) = self.elements(node, value);
+        if reverses {
+            elements.reverse();
+        }
+        self.step(elements.len() as u64);
+        let entries = elements.into_iter().map(|value| (None, value)).collect();
+        Value::List(self.state.new_cell(Cell { entries, is_open: !known, class: None }))
+    }
+
+    pub(super) fn enumerated(&mut self, node: &Node, value: &Value) -> Value {
+        let (elements, known) = self.elements(node, value);
+        let mut rows = Vec::new();
+        for (at, element) in elements.into_iter().enumerate() {
+            let number = if known { i64::try_from(at).ok() } else { None };
+            let number = number.map_or_else(|| self.unknown(node, Why::Arithmetic), Value::Number);
+            rows.push((None, self.list([number, element])));
+        }
+        Value::List(self.state.new_cell(Cell { entries: rows, is_open: !known, class: None }))
+    }
+
+    pub(super) fn zipped(&mut self, node: &Node, bound: &super::perform::Bound) -> Value {
+        let lists: Vec<(Vec<Value>, bool)> =
+            bound.given.iter().map(|(_, value)| self.elements(node, value)).collect();
+        let known = lists.iter().all(|(_, known)| *known);
+        let count = lists.iter().map(|(list, _)| list.len()).min().unwrap_or_default();
+        let mut rows = Vec::new();
+        for at in 0..count {
+            let row: Vec<Value> = lists.iter().filter_map(|(list, _)| list.get(at).cloned()).collect();
+            rows.push((None, self.list(row)));
+        }
+        Value::List(self.state.new_cell(Cell { entries: rows, is_open: !known, class: None }))
+    }
+
+    /// A method of a list or map; `None` for what is neither, or does nothing that matters.
+    pub(super) fn list_method(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        name: &str,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        let first = arguments.first().map(|one| one.value.clone());
+        match of {
+            Value::List(cell) => self.method_of_list(node, of, *cell, name, first, arguments),
+            Value::Map(cell) => self.method_of_map(node, of, *cell, name, first, arguments),
+            Value::Names(scope) => {
+                let name_of = first.as_ref().and_then(Value::as_str)?;
+                let value = self.state.name(*scope, name_of);
+                match name {
+                    "get" | "__getitem__" | "pop" => value,
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn method_of_list(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        id: usize,
+        name: &str,
+        first: Option<Value>,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        let mut cell = self.state.cell(id);
+        match name {
+            "append" | "push" | "add" => {
+                cell.entries.extend(arguments.iter().map(|one| (None, one.value.clone())));
+                cell.is_open |= arguments.iter().any(|one| one.is_spread);
+            }
+            "unshift" | "appendleft" => {
+                cell.entries.splice(0..0, arguments.iter().map(|one| (None, one.value.clone())));
+                cell.is_open |= arguments.iter().any(|one| one.is_spread);
+            }
+            "extend" | "update" => {
+                let (elements, known) = self.elements(node, &first?);
+                cell.entries.extend(elements.into_iter().map(|value| (None, value)));
+                cell.is_open |= !known;
+            }
+            "insert" => {
+                let value = arguments.get(1)?.value.clone();
+                match first {
+                    Some(Value::Number(at)) if !cell.is_open => {
+                        let at = usize::try_from(at).unwrap_or(0).min(cell.entries.len());
+                        cell.entries.insert(at, (None, value));
+                    }
+                    _ => {
+                        cell.entries.push((None, value));
+                        cell.is_open = true;
+                    }
+                }
+            }
+            "reverse" | "toReversed" => {
+                cell.entries.reverse();
+                self.state.set_cell(id, cell);
+                return Some(of.clone());
+            }
+            "pop" | "shift" | "popleft" | "remove" | "clear" | "sort" | "splice" | "fill" => {
+                let values: Vec<Value> = cell.entries.iter().map(|(_, value)| value.clone()).collect();
+                let given = arguments.iter().map(|one| one.value.clone()).collect::<Vec<_>>();
+                cell.entries.extend(given.into_iter().map(|value| (None, value)));
+                let end = if name == "pop" && arguments.is_empty() && !cell.is_open {
+                    let last = cell.entries.pop().map(|(_, value)| value);
+                    self.state.set_cell(id, cell);
+                    return last;
+                } else {
+                    self.any(node, values)
+                };
+                cell.is_open = true;
+                self.state.set_cell(id, cell);
+                for argument in arguments {
+                    self.hand(node, &argument.value);
+                }
+                return Some(if name == "sort" { of.clone() } else { end });
+            }
+            "map" | "forEach" | "flatMap" | "every" | "some" | "find" => {
+                return Some(self.each(node, of, name, &first?));
+            }
+            "concat" => {
+                for argument in arguments {
+                    match &argument.value {
+                        list @ Value::List(_) => {
+                            let (elements, known) = self.elements(node, list);
+                            cell.entries.extend(elements.into_iter().map(|value| (None, value)));
+                            cell.is_open |= !known;
+                        }
+                        other => cell.entries.push((None, other.clone())),
+                    }
+                }
+                return Some(Value::List(self.state.new_cell(cell)));
+            }
+            "join" => {
+                let comma = Value::text(",");
+                return Some(self.joined_by(node, &first.unwrap_or(comma), of));
+            }
+            "toString" => return Some(self.as_text(node, of)),
+            "entries" => return Some(self.enumerated(node, of)),
+            "reduce" | "reduceRight" => {
+                for argument in arguments {
+                    self.hand(node, &argument.value);
+                }
+                return None;
+            }
+            _ if SAME.contains(&name) => {
+                for argument in arguments {
+                    self.hand(node, &argument.value);
+                }
+                let cut = !matches!(name, "copy" | "values" | "toSorted") && !arguments.is_empty();
+                cell.is_open |= cut || name == "toSorted";
+                return Some(Value::List(self.state.new_cell(cell)));
+            }
+            _ => return None,
+        }
+        self.state.set_cell(id, cell);
+        Some(Value::Constant)
+    }
+
+    /// Calls a function with each element.
+    fn each(&mut self, node: &Node, of: &Value, name: &str, function: &Value) -> Value {
+        let (elements, known) = self.elements(node, of);
+        let mut made = Vec::new();
+        for (at, element) in elements.iter().enumerate() {
+            let at = i64::try_from(at).unwrap_or_default();
+            let given = [element.clone(), Value::Number(at)].map(Argument::plain).to_vec();
+            let given = if matches!(function, Value::Function(_)) {
+                given
+            } else {
+                given.into_iter().take(1).collect()
+            };
+            made.push(self.call(node, function, given));
+        }
+        match name {
+            "map" | "flatMap" => {
+                let entries = made.into_iter().map(|value| (None, value)).collect();
+                Value::List(self.state.new_cell(Cell { entries, is_open: !known, class: None }))
+            }
+            "find" => self.any(node, elements),
+            _ => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    fn method_of_map(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        id: usize,
+        name: &str,
+        first: Option<Value>,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        let second = arguments.get(1).map(|one| one.value.clone());
+        match name {
+            "get" | "pop" | "setdefault" | "__getitem__" => {
+                let cell = self.state.cell(id);
+                let first = first?;
+                let own =
+                    cell.entries.iter().find(|(key, _)| key.is_some() && key.as_deref() == first.as_str());
+                match own.map(|(_, value)| value.clone()) {
+                    Some(value) => Some(value),
+                    None => {
+                        let values = cell.entries.into_iter().map(|(_, value)| value);
+                        let values: Vec<Value> = if first.as_str().is_some() && !cell.is_open {
+                            Vec::new()
+                        } else {
+                            values.collect()
+                        };
+                        Some(self.any(node, values.into_iter().chain(second)))
+                    }
+                }
+            }
+            "set" | "__setitem__" => {
+                self.store(node, of, &first?, second?);
+                Some(of.clone())
+            }
+            "update" => {
+                let mut cell = self.state.cell(id);
+                for argument in arguments {
+                    match (&argument.name, &argument.value) {
+                        (Some(name), value) => cell.entries.push((Some(name.clone()), value.clone())),
+                        (None, Value::Map(other)) => {
+                            let other = self.state.cell(*other);
+                            for (key, value) in other.entries {
+                                cell.entries.retain(|(own, _)| own.is_none() || *own != key);
+                                cell.entries.push((key, value));
+                            }
+                            cell.is_open |= other.is_open;
+                        }
+                        (None, _) => cell.is_open = true,
+                    }
+                }
+                self.state.set_cell(id, cell);
+                Some(Value::Constant)
+            }
+            "items" | "entries" | "values" | "keys" => {
+                let cell = self.state.cell(id);
+                let mut rows = Vec::new();
+                for (key, value) in cell.entries {
+                    let key = key.map_or_else(|| self.unknown(node, Why::Dynamic), |key| Value::text(&*key));
+                    rows.push((
+                        None,
+                        match name {
+                            "values" => value,
+                            "keys" => key,
+                            _ => self.list([key, value]),
+                        },
+                    ));
+                }
+                let is_open = cell.is_open;
+                Some(Value::List(self.state.new_cell(Cell { entries: rows, is_open, class: None })))
+            }
+            "copy" => {
+                let cell = self.state.cell(id);
+                Some(Value::Map(self.state.new_cell(cell)))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! What a function of a library does with its arguments, by its table.
+
+use castellan_event::{EffectKind, Role, Why};
+use castellan_programs::{Arg, Piece};
+
+use super::{Argument, Machine, compute};
+use crate::act::{Operand, What};
+use crate::language::Language;
+use crate::table::{Entry, Parameter, Part, Takes};
+use crate::tree::Node;
+use crate::value::{Ref, Value};
+
+/// The arguments of a call, each with its parameter.
+#[derive(Debug, Default)]
+pub(super) struct Bound {
+    pub(super) given: Vec<(&'static Parameter, Value)>,
+    /// Arguments without a parameter.
+    pub(super) others: Vec<Value>,
+    /// There may be more arguments.
+    pub(super) is_open: bool,
+}
+
+impl Bound {
+    /// The argument of which this is done.
+    pub(super) fn part(&self, part: Part) -> Option<&Value> {
+        self.given.iter().find(|(parameter, _)| parameter.parts.contains(&part)).map(|(_, value)| value)
+    }
+
+    pub(super) fn at(&self, at: usize) -> Option<&Value> {
+        self.given.get(at).map(|(_, value)| value)
+    }
+
+    /// The arguments that are not what the method belongs to.
+    pub(super) fn plain(&self) -> impl Iterator<Item = &Value> {
+        self.given.iter().filter(|(parameter, _)| parameter.takes != Takes::Receiver).map(|(_, value)| value)
+    }
+
+    pub(super) fn named(&self, name: &str) -> Option<&Value> {
+        self.given.iter().find(|(parameter, _)| parameter.name == name).map(|(_, value)| value)
+    }
+}
+
+impl Machine<'_> {
+    /// Calls a function of a library.
+    pub(super) fn perform(
+        &mut self,
+        node: &Node,
+        entry: &'static Entry,
+        of: Option<&Value>,
+        arguments: Vec<Argument>,
+    ) -> Value {
+        let bound = self.bound(node, entry, of, arguments);
+        for does in entry.does {
+            self.does(node, does);
+        }
+        let is_tree = bound.given.iter().any(|(parameter, value)| {
+            parameter.parts.contains(&Part::Tree)
+                || (parameter.parts.contains(&Part::IsTree) && is_true(value))
+        });
+        for (parameter, value) in &bound.given {
+            for part in parameter.parts {
+                self.part(node, *part, value, is_tree, &bound);
+            }
+        }
+        self.command(node, &bound);
+        // What has its own computation looks at its arguments itself.
+        let looks = compute::takes_functions(entry.computes);
+        for (parameter, value) in &bound.given {
+            if parameter.parts.is_empty() && parameter.takes != Takes::Receiver && !looks {
+                self.hand(node, value);
+            }
+        }
+        for value in &bound.others {
+            self.hand(node, value);
+        }
+        self.result(node, entry, &bound)
+    }
+
+    /// The value of what is no function.
+    pub(super) fn value_of(&mut self, node: &Node, entry: &'static Entry, of: Option<&Value>) -> Value {
+        let mut bound = Bound::default();
+        bound.others.extend(of.cloned());
+        self.result(node, entry, &bound)
+    }
+
+    fn result(&mut self, node: &Node, entry: &'static Entry, bound: &Bound) -> Value {
+        let value = match (entry.computes, entry.why) {
+            ("", Some(why)) => self.unknown(node, why),
+            ("", None) => self.unknown(node, Why::Dynamic),
+            (name, _) => self.compute(node, name, bound),
+        };
+        match self.table.kind(entry.gives) {
+            Some(kind) => Value::Object(Ref(kind), value.into()),
+            None => value,
+        }
+    }
+
+    fn bound(
+        &mut self,
+        node: &Node,
+        entry: &'static Entry,
+        of: Option<&Value>,
+        arguments: Vec<Argument>,
+    ) -> Bound {
+        let mut bound = Bound::default();
+        let mut open = Vec::new();
+        let mut plain = Vec::new();
+        let mut named: Vec<(String, Value)> = Vec::new();
+        plain.extend(of.cloned());
+        for argument in arguments {
+            match (argument.name, argument.is_spread) {
+                (Some(name), _) => named.push((name.to_string(), argument.value)),
+                (None, true) => open.push(argument.value),
+                (None, false) => match self.options(entry, &argument.value) {
+                    Some(options) => named.extend(options),
+                    None => plain.push(argument.value),
+                },
+            }
+        }
+        bound.is_open = !open.is_empty();
+        let mut plain = plain.into_iter();
+        let has_receiver = of.is_some();
+        let own = entry.parameters().iter().any(|parameter| parameter.takes == Takes::Receiver);
+        if has_receiver && !own {
+            plain.next();
+        }
+        for parameter in entry.parameters() {
+            let by_name = named.iter().position(|(name, _)| name == parameter.name);
+            let value = match (by_name, parameter.takes) {
+                (Some(at), _) => Some(named.remove(at).1),
+                (None, Takes::Named) => None,
+                (None, Takes::One | Takes::Receiver) => plain.next(),
+                (None, Takes::Rest) => {
+                    bound.given.extend(plain.by_ref().map(|value| (parameter, value)));
+                    None
+                }
+            };
+            let value = match value {
+                Some(value) => Some(value),
+                None if bound.is_open && parameter.takes != Takes::Named => {
+                    Some(self.any(node, open.clone()))
+                }
+                None => parameter.default.map(Value::text),
+            };
+            bound.given.extend(value.map(|value| (parameter, value)));
+        }
+        bound.others.extend(plain);
+        bound.others.extend(named.into_iter().map(|(_, value)| value));
+        bound
+    }
+
+    /// An object of options, by whose names parameters are known.
+    fn options(&self, entry: &'static Entry, value: &Value) -> Option<Vec<(String, Value)>> {
+        let Value::Map(cell) = value else { return None };
+        if self.language != Language::JavaScript {
+            return None;
+        }
+        let cell = self.state.cell_ref(*cell)?;
+        let is_named = |name: &str| entry.parameters().iter().any(|parameter| parameter.name == name);
+        let keys = || cell.entries.iter().filter_map(|(key, value)| Some((key.as_deref()?, value)));
+        let has_named = entry.parameters().iter().any(|parameter| parameter.takes == Takes::Named);
+        (has_named || keys().any(|(name, _)| is_named(name)))
+            .then(|| keys().map(|(name, value)| (name.to_owned(), value.clone())).collect())
+    }
+
+    fn does(&mut self, node: &Node, does: &'static crate::table::Does) {
+        let on = match (does.path, does.system) {
+            ("", "") => Operand::Nothing,
+            ("", system) => Operand::System { system, verb: does.verb },
+            (path, _) => {
+                let known = path.trim_end_matches('*');
+                let mut pieces = vec![Piece::Text(known.to_owned())];
+                if known != path {
+                    pieces.push(Piece::Unknown { why: Why::Dynamic, written: "*".to_owned() });
+                }
+                Operand::Path(Arg::from_pieces(pieces, false))
+            }
+        };
+        self.act(node.at, What::Effect { kind: does.kind, on, recursive: false });
+    }
+
+    fn part(&mut self, node: &Node, part: Part, value: &Value, is_tree: bool, bound: &Bound) {
+        match part {
+            Part::Read => self.path(node, EffectKind::Read, value, is_tree),
+            Part::ReadOrUrl => {
+                for arg in self.operands(node, value) {
+                    let is_url = arg.prefix().contains("://");
+                    let (kind, on) = match is_url {
+                        true => (EffectKind::Download, Operand::Url(arg)),
+                        false => (EffectKind::Read, Operand::Path(arg)),
+                    };
+                    self.act(node.at, What::Effect { kind, on, recursive: false });
+                }
+            }
+            Part::Write => self.path(node, EffectKind::Write, value, is_tree),
+            Part::Delete => self.path(node, EffectKind::Delete, value, is_tree),
+            Part::Execute => self.path(node, EffectKind::Execute, value, false),
+            Part::Permission => self.path(node, EffectKind::Permission, value, is_tree),
+            Part::Link => self.link(node, value, bound),
+            Part::Open => self.open(node, value, bound),
+            Part::Connect => self.host(node, EffectKind::Connect, value, bound),
+            Part::Listen => self.host(node, EffectKind::Listen, value, bound),
+            Part::Download => self.url(node, EffectKind::Download, value),
+            Part::Upload => self.url(node, EffectKind::Upload, value),
+            Part::Request => self.request(node, value, bound),
+            Part::Code => {
+                self.code(node, value);
+            }
+            Part::Script => {
+                for arg in self.operands(node, value) {
+                    self.act(node.at, What::Script { language: self.language, path: arg });
+                }
+            }
+            Part::Module => {
+                self.load(node, value);
+            }
+            Part::Sql(system) => {
+                for arg in self.operands(node, value) {
+                    self.act(node.at, What::Sql { system, text: arg });
+                }
+            }
+            Part::Signal => {
+                for arg in self.args(node, value) {
+                    let on = Operand::Process((*arg).clone());
+                    self.act(node.at, What::Effect { kind: EffectKind::Signal, on, recursive: false });
+                }
+            }
+            Part::Directory => {
+                for arg in self.operands(node, value) {
+                    self.act(node.at, What::Directory(arg));
+                }
+            }
+            Part::Name => {
+                let other = bound.part(Part::Value).cloned().unwrap_or(Value::text(""));
+                self.variable(node, value, &other);
+            }
+            Part::Native => {
+                for arg in self.operands(node, value) {
+                    self.act(
+                        node.at,
+                        What::Effect {
+                            kind: EffectKind::Read,
+                            on: Operand::Path(arg.clone()),
+                            recursive: false,
+                        },
+                    );
+                    self.hole(node.at, Role::Code, Why::Language, &arg.written());
+                }
+            }
+            Part::Opaque => {
+                let why = match value {
+                    Value::Unknown(why, _) => *why,
+                    _ => Why::Unsupported,
+                };
+                self.lost(node, why);
+            }
+            // With another.
+            Part::To
+            | Part::Tree
+            | Part::IsTree
+            | Part::Mode
+            | Part::Port
+            | Part::Method
+            | Part::Body
+            | Part::Value => {}
+            // The command's.
+            Part::Argv
+            | Part::Program
+            | Part::Arguments
+            | Part::Named
+            | Part::Shell
+            | Part::IsShell
+            | Part::Cwd
+            | Part::Env
+            | Part::Stdin => {}
+            Part::Any => {}
+        }
+    }
+
+    /// The texts that a value may stand for; the elements of a list each for itself. A number is an open file.
+    pub(super) fn operands(&self, node: &Node, value: &Value) -> Vec<Arg> {
+        let mut operands = Vec::new();
+        for one in value.choices() {
+            match one {
+                Value::Number(_) | Value::Constant | Value::Function(_) => {}
+                Value::List(_) => {
+                    let (elements, _) = self.elements(node, one);
+                    for element in &elements {
+                        operands.extend(self.args(node, element).iter().map(|arg| (**arg).clone()));
+                    }
+                }
+                other => operands.extend(self.args(node, other).iter().map(|arg| (**arg).clone())),
+            }
+        }
+        operands.dedup();
+        operands
+    }
+
+    fn path(&mut self, node: &Node, kind: EffectKind, value: &Value, recursive: bool) {
+        for arg in self.operands(node, value) {
+            self.act(node.at, What::Effect { kind, on: Operand::Path(arg), recursive });
+        }
+    }
+
+    fn link(&mut self, node: &Node, value: &Value, bound: &Bound) {
+        let unknown = self.unknown(node, Why::Dynamic);
+        let to = bound.part(Part::To).cloned().unwrap_or(unknown);
+        for to in self.operands(node, &to) {
+            for path in self.operands(node, value) {
+                let on = Operand::Link { path, to: to.clone() };
+                self.act(node.at, What::Effect { kind: EffectKind::Link, on, recursive: false });
+            }
+        }
+    }
+
+    fn open(&mut self, node: &Node, value: &Value, bound: &Bound) {
+        let reads = Value::text("r");
+        let (mut read, mut write) = (false, false);
+        for mode in bound.part(Part::Mode).unwrap_or(&reads).choices() {
+            match mode {
+                Value::Constant => read = true,
+                Value::Unknown(_, written) if written.ends_with("O_RDONLY") && !written.contains('|') => {
+                    read = true
+                }
+                _ => match mode.as_str() {
+                    Some(mode) => {
+                        write |= mode.contains(['w', 'a', 'x', '+']);
+                        read |= mode.contains(['r', '+']) || !mode.contains(['w', 'a', 'x']);
+                    }
+                    // What may write does, as far as is known.
+                    None => write = true,
+                },
+            }
+        }
+        if read {
+            self.path(node, EffectKind::Read, value, false);
+        }
+        if write {
+            self.path(node, EffectKind::Write, value, false);
+        }
+    }
+
+    fn host(&mut self, node: &Node, kind: EffectKind, value: &Value, bound: &Bound) {
+        let port = bound.part(Part::Port).and_then(Value::to_arg).map(|port| (*port).clone());
+        for one in value.choices() {
+            let (hosts, port) = match one {
+                Value::List(_) => {
+                    let (elements, _) = self.elements(node, one);
+                    let port = elements.get(1).and_then(Value::to_arg).map(|port| (*port).clone());
+                    let first = elements.first().cloned();
+                    (first.map(|first| self.args(node, &first)).unwrap_or_default(), port)
+                }
+                // Only a port: this machine.
+                Value::Number(_) => {
+                    (vec![Arg::known("localhost").into()], one.to_arg().map(|port| (*port).clone()))
+                }
+                other => (self.args(node, other), port.clone()),
+            };
+            for host in hosts {
+                let host = (*host).clone();
+                let on = if host.prefix().starts_with('/') {
+                    Operand::Path(host)
+                } else if host.prefix().contains("://") {
+                    Operand::Url(host)
+                } else {
+                    Operand::Host { host, port: port.clone() }
+                };
+                self.act(node.at, What::Effect { kind, on, recursive: false });
+            }
+        }
+    }
+
+    fn url(&mut self, node: &Node, kind: EffectKind, value: &Value) {
+        for arg in self.operands(node, value) {
+            self.act(node.at, What::Effect { kind, on: Operand::Url(arg), recursive: false });
+        }
+    }
+
+    fn request(&mut self, node: &Node, value: &Value, bound: &Bound) {
+        let fetches = |method: &Value| {
+            let method = method.as_str().map(str::to_ascii_uppercase);
+            matches!(method.as_deref(), Some("GET" | "HEAD" | "OPTIONS"))
+        };
+        let method = bound.part(Part::Method);
+        let is_fetch = method.is_none_or(|method| method.choices().iter().all(fetches));
+        if let Value::Object(_, inner) = value
+            && let Value::List(_) = &**inner
+        {
+            // A request that was made before: its URL, method and body.
+            let (parts, _) = self.elements(node, inner);
+            let [url, method, body] = parts.as_slice() else { return };
+            let kind = if fetches(method) && *body == Value::Constant && is_fetch {
+                EffectKind::Download
+            } else {
+                EffectKind::Upload
+            };
+            self.url(node, kind, url);
+            return;
+        }
+        let sends = bound.part(Part::Body).is_some_and(|body| *body != Value::Constant);
+        let kind = if is_fetch && !sends { EffectKind::Download } else { EffectKind::Upload };
+        self.url(node, kind, value);
+    }
+}
+
+/// Whether a value may count as true.
+pub(super) fn is_true(value: &Value) -> bool {
+    value.choices().iter().any(|one| match one {
+        Value::Number(0) | Value::Constant => false,
+        other => other.as_str() != Some(""),
+    })
+}

@@ -1,0 +1,318 @@
+//! What a program has stored at one point of its run: names in scopes, and the heap of lists, maps and objects. Every change is
+//! logged, so that branches can be run from the same state and be joined. It must not know how programs are run.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use castellan_event::Why;
+
+use crate::limits::ELEMENTS_MAX;
+use crate::value::{CellId, ScopeId, TooMany, Value};
+
+/// The names of a function, block, class or of the program.
+#[derive(Debug)]
+struct Scope {
+    parent: Option<ScopeId>,
+    names: HashMap<Rc<str>, Option<Value>>,
+    /// Functions in it do not see its names.
+    is_class: bool,
+}
+
+/// What a list, map or object holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Cell {
+    /// Keys of maps and objects; a list has none.
+    pub(crate) entries: Vec<(Option<Rc<str>>, Value)>,
+    /// There may be more in it, or what is in it may stand elsewhere.
+    pub(crate) is_open: bool,
+    /// The class of an object.
+    pub(crate) class: Option<usize>,
+}
+
+/// Something that can change.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Slot {
+    Name(ScopeId, Rc<str>),
+    Cell(CellId),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Held {
+    Name(Option<Value>),
+    Cell(Cell),
+}
+
+/// The state after one of several branches, as what it changed.
+pub(crate) type Outcome = Vec<(SlotOf, HeldIn)>;
+/// See [`Outcome`].
+#[derive(Debug)]
+pub(crate) struct SlotOf(Slot);
+/// See [`Outcome`].
+#[derive(Debug)]
+pub(crate) struct HeldIn(Held);
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    scopes: Vec<Scope>,
+    cells: Vec<Cell>,
+    log: Vec<(Slot, Held)>,
+    /// Steps of work done here.
+    pub(crate) work: u64,
+}
+
+impl State {
+    pub(crate) fn scope(&mut self, parent: Option<ScopeId>, locals: &[Rc<str>], is_class: bool) -> ScopeId {
+        self.work += locals.len() as u64;
+        let names = locals.iter().map(|name| (Rc::clone(name), None)).collect();
+        self.scopes.push(Scope { parent, names, is_class });
+        self.scopes.len() - 1
+    }
+
+    /// The scope that a function made here sees.
+    pub(crate) fn seen_from(&self, scope: ScopeId) -> ScopeId {
+        match self.scopes.get(scope) {
+            Some(Scope { is_class: true, parent: Some(parent), .. }) => *parent,
+            _ => scope,
+        }
+    }
+
+    /// The value of a name; `None` when nothing gave it one.
+    pub(crate) fn name(&self, scope: ScopeId, name: &str) -> Option<Value> {
+        let mut at = Some(scope);
+        while let Some(scope) = at.and_then(|at| self.scopes.get(at)) {
+            if let Some(value) = scope.names.get(name) {
+                // A class or function may use a name of the same name outside before it has its own.
+                if value.is_some() || !scope.is_class {
+                    return value.clone();
+                }
+            }
+            at = scope.parent;
+        }
+        None
+    }
+
+    pub(crate) fn set_name(&mut self, scope: ScopeId, name: &Rc<str>, value: Value) {
+        let mut at = scope;
+        while let Some(scope) = self.scopes.get(at) {
+            match scope.parent {
+                Some(parent) if !scope.names.contains_key(name) => at = parent,
+                _ => break,
+            }
+        }
+        self.put(Slot::Name(at, Rc::clone(name)), Held::Name(Some(value)));
+    }
+
+    /// The value of a name of this scope itself.
+    pub(crate) fn own_name(&self, scope: ScopeId, name: &str) -> Option<Value> {
+        self.scopes.get(scope)?.names.get(name)?.clone()
+    }
+
+    pub(crate) fn set_own(&mut self, scope: ScopeId, name: &Rc<str>, value: Value) {
+        self.put(Slot::Name(scope, Rc::clone(name)), Held::Name(Some(value)));
+    }
+
+    /// The names of a scope that have a value.
+    pub(crate) fn names(&self, scope: ScopeId) -> Vec<(Rc<str>, Value)> {
+        let names = self.scopes.get(scope).into_iter().flat_map(|scope| &scope.names);
+        let mut names: Vec<_> =
+            names.filter_map(|(name, value)| Some((Rc::clone(name), value.clone()?))).collect();
+        names.sort_by(|a, b| a.0.cmp(&b.0));
+        names
+    }
+
+    pub(crate) fn new_cell(&mut self, cell: Cell) -> CellId {
+        self.work += cell.entries.len() as u64;
+        self.cells.push(cell);
+        self.cells.len() - 1
+    }
+
+    pub(crate) fn cell(&self, id: CellId) -> Cell {
+        self.cells.get(id).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn cell_ref(&self, id: CellId) -> Option<&Cell> {
+        self.cells.get(id)
+    }
+
+    pub(crate) fn set_cell(&mut self, id: CellId, mut cell: Cell) {
+        if cell.entries.len() > ELEMENTS_MAX {
+            cell.entries.retain(|(_, value)| value.is_callable());
+            cell.is_open = true;
+        }
+        self.work += cell.entries.len() as u64;
+        self.put(Slot::Cell(id), Held::Cell(cell));
+    }
+
+    fn held(&self, slot: &Slot) -> Held {
+        match slot {
+            Slot::Name(scope, name) => {
+                Held::Name(self.scopes.get(*scope).and_then(|scope| scope.names.get(name)).cloned().flatten())
+            }
+            Slot::Cell(id) => Held::Cell(self.cell(*id)),
+        }
+    }
+
+    fn put(&mut self, slot: Slot, held: Held) {
+        let before = self.replace(&slot, held);
+        self.log.push((slot, before));
+        self.work += 1;
+    }
+
+    fn replace(&mut self, slot: &Slot, held: Held) -> Held {
+        match (slot, held) {
+            (Slot::Name(scope, name), Held::Name(value)) => {
+                let Some(scope) = self.scopes.get_mut(*scope) else { return Held::Name(None) };
+                Held::Name(scope.names.insert(Rc::clone(name), value).flatten())
+            }
+            (Slot::Cell(id), Held::Cell(cell)) => match self.cells.get_mut(*id) {
+                Some(place) => Held::Cell(std::mem::replace(place, cell)),
+                None => Held::Cell(Cell::default()),
+            },
+            (_, held) => held,
+        }
+    }
+
+    /// A point to which [`State::leave`] goes back.
+    pub(crate) fn mark(&self) -> usize {
+        self.log.len()
+    }
+
+    /// What has changed since a mark, each slot once.
+    fn changed(&mut self, mark: usize) -> Vec<Slot> {
+        let mut seen = std::collections::HashSet::new();
+        let log = self.log.get(mark..).unwrap_or_default();
+        self.work += log.len() as u64;
+        log.iter().map(|(slot, _)| slot).filter(|slot| seen.insert(*slot)).cloned().collect()
+    }
+
+    /// Ends a branch: goes back to the mark, and tells what the branch changed.
+    pub(crate) fn leave(&mut self, mark: usize) -> Outcome {
+        let changed = self.changed(mark);
+        let outcome =
+            changed.into_iter().map(|slot| (SlotOf(slot.clone()), HeldIn(self.held(&slot)))).collect();
+        let log = self.log.split_off(mark.min(self.log.len()));
+        for (slot, before) in log.into_iter().rev() {
+            self.replace(&slot, before);
+        }
+        outcome
+    }
+
+    /// The state after one of several branches.
+    pub(crate) fn join(&mut self, outcomes: Vec<Outcome>) -> Result<(), TooMany> {
+        let count = outcomes.len();
+        let mut slots: Vec<(Slot, Vec<Held>)> = Vec::new();
+        let mut places: HashMap<Slot, usize> = HashMap::new();
+        for (slot, held) in outcomes.into_iter().flatten() {
+            let place = *places.entry(slot.0.clone()).or_insert(slots.len());
+            match slots.get_mut(place) {
+                Some((_, all)) => all.push(held.0),
+                None => slots.push((slot.0, vec![held.0])),
+            }
+        }
+        for (slot, mut all) in slots {
+            if all.len() < count {
+                all.push(self.held(&slot));
+            }
+            let joined = joined(all)?;
+            self.put(slot, joined);
+        }
+        Ok(())
+    }
+
+    /// Everything that changed since the mark may be any of what it was on the way. `widens`: or something else.
+    pub(crate) fn join_history(&mut self, mark: usize, widens: bool) -> Result<(), TooMany> {
+        let mut slots: Vec<(Slot, Vec<Held>)> = Vec::new();
+        let mut places: HashMap<Slot, usize> = HashMap::new();
+        for (slot, held) in self.log.get(mark..).unwrap_or_default() {
+            self.work += 1;
+            let place = *places.entry(slot.clone()).or_insert(slots.len());
+            match slots.get_mut(place) {
+                Some((_, all)) => all.push(held.clone()),
+                None => slots.push((slot.clone(), vec![held.clone()])),
+            }
+        }
+        for (slot, mut all) in slots {
+            all.push(self.held(&slot));
+            let joined = joined(all)?;
+            self.put(slot, if widens { widened(joined)? } else { joined });
+        }
+        Ok(())
+    }
+
+    /// Whether anything changed since a mark.
+    pub(crate) fn has_changed(&self, mark: usize) -> bool {
+        self.log.len() > mark
+    }
+}
+
+fn joined(all: Vec<Held>) -> Result<Held, TooMany> {
+    if all.iter().any(|held| matches!(held, Held::Cell(_))) {
+        let cells = all.into_iter().filter_map(|held| match held {
+            Held::Cell(cell) => Some(cell),
+            Held::Name(_) => None,
+        });
+        return joined_cells(cells.collect()).map(Held::Cell);
+    }
+    let values: Vec<Value> = all
+        .into_iter()
+        .filter_map(|held| match held {
+            Held::Name(value) => value,
+            Held::Cell(_) => None,
+        })
+        .collect();
+    if values.is_empty() {
+        return Ok(Held::Name(None));
+    }
+    Value::any(values).map(|value| Held::Name(Some(value)))
+}
+
+fn joined_cells(mut cells: Vec<Cell>) -> Result<Cell, TooMany> {
+    cells.dedup();
+    let Some(first) = cells.first() else { return Ok(Cell::default()) };
+    let class = first.class;
+    let is_open = cells.iter().any(|cell| cell.is_open);
+    let keys = |cell: &Cell| cell.entries.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>();
+    let same = cells.iter().all(|cell| keys(cell) == keys(first));
+    if same {
+        let mut entries = Vec::new();
+        for (at, key) in keys(first).into_iter().enumerate() {
+            let values = cells.iter().filter_map(|cell| cell.entries.get(at).map(|(_, value)| value.clone()));
+            entries.push((key, Value::any(values)?));
+        }
+        return Ok(Cell { entries, is_open, class });
+    }
+    let mut entries: Vec<(Option<Rc<str>>, Value)> = Vec::new();
+    for entry in cells.into_iter().flat_map(|cell| cell.entries) {
+        if !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
+    Ok(Cell { entries, is_open: true, class })
+}
+
+/// May be something else as well. What may act stays.
+fn widened(held: Held) -> Result<Held, TooMany> {
+    match held {
+        Held::Name(Some(value))
+            if matches!(value, Value::Function(_) | Value::Class(_) | Value::Module(_)) =>
+        {
+            Ok(Held::Name(Some(value)))
+        }
+        Held::Name(Some(value)) => {
+            Ok(Held::Name(Some(Value::any([value, Value::unknown(Why::Dynamic, "changed in a loop")])?)))
+        }
+        Held::Name(None) => Ok(Held::Name(None)),
+        Held::Cell(cell) => {
+            let class = cell.class;
+            let mut entries = Vec::new();
+            for (key, value) in cell.entries {
+                let unknown = Value::unknown(Why::Dynamic, "changed in a loop");
+                let value = if value.is_callable() { value } else { Value::any([value, unknown])? };
+                if !entries.contains(&(key.clone(), value.clone())) {
+                    entries.push((key, value));
+                }
+            }
+            Ok(Held::Cell(Cell { entries, is_open: true, class }))
+        }
+    }
+}

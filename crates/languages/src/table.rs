@@ -1,0 +1,218 @@
+//! What a language's libraries do, as data: modules, the types of what they give, and their functions. `build.rs` makes the
+//! tables of `models/*.toml`. It must not know how programs are read.
+
+use castellan_event::{EffectKind, Why};
+
+use crate::language::Language;
+
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
+/// All that is known of a language's libraries.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// The module whose members need no import.
+    pub(crate) global: &'static str,
+    pub(crate) modules: &'static [Space],
+    pub(crate) types: &'static [Space],
+    /// Modules without access to files, processes and the network.
+    pub(crate) inert: &'static [&'static str],
+    /// Members by which anything can be reached from anything.
+    pub(crate) escapes: &'static [&'static str],
+    /// Methods that say what they do even if it is not known of what they are.
+    pub(crate) methods: Space,
+    /// Endings of files that are modules.
+    pub(crate) files: &'static [&'static str],
+}
+
+/// A module, or a type: what stands below one name.
+#[derive(Debug)]
+pub(crate) struct Space {
+    pub(crate) names: &'static [&'static str],
+    pub(crate) entries: &'static [Entry],
+    /// Members that do nothing; `*` for all the others.
+    pub(crate) inert: &'static [&'static str],
+}
+
+/// A function or value.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) names: &'static [&'static str],
+    /// `None`: it is a value, and no function.
+    pub(crate) parameters: Option<&'static [Parameter]>,
+    /// Effects on nothing that an argument names.
+    pub(crate) does: &'static [Does],
+    /// The type of what it gives.
+    pub(crate) gives: &'static str,
+    /// Why what it gives is not known.
+    pub(crate) why: Option<Why>,
+    /// How its value is computed; a name of `compute.rs`.
+    pub(crate) computes: &'static str,
+}
+
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) takes: Takes,
+    pub(crate) parts: &'static [Part],
+    /// Without the argument it is this one.
+    pub(crate) default: Option<&'static str>,
+}
+
+/// Which arguments are a parameter's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// What the method belongs to.
+    Receiver,
+    One,
+    Rest,
+    /// Only one with its name.
+    Named,
+}
+
+/// An effect, and the path that it is on; what `*` ends is not known further.
+#[derive(Debug)]
+pub(crate) struct Does {
+    pub(crate) kind: EffectKind,
+    pub(crate) path: &'static str,
+    pub(crate) system: &'static str,
+    pub(crate) verb: &'static str,
+}
+
+/// What is done with an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Read,
+    /// A path, or a URL that is fetched.
+    ReadOrUrl,
+    Write,
+    Delete,
+    Execute,
+    Permission,
+    /// The path that is made to lead to [`Part::To`].
+    Link,
+    To,
+    /// It goes down into directories.
+    Tree,
+    /// It goes down into directories if this is true.
+    IsTree,
+    /// A path that is opened in the [`Part::Mode`].
+    Open,
+    Mode,
+    /// A host, or host and port, that is connected to; a path for a local socket.
+    Connect,
+    Port,
+    Listen,
+    Download,
+    Upload,
+    /// A URL that is used by the [`Part::Method`].
+    Request,
+    Method,
+    /// The program and its arguments in one list; text alone is the program.
+    Argv,
+    /// The program.
+    Program,
+    /// Its arguments, or a list of them.
+    Arguments,
+    /// Its arguments, of which the first is its name for itself.
+    Named,
+    Shell,
+    /// A shell reads the text if this is true.
+    IsShell,
+    Cwd,
+    Env,
+    Stdin,
+    /// Code of this language.
+    Code,
+    /// A file with code of this language.
+    Script,
+    /// A module's name.
+    Module,
+    Sql(&'static str),
+    Signal,
+    Directory,
+    Name,
+    Value,
+    /// Loads code that is no text.
+    Native,
+    /// It becomes code or objects in a way that the text does not tell.
+    Opaque,
+    /// What is sent.
+    Body,
+    /// It may be anything; nothing is done with it.
+    Any,
+}
+
+impl Table {
+    pub(crate) fn of(language: Language) -> &'static Table {
+        match language {
+            Language::Python => &PYTHON,
+            Language::JavaScript => &JAVASCRIPT,
+        }
+    }
+
+    pub(crate) fn module(&self, name: &str) -> Option<&'static Space> {
+        space(self.modules, name)
+    }
+
+    pub(crate) fn kind(&self, name: &str) -> Option<&'static Space> {
+        space(self.types, name)
+    }
+
+    /// Whether a module, or the package that it is in, does nothing.
+    pub(crate) fn is_inert(&self, module: &str) -> bool {
+        let mut name = module;
+        loop {
+            if self.inert.binary_search(&name).is_ok() {
+                return true;
+            }
+            match name.rsplit_once(['.', '/']) {
+                Some((package, _)) => name = package,
+                None => return false,
+            }
+        }
+    }
+}
+
+fn space(spaces: &'static [Space], name: &str) -> Option<&'static Space> {
+    spaces.iter().find(|space| space.names.contains(&name))
+}
+
+impl Space {
+    pub(crate) fn entry(&self, name: &str) -> Option<&'static Entry> {
+        self.entries.iter().find(|entry| entry.names.contains(&name))
+    }
+
+    pub(crate) fn is_inert(&self, member: &str) -> bool {
+        self.inert.contains(&member) || self.inert.contains(&"*")
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.names.first().copied().unwrap_or_default()
+    }
+
+    /// Whether anything in it does something.
+    pub(crate) fn is_capable(&self) -> bool {
+        self.entries.iter().any(Entry::is_capable)
+    }
+}
+
+/// Computations that run code or reach other values.
+const CAPABLE: &[&str] = &["member", "set-member", "names", "code", "function", "load", "modules"];
+
+impl Entry {
+    pub(crate) fn name(&self) -> &'static str {
+        self.names.first().copied().unwrap_or_default()
+    }
+
+    /// Whether calling it does something.
+    pub(crate) fn is_capable(&self) -> bool {
+        let acts = |parameter: &Parameter| parameter.parts.iter().any(|part| *part != Part::Any);
+        !self.does.is_empty()
+            || CAPABLE.contains(&self.computes)
+            || self.parameters.is_some_and(|parameters| parameters.iter().any(acts))
+    }
+
+    pub(crate) fn parameters(&self) -> &'static [Parameter] {
+        self.parameters.unwrap_or_default()
+    }
+}

@@ -1,0 +1,198 @@
+//! [`Value`]: what an expression of a program may be, as far as it is known before it runs. One that is not known is data:
+//! where something that can act might get lost, a hole has been reported. It must not know grammars.
+
+use std::rc::Rc;
+
+use castellan_event::Why;
+use castellan_programs::{Arg, Piece};
+
+use crate::limits::{CAPABLE_CHOICES_MAX, CHOICES_MAX, PIECES_MAX, VALUE_BYTES_MAX, WRITTEN_BYTES_MAX};
+use crate::table::{Entry, Space};
+
+/// The position of a list, map or object in the heap.
+pub(crate) type CellId = usize;
+/// The position of a scope.
+pub(crate) type ScopeId = usize;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    Text(Rc<Arg>),
+    Number(i64),
+    /// A known value without parts: `None`, `1.5`.
+    Constant,
+    List(CellId),
+    Map(CellId),
+    /// An object of a class of the program.
+    Instance(CellId),
+    /// A function of the program, by its position.
+    Function(usize),
+    /// A class of the program, by its position.
+    Class(usize),
+    /// A module.
+    Module(Ref<Space>),
+    /// A module that does nothing itself, but may have loaded others, or something of it.
+    Package(Rc<str>),
+    /// A function of a library.
+    Library(Ref<Space>, Ref<Entry>),
+    /// An object of a library's type, and what it was made of.
+    Object(Ref<Space>, Rc<Value>),
+    /// A member of a value, not called yet.
+    Method(Rc<Value>, Rc<str>),
+    /// A function with its first arguments.
+    Partial(Rc<Value>, Rc<[Value]>),
+    /// The names of a scope, as a map.
+    Names(ScopeId),
+    /// One of these.
+    Any(Rc<[Value]>),
+    /// Data.
+    Unknown(Why, Rc<str>),
+}
+
+/// Something of a table: it is itself only.
+#[derive(Debug)]
+pub(crate) struct Ref<T: 'static>(pub(crate) &'static T);
+
+impl<T> Clone for Ref<T> {
+    fn clone(&self) -> Ref<T> {
+        *self
+    }
+}
+
+impl<T> Copy for Ref<T> {}
+
+impl<T> PartialEq for Ref<T> {
+    fn eq(&self, other: &Ref<T>) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+/// Too many values that must not get lost.
+#[derive(Debug)]
+pub(crate) struct TooMany;
+
+impl Value {
+    pub(crate) fn text(text: impl Into<String>) -> Value {
+        Value::Text(Rc::new(Arg::known(text)))
+    }
+
+    pub(crate) fn arg(arg: Arg) -> Value {
+        Value::Text(Rc::new(arg))
+    }
+
+    pub(crate) fn unknown(why: Why, written: &str) -> Value {
+        Value::Unknown(why, shortened(written).into())
+    }
+
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        match self {
+            Value::Text(arg) => arg.as_str(),
+            _ => None,
+        }
+    }
+
+    /// The values that it may be, more than one only for [`Value::Any`].
+    pub(crate) fn choices(&self) -> &[Value] {
+        match self {
+            Value::Any(values) => values,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// Whether it may act, or lead to what may; elements are not looked at.
+    pub(crate) fn is_callable(&self) -> bool {
+        match self {
+            Value::Function(_)
+            | Value::Class(_)
+            | Value::Module(_)
+            | Value::Package(_)
+            | Value::Library(..)
+            | Value::Object(..)
+            | Value::Method(..)
+            | Value::Partial(..)
+            | Value::Names(_)
+            | Value::List(_)
+            | Value::Map(_)
+            | Value::Instance(_) => true,
+            Value::Any(values) => values.iter().any(Value::is_callable),
+            Value::Text(_) | Value::Number(_) | Value::Constant | Value::Unknown(..) => false,
+        }
+    }
+
+    /// One of several values. Data beyond the limit is not known; the rest is never forgotten.
+    pub(crate) fn any(values: impl IntoIterator<Item = Value>) -> Result<Value, TooMany> {
+        let mut joined: Vec<Value> = Vec::new();
+        for value in values {
+            for one in value.choices() {
+                if !joined.contains(one) {
+                    joined.push(one.clone());
+                }
+            }
+        }
+        if joined.len() > CHOICES_MAX {
+            joined.retain(Value::is_callable);
+            joined.push(Value::unknown(Why::Dynamic, "one of many"));
+            if joined.len() > CAPABLE_CHOICES_MAX {
+                return Err(TooMany);
+            }
+        }
+        Ok(match joined.len() {
+            0 => Value::Constant,
+            1 => joined.pop().unwrap_or(Value::Constant),
+            _ => Value::Any(joined.into()),
+        })
+    }
+
+    /// As one argument; `None` for what is no text.
+    pub(crate) fn to_arg(&self) -> Option<Rc<Arg>> {
+        match self {
+            Value::Text(arg) => Some(Rc::clone(arg)),
+            Value::Number(number) => Some(Rc::new(Arg::known(number.to_string()))),
+            Value::Object(_, inner) => inner.to_arg(),
+            Value::Unknown(why, written) => Some(Rc::new(Arg::unknown(*why, &**written, false))),
+            Value::Method(of, name) => match &**of {
+                Value::Unknown(why, written) => {
+                    let written = format!("{written}.{name}");
+                    Some(Rc::new(Arg::unknown(*why, shortened(&written), false)))
+                }
+                _ => None,
+            },
+            Value::Constant
+            | Value::Package(_)
+            | Value::List(_)
+            | Value::Map(_)
+            | Value::Instance(_)
+            | Value::Function(_)
+            | Value::Class(_)
+            | Value::Module(_)
+            | Value::Library(..)
+            | Value::Partial(..)
+            | Value::Names(_)
+            | Value::Any(_) => None,
+        }
+    }
+}
+
+/// Texts one after the other. What grows beyond the limit is not known.
+pub(crate) fn concat<'a>(args: impl IntoIterator<Item = &'a Arg>) -> Arg {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut bytes = 0;
+    for arg in args {
+        bytes += arg.pieces().iter().map(|piece| piece.written().len()).sum::<usize>();
+        if bytes > VALUE_BYTES_MAX || pieces.len() > PIECES_MAX {
+            return Arg::unknown(Why::Size, "a long text", false);
+        }
+        for piece in arg.pieces() {
+            match (pieces.last_mut(), piece) {
+                (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(text),
+                (_, piece) => pieces.push(piece.clone()),
+            }
+        }
+    }
+    Arg::from_pieces(pieces, false)
+}
+
+/// The beginning of what stands in a source, for people.
+pub(crate) fn shortened(text: &str) -> &str {
+    let end = text.char_indices().map(|(at, _)| at).find(|at| *at > WRITTEN_BYTES_MAX);
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
+}
