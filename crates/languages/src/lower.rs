@@ -11,13 +11,14 @@ use crate::limits::TREE_DEPTH_MAX;
 use crate::tree::{Kind, Node, Span};
 
 mod escapes;
+mod javascript;
 mod python;
 
 pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
     let mut lower = Lower { text, depth: 0, jumps: 0, scopes: vec![Names::default()] };
     match language {
         Language::Python => lower.python(root),
-        Language::JavaScript => lower.hole(root, Why::Language),
+        Language::JavaScript => lower.javascript(root),
     }
 }
 

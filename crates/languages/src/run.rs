@@ -48,7 +48,6 @@ struct Closure {
     scope: ScopeId,
     source: usize,
     defaults: Rc<[Option<Value>]>,
-    this: Option<Value>,
     /// The class that it is a member of.
     class: Option<usize>,
     /// It was run.
@@ -349,6 +348,10 @@ impl<'s> Machine<'s> {
     }
 
     fn sum(&mut self, node: &Node, values: Vec<Value>) -> Value {
+        let mut values = values;
+        if self.language == Language::JavaScript && values.iter().any(|value| matches!(value, Value::List(_))) {
+            values = values.iter().map(|value| self.as_text(node, value)).collect();
+        }
         let is = |test: fn(&Value) -> bool| values.iter().any(|value| value.choices().iter().any(test));
         if is(|value| matches!(value, Value::List(_))) {
             let mut entries = Vec::new();

@@ -123,6 +123,10 @@ pub(crate) enum Part {
     Stdin,
     /// Code of this language.
     Code,
+    /// A file with code of this language, or the code if [`Part::IsCode`].
+    Worker,
+    /// The text itself is the code if this is true.
+    IsCode,
     /// A file with code of this language.
     Script,
     /// A module's name.

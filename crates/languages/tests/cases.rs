@@ -110,3 +110,8 @@ fn programs(block: &str) -> Vec<(String, Vec<String>)> {
 fn python_programs_do_what_is_expected() {
     check(Language::Python, include_str!("python.cases"));
 }
+
+#[test]
+fn javascript_programs_do_what_is_expected() {
+    check(Language::JavaScript, include_str!("javascript.cases"));
+}

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use castellan_event::{Role, Why};
 
 use super::Machine;
+use crate::language::Language;
 use crate::table::{Entry, Space};
 use crate::tree::Node;
 use crate::value::{Ref, Value};
@@ -40,6 +41,9 @@ impl Machine<'_> {
                     None => Value::Method(of.clone().into(), name.into()),
                 }
             }
+            Value::Object(space, _) if self.is_environment(space.0) && self.language == Language::JavaScript => {
+                self.environment(node, &Value::text(name))
+            }
             Value::Object(space, _) => match space.0.entry(name) {
                 Some(entry) if entry.parameters.is_none() => self.value_of(node, entry, Some(of)),
                 Some(_) | None => Value::Method(of.clone().into(), name.into()),
@@ -51,7 +55,7 @@ impl Machine<'_> {
                 let of_class = cell.class.and_then(|class| self.class_member(class, name, 0));
                 match (own, of_class) {
                     (Some(own), _) => own,
-                    (None, Some(Value::Function(function))) => self.method_of(node, of, function),
+                    (None, Some(Value::Function(function))) => self.method_of(of, function),
                     (None, Some(other)) => other,
                     (None, None) => Value::Method(of.clone().into(), name.into()),
                 }
@@ -62,6 +66,9 @@ impl Machine<'_> {
             Value::Map(cell) => {
                 let cell = self.state.cell(*cell);
                 match cell.entries.iter().find(|(key, _)| key.as_deref() == Some(name)) {
+                    Some((_, Value::Function(function))) if self.language == Language::JavaScript => {
+                        self.method_of(of, *function)
+                    }
                     Some((_, value)) => value.clone(),
                     None => Value::Method(of.clone().into(), name.into()),
                 }
@@ -89,8 +96,8 @@ impl Machine<'_> {
         }
     }
 
-    /// A property that is computed is run when it is asked for; for anything else nothing tells.
-    fn method_of(&mut self, _node: &Node, of: &Value, function: usize) -> Value {
+    /// A function as a member of an object.
+    fn method_of(&self, of: &Value, function: usize) -> Value {
         Value::Partial(Value::Function(function).into(), vec![of.clone()].into())
     }
 
@@ -140,6 +147,19 @@ impl Machine<'_> {
             return Some(Value::Module(Ref(module)));
         }
         space.is_inert(name).then(|| self.unknown(node, Why::Dynamic))
+    }
+
+    /// A member whose name is not known. In JavaScript it may be the constructor of functions: calling it is a hole.
+    fn some_member(&self, node: &Node, of: &Value) -> Value {
+        match (self.language, of) {
+            (Language::JavaScript, _) => Value::Method(of.clone().into(), "".into()),
+            (Language::Python, Value::Unknown(why, written)) => Value::Unknown(*why, written.clone()),
+            (Language::Python, _) => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    pub(super) fn is_environment(&self, space: &Space) -> bool {
+        space.name() == "Environment"
     }
 
     /// The module whose members need no import.
@@ -194,15 +214,12 @@ impl Machine<'_> {
                     }
                     _ => {
                         let values: Vec<Value> = cell.entries.into_iter().map(|(_, value)| value).collect();
-                        let unknown = self.unknown(node, Why::Dynamic);
-                        self.any(node, values.into_iter().chain([unknown]))
+                        let other = self.some_member(node, of);
+                        self.any(node, values.into_iter().chain([other]))
                     }
                 }
             }
-            Value::Object(space, inner) if space.0.name() == "Environment" => {
-                let _ = inner;
-                self.environment(node, index)
-            }
+            Value::Object(space, _) if self.is_environment(space.0) => self.environment(node, index),
             Value::Object(space, _) if space.0.name() == "Modules" => self.load(node, index),
             Value::Text(_) if matches!(index, Value::Number(_)) => {
                 let (elements, known) = self.elements(node, of);
@@ -228,10 +245,7 @@ impl Machine<'_> {
             _ => match index.as_str().map(str::to_owned) {
                 Some(name) => self.member(node, of, &name),
                 None if self.is_capable(of) => self.lost(node, Why::Dynamic),
-                None => match of {
-                    Value::Unknown(why, written) => Value::Unknown(*why, written.clone()),
-                    _ => self.unknown(node, Why::Dynamic),
-                },
+                None => self.some_member(node, of),
             },
         }
     }

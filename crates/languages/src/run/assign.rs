@@ -91,6 +91,11 @@ impl Machine<'_> {
         for one in of.choices() {
             match one {
                 Value::List(cell) | Value::Map(cell) | Value::Instance(cell) => {
+                    let is_plain = matches!(one, Value::Instance(_)) && self.state.cell(*cell).class.is_none();
+                    // Methods of such an object stand elsewhere, and know only that it is one.
+                    if is_plain && self.is_capable(&value) {
+                        self.hand(node, &value);
+                    }
                     self.put(*cell, key, value.clone(), certain);
                 }
                 Value::Names(scope) => match key.as_str() {
@@ -108,8 +113,10 @@ impl Machine<'_> {
                         _ => self.hand(node, &value),
                     }
                 }
-                Value::Object(space, _) if space.0.name() == "Environment" => {
-                    self.variable(node, key, &value)
+                Value::Object(space, _) if self.is_environment(space.0) => self.variable(node, key, &value),
+                Value::Module(space) if space.0.name() == self.table.global && key.as_str().is_some() => {
+                    let name = key.as_str().unwrap_or_default();
+                    self.state.set_own(0, &name.into(), value.clone());
                 }
                 // A member of a library that is replaced: what calls it later is not followed.
                 Value::Module(_) | Value::Package(_) | Value::Library(..) | Value::Object(..) => {

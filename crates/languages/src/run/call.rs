@@ -185,11 +185,18 @@ impl Machine<'_> {
                 | Value::Class(_)
         );
         match name {
+            "" => Some(self.lost(node, Why::Dynamic)),
             "call" if is_function => {
+                if let Some(this) = arguments.first() {
+                    self.hand_capable(node, &this.value);
+                }
                 let rest = arguments.iter().skip(1).cloned().collect();
                 Some(self.call(node, of, rest))
             }
             "apply" if is_function => {
+                if let Some(this) = arguments.first() {
+                    self.hand_capable(node, &this.value);
+                }
                 let mut given = Vec::new();
                 if let Some(list) = arguments.get(1) {
                     self.spread(node, &list.value, &mut given);
@@ -256,6 +263,12 @@ impl Machine<'_> {
             // Methods are run at the end.
             Value::Class(_) | Value::Instance(_) | Value::Object(..) => {}
             Value::Text(_) | Value::Number(_) | Value::Constant | Value::Package(_) | Value::Unknown(..) => {}
+        }
+    }
+
+    fn hand_capable(&mut self, node: &Node, value: &Value) {
+        if self.is_capable(value) {
+            self.hand(node, value);
         }
     }
 

@@ -30,6 +30,10 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         function if function.is_callable() => function,
         _ => machine.identity(node),
     }),
+    ("directory", |machine, node, _| match machine.start.file.clone() {
+        Some(file) => machine.path_part(node, &Value::text(file), true),
+        None => machine.unknown(node, Why::Dynamic),
+    }),
     ("elements", |machine, node, bound| machine.same_elements(node, &first(bound), false)),
     ("entries", |machine, node, _| machine.found(node, Arg::unknown(Why::Glob, "*", false))),
     ("enumerate", |machine, node, bound| machine.enumerated(node, &first(bound))),
@@ -39,6 +43,10 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("file", |machine, node, _| match &machine.start.file {
         Some(file) => Value::text(file.clone()),
         None => machine.unknown(node, Why::Dynamic),
+    }),
+    ("file-of-url", |_, _, bound| {
+        let url = first(bound);
+        url.as_str().and_then(|url| url.strip_prefix("file://")).map_or(url.clone(), Value::text)
     }),
     ("filter", |machine, node, bound| machine.mapped(node, bound, true)),
     ("first", |_, _, bound| first(bound)),
@@ -59,7 +67,10 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("inner", |_, _, bound| inner(&first(bound))),
     ("integer", |machine, node, bound| machine.integer(node, &first(bound))),
     ("itself", |machine, node, _| machine.load(node, &Value::text("multiprocessing"))),
+    ("itself-buffer", |machine, node, _| machine.load(node, &Value::text("buffer"))),
+    ("itself-sqlite", |machine, node, _| machine.load(node, &Value::text("sqlite3"))),
     ("join-path", |machine, node, bound| machine.joined_path(node, bound)),
+    ("joined", |machine, node, bound| machine.joined_by(node, &Value::text(""), &first(bound))),
     ("load", |machine, node, bound| {
         let name = bound.named("name").cloned().unwrap_or_else(|| first(bound));
         machine.load(node, &name)
@@ -84,6 +95,11 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let body = bound.part(Part::Body).cloned().unwrap_or(Value::Constant);
         machine.list([first(bound), method, body])
     }),
+    ("require", |machine, node, _| {
+        let global = machine.table.module(machine.table.global);
+        global.and_then(|global| machine.member_of_module(node, global, "require")).unwrap_or(Value::Constant)
+    }),
+    ("resolved-path", |machine, node, bound| machine.resolved_path(node, bound)),
     ("reversed", |machine, node, bound| machine.same_elements(node, &first(bound), true)),
     ("run", |machine, node, bound| machine.run_with(node, bound)),
     ("scanned", |machine, node, bound| machine.children(node, bound, Some("DirEntry"))),
@@ -98,6 +114,13 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("target", |_, _, bound| bound.named("target").cloned().unwrap_or(Value::Constant)),
     ("text", |machine, node, bound| machine.as_text(node, &first(bound))),
     ("tmp", |_, _, _| Value::text("/tmp")),
+    ("url", |machine, node, bound| match bound.at(1) {
+        None => first(bound),
+        Some(base) => {
+            let base = base.clone();
+            machine.beside(node, &base, &first(bound))
+        }
+    }),
     ("walk", |machine, node, bound| machine.walked(node, bound)),
     ("words", |machine, node, bound| machine.words(node, &first(bound))),
     ("zip", |machine, node, bound| machine.zipped(node, bound)),
@@ -306,6 +329,14 @@ impl Machine<'_> {
             });
         }
         joined.unwrap_or_else(|| Value::text("."))
+    }
+
+    /// As `path.resolve`: an absolute part begins anew.
+    fn resolved_path(&mut self, node: &Node, bound: &Bound) -> Value {
+        let absolute = |value: &Value| value.to_arg().is_some_and(|arg| arg.prefix().starts_with('/'));
+        let last = bound.given.iter().rposition(|(_, value)| absolute(value)).unwrap_or(0);
+        let given = bound.given.iter().skip(last).cloned().collect();
+        self.joined_path(node, &Bound { given, ..Bound::default() })
     }
 
     /// `before/part`, or an absolute part.

@@ -21,13 +21,11 @@ impl Machine<'_> {
             .iter()
             .map(|one| one.default.as_ref().map(|value| self.eval(value)))
             .collect();
-        let this = if function.has_this { None } else { self.state.name(self.scope, "this") };
         self.functions.push(Closure {
             function: Rc::clone(function),
             scope: self.state.seen_from(self.scope),
             source: self.source,
             defaults,
-            this,
             class: None,
             is_called: false,
             is_covered: false,
@@ -145,16 +143,16 @@ impl Machine<'_> {
         let scope = self.state.scope(Some(closure.scope), &function.locals, false);
         let outer =
             (std::mem::replace(&mut self.scope, scope), std::mem::replace(&mut self.source, closure.source));
-        let this = closure.this.clone().or(this);
         let mut arguments = arguments;
-        if let Some(this) = this {
-            if function.takes_self {
-                arguments.insert(0, Argument::plain(this));
-            } else {
-                self.state.set_name(scope, &"this".into(), this);
-            }
+        if function.takes_self {
+            arguments.splice(0..0, this.map(Argument::plain));
         } else if function.has_this {
-            self.state.set_name(scope, &"this".into(), Value::unknown(Why::Parameter, "this"));
+            let this = this.unwrap_or_else(|| Value::unknown(Why::Parameter, "this"));
+            self.state.set_own(scope, &"this".into(), this);
+            let entries = arguments.iter().map(|one| (None, one.value.clone())).collect();
+            let is_open = arguments.iter().any(|one| one.is_spread);
+            let all = Value::List(self.state.new_cell(Cell { entries, is_open, class: None }));
+            self.state.set_own(scope, &"arguments".into(), all);
         }
         self.frames.push(Frame::default());
         self.active.push((id, mark));

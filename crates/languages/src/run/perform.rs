@@ -206,7 +206,10 @@ impl Machine<'_> {
             Part::Code => {
                 self.code(node, value);
             }
-            Part::Script => {
+            Part::Worker if bound.part(Part::IsCode).is_some_and(is_true) => {
+                self.code(node, value);
+            }
+            Part::Script | Part::Worker => {
                 for arg in self.operands(node, value) {
                     self.act(node.at, What::Script { language: self.language, path: arg });
                 }
@@ -255,7 +258,8 @@ impl Machine<'_> {
                 self.lost(node, why);
             }
             // With another.
-            Part::To
+            Part::IsCode
+            | Part::To
             | Part::Tree
             | Part::IsTree
             | Part::Mode

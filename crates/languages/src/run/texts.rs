@@ -236,7 +236,8 @@ impl Machine<'_> {
             return Some(self.joined_by(node, of, &first?));
         }
         if SAME.contains(&name) {
-            return Some(of.clone());
+            let is_plain = first.as_ref().is_none_or(|encoding| encoding.as_str().is_some_and(is_plain_encoding));
+            return Some(if is_plain { of.clone() } else { self.unknown(node, Why::Encoding) });
         }
         if name == "concat" {
             let parts: Vec<Value> =
@@ -272,6 +273,7 @@ impl Machine<'_> {
                     (false, false) => text.replacen(from, to, 1),
                 }
             }
+            ("repeat", _) => return Some(self.repeated(node, of, &first?)),
             ("split", _) => return Some(self.split(node, &text, first.as_ref(), arguments.len())),
             ("slice" | "substring" | "substr" | "charAt" | "at", _) => {
                 return Some(self.cut(node, &text, name, arguments));
@@ -318,6 +320,14 @@ impl Machine<'_> {
         let taken = sliced(&letters, Some(from), to, 1);
         Value::text(taken.iter().filter_map(Value::as_str).collect::<String>())
     }
+}
+
+/// Whether an encoding leaves text as it is.
+fn is_plain_encoding(name: &str) -> bool {
+    matches!(
+        name.to_ascii_lowercase().replace('_', "-").as_str(),
+        "" | "utf8" | "utf-8" | "ascii" | "latin1" | "latin-1" | "iso-8859-1" | "binary" | "us-ascii"
+    )
 }
 
 /// As Python slices.
