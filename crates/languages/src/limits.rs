@@ -15,6 +15,9 @@ pub(crate) const PARSER_CALLS_MIN: usize = 100;
 /// when it is run.
 pub(crate) const TREE_DEPTH_MAX: usize = 120;
 
+/// Parts that do not parse that are told one by one. One says that the program may do anything.
+pub(crate) const ERRORS_MAX: usize = 20;
+
 /// Levels of evaluation, those of called functions included: bounds the stack.
 pub(crate) const RUN_DEPTH_MAX: usize = 220;
 

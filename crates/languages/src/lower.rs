@@ -7,7 +7,7 @@ use castellan_event::Why;
 use tree_sitter::Node as Parsed;
 
 use crate::language::Language;
-use crate::limits::TREE_DEPTH_MAX;
+use crate::limits::{ERRORS_MAX, TREE_DEPTH_MAX};
 use crate::tree::{Kind, Node, Span};
 
 mod escapes;
@@ -16,9 +16,35 @@ mod python;
 
 pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
     let mut lower = Lower { text, depth: 0, jumps: 0, scopes: vec![Names::default()] };
-    match language {
+    let tree = match language {
         Language::Python => lower.python(root),
         Language::JavaScript => lower.javascript(root),
+    };
+    if !root.has_error() {
+        return tree;
+    }
+    let at = tree.at;
+    Node::new(at, Kind::Sequence(std::iter::once(tree).chain(errors(root)).collect()))
+}
+
+/// Every part that does not parse, wherever it stands.
+fn errors(root: Parsed<'_>) -> Vec<Node> {
+    let mut errors = Vec::new();
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        let is_error = node.is_error() || node.is_missing();
+        if is_error {
+            errors.push(Node::new(Lower::at(node), Kind::Hole(Why::Syntax)));
+        }
+        if node.has_error() && !is_error && errors.len() < ERRORS_MAX && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return errors;
+            }
+        }
     }
 }
 

@@ -349,7 +349,8 @@ impl<'s> Machine<'s> {
 
     fn sum(&mut self, node: &Node, values: Vec<Value>) -> Value {
         let mut values = values;
-        if self.language == Language::JavaScript && values.iter().any(|value| matches!(value, Value::List(_))) {
+        if self.language == Language::JavaScript && values.iter().any(|value| matches!(value, Value::List(_)))
+        {
             values = values.iter().map(|value| self.as_text(node, value)).collect();
         }
         let is = |test: fn(&Value) -> bool| values.iter().any(|value| value.choices().iter().any(test));

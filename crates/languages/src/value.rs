@@ -149,13 +149,12 @@ impl Value {
             Value::Number(number) => Some(Rc::new(Arg::known(number.to_string()))),
             Value::Object(_, inner) => inner.to_arg(),
             Value::Unknown(why, written) => Some(Rc::new(Arg::unknown(*why, &**written, false))),
-            Value::Method(of, name) => match &**of {
-                Value::Unknown(why, written) => {
-                    let written = format!("{written}.{name}");
-                    Some(Rc::new(Arg::unknown(*why, shortened(&written), false)))
-                }
-                _ => None,
-            },
+            // A member of what is not known is not known for the same reason.
+            Value::Method(of, name) => {
+                let of = of.to_arg()?;
+                let written = format!("{}.{name}", of.written());
+                Some(Rc::new(Arg::unknown(of.why()?, shortened(&written), false)))
+            }
             Value::Constant
             | Value::Package(_)
             | Value::List(_)

@@ -18,9 +18,9 @@ impl Lower<'_> {
 
     /// Statements in order, but functions first: they have their names from the beginning.
     fn js_statements(&mut self, node: Parsed<'_>) -> Vec<Node> {
-        let (functions, others): (Vec<_>, Vec<_>) = Self::children(node)
-            .into_iter()
-            .partition(|child| matches!(child.kind(), "function_declaration" | "generator_function_declaration"));
+        let (functions, others): (Vec<_>, Vec<_>) = Self::children(node).into_iter().partition(|child| {
+            matches!(child.kind(), "function_declaration" | "generator_function_declaration")
+        });
         functions.into_iter().chain(others).map(|child| self.js_statement(child)).collect()
     }
 
@@ -43,7 +43,9 @@ impl Lower<'_> {
             "expression_statement" => {
                 Kind::Sequence(Self::children(node).into_iter().map(|one| self.js(one)).collect())
             }
-            "lexical_declaration" | "using_declaration" | "variable_declaration" => return self.js_declaration(node),
+            "lexical_declaration" | "using_declaration" | "variable_declaration" => {
+                return self.js_declaration(node);
+            }
             "statement_block" => return self.js_block(node),
             "function_declaration" | "generator_function_declaration" => {
                 let name = node.child_by_field_name("name").map(|one| self.text_of(one)).unwrap_or_default();
@@ -80,7 +82,8 @@ impl Lower<'_> {
             "while_statement" | "do_statement" => {
                 let condition = self.js_field(node, "condition");
                 let body = self.js_optional(node.child_by_field_name("body"), node);
-                let parts = if node.kind() == "do_statement" { vec![body, condition] } else { vec![condition, body] };
+                let parts =
+                    if node.kind() == "do_statement" { vec![body, condition] } else { vec![condition, body] };
                 return repeated(at, Node::new(at, Kind::Sequence(parts)));
             }
             "try_statement" => return self.js_try(node),

@@ -10,6 +10,9 @@ use crate::table::{Entry, Space};
 use crate::tree::Node;
 use crate::value::{Ref, Value};
 
+/// Members of a promise, which a module that is loaded on the way is.
+const PROMISED: &[&str] = &["then", "catch", "finally"];
+
 impl Machine<'_> {
     /// `of.name`
     pub(super) fn member(&mut self, node: &Node, of: &Value, name: &str) -> Value {
@@ -22,6 +25,9 @@ impl Machine<'_> {
             return self.escape(node, of, name);
         }
         match of {
+            Value::Module(_) if PROMISED.contains(&name) && self.language == Language::JavaScript => {
+                Value::Method(of.clone().into(), name.into())
+            }
             Value::Module(space) => {
                 if let Some(value) = self.member_of_module(node, space.0, name) {
                     return value;
@@ -41,7 +47,9 @@ impl Machine<'_> {
                     None => Value::Method(of.clone().into(), name.into()),
                 }
             }
-            Value::Object(space, _) if self.is_environment(space.0) && self.language == Language::JavaScript => {
+            Value::Object(space, _)
+                if self.is_environment(space.0) && self.language == Language::JavaScript =>
+            {
                 self.environment(node, &Value::text(name))
             }
             Value::Object(space, _) => match space.0.entry(name) {
@@ -209,6 +217,12 @@ impl Machine<'_> {
                 };
                 match (found, &key) {
                     (Some(value), _) => value,
+                    // Beyond the end.
+                    (None, _)
+                        if matches!((of, index), (Value::List(_), Value::Number(_))) && !cell.is_open =>
+                    {
+                        self.unknown(node, Why::Dynamic)
+                    }
                     (None, Some(name)) if !matches!(index, Value::Number(_)) && !cell.is_open => {
                         self.member(node, of, &name.clone())
                     }

@@ -91,7 +91,8 @@ impl Machine<'_> {
         for one in of.choices() {
             match one {
                 Value::List(cell) | Value::Map(cell) | Value::Instance(cell) => {
-                    let is_plain = matches!(one, Value::Instance(_)) && self.state.cell(*cell).class.is_none();
+                    let is_plain =
+                        matches!(one, Value::Instance(_)) && self.state.cell(*cell).class.is_none();
                     // Methods of such an object stand elsewhere, and know only that it is one.
                     if is_plain && self.is_capable(&value) {
                         self.hand(node, &value);

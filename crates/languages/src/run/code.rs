@@ -27,8 +27,8 @@ impl Machine<'_> {
         for one in text.choices() {
             let value = match one.as_str() {
                 Some(text) => self.known_code(node, text),
-                // A function or module as code is itself.
-                None if matches!(one, Value::Object(..) | Value::Function(_)) => Value::Constant,
+                // A function as code is itself.
+                None if matches!(one, Value::Function(_)) => Value::Constant,
                 None => {
                     let arg = one.to_arg();
                     let why = arg.as_ref().and_then(|arg| arg.why()).unwrap_or(Why::Dynamic);

@@ -211,9 +211,6 @@ impl Machine<'_> {
             };
             self.assign(&parameter.target, value);
         }
-        for argument in plain.chain(named) {
-            self.hand(node, &argument.value);
-        }
     }
 
     /// Runs a function with arguments of which nothing is known.

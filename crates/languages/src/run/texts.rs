@@ -236,7 +236,8 @@ impl Machine<'_> {
             return Some(self.joined_by(node, of, &first?));
         }
         if SAME.contains(&name) {
-            let is_plain = first.as_ref().is_none_or(|encoding| encoding.as_str().is_some_and(is_plain_encoding));
+            let is_plain =
+                first.as_ref().is_none_or(|encoding| encoding.as_str().is_some_and(is_plain_encoding));
             return Some(if is_plain { of.clone() } else { self.unknown(node, Why::Encoding) });
         }
         if name == "concat" {

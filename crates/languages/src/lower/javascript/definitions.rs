@@ -60,7 +60,8 @@ impl Lower<'_> {
         let mut bases = Vec::new();
         for child in Self::children(node) {
             match child.kind() {
-                "class_heritage" => bases.extend(Self::children(child).into_iter().map(|one| self.js(one)).collect::<Vec<_>>()),
+                "class_heritage" => bases
+                    .extend(Self::children(child).into_iter().map(|one| self.js(one)).collect::<Vec<_>>()),
                 "decorator" => bases.push(Node::new(at, Kind::Inert(vec![self.js_decorator(child)]))),
                 _ => {}
             }
@@ -147,11 +148,15 @@ impl Lower<'_> {
                 }
             }
             "array_pattern" | "array" => {
-                let targets = Self::children(node).into_iter().map(|one| self.js_inner(one, declares)).collect();
+                let targets =
+                    Self::children(node).into_iter().map(|one| self.js_inner(one, declares)).collect();
                 Node::new(at, Kind::List(targets))
             }
             "object_pattern" | "object" => {
-                let entries = Self::children(node).into_iter().map(|one| self.js_pattern_entry(one, declares)).collect();
+                let entries = Self::children(node)
+                    .into_iter()
+                    .map(|one| self.js_pattern_entry(one, declares))
+                    .collect();
                 Node::new(at, Kind::Map(entries))
             }
             "assignment_pattern" | "object_assignment_pattern" => {
@@ -202,7 +207,9 @@ impl Lower<'_> {
         match key {
             None => self.hole(around, Why::Syntax),
             Some(key) => match key.kind() {
-                "property_identifier" | "private_property_identifier" => Node::text(Self::at(key), self.text_of(key)),
+                "property_identifier" | "private_property_identifier" => {
+                    Node::text(Self::at(key), self.text_of(key))
+                }
                 "computed_property_name" => match Self::children(key).first() {
                     Some(inner) => self.js(*inner),
                     None => self.hole(key, Why::Syntax),

@@ -26,7 +26,9 @@ impl Lower<'_> {
     fn js_expression(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
         let kind = match node.kind() {
-            "identifier" | "this" | "shorthand_property_identifier" => return Node::name(at, self.text_of(node)),
+            "identifier" | "this" | "shorthand_property_identifier" => {
+                return Node::name(at, self.text_of(node));
+            }
             "meta_property" => return Node::name(at, "import.meta"),
             "number" => number(self.text_of(node)).map_or(Kind::Constant, Kind::Number),
             "true" => Kind::Number(1),
@@ -45,7 +47,8 @@ impl Lower<'_> {
             "sequence_expression" => Kind::Sequence(self.js_all(node)),
             "member_expression" => {
                 let of = self.js_field(node, "object");
-                let name = node.child_by_field_name("property").map(|one| self.text_of(one)).unwrap_or_default();
+                let name =
+                    node.child_by_field_name("property").map(|one| self.text_of(one)).unwrap_or_default();
                 Kind::Member(of.into(), name.into())
             }
             "subscript_expression" => {
@@ -131,7 +134,9 @@ impl Lower<'_> {
         for child in Self::children(node) {
             let at = Self::at(child);
             entries.push(match child.kind() {
-                "pair" => (self.js_key(child.child_by_field_name("key"), child), self.js_field(child, "value")),
+                "pair" => {
+                    (self.js_key(child.child_by_field_name("key"), child), self.js_field(child, "value"))
+                }
                 "shorthand_property_identifier" => (Node::text(at, self.text_of(child)), self.js(child)),
                 "method_definition" => {
                     let key = self.js_key(child.child_by_field_name("name"), child);
@@ -223,7 +228,9 @@ impl Lower<'_> {
             }
             parts.push(match (child.kind(), unescaped(self.text_of(child), false)) {
                 ("string_fragment" | "escape_sequence", Some(text)) => Node::text(at, &text),
-                ("string_fragment" | "escape_sequence", None) => Node::new(at, Kind::Inert(vec![Self::nothing(child)])),
+                ("string_fragment" | "escape_sequence", None) => {
+                    Node::new(at, Kind::Inert(vec![Self::nothing(child)]))
+                }
                 _ => self.error(child),
             });
         }
