@@ -170,7 +170,7 @@ impl<'s> Machine<'s> {
             self.seen.insert(act.clone());
             self.acts.push(act);
         }
-        if self.acts.len() >= ACTS_MAX {
+        if self.acts.len() + 1 >= ACTS_MAX && !self.is_over {
             self.is_over = true;
             let what = What::Hole { role: Role::Code, why: Why::Budget, written: String::new() };
             self.acts.push(Act { span: 0..0, what });

@@ -620,8 +620,27 @@ fn pattern_of(arg: &Arg) -> Arg {
     Arg::from_pieces(pieces, false)
 }
 
-/// Whether there is a computation of this name.
 #[cfg(test)]
-pub(crate) fn is_computation(name: &str) -> bool {
-    COMPUTATIONS.iter().any(|(own, _)| *own == name) && COMPUTATIONS.is_sorted_by_key(|(own, _)| *own)
+mod tests {
+    use super::*;
+    use crate::language::Language;
+    use crate::table::Table;
+
+    #[test]
+    fn tables_name_computations_that_exist() {
+        assert!(COMPUTATIONS.is_sorted_by_key(|(name, _)| *name));
+        for language in Language::ALL {
+            let table = Table::of(*language);
+            let spaces = table.modules.iter().chain(table.types).chain([&table.methods]);
+            for entry in spaces.flat_map(|space| space.entries) {
+                let known = COMPUTATIONS.iter().any(|(name, _)| *name == entry.computes);
+                assert!(
+                    entry.computes.is_empty() || known,
+                    "{:?}: no computation {}",
+                    entry.names,
+                    entry.computes
+                );
+            }
+        }
+    }
 }
