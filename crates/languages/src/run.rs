@@ -23,6 +23,7 @@ mod compute;
 mod flow;
 mod functions;
 mod lists;
+mod paths;
 mod perform;
 mod texts;
 
