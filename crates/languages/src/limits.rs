@@ -4,18 +4,34 @@
 /// with it.
 pub(crate) const TEXT_BYTES_MAX: usize = 64 << 10;
 
+/// Brackets that are open at once. Real programs have about ten; what the parser does after an error grows with them.
+pub(crate) const BRACKETS_MAX: usize = 150;
+
 /// Calls of the parser's progress callback, one for every hundred of its operations, for each KiB of text. Real programs need
-/// fewer than ten; error recovery in hostile text needs hundreds.
+/// about ten.
 pub(crate) const PARSER_CALLS_PER_KIB: usize = 40;
 
-/// Calls that any text may take: short ones have room for errors.
-pub(crate) const PARSER_CALLS_MIN: usize = 100;
+/// Calls that any text may take.
+pub(crate) const PARSER_CALLS_MIN: usize = 40;
+
+/// Bytes of a text in which the parser's errors are not counted, which costs time. Errors alone, in so many bytes, cost some
+/// milliseconds.
+pub(crate) const ERRORS_UNCOUNTED_BYTES: usize = 1 << 10;
+
+/// Steps of the parser's error recovery in a longer text. Each may cost as much as all before it; a wrong program has tens.
+pub(crate) const PARSER_ERRORS_MAX: usize = 400;
 
 /// Levels of the tree that are gone into. Real programs reach about forty. Each takes some hundred bytes of stack when it is read, more
 /// when it is run.
 pub(crate) const TREE_DEPTH_MAX: usize = 120;
 
-/// Parts that do not parse that are told one by one. One says that the program may do anything.
+/// Decorators of one definition, and clauses of one comprehension: each is a level of the tree. Real ones have a few.
+pub(crate) const LAYERS_MAX: usize = 20;
+
+/// Lines that end in a backslash. Python's scanner looks at all that follow each other for each of them.
+pub(crate) const CONTINUATIONS_MAX: usize = 500;
+
+/// Parts that do not parse that are told one by one.
 pub(crate) const ERRORS_MAX: usize = 20;
 
 /// Levels of evaluation, those of called functions included: bounds the stack.

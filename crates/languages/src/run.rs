@@ -23,6 +23,7 @@ mod compute;
 mod flow;
 mod functions;
 mod lists;
+mod paths;
 mod perform;
 mod texts;
 
@@ -170,7 +171,7 @@ impl<'s> Machine<'s> {
             self.seen.insert(act.clone());
             self.acts.push(act);
         }
-        if self.acts.len() >= ACTS_MAX {
+        if self.acts.len() + 1 >= ACTS_MAX && !self.is_over {
             self.is_over = true;
             let what = What::Hole { role: Role::Code, why: Why::Budget, written: String::new() };
             self.acts.push(Act { span: 0..0, what });
@@ -248,27 +249,12 @@ impl<'s> Machine<'s> {
             Kind::Keyword(_, value) | Kind::Spread(value) => self.eval(value),
             Kind::List(values) => self.list_of(values),
             Kind::Map(entries) => self.map_of(entries),
-            Kind::Join(parts) => self.joined(node, parts),
-            Kind::Add(parts) => self.added(node, parts),
-            Kind::Divide(left, right) => {
-                let (left, right) = (self.eval(left), self.eval(right));
-                self.divided(node, &left, &right)
-            }
-            Kind::Modulo(left, right) => {
-                let (left, right) = (self.eval(left), self.eval(right));
-                self.formatted(node, &left, &right)
-            }
-            Kind::Multiply(left, right) => {
-                let (left, right) = (self.eval(left), self.eval(right));
-                self.repeated(node, &left, &right)
-            }
-            Kind::Inert(parts) => {
-                let parts: Vec<Value> = parts.iter().map(|part| self.eval(part)).collect();
-                match parts.as_slice() {
-                    [] => Value::Constant,
-                    _ => self.unknown(node, Why::Dynamic),
-                }
-            }
+            Kind::Join(_)
+            | Kind::Add(_)
+            | Kind::Divide(..)
+            | Kind::Modulo(..)
+            | Kind::Multiply(..)
+            | Kind::Inert(_) => self.operation(node),
             Kind::Sequence(parts) => {
                 let mut last = Value::Constant;
                 for part in parts {
@@ -313,6 +299,33 @@ impl<'s> Machine<'s> {
                 Value::Constant
             }
             Kind::Hole(why) => self.lost(node, *why),
+        }
+    }
+
+    fn operation(&mut self, node: &Node) -> Value {
+        match &node.kind {
+            Kind::Join(parts) => self.joined(node, parts),
+            Kind::Add(parts) => self.added(node, parts),
+            Kind::Divide(left, right) => {
+                let (left, right) = (self.eval(left), self.eval(right));
+                self.divided(node, &left, &right)
+            }
+            Kind::Modulo(left, right) => {
+                let (left, right) = (self.eval(left), self.eval(right));
+                self.formatted(node, &left, &right)
+            }
+            Kind::Multiply(left, right) => {
+                let (left, right) = (self.eval(left), self.eval(right));
+                self.repeated(node, &left, &right)
+            }
+            Kind::Inert(parts) => {
+                let parts: Vec<Value> = parts.iter().map(|part| self.eval(part)).collect();
+                match parts.as_slice() {
+                    [] => Value::Constant,
+                    _ => self.unknown(node, Why::Dynamic),
+                }
+            }
+            _ => Value::Constant,
         }
     }
 

@@ -8,7 +8,7 @@ use super::Machine;
 use crate::language::Language;
 use crate::table::{Entry, Space};
 use crate::tree::Node;
-use crate::value::{Ref, Value};
+use crate::value::{CellId, Ref, Value};
 
 /// Members of a promise, which a module that is loaded on the way is.
 const PROMISED: &[&str] = &["then", "catch", "finally"];
@@ -56,31 +56,11 @@ impl Machine<'_> {
                 Some(entry) if entry.parameters.is_none() => self.value_of(node, entry, Some(of)),
                 Some(_) | None => Value::Method(of.clone().into(), name.into()),
             },
-            Value::Instance(cell) => {
-                let cell = self.state.cell(*cell);
-                let own = cell.entries.iter().find(|(key, _)| key.as_deref() == Some(name));
-                let own = own.map(|(_, value)| value.clone());
-                let of_class = cell.class.and_then(|class| self.class_member(class, name, 0));
-                match (own, of_class) {
-                    (Some(own), _) => own,
-                    (None, Some(Value::Function(function))) => self.method_of(of, function),
-                    (None, Some(other)) => other,
-                    (None, None) => Value::Method(of.clone().into(), name.into()),
-                }
-            }
+            Value::Instance(cell) => self.member_of_instance(of, *cell, name),
             Value::Class(class) => self
                 .class_member(*class, name, 0)
                 .unwrap_or_else(|| Value::Method(of.clone().into(), name.into())),
-            Value::Map(cell) => {
-                let cell = self.state.cell(*cell);
-                match cell.entries.iter().find(|(key, _)| key.as_deref() == Some(name)) {
-                    Some((_, Value::Function(function))) if self.language == Language::JavaScript => {
-                        self.method_of(of, *function)
-                    }
-                    Some((_, value)) => value.clone(),
-                    None => Value::Method(of.clone().into(), name.into()),
-                }
-            }
+            Value::Map(cell) => self.member_of_map(of, *cell, name),
             Value::Names(scope) => match self.state.own_name(*scope, name) {
                 Some(value) => value,
                 None => Value::Method(of.clone().into(), name.into()),
@@ -101,6 +81,30 @@ impl Machine<'_> {
             | Value::Partial(..)
             | Value::Any(_)
             | Value::Unknown(..) => Value::Method(of.clone().into(), name.into()),
+        }
+    }
+
+    fn member_of_instance(&self, of: &Value, cell: CellId, name: &str) -> Value {
+        let cell = self.state.cell(cell);
+        let own = cell.entries.iter().find(|(key, _)| key.as_deref() == Some(name));
+        let own = own.map(|(_, value)| value.clone());
+        let of_class = cell.class.and_then(|class| self.class_member(class, name, 0));
+        match (own, of_class) {
+            (Some(own), _) => own,
+            (None, Some(Value::Function(function))) => self.method_of(of, function),
+            (None, Some(other)) => other,
+            (None, None) => Value::Method(of.clone().into(), name.into()),
+        }
+    }
+
+    fn member_of_map(&self, of: &Value, cell: CellId, name: &str) -> Value {
+        let cell = self.state.cell(cell);
+        match cell.entries.iter().find(|(key, _)| key.as_deref() == Some(name)) {
+            Some((_, Value::Function(function))) if self.language == Language::JavaScript => {
+                self.method_of(of, *function)
+            }
+            Some((_, value)) => value.clone(),
+            None => Value::Method(of.clone().into(), name.into()),
         }
     }
 
@@ -200,39 +204,7 @@ impl Machine<'_> {
             return self.any(node, values);
         }
         match of {
-            Value::List(cell) | Value::Map(cell) => {
-                let cell = self.state.cell(*cell);
-                let key = index.to_arg().and_then(|arg| arg.as_str().map(str::to_owned));
-                let found = match (index, &key) {
-                    (Value::Number(at), _) if matches!(of, Value::List(_)) => {
-                        let at = if *at < 0 { at + cell.entries.len() as i64 } else { *at };
-                        let at = usize::try_from(at).ok().filter(|_| !cell.is_open);
-                        at.and_then(|at| cell.entries.get(at)).map(|(_, value)| value.clone())
-                    }
-                    (_, Some(key)) => {
-                        let found = cell.entries.iter().find(|(own, _)| own.as_deref() == Some(key));
-                        found.map(|(_, value)| value.clone())
-                    }
-                    _ => None,
-                };
-                match (found, &key) {
-                    (Some(value), _) => value,
-                    // Beyond the end.
-                    (None, _)
-                        if matches!((of, index), (Value::List(_), Value::Number(_))) && !cell.is_open =>
-                    {
-                        self.unknown(node, Why::Dynamic)
-                    }
-                    (None, Some(name)) if !matches!(index, Value::Number(_)) && !cell.is_open => {
-                        self.member(node, of, &name.clone())
-                    }
-                    _ => {
-                        let values: Vec<Value> = cell.entries.into_iter().map(|(_, value)| value).collect();
-                        let other = self.some_member(node, of);
-                        self.any(node, values.into_iter().chain([other]))
-                    }
-                }
-            }
+            Value::List(cell) | Value::Map(cell) => self.element(node, of, *cell, index),
             Value::Object(space, _) if self.is_environment(space.0) => self.environment(node, index),
             Value::Object(space, _) if space.0.name() == "Modules" => self.load(node, index),
             Value::Text(_) if matches!(index, Value::Number(_)) => {
@@ -261,6 +233,45 @@ impl Machine<'_> {
                 None if self.is_capable(of) => self.lost(node, Why::Dynamic),
                 None => self.some_member(node, of),
             },
+        }
+    }
+
+    /// An element of a list or map; where it stands is not always known.
+    fn element(&mut self, node: &Node, of: &Value, cell: CellId, index: &Value) -> Value {
+        let cell = self.state.cell(cell);
+        let key = index.to_arg().and_then(|arg| arg.as_str().map(str::to_owned));
+        let found = match (index, &key) {
+            (Value::Number(at), _) if matches!(of, Value::List(_)) => {
+                let at = if *at < 0 { at + cell.entries.len() as i64 } else { *at };
+                let at = usize::try_from(at).ok().filter(|_| !cell.is_open);
+                at.and_then(|at| cell.entries.get(at)).map(|(_, value)| value.clone())
+            }
+            (_, Some(key)) => {
+                let found = cell.entries.iter().find(|(own, _)| own.as_deref() == Some(key));
+                found.map(|(_, value)| value.clone())
+            }
+            _ => None,
+        };
+        match (found, &key) {
+            // What was stored under a key that is not known may stand in its place.
+            (Some(value), _) if cell.is_open => {
+                let others = cell.entries.into_iter().filter(|(key, _)| key.is_none());
+                let others: Vec<Value> = others.map(|(_, value)| value).collect();
+                self.any(node, [value].into_iter().chain(others))
+            }
+            (Some(value), _) => value,
+            // Beyond the end.
+            (None, _) if matches!((of, index), (Value::List(_), Value::Number(_))) && !cell.is_open => {
+                self.unknown(node, Why::Dynamic)
+            }
+            (None, Some(name)) if !matches!(index, Value::Number(_)) && !cell.is_open => {
+                self.member(node, of, &name.clone())
+            }
+            _ => {
+                let values: Vec<Value> = cell.entries.into_iter().map(|(_, value)| value).collect();
+                let other = self.some_member(node, of);
+                self.any(node, values.into_iter().chain([other]))
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use crate::limits::ITERATIONS_MAX;
 use crate::state::Cell;
 use crate::table::Part;
 use crate::tree::Node;
-use crate::value::{Ref, Value, concat};
+use crate::value::Value;
 
 type Computation = fn(&mut Machine<'_>, &Node, &Bound) -> Value;
 
@@ -154,12 +154,13 @@ fn fresh() -> Value {
     Value::arg(Arg::from_pieces([Piece::Text("/tmp/".into()), unknown], false))
 }
 
-fn first(bound: &Bound) -> Value {
+/// The first argument.
+pub(super) fn first(bound: &Bound) -> Value {
     bound.at(0).or(bound.others.first()).cloned().unwrap_or(Value::Constant)
 }
 
 /// What an object was made of.
-fn inner(value: &Value) -> Value {
+pub(super) fn inner(value: &Value) -> Value {
     match value {
         Value::Object(_, inner) => (**inner).clone(),
         other => other.clone(),
@@ -207,34 +208,6 @@ impl Machine<'_> {
             Some(default) if value.as_str().is_none() => self.any(node, [value, default.clone()]),
             _ => value,
         }
-    }
-
-    fn home(&self) -> Value {
-        match &self.start.home {
-            Some(home) => Value::text(home.clone()),
-            None => Value::unknown(Why::Variable, "~"),
-        }
-    }
-
-    fn expanded(&mut self, node: &Node, path: &Value) -> Value {
-        let path = inner(path);
-        let home = self.home();
-        let values: Vec<Value> = path
-            .choices()
-            .iter()
-            .map(|one| {
-                let Some(arg) = one.to_arg() else { return one.clone() };
-                let rest = arg
-                    .strip_prefix("~")
-                    .filter(|rest| rest.prefix().starts_with('/') || rest.as_str() == Some(""));
-                match (rest, home.to_arg()) {
-                    (Some(rest), Some(home)) => Value::arg(concat([&*home, &rest])),
-                    _ if arg.prefix().starts_with('~') => Value::unknown(Why::Variable, &arg.written()),
-                    _ => one.clone(),
-                }
-            })
-            .collect();
-        self.any(node, values)
     }
 
     fn content(&mut self, node: &Node, bound: &Bound) -> Value {
@@ -311,105 +284,6 @@ impl Machine<'_> {
                 None => self.unknown(node, Why::Arithmetic),
             },
         }
-    }
-
-    fn joined_path(&mut self, node: &Node, bound: &Bound) -> Value {
-        let mut parts = Vec::new();
-        for (_, value) in &bound.given {
-            match inner(value) {
-                Value::List(_) => parts.extend(self.elements(node, value).0),
-                other => parts.push(other),
-            }
-        }
-        let mut joined: Option<Value> = None;
-        for part in parts {
-            joined = Some(match joined {
-                None => part,
-                Some(before) => self.beside(node, &before, &part),
-            });
-        }
-        joined.unwrap_or_else(|| Value::text("."))
-    }
-
-    /// As `path.resolve`: an absolute part begins anew.
-    fn resolved_path(&mut self, node: &Node, bound: &Bound) -> Value {
-        let absolute = |value: &Value| value.to_arg().is_some_and(|arg| arg.prefix().starts_with('/'));
-        let last = bound.given.iter().rposition(|(_, value)| absolute(value)).unwrap_or(0);
-        let given = bound.given.iter().skip(last).cloned().collect();
-        self.joined_path(node, &Bound { given, ..Bound::default() })
-    }
-
-    /// `before/part`, or an absolute part.
-    pub(super) fn beside(&mut self, node: &Node, before: &Value, part: &Value) -> Value {
-        let (before, part) = (inner(before), inner(part));
-        let slash = Arg::known("/");
-        let mut values = Vec::new();
-        let befores = self.args(node, &before);
-        for part in self.args(node, &part) {
-            for before in &befores {
-                let is_path =
-                    self.language == crate::language::Language::Python && part.prefix().starts_with('/');
-                let ends = matches!(before.pieces().last(), Some(Piece::Text(text)) if text.ends_with('/') || text.is_empty());
-                values.push(Value::arg(match (is_path, ends) {
-                    (true, _) => (*part).clone(),
-                    (false, true) => concat([&**before, &*part]),
-                    (false, false) => concat([&**before, &slash, &*part]),
-                }));
-            }
-        }
-        self.any(node, values)
-    }
-
-    fn path_part(&mut self, node: &Node, path: &Value, is_parent: bool) -> Value {
-        let path = inner(path);
-        match path.as_str().map(|path| path.trim_end_matches('/')) {
-            Some(path) => {
-                let (parent, tail) = path.rsplit_once('/').unwrap_or((".", path));
-                Value::text(if is_parent { if parent.is_empty() { "/" } else { parent } } else { tail })
-            }
-            None => self.unknown(node, Why::Dynamic),
-        }
-    }
-
-    fn found(&mut self, _node: &Node, arg: Arg) -> Value {
-        self.list([Value::arg(arg)])
-    }
-
-    /// The paths that a pattern matches, as the pattern.
-    fn globbed(&mut self, node: &Node, bound: &Bound) -> Value {
-        let pattern = bound.named("pattern").cloned().unwrap_or_else(|| first(bound));
-        let base =
-            bound.given.first().filter(|(parameter, _)| parameter.takes == crate::table::Takes::Receiver);
-        let kind = match base {
-            Some((_, Value::Object(kind, _))) => Some(*kind),
-            _ => None,
-        };
-        let base = base.map(|(_, value)| inner(value));
-        let patterns: Vec<Arg> = self.args(node, &pattern).iter().map(|arg| pattern_of(arg)).collect();
-        let mut values = Vec::new();
-        for pattern in patterns {
-            let pattern = Value::arg(pattern);
-            let path = match &base {
-                Some(base) => self.beside(node, base, &pattern),
-                None => pattern,
-            };
-            values.push(match kind {
-                Some(kind) => Value::Object(Ref(kind.0), path.into()),
-                None => path,
-            });
-        }
-        self.list(values)
-    }
-
-    /// `os.walk`: each directory, the names in it.
-    fn walked(&mut self, node: &Node, bound: &Bound) -> Value {
-        let star = || Value::arg(Arg::unknown(Why::Glob, "*", false));
-        let below = Value::arg(Arg::unknown(Why::Glob, "**", false));
-        let root = self.beside(node, &first(bound), &below);
-        let root = self.any(node, [inner(&first(bound)), root]);
-        let names = [self.list([star()]), self.list([star()])];
-        let row = self.list([root].into_iter().chain(names));
-        self.list([row])
     }
 
     fn range(&mut self, node: &Node, bound: &Bound) -> Value {
@@ -492,20 +366,6 @@ impl Machine<'_> {
         let global = table.module(table.global);
         let same = global.and_then(|global| self.member_of_module(node, global, "staticmethod"));
         same.unwrap_or(Value::Constant)
-    }
-
-    /// What a directory holds: its path and any name.
-    fn children(&mut self, node: &Node, bound: &Bound, kind: Option<&str>) -> Value {
-        let of = first(bound);
-        let star = Value::arg(Arg::unknown(Why::Glob, "*", false));
-        let path = self.beside(node, &of, &star);
-        let kind = match (kind, &of) {
-            (Some(kind), _) => self.table.kind(kind).map(Ref),
-            (None, Value::Object(kind, _)) => Some(*kind),
-            (None, _) => None,
-        };
-        let child = kind.map_or(path.clone(), |kind| Value::Object(kind, path.into()));
-        self.list([child])
     }
 
     fn update_environment(&mut self, node: &Node, bound: &Bound) -> Value {
@@ -595,33 +455,27 @@ fn quoted_words(text: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-/// A path with patterns: what they match is not known.
-fn pattern_of(arg: &Arg) -> Arg {
-    let mut pieces = Vec::new();
-    for piece in arg.pieces() {
-        let Piece::Text(text) = piece else {
-            pieces.push(piece.clone());
-            continue;
-        };
-        let mut rest = text.as_str();
-        while let Some(at) = rest.find(['*', '?', '[']) {
-            let (before, from) = rest.split_at(at);
-            let end = match from.strip_prefix('[') {
-                Some(inside) => inside.find(']').map_or(from.len(), |end| end + 2),
-                None => from.find(|c| c != '*' && c != '?').unwrap_or(from.len()),
-            };
-            let (pattern, after) = from.split_at(end);
-            pieces.push(Piece::Text(before.to_owned()));
-            pieces.push(Piece::Unknown { why: Why::Glob, written: pattern.to_owned() });
-            rest = after;
-        }
-        pieces.push(Piece::Text(rest.to_owned()));
-    }
-    Arg::from_pieces(pieces, false)
-}
-
-/// Whether there is a computation of this name.
 #[cfg(test)]
-pub(crate) fn is_computation(name: &str) -> bool {
-    COMPUTATIONS.iter().any(|(own, _)| *own == name) && COMPUTATIONS.is_sorted_by_key(|(own, _)| *own)
+mod tests {
+    use super::*;
+    use crate::language::Language;
+    use crate::table::Table;
+
+    #[test]
+    fn tables_name_computations_that_exist() {
+        assert!(COMPUTATIONS.is_sorted_by_key(|(name, _)| *name));
+        for language in Language::ALL {
+            let table = Table::of(*language);
+            let spaces = table.modules.iter().chain(table.types).chain([&table.methods]);
+            for entry in spaces.flat_map(|space| space.entries) {
+                let known = COMPUTATIONS.iter().any(|(name, _)| *name == entry.computes);
+                assert!(
+                    entry.computes.is_empty() || known,
+                    "{:?}: no computation {}",
+                    entry.names,
+                    entry.computes
+                );
+            }
+        }
+    }
 }

@@ -161,7 +161,8 @@ impl Machine<'_> {
         self.active.pop();
         let frame = self.frames.pop().unwrap_or_default();
         (self.scope, self.source) = outer;
-        if !frame.returns.is_empty() && !(frame.returns.len() == 1 && ends_in_return(&function.body)) {
+        let returns_at_end = frame.returns.len() == 1 && ends_in_return(&function.body);
+        if !(frame.returns.is_empty() || returns_at_end) {
             let joined = self.state.join_history(mark, false);
             self.settled(node, joined);
         }

@@ -185,8 +185,25 @@ impl Machine<'_> {
                 }
                 return Some(if name == "sort" { of.clone() } else { end });
             }
+            _ => return self.made_of_list(node, of, cell, name, first, arguments),
+        }
+        self.state.set_cell(id, cell);
+        Some(Value::Constant)
+    }
+
+    /// What a method makes of a list that it leaves as it is.
+    fn made_of_list(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        mut cell: Cell,
+        name: &str,
+        first: Option<Value>,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        match name {
             "map" | "forEach" | "flatMap" | "every" | "some" | "find" => {
-                return Some(self.each(node, of, name, &first?));
+                Some(self.each(node, of, name, &first?))
             }
             "concat" => {
                 for argument in arguments {
@@ -199,19 +216,19 @@ impl Machine<'_> {
                         other => cell.entries.push((None, other.clone())),
                     }
                 }
-                return Some(Value::List(self.state.new_cell(cell)));
+                Some(Value::List(self.state.new_cell(cell)))
             }
             "join" => {
                 let comma = Value::text(",");
-                return Some(self.joined_by(node, &first.unwrap_or(comma), of));
+                Some(self.joined_by(node, &first.unwrap_or(comma), of))
             }
-            "toString" => return Some(self.as_text(node, of)),
-            "entries" => return Some(self.enumerated(node, of)),
+            "toString" => Some(self.as_text(node, of)),
+            "entries" => Some(self.enumerated(node, of)),
             "reduce" | "reduceRight" => {
                 for argument in arguments {
                     self.hand(node, &argument.value);
                 }
-                return None;
+                None
             }
             _ if SAME.contains(&name) => {
                 for argument in arguments {
@@ -219,12 +236,10 @@ impl Machine<'_> {
                 }
                 let cut = !matches!(name, "copy" | "values" | "toSorted") && !arguments.is_empty();
                 cell.is_open |= cut || name == "toSorted";
-                return Some(Value::List(self.state.new_cell(cell)));
+                Some(Value::List(self.state.new_cell(cell)))
             }
-            _ => return None,
+            _ => None,
         }
-        self.state.set_cell(id, cell);
-        Some(Value::Constant)
     }
 
     /// Calls a function with each element.

@@ -203,25 +203,13 @@ impl Machine<'_> {
             Part::Download => self.url(node, EffectKind::Download, value),
             Part::Upload => self.url(node, EffectKind::Upload, value),
             Part::Request => self.request(node, value, bound),
-            Part::Code => {
-                self.code(node, value);
-            }
-            Part::Worker if bound.part(Part::IsCode).is_some_and(is_true) => {
-                self.code(node, value);
-            }
-            Part::Script | Part::Worker => {
-                for arg in self.operands(node, value) {
-                    self.act(node.at, What::Script { language: self.language, path: arg });
-                }
-            }
-            Part::Module => {
-                self.load(node, value);
-            }
-            Part::Sql(system) => {
-                for arg in self.operands(node, value) {
-                    self.act(node.at, What::Sql { system, text: arg });
-                }
-            }
+            Part::Code
+            | Part::Worker
+            | Part::Script
+            | Part::Module
+            | Part::Sql(_)
+            | Part::Native
+            | Part::Opaque => self.code_part(node, part, value, bound),
             Part::Signal => {
                 for arg in self.args(node, value) {
                     let on = Operand::Process((*arg).clone());
@@ -236,26 +224,6 @@ impl Machine<'_> {
             Part::Name => {
                 let other = bound.part(Part::Value).cloned().unwrap_or(Value::text(""));
                 self.variable(node, value, &other);
-            }
-            Part::Native => {
-                for arg in self.operands(node, value) {
-                    self.act(
-                        node.at,
-                        What::Effect {
-                            kind: EffectKind::Read,
-                            on: Operand::Path(arg.clone()),
-                            recursive: false,
-                        },
-                    );
-                    self.hole(node.at, Role::Code, Why::Language, &arg.written());
-                }
-            }
-            Part::Opaque => {
-                let why = match value {
-                    Value::Unknown(why, _) => *why,
-                    _ => Why::Unsupported,
-                };
-                self.lost(node, why);
             }
             // With another.
             Part::IsCode
@@ -278,6 +246,52 @@ impl Machine<'_> {
             | Part::Env
             | Part::Stdin => {}
             Part::Any => {}
+        }
+    }
+
+    /// What becomes code.
+    fn code_part(&mut self, node: &Node, part: Part, value: &Value, bound: &Bound) {
+        match part {
+            Part::Code => {
+                self.code(node, value);
+            }
+            Part::Worker if bound.part(Part::IsCode).is_some_and(is_true) => {
+                self.code(node, value);
+            }
+            Part::Script | Part::Worker => {
+                for arg in self.operands(node, value) {
+                    self.act(node.at, What::Script { language: self.language, path: arg });
+                }
+            }
+            Part::Module => {
+                self.load(node, value);
+            }
+            Part::Sql(system) => {
+                for arg in self.operands(node, value) {
+                    self.act(node.at, What::Sql { system, text: arg });
+                }
+            }
+            Part::Native => {
+                for arg in self.operands(node, value) {
+                    self.act(
+                        node.at,
+                        What::Effect {
+                            kind: EffectKind::Read,
+                            on: Operand::Path(arg.clone()),
+                            recursive: false,
+                        },
+                    );
+                    self.hole(node.at, Role::Code, Why::Language, &arg.written());
+                }
+            }
+            Part::Opaque => {
+                let why = match value {
+                    Value::Unknown(why, _) => *why,
+                    _ => Why::Unsupported,
+                };
+                self.lost(node, why);
+            }
+            _ => {}
         }
     }
 

@@ -69,22 +69,11 @@ impl Lower<'_> {
             },
             "binary_expression" => return self.js_binary(node),
             "unary_expression" => return self.js_unary(node),
-            "update_expression" => {
-                let before = self.js_field(node, "argument");
-                let Some(target) = node.child_by_field_name("argument") else { return before };
-                let target = self.js_target(target);
-                return Node::assign(at, target, Node::new(at, Kind::Inert(vec![before])));
-            }
+            "update_expression" | "assignment_expression" => return self.js_assignment(node),
             "ternary_expression" => {
                 let condition = self.js_field(node, "condition");
                 let bodies = vec![self.js_field(node, "consequence"), self.js_field(node, "alternative")];
                 Kind::Sequence(vec![condition, Node::new(at, Kind::Either(bodies))])
-            }
-            "assignment_expression" => {
-                let value = self.js_field(node, "right");
-                let Some(left) = node.child_by_field_name("left") else { return value };
-                let target = self.js_target(left);
-                return Node::assign(at, target, value);
             }
             "augmented_assignment_expression" => return self.js_augmented(node),
             "function_expression" | "generator_function" | "function" => return self.js_named_function(node),
@@ -98,6 +87,19 @@ impl Lower<'_> {
             _ => Kind::Hole(Why::Unsupported),
         };
         Node::new(at, kind)
+    }
+
+    fn js_assignment(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let (value, target) = if node.kind() == "update_expression" {
+            let before = self.js_field(node, "argument");
+            (Node::new(at, Kind::Inert(vec![before])), node.child_by_field_name("argument"))
+        } else {
+            (self.js_field(node, "right"), node.child_by_field_name("left"))
+        };
+        let Some(target) = target else { return value };
+        let target = self.js_target(target);
+        Node::assign(at, target, value)
     }
 
     /// A function that sees its own name.

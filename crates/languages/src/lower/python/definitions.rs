@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
+use castellan_event::Why;
 use tree_sitter::Node as Parsed;
 
 use super::super::{Lower, Names};
+use crate::limits::LAYERS_MAX;
 use crate::tree::{Class, Function, Kind, Node, Parameter, Rest};
 
 impl Lower<'_> {
@@ -19,6 +21,9 @@ impl Lower<'_> {
                 decorators.extend(children.first().copied());
             }
             definition = node.child_by_field_name("definition").unwrap_or(node);
+        }
+        if decorators.len() > LAYERS_MAX {
+            return self.hole(node, Why::Nesting);
         }
         let is_static = decorators.iter().any(|one| self.text_of(*one) == "staticmethod");
         let decorators: Vec<Node> = decorators.into_iter().map(|one| self.expression(one)).collect();

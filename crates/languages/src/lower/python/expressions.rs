@@ -5,6 +5,7 @@ use tree_sitter::Node as Parsed;
 
 use super::super::escapes::{number, unescaped};
 use super::super::{Lower, Names};
+use crate::limits::LAYERS_MAX;
 use crate::tree::{Kind, Loop, Node};
 
 impl Lower<'_> {
@@ -250,6 +251,10 @@ impl Lower<'_> {
             .into_iter()
             .filter(|one| matches!(one.kind(), "for_in_clause" | "if_clause"))
             .collect();
+        if clauses.len() > LAYERS_MAX {
+            self.locals();
+            return self.hole(node, Why::Nesting);
+        }
         let mut loops: Vec<(Node, Node, Vec<Node>)> = Vec::new();
         for clause in clauses {
             if clause.kind() == "for_in_clause" {

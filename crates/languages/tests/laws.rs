@@ -1,0 +1,241 @@
+//! Laws that hold for any text: nothing panics, acts stand in the text, what is added takes nothing away, hostile text ends within
+//! its work.
+#![cfg(test)]
+
+use castellan_event::{Role, Why};
+use castellan_languages::{Language, Reading, Start, What, read};
+use proptest::prelude::*;
+
+fn reading(language: Language, text: &str) -> Reading {
+    read(language, text, &Start::default())
+}
+
+/// Parts of programs of both languages, right and wrong.
+const WORDS: &[&str] = &[
+    "import os\n",
+    "os",
+    ".system",
+    "(",
+    ")",
+    "'id'",
+    "x",
+    " = ",
+    "[",
+    "]",
+    "{",
+    "}",
+    ":",
+    "\n",
+    "\n    ",
+    "def f(a, *b, **c):",
+    "return ",
+    "for i in x:",
+    "while x:",
+    "if x:",
+    "else:",
+    "try:",
+    "except E as e:",
+    "with open('x') as f:",
+    "class A:",
+    "lambda y: y",
+    "yield ",
+    "await ",
+    "async ",
+    "exec",
+    "eval",
+    "getattr",
+    "f'{x}'",
+    "b'\\xff'",
+    "'%s' % x",
+    "+",
+    "-1",
+    "[::-1]",
+    "**",
+    "*x",
+    "and ",
+    " or ",
+    "@x\n",
+    "global x\n",
+    "match x:",
+    "case [a, b]:",
+    "(x := 1)",
+    "const ",
+    "let ",
+    "var ",
+    "require('fs')",
+    ".unlinkSync",
+    "=>",
+    "function g() {",
+    "`${x}`",
+    "...x",
+    "new ",
+    "this",
+    ".constructor",
+    "?.",
+    "??",
+    ";",
+    ",",
+    "1e9",
+    "0x10",
+    "/a/",
+    "// c\n",
+    "# c\n",
+    "é",
+    "\u{0}",
+    "\"",
+    "'",
+    "switch (x) {",
+    "case 1:",
+    "break",
+    "import x from 'fs'\n",
+    "export default ",
+    "delete ",
+    "__builtins__",
+    "globals()",
+    "chr(97)",
+    ".join(x)",
+    ".append(x)",
+    ".push(x)",
+];
+
+fn program() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(WORDS), 0..40).prop_map(|words| words.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn any_text_is_read(text in program()) {
+        for language in Language::ALL {
+            let read = reading(*language, &text);
+            for act in &read.acts {
+                prop_assert!(text.get(act.span.clone()).is_some(), "an act outside of the text");
+            }
+            prop_assert_eq!(&read, &reading(*language, &text), "read twice, and differently");
+        }
+    }
+
+    #[test]
+    fn any_characters_are_read(text in ".{0,200}") {
+        for language in Language::ALL {
+            reading(*language, &text);
+        }
+    }
+
+    #[test]
+    fn what_is_added_takes_nothing_away(first in 0..PYTHON.len(), second in 0..PYTHON.len(), language in 0..2_usize) {
+        let (language, statements) = [(Language::Python, PYTHON), (Language::JavaScript, JAVASCRIPT)][language];
+        let (first, second) = (statements[first % statements.len()], statements[second % statements.len()]);
+        let both = reading(language, &format!("{first}\n{second}\n"));
+        for act in reading(language, first).acts {
+            prop_assert!(both.acts.iter().any(|one| one.what == act.what), "{:?} is lost before {}", act.what, second);
+        }
+    }
+}
+
+/// Statements that do not depend on each other.
+const PYTHON: &[&str] = &[
+    "import os; os.remove('a')",
+    "open('b', 'w')",
+    "import subprocess; subprocess.run(['c', 'd'])",
+    "def e(x):\n    open(x)",
+    "class F:\n    def g(self):\n        eval(self.h)",
+    "for i in range(3):\n    print(i)",
+    "import unknown_module; unknown_module.x()",
+    "exec(input())",
+    "x = [1, 2]; x.append(3)",
+    "try:\n    import json\nexcept ImportError:\n    pass",
+];
+
+const JAVASCRIPT: &[&str] = &[
+    "require('fs').unlinkSync('a');",
+    "fetch('http://b');",
+    "require('child_process').spawn('c', ['d']);",
+    "function e(x) { require('fs').readFileSync(x) }",
+    "class F { g() { eval(this.h) } }",
+    "for (let i = 0; i < 3; i++) console.log(i);",
+    "require('unknown-module')();",
+    "eval(process.argv[9]);",
+    "var x = [1, 2]; x.push(3);",
+    "try { JSON.parse('x') } catch (e) {}",
+];
+
+/// Texts that are long, deep or wrong: each is read to its end, or says that it was not.
+#[test]
+fn hostile_texts_end() {
+    let deep = |open: &str, close: &str, count: usize| open.repeat(count) + "x" + &close.repeat(count);
+    let texts = [
+        deep("(", ")", 30_000),
+        deep("[", "]", 30_000),
+        deep("{", "}", 30_000),
+        deep("f(", ")", 20_000),
+        deep("(", "", 60_000),
+        "[".repeat(60_000),
+        "x.y".to_owned() + &".y".repeat(30_000),
+        "x".to_owned() + &"()".repeat(30_000),
+        "x = x + x\n".repeat(6_000),
+        "x=1".to_owned() + &"+1".repeat(30_000),
+        "not ".repeat(15_000) + "x",
+        "x = 'a'\n".to_owned() + &"x = x + x\n".repeat(500),
+        "x = []\n".to_owned() + &"x.append(x)\n".repeat(5_000) + "open(x)",
+        "x = ['a']\n".to_owned() + &"x = x + x\n".repeat(500) + "open(x)",
+        "def f(x):\n    f(x)\n    f(x)\n    f(x)\nf(1)\n".to_owned(),
+        (0..60).map(|n| format!("def f{n}():\n    f{m}()\n    f{m}()\n", m = n + 1)).collect::<String>() + "f0()",
+        (0..400).map(|n| format!("{}for i in x:\n", " ".repeat(n))).collect::<String>(),
+        "for i in x:\n for j in x:\n  for k in x:\n   for l in x:\n    for m in x:\n     for n in x:\n      x = i + j + k + l + m + n\n".to_owned(),
+        "\" ' ( [ { def class => function ` ".repeat(2_000),
+        "{ ( [ \n".repeat(8_000),
+        "a b ".repeat(15_000),
+        "function f() {".repeat(4_000),
+        "if (x) {} else ".repeat(4_000) + "{}",
+        "if x:\n pass\n".to_owned() + &"elif x:\n pass\n".repeat(4_000),
+        "`${".repeat(10_000),
+        "x => ".repeat(12_000) + "1",
+        "exec('exec(\\'x\\')')\n".repeat(2_000),
+        "class A:\n".to_owned() + &" def f(self): self.f()\n".repeat(2_000),
+        "os.system('a' 'b')\n".repeat(3_000),
+        "import os\n".to_owned() + &"os.system('a' + x)\n".repeat(3_000),
+        "<!--".repeat(16_000),
+        "/".repeat(60_000),
+        "# c\n".repeat(15_000),
+        "\n".repeat(60_000),
+        "  # c\n\n".repeat(8_000),
+        "// c\n".repeat(12_000),
+        "[x ".to_owned() + &"for x in y ".repeat(5_000) + "]",
+        "\\\n".repeat(30_000),
+        "\u{0}".repeat(60_000),
+        "=".repeat(60_000),
+        "f'{".repeat(20_000),
+        "f'{x!r:{y}}' ".repeat(4_000),
+        "@x\n".repeat(20_000) + "def f(): pass",
+        "lambda: ".repeat(8_000) + "x",
+        "x[".repeat(30_000),
+        "x if x else ".repeat(5_000) + "x",
+        "async ".repeat(10_000),
+        "var a = ".repeat(8_000),
+    ];
+    for text in &texts {
+        for language in Language::ALL {
+            let start = std::time::Instant::now();
+            let read = reading(*language, text);
+            if std::env::var_os("TIMES").is_some() {
+                let begin: String = text.chars().take(20).collect();
+                println!("{language} {begin:?} {} acts {:?}", read.acts.len(), start.elapsed());
+            }
+            assert!(read.acts.len() <= 2_000, "{} acts", read.acts.len());
+        }
+    }
+}
+
+#[test]
+fn a_long_text_is_a_hole() {
+    for language in Language::ALL {
+        let read = reading(*language, &"x = 1\n".repeat(20_000));
+        let holes: Vec<&What> = read.acts.iter().map(|act| &act.what).collect();
+        assert!(
+            matches!(holes.as_slice(), [What::Hole { role: Role::Code, why: Why::Size, .. }]),
+            "{holes:?}"
+        );
+    }
+}
