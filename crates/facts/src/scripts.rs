@@ -32,12 +32,9 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
     let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
     let mut known = Known { path: path.to_owned(), sha256: None, text: Err(Why::Unreadable) };
     if let Some(real) = located.path {
-        known.text = look(&real, scene)
-            .map(|bytes| {
-                known.sha256 = Some(hex(&Sha256::digest(&bytes)));
-                bytes
-            })
-            .and_then(code);
+        let bytes = look(&real, scene);
+        known.sha256 = bytes.as_ref().ok().map(|bytes| hex(&Sha256::digest(bytes)));
+        known.text = bytes.and_then(code);
         known.path = real;
     }
     let text = known.text.clone();

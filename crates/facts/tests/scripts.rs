@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use castellan_event::{
-    Agent, Answer, Call, EffectKind, FileKind, Process, Query, Recorder, Tool, ToolKind, World,
+    Agent, Answer, Call, EffectKind, FileKind, Process, Query, Recorder, Role, Tool, ToolKind, Why, World,
 };
 use castellan_facts::{Setting, analyse};
 
@@ -112,17 +112,17 @@ fn shown(text: &str, setting: &Setting) -> String {
     let facts = analyse(&call(text), setting, &mut Recorder::new(&Machine));
     let mut lines = BTreeSet::new();
     for effect in &facts.effects {
-        let what = match effect.kind {
-            EffectKind::Delete => effect.path.clone().unwrap_or_default(),
-            EffectKind::Download => effect.url.clone().unwrap_or_default(),
-            EffectKind::Opaque => format!(
-                "{} {}",
-                effect.role.map(|role| role.as_str()).unwrap_or_default(),
-                effect.why.map(|why| why.as_str()).unwrap_or_default()
-            ),
-            _ => continue,
+        let what = if effect.is_opaque() {
+            let (role, why) = (effect.role.map_or("", Role::as_str), effect.why.map_or("", Why::as_str));
+            format!("{role} {why}")
+        } else if effect.kind == EffectKind::Delete {
+            effect.path.clone().unwrap_or_default()
+        } else if effect.kind == EffectKind::Download {
+            effect.url.clone().unwrap_or_default()
+        } else {
+            continue;
         };
-        assert_eq!(effect.script_sha256.is_some() && effect.script_path.is_none(), false);
+        assert!(effect.script_sha256.is_none() || effect.script_path.is_some());
         let script = effect.script_path.as_ref().map(|path| format!(" in {path}")).unwrap_or_default();
         lines.insert(format!("{} {what}{script}", effect.kind));
     }

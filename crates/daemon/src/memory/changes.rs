@@ -169,7 +169,8 @@ mod tests {
 
     /// The call `number` begins, with its number as the agent's id.
     fn begin(changes: &mut Changes, session: usize, number: u64, path: &str, in_background: bool) {
-        let begun = Begun { call: number, id: &number.to_string(), paths: paths(&[path]), in_background };
+        let (id, paths) = (number.to_string(), paths(&[path]));
+        let begun = Begun { call: number, id: &id, paths, downloaded: BTreeSet::new(), in_background };
         changes.begin(key(session), begun);
     }
 
@@ -184,7 +185,7 @@ mod tests {
 
     fn check_but(changes: &Changes, session: usize, but: Option<u64>, written: &[&str], changing: &[&str]) {
         let expected =
-            Changed { written: Arc::new(paths(written)), is_full: false, changing: paths(changing) };
+            Changed { written: Arc::new(paths(written)), changing: paths(changing), ..Changed::default() };
         assert_eq!(changes.of(&key(session), but), Some(expected), "{session} but {but:?}");
     }
 
@@ -227,12 +228,32 @@ mod tests {
         check_but(&changes, 0, Some(3), &["/w/a"], &["/w/a"]);
         // Judged again it begins once: it ends by the id that it was given first.
         begin(&mut changes, 1, 1, "/w/a", true);
-        changes.begin(key(1), Begun { call: 1, id: "", paths: paths(&["/w/b"]), in_background: false });
+        let begun = Begun {
+            call: 1,
+            id: "",
+            paths: paths(&["/w/b"]),
+            downloaded: BTreeSet::new(),
+            in_background: false,
+        };
+        changes.begin(key(1), begun);
         check_but(&changes, 1, Some(1), &[], &[]);
         changes.end_turn(&key(1));
         check(&changes, 1, &["/w/a", "/w/b"], &["/w/a", "/w/b"]);
         changes.end(&key(1), "1");
         check_but(&changes, 1, Some(1), &["/w/a", "/w/b"], &[]);
+    }
+
+    #[test]
+    fn what_came_from_the_network_is_known_by_it() {
+        let mut changes = Changes::default();
+        let written = paths(&["/w/a", "/w/b"]);
+        let downloaded = paths(&["/w/b"]);
+        let begun = Begun { call: 1, id: "1", paths: written, downloaded, in_background: false };
+        changes.begin(key(0), begun);
+        begin(&mut changes, 0, 2, "/w/c", false);
+        let changed = changes.of(&key(0), None).unwrap();
+        assert_eq!(*changed.downloaded, paths(&["/w/b"]));
+        assert_eq!(*changed.written, paths(&["/w/a", "/w/b", "/w/c"]));
     }
 
     #[test]

@@ -74,10 +74,10 @@ fn named(
                 into(&variable.value, value, code, depth + 1, expanded);
             }
         }
-        _ if is_plain => match BUILT_IN.iter().find(|(one, _)| *one == name) {
-            Some((_, text)) => expanded.push_str(text),
-            None => {}
-        },
+        _ if is_plain => {
+            let built_in = BUILT_IN.iter().find(|(one, _)| *one == name);
+            expanded.push_str(built_in.map_or("", |(_, text)| text));
+        }
         // A function, a computed name, a substitution: what code it holds runs.
         _ => {
             let mut inner = String::new();

@@ -58,9 +58,9 @@ fn add(recipe: &Recipe, variables: &BTreeMap<String, String>, script: &mut Scrip
 }
 
 /// Text with `{{name}}` in place. Parameters and expressions are not known.
-fn filled(line: &String, recipe: &Recipe, variables: &BTreeMap<String, String>) -> String {
+fn filled(line: &str, recipe: &Recipe, variables: &BTreeMap<String, String>) -> String {
     let mut made = String::new();
-    let mut rest = line.as_str();
+    let mut rest = line;
     while let Some((before, after)) = rest.split_once("{{") {
         made.push_str(before);
         let (name, next) = after.split_once("}}").unwrap_or((after, ""));

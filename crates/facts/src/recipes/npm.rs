@@ -13,10 +13,12 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     };
     let name = wanted.name.filter(|_| wanted.verb == "run").unwrap_or(wanted.verb);
     let names: &[&str] = if name == "restart" { &["stop", "restart", "start"] } else { &[name] };
+    let scripts = manifest.get("scripts");
     let mut script = Script::default();
     for name in names {
         for (before, arguments) in [("pre", false), ("", true), ("post", false)] {
-            let Some(text) = manifest["scripts"][format!("{before}{name}")].as_str() else { continue };
+            let text = scripts.and_then(|scripts| scripts.get(format!("{before}{name}"))?.as_str());
+            let Some(text) = text else { continue };
             let more = if arguments { further(wanted, name) } else { String::new() };
             script.texts.push(format!("{text}{more}"));
         }
