@@ -25,6 +25,26 @@ const FILES: &[(&str, &str)] = &[
         "{\"name\":\"project\",\"dependencies\":{\"react\":\"^19.0.0\",\"lodash\":\"^4.17.0\"}}\n",
     ),
     ("/home/dev/project/Makefile", "test:\n\tcargo test\n"),
+    (
+        "/home/dev/project/scripts/build.sh",
+        "#!/usr/bin/env bash\nset -euo pipefail\nmkdir -p dist\ncargo build --release\ncp target/release/app dist/\n",
+    ),
+    (
+        "/home/dev/project/scripts/migrate.mjs",
+        "import { readFile, writeFile } from 'node:fs/promises';\nconst dry = process.argv.includes('--dry-run');\nconst text = await readFile('data.json', 'utf8');\nif (!dry) await writeFile('data.json', JSON.stringify(JSON.parse(text)));\n",
+    ),
+    (
+        "/home/dev/project/dist/index.js",
+        "const http = require('http');\nhttp.createServer((request, response) => response.end('ok')).listen(3000);\n",
+    ),
+    (
+        "/home/dev/project/main.py",
+        "import json\nimport sys\n\nwith open('data.json') as file:\n    json.dump(json.load(file), sys.stdout)\n",
+    ),
+    (
+        "/home/dev/project/.venv/bin/activate",
+        "VIRTUAL_ENV=/home/dev/project/.venv\nexport VIRTUAL_ENV\nPATH=\"$VIRTUAL_ENV/bin:$PATH\"\nexport PATH\nhash -r 2> /dev/null\n",
+    ),
 ];
 
 /// Directories there, besides those above the files.

@@ -43,6 +43,16 @@ struct Arguments {
     unclear: Option<usize>,
     /// `--help`, `--version`
     inert: bool,
+    /// `-n`: the code is only read.
+    reads_only: bool,
+    /// An option that may take that back: `+n`, `+o noexec`.
+    takes_back: bool,
+}
+
+impl Arguments {
+    fn runs_nothing(&self) -> bool {
+        self.reads_only && !self.interactive && !self.takes_back && self.unclear.is_none()
+    }
 }
 
 fn read(argv: &[Arg]) -> Arguments {
@@ -72,11 +82,13 @@ fn read(argv: &[Arg]) -> Arguments {
             break;
         };
         at += 1;
+        read.takes_back |= text.starts_with('+') || letters.contains(['o', 'O']);
         for letter in letters.chars() {
             match letter {
                 'c' => read.code = true,
                 's' => read.input = true,
                 'i' => read.interactive = true,
+                'n' if text.starts_with('-') => read.reads_only = true,
                 letter if LETTERS_WITH_VALUE.contains(&letter) => at += 1,
                 _ => {}
             }
@@ -90,7 +102,7 @@ impl Walker<'_> {
     pub(super) fn shell_program(&mut self, state: &mut State, scope: &Scope, call: &Call, base: &str) {
         self.emit(state, scope, call);
         let arguments = read(&call.argv);
-        if arguments.inert {
+        if arguments.inert || arguments.runs_nothing() {
             self.unknown_output(state, scope, call, Why::Substitution);
             return;
         }
