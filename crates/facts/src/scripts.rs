@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
+use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Scope, Why};
 use castellan_programs::Arg;
 use castellan_shell::Script;
 use sha2::{Digest, Sha256};
@@ -32,7 +32,9 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
     let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
     let mut known = Known { path: path.to_owned(), sha256: None, text: Err(Why::Unreadable) };
     if let Some(real) = located.path {
-        let bytes = look(&real, scene);
+        // What is found in a file is told, to the agent too, which may not be let read this one.
+        let is_secret = matches!(located.scope, Some(Scope::Secret | Scope::Castellan));
+        let bytes = if is_secret { Err(Why::File) } else { look(&real, scene) };
         known.sha256 = bytes.as_ref().ok().map(|bytes| hex(&Sha256::digest(bytes)));
         known.text = bytes.and_then(code);
         known.path = real;

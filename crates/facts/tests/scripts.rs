@@ -21,6 +21,7 @@ const THERE: &[(&str, There)] = &[
     ("/w/build.sh", Text("#!/bin/sh\nset -e\nrm -rf \"$1\" /w/out\ncurl -o x https://a.example/x\n")),
     ("/w/calm.sh", Text("echo hello\n")),
     ("/w/linked.sh", Link("/w/build.sh")),
+    ("/w/.env", Text("export TOKEN=abc\nrm -rf /w/out\n")),
     ("/w/fifo.sh", Kind(FileKind::Fifo)),
     ("/w/null.sh", Kind(FileKind::Device)),
     ("/w/folder.sh", Kind(FileKind::Directory)),
@@ -198,6 +199,8 @@ fn what_cannot_be_read_is_code_that_is_not_known() {
     check("bash long.sh", "opaque code unreadable");
     check("bash missing.sh", "opaque code file");
     check("source missing.sh", "opaque code file");
+    // What it holds would be told.
+    check("source .env", "opaque code file");
 }
 
 #[test]
