@@ -7,13 +7,21 @@ use std::time::Instant;
 use anyhow::{Context, ensure};
 use castellan_corpus::shell_call;
 use castellan_event::{EffectKind, Facts, Role, Why};
+use castellan_facts::Setting;
 use serde::Deserialize;
 
 use crate::holes::{Parses, first_line, parses};
+use crate::table::{percentile, time_us};
 use crate::{analysis, sample};
 
 /// What is to be reached, in percent of the commands.
 const OPAQUE_MAX_PERCENT: f64 = 10.0;
+
+/// Bytes of the texts whose time is told: about 4 KiB.
+const TIMED: std::ops::Range<usize> = 3_584..4_608;
+
+/// Each is timed so often, and the fastest counts: what else the machine does is not the analysis.
+const TIMED_ROUNDS: usize = 5;
 
 /// Texts that bash accepts and castellan does not parse are shown up to this many.
 const SHOWN: usize = 400;
@@ -75,6 +83,7 @@ pub(crate) fn print(items: &str, into: &str, number: &str, seed: &str) -> anyhow
         tally.opaque += count_opaque(&facts, &mut reasons);
     }
     print_tallies(&tallies);
+    print_times(&items, &setting);
     print_reasons(&reasons);
     print_not_parsed(&not_parsed);
     let accepted: Vec<&Item> = items.iter().filter(|item| item.accepted).collect();
@@ -98,6 +107,27 @@ fn count_opaque(facts: &Facts, reasons: &mut BTreeMap<(Role, Why), usize>) -> us
         }
     }
     commands.len() + without
+}
+
+/// What real texts of one size cost.
+fn print_times(items: &[Item], setting: &Setting) {
+    let fits = |item: &&Item| item.accepted && TIMED.contains(&item.text.len());
+    let mut times: Vec<f64> = items
+        .iter()
+        .filter(fits)
+        .map(|item| {
+            let call = shell_call(&item.text);
+            (0..TIMED_ROUNDS).map(|_| time_us(&call, setting)).fold(f64::INFINITY, f64::min)
+        })
+        .collect();
+    println!(
+        "\n{} texts of {} to {} bytes: p50 {:.0} µs, p90 {:.0} µs.",
+        times.len(),
+        TIMED.start,
+        TIMED.end - 1,
+        percentile(&mut times, 50),
+        percentile(&mut times, 90),
+    );
 }
 
 fn print_tallies(tallies: &BTreeMap<&str, Tally>) {
