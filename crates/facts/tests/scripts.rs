@@ -31,7 +31,12 @@ const THERE: &[(&str, There)] = &[
     ("/w/broken.sh", Text("if true; then\nrm -rf /w/out\n")),
     ("/w/env.sh", Text("export PATH=/w/tools:$PATH\nlib() { rm -rf /w/out; }\n")),
     ("/w/tool.py", Text("#!/usr/bin/env python3\nprint(1)\n")),
-    ("/w/Makefile", Text("all: clean\nclean:\n\trm -rf out $(EXTRA)\nloop:\n\t$(MAKE) loop\n")),
+    (
+        "/w/Makefile",
+        Text(
+            "all: clean\nclean:\n\trm -rf out $(EXTRA)\nloop:\n\t$(MAKE) loop\nhome:\n\trm -r $(HOME)/x\nquoted:\n\trm -r '$(wildcard *)'\n",
+        ),
+    ),
     ("/w/justfile", Text("wipe:\n    rm -rf out\n")),
     (
         "/w/package.json",
@@ -167,6 +172,15 @@ fn a_task_does_what_its_file_says() {
     check("make other", "");
     check("make -n clean", "");
     check("cp other Makefile; make", "opaque code shadowed");
+    let unknown = |why: &str| {
+        let of = |role: &str| format!("opaque {role} {why} in /w/Makefile");
+        format!("delete  in /w/Makefile; {}; {}", of("operand"), of("target"))
+    };
+    // In quotes it is one argument, and no option.
+    check("make quoted", "delete  in /w/Makefile; opaque target dynamic in /w/Makefile");
+    check("make home", "delete /home/u/x in /w/Makefile");
+    check("HOME=/h make home", "delete /h/x in /w/Makefile");
+    check("export HOME=/h; make home", &unknown("variable"));
     check("just wipe", "delete /w/out in /w/justfile");
     check("npm run clean", "delete /w/a in /w/package.json; delete /w/b in /w/package.json");
     check(
