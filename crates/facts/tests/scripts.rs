@@ -152,6 +152,15 @@ fn a_file_does_what_it_holds() {
     check("bash calm.sh", "");
     check("cat build.sh", "");
     check("source env.sh; lib", "delete /w/out in /w/env.sh");
+    let shadowed = |text: &str| {
+        let shown = shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() });
+        assert!(shown.contains("opaque code shadowed"), "{text}: {shown}");
+    };
+    shadowed("tar xf a.tar; bash calm.sh");
+    shadowed("cd /; tar xf a.tar -C w; bash w/calm.sh");
+    shadowed("git clone https://a.example/r /w; bash /w/calm.sh");
+    shadowed("rsync -a e/ .; bash calm.sh");
+    shadowed("rm -rf /w; mv /e /w; bash /w/calm.sh");
     check("bash broken.sh", "opaque code syntax in /w/broken.sh");
     check("./wheel.sh", "opaque code nesting in /w/wheel.sh");
 }
