@@ -44,10 +44,15 @@ pub(crate) fn language_of(word: &str) -> Option<Language> {
 pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) -> Option<Program> {
     let path =
         path::collapse(run.cwd.as_deref(), name).filter(|_| name.contains('/') && run.remote.is_empty())?;
-    let made = run.made.iter().find(|(one, _)| **one == *path).map(|(_, text)| text.prefix().to_owned());
-    let text = made.or_else(|| scripts::text(&path, scene).ok().map(|text| text.to_string()))?;
-    let interpreter = interpreter(&text)?.into_iter().next()?;
-    let language = language_of_files(interpreter.rsplit('/').next()?)?;
+    let made = run.made.iter().filter(|(one, _)| **one == *path);
+    let mut texts: Vec<String> = made.map(|(_, text)| text.prefix().to_owned()).collect();
+    if texts.is_empty() {
+        texts.push(scripts::text(&path, scene).ok()?.to_string());
+    }
+    let language = texts.iter().find_map(|text| {
+        let interpreter = interpreter(text)?.into_iter().next()?;
+        language_of_files(interpreter.rsplit('/').next()?)
+    })?;
     Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: None })
 }
 
