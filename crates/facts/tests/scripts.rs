@@ -157,6 +157,7 @@ fn a_file_does_what_it_holds() {
         let shown = shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() });
         assert!(shown.contains("opaque code shadowed"), "{text}: {shown}");
     };
+    check("while x; do bash calm.sh; echo 'rm -rf out' > calm.sh; done", "delete /w/out in /w/calm.sh");
     shadowed("tar xf a.tar; bash calm.sh");
     shadowed("cd /; tar xf a.tar -C w; bash w/calm.sh");
     shadowed("git clone https://a.example/r /w; bash /w/calm.sh");
