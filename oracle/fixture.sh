@@ -53,16 +53,17 @@ echo changed >>b.txt
 echo new >untracked.txt
 # Files that lines of real scripts name.
 mkdir -p dist coverage doc docs/5.x lib libcjs target/debug/deps target/debug/.fingerprint node_modules/fast-uri cache bld/CMakeFiles bld-am \
-    chroot/root/packages binary/tools binary/boot/grub chroot/grub_eltorito foo-123 source test-libs protobuf/php/src run1 debug po tests/trie \
+    chroot/root/packages binary/tools binary/boot/grub chroot/grub_eltorito foo-123 test-libs protobuf/php/src run1 debug po tests/trie \
     tests/tables scripts/benchmark/one spec/_json third-party/folly/folly/lang emacs-refcards debian/libpq-dev/usr/bin .github/scripts wheels
 for file in dist/old.js coverage/report.txt libcjs/x.js bld/config.log bld/CMakeFiles/CMakeOutput.log main.cf chroot/root/packages/Packages \
     'target+' sample1.bz2 sample1.rb2 sample1.tst sample1.ref words0 words1 words3 client.key server.key HISTORY.md index.html index.js \
-    index.d.ts min.js README.md.bak READ.ME.md.bak tsconfig.tsbuildinfo v8.log profile.txt index.md acinclude.m4 bzip2.c source.c \
+    index.d.ts min.js README.md.bak READ.ME.md.bak tsconfig.tsbuildinfo v8.log profile.txt index.md acinclude.m4 source \
     spec/_json/a.js third-party/folly/folly/Subprocess.cpp third-party/folly/folly/lang/Exception.cpp tests/tables/tables.rs tests/trie/trie.rs \
     bzdiff target-t target.tmp chroot/filesystem.squashfs libquiche.so pkg.bin gnus-refcard.dvi foo-123/x LICENSE .npmrc stamp-a \
-    graph tmpsubstfile1 checksum protobuf/php/composer.json.dist chroot/splash.svg .babelrc.lib emacs-refcards/x; do
+    graph tmpsubstfile1 checksum protobuf/php/composer.json.dist chroot/splash.svg .babelrc.lib emacs-refcards/x target/debug/app protobuf/php/src/x.php; do
     echo "text of $file" >"$file"
 done
 tar -czf bzip2-1.0.8.tar.gz docs
 gzip -c a.txt >Packages.derivative.gz
 zip -qr corpus.zip docs
+echo "int x;" >bzip2.c

@@ -42,7 +42,10 @@ pub(crate) struct Outcome {
 }
 
 /// Judges one text.
-pub(crate) fn compare(seen: &Seen, text: &str, events: Vec<Event>, private: &Private) -> Outcome {
+pub(crate) fn compare(seen: &Seen, text: &str, mut events: Vec<Event>, private: &Private) -> Outcome {
+    for event in events.iter_mut().filter(|event| event.kind != Kind::Connect && event.kind != Kind::Exec) {
+        event.what = entry(&event.what);
+    }
     let judge =
         Judge { predicted: &seen.predicted, events: &events, private, is_branching: is_branching(text) };
     let foretold = judge.foretold();
@@ -53,12 +56,12 @@ pub(crate) fn compare(seen: &Seen, text: &str, events: Vec<Event>, private: &Pri
 
 /// Reads are compared in the agent's home; devices, pipes and the kernel's files are no files.
 fn counts(event: &Event) -> bool {
-    let is_file = ["/dev/", "/proc/", "pipe:", "socket:", "anon_inode:", "TCP", "UDP"];
+    let others = ["/run/said", "/dev/", "/proc/", "pipe:", "socket:", "anon_inode:", "TCP", "UDP"];
     match event.kind {
         Kind::Look => false,
         Kind::Read => is_below(&event.what, HOMES),
         Kind::Write | Kind::Delete => {
-            event.what.starts_with('/') && !is_file.iter().any(|other| event.what.starts_with(other))
+            event.what.starts_with('/') && !others.iter().any(|other| event.what.starts_with(other))
         }
         Kind::Exec | Kind::Connect => true,
     }
@@ -85,9 +88,10 @@ impl Judge<'_> {
         let effects = &self.predicted.effects;
         let is_said = match event.kind {
             Kind::Exec => self.is_program(&event.what) || effects.iter().any(|said| covers(said, event)),
-            Kind::Read | Kind::Write | Kind::Delete | Kind::Connect | Kind::Look => {
-                effects.iter().any(|said| covers(said, event))
-            }
+            Kind::Delete => effects.iter().any(|said| covers(said, event)) || self.is_replaced(event),
+            Kind::Read | Kind::Write | Kind::Connect | Kind::Look => effects
+                .iter()
+                .any(|said| covers(said, event) || event.kind == Kind::Read && is_on_the_way(said, event)),
         };
         if is_said {
             return Happened::Predicted;
@@ -103,6 +107,13 @@ impl Judge<'_> {
             return Happened::Execute;
         }
         Happened::Missed
+    }
+
+    /// Whether a file was removed only for another one of this name to be written by the same programs, as was predicted.
+    fn is_replaced(&self, delete: &Event) -> bool {
+        let write = Event { kind: Kind::Write, ..delete.clone() };
+        let is_written = self.events.iter().any(|event| event.is_done && *event == write);
+        is_written && self.predicted.effects.iter().any(|said| covers(said, &write))
     }
 
     /// Whether the command of an effect may be among the programs that led to an event. What the shell does itself, and what a
@@ -156,14 +167,43 @@ impl Judge<'_> {
         match () {
             () if has_run => Foretold::Happened,
             () if self.is_branching || !command.wrappers.is_empty() => Foretold::NotRun,
+            // The shell does not run a command whose redirect fails.
+            () if self.has_failed(command, Kind::Write) => Foretold::NothingThere,
             () => Foretold::Wrong,
         }
     }
 
+    /// Whether something that a command was to open or look at could not be: it then may have done nothing else.
+    fn has_failed(&self, command: &Command, kind: Kind) -> bool {
+        let of_it =
+            |said: &&Said| self.predicted.command_of(said).is_some_and(|of| std::ptr::eq(of, command));
+        let has_failed = |said: &Said| {
+            let is_it = |event: &&Event| kind == Kind::Read && event.kind == Kind::Look || event.kind == kind;
+            let fails = |event: &Event| {
+                let path = said.path.as_deref().unwrap_or_default();
+                path == event.what || is_pattern(path) && matches(path, &event.what)
+            };
+            kind_of(said) == Some(kind)
+                && self.events.iter().filter(is_it).any(|event| !event.is_done && fails(event))
+        };
+        self.predicted.effects.iter().filter(of_it).any(has_failed)
+    }
+
+    /// Whether the shell looked for a program and did not find it.
+    fn is_not_installed(&self, command: &Command) -> bool {
+        let Some(name) = command.name.as_deref().filter(|_| command.path.is_none()) else { return false };
+        let mut files = PATH.split(':').map(|directory| format!("{directory}/{name}"));
+        files.all(|file| {
+            let is_it = |event: &&Event| event.what == file || event.what == real(&file);
+            self.events.iter().filter(is_it).any(|event| !event.is_done)
+        })
+    }
+
     fn came_true(&self, said: &Said, kind: Kind, what: &str) -> Foretold {
         let is_such = |event: &&Event| {
-            let is_kind =
-                event.kind == kind || kind == Kind::Read && matches!(event.kind, Kind::Look | Kind::Exec);
+            // What is moved is read elsewhere.
+            let reads = matches!(event.kind, Kind::Look | Kind::Exec | Kind::Delete);
+            let is_kind = event.kind == kind || kind == Kind::Read && reads;
             is_kind && covers(said, &Event { kind, ..(*event).clone() })
         };
         if self.events.iter().any(|event| is_such(&event)) {
@@ -175,6 +215,9 @@ impl Judge<'_> {
         {
             return Foretold::NotRun;
         }
+        if command.is_some_and(|command| self.is_not_installed(command)) {
+            return Foretold::NotRun;
+        }
         let is_missing = |event: &Event| {
             let at = event.what == what
                 || is_below(what, &event.what)
@@ -183,6 +226,9 @@ impl Judge<'_> {
         };
         match () {
             () if self.events.iter().any(is_missing) => Foretold::NothingThere,
+            () if command.is_some_and(|command| self.has_failed(command, Kind::Read)) => {
+                Foretold::NothingThere
+            }
             // A pattern that matches nothing is a name that is not there.
             () if is_pattern(what) && kind != Kind::Write => Foretold::NothingThere,
             // No name can be looked up in the enclosure.
@@ -230,6 +276,14 @@ fn covers(said: &Said, event: &Event) -> bool {
         || is_below(&event.what, path) && (said.recursive || is_direct(&event.what, path))
 }
 
+/// Whether a directory was read on the way to, or down from, what something is done to.
+fn is_on_the_way(said: &Said, event: &Event) -> bool {
+    let Some(path) = said.path.as_deref().filter(|_| event.is_directory && kind_of(said).is_some()) else {
+        return false;
+    };
+    path == event.what || is_below(path, &event.what) || said.recursive && is_below(&event.what, path)
+}
+
 /// What is done to a directory may be done to what stands in it.
 fn is_direct(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| !rest.trim_start_matches('/').contains('/'))
@@ -260,12 +314,28 @@ fn is_same_host(said: &str, host: &str) -> bool {
         || said.trim_matches(['[', ']']) == host
 }
 
-/// The file of a program, symlinks resolved: outside it lies where it does inside, but for the homes.
+/// A path with the symlinks of its directories resolved: outside they lie where they do inside, but for the homes, where the kernel
+/// said the real path of what it opened.
 fn real(path: &str) -> String {
-    if is_below(path, HOMES) {
+    if is_below(path, HOMES) || !path.starts_with('/') {
         return path.to_owned();
     }
-    std::fs::canonicalize(path).map_or_else(|_| path.to_owned(), |real| real.to_string_lossy().into_owned())
+    for at in std::path::Path::new(path).ancestors() {
+        if let (Ok(real), Ok(rest)) = (std::fs::canonicalize(at), std::path::Path::new(path).strip_prefix(at))
+        {
+            let whole = if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+            return whole.to_string_lossy().into_owned();
+        }
+    }
+    path.to_owned()
+}
+
+/// A path of which the last component is the one that is changed, be it a symlink.
+fn entry(path: &str) -> String {
+    match path.rsplit_once('/') {
+        Some((directory, name)) if !directory.is_empty() => format!("{}/{name}", real(directory)),
+        _ => path.to_owned(),
+    }
 }
 
 fn found(name: &str) -> Option<String> {

@@ -27,8 +27,8 @@ const SECONDS_MAX: &str = "20";
 
 /// The system calls that say what was done to which path or address.
 const TRACED: &str = "trace=openat,open,creat,openat2,mkdir,mkdirat,mknod,mknodat,symlink,symlinkat,link,linkat,rename,renameat,\
-    renameat2,truncate,ftruncate,chmod,fchmod,fchmodat,chown,fchown,lchown,fchownat,utime,utimes,utimensat,futimesat,unlink,\
-    unlinkat,rmdir,stat,lstat,newfstatat,statx,access,faccessat,faccessat2,readlink,readlinkat,execve,execveat,connect,sendto,\
+    renameat2,write,writev,pwrite64,pwritev,fallocate,truncate,ftruncate,chmod,fchmod,fchmodat,chown,fchown,lchown,fchownat,utime,utimes,utimensat,futimesat,unlink,\
+    unlinkat,rmdir,stat,statfs,lstat,newfstatat,statx,access,faccessat,faccessat2,readlink,readlinkat,execve,execveat,connect,sendto,\
     chdir,fchdir,clone,clone3,fork,vfork";
 
 /// What the oracle learned of a text.
@@ -75,7 +75,7 @@ pub(crate) fn run(text: &str) -> anyhow::Result<()> {
             "-q",
             "--seccomp-bpf",
             "-s",
-            "8192",
+            "4200",
             "-e",
             TRACED,
             "-o",

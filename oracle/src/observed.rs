@@ -31,7 +31,7 @@ pub(crate) struct Event {
     pub(crate) what: String,
     /// It succeeded.
     pub(crate) is_done: bool,
-    /// It made a directory.
+    /// It made a directory, or opened one.
     pub(crate) is_directory: bool,
     /// The base names of the programs that led to it, outermost first, the text's own shell left out.
     pub(crate) programs: Vec<String>,
@@ -120,7 +120,9 @@ impl Seen {
                 }
             }
             _ => {
-                let (is_done, is_directory) = (call.is_done(), call.name.starts_with("mkdir"));
+                // One that does not wait, or is refused, was made all the same.
+                let is_done = call.is_done() || matches!(call.name.as_str(), "connect" | "sendto");
+                let is_directory = is_of_directory(call);
                 let programs = &process.programs;
                 let event =
                     |(kind, what)| Event { kind, what, is_done, is_directory, programs: programs.clone() };
@@ -128,6 +130,10 @@ impl Seen {
             }
         }
     }
+}
+
+fn is_of_directory(call: &Syscall) -> bool {
+    call.name.starts_with("mkdir") || call.args.iter().any(|arg| arg.contains("O_DIRECTORY"))
 }
 
 /// What a call does, to which absolute path or address.
@@ -155,7 +161,9 @@ fn done(call: &Syscall, cwd: &str) -> Vec<(Kind, String)> {
         "mkdirat" | "mknodat" | "fchmodat" | "fchownat" | "utimensat" | "futimesat" => {
             one(Kind::Write, below(0))
         }
-        "ftruncate" | "fchmod" | "fchown" => one(Kind::Write, strace::note(call.arg(0)).map(str::to_owned)),
+        "write" | "writev" | "pwrite64" | "pwritev" | "fallocate" | "ftruncate" | "fchmod" | "fchown" => {
+            one(Kind::Write, strace::note(call.arg(0)).map(str::to_owned))
+        }
         "symlink" => one(Kind::Write, plain(1)),
         "symlinkat" => one(Kind::Write, below(1)),
         "link" => one(Kind::Write, plain(1)),
@@ -164,7 +172,7 @@ fn done(call: &Syscall, cwd: &str) -> Vec<(Kind, String)> {
         "renameat" | "renameat2" => both(below(0), below(2)),
         "unlink" | "rmdir" => one(Kind::Delete, plain(0)),
         "unlinkat" => one(Kind::Delete, below(0)),
-        "stat" | "lstat" | "access" | "readlink" => one(Kind::Look, plain(0)),
+        "stat" | "lstat" | "statfs" | "access" | "readlink" => one(Kind::Look, plain(0)),
         "newfstatat" | "statx" | "faccessat" | "faccessat2" | "readlinkat" => one(Kind::Look, below(0)),
         "connect" => one(Kind::Connect, address(call.arg(1))),
         "sendto" => one(Kind::Connect, address(call.arg(4))),
@@ -181,13 +189,15 @@ fn opened(call: &Syscall, path: Option<String>, flags: &str) -> Vec<(Kind, Strin
         // Without a name.
         return Vec::new();
     }
+    // Opened for both, it is written when something is written.
+    let is_only_maybe = has("O_RDWR") && !has("O_TRUNC") && !has("O_EXCL");
     let kind = match () {
+        () if is_only_maybe => Kind::Read,
         () if ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"].iter().any(|flag| has(flag)) => Kind::Write,
         () if has("O_PATH") => Kind::Look,
         () => Kind::Read,
     };
-    let reads = has("O_RDWR").then(|| (Kind::Read, path.clone()));
-    std::iter::once((kind, path.clone())).chain(reads).collect()
+    vec![(kind, path)]
 }
 
 /// `{sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}`; others stay on the machine.

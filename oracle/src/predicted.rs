@@ -17,6 +17,7 @@ pub(crate) struct Command {
     /// The program's file; none for what the shell does itself.
     pub(crate) path: Option<String>,
     pub(crate) line: String,
+    pub(crate) subcommand: Option<String>,
     pub(crate) wrappers: Vec<String>,
 }
 
@@ -41,6 +42,7 @@ impl Predicted {
             name: command.name.clone(),
             path: command.path.clone(),
             line: command.line.clone(),
+            subcommand: command.subcommand.clone(),
             wrappers: command.wrappers.clone(),
         });
         Predicted { commands: commands.collect(), effects: facts.effects.iter().map(said).collect() }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::observed::{Event, Kind};
 use crate::pattern::matches;
-use crate::predicted::{Predicted, Said};
+use crate::predicted::{Command, Predicted, Said};
 
 /// The table.
 #[derive(Debug, Deserialize)]
@@ -33,6 +33,9 @@ struct Own {
     system: Option<String>,
     #[serde(default)]
     verbs: Vec<String>,
+    /// Only where a command with one of these subcommands was found; any where there are none.
+    #[serde(default)]
+    subcommands: Vec<String>,
     /// Why.
     why: String,
 }
@@ -71,6 +74,11 @@ impl Own {
     }
 
     fn is_said(&self, predicted: &Predicted) -> bool {
+        let is_sub =
+            |command: &Command| command.subcommand.as_ref().is_some_and(|sub| self.subcommands.contains(sub));
+        if !self.subcommands.is_empty() && !predicted.commands.iter().any(is_sub) {
+            return false;
+        }
         let Some(system) = &self.system else { return true };
         let says = |said: &Said| {
             let verb = said.verb.as_deref().unwrap_or_default();

@@ -65,7 +65,8 @@ pub(crate) fn clone(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     let is_bare = read.given("--bare") || read.given("--mirror");
     let into = operand(1).cloned().or_else(|| directory_of(from, is_bare));
     if let Some(into) = into {
-        sink.path(EffectKind::Write, &into);
+        let recursive = Some(true);
+        sink.path_effect(Effect { kind: EffectKind::Write, recursive, ..Effect::default() }, &into);
     }
 }
 
