@@ -99,6 +99,9 @@ impl Judge<'_> {
         if let Some(program) = self.private.of(event, self.predicted) {
             return Happened::Private(program.to_owned());
         }
+        if self.is_name_lookup(event) {
+            return Happened::Private("name lookup".to_owned());
+        }
         let led = |said: &Said| self.led_to(said, event);
         if effects.iter().any(|said| said.is_opaque() && fits(said, event.kind) && led(said)) {
             return Happened::Opaque;
@@ -107,6 +110,14 @@ impl Judge<'_> {
             return Happened::Execute;
         }
         Happened::Missed
+    }
+
+    /// Whether the address of a host that was predicted is asked for.
+    fn is_name_lookup(&self, event: &Event) -> bool {
+        let names_host = |said: &Said| said.host.as_deref().is_some_and(|host| !is_address(host));
+        event.kind == Kind::Connect
+            && event.what.ends_with(":53")
+            && self.predicted.effects.iter().any(names_host)
     }
 
     /// Whether a file was removed only for another one of this name to be written by the same programs, as was predicted.

@@ -29,6 +29,9 @@ struct Own {
     /// Patterns of paths that it reads.
     #[serde(default)]
     reads: Vec<String>,
+    /// Patterns of addresses that it connects to.
+    #[serde(default)]
+    connects: Vec<String>,
     /// Only where an effect on this system was predicted, with one of these verbs; of any kind where there are none.
     system: Option<String>,
     #[serde(default)]
@@ -68,7 +71,7 @@ impl Own {
             }
             Kind::Write | Kind::Delete => one_of(&self.files),
             Kind::Read | Kind::Look => one_of(&self.files) || one_of(&self.reads),
-            Kind::Connect => false,
+            Kind::Connect => one_of(&self.connects),
         };
         is_such && event.programs.iter().any(|program| matches(&self.program, program))
     }
