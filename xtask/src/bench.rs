@@ -91,8 +91,14 @@ pub(crate) fn hook(words: &[&str]) -> anyhow::Result<()> {
 
 /// Builds a benchmark that is a program of its own, and runs it.
 pub(crate) fn run(package: &str) -> anyhow::Result<()> {
+    run_with(package, &[])
+}
+
+/// The same, of any program that measures, with arguments.
+pub(crate) fn run_with(package: &str, words: &[&str]) -> anyhow::Result<()> {
     build::cargo(&["build", "--release", "--package", package], "")?;
     let status = Command::new(build::target()?.join("release").join(package))
+        .args(words)
         .status()
         .context("the benchmark cannot be started")?;
     ensure!(status.success(), "the benchmark failed");

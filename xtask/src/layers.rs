@@ -34,6 +34,7 @@ const OUTSIDE: &[&str] = &[
     "castellan-conformance",
     "castellan-corpus",
     "castellan-fuzz-bodies",
+    "castellan-oracle",
 ];
 
 /// What the hook is made of: these crates link nothing else, so that it starts fast and can be read whole.

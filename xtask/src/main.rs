@@ -50,6 +50,9 @@ usage: cargo xtask COMMAND
           holds commands in disguise, and texts that only look dangerous, against castellan's facts
   conformance rules [PATH] [-v]
           loads real rule files and compares how their conditions print; -v shows every condition
+  oracle effects
+          runs harmless commands for real, under strace in namespaces of their own, and compares what they did with the
+          predicted effects
   layers  checks that crates depend only on lower layers
 ";
 
@@ -76,6 +79,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["corpus", "shell", rest @ ..] => corpus::shell(rest),
         ["build-hook"] => build::small_static("castellan-hook").map(|hook| println!("{}", hook.display())),
         ["conformance", rest @ ..] => conformance::run(rest),
+        ["oracle", "effects"] => bench::run_with("castellan-oracle", &["effects"]),
         ["layers"] => layers::check(),
         ["gen", rest @ ..] => generate::generate(rest),
         ["help" | "--help" | "-h"] | [] => {

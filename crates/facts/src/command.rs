@@ -2,7 +2,7 @@
 
 use castellan_event::{Command, Effect, EffectKind, Facts, FileOrigin, Role, Scope, Why};
 use castellan_programs::{Arg, Attribute, Invocation, Program, Style, find, invoke};
-use castellan_shell::{Run, Stdin};
+use castellan_shell::{Origin, Run, Stdin};
 
 use crate::code::Place;
 use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
@@ -111,7 +111,7 @@ fn program_effects(
         sink.opaque(Role::Program, program.why().unwrap_or_default(), &program.written());
         return None;
     };
-    if model.is_some_and(|model| model.builtin) && !name.contains('/') {
+    if model.is_some_and(|model| model.builtin) && !name.contains('/') && !is_run_as_file(run) {
         return None;
     }
     let resolved = resolve(name, run, sink);
@@ -144,6 +144,16 @@ fn program_effects(
         sink.located(effect, located);
     }
     Some(path)
+}
+
+/// Whether another program runs it, and not a shell: `env test` runs the file `test` of the `PATH`, not what the shell has of that
+/// name.
+fn is_run_as_file(run: &Run) -> bool {
+    let inner = run.wrappers.last().and_then(|wrapper| find(base_name(&wrapper.name)));
+    let is_of_shell = matches!(run.origin, Origin::Argument | Origin::Stdin | Origin::Trap);
+    let runs_files = |program: &Program| !program.builtin && program.style != Style::Shell;
+    // `exec` is the shell's own, and runs files all the same.
+    inner.is_some_and(|program| runs_files(program) || program.name() == "exec") && !is_of_shell
 }
 
 fn resolve(name: &str, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Resolved {

@@ -14,6 +14,7 @@ mod cloud;
 mod container;
 mod curl;
 mod database;
+mod derived;
 mod external;
 mod git;
 mod github;
@@ -44,6 +45,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("compiler", build::compiler),
     ("compress", archive::compress),
     ("cpio", archive::cpio),
+    ("csplit", derived::csplit),
     ("curl", curl::curl),
     ("docker_build", container::build),
     ("docker_run", container::run),
@@ -79,10 +81,12 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("sed", text::sed),
     ("sftp", ssh::sftp),
     ("socat", netcat::socat),
+    ("split", derived::split),
     ("sql_address", database::address),
     ("sql_client", database::client),
     ("sql_file", database::file),
     ("ssh", ssh::ssh),
+    ("ssh_keygen", derived::ssh_keygen),
     ("tar", archive::tar),
     ("unpack", archive::unpack),
     ("wget", wget::wget),

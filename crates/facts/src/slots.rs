@@ -147,7 +147,10 @@ fn into(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     }
     let sources = read.operands.iter().filter(|one| matches!(one.slot.role, SlotRole::Read | SlotRole::Move));
     for source in sources {
-        sink.path(EffectKind::Write, &joined(arg, &source.arg));
+        // `cp --parents a/b c` writes `c/a/b`.
+        let written =
+            if read.given("--parents") { beside(arg, &source.arg) } else { joined(arg, &source.arg) };
+        sink.path(EffectKind::Write, &written);
     }
 }
 
@@ -166,7 +169,23 @@ pub(crate) fn joined(directory: &Arg, source: &Arg) -> Arg {
             let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
             beside(directory, &Arg::known(name))
         }
-        None => beside(directory, source),
+        None => beside(directory, &Arg::from_pieces(last_component(source), source.splits())),
+    }
+}
+
+/// The pieces behind the last slash that is written; all of them where nothing is behind one.
+fn last_component(source: &Arg) -> Vec<Piece> {
+    let pieces = source.pieces();
+    let name = |(at, piece): (usize, &Piece)| match piece {
+        Piece::Text(text) => text.rsplit_once('/').map(|(_, name)| (at, name.to_owned())),
+        Piece::Unknown { .. } => None,
+    };
+    match pieces.iter().enumerate().rev().find_map(name) {
+        Some((at, name)) if !name.is_empty() || at + 1 < pieces.len() => {
+            let rest = pieces.iter().skip(at + 1).cloned();
+            std::iter::once(Piece::Text(name)).chain(rest).collect()
+        }
+        _ => pieces.to_vec(),
     }
 }
 
@@ -240,5 +259,27 @@ pub(crate) fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut S
             sink.add(Effect { kind: away, host: Some(host.name), host_class, target, ..Effect::default() });
         }
         _ => sink.path(here, arg),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_copied_into_a_directory_keeps_its_name() {
+        let found = Piece::Unknown { why: Why::Glob, written: "{}".to_owned() };
+        let text = |text: &str| Piece::Text(text.to_owned());
+        for (source, expected) in [
+            (vec![text("src/main.c")], "build/main.c"),
+            (vec![text("src/")], "build/src"),
+            (vec![text("src/"), found.clone()], "build/{}"),
+            (vec![text("src/a-"), found.clone(), text(".c")], "build/a-{}.c"),
+            (vec![found.clone(), text("/x")], "build/x"),
+            (vec![found.clone(), text("/")], "build/{}/"),
+        ] {
+            let source = Arg::from_pieces(source, false);
+            assert_eq!(joined(&Arg::known("build"), &source).written(), expected);
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::scope::{Part, components, fold};
 /// Where things lie: absolute paths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Places {
-    /// The user's homes: what the user database says, and what the agent's `HOME` says.
+    /// The user's homes: what the agent's `HOME` says, where programs look first, and what the user database says.
     pub homes: Vec<String>,
     /// The workspace; `None` when it is not known.
     pub workspace: Option<String>,
@@ -80,7 +80,7 @@ impl Places {
         let mut places = Places { castellan, ..Places::default() };
         let Some(process) = process else { return places };
         places.network.clone_from(&process.network);
-        let homes = [Some(process.home.as_str()), process.var("HOME")];
+        let homes = [process.var("HOME"), Some(process.home.as_str())];
         homes.into_iter().flatten().for_each(|home| add_both(home, process, &mut places.homes));
         // A home, or what holds one, is never a workspace: everything that the user has would be the agent's to change.
         // Where no home is known, any directory may be one.
@@ -110,7 +110,7 @@ impl Places {
         places
     }
 
-    /// The user's home, as the user database says; empty when it is not known.
+    /// The user's home, as programs find it: what `HOME` says, else the user database; empty when it is not known.
     pub(crate) fn home(&self) -> &str {
         self.homes.first().map(String::as_str).unwrap_or_default()
     }

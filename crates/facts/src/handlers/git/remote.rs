@@ -1,10 +1,11 @@
 //! git and other repositories: what a push, a fetch or a clone sends where, and which refs it overwrites.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{Effect, EffectKind, HostClass, Role, Why};
 use castellan_programs::{Arg, Invocation, Piece};
 
 use super::settings;
 use crate::sink::Sink;
+use crate::url::{Host, Url};
 
 /// `git push`: which refs change on the other side, by refspec and option.
 pub(crate) fn push(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -65,7 +66,8 @@ pub(crate) fn clone(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     let is_bare = read.given("--bare") || read.given("--mirror");
     let into = operand(1).cloned().or_else(|| directory_of(from, is_bare));
     if let Some(into) = into {
-        sink.path(EffectKind::Write, &into);
+        let recursive = Some(true);
+        sink.path_effect(Effect { kind: EffectKind::Write, recursive, ..Effect::default() }, &into);
     }
 }
 
@@ -144,13 +146,24 @@ fn transfer(kind: EffectKind, remote: Option<&Arg>, sink: &mut Sink<'_, '_, '_, 
         sink.opaque(Role::Code, Why::Unsupported, url);
     }
     let place = url.as_deref().or(has_place.then_some(text.as_str()));
-    let host = place.filter(|place| !place.contains("://")).and_then(|place| {
-        let (host, _) = place.split_once(':')?;
-        Some(host.rsplit('@').next().unwrap_or_default().to_owned())
-    });
-    let url = place.filter(|place| place.contains("://")).map(str::to_owned);
-    sink.add(Effect { target: Some(text.clone()), url, host, ..of_git });
+    let (url, host) = match place {
+        Some(place) if place.contains("://") => {
+            let url = Url::parse(place);
+            (Some(place.to_owned()), url.host.map(|name| (name, url.class)))
+        }
+        Some(place) => (None, place.split_once(':').map(|(host, _)| of_ssh(host))),
+        None => (None, None),
+    };
+    // The host of what is not wholly known may be another than what is known of it says.
+    let (host, host_class) = host.filter(|_| remote.why().is_none()).unzip();
+    sink.add(Effect { target: Some(text.clone()), url, host, host_class, ..of_git });
     if let Some(why) = remote.why() {
         sink.opaque(Role::Target, why, &text);
     }
+}
+
+/// The host of `[user@]host:path`.
+fn of_ssh(place: &str) -> (String, HostClass) {
+    let host = Host::parse(place.rsplit('@').next().unwrap_or_default());
+    (host.name, host.class)
 }

@@ -1,0 +1,102 @@
+//! Paths, and patterns of paths as effects have them. It must not know files.
+
+/// A path from a directory, absolute, without `.` and `..`.
+pub(crate) fn normal(directory: &str, path: &str) -> String {
+    let whole = if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in whole.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+/// Whether `path` lies below `directory`.
+pub(crate) fn is_below(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether a path is one that a pattern stands for: `*`, `?`, `[...]` within a component; `**`, and find's `{}`, across them. Six
+/// `X`s or more are mktemp's.
+pub(crate) fn matches(pattern: &str, path: &str) -> bool {
+    let pattern = pattern.replace("{}", "**");
+    let end = pattern.trim_end_matches('X');
+    let pattern = if pattern.len() - end.len() >= 3 { format!("{end}*") } else { pattern };
+    let (pattern, path): (Vec<char>, Vec<char>) = (pattern.chars().collect(), path.chars().collect());
+    matches_from(&pattern, &path)
+}
+
+/// Whether it is a pattern at all.
+pub(crate) fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '[', '{']) || path.ends_with("XXX")
+}
+
+/// The places that a part of the pattern can have come to, one part after the other: linear in both.
+fn matches_from(pattern: &[char], path: &[char]) -> bool {
+    let mut at = vec![false; path.len() + 1];
+    at.iter_mut().take(1).for_each(|first| *first = true);
+    let mut rest = pattern;
+    while let Some((first, mut after)) = rest.split_first() {
+        let (is_star, is_deep) = (*first == '*', *first == '*' && after.first() == Some(&'*'));
+        let mut next = vec![false; path.len() + 1];
+        let (accepts, taken) = class(*first, after);
+        after = after.get(taken..).unwrap_or_default();
+        if is_deep {
+            after = after.get(1..).unwrap_or_default();
+        }
+        let mut is_reached = false;
+        for place in 0..=path.len() {
+            let before = place.checked_sub(1).and_then(|before| path.get(before));
+            let was = at.get(place).copied().unwrap_or_default();
+            let came = place.checked_sub(1).and_then(|before| at.get(before)).copied().unwrap_or_default();
+            is_reached = match before {
+                _ if is_star => was || is_reached && before.is_some_and(|char| is_deep || *char != '/'),
+                Some(char) => came && accepts(*char),
+                None => false,
+            };
+            if let Some(next) = next.get_mut(place) {
+                *next = is_reached;
+            }
+        }
+        at = next;
+        rest = after;
+    }
+    at.last().copied().unwrap_or_default()
+}
+
+/// What one part of a pattern accepts, and how many characters after its first it is long.
+fn class(first: char, after: &[char]) -> (Box<dyn Fn(char) -> bool>, usize) {
+    let end = after.iter().position(|char| *char == ']').filter(|end| first == '[' && *end > 0);
+    match (first, end) {
+        ('?', _) => (Box::new(|char| char != '/'), 0),
+        // Which of them is not looked at: one that is not in it is a finer difference than the comparison's.
+        ('[', Some(end)) => (Box::new(|char| char != '/'), end + 1),
+        _ => (Box::new(move |char| char == first), 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_stand_for_paths() {
+        for (pattern, path, expected) in [
+            ("/w/*.o", "/w/a.o", true),
+            ("/w/*.o", "/w/d/a.o", false),
+            ("/w/{}", "/w/d/a.o", true),
+            ("/w/**/x", "/w/a/b/x", true),
+            ("/w/?[ab]", "/w/xa", true),
+            ("/w/a", "/w/ab", false),
+            ("/tmp/tmp.XXXXXXXXXX", "/tmp/tmp.a8Bd", true),
+            ("/w/*", "/w/", true),
+        ] {
+            assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
+        }
+        assert_eq!(normal("/w/d", "../a/./b"), "/w/a/b");
+        assert!(is_below("/w/a", "/w") && !is_below("/wa", "/w") && is_below("/w", "/"));
+    }
+}
