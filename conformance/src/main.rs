@@ -1,8 +1,10 @@
 //! `castellan-conformance falco [PATH]` and `castellan-conformance rules [PATH] [-v]`: what real Falco answered, against what
 //! this engine answers; `castellan-conformance forerunners --facts [PATH]`: what earlier guards said, against castellan's facts;
-//! `castellan-conformance disguises`: commands in disguise, against the same. `cargo xtask conformance` runs it. Knows the recorded files' formats; the engine knows none of this.
+//! `castellan-conformance disguises`: commands in disguise, against the same; `castellan-conformance bypasses`: the book of them.
+//! `cargo xtask conformance` runs it. Knows the recorded files' formats; the engine knows none of this.
 
 mod answer;
+mod bypasses;
 mod case;
 mod described;
 mod difference;
@@ -28,12 +30,13 @@ fn main() -> ExitCode {
         ["rules", path] => given(path).and_then(|path| rules::run(&path, false)),
         ["rules", path, "-v"] | ["rules", "-v", path] => given(path).and_then(|path| rules::run(&path, true)),
         ["disguises"] => disguises::run(),
+        ["bypasses"] => bypasses::run(),
         ["forerunners", "--facts"] => {
             recorded("forerunners.jsonl").map_or(Ok(()), |file| forerunners::run(&file))
         }
         ["forerunners", "--facts", path] => given(path).and_then(|path| forerunners::run(&path)),
         _ => Err(anyhow::anyhow!(
-            "usage: cargo xtask conformance (falco [PATH] | rules [PATH] [-v] | forerunners --facts [PATH] | disguises)"
+            "usage: cargo xtask conformance (falco [PATH] | rules [PATH] [-v] | forerunners --facts [PATH] | disguises | bypasses)"
         )),
     };
     match outcome {

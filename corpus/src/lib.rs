@@ -10,7 +10,7 @@ mod hostile;
 mod place;
 
 pub use conditions::Conditions;
-pub use disguises::{Case, Disguises};
+pub use disguises::{Case, Disguises, Layer, Left, Test, Way};
 pub use hostile::{Hostile, hostile};
 pub use place::{HOME, Machine, WORKSPACE, shell_call};
 

@@ -1,5 +1,5 @@
 //! `cargo xtask corpus shell`: collects real shell text from packages (`corpus/sources.toml`) and has the program of
-//! `benches/facts` measure how much of it is understood. It knows where shell text stands in packages; what is understood of it
+//! `benches/facts` measure how much of it is understood; `corpus witness` has a second parser read it. It knows where shell text stands in packages; what is understood of it
 //! is not its business. A measuring command: it uses the network the first time, and no test runs it.
 
 mod fetch;
@@ -8,7 +8,7 @@ mod make;
 mod tree;
 mod workflow;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail, ensure};
@@ -42,22 +42,42 @@ pub(crate) fn shell(words: &[&str]) -> anyhow::Result<()> {
             _ => bail!("corpus shell takes --sample N, --seed N and --fresh"),
         };
     }
+    let place = collected(fresh)?;
+    let mut program = program()?;
+    program.arg("corpus").args([place.join("items.jsonl"), place.join("sample.txt")]).args([sample, seed]);
+    let status = program.status().context("castellan-bench-facts cannot be started")?;
+    ensure!(status.success(), "the corpus could not be measured");
+    Ok(())
+}
+
+/// Holds a second parser, a program of its own that nothing else is built with, against ours.
+pub(crate) fn witness() -> anyhow::Result<()> {
+    let place = collected(false)?;
+    let into = build::target()?.join("witness");
+    let build = ["build", "--release", "--manifest-path", "witness/Cargo.toml", "--target-dir"];
+    let folder = into.display().to_string();
+    build::cargo(&[&build[..], &[&folder]].concat(), "")?;
+    let mut program = program()?;
+    program.arg("witness").args([place.join("items.jsonl"), into.join("release/castellan-witness")]);
+    let status = program.status().context("castellan-bench-facts cannot be started")?;
+    ensure!(status.success(), "the witness sees what is not found");
+    Ok(())
+}
+
+/// Where the collection lies. It is made when there is none.
+fn collected(fresh: bool) -> anyhow::Result<PathBuf> {
     let place = root()?.join("target/corpus");
-    let items = place.join("items.jsonl");
-    if fresh || !items.exists() {
+    if fresh || !place.join("items.jsonl").exists() {
         collect(&place)?.write(&place)?;
     }
     print!("{}", std::fs::read_to_string(place.join("manifest.txt")).context("collect again with --fresh")?);
+    Ok(place)
+}
+
+/// The program that reads the collection.
+fn program() -> anyhow::Result<Command> {
     build::cargo(&["build", "--release", "--package", "castellan-bench-facts"], "")?;
-    let program = build::target()?.join("release/castellan-bench-facts");
-    let status = Command::new(program)
-        .arg("corpus")
-        .args([&items, &place.join("sample.txt")])
-        .args([sample, seed])
-        .status()
-        .context("castellan-bench-facts cannot be started")?;
-    ensure!(status.success(), "the corpus could not be measured");
-    Ok(())
+    Ok(Command::new(build::target()?.join("release/castellan-bench-facts")))
 }
 
 /// Everything that can be had here. What is fetched is thrown away as soon as it was read.

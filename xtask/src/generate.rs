@@ -16,34 +16,61 @@ Level `call`: describes the whole call; a call that names several files, such as
 
 ";
 
+/// A document: where it lies, what stands at its head, and the program of ours that prints the rest.
+struct Document {
+    file: &'static str,
+    head: &'static str,
+    program: &'static str,
+    arguments: &'static [&'static str],
+}
+
+const DOCUMENTS: &[Document] = &[
+    Document {
+        file: "docs/fields.md",
+        head: FIELDS_HEAD,
+        program: "castellan",
+        arguments: &["rules", "fields", "--markdown"],
+    },
+    Document {
+        file: "docs/bypasses.md",
+        head: "",
+        program: "castellan-conformance",
+        arguments: &["bypasses"],
+    },
+];
+
 pub(crate) fn generate(words: &[&str]) -> anyhow::Result<()> {
     let check = match words {
         [] => false,
         ["--check"] => true,
         _ => bail!("gen takes --check"),
     };
-    let file = root()?.join("docs/fields.md");
-    let wanted = format!("{FIELDS_HEAD}{}", fields()?);
-    if std::fs::read_to_string(&file).is_ok_and(|present| present == wanted) {
-        println!("docs/fields.md is as the code says");
-        return Ok(());
+    cargo(&["build", "--workspace"], "")?;
+    for document in DOCUMENTS {
+        let name = document.file;
+        let file = root()?.join(name);
+        let wanted = document.text()?;
+        if std::fs::read_to_string(&file).is_ok_and(|present| present == wanted) {
+            println!("{name} is as the code says");
+            continue;
+        }
+        ensure!(!check, "{name} is stale: run `cargo xtask gen`");
+        std::fs::write(&file, wanted).with_context(|| format!("`{}` cannot be written", file.display()))?;
+        println!("wrote {name}");
     }
-    ensure!(!check, "docs/fields.md is stale: run `cargo xtask gen`");
-    std::fs::write(&file, wanted).with_context(|| format!("`{}` cannot be written", file.display()))?;
-    println!("wrote docs/fields.md");
     Ok(())
 }
 
-fn fields() -> anyhow::Result<String> {
-    cargo(&["build", "--workspace"], "")?;
-    let output = Command::new(target()?.join("debug/castellan"))
-        .args(["rules", "fields", "--markdown"])
-        .output()
-        .context("castellan cannot be started")?;
-    ensure!(
-        output.status.success(),
-        "`castellan rules fields` failed: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).context("`castellan rules fields` wrote no text")
+impl Document {
+    fn text(&self) -> anyhow::Result<String> {
+        let program = self.program;
+        let output = Command::new(target()?.join("debug").join(program))
+            .args(self.arguments)
+            .output()
+            .with_context(|| format!("{program} cannot be started"))?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`{program} {}` failed: {said}", self.arguments.join(" "));
+        let made = String::from_utf8(output.stdout).with_context(|| format!("{program} wrote no text"))?;
+        Ok(format!("{}{made}", self.head))
+    }
 }

@@ -23,7 +23,7 @@ usage: cargo xtask COMMAND
   install [--prefix DIR] [--home DIR] [--agent NAME]... [--no-agents] [--mode MODE] [--managed] [--launchers]
           builds release binaries, puts them into DIR/bin (default ~/.local/bin), installs and runs the doctor
   test [SUITE]...
-          runs every test suite, or those named: lint unit fuzz e2e agents
+          runs every test suite, or those named: lint unit e2e agents; fuzz only when it is named
   fuzz [--seconds N] [--if-present] [TARGET]
           fuzzes every target, or one, for N seconds in total (default 60); without a C++ compiler, which libFuzzer is
           built with, it fails, with --if-present it says so
@@ -38,6 +38,9 @@ usage: cargo xtask COMMAND
   corpus shell [--sample N] [--seed N] [--fresh]
           collects real shell text from packages (once, or with --fresh) and counts what of it is understood; writes a
           sample of N items (default 200) with the commands found, to be read by a person
+  corpus witness
+          has a second parser (witness/) read the same text: every command that it sees must be found, or stand in a part
+          that is said not to be understood
   build-hook
           builds the hook as it is installed, linked statically, and prints where it lies
   gen [--check]
@@ -48,6 +51,8 @@ usage: cargo xtask COMMAND
           holds what four earlier guards said of commands against castellan's facts
   conformance disguises
           holds commands in disguise, and texts that only look dangerous, against castellan's facts
+  conformance bypasses
+          prints the book of these disguises, which `gen` keeps in docs/bypasses.md
   conformance rules [PATH] [-v]
           loads real rule files and compares how their conditions print; -v shows every condition
   oracle effects
@@ -77,6 +82,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["bench", "facts"] => bench::run("castellan-bench-facts"),
         ["bench", "rules"] => bench::run("castellan-bench-rules"),
         ["corpus", "shell", rest @ ..] => corpus::shell(rest),
+        ["corpus", "witness"] => corpus::witness(),
         ["build-hook"] => build::small_static("castellan-hook").map(|hook| println!("{}", hook.display())),
         ["conformance", rest @ ..] => conformance::run(rest),
         ["oracle", "effects"] => bench::run_with("castellan-oracle", &["effects"]),

@@ -1,6 +1,6 @@
 //! `castellan-bench-facts`: prints Markdown tables of what it costs to understand a call. `cargo xtask bench facts` builds and
 //! runs it. With `corpus ITEMS SAMPLE N SEED` it counts instead how much of a collection is understood, for `cargo xtask corpus
-//! shell`.
+//! shell`; with `witness ITEMS PROGRAM` it holds a second parser against ours, for `cargo xtask corpus witness`.
 
 mod analysis;
 mod corpus;
@@ -10,6 +10,8 @@ mod ordinary;
 mod sample;
 mod shapes;
 mod table;
+mod witness;
+mod written;
 
 use std::process::ExitCode;
 
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
         ["--shape", name, bytes] => shapes::run_one(name, bytes),
         ["--count", set] => instructions::run_counted(set),
         ["corpus", items, sample, number, seed] => corpus::print(items, sample, number, seed),
+        ["witness", items, program] => witness::print(items, program),
         _ => Err(anyhow::anyhow!("castellan-bench-facts takes no arguments")),
     };
     match done {

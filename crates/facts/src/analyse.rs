@@ -95,6 +95,9 @@ fn set_variable(set: &Set, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     if set.name == "PATH" {
         scene.names.set_path(&set.value);
     }
+    if set.exported {
+        scene.exported.insert(set.name.clone());
+    }
     if set.exported || set.name == "PATH" {
         let mut sink = Sink::new(scene, &mut facts.effects, None, None);
         sink.comes_from(set.script.as_deref());

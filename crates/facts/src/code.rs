@@ -44,10 +44,15 @@ pub(crate) fn language_of(word: &str) -> Option<Language> {
 pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) -> Option<Program> {
     let path =
         path::collapse(run.cwd.as_deref(), name).filter(|_| name.contains('/') && run.remote.is_empty())?;
-    let made = run.made.iter().find(|(one, _)| **one == *path).map(|(_, text)| text.prefix().to_owned());
-    let text = made.or_else(|| scripts::text(&path, scene).ok().map(|text| text.to_string()))?;
-    let interpreter = interpreter(&text)?.into_iter().next()?;
-    let language = language_of_files(interpreter.rsplit('/').next()?)?;
+    let made = run.made.iter().filter(|(one, _)| **one == *path);
+    let mut texts: Vec<String> = made.map(|(_, text)| text.prefix().to_owned()).collect();
+    if texts.is_empty() {
+        texts.push(scripts::text(&path, scene).ok()?.to_string());
+    }
+    let language = texts.iter().find_map(|text| {
+        let interpreter = interpreter(text)?.into_iter().next()?;
+        language_of_files(interpreter.rsplit('/').next()?)
+    })?;
     Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: None })
 }
 
@@ -159,14 +164,20 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
     texts
 }
 
-fn start(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> castellan_languages::Start {
-    let mut env: Vec<(String, Arg)> = scene
-        .process
+/// The environment that a command has; the last of a name counts.
+pub(crate) fn environment_of(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> Vec<(String, Arg)> {
+    let of_agent = scene.process.iter().flat_map(|process| &process.env);
+    let known = of_agent.map(|(name, value)| (name.clone(), Arg::known(value.as_str())));
+    // Whether a command stands where an export holds is not told.
+    let exported = scene
+        .exported
         .iter()
-        .flat_map(|process| &process.env)
-        .map(|(name, value)| (name.clone(), Arg::known(value.as_str())))
-        .collect();
-    env.extend(place.run.env.iter().cloned());
+        .map(|name| (name.clone(), Arg::unknown(Why::Variable, format!("${name}"), true)));
+    known.chain(exported).chain(place.run.env.iter().cloned()).collect()
+}
+
+fn start(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> castellan_languages::Start {
+    let env = environment_of(place, scene);
     let home = scene.places.home();
     castellan_languages::Start {
         file: place.file.clone(),
@@ -288,13 +299,17 @@ pub(crate) fn started(
     if let Some(cwd) = cwd {
         start.cwd = cwd.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
     }
-    let given = place
-        .run
-        .env
-        .iter()
-        .chain(env)
-        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
-    start.env.extend(given);
+    start.env.clear();
+    for (name, value) in environment_of(place, scene).iter().chain(env) {
+        match value.as_str() {
+            Some(value) => start.env.push((name.clone(), value.to_owned())),
+            None => {
+                start.env.retain(|(one, _)| one != name);
+                // The home that is known is not the one that counts.
+                start.home = start.home.filter(|_| name != "HOME");
+            }
+        }
+    }
     start
 }
 

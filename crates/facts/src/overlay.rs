@@ -12,7 +12,9 @@ pub(crate) struct Overlay {
     written: BTreeSet<String>,
     /// Those of them that were written in a way that the walk does not follow.
     changed: BTreeSet<String>,
-    /// Those of them that came from the network.
+    /// Directories below which anything may have been written, moved or deleted: by an archive, a copy, a clone.
+    trees: BTreeSet<String>,
+    /// Those of the paths that came from the network.
     downloaded: BTreeSet<String>,
     /// Links that commands of this call have made, with what each leads to.
     links: BTreeMap<String, String>,
@@ -27,13 +29,20 @@ impl Overlay {
         }
     }
 
+    /// A command may have changed anything below a path.
+    pub(crate) fn change_below(&mut self, path: &str) {
+        self.trees.insert(path.to_owned());
+    }
+
     pub(crate) fn link(&mut self, path: &str, target: &str) {
         self.links.insert(path.to_owned(), target.to_owned());
     }
 
-    /// Whether a command of this call has written the path.
+    /// Whether a command of this call has written the path, or may have done so.
     pub(crate) fn has_written(&self, path: &str) -> bool {
+        let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
         self.written.contains(path)
+            || !self.trees.is_empty() && above.chain([path]).any(|path| self.trees.contains(path))
     }
 
     /// Whether one has, and the walk does not know what.
@@ -44,6 +53,7 @@ impl Overlay {
     /// What was written there came from the network.
     pub(crate) fn download(&mut self, path: &str) {
         self.downloaded.insert(path.to_owned());
+        self.trees.insert(path.to_owned());
     }
 
     /// Whether what was written to one of these paths came from the network.

@@ -7,8 +7,11 @@ mod make;
 mod makefile;
 mod npm;
 
+use std::rc::Rc;
+
 use castellan_event::{Answer, Facts, FileKind, Query, Why};
-use castellan_programs::Arg;
+use castellan_programs::{Arg, Piece};
+use castellan_shell::{Item, Stdin};
 
 use crate::code::Place;
 use crate::limits::PARENTS_MAX;
@@ -42,12 +45,7 @@ struct Runner {
 
 const RUNNERS: &[Runner] = &[
     Runner { system: "npm", files: &["package.json"], climbs: true, reads: npm::script },
-    Runner {
-        system: "make",
-        files: &["GNUmakefile", "makefile", "Makefile"],
-        climbs: false,
-        reads: make::script,
-    },
+    Runner { system: "make", files: MAKEFILES, climbs: false, reads: make::script },
     Runner {
         system: "just",
         files: &["justfile", ".justfile", "Justfile"],
@@ -55,6 +53,9 @@ const RUNNERS: &[Runner] = &[
         reads: just::script,
     },
 ];
+
+/// The names under which make looks for its file.
+const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
 
 /// The task that is asked for.
 #[derive(Debug)]
@@ -65,6 +66,8 @@ struct Wanted<'w> {
     is_shown: bool,
     /// The arguments of the command, its name first.
     argv: &'w [Arg],
+    /// What the command is started with, the last of a name counts.
+    env: &'w [(String, Arg)],
 }
 
 /// The shell texts of a task, each run by a shell of its own.
@@ -94,10 +97,12 @@ pub(crate) fn add(task: &Task, mut place: Place<'_>, scene: &mut Scene<'_, '_, '
         Ok(text) => text,
         Err(why) => return code::opaque(&place, (why, &file), scene, facts),
     };
+    let env = code::environment_of(&place, scene);
     let wanted = Wanted {
         verb: &task.verb,
         name: task.name.as_deref(),
         argv: &place.run.argv,
+        env: &env,
         is_shown: task.is_shown,
     };
     let script = with_includes(text.to_string(), task, &wanted, &directory, scene);
@@ -112,7 +117,8 @@ pub(crate) fn add(task: &Task, mut place: Place<'_>, scene: &mut Scene<'_, '_, '
     for text in &script.texts {
         let mut start = code::started(&place, None, &[], scene);
         start.cwd = Some(directory.clone());
-        let found = analyse::walked(text, &start, scene);
+        let mut found = analyse::walked(text, &start, scene);
+        found.items.iter_mut().for_each(unquoted);
         code::commands(found, &place, scene, facts);
     }
     scene.names = names;
@@ -131,7 +137,11 @@ fn with_includes(
     loop {
         let mut script = (task.runner.reads)(&text, wanted);
         let new: Vec<String> = script.includes.iter().filter(|file| !seen.contains(file)).cloned().collect();
-        if new.is_empty() || seen.len() >= INCLUDES_MAX {
+        let is_over = seen.len() + new.len() > INCLUDES_MAX;
+        if new.is_empty() || is_over {
+            if is_over {
+                holes.push((Why::Budget, new.join(" ")));
+            }
             script.holes.append(&mut holes);
             return script;
         }
@@ -181,6 +191,43 @@ fn find(task: &Task, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Option
         };
     }
     None
+}
+
+/// What is not known stood in quotes that keep a shell from reading it as a variable.
+fn unquoted(item: &mut Item) {
+    let Item::Command(run) = item else { return };
+    let env = run.env.iter_mut().map(|(_, value)| value);
+    run.argv.iter_mut().chain(env).for_each(unknown_again);
+    for redirect in run.redirects.iter_mut().filter(|redirect| redirect.target.written().contains(UNKNOWN)) {
+        unknown_again(&mut Rc::make_mut(redirect).target);
+    }
+    match &mut run.stdin {
+        Stdin::Text(arg) | Stdin::File(arg) => unknown_again(arg),
+        Stdin::Inherited => {}
+    }
+    run.cwd.take_if(|cwd| cwd.contains(UNKNOWN));
+}
+
+fn unknown_again(arg: &mut Arg) {
+    let is_literal = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(UNKNOWN));
+    if !arg.pieces().iter().any(is_literal) {
+        return;
+    }
+    let written = format!("${{{UNKNOWN}}}");
+    let mut pieces = Vec::new();
+    for piece in arg.pieces() {
+        let Piece::Text(text) = piece else {
+            pieces.push(piece.clone());
+            continue;
+        };
+        for (at, part) in text.split(&written).enumerate() {
+            if at > 0 {
+                pieces.push(Piece::Unknown { why: Why::Dynamic, written: written.clone() });
+            }
+            pieces.push(Piece::Text(part.to_owned()));
+        }
+    }
+    *arg = Arg::from_pieces(pieces, arg.splits());
 }
 
 /// A word as a shell reads it back.

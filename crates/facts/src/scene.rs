@@ -30,6 +30,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) script_bytes: usize,
     /// Programs in other languages and tasks that were read.
     pub(crate) programs_read: usize,
+    /// Variables that the call itself has exported before.
+    pub(crate) exported: BTreeSet<String>,
     /// Programs' files, by their paths: the same program runs many times in a script.
     programs: HashMap<String, Located>,
     /// Where arguments lead, seen from `seen_from`: scripts name the same files again and again.
@@ -65,6 +67,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             read_scripts: BTreeSet::new(),
             script_bytes: 0,
             programs_read: 0,
+            exported: BTreeSet::new(),
             programs: HashMap::new(),
             located: HashMap::new(),
             seen_from: None,

@@ -320,6 +320,10 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     fn remember(&mut self, kind: EffectKind, effect: &Effect, located: &Located) {
         let Some(path) = &located.path else { return };
+        let is_deep = effect.recursive.or(self.recursive) == Some(true);
+        if kind == EffectKind::Delete || kind == EffectKind::Write && is_deep {
+            self.scene.overlay.change_below(path);
+        }
         match (kind, &effect.target) {
             (EffectKind::Write, _) => self.scene.overlay.write(path, self.is_followed),
             (EffectKind::Link, Some(target)) => self.scene.overlay.link(path, target),

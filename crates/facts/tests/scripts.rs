@@ -32,7 +32,12 @@ const THERE: &[(&str, There)] = &[
     ("/w/broken.sh", Text("if true; then\nrm -rf /w/out\n")),
     ("/w/env.sh", Text("export PATH=/w/tools:$PATH\nlib() { rm -rf /w/out; }\n")),
     ("/w/tool.py", Text("#!/usr/bin/env python3\nprint(1)\n")),
-    ("/w/Makefile", Text("all: clean\nclean:\n\trm -rf out $(EXTRA)\nloop:\n\t$(MAKE) loop\n")),
+    (
+        "/w/Makefile",
+        Text(
+            "all: clean\nclean:\n\trm -rf out $(EXTRA)\nloop:\n\t$(MAKE) loop\nhome:\n\trm -r $(HOME)/x\nquoted:\n\trm -r '$(wildcard *)'\n",
+        ),
+    ),
     ("/w/justfile", Text("wipe:\n    rm -rf out\n")),
     (
         "/w/package.json",
@@ -148,6 +153,16 @@ fn a_file_does_what_it_holds() {
     check("bash calm.sh", "");
     check("cat build.sh", "");
     check("source env.sh; lib", "delete /w/out in /w/env.sh");
+    let shadowed = |text: &str| {
+        let shown = shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() });
+        assert!(shown.contains("opaque code shadowed"), "{text}: {shown}");
+    };
+    check("while x; do bash calm.sh; echo 'rm -rf out' > calm.sh; done", "delete /w/out in /w/calm.sh");
+    shadowed("tar xf a.tar; bash calm.sh");
+    shadowed("cd /; tar xf a.tar -C w; bash w/calm.sh");
+    shadowed("git clone https://a.example/r /w; bash /w/calm.sh");
+    shadowed("rsync -a e/ .; bash calm.sh");
+    shadowed("rm -rf /w; mv /e /w; bash /w/calm.sh");
     check("bash broken.sh", "opaque code syntax in /w/broken.sh");
     check("./wheel.sh", "opaque code nesting in /w/wheel.sh");
 }
@@ -168,6 +183,15 @@ fn a_task_does_what_its_file_says() {
     check("make other", "");
     check("make -n clean", "");
     check("cp other Makefile; make", "opaque code shadowed");
+    let unknown = |why: &str| {
+        let of = |role: &str| format!("opaque {role} {why} in /w/Makefile");
+        format!("delete  in /w/Makefile; {}; {}", of("operand"), of("target"))
+    };
+    // In quotes it is one argument, and no option.
+    check("make quoted", "delete  in /w/Makefile; opaque target dynamic in /w/Makefile");
+    check("make home", "delete /home/u/x in /w/Makefile");
+    check("HOME=/h make home", "delete /h/x in /w/Makefile");
+    check("export HOME=/h; make home", &unknown("variable"));
     check("just wipe", "delete /w/out in /w/justfile");
     check("npm run clean", "delete /w/a in /w/package.json; delete /w/b in /w/package.json");
     check(

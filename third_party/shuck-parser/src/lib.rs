@@ -22,6 +22,7 @@
 //! let _file = &result.file;
 //! ```
 
+pub mod double_paren;
 mod error;
 /// Parsing entrypoints, lexer types, and shell-profile configuration.
 pub mod parser;

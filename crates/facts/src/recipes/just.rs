@@ -10,6 +10,9 @@ use super::{Script, UNKNOWN, Wanted};
 /// Recipes that run for one.
 const RECIPES_MAX: usize = 100;
 
+/// Attributes that change how or where a recipe runs.
+const WAYS: &[&str] = &["script", "working-directory", "no-cd", "extension"];
+
 /// A recipe.
 #[derive(Debug, Default)]
 struct Recipe {
@@ -43,6 +46,11 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
 }
 
 fn add(recipe: &Recipe, variables: &BTreeMap<String, String>, script: &mut Script) {
+    let within = recipe.lines.iter().flat_map(|line| line.split("{{").skip(1));
+    let expressions = within.filter_map(|text| text.split("}}").next());
+    for code in expressions.filter(|text| text.contains('`') || text.contains("shell(")) {
+        script.holes.push((Why::Language, code.to_owned()));
+    }
     let filled = |line: &String| filled(line, recipe, variables);
     let first = recipe.lines.first().map(String::as_str).unwrap_or_default();
     match interpreter(first).map(|words| words.first().map(|word| (*word).to_owned())) {
@@ -102,12 +110,20 @@ fn read(text: &str) -> (Vec<Recipe>, BTreeMap<String, String>, Script) {
 /// A line that is no part of a recipe.
 fn top(line: &str, recipes: &mut Vec<Recipe>, variables: &mut BTreeMap<String, String>, script: &mut Script) {
     let line = line.trim_end();
-    if line.is_empty() || line.starts_with(['#', '[']) {
+    if line.is_empty() || line.starts_with('#') {
+        return;
+    }
+    if line.starts_with('[') {
+        if WAYS.iter().any(|way| line.contains(way)) {
+            script.holes.push((Why::Language, line.to_owned()));
+        }
         return;
     }
     let word = line.split_whitespace().next().unwrap_or_default();
     match word {
-        "set" if line.contains("shell") => script.holes.push((Why::Language, line.to_owned())),
+        "set" if line.contains("shell") || line.contains("working-directory") => {
+            script.holes.push((Why::Language, line.to_owned()))
+        }
         "set" | "unexport" => return,
         "import" | "import?" | "mod" | "mod?" => {
             let file = line.split_once(['\'', '"']).map(|(_, rest)| rest.trim_end_matches(['\'', '"']));
@@ -121,9 +137,13 @@ fn top(line: &str, recipes: &mut Vec<Recipe>, variables: &mut BTreeMap<String, S
     }
     if let Some((name, value)) = line.split_once(":=") {
         let name = name.trim_start_matches("export ").trim_start_matches("alias ").trim();
-        // A command of backticks runs when the file is read.
-        if let Some(code) = value.split('`').nth(1) {
-            script.texts.push(code.to_owned());
+        // Commands in backticks run when the file is read.
+        let code: Vec<&str> = value.split('`').skip(1).step_by(2).collect();
+        if value.contains("shell(") || code.iter().any(|code| code.is_empty()) {
+            script.holes.push((Why::Language, line.to_owned()));
+        }
+        if !code.is_empty() {
+            script.texts.extend(code.into_iter().map(str::to_owned));
         } else if let Some(text) = literal(value.trim()) {
             variables.insert(name.to_owned(), text.to_owned());
         } else if line.starts_with("alias ") {
@@ -158,7 +178,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, name: Option<&str>, expected: &[&str]) {
-        let script = script(text, &Wanted { verb: "run", name, argv: &[], is_shown: false });
+        let script = script(text, &Wanted { verb: "run", name, argv: &[], env: &[], is_shown: false });
         let holes = script.holes.iter().map(|(why, text)| format!("hole {why} {text}"));
         let found: Vec<String> = script.texts.iter().cloned().chain(holes).collect();
         assert_eq!(found, expected, "{text}");
@@ -175,6 +195,18 @@ mod tests {
         check("a:\n    #!/usr/bin/env bash\n    cd x\n    rm y\n", None, &["cd x\nrm y"]);
         check("a:\n    #!/usr/bin/env python3\n    print(1)\n", None, &["hole language python3"]);
         check("v := `rm -rf y`\na:\n    echo\n", None, &["rm -rf y", "echo"]);
+        check("v := `a` + `rm b`\nx:\n    echo\n", None, &["a", "rm b", "echo"]);
+        let shell = "v := shell('rm y')";
+        check(&format!("{shell}\nx:\n    echo\n"), None, &["echo", &format!("hole language {shell}")]);
+        let there = "set working-directory := '/'";
+        check(&format!("{there}\nx:\n    echo\n"), None, &["echo", &format!("hole language {there}")]);
+        let there = "[working-directory: '/']";
+        check(&format!("{there}\nx:\n    echo\n"), None, &["echo", &format!("hole language {there}")]);
+        check(
+            "x:\n    echo {{`rm y`}}\n",
+            None,
+            &["echo ${castellan_unknown_value}", "hole language `rm y`"],
+        );
         check(
             "set shell := ['python3', '-c']\na:\n    x\n",
             None,

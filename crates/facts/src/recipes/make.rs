@@ -7,7 +7,7 @@ use castellan_event::Why;
 use castellan_programs::Arg;
 
 use super::makefile::{Makefile, Rule, Variable, assignment};
-use super::{Script, Wanted};
+use super::{MAKEFILES, Script, Wanted};
 
 /// Targets that are made for one. Makefiles of this size are generated.
 const TARGETS_MAX: usize = 200;
@@ -17,12 +17,17 @@ const PREFIXES: &[char] = &['@', '-', '+'];
 
 /// What runs for a target.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
-    let mut makefile = Makefile::read(text);
+    let mut makefile = Makefile::read(text, wanted.env);
     of_command(&mut makefile, wanted.argv);
     let mut script = Script { includes: makefile.includes.clone(), ..Script::default() };
     let default = || makefile.rules.iter().flat_map(|rule| &rule.targets).find(|name| is_goal(name)).cloned();
     let Some(goal) = wanted.name.map(str::to_owned).or_else(default) else { return script };
-    let mut todo = vec![goal];
+    // make first makes what it includes, and the makefile itself, where a rule says how.
+    let mut todo: Vec<String> = makefile.includes.clone();
+    let is_target = |name: &str| makefile.rules.iter().flat_map(|rule| &rule.targets).any(|one| one == name);
+    todo.extend(MAKEFILES.iter().filter(|name| is_target(name)).map(|name| (*name).to_owned()));
+    let in_one_shell = is_target(".ONESHELL");
+    todo.push(goal);
     let mut made = BTreeSet::new();
     let mut texts = Vec::new();
     while let Some(target) = todo.pop() {
@@ -42,6 +47,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
         for rule in rules {
             todo.extend(rule.prerequisites.iter().map(|one| one.replace('%', stem(&rule, &target))));
             let own = automatic(&rule, &target);
+            let mut lines = Vec::new();
             for line in &rule.recipe {
                 let (prefix, command) = line.split_at(line.len() - line.trim_start_matches(PREFIXES).len());
                 // With a plus, and for a make in the make, a line runs even when commands are only shown.
@@ -49,8 +55,12 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
                     continue;
                 }
                 let expanded = makefile.expanded(command, &own);
-                texts.extend(Some(expanded).filter(|line| !line.trim().is_empty()));
+                lines.extend(Some(expanded).filter(|line| !line.trim().is_empty()));
             }
+            if in_one_shell {
+                lines = vec![lines.join("\n")];
+            }
+            texts.append(&mut lines);
         }
     }
     let shell = makefile.variables.get("SHELL").cloned().unwrap_or_default();
@@ -58,7 +68,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
         script.holes.push((Why::Language, format!("SHELL = {}", shell.value)));
     }
     // What make runs while it reads comes first.
-    script.texts = makefile.code.iter().map(|code| code.replace("$$", "$")).chain(texts).collect();
+    script.texts = std::mem::take(&mut makefile.code).into_iter().chain(texts).collect();
     script.holes.append(&mut makefile.holes);
     script
 }
@@ -123,7 +133,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, target: Option<&str>, expected: &[&str]) {
-        let wanted = Wanted { verb: "run", name: target, argv: &[], is_shown: false };
+        let wanted = Wanted { verb: "run", name: target, argv: &[], env: &[], is_shown: false };
         let script = script(text, &wanted);
         let holes = script.holes.iter().map(|(why, text)| format!("hole {why} {text}"));
         let found: Vec<String> = script.texts.iter().cloned().chain(holes).collect();
@@ -156,7 +166,7 @@ mod tests {
             None,
             &["echo ${castellan_unknown_value}"],
         );
-        check("A = $(A)\nx:\n\techo $(A)\n", None, &["echo ${castellan_unknown_value}"]);
+        check("A = $(A)\nx:\n\techo $(A)\n", None, &["echo ${castellan_unknown_value}", "hole budget $(A)"]);
         check(
             "V := $(shell rm -rf y)\nx:\n\techo $(V)\n",
             None,
@@ -167,12 +177,56 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_rules_is_not_understood() {
+    fn what_make_runs_itself_is_found_wherever_it_stands() {
+        let x = "x:\n\techo\n";
+        check(&format!("A := $(shell rm -rf y)\n{x}"), None, &["rm -rf y", "echo"]);
+        check(&format!("ifeq ($(shell rm -rf y),)\nendif\n{x}"), None, &["rm -rf y", "echo"]);
+        let unknown = "echo ${castellan_unknown_value}";
+        check("define f\n$(shell rm -rf y)\nendef\nx:\n\techo $(call f)\n", None, &["rm -rf y", unknown]);
+        check("x:\n\techo $(shell\trm -rf y)\n", None, &["rm -rf y", unknown]);
+        check("A = $(shell rm -rf y)\nx:\n\techo $(A:a=b)\n", None, &["rm -rf y", unknown]);
         check(
-            "$(eval $(call f,x))\nx:\n\techo\n",
+            "x:\n\techo $(foreach f,a b,$(shell rm $(f)))\n",
             None,
-            &["echo", "hole language ${castellan_unknown_value}"],
+            &["rm ${castellan_unknown_value}", unknown],
         );
+        check("x_1 = a\nN = 1\nx:\n\techo $(x_$(N))\n", None, &["echo a"]);
+        check("C = rm\nV != $(C) y\nx:\n\techo\n", None, &["rm y", "echo"]);
+    }
+
+    #[test]
+    fn values_are_those_of_their_time() {
+        check("A := x\nB := $(A)\nA := y\nx:\n\techo $(B)\n", None, &["echo x"]);
+        check("A = x\nB = $(A)\nA = y\nx:\n\techo $(B)\n", None, &["echo y"]);
+        check(".ONESHELL:\nx:\n\tcd a\n\trm b\n", None, &["cd a\nrm b"]);
+        check("include y.mk\nx:\n\techo\ny.mk:\n\trm z\n", None, &["echo", "rm z"]);
+    }
+
+    #[test]
+    fn values_that_may_hold_commands_are_told() {
+        check(
+            "ifdef A\nB = x; rm -rf y\nendif\nx:\n\techo $(B)\n",
+            None,
+            &["echo ${castellan_unknown_value}", "hole dynamic $(B)"],
+        );
+    }
+
+    #[test]
+    fn variables_that_multiply_come_to_an_end() {
+        let twice = |from: usize| format!("A{} = {}\n", from + 1, format!("$(A{from})").repeat(60));
+        let text = (0..20).map(twice).collect::<String>() + "A0 =\nx:\n\techo $(A20)\n";
+        let wanted = Wanted { verb: "run", name: None, argv: &[], env: &[], is_shown: false };
+        assert!(script(&text, &wanted).holes.iter().any(|(why, _)| *why == Why::Budget));
+        let text = "A := x\n".to_owned() + &"A := $(A)$(A)\n".repeat(60) + "x:\n\techo $(A)\n";
+        assert!(script(&text, &wanted).holes.iter().any(|(why, _)| *why == Why::Budget));
+    }
+
+    #[test]
+    fn what_makes_rules_is_not_understood() {
+        check("$(eval $(call f,x))\nx:\n\techo\n", None, &["echo", "hole language $(eval $(call f,x))"]);
+        check(".RECIPEPREFIX = >\nx:\n>rm -rf /\n", None, &["hole language .RECIPEPREFIX = >"]);
+        check("include *.mk\nx:\n\techo\n", None, &["echo", "hole dynamic *.mk"]);
+        check("x:\n\t$(file >a,b)echo\n", None, &["echo", "hole language $(file >a,b)"]);
         check("SHELL = python3\nx:\n\tprint(1)\n", None, &["print(1)", "hole language SHELL = python3"]);
     }
 }

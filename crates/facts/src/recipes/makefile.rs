@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 
 use castellan_event::Why;
+use castellan_programs::Arg;
 
-use super::expand::expand;
+use super::UNKNOWN;
+use super::expand::{STEPS_MAX, expand};
 
 /// A makefile, as far as it is understood.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Makefile {
     pub(super) rules: Vec<Rule>,
     pub(super) variables: BTreeMap<String, Variable>,
@@ -16,7 +18,15 @@ pub(super) struct Makefile {
     /// Code that make runs itself: `$(shell ...)`, `!=`.
     pub(super) code: Vec<String>,
     pub(super) holes: Vec<(Why, String)>,
+    /// Steps of expansion that are left.
+    steps: usize,
 }
+
+/// Variables that make does not take from its environment.
+const NOT_INHERITED: &[&str] = &["SHELL", "MAKE", "MAKEFILE_LIST"];
+
+/// Variables that change how recipes are written or run.
+const WAYS: &[&str] = &[".RECIPEPREFIX", ".SHELLFLAGS"];
 
 /// A variable's value, not expanded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,6 +34,13 @@ pub(super) struct Variable {
     pub(super) value: String,
     /// It may have other values: it is set in a condition, or by code.
     pub(super) is_unsure: bool,
+}
+
+impl Variable {
+    fn add(&mut self, value: &str) {
+        self.value.push(' ');
+        self.value.push_str(value);
+    }
 }
 
 /// A rule: how targets are made.
@@ -36,8 +53,9 @@ pub(super) struct Rule {
 }
 
 impl Makefile {
-    pub(super) fn read(text: &str) -> Makefile {
-        let mut makefile = Makefile::default();
+    /// `env`: what make is started with, whose variables are its own until it sets them.
+    pub(super) fn read(text: &str, env: &[(String, Arg)]) -> Makefile {
+        let mut makefile = Makefile::started(env);
         let mut in_rule = false;
         let mut conditions = 0usize;
         let mut lines = joined(text).into_iter();
@@ -51,8 +69,14 @@ impl Makefile {
             let (word, rest) = trimmed.split_once([' ', '\t']).unwrap_or((trimmed, ""));
             match word {
                 "" => continue,
-                "ifeq" | "ifneq" | "ifdef" | "ifndef" => conditions += 1,
-                "else" => {}
+                "ifeq" | "ifneq" | "ifdef" | "ifndef" => {
+                    // What code it holds runs.
+                    makefile.expanded(rest, &BTreeMap::new());
+                    conditions += 1;
+                }
+                "else" => {
+                    makefile.expanded(rest, &BTreeMap::new());
+                }
                 "endif" => conditions = conditions.saturating_sub(1),
                 "define" => {
                     let body: Vec<String> =
@@ -62,7 +86,7 @@ impl Makefile {
                 }
                 "include" | "-include" | "sinclude" => {
                     let files = makefile.expanded(rest, &BTreeMap::new());
-                    makefile.includes.extend(files.split_whitespace().map(str::to_owned));
+                    makefile.include(&files);
                 }
                 "export" | "unexport" | "override" | "private" if rest.is_empty() => {}
                 "export" | "override" | "private" if assignment(rest).is_some() => {
@@ -77,26 +101,57 @@ impl Makefile {
         makefile
     }
 
+    fn started(env: &[(String, Arg)]) -> Makefile {
+        let own = env.iter().filter(|(name, _)| !NOT_INHERITED.contains(&name.as_str()));
+        let variable = |value: &Arg| Variable {
+            value: value.as_str().unwrap_or_default().to_owned(),
+            is_unsure: value.as_str().is_none(),
+        };
+        Makefile {
+            rules: Vec::new(),
+            variables: own.map(|(name, value)| (name.clone(), variable(value))).collect(),
+            includes: Vec::new(),
+            code: Vec::new(),
+            holes: Vec::new(),
+            steps: STEPS_MAX,
+        }
+    }
+
+    fn include(&mut self, files: &str) {
+        for file in files.split_whitespace() {
+            if file.contains(UNKNOWN) || file.contains(['*', '?', '[', '~']) {
+                self.holes.push((Why::Dynamic, file.to_owned()));
+            } else {
+                self.includes.push(file.to_owned());
+            }
+        }
+    }
+
     fn assign(&mut self, line: &str, is_unsure: bool) {
         let Some((name, operator, value)) = assignment(line) else { return };
-        if operator == "!=" {
-            self.code.push(value.to_owned());
+        if WAYS.contains(&name) {
+            self.holes.push((Why::Language, line.to_owned()));
         }
+        let value = match operator {
+            "!=" => {
+                let code = self.expanded(value, &BTreeMap::new());
+                self.code.push(code);
+                String::new()
+            }
+            // Expanded here and now; what is left of it stands for itself.
+            ":=" | "::=" => self.expanded(value, &BTreeMap::new()).replace('$', "$$"),
+            _ => value.to_owned(),
+        };
         let is_new = !self.variables.contains_key(name);
         let variable = self.variables.entry(name.to_owned()).or_default();
+        variable.is_unsure |= is_unsure || operator == "!=";
         match operator {
             "?=" if !is_new => {}
-            "+=" => {
-                variable.value.push(' ');
-                variable.value.push_str(value);
-            }
-            // A variable that names itself would never come to an end.
-            ":=" | "::=" if value.contains(&format!("$({name})")) => {
-                variable.value = value.replace(&format!("$({name})"), &variable.value.clone());
-            }
-            _ => value.clone_into(&mut variable.value),
+            // All values that it may have count for the code in them.
+            "+=" => variable.add(&value),
+            _ if variable.is_unsure => variable.add(&value),
+            _ => variable.value = value,
         }
-        variable.is_unsure |= is_unsure || operator == "!=";
     }
 
     fn add_recipe(&mut self, line: &str) {
@@ -151,16 +206,24 @@ impl Makefile {
             let own = own.get(name).map(|value| Variable { value: value.clone(), is_unsure: false });
             own.or_else(|| variables.get(name).cloned())
         };
-        let mut code = Vec::new();
-        let expanded = expand(text, &value, &mut code);
-        for one in code {
+        let expansion = expand(text, &value, self.steps);
+        self.steps = expansion.steps;
+        for one in expansion.code {
             if !self.code.contains(&one) {
                 self.code.push(one);
             }
         }
-        expanded
+        for hole in expansion.holes {
+            if self.holes.len() < HOLES_MAX && !self.holes.contains(&hole) {
+                self.holes.push(hole);
+            }
+        }
+        expansion.text
     }
 }
+
+/// Parts of a makefile's text that are said to be left out of its expansion.
+const HOLES_MAX: usize = 32;
 
 /// Lines, those joined that end with a backslash. In a recipe the backslash stays, for the shell.
 fn joined(text: &str) -> Vec<String> {

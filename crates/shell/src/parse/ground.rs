@@ -25,8 +25,16 @@ impl<'a> Ground<'a> {
     where
         'a: 'b,
     {
-        let pieces = pieces.iter().map(|&(own, outer)| (own, self.outermost(outer))).collect();
-        Ground { text, root: self.root, pieces }
+        let ends = pieces.iter().skip(1).map(|&(own, _)| own).chain([text.len() as u32]);
+        let mut all = Vec::new();
+        for (&(own, outer), end) in pieces.iter().zip(ends) {
+            all.push((own, self.outermost(outer)));
+            // Where this text itself goes on elsewhere, that one does, too.
+            let after = self.pieces.partition_point(|&(start, _)| start <= outer);
+            let breaks = self.pieces.iter().skip(after).map(|&(start, place)| (own + (start - outer), place));
+            all.extend(breaks.take_while(|&(start, _)| start < end));
+        }
+        Ground { text, root: self.root, pieces: all }
     }
 
     /// The text between two offsets, if there is any.

@@ -4,6 +4,7 @@
 use castellan_event::Why;
 use shuck_ast::{CommandSubstitutionSyntax, HeredocBodyPart, HeredocBodyPartNode};
 use shuck_ast::{Pattern, PatternPart, Word as ParsedWord, WordPart, WordPartNode};
+use shuck_parser::double_paren::arithmetic_end;
 use shuck_parser::parser::Parser;
 use shuck_parser::work;
 
@@ -434,28 +435,9 @@ fn case_toggled(inner: &str) -> Option<&str> {
     (is_parameter(name) && !pattern.contains(['$', '`', '\\', '"', '\''])).then_some(name)
 }
 
-/// Whether what follows `$((` is an expression: bash wants `))` at its end, and between them no `)` without its partner.
+/// Whether what follows `$((` is an expression up to its end.
 fn is_expression(source: &str) -> bool {
-    let Some(inner) = source.strip_suffix("))") else { return false };
-    let mut depth = 0usize;
-    let mut quote = None;
-    let mut characters = inner.chars();
-    while let Some(character) = characters.next() {
-        match (character, quote) {
-            ('\\', Some('"') | None) => {
-                characters.next();
-            }
-            ('\'' | '"', None) => quote = Some(character),
-            (_, Some(open)) if open == character => quote = None,
-            ('(', None) => depth += 1,
-            (')', None) => match depth.checked_sub(1) {
-                Some(less) => depth = less,
-                None => return false,
-            },
-            _ => {}
-        }
-    }
-    depth == 0
+    source.strip_suffix("))").is_some_and(|inner| arithmetic_end(source) == Some(inner.len()))
 }
 
 /// What stands between `${` and `}`.

@@ -233,7 +233,12 @@ fn is_for_shells(text: &Text) -> bool {
     });
     match interpreter(first.unwrap_or_default()).as_deref() {
         None => true,
-        Some([program, ..]) => is_shell(base_name(program)),
+        // With `-c` it runs what stands there, not the file.
+        Some([program, own @ ..]) => is_shell(base_name(program)) && !own.iter().any(|one| takes_code(one)),
         Some([]) => false,
     }
+}
+
+fn takes_code(option: &str) -> bool {
+    option.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
 }

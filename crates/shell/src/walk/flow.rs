@@ -7,7 +7,7 @@ use castellan_event::{Role, Why};
 use super::{Leave, Walker};
 use crate::limits::{ROUNDS_MAX, TRAPS_MAX, VALUES_MAX};
 use crate::scope::Scope;
-use crate::state::{Descriptor, State, Trap, Value};
+use crate::state::{Descriptor, Held, State, Trap, Value};
 use crate::text::Text;
 use crate::tree::{Node, Script, Span, Statement, Word};
 
@@ -400,18 +400,23 @@ impl Walker<'_> {
             self.joins(&mut after, inner);
             after.ended = before.ended;
             let changed = changed(&before, &after);
+            let written = written(&before, &after);
             let moved = before.directories != after.directories;
             let wrote = before.collected != after.collected;
             *state = after;
             if wrote {
                 state.collect_unknown();
             }
-            if (changed.is_empty() && !moved) || self.work.is_over() {
+            if (changed.is_empty() && written.is_empty() && !moved) || self.work.is_over() {
                 return;
             }
             if round > 0 {
                 for name in &changed {
                     state.change(name, |variable| variable.values = vec![Value::Unknown(Why::Dynamic)]);
+                }
+                for path in written {
+                    let unknown = Some(Rc::new(Text::unknown(Why::Dynamic, &*path)));
+                    state.files.insert(path, vec![unknown]);
                 }
                 if moved {
                     state.directories = vec![None];
@@ -497,6 +502,20 @@ fn changed(before: &State, after: &State) -> Vec<Rc<str>> {
         }
     }
     names
+}
+
+/// The files that may hold something at the second point that they could not hold at the first.
+fn written(before: &State, after: &State) -> Vec<Rc<str>> {
+    if before.files.is(&after.files) {
+        return Vec::new();
+    }
+    let is_open = |held: &Held| held.iter().flatten().any(|text| text.as_str().is_none());
+    let is_new = |path: &str, held: &Held| {
+        let other = before.files.get(path);
+        other.is_none_or(|other| other != held && !is_open(other))
+    };
+    let new = after.files.iter().filter(|(path, held)| is_new(path, held));
+    new.map(|(path, _)| Rc::clone(path)).collect()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

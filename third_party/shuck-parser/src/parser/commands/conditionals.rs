@@ -781,56 +781,10 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn scan_arithmetic_command_close(&self, left_paren_span: Span) -> Option<Span> {
-        let mut cursor = left_paren_span.end;
-        let mut depth = 0_i32;
-        let mut in_single = false;
-        let mut in_double = false;
-        let mut in_backtick = false;
-        let mut escaped = false;
-
-        while cursor.offset() < self.input.len() {
-            let rest = &self.input[cursor.offset()..];
-
-            if !in_single && !in_double && !in_backtick {
-                if rest.starts_with("((") {
-                    depth += 2;
-                    cursor = cursor.moved_by("((");
-                    continue;
-                }
-
-                if rest.starts_with("))") {
-                    if depth == 0 {
-                        return Some(Span::from_positions(cursor, cursor.moved_by("))")));
-                    }
-                    if depth == 1 {
-                        cursor.advance(')');
-                        return Some(Span::from_positions(cursor, cursor.moved_by("))")));
-                    }
-                    depth -= 2;
-                    cursor = cursor.moved_by("))");
-                    continue;
-                }
-            }
-
-            let ch = rest.chars().next()?;
-            cursor.advance(ch);
-
-            if escaped {
-                escaped = false;
-                continue;
-            }
-
-            match ch {
-                '\\' if !in_single => escaped = true,
-                '\'' if !in_double && !in_backtick => in_single = !in_single,
-                '"' if !in_single && !in_backtick => in_double = !in_double,
-                '`' if !in_single && !in_double => in_backtick = !in_backtick,
-                '(' if !in_single && !in_double && !in_backtick => depth += 1,
-                ')' if !in_single && !in_double && !in_backtick && depth > 0 => depth -= 1,
-                _ => {}
-            }
-        }
-
-        None
+        // castellan: as bash tells an expression from a subshell, and to its exact end.
+        let rest = &self.input[left_paren_span.end.offset()..];
+        let end = crate::double_paren::arithmetic_end(rest)?;
+        let start = left_paren_span.end.moved_by(&rest[..end]);
+        Some(Span::from_positions(start, start.moved_by("))")))
     }
 }

@@ -1,0 +1,186 @@
+//! `conformance bypasses`: the book of the ways to disguise a command, in Markdown, from `corpus/disguises.txt` and what
+//! castellan's facts say of its texts. `cargo xtask gen` keeps it in `docs/bypasses.md`. It must not know what a way is about.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+use anyhow::{anyhow, ensure};
+use castellan_corpus::{Case, Conditions, Disguises, Layer, Test, Way, shell_call};
+
+use crate::forerunners::facts_of;
+
+const HEAD: &str = "\
+# Bypasses
+
+Every known way to disguise a command, or to go around what judges it. Made by `cargo xtask gen` from `corpus/disguises.txt`
+and what is understood of its texts; do not edit. A new way is a line in that file first.
+
+A text is tested by `cargo xtask conformance disguises`: the facts that the file names for it must be found. Where a test lies
+elsewhere, it is named. `⏎` stands for a newline. The mark before a text says what is found in it:
+
+| mark | what |
+|---|---|
+| ● | the facts that the file names, and nothing that decides what runs or what it is done to is Opaque |
+| ◐ | a part that decides it is Opaque, with the reason, and rules see that; what is known beside it is found too |
+| ○ | not what it does: the line before it names the layer that covers it |
+
+What is found is not yet denied: that is up to the rules, and most of the shipped ones still read text
+([SECURITY](../SECURITY.md)).
+
+";
+
+/// How much of a text is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Found {
+    All,
+    Opaque,
+    NotAll,
+}
+
+/// What the book counts.
+#[derive(Debug, Default)]
+struct Tally {
+    ways: usize,
+    left: usize,
+    texts: BTreeMap<Found, usize>,
+    tests: usize,
+}
+
+pub(crate) fn run() -> anyhow::Result<()> {
+    let all = Disguises::read().map_err(|error| anyhow!("corpus/disguises.txt: {error}"))?;
+    let wrong = all.wrong(facts_of);
+    ensure!(wrong.is_empty(), "not as expected, so there is no book:\n{}", wrong.join("\n"));
+    print!("{}", book(&all)?);
+    Ok(())
+}
+
+fn book(all: &Disguises) -> anyhow::Result<String> {
+    let opaque =
+        Conditions::new(["opaque_danger"]).map_err(|error| anyhow!("corpus/macros.yaml: {error}"))?;
+    let mut tallies: Vec<(&str, Tally)> = Vec::new();
+    let mut body = String::new();
+    for (at, way) in all.ways.iter().enumerate() {
+        if !tallies.iter().any(|(group, _)| *group == way.group) {
+            tallies.push((&way.group, Tally::default()));
+            write!(body, "\n## {}\n\n", way.group)?;
+        }
+        let Some((_, tally)) = tallies.iter_mut().find(|(group, _)| *group == way.group) else { continue };
+        let cases = all.cases.iter().filter(|case| case.way == Some(at));
+        let texts: Vec<(Found, &Case)> = cases.map(|case| (found(case, way, &opaque), case)).collect();
+        tally.count(way, &texts);
+        write_way(&mut body, way, &texts)?;
+    }
+    let harmless = all.cases.iter().filter(|case| case.way.is_none()).count();
+    let mut book = HEAD.to_owned();
+    write_tallies(&mut book, &tallies)?;
+    write!(
+        book,
+        "\n{harmless} more texts only look dangerous, and must not be found to be. The layers, where something is left to one:\n\n\
+         | layer | what |\n|---|---|\n"
+    )?;
+    for layer in Layer::ALL {
+        writeln!(book, "| {} | {} |", layer.as_str(), layer.meaning())?;
+    }
+    Ok(book + &body)
+}
+
+/// The expectations of the case are met: whether something is Opaque is what is left to ask.
+fn found(case: &Case, way: &Way, opaque: &Conditions) -> Found {
+    let call = shell_call(&case.text);
+    if way.left.is_some() {
+        Found::NotAll
+    } else if opaque.true_of(&call, &facts_of(&call)).is_empty() {
+        Found::All
+    } else {
+        Found::Opaque
+    }
+}
+
+fn write_way(book: &mut String, way: &Way, texts: &[(Found, &Case)]) -> fmt::Result {
+    writeln!(book, "- {}", way.name)?;
+    if let Some(left) = &way.left {
+        writeln!(book, "  - **{}**: {}", left.layer.as_str(), left.why)?;
+    }
+    for (found, case) in texts {
+        writeln!(book, "  - {} {}", found.mark(), code(&case.text))?;
+    }
+    for Test { file, function } in &way.tests {
+        let function = function.as_ref().map(|name| format!(", `{name}`")).unwrap_or_default();
+        writeln!(book, "  - [{file}](../{file}){function}")?;
+    }
+    Ok(())
+}
+
+fn write_tallies(book: &mut String, tallies: &[(&str, Tally)]) -> fmt::Result {
+    book.push_str("| group | ways | left to a layer | texts ● | ◐ | ○ | tests elsewhere |\n|---|---|---|---|---|---|---|\n");
+    let mut all = Tally::default();
+    for (group, tally) in tallies {
+        write_tally(book, group, tally)?;
+        all.ways += tally.ways;
+        all.left += tally.left;
+        all.tests += tally.tests;
+        tally.texts.iter().for_each(|(found, count)| *all.texts.entry(*found).or_default() += count);
+    }
+    write_tally(book, "all", &all)
+}
+
+fn write_tally(book: &mut String, group: &str, tally: &Tally) -> fmt::Result {
+    let [all, opaque, not_all] =
+        [Found::All, Found::Opaque, Found::NotAll].map(|found| tally.texts.get(&found).copied().unwrap_or(0));
+    let Tally { ways, left, tests, .. } = tally;
+    writeln!(book, "| {group} | {ways} | {left} | {all} | {opaque} | {not_all} | {tests} |")
+}
+
+/// As a code span: between more backticks than stand together in it.
+fn code(text: &str) -> String {
+    let text = text.replace('\n', "⏎").replace('\t', "␉");
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+impl Found {
+    fn mark(self) -> char {
+        match self {
+            Found::All => '●',
+            Found::Opaque => '◐',
+            Found::NotAll => '○',
+        }
+    }
+}
+
+impl Tally {
+    fn count(&mut self, way: &Way, texts: &[(Found, &Case)]) {
+        self.ways += 1;
+        self.left += usize::from(way.left.is_some());
+        self.tests += way.tests.len();
+        texts.iter().for_each(|(found, _)| *self.texts.entry(*found).or_default() += 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_shown_as_it_is_written() {
+        for (text, expected) in
+            [("rm x", "`rm x`"), ("`a` b", "`` `a` b ``"), ("a ``b", "```a ``b```"), ("a\nb", "`a⏎b`")]
+        {
+            assert_eq!(code(text), expected);
+        }
+    }
+
+    #[test]
+    fn every_way_and_every_text_of_one_stands_in_the_book() {
+        let all = Disguises::read().unwrap_or_else(|error| panic!("{error}"));
+        let book = book(&all).unwrap();
+        for way in &all.ways {
+            assert!(book.contains(&format!("\n- {}\n", way.name)), "{}", way.name);
+        }
+        for case in all.cases.iter().filter(|case| case.way.is_some()) {
+            assert!(book.contains(&code(&case.text)), "{}", case.text);
+        }
+    }
+}
