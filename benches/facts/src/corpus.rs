@@ -29,10 +29,10 @@ const SHOWN: usize = 400;
 /// A line of the collection.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Item {
-    kind: String,
+    pub(crate) kind: String,
     pub(crate) origin: String,
     /// `bash -n` accepts it.
-    accepted: bool,
+    pub(crate) accepted: bool,
     pub(crate) text: String,
 }
 
@@ -51,12 +51,7 @@ struct Tally {
 }
 
 pub(crate) fn print(items: &str, into: &str, number: &str, seed: &str) -> anyhow::Result<()> {
-    let text = std::fs::read_to_string(items).with_context(|| items.to_owned())?;
-    let items: Vec<Item> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).context("an item that is none"))
-        .collect::<anyhow::Result<_>>()?;
-    ensure!(!items.is_empty(), "the collection is empty");
+    let items = self::items(items)?;
     let setting = analysis::setting();
     let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
     let mut reasons: BTreeMap<(Role, Why), usize> = BTreeMap::new();
@@ -90,6 +85,17 @@ pub(crate) fn print(items: &str, into: &str, number: &str, seed: &str) -> anyhow
     let written = sample::write(into, &accepted, number.parse()?, seed.parse()?)?;
     println!("\n{written} items with the commands found in them: {into}");
     Ok(())
+}
+
+/// The items of a collection.
+pub(crate) fn items(file: &str) -> anyhow::Result<Vec<Item>> {
+    let text = std::fs::read_to_string(file).with_context(|| file.to_owned())?;
+    let items: Vec<Item> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).context("an item that is none"))
+        .collect::<anyhow::Result<_>>()?;
+    ensure!(!items.is_empty(), "the collection is empty");
+    Ok(items)
 }
 
 /// The commands with an opaque program or code, each once; parts that belong to no command count as one each. Every reason counts.
