@@ -284,7 +284,8 @@ fn covers(said: &Said, event: &Event) -> bool {
         || is_on_the_way
         || is_listed
         || is_pattern(path) && matches(path, &event.what)
-        || is_below(&event.what, path) && (said.recursive || is_direct(&event.what, path))
+        || is_below(&event.what, path)
+            && (said.recursive || event.kind != Kind::Delete && is_direct(&event.what, path))
 }
 
 /// Whether a directory was read on the way to, or down from, what something is done to.

@@ -32,7 +32,7 @@ struct Own {
     /// Patterns of addresses that it connects to.
     #[serde(default)]
     connects: Vec<String>,
-    /// Only where an effect on this system was predicted, with one of these verbs; of any kind where there are none.
+    /// Only where an effect on this system was predicted that is no query, with one of these verbs; any where there are none.
     system: Option<String>,
     #[serde(default)]
     verbs: Vec<String>,
@@ -85,7 +85,8 @@ impl Own {
         let Some(system) = &self.system else { return true };
         let says = |said: &Said| {
             let verb = said.verb.as_deref().unwrap_or_default();
-            said.system.as_deref() == Some(system)
+            said.kind != "query"
+                && said.system.as_deref() == Some(system)
                 && (self.verbs.is_empty() || self.verbs.iter().any(|one| one == verb))
         };
         predicted.effects.iter().any(says)

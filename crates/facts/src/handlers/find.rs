@@ -1,9 +1,10 @@
 //! `find`: where it looks, and what it deletes itself. What it runs was found with the command.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{Effect, EffectKind, Why};
 use castellan_programs::{Arg, Invocation};
 
 use crate::sink::Sink;
+use crate::slots::beside;
 
 pub(super) fn find(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let depth = |depth: &Arg| matches!(depth.as_str(), Some("0" | "1"));
@@ -15,10 +16,20 @@ pub(super) fn find(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
         let here = Arg::known(".");
         sink.path_effect(Effect { kind: EffectKind::Read, recursive, ..Effect::default() }, &here);
     }
+    // Down to 1 is what stands in the start, and the start itself if it may be a directory that is found.
+    let one_deep = read.values("-maxdepth").any(|depth| depth.as_str() == Some("1"));
+    let no_directories = read.values("-type").any(|kind| matches!(kind.as_str(), Some("f" | "l")));
     for used in read.options.iter().filter(|used| matches!(used.flag, "-delete" | "-rm")) {
         for found in read.found(argv, used.at) {
             let recursive = Some(found.is_all && recursive == Some(true));
-            sink.path_effect(Effect { kind: EffectKind::Delete, recursive, ..Effect::default() }, &found.arg);
+            let delete = Effect { kind: EffectKind::Delete, recursive, ..Effect::default() };
+            if found.is_all && one_deep {
+                let any = Arg::unknown(Why::Glob, "*", false);
+                sink.path_effect(delete.clone(), &beside(&found.arg, &any));
+            }
+            if !(one_deep && found.is_all && no_directories) {
+                sink.path_effect(delete, &found.arg);
+            }
         }
     }
 }
