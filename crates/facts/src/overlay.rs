@@ -8,12 +8,14 @@ use crate::limits::LINKS_MAX;
 /// Paths that were written, and links that were made.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Overlay {
-    /// Paths that commands of this call have written.
-    written: BTreeSet<String>,
+    /// Paths that commands of this call have written, with when they last did.
+    written: BTreeMap<String, usize>,
     /// Those of them that were written in a way that the walk does not follow.
     changed: BTreeSet<String>,
     /// Directories below which anything may have been written, moved or deleted: by an archive, a copy, a clone.
-    trees: BTreeSet<String>,
+    trees: BTreeMap<String, usize>,
+    /// Changes so far.
+    now: usize,
     /// Those of the paths that came from the network.
     downloaded: BTreeSet<String>,
     /// Links that commands of this call have made, with what each leads to.
@@ -23,7 +25,8 @@ pub(crate) struct Overlay {
 impl Overlay {
     /// A command writes a path. `is_followed`: the walk knows what.
     pub(crate) fn write(&mut self, path: &str, is_followed: bool) {
-        self.written.insert(path.to_owned());
+        self.now += 1;
+        self.written.insert(path.to_owned(), self.now);
         if !is_followed {
             self.changed.insert(path.to_owned());
         }
@@ -31,7 +34,8 @@ impl Overlay {
 
     /// A command may have changed anything below a path.
     pub(crate) fn change_below(&mut self, path: &str) {
-        self.trees.insert(path.to_owned());
+        self.now += 1;
+        self.trees.insert(path.to_owned(), self.now);
     }
 
     pub(crate) fn link(&mut self, path: &str, target: &str) {
@@ -40,20 +44,27 @@ impl Overlay {
 
     /// Whether a command of this call has written the path, or may have done so.
     pub(crate) fn has_written(&self, path: &str) -> bool {
-        let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
-        self.written.contains(path)
-            || !self.trees.is_empty() && above.chain([path]).any(|path| self.trees.contains(path))
+        self.written.contains_key(path) || self.tree_changed(path).is_some()
     }
 
     /// Whether one has, and the walk does not know what.
     pub(crate) fn has_changed(&self, path: &str) -> bool {
-        self.changed.contains(path)
+        self.changed.contains(path) || self.tree_changed(path) > self.written.get(path).copied()
+    }
+
+    /// When anything below a directory that holds the path last changed.
+    fn tree_changed(&self, path: &str) -> Option<usize> {
+        if self.trees.is_empty() {
+            return None;
+        }
+        let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        above.chain([path]).filter_map(|path| self.trees.get(path)).max().copied()
     }
 
     /// What was written there came from the network.
     pub(crate) fn download(&mut self, path: &str) {
         self.downloaded.insert(path.to_owned());
-        self.trees.insert(path.to_owned());
+        self.change_below(path);
     }
 
     /// Whether what was written to one of these paths came from the network.

@@ -130,6 +130,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         if !self.spend(WORK_OF_EFFECT + (bytes / BYTES_PER_WORK) as u64) {
             return;
         }
+        self.remember_tree(&effect);
         let (script_path, script_sha256) =
             self.script.clone().map_or((None, None), |(path, hash)| (Some(path), hash));
         let (command, file) = (self.command, self.file);
@@ -318,8 +319,32 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
     }
 
+    /// What git changes in the work tree: anything below the repository, which is not looked for outside of the workspace.
+    fn remember_tree(&mut self, effect: &Effect) {
+        let is_tree = effect.system.as_deref() == Some("git")
+            && matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy)
+            && effect.verb.as_deref().is_some_and(|verb| TREE_CHANGES.contains(&verb));
+        if !is_tree || self.remote {
+            return;
+        }
+        let workspace = Some(self.scene.setting.workspace.as_str()).filter(|path| !path.is_empty());
+        let here = self.cwd.as_deref();
+        let inside = workspace.filter(|path| here.is_none_or(|here| here.starts_with(path)));
+        if let Some(directory) = inside.or(here).map(str::to_owned) {
+            self.scene.overlay.change_below(&directory);
+        }
+    }
+
     fn remember(&mut self, kind: EffectKind, effect: &Effect, located: &Located) {
         let Some(path) = &located.path else { return };
+        // Of a pattern any path may be meant that fits it.
+        if matches!(kind, EffectKind::Write | EffectKind::Link)
+            && let Some(at) = path.find(PATTERN)
+        {
+            let directory =
+                path.get(..at).and_then(|known| known.rsplit_once('/')).map_or("", |(above, _)| above);
+            self.scene.overlay.change_below(directory);
+        }
         let is_deep = effect.recursive.or(self.recursive) == Some(true);
         if kind == EffectKind::Delete || kind == EffectKind::Write && is_deep {
             self.scene.overlay.change_below(path);
@@ -331,6 +356,39 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
     }
 }
+
+/// Characters of a shell's pattern.
+const PATTERN: &[char] = &['*', '?', '[', '{'];
+
+/// What git does that changes files of the work tree. Files with code that run after it may be other ones than before.
+const TREE_CHANGES: &[&str] = &[
+    "am",
+    "am-abort",
+    "apply",
+    "bisect",
+    "checkout",
+    "checkout-index",
+    "cherry-pick",
+    "cherry-pick-abort",
+    "clean",
+    "merge",
+    "merge-abort",
+    "pull",
+    "read-tree",
+    "rebase",
+    "rebase-abort",
+    "reset",
+    "restore",
+    "revert",
+    "revert-abort",
+    "sparse-checkout",
+    "stash",
+    "stash-apply",
+    "stash-branch",
+    "stash-pop",
+    "submodule",
+    "switch",
+];
 
 /// What is not known weighs as much as what is done to it.
 fn role_of(kind: EffectKind, scope: Option<Scope>) -> Role {

@@ -67,7 +67,7 @@ fn what_the_agent_put_in_place_is_not_what_its_name_says() -> anyhow::Result<()>
     check(&home, &tool.to_string_lossy(), "defer")?;
     check(&home, &by_path, "defer")?;
     // In the same call, and in an earlier one of the session.
-    check(&home, &format!("echo x > {0}; {0}", tool.display()), "deny")?;
+    check(&home, &format!("cp /bin/true {0}; {0}", tool.display()), "deny")?;
     check(&home, &format!("cp /bin/true {}", tool.display()), "defer")?;
     check(&home, &tool.to_string_lossy(), "deny")?;
     check(&home, &by_path, "deny")?;
