@@ -256,10 +256,10 @@ fn what_the_call_itself_puts_there_is_what_runs() {
     check("cp other c*.sh; bash calm.sh", "opaque code shadowed");
     check("echo ls > d/x.sh; tar xf a.tar -C d; bash d/x.sh", "opaque code shadowed");
     check("rm -rf /w/d; echo ls > d/x.sh; bash d/x.sh", "delete /w/d");
-    check("git pull; bash calm.sh", "opaque code shadowed");
+    check("git pull; bash calm.sh", "download ; opaque code shadowed");
     check("git checkout main && make", "opaque code shadowed");
     check("git stash pop; ./calm.sh", "opaque code shadowed; opaque program shadowed");
-    check("git status; git fetch; git commit -m x; bash calm.sh", "");
+    check("git status; git add a; git commit -m x; bash calm.sh", "");
     check("cp other calm.sh; ./calm.sh", "opaque code shadowed; opaque program shadowed");
 }
 
