@@ -10,6 +10,8 @@ use crate::limits::LINKS_MAX;
 pub(crate) struct Overlay {
     /// Paths that commands of this call have written, with when they last did.
     written: BTreeMap<String, usize>,
+    /// What the walk calls those of them that it follows.
+    followed: BTreeMap<String, String>,
     /// Those of them that were written in a way that the walk does not follow.
     changed: BTreeSet<String>,
     /// Directories below which anything may have been written, moved or deleted: by an archive, a copy, a clone.
@@ -23,10 +25,15 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// A command writes a path. `is_followed`: the walk knows what.
-    pub(crate) fn write(&mut self, path: &str, is_followed: bool) {
+    /// A command writes a path. `followed`: the walk knows what, and this is what it calls the path. One that it knows by two
+    /// names, through a symlink, it does not know.
+    pub(crate) fn write(&mut self, path: &str, followed: Option<String>) {
         self.now += 1;
         self.written.insert(path.to_owned(), self.now);
+        let is_followed = followed.is_some_and(|name| match self.followed.get(path) {
+            Some(before) => *before == name,
+            None => self.followed.insert(path.to_owned(), name).is_none(),
+        });
         if !is_followed {
             self.changed.insert(path.to_owned());
         }

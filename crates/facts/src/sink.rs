@@ -350,7 +350,10 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             self.scene.overlay.change_below(path);
         }
         match (kind, &effect.target) {
-            (EffectKind::Write, _) => self.scene.overlay.write(path, self.is_followed),
+            (EffectKind::Write, _) => {
+                let name = path::collapse(self.cwd.as_deref(), &located.raw);
+                self.scene.overlay.write(path, name.filter(|_| self.is_followed));
+            }
             (EffectKind::Link, Some(target)) => self.scene.overlay.link(path, target),
             _ => {}
         }

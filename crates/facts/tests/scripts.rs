@@ -22,6 +22,7 @@ const THERE: &[(&str, There)] = &[
     ("/w/calm.sh", Text("echo hello\n")),
     ("/w/linked.sh", Link("/w/build.sh")),
     ("/w/.env", Text("export TOKEN=abc\nrm -rf /w/out\n")),
+    ("/w/alias.sh", Link("/w/fresh.sh")),
     ("/w/fifo.sh", Kind(FileKind::Fifo)),
     ("/w/null.sh", Kind(FileKind::Device)),
     ("/w/folder.sh", Kind(FileKind::Directory)),
@@ -157,7 +158,10 @@ fn a_file_does_what_it_holds() {
         let shown = shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() });
         assert!(shown.contains("opaque code shadowed"), "{text}: {shown}");
     };
-    check("while x; do bash calm.sh; echo 'rm -rf out' > calm.sh; done", "delete /w/out in /w/calm.sh");
+    check(
+        "while x; do bash calm.sh; echo 'rm -rf out' > calm.sh; done",
+        "delete /w/out in /w/calm.sh; opaque code dynamic",
+    );
     shadowed("tar xf a.tar; bash calm.sh");
     shadowed("cd /; tar xf a.tar -C w; bash w/calm.sh");
     shadowed("git clone https://a.example/r /w; bash /w/calm.sh");
@@ -238,7 +242,12 @@ fn what_the_call_itself_puts_there_is_what_runs() {
     };
     check("cat > new.sh <<'EOF'\nrm -rf /w/a\nEOF\nbash new.sh", "delete /w/a in /w/new.sh");
     check("echo 'rm -rf /w/a' > new.sh; chmod +x new.sh; ./new.sh", "delete /w/a in /w/new.sh");
-    check("echo 'rm -rf /w/a' > calm.sh; bash calm.sh", "delete /w/a in /w/calm.sh");
+    // Of a file that is there writing may fail: it may be write-protected.
+    check("echo 'rm -rf /w/a' > calm.sh; bash calm.sh", "delete /w/a in /w/calm.sh; opaque code shadowed");
+    check("echo ls > fifo.sh; cat fifo.sh | bash", "opaque code file");
+    // Two names of one file.
+    check("echo ls > fresh.sh; echo 'rm -rf /w/a' > alias.sh; bash fresh.sh", "opaque code shadowed");
+    check("set -C; echo 'rm -rf /w/a' > new.sh; echo ls > new.sh; bash new.sh", "delete /w/a in /w/new.sh");
     // Ways that the walk does not follow: what was read is not what runs.
     let url = "https://b.example/x";
     check(&format!("curl -o calm.sh {url}; bash calm.sh"), &format!("download {url}; opaque code shadowed"));

@@ -40,6 +40,11 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether there was no such file before the text.
+    pub(crate) fn is_new(&mut self, state: &State, path: &str) -> bool {
+        state.absolute(path).is_some_and(|absolute| self.on_disk(&absolute) == Err(Why::Unresolved))
+    }
+
     fn holds(&mut self, state: &State, absolute: &Rc<str>) -> Vec<Holds> {
         let Some(held) = state.files.get(absolute) else { return vec![self.on_disk(absolute)] };
         let held = held.clone();

@@ -23,21 +23,23 @@ impl State {
         }
     }
 
-    /// A file is opened to be written. `before`: what it holds already, where that stays.
-    pub(crate) fn opens(&mut self, path: &Rc<str>, before: Option<Text>) {
-        let first = Some(Rc::new(before.unwrap_or_default()));
-        self.files.insert(Rc::clone(path), vec![first]);
+    /// A file is opened to be written. `before`: what it holds already, where that stays. That may fail, as it does for a file
+    /// that is write-protected: then it holds what it held. `is_new`: there is none yet, and so nothing to be run.
+    pub(crate) fn opens(&mut self, path: &Rc<str>, before: Option<Text>, is_new: bool) {
+        let opened = vec![Some(Rc::new(before.unwrap_or_default()))];
+        let held = match self.files.get(path) {
+            None if is_new => opened,
+            held => join(held, Some(&opened)),
+        };
+        self.files.insert(Rc::clone(path), held);
     }
 
     /// What is written to a file goes to its end.
     pub(crate) fn written_to(&mut self, path: &str, text: &Text) {
         let absent = || vec![Some(Rc::new(Text::unknown(Why::File, path)))];
         self.files.change(path, absent, |held| {
-            for one in held.iter_mut() {
-                match one {
-                    Some(before) => Rc::make_mut(before).push(text),
-                    None => *one = Some(Rc::new(Text::unknown(Why::File, path))),
-                }
+            for before in held.iter_mut().flatten() {
+                Rc::make_mut(before).push(text);
             }
         });
     }
@@ -51,9 +53,9 @@ impl State {
     }
 
     /// Where a redirect leads that writes to a file with a known name.
-    pub(crate) fn writes(&mut self, path: &str, before: Option<Text>) -> Option<Descriptor> {
+    pub(crate) fn writes(&mut self, path: &str, before: Option<Text>, is_new: bool) -> Option<Descriptor> {
         let path = self.absolute(path)?;
-        self.opens(&path, before);
+        self.opens(&path, before, is_new);
         Some(Descriptor::Written(path))
     }
 }

@@ -170,7 +170,8 @@ impl Walker<'_> {
         if number == Some(2) || matches!(kind, RedirectKind::WriteBoth | RedirectKind::AppendBoth) {
             before.get_or_insert_default().push_unknown(Why::Substitution, path);
         }
-        state.writes(path, before)
+        let is_new = self.is_new(state, path);
+        state.writes(path, before, is_new)
     }
 
     /// What standard input gives to a program that reads all of it.
