@@ -212,8 +212,12 @@ fn acts(
                 scene.work = work;
                 commands(found, place, scene, facts);
             }
-            What::Shell { text, cwd, env, stdin: _ } => match text.as_str() {
+            What::Shell { text, cwd, env, stdin } => match text.as_str() {
                 Some(text) => {
+                    // It is not followed to the commands of the text, which may be shells.
+                    if let Some(input) = stdin {
+                        opaque(place, (Why::Input, &input.written()), scene, facts);
+                    }
                     let start = started(place, cwd.as_ref(), &env, scene);
                     let found = analyse::walked(text, &start, scene);
                     commands(found, place, scene, facts);
