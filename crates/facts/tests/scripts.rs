@@ -1,10 +1,11 @@
 //! What files with code do that a command runs: what they hold when they are looked at, unless the call changes them before.
 
+#[path = "shared/call.rs"]
+mod call;
+
 use std::collections::BTreeSet;
 
-use castellan_event::{
-    Agent, Answer, Call, EffectKind, FileKind, Process, Query, Recorder, Role, Tool, ToolKind, Why, World,
-};
+use castellan_event::{Answer, EffectKind, FileKind, Process, Query, Recorder, Role, Why, World};
 use castellan_facts::{Setting, analyse};
 
 /// What is at a path.
@@ -20,6 +21,7 @@ use There::{Bytes, Kind, Link, Text};
 const THERE: &[(&str, There)] = &[
     ("/w/build.sh", Text("#!/bin/sh\nset -e\nrm -rf \"$1\" /w/out\ncurl -o x https://a.example/x\n")),
     ("/w/calm.sh", Text("echo hello\n")),
+    ("/w/lone.sh", Text("rm -rf /w/b\n")),
     ("/w/linked.sh", Link("/w/build.sh")),
     ("/w/.env", Text("export TOKEN=abc\nrm -rf /w/out\n")),
     ("/w/alias.sh", Link("/w/fresh.sh")),
@@ -95,28 +97,9 @@ impl World for Machine {
     }
 }
 
-fn call(text: &str) -> Call {
-    Call {
-        correlation_id: 1,
-        agent: Agent { name: "codex".to_owned(), pid: 7, cwd: "/w".to_owned(), ..Agent::default() },
-        tool: Tool {
-            name: "Bash".to_owned(),
-            name_raw: "Bash".to_owned(),
-            use_id: String::new(),
-            kind: ToolKind::Shell,
-            mcp: None,
-        },
-        input: serde_json::Value::Null,
-        input_text: String::new(),
-        command: Some(text.to_owned()),
-        files: Vec::new(),
-        problems: Vec::new(),
-    }
-}
-
 /// `delete PATH`, `download URL` and what is opaque, with `in SCRIPT` for what a file does.
 fn shown(text: &str, setting: &Setting) -> String {
-    let facts = analyse(&call(text), setting, &mut Recorder::new(&Machine));
+    let facts = analyse(&call::shell("codex", text), setting, &mut Recorder::new(&Machine));
     let mut lines = BTreeSet::new();
     for effect in &facts.effects {
         let what = if effect.is_opaque() {
@@ -242,6 +225,20 @@ fn what_the_call_itself_puts_there_is_what_runs() {
     };
     check("cat > new.sh <<'EOF'\nrm -rf /w/a\nEOF\nbash new.sh", "delete /w/a in /w/new.sh");
     check("echo 'rm -rf /w/a' > new.sh; chmod +x new.sh; ./new.sh", "delete /w/a in /w/new.sh");
+    check("echo 'rm -rf /w/a' | tee new.sh; bash new.sh", "delete /w/a in /w/new.sh");
+    check("tee new.sh <<< 'rm -rf /w/a' > /dev/null; sh ./new.sh", "delete /w/a in /w/new.sh");
+    check("echo 'rm -rf /w/a' | sudo tee -a -- new.sh other.sh; . ./other.sh", "delete /w/a in /w/other.sh");
+    check("echo ls > new.sh; echo 'rm -rf /w/a' | tee new.sh | sh", "delete /w/a");
+    check("tee new.sh; bash new.sh", "opaque code input");
+    check(
+        "echo 'rm -rf /w/a' | tee -i $X new.sh; bash new.sh",
+        "delete /w/a in /w/new.sh; opaque operand variable; opaque target variable",
+    );
+    // What is written on another machine is not here, unless that has the same files.
+    let both = "delete /w/b in /w/lone.sh; opaque code shadowed";
+    check("ssh h 'echo ls > /w/lone.sh'; bash lone.sh", both);
+    check("docker exec c tee /w/lone.sh <<< ls; bash lone.sh", both);
+    check("echo ls > new.sh; ssh h ls; bash new.sh", "");
     // Of a file that is there writing may fail: it may be write-protected.
     check("echo 'rm -rf /w/a' > calm.sh; bash calm.sh", "delete /w/a in /w/calm.sh; opaque code shadowed");
     check("echo ls > fifo.sh; cat fifo.sh | bash", "opaque code file");
@@ -295,7 +292,7 @@ fn what_earlier_calls_wrote_is_read_and_what_is_changing_is_not() {
 #[test]
 fn what_comes_from_the_network_is_known_by_it() {
     let origins = |text: &str, setting: &Setting| {
-        let facts = analyse(&call(text), setting, &mut Recorder::new(&Machine));
+        let facts = analyse(&call::shell("codex", text), setting, &mut Recorder::new(&Machine));
         let runs = facts.effects.iter().filter(|effect| effect.kind == EffectKind::Execute);
         runs.map(|effect| effect.file_origin.map_or("none", |origin| origin.as_str()))
             .collect::<Vec<_>>()

@@ -55,6 +55,9 @@ pub(crate) const WORK_FOR_FILES_MAX: u64 = 100_000;
 /// Arguments of one command among which files are looked for that the text wrote. Scripts are the first ones.
 pub(crate) const MADE_FILES_MAX: usize = 16;
 
+/// Texts of files that are told of what one text writes. Calls write a few files; the contents of more count as not known.
+pub(crate) const WRITTEN_FILES_MAX: usize = 64;
+
 /// Units that parsing a text costs before its first byte.
 pub(crate) const WORK_OF_PARSING: u64 = 50;
 
