@@ -57,7 +57,7 @@ pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) 
 }
 
 /// The language of the files that an interpreter runs, as its model calls it.
-fn language_of_files(interpreter: &str) -> Option<&'static str> {
+pub(crate) fn language_of_files(interpreter: &str) -> Option<&'static str> {
     let places = find(interpreter)?.forms.iter().flat_map(|form| form.operands);
     let slots = places.map(|place| place.slot).filter(|slot| slot.role == SlotRole::Execute);
     slots.map(|slot| slot.detail).find(|detail| !detail.is_empty())
@@ -150,6 +150,9 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
         changed || scene.overlay.follow(real, true) != Way::Same
     });
     if changed {
+        if let Some(real) = &real {
+            scripts::runs(real, &path, true, scene);
+        }
         return vec![Err(Why::Shadowed)];
     }
     let texts = if is_followed {
@@ -159,6 +162,7 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
         vec![scripts::text(&path, scene).map(|text| text.to_string()).map_err(missing)]
     };
     if let Some(real) = real.filter(|_| texts.iter().all(Result::is_ok)) {
+        scripts::runs(&real, &path, is_followed, scene);
         scene.read_scripts.insert(real);
     }
     texts
@@ -288,7 +292,7 @@ fn beside(files: &[String], place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) ->
     files.iter().filter_map(|file| path::collapse(Some(&directory), file)).find(|path| {
         let kind = scene.world.ask(Query::FileKind { path: path.clone() });
         let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing | FileKind::Directory)));
-        is_there || scene.overlay.has_written(path)
+        is_there || scene.overlay.has_written(path) || scene.has_script(path)
     })
 }
 

@@ -88,3 +88,9 @@ pub(crate) const SQL_JOINS_MAX: usize = 40;
 
 /// Statements of one text that are looked at one by one.
 pub(crate) const SQL_STATEMENTS_MAX: usize = 200;
+
+/// Files with code that a call writes and that are looked at as if they were run. A call writes one or a few.
+pub(crate) const WRITTEN_MAX: usize = 16;
+
+/// Tasks of one file that is written and that are looked at as if they were run. Each has the file read again.
+pub(crate) const WRITTEN_TASKS_MAX: usize = 24;

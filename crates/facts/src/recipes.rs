@@ -178,7 +178,7 @@ fn find(task: &Task, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Option
             let path = path::collapse(Some(&here), name)?;
             let kind = scene.world.ask(Query::FileKind { path: path.clone() });
             let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing)));
-            if is_there || scene.overlay.has_written(&path) {
+            if is_there || scene.overlay.has_written(&path) || scene.has_script(&path) {
                 return Some((path, here));
             }
         }
@@ -240,4 +240,4 @@ fn quoted(arg: &Arg) -> String {
 }
 
 /// A variable of the shell text that stands for what is not known.
-const UNKNOWN: &str = "castellan_unknown_value";
+pub(crate) const UNKNOWN: &str = "castellan_unknown_value";
