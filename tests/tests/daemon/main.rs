@@ -11,6 +11,7 @@ mod isolation;
 mod life;
 mod log;
 mod marks;
+mod origin;
 mod scripts;
 mod second_question;
 mod watch;
