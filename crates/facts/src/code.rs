@@ -19,7 +19,7 @@ pub(crate) struct Program {
     pub(crate) language: String,
     /// Where it stands.
     pub(crate) from: From,
-    /// The directory that it runs in, where it is not the command's own.
+    /// The directory that it runs in, as far as it is known: the command's own, unless its options say another.
     pub(crate) cwd: Option<String>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) 
         let interpreter = interpreter(text)?.into_iter().next()?;
         language_of_files(interpreter.rsplit('/').next()?)
     })?;
-    Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: None })
+    Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: run.cwd.clone() })
 }
 
 /// The language of the files that an interpreter runs, as its model calls it.
@@ -88,9 +88,9 @@ pub(crate) fn add(
 }
 
 impl<'p> Place<'p> {
-    /// The command itself. `command`: its position among the call's.
+    /// The command itself. `command`: its position among the call's. `cwd`: where it looks for files, as far as that is known.
     pub(crate) fn of(run: &'p Run, command: usize, cwd: Option<String>) -> Place<'p> {
-        Place { run, command, cwd: cwd.or_else(|| run.cwd.clone()), file: None, depth: 0 }
+        Place { run, command, cwd, file: None, depth: 0 }
     }
 }
 

@@ -110,6 +110,10 @@ pub(crate) const CHOICES_MAX: usize = 16;
 /// Rounds of a loop over literal words or lines that are walked one by one.
 pub(crate) const ROUNDS_MAX: usize = 64;
 
+/// Rounds of a loop whose end is not known, after which everything is unknown: one with what was known, one with what the first
+/// changed, one to see that nothing else changes.
+pub(crate) const REPEATS_MAX: usize = 4;
+
 /// Words that the braces of one word may become.
 pub(crate) const BRACES_MAX: usize = 256;
 
