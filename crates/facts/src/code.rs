@@ -1,6 +1,8 @@
 //! Programs in other languages, as [`castellan_languages`] reads them: what they do becomes effects, and the commands that they
 //! start are found as any other. It must not know languages.
 
+mod encoding;
+
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, read};
 use castellan_programs::{Arg, SlotRole, find};
@@ -115,6 +117,9 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
     };
     for text in texts {
         match text {
+            Ok(text) if language == Language::Python && !encoding::is_as_read(&text) => {
+                opaque(&place, (Why::Encoding, &written(&program.from)), scene, facts);
+            }
             Ok(text) => {
                 let reading = read(language, &text, &start(&place, scene));
                 acts(reading, language, &mut place, scene, facts);

@@ -2,48 +2,24 @@
 
 #[path = "shared/call.rs"]
 mod call;
+#[path = "shared/machine.rs"]
+mod machine;
 
 use castellan_event::{
-    Answer, Call, Change, Effect, EffectKind, FileKind, FileTarget, PatchOp, Process, Query, Recorder,
-    Replacement, Role, ToolKind, Why, World,
+    Call, Change, Effect, EffectKind, FileTarget, PatchOp, Recorder, Replacement, Role, ToolKind, Why,
 };
 use castellan_facts::{Setting, analyse};
 
+use machine::Machine;
+use machine::There::{self, Text};
+
 /// Files that are there.
-const FILES: &[(&str, &str)] = &[
-    ("/w/calm.sh", "echo hello\n"),
-    ("/w/tool", "#!/bin/sh\necho hello\n"),
-    ("/w/lib.sh", "rm -rf /w/lib\n"),
-    ("/w/data", "echo hello\n"),
+const FILES: &[(&str, There)] = &[
+    ("/w/calm.sh", Text("echo hello\n")),
+    ("/w/tool", Text("#!/bin/sh\necho hello\n")),
+    ("/w/lib.sh", Text("rm -rf /w/lib\n")),
+    ("/w/data", Text("echo hello\n")),
 ];
-
-struct Machine;
-
-impl World for Machine {
-    fn answer(&self, query: &Query) -> Option<Answer> {
-        let at = |path: &str| FILES.iter().find(|(one, _)| *one == path).map(|(_, text)| *text);
-        Some(match query {
-            Query::RealPath { base, path } => {
-                let whole = if path.starts_with('/') { path.clone() } else { format!("{base}/{path}") };
-                Answer::RealPath(whole.replace("/./", "/").trim_end_matches("/.").to_owned())
-            }
-            Query::FileKind { path } => {
-                Answer::FileKind(if at(path).is_some() { FileKind::File } else { FileKind::Missing })
-            }
-            Query::Contents { path } => Answer::Contents(at(path).map(|text| text.as_bytes().to_vec())),
-            Query::Executable { name, .. } => Answer::Executable(Some(format!("/usr/bin/{name}"))),
-            Query::Repository { .. } => Answer::Repository(None),
-            Query::Newest { .. } => Answer::Newest(None),
-            Query::Process { .. } => Answer::Process(Some(Process {
-                env: [("PATH", "/usr/bin"), ("HOME", "/home/u")]
-                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                    .to_vec(),
-                home: "/home/u".to_owned(),
-                ..Process::default()
-            })),
-        })
-    }
-}
 
 /// `delete PATH`, `download URL` and code that is not known, each with the file that does it.
 fn shown(effects: &[Effect]) -> String {
@@ -66,7 +42,7 @@ fn shown(effects: &[Effect]) -> String {
 /// What is done now, and what would be done by what is written.
 fn check_call(call: &Call, now: &str, written: &str) {
     let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
-    let facts = analyse(call, &setting, &mut Recorder::new(&Machine));
+    let facts = analyse(call, &setting, &mut Recorder::new(&Machine(FILES)));
     let subject = call.command.clone().unwrap_or_else(|| format!("{:?}", call.files));
     assert_eq!(shown(&facts.effects), now, "now: {subject}");
     assert_eq!(shown(&facts.written.effects), written, "written: {subject}");
