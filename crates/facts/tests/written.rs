@@ -93,6 +93,7 @@ fn what_a_tool_writes_is_found_as_if_it_were_run() {
     check("x.sh", "echo \0\n", "opaque encoding in /w/x.sh");
     check("x.sh", "./x.sh\n", "opaque nesting in /w/x.sh");
     check_tool(ToolKind::Write, &[("x.sh", None, Change::Unsaid)], "opaque file in /w/x.sh");
+    check("x.sh", &"ls\n".repeat(200_000), "opaque size in /w/x.sh");
     // Two of one call: the one runs the other.
     let both = [("x.sh", None, whole("bash y.sh\n")), ("y.sh", None, whole("rm -rf /w/a\n"))];
     check_tool(ToolKind::Patch, &both, "delete /w/a in /w/y.sh");
@@ -137,4 +138,34 @@ fn what_shell_text_writes_is_found_as_if_it_were_run() {
     check("echo 'rm -rf /w/a' > x.py", "", "opaque variable in /w/x.py");
     // Of a file that is there writing may fail.
     check("echo 'rm -rf /w/a' > calm.sh", "", "delete /w/a in /w/calm.sh");
+}
+
+#[test]
+fn there_is_an_end_to_what_is_looked_at() {
+    let text = |number: usize| Change::Whole(format!("rm -rf /w/{number}\n"));
+    let files: Vec<FileTarget> = (0..40)
+        .map(|number| FileTarget {
+            path: format!("{number}.sh"),
+            patch_op: Some(PatchOp::Add),
+            patch_text: String::new(),
+            change: text(number),
+        })
+        .collect();
+    let call = Call { files, ..call::of_tool("codex", "t", ToolKind::Patch) };
+    let facts = analyse(&call, &Setting::default(), &mut Recorder::new(&Machine(FILES)));
+    for number in 0..40 {
+        let file = format!("/w/{number}.sh");
+        let of_file = |effect: &&Effect| effect.script_path.as_deref() == Some(file.as_str());
+        let effect = facts.written.effects.iter().find(of_file).expect("each file is told of");
+        assert!(effect.kind == EffectKind::Delete || effect.why == Some(Why::Budget), "{file}: {effect:?}");
+        assert_eq!(effect.file, Some(number));
+    }
+    // A text that costs much is not looked at to its end, which is said.
+    let long = Change::Whole("x=1; for i in 1 2 3 4 5 6 7 8 9; do rm -rf /w/a/$i $x; done\n".repeat(2_000));
+    let mut call = call;
+    call.files.truncate(1);
+    call.files[0].change = long;
+    let facts = analyse(&call, &Setting::default(), &mut Recorder::new(&Machine(FILES)));
+    let is_over = |effect: &Effect| effect.why == Some(Why::Budget);
+    assert!(facts.written.effects.iter().any(is_over) && !facts.effects.iter().any(is_over));
 }
