@@ -21,13 +21,14 @@ fn whole_counts(call: &Call, rows: &[CallRow<'_>]) -> bool {
     call.tool.kind != ToolKind::Shell && rows.iter().all(|row| row.command().is_none())
 }
 
-struct Leaf<'r> {
-    row: &'r CallRow<'r>,
+pub(super) struct Leaf<'r> {
+    pub(super) row: &'r CallRow<'r>,
     /// Positions and levels of the rows on the way to it and of its own, coarse ones first.
     way: Vec<(usize, Level)>,
 }
 
-fn leaves<'r>(rows: &'r [CallRow<'r>]) -> impl Iterator<Item = Leaf<'r>> {
+/// The leaves of a call.
+pub(super) fn leaves<'r>(rows: &'r [CallRow<'r>]) -> impl Iterator<Item = Leaf<'r>> {
     let is_leaf = |row: &CallRow<'_>| match (row.level(), row.file()) {
         (Level::Effect, _) => true,
         (Level::Command, _) => !rows.iter().any(|other| is_above(row, other)),
@@ -74,7 +75,7 @@ fn is_above(row: &CallRow<'_>, part: &CallRow<'_>) -> bool {
         }
 }
 
-fn is_opaque(row: &CallRow<'_>) -> bool {
+pub(super) fn is_opaque(row: &CallRow<'_>) -> bool {
     row.effect().is_some_and(|effect| effect.is_opaque())
 }
 
