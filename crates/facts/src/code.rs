@@ -2,7 +2,7 @@
 //! start are found as any other. It must not know languages.
 
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
-use castellan_languages::{Act, Language, Operand, Reading, What, read};
+use castellan_languages::{Act, Language, Operand, Reading, What, read_within};
 use castellan_programs::{Arg, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, interpreter, program_within};
 
@@ -116,7 +116,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
     for text in texts {
         match text {
             Ok(text) => {
-                let reading = read(language, &text, &start(&place, scene));
+                let reading = read_within(language, &text, &start(&place, scene), &mut scene.program_work);
                 acts(reading, language, &mut place, scene, facts);
             }
             Err(why) => opaque(&place, (why, &written(&program.from)), scene, facts),

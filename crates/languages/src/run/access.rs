@@ -110,7 +110,7 @@ impl Machine<'_> {
 
     /// A function as a member of an object.
     fn method_of(&self, of: &Value, function: usize) -> Value {
-        Value::Partial(Value::Function(function).into(), vec![of.clone()].into())
+        Value::partial(Value::Function(function), vec![of.clone()])
     }
 
     /// A member from which anything can be reached.
