@@ -31,6 +31,10 @@ pub(crate) const LAYERS_MAX: usize = 20;
 /// Lines that end in a backslash. Python's scanner looks at all that follow each other for each of them.
 pub(crate) const CONTINUATIONS_MAX: usize = 500;
 
+/// Bytes of a line of Perl that are one part for its scanner, which goes back to where the part begins at each token. Real lines
+/// have fewer; each part costs the parser a step at each token.
+pub(crate) const LINE_PART_BYTES: usize = 160;
+
 /// Parts that do not parse that are told one by one.
 pub(crate) const ERRORS_MAX: usize = 20;
 

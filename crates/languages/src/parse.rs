@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use castellan_event::Why;
-use tree_sitter::{LogType, ParseOptions, ParseState, Parser};
+use tree_sitter::{LogType, ParseOptions, ParseState, Parser, Point, Range};
 
 use crate::language::Language;
 use crate::limits::{
-    BRACKETS_MAX, CONTINUATIONS_MAX, ERRORS_UNCOUNTED_BYTES, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
-    PARSER_ERRORS_MAX, TEXT_BYTES_MAX,
+    BRACKETS_MAX, CONTINUATIONS_MAX, ERRORS_UNCOUNTED_BYTES, LINE_PART_BYTES, PARSER_CALLS_MIN,
+    PARSER_CALLS_PER_KIB, PARSER_ERRORS_MAX, TEXT_BYTES_MAX,
 };
 use crate::lower;
 use crate::tree::{Kind, Node};
@@ -32,8 +32,12 @@ pub(crate) fn parse(language: Language, text: &str) -> Node {
     let grammar = match language {
         Language::Python => tree_sitter_python::LANGUAGE,
         Language::JavaScript => tree_sitter_javascript::LANGUAGE,
+        Language::Perl => ts_parser_perl::LANGUAGE,
     };
     if parser.set_language(&grammar.into()).is_err() {
+        return hole(Why::Unsupported);
+    }
+    if language == Language::Perl && parser.set_included_ranges(&short_lines(text)).is_err() {
         return hole(Why::Unsupported);
     }
     let most = PARSER_CALLS_MIN + PARSER_CALLS_PER_KIB * (text.len() / 1024);
@@ -63,6 +67,27 @@ pub(crate) fn parse(language: Language, text: &str) -> Node {
 
 /// How the parser's log begins to tell of an error (tree-sitter 0.27).
 const ERROR_LINES: &[&str] = &["detect_error", "skip_token", "recover"];
+
+/// The text in parts that touch each other, so that its lines are short. Perl's scanner asks for the column at each token, which is
+/// counted from where the line begins. A part that begins within a line is told that it begins at its second column.
+fn short_lines(text: &str) -> Vec<Range> {
+    let mut parts = Vec::new();
+    let mut start = (0, Point { row: 0, column: 0 });
+    let mut point = start.1;
+    for (at, letter) in text.char_indices() {
+        if point.column >= LINE_PART_BYTES {
+            parts.push(Range { start_byte: start.0, end_byte: at, start_point: start.1, end_point: point });
+            point = Point { row: point.row + 1, column: 1 };
+            start = (at, point);
+        }
+        point = match letter {
+            '\n' => Point { row: point.row + 1, column: 0 },
+            _ => Point { row: point.row, column: point.column + letter.len_utf8() },
+        };
+    }
+    parts.push(Range { start_byte: start.0, end_byte: text.len(), start_point: start.1, end_point: point });
+    parts
+}
 
 /// The most brackets that are open at once; those in literals count too.
 fn brackets(text: &str) -> usize {
