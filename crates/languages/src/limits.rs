@@ -24,6 +24,10 @@ pub(crate) const TREE_DEPTH_MAX: usize = 120;
 /// Decorators of one definition, and clauses of one comprehension: each is a level of the tree. Real ones have a few.
 pub(crate) const LAYERS_MAX: usize = 20;
 
+/// Bytes of a line of Perl that are one part for its scanner, which goes back to where the part begins at each token. Real lines
+/// have fewer; each part costs the parser a step at each token.
+pub(crate) const LINE_PART_BYTES: usize = 160;
+
 /// Parts that do not parse that are told one by one.
 pub(crate) const ERRORS_MAX: usize = 20;
 

@@ -29,6 +29,7 @@ mod functions;
 mod lists;
 mod paths;
 mod perform;
+mod perl;
 mod texts;
 
 /// What a program text does, as far as the work goes.
@@ -349,9 +350,12 @@ impl<'s> Machine<'s> {
             return Value::Module(Ref(global));
         }
         if let Some(value) = self.member_of_module(node, global, name) {
+            if name.starts_with('@') {
+                self.state.set_own(0, name, value.clone());
+            }
             return value;
         }
-        if let Some(value) = self.starred(node) {
+        if let Some(value) = self.unset(node, name).or_else(|| self.starred(node)) {
             return value;
         }
         // Not given a value by anything that was seen.
@@ -401,7 +405,8 @@ impl<'s> Machine<'s> {
         if values.iter().any(|value| matches!(value, Value::Instance(_))) {
             return self.unknown(node, Why::Dynamic);
         }
-        if !is(|value| matches!(value, Value::Text(_))) {
+        // In Perl texts are added as numbers.
+        if !is(|value| matches!(value, Value::Text(_))) || self.language == Language::Perl {
             return self.unknown(node, Why::Dynamic);
         }
         self.concatenated(node, &values)

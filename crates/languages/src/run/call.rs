@@ -7,6 +7,7 @@ use std::rc::Rc;
 use castellan_event::Why;
 
 use super::{Argument, Machine};
+use crate::language::Language;
 use crate::state::Cell;
 use crate::table::Entry;
 use crate::tree::{Kind, Node};
@@ -41,7 +42,9 @@ impl Machine<'_> {
     }
 
     fn spread(&mut self, node: &Node, value: &Value, given: &mut Vec<Argument>) {
-        if let Value::Map(cell) = value {
+        if let Value::Map(cell) = value
+            && self.language != Language::Perl
+        {
             let cell = self.state.cell(*cell);
             if cell.is_open {
                 given.push(Argument::unknown());
@@ -141,6 +144,9 @@ impl Machine<'_> {
         }
         if let Some(entry) = self.entry_of(of, name) {
             return self.perform(node, entry, Some(of), arguments);
+        }
+        if let Some(value) = self.method_by_name(node, of, name, &arguments) {
+            return value;
         }
         if let (Value::Library(_, entry), Some((first, rest))) = (of, arguments.split_first())
             && entry.0.parameters.is_some()
