@@ -86,7 +86,8 @@ impl Record {
                 Ok(Verdict::Allow | Verdict::Defer) => Stream::Routine,
                 Ok(Verdict::Ask | Verdict::Deny) | Err(_) => Stream::Notable,
             },
-            Record::Session(_) => Stream::Routine,
+            Record::Session(session) if session.scripts.is_empty() => Stream::Routine,
+            Record::Session(_) => Stream::Notable,
             Record::Control(_)
             | Record::Failure(_)
             | Record::Gap(_)
@@ -305,9 +306,37 @@ pub struct SessionRecord {
     /// The agent's id of the call that is done; else empty.
     #[serde(serialize_with = "clean::text")]
     pub use_id: String,
-    /// The prompt, or the reason of the start or end.
+    /// The prompt, or the reason of the start or end; `script_changed` or `script_unchecked` where it is about `scripts`.
     #[serde(serialize_with = "clean::text")]
     pub message: String,
+    /// Of a call that is done: files whose code ran and which are not what was judged, or of which that is not known. A list
+    /// that is too long ends in an entry that says how many are left out.
+    #[serde(serialize_with = "scripts", skip_serializing_if = "Vec::is_empty")]
+    pub scripts: Vec<ScriptRecord>,
+}
+
+/// A file whose code ran, as it was judged and as it is after the call.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ScriptRecord {
+    /// Where it lies, symlinks resolved.
+    pub path: String,
+    /// SHA-256 of what was judged, hex; empty where something ran that was not read.
+    pub sha256: String,
+    /// SHA-256 of what it holds after the call, hex; empty where that cannot be read.
+    pub found: String,
+    /// What that means.
+    pub message: String,
+}
+
+fn scripts<S: Serializer>(scripts: &[ScriptRecord], serializer: S) -> Result<S::Ok, S::Error> {
+    clean::list(scripts, ScriptRecord::texts, "path", LIST_BYTES_MAX, serializer)
+}
+
+impl ScriptRecord {
+    fn texts(&self) -> [(&'static str, &str); 4] {
+        [("path", &self.path), ("sha256", &self.sha256), ("found", &self.found), ("message", &self.message)]
+    }
 }
 
 /// A request on the control socket and what became of it, or a start of the daemon.

@@ -1,6 +1,8 @@
 //! One call from payload to reply: decode, decide, record, encode, in this order. Whatever fails on the way is a decision
 //! too, and is recorded.
 
+mod scripts;
+
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -30,6 +32,8 @@ const _: () = assert!(agents::PAYLOAD_BYTES_MAX == castellan_wire::PAYLOAD_BYTES
 pub(crate) struct Judge {
     terms: RwLock<Arc<Terms>>,
     memory: Mutex<Memory>,
+    /// What is to be looked at when the answer is sent.
+    due: Mutex<Vec<scripts::Check>>,
     log: Log,
     /// What its records have told.
     told: record::Told,
@@ -114,6 +118,7 @@ impl Judge {
         Judge {
             terms: RwLock::new(Arc::new(Terms { policy: Arc::new(policy), mode })),
             memory: Mutex::new(Memory::new(random())),
+            due: Mutex::default(),
             log,
             told: record::Told::default(),
             own,
@@ -154,12 +159,14 @@ impl Judge {
             Ok(Incoming::Permission(call)) => self.second_question(asked, &call),
             Ok(Incoming::Done(done)) => {
                 let session = session_key(asked.agent, &done.call.agent);
-                self.memory().changes.end(&session, &done.call.tool.use_id);
+                let ended = self.memory().changes.end(&session, &done.call.tool.use_id);
+                self.check_later(&done.call.agent, ended);
                 self.note(asked, record::done(&done))
             }
             Ok(Incoming::Session(event)) => {
                 if event.agent.event == PROMPT {
-                    self.memory().changes.end_turn(&session_key(asked.agent, &event.agent));
+                    let ended = self.memory().changes.end_turn(&session_key(asked.agent, &event.agent));
+                    self.check_later(&event.agent, ended);
                 }
                 self.note(asked, record::session_event(&event))
             }
@@ -207,8 +214,10 @@ impl Judge {
                 paths: written(&facts),
                 downloaded: downloaded(&facts),
                 in_background: in_background(call, &facts),
+                scripts: facts.scripts,
             };
-            self.memory().changes.begin(session_key, begun);
+            let forgotten = self.memory().changes.begin(session_key, begun);
+            self.check_later(&call.agent, forgotten);
         }
         let told = told(call, &decision, change.request);
         let (verdict, reason) = (change.answer, told.reason.clone());

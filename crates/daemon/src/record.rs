@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use castellan_agents::{Done, Malformed, SessionEvent};
 use castellan_audit::{
     CallRecord, ControlRecord, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord, Record,
-    SessionRecord, WorldRecord,
+    ScriptRecord, SessionRecord, WorldRecord,
 };
 use castellan_event::{
     AccessLevel, Agent, Answer, Answers, Call, Decision, Layer, Mode, PatchOp, Process, Query, Relief,
@@ -91,6 +91,14 @@ pub(crate) fn done(done: &Done) -> Record {
         use_id: done.call.tool.use_id.clone(),
         ..session
     })
+}
+
+/// Files whose code a call ran, and which are not known to be what was judged. `id`: the agent's id of the call.
+pub(crate) fn scripts(agent: &Agent, id: &str, scripts: Vec<ScriptRecord>) -> Record {
+    let is_changed = scripts.iter().any(|script| !script.sha256.is_empty());
+    let message = if is_changed { "script_changed" } else { "script_unchecked" };
+    let session = session(agent, message.to_owned());
+    Record::Session(SessionRecord { use_id: id.to_owned(), scripts, ..session })
 }
 
 /// An event of a session that is no call.

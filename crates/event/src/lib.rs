@@ -16,9 +16,12 @@ mod session;
 mod world;
 
 pub use access::AccessLevel;
-pub use call::{Agent, Call, FileTarget, IntakeProblem, PatchOp, Tool, ToolKind};
+pub use call::{Agent, Call, Change, FileTarget, IntakeProblem, PatchOp, Replacement, Tool, ToolKind};
 pub use decision::{Code, Decision, Finding, Layer, Mode, Relief, Verdict};
-pub use facts::{Command, Effect, EffectKind, Facts, FileOrigin, HostClass, Role, Scope, UnknownWord, Why};
+pub use facts::{
+    Command, Effect, EffectKind, Facts, FileOrigin, HostClass, Role, Scope, ScriptFile, UnknownWord, When,
+    Why, Written,
+};
 pub use field::{FIELDS, FieldArg, FieldDef, FieldType, Level, field_index};
 pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, PATH_BYTES_MAX};
 pub use net::Net;

@@ -2,7 +2,7 @@
 
 use castellan_event::{Command, Effect, EffectKind, Facts, FileOrigin, Role, Scope, Why};
 use castellan_programs::{Arg, Attribute, Invocation, Program, Style, find, invoke};
-use castellan_shell::{Origin, Run, Stdin};
+use castellan_shell::{Origin, Run, Stdin, follows_writes};
 
 use crate::code::Place;
 use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
@@ -202,7 +202,9 @@ fn invocation_effects(
     command.flags = read.flags(&run.argv).collect();
     command.operands = read.operands.iter().map(|operand| operand.arg.written().into_owned()).collect();
     command.subcommand = (!read.subcommand.is_empty()).then(|| read.subcommand.join(" "));
+    sink.is_followed = command.name.as_deref().is_some_and(follows_writes);
     model_effects(&read, &run.argv, sink);
+    sink.is_followed = false;
 }
 
 /// Of a wrapper only what it does itself: its own arguments, without the command.

@@ -41,7 +41,7 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) is_shell: bool,
     /// Its standard input is another command's output.
     pub(crate) piped: bool,
-    /// What it writes is followed by the walk: a redirect.
+    /// What it writes is followed by the walk: a redirect, or a program of which the walk knows what it writes.
     pub(crate) is_followed: bool,
     /// Programs in other languages that the command runs; what they do comes after its own effects.
     pub(crate) programs: Vec<Program>,

@@ -8,7 +8,7 @@ mod understood;
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Answers, Call, CallRow, Code, Finding, ToolKind, Verdict};
+use castellan_event::{Answers, Call, CallRow, Code, Finding, Level, Row as _, ToolKind, Verdict};
 
 use crate::operator::{Operator, ShortMatch};
 use crate::policy::{Policy, RuleMatch};
@@ -23,6 +23,11 @@ pub(crate) use understood::understood;
 pub(crate) fn intake(call: &Call) -> Vec<Finding> {
     let problems = call.problems.iter();
     problems.map(|problem| Finding::new(Verdict::Deny, Code::Malformed, problem.to_string())).collect()
+}
+
+/// The rows of what the call does now. What files would do that it writes comes last, and is for rules that name it.
+pub(crate) fn done<'r, 'c>(rows: &'r [CallRow<'c>]) -> &'r [CallRow<'c>] {
+    rows.get(..rows.partition_point(|row| row.level() <= Level::Effect)).unwrap_or(rows)
 }
 
 /// A session that has no tools.

@@ -57,7 +57,6 @@ const COMPUTED: &[(&str, Computed)] = &[
     ("sort", lines::sort),
     ("tac", lines::tac),
     ("tail", lines::tail),
-    ("tee", lines::tee),
     ("tr", tr::tr),
     ("type", names::which),
     ("uniq", lines::uniq),

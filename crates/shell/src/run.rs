@@ -294,6 +294,7 @@ impl Walker<'_> {
             let neutral = wrapper == Some(Wrapper::Neutral);
             let wrapped = Wrapped { name: base.to_owned(), argv: own, neutral };
             let Some(scope) = self.around(&around, wrapped, call) else { return };
+            let files = state.files.clone();
             self.subshell(state, |walker, state| {
                 if elsewhere {
                     *state = walker.elsewhere(state);
@@ -309,6 +310,10 @@ impl Walker<'_> {
                 }
                 walker.inner_one(state, &scope, call, one.clone(), wrapper.is_some());
             });
+            // What is written there is written there.
+            if elsewhere {
+                state.files = files;
+            }
             state.status = None;
         }
     }
@@ -407,7 +412,7 @@ impl Walker<'_> {
         let out = state.descriptor(1);
         let wanted =
             matches!(out, Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Written(_));
-        let tees = name == "tee";
+        let tees = follows_writes(name);
         if !wanted && !tees {
             state.status = if outputs::always_succeeds(name) { Some(true) } else { None };
             return;
@@ -422,13 +427,14 @@ impl Walker<'_> {
             | Descriptor::Written(_)
             | Descriptor::Unknown => self.input(state),
         };
+        if tees {
+            let text = input.unwrap_or_else(|| Text::unknown(Why::Input, name));
+            return self.tee(state, scope, call, &text);
+        }
         let made = outputs::computed(name, call.arguments(), input.as_ref(), state);
         match made {
             outputs::Made::Text(text) => {
                 self.work.spend_bytes(text.len().saturating_mul(4));
-                if tees {
-                    self.tee(state, scope, call, &text);
-                }
                 self.deliver(state, scope, &text);
             }
             outputs::Made::Unknown(why) => self.unknown_output(state, scope, call, why),
@@ -441,15 +447,35 @@ impl Walker<'_> {
         self.deliver(state, scope, &Text::unknown(why, written));
     }
 
-    /// `tee >(commands)`: the text goes to each of its operands too.
+    /// `tee FILE >(commands)`: what it reads goes to each of its operands, and on.
     fn tee(&mut self, state: &mut State, scope: &Scope, call: &Call, text: &Text) {
-        for arg in call.arguments() {
-            let Some(open) = arg.as_str().and_then(|path| crate::walk::opened(state, path)) else { continue };
+        self.work.spend_bytes(text.len().saturating_mul(4));
+        let flags = call.arguments().iter().filter_map(Arg::as_str).take_while(|arg| *arg != "--");
+        let appends = flags
+            .filter(|arg| arg.starts_with('-'))
+            .any(|arg| arg == "--append" || !arg.starts_with("--") && arg.contains('a'));
+        let mut are_flags_over = false;
+        for path in call.arguments().iter().filter_map(Arg::as_str) {
+            if !are_flags_over && path.len() > 1 && path.starts_with('-') {
+                are_flags_over = path == "--";
+                continue;
+            }
+            let open = crate::walk::opened(state, path);
+            let Some(open) = open.or_else(|| self.opens_file(state, path, appends)) else { continue };
             let before = state.descriptor(1);
             state.set_descriptor(1, open);
             self.deliver(state, scope, text);
             state.set_descriptor(1, before);
         }
+        self.deliver(state, scope, text);
+        state.status = Some(true);
+    }
+
+    /// A program opens a file to write to it, at its end or anew.
+    fn opens_file(&mut self, state: &mut State, path: &str, appends: bool) -> Option<Descriptor> {
+        let before = appends.then(|| self.held_before(state, path));
+        let is_new = self.is_new(state, path);
+        state.writes(path, before, is_new)
     }
 
     /// Walks text in the shell itself: `eval`, traps, aliases.
@@ -471,6 +497,11 @@ impl Walker<'_> {
     pub(crate) fn leaves(&mut self, kind: Leave, state: &mut State, every: bool) {
         self.left(kind, state, every);
     }
+}
+
+/// Whether the walk follows what a program of this name writes to the files among its operands, as it does for redirects.
+pub fn follows_writes(name: &str) -> bool {
+    name == "tee"
 }
 
 /// The last part of a path.

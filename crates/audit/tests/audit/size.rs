@@ -4,7 +4,7 @@ use std::fs;
 
 use castellan_audit::{
     CallRecord, Config, ControlRecord, FailureRecord, FileRecord, Filter, FindingRecord, GapRecord,
-    MarkRecord, Record, SessionRecord, Stream, WorldRecord,
+    MarkRecord, Record, ScriptRecord, SessionRecord, Stream, WorldRecord,
 };
 use serde_json::Value;
 
@@ -53,6 +53,7 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
     let file = FileRecord { path: t(), real_path: t(), op: t() };
     let asked = WorldRecord { query: t(), answer: t() };
     let finding = finding_of(text);
+    let script = ScriptRecord { path: t(), sha256: t(), found: t(), message: t() };
     vec![
         Record::Call(CallRecord {
             correlation_id: u64::MAX,
@@ -93,6 +94,7 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
             tool: t(),
             use_id: t(),
             message: t(),
+            scripts: vec![script; entries],
         }),
         Record::Control(ControlRecord {
             action: t(),

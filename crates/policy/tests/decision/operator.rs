@@ -96,7 +96,7 @@ fn an_allow_covers_what_the_words_say_and_lifts_what_asks() {
         ..Effect::default()
     };
     let check = |command: Command, effects: Vec<Effect>, rules: &str, expected| {
-        let facts = Facts { commands: vec![command], effects };
+        let facts = Facts { commands: vec![command], effects, ..Facts::default() };
         let policy = policy(operator(&[], &[], &["Bash(git add:*)"]), rules);
         let decision = judge(&bash("x"), &facts, &policy);
         assert_eq!(decision.verdict, expected, "{facts:?}");
@@ -122,7 +122,7 @@ fn nothing_lifts_what_the_organisation_asks_unless_its_rule_says_so() {
         let upper = rule("ask git", "cmd.name = git", tags);
         let settings = Settings { operator: operator(&[], &[], &["Bash(git:*)"]), ..Settings::default() };
         let policy = layered(&[(Layer::Organisation, &upper)], settings);
-        let facts = Facts { commands: vec![command("git x")], effects: vec![] };
+        let facts = Facts { commands: vec![command("git x")], effects: vec![], ..Facts::default() };
         assert_eq!(judge(&bash("git x"), &facts, &policy).verdict, expected, "{tags}");
     };
     check("coding_agent_ask", Verdict::Ask);
@@ -149,6 +149,7 @@ fn any_facts() -> impl Strategy<Value = Facts> {
             Facts {
                 commands: commands.into_iter().map(command).collect(),
                 effects: effects.into_iter().map(effect).collect(),
+                ..Facts::default()
             }
         },
     )

@@ -21,7 +21,7 @@ fn judge(call: &Call, facts: &Facts, settings: Settings, state: &State<'_>) -> D
 
 fn of(effects: Vec<Effect>) -> Facts {
     let command = Command { name: Some("x".to_owned()), line: "x".to_owned(), ..Command::default() };
-    Facts { commands: vec![command], effects }
+    Facts { commands: vec![command], effects, ..Facts::default() }
 }
 
 fn effect(kind: EffectKind) -> Effect {
@@ -60,7 +60,11 @@ fn the_table_of_profiles() {
     }
     check(&shell, &of(vec![opaque(Role::Operand)]), false, [Defer, Defer, Defer, Deny, Allow]);
     let unknown = call("Magic", ToolKind::Unknown, "", &[]);
-    let tool = Facts { commands: vec![], effects: vec![Effect { command: None, ..opaque(Role::Tool) }] };
+    let tool = Facts {
+        commands: vec![],
+        effects: vec![Effect { command: None, ..opaque(Role::Tool) }],
+        ..Facts::default()
+    };
     check(&unknown, &tool, false, [Defer, Deny, Deny, Deny, Defer]);
     // Outside of the workspace.
     let outside = of(vec![at(EffectKind::Write, "/etc/x", Scope::System, Scope::System)]);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use castellan_event::{
-    Agent, Answer, Call, Decision, FIELDS, Facts, FileTarget, Layer, Mode, Query, Recorder, Session, Tool,
-    ToolKind, Verdict, World,
+    Agent, Answer, Call, Change, Decision, FIELDS, Facts, FileTarget, Layer, Mode, Query, Recorder, Session,
+    Tool, ToolKind, Verdict, World,
 };
 use castellan_policy::{LayerRules, Policy, RequestId, Settings, State, drive};
 use castellan_rules::{Options, Source, load};
@@ -49,8 +49,12 @@ pub(crate) fn loaded_with(options: &Options, layers: &[(Layer, &str)], settings:
 }
 
 pub(crate) fn call(tool: &str, kind: ToolKind, command: &str, files: &[&str]) -> Call {
-    let target =
-        |path: &&str| FileTarget { path: (*path).to_owned(), patch_op: None, patch_text: String::new() };
+    let target = |path: &&str| FileTarget {
+        path: (*path).to_owned(),
+        patch_op: None,
+        patch_text: String::new(),
+        change: Change::Unsaid,
+    };
     Call {
         correlation_id: 1,
         agent: Agent { cwd: "/w".into(), ..Agent::default() },
