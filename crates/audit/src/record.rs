@@ -164,6 +164,12 @@ pub struct CallRecord {
     /// `enforce`, `monitor` or `passthrough`.
     #[serde(serialize_with = "clean::text")]
     pub mode: String,
+    /// The access level that the call needs; empty where nobody looked.
+    #[serde(serialize_with = "clean::text")]
+    pub required_level: String,
+    /// The access level that the session has; empty where levels do not count.
+    #[serde(serialize_with = "clean::text")]
+    pub active_level: String,
     /// Why, as the agent is told.
     #[serde(serialize_with = "clean::text")]
     pub reason: String,
@@ -211,6 +217,8 @@ pub struct FindingRecord {
     /// Positions of the rows that the rule fired on, parted by blanks: first the call's, its text and each of its files,
     /// then its commands, then its effects; empty where none made it.
     pub rows: String,
+    /// What lifted it (`grant`, `operator`); empty where it stands.
+    pub lifted: String,
     /// What happened.
     pub message: String,
 }
@@ -252,13 +260,14 @@ impl WorldRecord {
 }
 
 impl FindingRecord {
-    fn texts(&self) -> [(&'static str, &str); 6] {
+    fn texts(&self) -> [(&'static str, &str); 7] {
         [
             ("verdict", &self.verdict),
             ("code", &self.code),
             ("rule", &self.rule),
             ("layer", &self.layer),
             ("rows", &self.rows),
+            ("lifted", &self.lifted),
             ("message", &self.message),
         ]
     }

@@ -4,6 +4,7 @@
 //! Everything here is data. The crate knows no agent's JSON, no rule syntax, and touches neither clock, environment, file
 //! system nor network: what the core must know of the world it asks for with a [`Query`].
 
+mod access;
 mod call;
 mod decision;
 mod facts;
@@ -14,8 +15,9 @@ mod row;
 mod session;
 mod world;
 
+pub use access::AccessLevel;
 pub use call::{Agent, Call, Change, FileTarget, IntakeProblem, PatchOp, Replacement, Tool, ToolKind};
-pub use decision::{Code, Decision, Finding, Layer, Mode, Verdict};
+pub use decision::{Code, Decision, Finding, Layer, Mode, Relief, Verdict};
 pub use facts::{
     Command, Effect, EffectKind, Facts, FileOrigin, HostClass, Role, Scope, ScriptFile, UnknownWord, When,
     Why, Written,

@@ -4,7 +4,7 @@
 mod encoding;
 
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
-use castellan_languages::{Act, Language, Operand, Reading, What, read};
+use castellan_languages::{Act, Language, Operand, Reading, What, read_within};
 use castellan_programs::{Arg, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, interpreter, program_within};
 
@@ -121,7 +121,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
                 opaque(&place, (Why::Encoding, &written(&program.from)), scene, facts);
             }
             Ok(text) => {
-                let reading = read(language, &text, &start(&place, scene));
+                let reading = read_within(language, &text, &start(&place, scene), &mut scene.program_work);
                 acts(reading, language, &mut place, scene, facts);
             }
             Err(why) => opaque(&place, (why, &written(&program.from)), scene, facts),

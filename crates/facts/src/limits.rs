@@ -61,8 +61,8 @@ pub(crate) const MCP_VALUES_MAX: usize = 256;
 /// Bytes of all files with code that are read for one call. Each is read and walked; a project's scripts have some kilobytes.
 pub(crate) const SCRIPT_BYTES_MAX: usize = 512 * 1024;
 
-/// Programs in other languages that are read for one call, those that load each other included. Each may cost some
-/// milliseconds.
+/// Programs in other languages that are read for one call, those that load each other included. They share an amount of work; each
+/// costs a look at the file system besides.
 pub(crate) const PROGRAMS_MAX: usize = 32;
 
 /// Programs that load or run each other in turn. Circles end here.

@@ -32,6 +32,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) script_bytes: usize,
     /// Programs in other languages and tasks that were read.
     pub(crate) programs_read: usize,
+    /// The work that is left for reading them.
+    pub(crate) program_work: castellan_languages::Work,
     /// Variables that the call itself has exported before.
     pub(crate) exported: BTreeSet<String>,
     /// Programs' files, by their paths: the same program runs many times in a script.
@@ -70,6 +72,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             ran: BTreeMap::new(),
             script_bytes: 0,
             programs_read: 0,
+            program_work: castellan_languages::Work::default(),
             exported: BTreeSet::new(),
             programs: HashMap::new(),
             located: HashMap::new(),

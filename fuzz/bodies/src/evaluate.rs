@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use castellan_event::{
-    Agent, Answer, Answers, Call, Change, Command, Effect, FIELDS, Facts, FileTarget, Layer, Mode, Query,
-    Recorder, Scope, Session, Tool, ToolKind, Verdict, World, Written, rows,
+    Agent, Answer, Answers, Call, Change, Command, Effect, FIELDS, Facts, FileTarget, Layer, Query, Recorder,
+    Scope, Session, Tool, ToolKind, Verdict, World, Written, rows,
 };
-use castellan_policy::{LayerRules, Policy, RequestId, Settings, State, drive};
+use castellan_policy::{LayerRules, Policy, Settings, State, drive};
 use castellan_rules::{Options, Plain, Source, load};
 
 use crate::choices::Choices;
@@ -187,8 +187,7 @@ fn judge(layers: &[&[(String, &str)]], call: &Call, facts: &Facts) -> (Verdict, 
         LayerRules { layer, rules: loaded.rules, sources, options: &options }
     });
     let policy = Policy::new(layers.collect(), Settings::default());
-    let next_request = RequestId::from_seed(1);
-    let state = State { mode: Mode::Enforce, agent_asks: true, next_request, session: &SESSION };
+    let state = State::plain(&SESSION);
     let mut world = Recorder::new(&Lexical);
     let (decision, _) = drive(call, facts, &policy, &state, &mut world);
     (decision.verdict, world.into_answers())

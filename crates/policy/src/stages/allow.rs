@@ -11,9 +11,6 @@ use crate::policy::RuleMatch;
 
 /// Whether the allow rules that fired cover every leaf of the call.
 pub(super) fn cover(call: &Call, rows: &[CallRow<'_>], allows: &[&RuleMatch<'_>]) -> bool {
-    // The finest rows are the last ones.
-    let done = rows.partition_point(|row| row.level() <= Level::Effect);
-    let rows = rows.get(..done).unwrap_or(rows);
     let whole_counts = whole_counts(call, rows);
     let covered = |leaf: &Leaf<'_>| allows.iter().any(|allow| leaf.is_covered(allow, whole_counts));
     !allows.is_empty() && leaves(rows).all(|leaf| !is_opaque(leaf.row) && covered(&leaf))
@@ -25,13 +22,14 @@ fn whole_counts(call: &Call, rows: &[CallRow<'_>]) -> bool {
     call.tool.kind != ToolKind::Shell && rows.iter().all(|row| row.command().is_none())
 }
 
-struct Leaf<'r> {
-    row: &'r CallRow<'r>,
+pub(super) struct Leaf<'r> {
+    pub(super) row: &'r CallRow<'r>,
     /// Positions and levels of the rows on the way to it and of its own, coarse ones first.
     way: Vec<(usize, Level)>,
 }
 
-fn leaves<'r>(rows: &'r [CallRow<'r>]) -> impl Iterator<Item = Leaf<'r>> {
+/// The leaves of a call.
+pub(super) fn leaves<'r>(rows: &'r [CallRow<'r>]) -> impl Iterator<Item = Leaf<'r>> {
     let is_leaf = |row: &CallRow<'_>| match (row.level(), row.file()) {
         (Level::Effect, _) => true,
         (Level::Written, _) => false,
@@ -79,7 +77,7 @@ fn is_above(row: &CallRow<'_>, part: &CallRow<'_>) -> bool {
         }
 }
 
-fn is_opaque(row: &CallRow<'_>) -> bool {
+pub(super) fn is_opaque(row: &CallRow<'_>) -> bool {
     row.effect().is_some_and(|effect| effect.is_opaque())
 }
 

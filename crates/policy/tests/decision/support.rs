@@ -74,7 +74,7 @@ pub(crate) fn bash(command: &str) -> Call {
 static NEW: Session = Session { marks: BTreeMap::new(), now_ms: 0 };
 
 pub(crate) fn state(mode: Mode, agent_asks: bool) -> State<'static> {
-    State { mode, agent_asks, next_request: RequestId::from_seed(6), session: &NEW }
+    State { mode, agent_asks, next_request: RequestId::from_seed(6), ..State::plain(&NEW) }
 }
 
 /// The decision in enforce mode, in a new session.
