@@ -43,6 +43,7 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     }
     let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));
     let own = facts.effects.get_mut(before..).unwrap_or_default();
+    scene.secrets.add(run, own);
     if fetches(own, run) {
         downloads(own, scene);
     }

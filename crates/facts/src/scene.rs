@@ -15,6 +15,7 @@ use crate::names::Names;
 use crate::overlay::Overlay;
 use crate::path::{self, Last, Located, Places};
 use crate::scripts::Known;
+use crate::secrets::SecretReads;
 
 pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) setting: &'s Setting,
@@ -30,6 +31,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) script_bytes: usize,
     /// Programs in other languages and tasks that were read.
     pub(crate) programs_read: usize,
+    /// Commands that read secrets.
+    pub(crate) secrets: SecretReads,
     /// Variables that the call itself has exported before.
     pub(crate) exported: BTreeSet<String>,
     /// Programs' files, by their paths: the same program runs many times in a script.
@@ -67,6 +70,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             read_scripts: BTreeSet::new(),
             script_bytes: 0,
             programs_read: 0,
+            secrets: SecretReads::default(),
             exported: BTreeSet::new(),
             programs: HashMap::new(),
             located: HashMap::new(),
