@@ -293,6 +293,8 @@ fn own_module(
             let path = module.replace('.', "/");
             vec![format!("{path}.py"), format!("{path}/__init__.py")]
         }
+        // The file in a directory that the program takes modules from.
+        Language::Perl if module.starts_with('/') => vec![module.to_owned()],
         // A bare name never means a file beside the program.
         Language::JavaScript | Language::Perl => return,
     };
