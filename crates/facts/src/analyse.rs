@@ -82,7 +82,8 @@ pub(crate) fn found(found: &Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Fa
             Item::Hole(gap) => {
                 let mut sink = Sink::new(scene, &mut facts.effects, None, None);
                 sink.comes_from(gap.script.as_deref());
-                sink.opaque(gap.role, gap.why, &gap.written);
+                let why = sink.scene.secrets.source(gap.why, &gap.written, gap.span);
+                sink.opaque(gap.role, why, &gap.written);
             }
         }
     }

@@ -6,7 +6,7 @@ mod encoding;
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, read_within};
 use castellan_programs::{Arg, SlotRole, find};
-use castellan_shell::{Files, Item, Origin, Run, Start, interpreter, program_within};
+use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, interpreter, program_within};
 
 use crate::limits::PROGRAM_DEPTH_MAX;
 use crate::overlay::Way;
@@ -111,7 +111,8 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
         From::Text(text) => vec![known(text)],
         From::File(file) => {
             let texts = held(file, &place, scene);
-            place.file = file.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
+            let path = file.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
+            place.file = path.filter(|path| !path::is_stream(path));
             texts
         }
     };
@@ -139,6 +140,9 @@ fn written(from: &From) -> String {
     }
 }
 
+/// Paths by which a process opens its standard input again.
+const STANDARD_INPUT: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
 /// The texts that a file may hold when the command reads it.
 fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Result<String, Why>> {
     let path = known(file).ok().filter(|_| place.run.remote.is_empty());
@@ -147,6 +151,16 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
     };
     let made: Vec<_> =
         place.run.made.iter().filter(|(one, _)| **one == *path).map(|(_, text)| known(text)).collect();
+    if path::is_stream(&path) {
+        return match &place.run.stdin {
+            _ if !made.is_empty() => made,
+            _ if path == "/dev/null" => vec![Ok(String::new())],
+            Stdin::File(input) if STANDARD_INPUT.contains(&&*path) && input != file => {
+                held(input, place, scene)
+            }
+            Stdin::Inherited | Stdin::Text(_) | Stdin::File(_) => vec![Err(Why::Input)],
+        };
+    }
     let real = path::locate(&Arg::known(path.as_str()), None, &scene.places, scene.world).path;
     let is_followed = !made.is_empty();
     let changed = real.as_deref().is_some_and(|real| {
@@ -279,8 +293,10 @@ fn own_module(
             let path = module.replace('.', "/");
             vec![format!("{path}.py"), format!("{path}/__init__.py")]
         }
+        // The file in a directory that the program takes modules from.
+        Language::Perl if module.starts_with('/') => vec![module.to_owned()],
         // A bare name never means a file beside the program.
-        Language::JavaScript => return,
+        Language::JavaScript | Language::Perl => return,
     };
     if let Some(file) = beside(&files, place, scene) {
         let from = From::File(Arg::known(file));
@@ -412,5 +428,6 @@ pub(crate) fn opaque(
     scene: &mut Scene<'_, '_, '_>,
     facts: &mut Facts,
 ) {
+    let why = scene.secrets.source(why, written, place.run.span);
     with_sink(place, scene, facts, |sink| sink.opaque(Role::Code, why, written));
 }

@@ -2,7 +2,7 @@
 
 use castellan_event::{Command, Effect, EffectKind, Facts, FileOrigin, Role, Scope, Why};
 use castellan_programs::{Arg, Attribute, Invocation, Program, Style, find, invoke};
-use castellan_shell::{Origin, Run, Stdin, follows_writes};
+use castellan_shell::{Origin, Run, Stdin};
 
 use crate::code::Place;
 use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
@@ -44,6 +44,7 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     }
     let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));
     let own = facts.effects.get_mut(before..).unwrap_or_default();
+    scene.secrets.add(run, own);
     if fetches(own, run) {
         downloads(own, scene);
     }
@@ -202,9 +203,7 @@ fn invocation_effects(
     command.flags = read.flags(&run.argv).collect();
     command.operands = read.operands.iter().map(|operand| operand.arg.written().into_owned()).collect();
     command.subcommand = (!read.subcommand.is_empty()).then(|| read.subcommand.join(" "));
-    sink.is_followed = command.name.as_deref().is_some_and(follows_writes);
     model_effects(&read, &run.argv, sink);
-    sink.is_followed = false;
 }
 
 /// Of a wrapper only what it does itself: its own arguments, without the command.

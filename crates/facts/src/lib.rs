@@ -20,6 +20,7 @@ mod rows;
 mod scene;
 pub mod scope;
 mod scripts;
+mod secrets;
 mod sink;
 mod slots;
 mod snapshot;

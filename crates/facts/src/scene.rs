@@ -15,6 +15,7 @@ use crate::names::Names;
 use crate::overlay::Overlay;
 use crate::path::{self, Last, Located, Places};
 use crate::scripts::Known;
+use crate::secrets::SecretReads;
 
 pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) setting: &'s Setting,
@@ -34,6 +35,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) programs_read: usize,
     /// The work that is left for reading them.
     pub(crate) program_work: castellan_languages::Work,
+    /// Commands that read secrets.
+    pub(crate) secrets: SecretReads,
     /// Variables that the call itself has exported before.
     pub(crate) exported: BTreeSet<String>,
     /// Programs' files, by their paths: the same program runs many times in a script.
@@ -73,6 +76,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             script_bytes: 0,
             programs_read: 0,
             program_work: castellan_languages::Work::default(),
+            secrets: SecretReads::default(),
             exported: BTreeSet::new(),
             programs: HashMap::new(),
             located: HashMap::new(),

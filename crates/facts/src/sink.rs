@@ -192,7 +192,8 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         let kind = effect.kind;
         if located.path.as_deref().is_some_and(path::is_stream) {
             // What a shell is given so was found with the command.
-            if kind == EffectKind::Execute && !self.is_shell {
+            let is_empty = located.path.as_deref() == Some("/dev/null");
+            if kind == EffectKind::Execute && !self.is_shell && !is_empty {
                 self.opaque(Role::Code, Why::Input, &located.raw);
             }
             return;
@@ -243,14 +244,17 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
     }
 
-    /// Code that does not lie in a file: what a process has open, a FIFO, a device. Of those that a shell is given by a path it
+    /// Code that does not lie in a file: what the process has open, a FIFO, a device. Of those that a shell is given by a path it
     /// was found with the command.
     fn unless_file(&mut self, located: &Located) {
         let path = located.path.as_deref();
-        let is_stream = path.is_some_and(|path| path::is_stream(path) && path != "/dev/null");
+        let is_stream = path.is_some_and(path::is_stream);
         let gives = |kind| matches!(kind, FileKind::Fifo | FileKind::Device | FileKind::Socket);
-        let is_asked = !self.is_shell && path != Some("/dev/null");
-        if is_stream || is_asked && self.kind_at(located).is_some_and(gives) {
+        let is_given = match self.is_shell {
+            true => is_stream && path != Some("/dev/null"),
+            false => !is_stream && self.kind_at(located).is_some_and(gives),
+        };
+        if is_given {
             self.opaque(Role::Code, Why::Input, &located.raw);
         }
     }

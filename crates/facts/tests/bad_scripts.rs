@@ -136,7 +136,11 @@ fn what_is_no_file_is_not_read() {
     check_all("locked", "opaque unreadable");
     check_all("long", "opaque unreadable");
     // What it holds would be told.
-    check_all("key", "opaque file");
+    for given in GIVEN_TO {
+        let text = given.replace('F', "key");
+        let expected = if text.contains('<') { "opaque secret" } else { "opaque file" };
+        check(&text, expected);
+    }
     check("bash alias.sh", "delete /w/a");
     check("./alias.sh", "delete /w/a");
 }

@@ -117,6 +117,8 @@ struct Machine<'s> {
     acts: Vec<Act>,
     seen: HashSet<Act>,
     modules: Vec<String>,
+    /// Directories from which modules are taken before any other, absolute where that is known.
+    libraries: Vec<String>,
     /// A module that is not known gave names.
     stars: bool,
     depth: usize,
@@ -147,6 +149,7 @@ impl<'s> Machine<'s> {
             acts: Vec::new(),
             seen: HashSet::new(),
             modules: Vec::new(),
+            libraries: Vec::new(),
             stars: false,
             depth: 0,
             text_depth: 0,

@@ -70,8 +70,8 @@ pub struct Run {
     pub pipe_from: Option<usize>,
     /// What it reads from standard input.
     pub stdin: Stdin,
-    /// What files among its arguments hold that the text itself wrote before, by their absolute paths; a file that may hold
-    /// one of several texts stands there several times.
+    /// What files among its arguments hold that the text itself wrote before, by their absolute paths, and descriptors that lead
+    /// to a text (`<( )`). A file that may hold one of several texts stands there several times.
     pub made: Vec<(Rc<str>, Arg)>,
     /// It runs in the background.
     pub background: bool,

@@ -32,7 +32,6 @@ mod work;
 pub use files::{Files, interpreter};
 pub use found::{Found, FoundRedirect, Gap, Item, Origin, Run, Script, Set, Stdin, Wrapped};
 pub use parse::{Parsed, parse};
-pub use run::follows_writes;
 pub use start::{Dialect, Start};
 pub use walk::{commands, commands_within, program_within};
 pub use work::Work;

@@ -21,7 +21,7 @@ use crate::start::{Dialect, Start};
 use crate::state::{Descriptor, State, Value};
 use crate::text::Text;
 use crate::tree::Span;
-use crate::walk::{Leave, Walker};
+use crate::walk::{Leave, Walker, opened};
 
 /// Programs whose name is no other program's subcommand, and which do harm by their arguments.
 const TELLING: &[&str] = &[
@@ -412,8 +412,8 @@ impl Walker<'_> {
         let out = state.descriptor(1);
         let wanted =
             matches!(out, Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Written(_));
-        let tees = follows_writes(name);
-        if !wanted && !tees {
+        let tee = outputs::Tee::of(name, &call.argv).filter(|_| scope.remote.is_empty());
+        if !wanted && tee.is_none() {
             state.status = if outputs::always_succeeds(name) { Some(true) } else { None };
             return;
         }
@@ -427,9 +427,9 @@ impl Walker<'_> {
             | Descriptor::Written(_)
             | Descriptor::Unknown => self.input(state),
         };
-        if tees {
+        if let Some(tee) = tee {
             let text = input.unwrap_or_else(|| Text::unknown(Why::Input, name));
-            return self.tee(state, scope, call, &text);
+            return self.tee(state, scope, &tee, &text);
         }
         let made = outputs::computed(name, call.arguments(), input.as_ref(), state);
         match made {
@@ -447,35 +447,19 @@ impl Walker<'_> {
         self.deliver(state, scope, &Text::unknown(why, written));
     }
 
-    /// `tee FILE >(commands)`: what it reads goes to each of its operands, and on.
-    fn tee(&mut self, state: &mut State, scope: &Scope, call: &Call, text: &Text) {
+    /// `tee FILE >(commands)`: the text goes to each of its operands, and on.
+    fn tee(&mut self, state: &mut State, scope: &Scope, tee: &outputs::Tee, text: &Text) {
         self.work.spend_bytes(text.len().saturating_mul(4));
-        let flags = call.arguments().iter().filter_map(Arg::as_str).take_while(|arg| *arg != "--");
-        let appends = flags
-            .filter(|arg| arg.starts_with('-'))
-            .any(|arg| arg == "--append" || !arg.starts_with("--") && arg.contains('a'));
-        let mut are_flags_over = false;
-        for path in call.arguments().iter().filter_map(Arg::as_str) {
-            if !are_flags_over && path.len() > 1 && path.starts_with('-') {
-                are_flags_over = path == "--";
-                continue;
-            }
-            let open = crate::walk::opened(state, path);
-            let Some(open) = open.or_else(|| self.opens_file(state, path, appends)) else { continue };
+        for path in &tee.paths {
+            let leads = opened(state, path).or_else(|| self.opens_file(state, tee.appends, path));
+            let Some(leads) = leads else { continue };
             let before = state.descriptor(1);
-            state.set_descriptor(1, open);
+            state.set_descriptor(1, leads);
             self.deliver(state, scope, text);
             state.set_descriptor(1, before);
         }
         self.deliver(state, scope, text);
         state.status = Some(true);
-    }
-
-    /// A program opens a file to write to it, at its end or anew.
-    fn opens_file(&mut self, state: &mut State, path: &str, appends: bool) -> Option<Descriptor> {
-        let before = appends.then(|| self.held_before(state, path));
-        let is_new = self.is_new(state, path);
-        state.writes(path, before, is_new)
     }
 
     /// Walks text in the shell itself: `eval`, traps, aliases.
@@ -497,11 +481,6 @@ impl Walker<'_> {
     pub(crate) fn leaves(&mut self, kind: Leave, state: &mut State, every: bool) {
         self.left(kind, state, every);
     }
-}
-
-/// Whether the walk follows what a program of this name writes to the files among its operands, as it does for redirects.
-pub fn follows_writes(name: &str) -> bool {
-    name == "tee"
 }
 
 /// The last part of a path.

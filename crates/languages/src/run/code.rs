@@ -157,16 +157,28 @@ impl Machine<'_> {
     }
 
     fn loaded(&mut self, name: &str) {
-        if !self.modules.iter().any(|one| one == name) {
-            self.modules.push(name.to_owned());
-        }
+        let mut names = self.in_libraries(name);
+        names.push(name.to_owned());
+        names.retain(|name| !self.modules.contains(name));
+        self.modules.extend(names);
+    }
+
+    /// The files from which a module would be taken first.
+    fn in_libraries(&self, name: &str) -> Vec<String> {
+        let path = name.replace("::", "/");
+        let files = self.libraries.iter().rev();
+        files
+            .flat_map(|library| self.table.files.iter().map(move |ending| (library, ending)))
+            .map(|(library, ending)| format!("{library}/{path}{ending}"))
+            .collect()
     }
 
     fn unknown_module(&mut self, node: &Node, name: &str) -> Value {
         let files = match self.language {
             Language::JavaScript => Vec::new(),
-            Language::Python | Language::Perl => {
-                let path = name.trim_start_matches('.').replace("::", "/").replace('.', "/");
+            Language::Perl => self.in_libraries(name),
+            Language::Python => {
+                let path = name.trim_start_matches('.').replace('.', "/");
                 self.table.files.iter().map(|ending| format!("{path}{ending}")).collect()
             }
         };

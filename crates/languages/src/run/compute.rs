@@ -99,13 +99,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             _ => machine.unknown(node, Why::Dynamic),
         }
     }),
-    ("library-path", |machine, node, bound| {
-        let (paths, _) = machine.flattened(node, bound);
-        for path in paths {
-            machine.variable(node, &Value::text("PERL5LIB"), &path);
-        }
-        Value::Constant
-    }),
+    ("library-path", |machine, node, bound| machine.library_path(node, bound)),
     ("list-keys", |machine, node, bound| machine.on_list(node, bound, "keys")),
     ("list-pop", |machine, node, bound| machine.on_list(node, bound, "pop")),
     ("list-push", |machine, node, bound| machine.on_list(node, bound, "push")),

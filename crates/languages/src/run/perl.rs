@@ -306,6 +306,19 @@ impl Machine<'_> {
         modules.any(crate::table::Space::is_capable)
     }
 
+    /// `use lib`: modules are taken from there first.
+    pub(super) fn library_path(&mut self, node: &Node, bound: &Bound) -> Value {
+        let (paths, _) = self.flattened(node, bound);
+        for path in paths {
+            match (path.as_str(), &self.start.cwd) {
+                (Some(path), _) if path.starts_with('/') => self.libraries.push(path.to_owned()),
+                (Some(path), Some(cwd)) => self.libraries.push(format!("{cwd}/{path}")),
+                _ => self.variable(node, &Value::text("PERL5LIB"), &path),
+            }
+        }
+        Value::Constant
+    }
+
     /// `a..b`
     pub(super) fn spanned(&mut self, node: &Node, bound: &Bound) -> Value {
         let (Some(from), Some(to)) = (bound.at(0), bound.at(1)) else {
