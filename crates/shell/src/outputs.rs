@@ -2,7 +2,7 @@
 //! files, clocks or networks. Everything else writes something that is not known.
 
 mod bytes;
-mod inflate;
+mod gzip;
 mod lines;
 mod names;
 mod print;
