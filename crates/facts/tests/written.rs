@@ -6,12 +6,13 @@ mod call;
 mod machine;
 
 use castellan_event::{
-    Call, Change, Effect, EffectKind, FileTarget, PatchOp, Recorder, Replacement, Role, ToolKind, Why,
+    Call, Change, Effect, EffectKind, FileKind, FileTarget, PatchOp, Recorder, Replacement, Role, ToolKind,
+    Why,
 };
 use castellan_facts::{Setting, analyse};
 
 use machine::Machine;
-use machine::There::{self, Text};
+use machine::There::{self, Bytes, Kind, Link, Text};
 
 /// Files that are there.
 const FILES: &[(&str, There)] = &[
@@ -19,17 +20,21 @@ const FILES: &[(&str, There)] = &[
     ("/w/tool", Text("#!/bin/sh\necho hello\n")),
     ("/w/lib.sh", Text("rm -rf /w/lib\n")),
     ("/w/data", Text("echo hello\n")),
+    ("/w/alias.sh", Link("/w/calm.sh")),
+    ("/w/wide.sh", Bytes(b"l\0s\0\n\0")),
+    ("/w/fifo.sh", Kind(FileKind::Fifo)),
 ];
 
 /// `delete PATH`, `download URL` and code that is not known, each with the file that does it.
 fn shown(effects: &[Effect]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for effect in effects {
-        let what = match effect.kind {
-            EffectKind::Opaque if effect.role == Some(Role::Code) => effect.why.map(Why::as_str),
-            EffectKind::Delete => effect.path.as_deref(),
-            EffectKind::Download => effect.url.as_deref(),
-            _ => None,
+        let what = if effect.is_opaque() {
+            effect.why.filter(|_| effect.role == Some(Role::Code)).map(Why::as_str)
+        } else if effect.kind == EffectKind::Delete {
+            effect.path.as_deref()
+        } else {
+            effect.url.as_deref().filter(|_| effect.kind == EffectKind::Download)
         };
         let Some(what) = what else { continue };
         let file = effect.script_path.as_deref().map(|path| format!(" in {path}")).unwrap_or_default();
@@ -114,6 +119,9 @@ fn what_an_edit_leaves_is_what_counts() {
     check("data", edited("data", "hello", "rm -rf /w/a"), "");
     check("calm.sh", edited("calm.sh", "other", "x"), "opaque file in /w/calm.sh");
     check("new.sh", edited("new.sh", "", "rm -rf /w/a"), "delete /w/a in /w/new.sh");
+    check("alias.sh", edited("alias.sh", "hello", "hello; rm -rf /w/a"), "delete /w/a in /w/calm.sh");
+    check("wide.sh", edited("wide.sh", "ls", "rm -rf /w/a"), "opaque encoding in /w/wide.sh");
+    check("fifo.sh", edited("fifo.sh", "ls", "rm -rf /w/a"), "opaque input in /w/fifo.sh");
     let moved = [
         ("lib.sh", Some(PatchOp::Update), Change::Unsaid),
         ("new.sh", Some(PatchOp::Move), edited("lib.sh", "/w/lib", "/w/b")),
