@@ -22,7 +22,9 @@ fn hash(text: &str) -> String {
 fn play(home: &Home, id: &str, command: &str, meanwhile: impl FnOnce(), over: &str) -> anyhow::Result<()> {
     let mut call = bash(command);
     call["tool_use_id"] = id.into();
-    assert_eq!(understood(&judge(home, &call)?), "defer", "{command}");
+    // Some is code that nobody has read: the user lets it run.
+    let answer = understood(&judge(home, &call)?);
+    assert!(["defer", "ask"].contains(&answer.as_str()), "{command}: {answer}");
     meanwhile();
     call["hook_event_name"] = over.into();
     match over {
