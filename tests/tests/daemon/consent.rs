@@ -5,6 +5,8 @@ use castellan_tests::hook::{ENFORCE, RULES, bash, run, understood};
 use castellan_tests::terminal;
 use serde_json::Value as Json;
 
+use crate::ways_out::castellan;
+
 /// Asks about a command as Codex, which is told no where a person would have to be asked.
 fn ask(home: &Home, command: &str) -> anyhow::Result<String> {
     Ok(understood(&run(home, "codex", "PreToolUse", bash(command).to_string().as_bytes())?))
@@ -69,7 +71,7 @@ fn an_agent_cannot_approve_and_a_deny_is_no_call_that_waits() -> anyhow::Result<
     ask(&home, "doubtful")?;
     let id = id(&home)?;
     // Without a terminal, as a tool call of an agent would.
-    let refused = home.run_castellan(&["approve", &id])?;
+    let refused = castellan(&home, &["approve", &id])?;
     assert_eq!(refused.code, Some(4), "{refused:?}");
     assert_eq!(ask(&home, "doubtful")?, "deny");
     let unknown = terminal::run_castellan(&home, &["approve", "ZZZ"])?;
