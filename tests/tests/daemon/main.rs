@@ -17,6 +17,7 @@ mod scripts;
 mod second_question;
 mod watch;
 mod ways_out;
+mod written;
 
 use std::time::Duration;
 
