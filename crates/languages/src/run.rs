@@ -8,11 +8,15 @@ use castellan_event::{Role, Why};
 
 use crate::act::{Act, Reading, Start, What};
 use crate::language::Language;
-use crate::limits::{ACTS_MAX, RUN_DEPTH_MAX, WORK_MIN, WORK_PER_BYTE};
+use crate::limits::{
+    ACTS_MAX, NESTED_VALUES_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB, RUN_DEPTH_MAX, WORK_MIN,
+    WORK_PER_BYTE, WORK_PER_PARSER_CALL,
+};
 use crate::state::{Cell, State};
 use crate::table::Table;
 use crate::tree::{Function, Kind, Node, Span};
 use crate::value::{Ref, ScopeId, TooMany, Value, concat, shortened};
+use crate::work::Work;
 
 mod access;
 mod assign;
@@ -29,11 +33,12 @@ mod perl;
 mod ruby;
 mod texts;
 
-/// What a program text does.
-pub(crate) fn run(language: Language, text: &str, start: &Start) -> Reading {
-    let mut machine = Machine::new(language, text, start);
+/// What a program text does, as far as the work goes.
+pub(crate) fn run(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
+    let mut machine = Machine::new(language, text, start, work.left());
     machine.program(text);
     machine.rest();
+    work.spend(machine.work + machine.state.work);
     Reading { acts: machine.acts, modules: machine.modules }
 }
 
@@ -125,7 +130,9 @@ struct Machine<'s> {
 }
 
 impl<'s> Machine<'s> {
-    fn new(language: Language, text: &str, start: &'s Start) -> Machine<'s> {
+    fn new(language: Language, text: &str, start: &'s Start, left: u64) -> Machine<'s> {
+        let bytes = text.len() as u64;
+        let parsing = WORK_PER_PARSER_CALL * (PARSER_CALLS_MIN + PARSER_CALLS_PER_KIB * (bytes / 1024));
         let mut state = State::default();
         let scope = state.scope(None, &[], false);
         Machine {
@@ -148,7 +155,7 @@ impl<'s> Machine<'s> {
             depth: 0,
             text_depth: 0,
             work: 0,
-            work_max: WORK_MIN + WORK_PER_BYTE * text.len() as u64,
+            work_max: (parsing + WORK_MIN + WORK_PER_BYTE * bytes).min(left),
             is_over: false,
         }
     }
@@ -232,6 +239,9 @@ impl<'s> Machine<'s> {
         self.depth += 1;
         let value = self.kind(node);
         self.depth -= 1;
+        if value.depth() > NESTED_VALUES_MAX {
+            return self.lost(node, Why::Nesting);
+        }
         value
     }
 

@@ -114,7 +114,7 @@ impl Machine<'_> {
 
     /// A function as a member of an object.
     pub(super) fn method_of(&self, of: &Value, function: usize) -> Value {
-        Value::Partial(Value::Function(function).into(), vec![of.clone()].into())
+        Value::partial(Value::Function(function), vec![of.clone()])
     }
 
     /// A member from which anything can be reached.

@@ -1,6 +1,7 @@
 //! Calls: what is called decides. What is handed to something that is not followed is run, if the program defines it, and a
 //! hole if it may act.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use castellan_event::Why;
@@ -211,11 +212,7 @@ impl Machine<'_> {
             }
             "bind" if is_function => {
                 let first: Vec<Value> = arguments.iter().skip(1).map(|one| one.value.clone()).collect();
-                Some(if first.is_empty() {
-                    of.clone()
-                } else {
-                    Value::Partial(of.clone().into(), first.into())
-                })
+                Some(if first.is_empty() { of.clone() } else { Value::partial(of.clone(), first) })
             }
             "then" | "finally" => {
                 let callback = arguments.first()?;
@@ -237,11 +234,33 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// A value goes where it is not followed. What the program defines may be called from there, with anything.
+    /// A value goes where it is not followed. What the program defines may be called from there, with anything; what is in a list
+    /// may be used by itself.
     pub(super) fn hand(&mut self, node: &Node, value: &Value) {
-        if !value.is_callable() || !self.step(1) {
-            return;
+        let mut left = vec![value.clone()];
+        let mut seen = HashSet::new();
+        while let Some(value) = left.pop() {
+            if !value.is_callable() {
+                continue;
+            }
+            if !self.step(1) {
+                return;
+            }
+            match &value {
+                Value::Any(values) => left.extend(values.iter().rev().cloned()),
+                Value::List(cell) | Value::Map(cell) => {
+                    if seen.insert(*cell) {
+                        let entries = self.state.cell(*cell).entries;
+                        self.work += entries.len() as u64 / 4;
+                        left.extend(entries.into_iter().rev().map(|(_, value)| value));
+                    }
+                }
+                one => self.hand_one(node, one),
+            }
         }
+    }
+
+    fn hand_one(&mut self, node: &Node, value: &Value) {
         match value {
             Value::Function(function) => self.cover(node, *function, None),
             Value::Module(_) | Value::Names(_) => {
@@ -260,14 +279,9 @@ impl Machine<'_> {
                     self.call(node, value, vec![Argument::unknown()]);
                 }
             },
-            Value::Any(values) => {
-                for one in values.iter() {
-                    self.hand(node, one);
-                }
-            }
-            Value::List(_) | Value::Map(_) => self.hand_elements(node, value),
             // Methods are run at the end.
             Value::Class(_) | Value::Instance(_) | Value::Object(..) => {}
+            Value::Any(_) | Value::List(_) | Value::Map(_) => {}
             Value::Text(_) | Value::Number(_) | Value::Constant | Value::Package(_) | Value::Unknown(..) => {}
         }
     }
@@ -275,27 +289,6 @@ impl Machine<'_> {
     fn hand_capable(&mut self, node: &Node, value: &Value) {
         if self.is_capable(value) {
             self.hand(node, value);
-        }
-    }
-
-    /// What is in a list may be used by itself, and the list be changed.
-    fn hand_elements(&mut self, node: &Node, value: &Value) {
-        let mut cells = vec![value.clone()];
-        let mut seen = Vec::new();
-        while let Some(Value::List(cell) | Value::Map(cell)) = cells.pop() {
-            if seen.contains(&cell) || !self.step(1 + seen.len() as u64) {
-                continue;
-            }
-            seen.push(cell);
-            for (_, value) in self.state.cell(cell).entries {
-                // One of several may be a list that is being gone through.
-                for one in value.choices() {
-                    match one {
-                        Value::List(_) | Value::Map(_) => cells.push(one.clone()),
-                        other => self.hand(node, other),
-                    }
-                }
-            }
         }
     }
 }

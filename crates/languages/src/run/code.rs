@@ -16,9 +16,16 @@ use crate::value::{Ref, Value};
 impl Machine<'_> {
     /// Runs the whole program.
     pub(super) fn program(&mut self, text: &str) {
-        let tree = parse(self.language, text);
+        let tree = self.parsed(text);
         self.sources.push(Source { text: text.into(), at: None });
         self.eval(&tree);
+    }
+
+    fn parsed(&mut self, text: &str) -> Node {
+        let left = self.work_max.saturating_sub(self.work + self.state.work);
+        let (tree, work) = parse(self.language, text, left);
+        self.work += work;
+        tree
     }
 
     /// Runs text as code, where it stands. Its value is that of the last expression.
@@ -50,7 +57,7 @@ impl Machine<'_> {
         if !self.step(100 + 2 * text.len() as u64) {
             return Value::Constant;
         }
-        let tree = parse(self.language, text);
+        let tree = self.parsed(text);
         let outer = self.enter_source(node.at, text);
         self.text_depth += 1;
         let value = self.eval(&tree);
@@ -74,7 +81,7 @@ impl Machine<'_> {
                 values.push(self.code(node, one));
                 continue;
             };
-            let body = parse(self.language, text);
+            let body = self.parsed(text);
             let outer = self.enter_source(node.at, text);
             let function = Function {
                 parameters: Vec::new(),

@@ -161,7 +161,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("parent", |machine, node, bound| machine.path_part(node, &first(bound), true)),
     ("partial", |_, _, bound| {
         let rest = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
-        Value::Partial(first(bound).into(), rest)
+        Value::partial(first(bound), rest)
     }),
     ("percent", |machine, node, bound| machine.decoded(node, bound, super::texts::percent)),
     ("popened", |machine, node, bound| {

@@ -121,7 +121,8 @@ impl Machine<'_> {
             // From here on it stands for all further levels.
             for argument in &mut arguments {
                 if !argument.value.is_callable() {
-                    argument.value = self.unknown(node, Why::Dynamic);
+                    let deeper = self.unknown(node, Why::Dynamic);
+                    argument.value = self.any(node, [argument.value.clone(), deeper]);
                 }
             }
             let first = self.active.iter().find(|(active, _)| *active == id).map(|(_, mark)| *mark);
