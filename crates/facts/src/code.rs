@@ -296,7 +296,7 @@ fn own_module(
         // The file in a directory that the program takes modules from.
         Language::Perl if module.starts_with('/') => vec![module.to_owned()],
         // A bare name never means a file beside the program.
-        Language::JavaScript | Language::Perl => return,
+        Language::JavaScript | Language::Perl | Language::Ruby => return,
     };
     if let Some(file) = beside(&files, place, scene) {
         let from = From::File(Arg::known(file));

@@ -9,11 +9,14 @@ pub enum Language {
     JavaScript,
     /// Perl 5.
     Perl,
+    /// Ruby 3.
+    Ruby,
 }
 
 impl Language {
     /// Every language.
-    pub const ALL: &'static [Language] = &[Language::Python, Language::JavaScript, Language::Perl];
+    pub const ALL: &'static [Language] =
+        &[Language::Python, Language::JavaScript, Language::Perl, Language::Ruby];
 
     /// The word for it in the models of programs (`code:python`).
     pub const fn as_str(self) -> &'static str {
@@ -21,6 +24,7 @@ impl Language {
             Language::Python => "python",
             Language::JavaScript => "javascript",
             Language::Perl => "perl",
+            Language::Ruby => "ruby",
         }
     }
 }

@@ -30,6 +30,7 @@ mod lists;
 mod paths;
 mod perform;
 mod perl;
+mod ruby;
 mod texts;
 
 /// What a program text does, as far as the work goes.
@@ -177,7 +178,8 @@ impl<'s> Machine<'s> {
             return;
         }
         let (start, end) = self.sources.get(self.source).and_then(|source| source.at).unwrap_or(at);
-        let act = Act { span: start as usize..end as usize, what };
+        let most = self.sources.first().map_or(0, |source| source.text.len());
+        let act = Act { span: (start as usize).min(most)..(end as usize).min(most), what };
         if !self.seen.contains(&act) {
             self.seen.insert(act.clone());
             self.acts.push(act);
