@@ -1,5 +1,7 @@
 //! [`Language`]: the languages that are read, and their names.
 
+use castellan_event::Why;
+
 /// A language that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
@@ -7,17 +9,56 @@ pub enum Language {
     Python,
     /// JavaScript as Node.js, Deno and Bun run it, `CommonJS` and modules.
     JavaScript,
+    /// PHP 8, and what 5 and 7 had before.
+    Php,
 }
 
 impl Language {
     /// Every language.
-    pub const ALL: &'static [Language] = &[Language::Python, Language::JavaScript];
+    pub const ALL: &'static [Language] = &[Language::Python, Language::JavaScript, Language::Php];
+
+    /// What stands before code without a beginning of its own, for the parser.
+    pub(crate) const fn opening(self) -> &'static str {
+        match self {
+            Language::Php => "<?php ",
+            Language::Python | Language::JavaScript => "",
+        }
+    }
+
+    /// How a variable is named in the tree, by its name as text.
+    pub(crate) fn variable(self, name: &str) -> String {
+        match self {
+            Language::Php => format!("${name}"),
+            Language::Python | Language::JavaScript => name.to_owned(),
+        }
+    }
+
+    /// Why what a function is given that is called from outside of the program is not known. Where texts name functions, what a
+    /// library gives may be one.
+    pub(crate) const fn handed(self) -> Why {
+        match self {
+            Language::Php => Why::Dynamic,
+            Language::Python | Language::JavaScript => Why::Parameter,
+        }
+    }
+
+    /// Whether a name may be without a value: it is nothing then, or what an `include` or a loader of classes that is read for
+    /// itself has made.
+    pub(crate) fn is_quiet(self, name: &str) -> bool {
+        match self {
+            Language::Php => {
+                name.starts_with(['$', '#']) || name.contains('/') || matches!(name, "this" | "arguments")
+            }
+            Language::Python | Language::JavaScript => false,
+        }
+    }
 
     /// The word for it in the models of programs (`code:python`).
     pub const fn as_str(self) -> &'static str {
         match self {
             Language::Python => "python",
             Language::JavaScript => "javascript",
+            Language::Php => "php",
         }
     }
 }

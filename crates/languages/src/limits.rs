@@ -31,6 +31,9 @@ pub(crate) const LAYERS_MAX: usize = 20;
 /// Lines that end in a backslash. Python's scanner looks at all that follow each other for each of them.
 pub(crate) const CONTINUATIONS_MAX: usize = 500;
 
+/// Beginnings of comments that no end follows. The parser looks for the end of each; a wrong program has one, a pattern of paths some.
+pub(crate) const OPEN_COMMENTS_MAX: usize = 100;
+
 /// Parts that do not parse that are told one by one.
 pub(crate) const ERRORS_MAX: usize = 20;
 

@@ -12,13 +12,18 @@ use crate::tree::{Kind, Node, Span};
 
 mod escapes;
 mod javascript;
+mod php;
 mod python;
 
+pub(crate) use php::{class_name, function_name};
+
 pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
-    let mut lower = Lower { text, depth: 0, jumps: 0, scopes: vec![Names::default()] };
+    let mut lower =
+        Lower { text, depth: 0, jumps: 0, scopes: vec![Names::default()], php: Default::default() };
     let tree = match language {
         Language::Python => lower.python(root),
         Language::JavaScript => lower.javascript(root),
+        Language::Php => lower.php(root),
     };
     if !root.has_error() {
         return tree;
@@ -65,6 +70,7 @@ struct Lower<'t> {
     /// Statements so far that leave a loop or function in the middle.
     jumps: usize,
     scopes: Vec<Names>,
+    php: php::Surroundings,
 }
 
 impl<'t> Lower<'t> {
@@ -108,7 +114,12 @@ impl<'t> Lower<'t> {
         let mut cursor = node.walk();
         let children = node.named_children(&mut cursor);
         children
-            .filter(|child| !matches!(child.kind(), "comment" | "html_comment" | "line_continuation"))
+            .filter(|child| {
+                !matches!(
+                    child.kind(),
+                    "comment" | "html_comment" | "line_continuation" | "text_interpolation"
+                )
+            })
             .collect()
     }
 

@@ -9,8 +9,8 @@ use tree_sitter::{LogType, ParseOptions, ParseState, Parser};
 
 use crate::language::Language;
 use crate::limits::{
-    BRACKETS_MAX, CONTINUATIONS_MAX, ERRORS_UNCOUNTED_BYTES, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
-    PARSER_ERRORS_MAX, TEXT_BYTES_MAX,
+    BRACKETS_MAX, CONTINUATIONS_MAX, ERRORS_UNCOUNTED_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN,
+    PARSER_CALLS_PER_KIB, PARSER_ERRORS_MAX, TEXT_BYTES_MAX,
 };
 use crate::lower;
 use crate::tree::{Kind, Node};
@@ -25,6 +25,10 @@ pub(crate) fn parse(language: Language, text: &str) -> Node {
     if text.matches("\\\n").count() + text.matches("\\\r").count() > CONTINUATIONS_MAX {
         return hole(Why::Budget);
     }
+    let last_end = text.rfind("*/").unwrap_or(0);
+    if text.get(last_end..).unwrap_or_default().matches("/*").count() > OPEN_COMMENTS_MAX {
+        return hole(Why::Budget);
+    }
     if brackets(text) > BRACKETS_MAX {
         return hole(Why::Nesting);
     }
@@ -32,6 +36,7 @@ pub(crate) fn parse(language: Language, text: &str) -> Node {
     let grammar = match language {
         Language::Python => tree_sitter_python::LANGUAGE,
         Language::JavaScript => tree_sitter_javascript::LANGUAGE,
+        Language::Php => tree_sitter_php::LANGUAGE_PHP,
     };
     if parser.set_language(&grammar.into()).is_err() {
         return hole(Why::Unsupported);

@@ -15,6 +15,7 @@ use crate::tree::{Function, Kind, Node, Span};
 use crate::value::{Ref, ScopeId, TooMany, Value, concat, shortened};
 
 mod access;
+mod arrays;
 mod assign;
 mod call;
 mod code;
@@ -23,6 +24,7 @@ mod compute;
 mod flow;
 mod functions;
 mod lists;
+mod named;
 mod paths;
 mod perform;
 mod texts;
@@ -40,6 +42,8 @@ pub(crate) fn run(language: Language, text: &str, start: &Start) -> Reading {
 struct Source {
     text: Rc<str>,
     at: Option<Span>,
+    /// Bytes before the program itself.
+    opening: u32,
 }
 
 /// A function of the program, with what it sees.
@@ -51,6 +55,8 @@ struct Closure {
     defaults: Rc<[Option<Value>]>,
     /// The class that it is a member of.
     class: Option<usize>,
+    /// Why what it is given is not known when it is never called by name.
+    why: Why,
     /// It was run.
     is_called: bool,
     /// It was run with arguments of which nothing is known.
@@ -88,8 +94,8 @@ impl Argument {
     }
 
     /// Arguments of which nothing is known.
-    fn unknown() -> Argument {
-        let value = Value::unknown(Why::Parameter, "an argument");
+    fn unknown(why: Why) -> Argument {
+        let value = Value::unknown(why, "an argument");
         Argument { name: None, value, is_spread: true }
     }
 }
@@ -161,11 +167,19 @@ impl<'s> Machine<'s> {
         !self.is_over
     }
 
+    /// Where something that is done here stands in the program.
+    fn place(&self, at: Span) -> Span {
+        let source = self.sources.get(self.source);
+        let opening = source.map_or(0, |source| source.opening);
+        let own = (at.0.saturating_sub(opening), at.1.saturating_sub(opening));
+        source.and_then(|source| source.at).unwrap_or(own)
+    }
+
     fn act(&mut self, at: Span, what: What) {
         if self.is_over {
             return;
         }
-        let (start, end) = self.sources.get(self.source).and_then(|source| source.at).unwrap_or(at);
+        let (start, end) = self.place(at);
         let act = Act { span: start as usize..end as usize, what };
         if !self.seen.contains(&act) {
             self.seen.insert(act.clone());
@@ -341,8 +355,16 @@ impl<'s> Machine<'s> {
         if let Some(value) = self.member_of_module(node, global, name) {
             return value;
         }
+        if self.language.is_quiet(name) {
+            return self.unknown(node, Why::Variable);
+        }
         if let Some(value) = self.starred(node) {
             return value;
+        }
+        if self.language == Language::Php {
+            // It is told once.
+            let unknown = self.unknown(node, Why::Variable);
+            self.state.set_own(0, name, unknown);
         }
         // Not given a value by anything that was seen.
         self.lost(node, Why::Variable)
@@ -391,7 +413,7 @@ impl<'s> Machine<'s> {
         if values.iter().any(|value| matches!(value, Value::Instance(_))) {
             return self.unknown(node, Why::Dynamic);
         }
-        if !is(|value| matches!(value, Value::Text(_))) {
+        if self.language == Language::Php || !is(|value| matches!(value, Value::Text(_))) {
             return self.unknown(node, Why::Dynamic);
         }
         self.concatenated(node, &values)

@@ -144,6 +144,8 @@ pub(crate) enum Part {
     Body,
     /// It may be anything; nothing is done with it.
     Any,
+    /// A function, or the name of one, that is called later with anything.
+    Callback,
 }
 
 impl Table {
@@ -151,6 +153,7 @@ impl Table {
         match language {
             Language::Python => &PYTHON,
             Language::JavaScript => &JAVASCRIPT,
+            Language::Php => &PHP,
         }
     }
 
@@ -201,7 +204,22 @@ impl Space {
 }
 
 /// Computations that run code or reach other values.
-const CAPABLE: &[&str] = &["member", "set-member", "names", "code", "function", "load", "modules"];
+const CAPABLE: &[&str] = &[
+    "member",
+    "set-member",
+    "names",
+    "code",
+    "function",
+    "load",
+    "modules",
+    "call",
+    "include",
+    "extract",
+    "expression",
+    "pattern-replace",
+    "call-inner",
+    "new-inner",
+];
 
 impl Entry {
     pub(crate) fn name(&self) -> &'static str {

@@ -165,8 +165,10 @@ impl Machine<'_> {
     fn some_member(&self, node: &Node, of: &Value) -> Value {
         match (self.language, of) {
             (Language::JavaScript, _) => Value::Method(of.clone().into(), "".into()),
-            (Language::Python, Value::Unknown(why, written)) => Value::Unknown(*why, written.clone()),
-            (Language::Python, _) => self.unknown(node, Why::Dynamic),
+            (Language::Python | Language::Php, Value::Unknown(why, written)) => {
+                Value::Unknown(*why, written.clone())
+            }
+            (Language::Python | Language::Php, _) => self.unknown(node, Why::Dynamic),
         }
     }
 
@@ -218,13 +220,10 @@ impl Machine<'_> {
                     usize::try_from(at).ok().filter(|_| known).and_then(|at| elements.get(at).cloned());
                 found.unwrap_or_else(|| self.unknown(node, Why::Dynamic))
             }
-            Value::Names(scope) => match index.as_str() {
-                Some(name) => match self.state.name(*scope, name) {
+            Value::Names(scope) => match index.as_str().map(|name| self.language.variable(name)) {
+                Some(name) => match self.state.name(*scope, &name) {
                     Some(value) => value,
-                    None => {
-                        let name = name.to_owned();
-                        self.member(node, of, &name)
-                    }
+                    None => self.member(node, of, &name),
                 },
                 None => self.lost(node, Why::Dynamic),
             },
@@ -242,6 +241,21 @@ impl Machine<'_> {
         let key = index.to_arg().and_then(|arg| arg.as_str().map(str::to_owned));
         let found = match (index, &key) {
             (Value::Number(at), _) if matches!(of, Value::List(_)) => {
+                let is_keyed = self.language == Language::Php
+                    && (*at < 0 || cell.entries.iter().any(|(key, _)| key.is_some()));
+                if is_keyed {
+                    let own = cell
+                        .entries
+                        .iter()
+                        .find(|(own, _)| own.is_some() && own.as_deref() == key.as_deref());
+                    return match own.filter(|_| !cell.is_open) {
+                        Some((_, value)) => value.clone(),
+                        None => {
+                            let other = self.some_member(node, of);
+                            self.any(node, cell.entries.iter().map(|(_, value)| value.clone()).chain([other]))
+                        }
+                    };
+                }
                 let at = if *at < 0 { at + cell.entries.len() as i64 } else { *at };
                 let at = usize::try_from(at).ok().filter(|_| !cell.is_open);
                 at.and_then(|at| cell.entries.get(at)).map(|(_, value)| value.clone())

@@ -43,7 +43,7 @@ impl Machine<'_> {
         if let Value::Map(cell) = value {
             let cell = self.state.cell(*cell);
             if cell.is_open {
-                given.push(Argument::unknown());
+                given.push(Argument::unknown(Why::Parameter));
             }
             for (name, value) in cell.entries {
                 given.push(Argument { name, value, is_spread: false });
@@ -137,6 +137,9 @@ impl Machine<'_> {
             } else {
                 self.unknown(node, Why::Dynamic)
             };
+        }
+        if let Some(value) = self.any_method(node, of, name, &arguments) {
+            return value;
         }
         if let Some(entry) = self.entry_of(of, name) {
             return self.perform(node, entry, Some(of), arguments);
@@ -237,7 +240,7 @@ impl Machine<'_> {
             return;
         }
         match value {
-            Value::Function(function) => self.cover(node, *function, None),
+            Value::Function(function) => self.cover(node, *function, None, self.language.handed()),
             Value::Module(_) | Value::Names(_) => {
                 if self.is_capable(value) {
                     self.lost(node, Why::Dynamic);
@@ -245,13 +248,15 @@ impl Machine<'_> {
             }
             Value::Library(..) | Value::Method(..) => {
                 if self.is_capable(value) {
-                    self.call(node, value, vec![Argument::unknown()]);
+                    self.call(node, value, vec![Argument::unknown(Why::Parameter)]);
                 }
             }
             Value::Partial(of, given) => match &**of {
-                Value::Function(function) => self.cover(node, *function, given.first().cloned()),
+                Value::Function(function) => {
+                    self.cover(node, *function, given.first().cloned(), self.language.handed());
+                }
                 _ => {
-                    self.call(node, value, vec![Argument::unknown()]);
+                    self.call(node, value, vec![Argument::unknown(Why::Parameter)]);
                 }
             },
             Value::Any(values) => {

@@ -16,8 +16,12 @@ use crate::value::{Ref, Value};
 impl Machine<'_> {
     /// Runs the whole program.
     pub(super) fn program(&mut self, text: &str) {
-        let tree = parse(self.language, text);
-        self.sources.push(Source { text: text.into(), at: None });
+        let is_open = self.start.file.is_some() || text.trim_start().starts_with("<?");
+        let opening = if is_open { "" } else { self.language.opening() };
+        let text = format!("{opening}{text}");
+        let tree = parse(self.language, &text);
+        let opening = u32::try_from(opening.len()).unwrap_or_default();
+        self.sources.push(Source { text: text.into(), at: None, opening });
         self.eval(&tree);
     }
 
@@ -50,6 +54,7 @@ impl Machine<'_> {
         if !self.step(100 + 2 * text.len() as u64) {
             return Value::Constant;
         }
+        let text = &format!("{}{text}", self.language.opening());
         let tree = parse(self.language, text);
         let outer = self.enter_source(node.at, text);
         self.text_depth += 1;
@@ -60,8 +65,8 @@ impl Machine<'_> {
     }
 
     fn enter_source(&mut self, at: Span, text: &str) -> usize {
-        let at = self.sources.get(self.source).and_then(|source| source.at).unwrap_or(at);
-        self.sources.push(Source { text: text.into(), at: Some(at) });
+        let at = self.place(at);
+        self.sources.push(Source { text: text.into(), at: Some(at), opening: 0 });
         std::mem::replace(&mut self.source, self.sources.len() - 1)
     }
 
@@ -74,6 +79,7 @@ impl Machine<'_> {
                 values.push(self.code(node, one));
                 continue;
             };
+            let text = &format!("{}{text}", self.language.opening());
             let body = parse(self.language, text);
             let outer = self.enter_source(node.at, text);
             let function = Function {
@@ -139,7 +145,7 @@ impl Machine<'_> {
                 self.hole(node.at, Role::Code, Why::Network, name);
                 Value::unknown(Why::Network, name)
             }
-            Language::JavaScript | Language::Python => self.unknown_module(node, bare),
+            Language::JavaScript | Language::Python | Language::Php => self.unknown_module(node, bare),
         }
     }
 
@@ -151,7 +157,7 @@ impl Machine<'_> {
 
     fn unknown_module(&mut self, node: &Node, name: &str) -> Value {
         let files = match self.language {
-            Language::JavaScript => Vec::new(),
+            Language::JavaScript | Language::Php => Vec::new(),
             Language::Python => {
                 let path = name.trim_start_matches('.').replace('.', "/");
                 self.table.files.iter().map(|ending| format!("{path}{ending}")).collect()
