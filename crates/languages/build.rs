@@ -35,7 +35,7 @@ struct Space {
     entries: Vec<String>,
 }
 
-const LANGUAGES: &[&str] = &["python", "javascript", "php"];
+const LANGUAGES: &[&str] = &["python", "javascript", "php", "lua"];
 
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=models");

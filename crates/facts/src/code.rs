@@ -270,6 +270,10 @@ fn own_module(
             let path = module.replace('.', "/");
             vec![format!("{path}.py"), format!("{path}/__init__.py")]
         }
+        Language::Lua => {
+            let path = module.replace('.', "/");
+            vec![format!("{path}.lua"), format!("{path}/init.lua")]
+        }
         // A bare name never means a file beside the program.
         Language::JavaScript | Language::Php => return,
     };

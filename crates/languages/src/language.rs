@@ -11,17 +11,20 @@ pub enum Language {
     JavaScript,
     /// PHP 8, and what 5 and 7 had before.
     Php,
+    /// Lua 5.1 to 5.4, and `LuaJIT`.
+    Lua,
 }
 
 impl Language {
     /// Every language.
-    pub const ALL: &'static [Language] = &[Language::Python, Language::JavaScript, Language::Php];
+    pub const ALL: &'static [Language] =
+        &[Language::Python, Language::JavaScript, Language::Php, Language::Lua];
 
     /// What stands before code without a beginning of its own, for the parser.
     pub(crate) const fn opening(self) -> &'static str {
         match self {
             Language::Php => "<?php ",
-            Language::Python | Language::JavaScript => "",
+            Language::Python | Language::JavaScript | Language::Lua => "",
         }
     }
 
@@ -29,7 +32,15 @@ impl Language {
     pub(crate) fn variable(self, name: &str) -> String {
         match self {
             Language::Php => format!("${name}"),
-            Language::Python | Language::JavaScript => name.to_owned(),
+            Language::Python | Language::JavaScript | Language::Lua => name.to_owned(),
+        }
+    }
+
+    /// The number of a list's first element.
+    pub(crate) const fn first_index(self) -> i64 {
+        match self {
+            Language::Lua => 1,
+            Language::Python | Language::JavaScript | Language::Php => 0,
         }
     }
 
@@ -38,7 +49,7 @@ impl Language {
     pub(crate) const fn handed(self) -> Why {
         match self {
             Language::Php => Why::Dynamic,
-            Language::Python | Language::JavaScript => Why::Parameter,
+            Language::Python | Language::JavaScript | Language::Lua => Why::Parameter,
         }
     }
 
@@ -49,7 +60,7 @@ impl Language {
             Language::Php => {
                 name.starts_with(['$', '#']) || name.contains('/') || matches!(name, "this" | "arguments")
             }
-            Language::Python | Language::JavaScript => false,
+            Language::Python | Language::JavaScript | Language::Lua => false,
         }
     }
 
@@ -59,6 +70,7 @@ impl Language {
             Language::Python => "python",
             Language::JavaScript => "javascript",
             Language::Php => "php",
+            Language::Lua => "lua",
         }
     }
 }

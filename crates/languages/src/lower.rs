@@ -12,18 +12,26 @@ use crate::tree::{Kind, Node, Span};
 
 mod escapes;
 mod javascript;
+mod lua;
 mod php;
 mod python;
 
 pub(crate) use php::{class_name, function_name};
 
 pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
-    let mut lower =
-        Lower { text, depth: 0, jumps: 0, scopes: vec![Names::default()], php: Default::default() };
+    let mut lower = Lower {
+        text,
+        depth: 0,
+        jumps: 0,
+        scopes: vec![Names::default()],
+        php: Default::default(),
+        lua: Vec::new(),
+    };
     let tree = match language {
         Language::Python => lower.python(root),
         Language::JavaScript => lower.javascript(root),
         Language::Php => lower.php(root),
+        Language::Lua => lower.lua(root),
     };
     if !root.has_error() {
         return tree;
@@ -71,6 +79,7 @@ struct Lower<'t> {
     jumps: usize,
     scopes: Vec<Names>,
     php: php::Surroundings,
+    lua: Vec<lua::End>,
 }
 
 impl<'t> Lower<'t> {

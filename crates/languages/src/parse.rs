@@ -37,6 +37,7 @@ pub(crate) fn parse(language: Language, text: &str) -> Node {
         Language::Python => tree_sitter_python::LANGUAGE,
         Language::JavaScript => tree_sitter_javascript::LANGUAGE,
         Language::Php => tree_sitter_php::LANGUAGE_PHP,
+        Language::Lua => tree_sitter_lua::LANGUAGE,
     };
     if parser.set_language(&grammar.into()).is_err() {
         return hole(Why::Unsupported);

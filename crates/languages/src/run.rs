@@ -24,6 +24,7 @@ mod compute;
 mod flow;
 mod functions;
 mod lists;
+mod many;
 mod named;
 mod paths;
 mod perform;
@@ -258,8 +259,12 @@ impl<'s> Machine<'s> {
                 self.index(node, &of, &index)
             }
             Kind::Slice(of, bounds) => self.slice(node, of, bounds),
-            Kind::Call(callee, arguments) => self.calls(node, callee, arguments, false),
+            Kind::Call(callee, arguments) => {
+                let value = self.calls(node, callee, arguments, false);
+                self.single(node, value)
+            }
             Kind::New(callee, arguments) => self.calls(node, callee, arguments, true),
+            Kind::Spread(value) if self.language == Language::Lua => self.many(value),
             Kind::Keyword(_, value) | Kind::Spread(value) => self.eval(value),
             Kind::List(values) => self.list_of(values),
             Kind::Map(entries) => self.map_of(entries),
@@ -289,7 +294,7 @@ impl<'s> Machine<'s> {
             Kind::Loop(one) => self.repeat(node, one),
             Kind::Try(parts) => self.attempt(node, parts),
             Kind::Return(value) => {
-                let value = value.as_ref().map_or(Value::Constant, |value| self.eval(value));
+                let value = value.as_ref().map_or(Value::Constant, |value| self.untruncated(value));
                 if let Some(frame) = self.frames.last_mut() {
                     frame.returns.push(value);
                 }
@@ -361,7 +366,7 @@ impl<'s> Machine<'s> {
         if let Some(value) = self.starred(node) {
             return value;
         }
-        if self.language == Language::Php {
+        if matches!(self.language, Language::Php | Language::Lua) {
             // It is told once.
             let unknown = self.unknown(node, Why::Variable);
             self.state.set_own(0, name, unknown);
@@ -413,7 +418,9 @@ impl<'s> Machine<'s> {
         if values.iter().any(|value| matches!(value, Value::Instance(_))) {
             return self.unknown(node, Why::Dynamic);
         }
-        if self.language == Language::Php || !is(|value| matches!(value, Value::Text(_))) {
+        if matches!(self.language, Language::Php | Language::Lua)
+            || !is(|value| matches!(value, Value::Text(_)))
+        {
             return self.unknown(node, Why::Dynamic);
         }
         self.concatenated(node, &values)

@@ -154,6 +154,7 @@ impl Table {
             Language::Python => &PYTHON,
             Language::JavaScript => &JAVASCRIPT,
             Language::Php => &PHP,
+            Language::Lua => &LUA,
         }
     }
 
@@ -218,6 +219,11 @@ const CAPABLE: &[&str] = &[
     "expression",
     "pattern-replace",
     "call-inner",
+    "call-method",
+    "load-code",
+    "lost",
+    "protected-call",
+    "protected-call-with",
     "new-inner",
 ];
 

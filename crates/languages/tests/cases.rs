@@ -120,3 +120,8 @@ fn javascript_programs_do_what_is_expected() {
 fn php_programs_do_what_is_expected() {
     check(Language::Php, include_str!("php.cases"));
 }
+
+#[test]
+fn lua_programs_do_what_is_expected() {
+    check(Language::Lua, include_str!("lua.cases"));
+}

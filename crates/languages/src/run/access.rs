@@ -29,6 +29,12 @@ impl Machine<'_> {
                 Value::Method(of.clone().into(), name.into())
             }
             Value::Module(space) => {
+                // What the program itself has put there.
+                if space.0.name() == self.table.global
+                    && let Some(value) = self.state.own_name(0, name)
+                {
+                    return value;
+                }
                 if let Some(value) = self.member_of_module(node, space.0, name) {
                     return value;
                 }
@@ -134,6 +140,9 @@ impl Machine<'_> {
         space: &'static Space,
         name: &str,
     ) -> Option<Value> {
+        if space.name() == self.table.global && space.names.contains(&name) {
+            return Some(Value::Module(Ref(space)));
+        }
         if let Some(entry) = space.entry(name) {
             return Some(match entry.parameters {
                 Some(_) => Value::Library(Ref(space), Ref(entry)),
@@ -165,10 +174,10 @@ impl Machine<'_> {
     fn some_member(&self, node: &Node, of: &Value) -> Value {
         match (self.language, of) {
             (Language::JavaScript, _) => Value::Method(of.clone().into(), "".into()),
-            (Language::Python | Language::Php, Value::Unknown(why, written)) => {
+            (Language::Python | Language::Php | Language::Lua, Value::Unknown(why, written)) => {
                 Value::Unknown(*why, written.clone())
             }
-            (Language::Python | Language::Php, _) => self.unknown(node, Why::Dynamic),
+            (Language::Python | Language::Php | Language::Lua, _) => self.unknown(node, Why::Dynamic),
         }
     }
 
@@ -177,7 +186,7 @@ impl Machine<'_> {
     }
 
     /// The module whose members need no import.
-    fn globals(&self) -> Value {
+    pub(super) fn globals(&self) -> Value {
         self.table.module(self.table.global).map_or(Value::Constant, |space| Value::Module(Ref(space)))
     }
 
@@ -241,7 +250,8 @@ impl Machine<'_> {
         let key = index.to_arg().and_then(|arg| arg.as_str().map(str::to_owned));
         let found = match (index, &key) {
             (Value::Number(at), _) if matches!(of, Value::List(_)) => {
-                let is_keyed = self.language == Language::Php
+                let at = &(*at - self.language.first_index());
+                let is_keyed = matches!(self.language, Language::Php | Language::Lua)
                     && (*at < 0 || cell.entries.iter().any(|(key, _)| key.is_some()));
                 if is_keyed {
                     let own = cell

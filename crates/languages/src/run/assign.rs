@@ -162,6 +162,11 @@ impl Machine<'_> {
                     let name = key.as_str().unwrap_or_default();
                     self.state.set_own(0, &name.into(), value.clone());
                 }
+                // Where modules are looked for.
+                Value::Module(space) if space.0.name() == "package" && self.language == Language::Lua => {
+                    self.variable(node, &Value::text("LUA_PATH"), &value);
+                    self.hand(node, &value);
+                }
                 // A member of a library that is replaced: what calls it later is not followed.
                 Value::Module(_) | Value::Package(_) | Value::Library(..) | Value::Object(..) => {
                     if self.is_capable(&value) {
@@ -193,8 +198,9 @@ impl Machine<'_> {
 
     fn put(&mut self, id: CellId, key: &Value, value: Value, certain: bool) {
         let mut cell = self.state.cell(id);
+        let first = self.language.first_index();
         let at = match key {
-            Value::Number(number) => usize::try_from(*number)
+            Value::Number(number) => usize::try_from(number.saturating_sub(first))
                 .ok()
                 .filter(|at| !cell.is_open && cell.entries.get(*at).is_some_and(|(key, _)| key.is_none()))
                 .or_else(|| {
@@ -215,9 +221,13 @@ impl Machine<'_> {
                 };
             }
             (None, Some(text)) => cell.entries.push((Some(text.into()), value)),
-            (None, None) if self.language == Language::Php && matches!(key, Value::Number(_)) => {
+            (None, None)
+                if matches!(self.language, Language::Php | Language::Lua)
+                    && matches!(key, Value::Number(_)) =>
+            {
                 let Value::Number(number) = key else { return };
-                let is_next = usize::try_from(*number).is_ok_and(|at| at == cell.entries.len());
+                let is_next =
+                    usize::try_from(number.saturating_sub(first)).is_ok_and(|at| at == cell.entries.len());
                 let is_plain = !cell.is_open && cell.entries.iter().all(|(key, _)| key.is_none());
                 let key = if is_next && is_plain { None } else { Some(number.to_string().into()) };
                 cell.entries.push((key, value));
@@ -298,7 +308,11 @@ impl Machine<'_> {
             cell.entries.push((key, value));
         }
         let cell = self.state.new_cell(cell);
-        // In PHP a list is a map whose keys are numbers.
-        if self.language == Language::Php { Value::List(cell) } else { Value::Map(cell) }
+        // In PHP and Lua a list is a map whose keys are numbers.
+        if matches!(self.language, Language::Php | Language::Lua) {
+            Value::List(cell)
+        } else {
+            Value::Map(cell)
+        }
     }
 }

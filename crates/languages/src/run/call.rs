@@ -107,6 +107,9 @@ impl Machine<'_> {
             Value::Method(of, name) => self.method(node, of, name, arguments),
             Value::Names(_) => self.lost(node, Why::Dynamic),
             Value::List(_) | Value::Map(_) | Value::Instance(_) | Value::Object(..) => {
+                if let Some(value) = self.called_table(node, callee, &arguments) {
+                    return value;
+                }
                 if self.is_capable(callee) {
                     self.lost(node, Why::Dynamic);
                 }

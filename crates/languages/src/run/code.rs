@@ -145,7 +145,9 @@ impl Machine<'_> {
                 self.hole(node.at, Role::Code, Why::Network, name);
                 Value::unknown(Why::Network, name)
             }
-            Language::JavaScript | Language::Python | Language::Php => self.unknown_module(node, bare),
+            Language::JavaScript | Language::Python | Language::Php | Language::Lua => {
+                self.unknown_module(node, bare)
+            }
         }
     }
 
@@ -158,7 +160,7 @@ impl Machine<'_> {
     fn unknown_module(&mut self, node: &Node, name: &str) -> Value {
         let files = match self.language {
             Language::JavaScript | Language::Php => Vec::new(),
-            Language::Python => {
+            Language::Python | Language::Lua => {
                 let path = name.trim_start_matches('.').replace('.', "/");
                 self.table.files.iter().map(|ending| format!("{path}{ending}")).collect()
             }

@@ -26,6 +26,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("base64", |machine, node, bound| machine.decoded(node, bound, super::texts::base64)),
     ("call", |machine, node, bound| machine.call_by_name(node, bound)),
     ("call-inner", |machine, node, bound| machine.call_inner(node, bound, false)),
+    ("call-method", |machine, node, bound| machine.method_called(node, bound)),
     ("capital", |machine, node, bound| machine.first_letter(node, bound, true)),
     ("characters", |machine, node, bound| machine.characters(node, bound)),
     ("children", |machine, node, bound| machine.children(node, bound, None)),
@@ -85,10 +86,16 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("include", |machine, node, bound| machine.included(node, &first(bound))),
     ("inclusive-range", |machine, node, bound| machine.inclusive_range(node, bound)),
     ("inner", |_, _, bound| inner(&first(bound))),
+    ("insert", |machine, node, bound| machine.inserted(node, bound)),
     ("integer", |machine, node, bound| machine.integer(node, &first(bound))),
+    ("iterated", |machine, node, bound| machine.iterated(node, bound)),
     ("itself", |machine, node, _| machine.load(node, &Value::text("multiprocessing"))),
     ("itself-buffer", |machine, node, _| machine.load(node, &Value::text("buffer"))),
     ("itself-sqlite", |machine, node, _| machine.load(node, &Value::text("sqlite3"))),
+    ("join-list", |machine, node, bound| {
+        let by = bound.at(1).cloned().unwrap_or_else(|| Value::text(""));
+        machine.joined_by(node, &by, &first(bound))
+    }),
     ("join-path", |machine, node, bound| machine.joined_path(node, bound)),
     ("joined", |machine, node, bound| machine.joined_by(node, &Value::text(""), &first(bound))),
     ("letters", |machine, node, bound| machine.letters(node, bound)),
@@ -96,8 +103,11 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let name = bound.named("name").cloned().unwrap_or_else(|| first(bound));
         machine.load(node, &name)
     }),
+    ("load-code", |machine, node, bound| machine.loaded_code(node, bound)),
+    ("lost", |machine, node, _| machine.lost(node, Why::Unsupported)),
     ("map", |machine, node, bound| machine.mapped(node, bound, false)),
     ("member", |machine, node, bound| machine.member_by_name(node, bound)),
+    ("metatable", |machine, node, bound| machine.with_metatable(node, bound)),
     ("names", |machine, _, bound| bound.at(0).cloned().unwrap_or(Value::Names(machine.scope))),
     ("new-inner", |machine, node, bound| machine.call_inner(node, bound, true)),
     ("object", |machine, _, _| Value::Instance(machine.state.new_cell(Cell::default()))),
@@ -107,6 +117,10 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("ordinal", |machine, node, bound| machine.ordinal(node, bound)),
     ("pack", |machine, node, bound| machine.packed(node, bound)),
+    ("packed-values", |machine, _, bound| {
+        let values: Vec<Value> = bound.given.iter().map(|(_, value)| value.clone()).collect();
+        machine.list(values)
+    }),
     ("parent", |machine, node, bound| machine.path_part(node, &first(bound), true)),
     ("parent-method", |machine, _, bound| machine.bound_method(bound)),
     ("partial", |_, _, bound| {
@@ -115,10 +129,17 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("pattern-replace", |machine, node, bound| machine.pattern_replaced(node, bound)),
     ("percent", |machine, node, bound| machine.decoded(node, bound, super::texts::percent)),
+    ("plain-replace", |machine, node, bound| machine.plainly_replaced(node, bound)),
+    ("protected-call", |machine, node, bound| machine.protected(node, bound, 0)),
+    ("protected-call-with", |machine, node, bound| machine.protected(node, bound, 1)),
     ("put-environment", |machine, node, bound| machine.put_environment(node, bound)),
     ("range", |machine, node, bound| machine.range(node, bound)),
     ("read-content", |machine, node, bound| machine.read_content(node, bound)),
     ("receiver", |_, _, bound| first(bound)),
+    ("repeated", |machine, node, bound| {
+        let count = bound.at(1).cloned().unwrap_or(Value::Constant);
+        machine.repeated(node, &first(bound), &count)
+    }),
     ("replace", |machine, node, bound| machine.replaced(node, bound)),
     ("requested", |machine, _, bound| {
         let method = bound.part(Part::Method).cloned().unwrap_or_else(|| Value::text("GET"));
@@ -133,6 +154,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("reverse-text", |machine, node, bound| machine.reversed_text(node, bound)),
     ("reversed", |machine, node, bound| machine.same_elements(node, &first(bound), true)),
     ("rot13", |machine, node, bound| machine.decoded(node, bound, super::texts::rot13)),
+    ("rows", |machine, node, bound| machine.rows(node, bound)),
     ("run", |machine, node, bound| machine.run_with(node, bound)),
     ("scanned", |machine, node, bound| machine.children(node, bound, Some("DirEntry"))),
     ("search-path", |machine, node, bound| {
@@ -141,16 +163,20 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         Value::Constant
     }),
     ("second", |_, _, bound| bound.at(1).cloned().unwrap_or(Value::Constant)),
+    ("select", |machine, node, bound| machine.selected(node, bound)),
     ("set-member", |machine, node, bound| machine.set_member(node, bound)),
     ("sprintf", |machine, node, bound| machine.printed(node, bound, false)),
     ("substring", |machine, node, bound| machine.substring(node, bound, false)),
+    ("substring-from-one", |machine, node, bound| machine.substring(node, bound, true)),
     ("tail", |machine, node, bound| machine.path_part(node, &first(bound), false)),
     ("target", |_, _, bound| bound.named("target").cloned().unwrap_or(Value::Constant)),
     ("text", |machine, node, bound| machine.as_text(node, &first(bound))),
     ("tmp", |_, _, _| Value::text("/tmp")),
+    ("top", |machine, _, _| machine.globals()),
     ("top-names", |_, _, _| Value::Names(0)),
     ("translate", |machine, node, bound| machine.translated(node, bound)),
     ("uncapital", |machine, node, bound| machine.first_letter(node, bound, false)),
+    ("unpack", |machine, node, bound| machine.unpacked(node, bound)),
     ("url", |machine, node, bound| match bound.at(1) {
         None => first(bound),
         Some(base) => {
@@ -158,6 +184,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             machine.beside(node, &base, &first(bound))
         }
     }),
+    ("values", |machine, _, bound| machine.returned(bound)),
     ("vsprintf", |machine, node, bound| machine.printed(node, bound, true)),
     ("walk", |machine, node, bound| machine.walked(node, bound)),
     ("words", |machine, node, bound| machine.words(node, &first(bound))),
@@ -222,6 +249,7 @@ impl Machine<'_> {
         let own = Value::text(self.start.file.clone().unwrap_or_else(|| "-c".to_owned()));
         let before = match self.language {
             crate::language::Language::Python | crate::language::Language::Php => vec![own],
+            crate::language::Language::Lua => Vec::new(),
             crate::language::Language::JavaScript if self.start.file.is_some() => {
                 vec![Value::text("node"), own]
             }
