@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use castellan_event::Why;
-use tree_sitter::{LogType, ParseOptions, ParseState, Parser};
+use tree_sitter::{LogType, ParseOptions, ParseState, Parser, Tree};
 
 use crate::language::Language;
 use crate::limits::{
@@ -32,16 +32,45 @@ pub(crate) fn parse(language: Language, text: &str) -> Node {
     if brackets(text) > BRACKETS_MAX {
         return hole(Why::Nesting);
     }
-    let mut parser = Parser::new();
     let grammar = match language {
         Language::Python => tree_sitter_python::LANGUAGE,
         Language::JavaScript => tree_sitter_javascript::LANGUAGE,
         Language::Php => tree_sitter_php::LANGUAGE_PHP,
         Language::Lua => tree_sitter_lua::LANGUAGE,
     };
-    if parser.set_language(&grammar.into()).is_err() {
-        return hole(Why::Unsupported);
+    let tree = tree(&grammar.into(), text);
+    let is_wrong = tree.as_ref().is_none_or(|tree| tree.root_node().has_error());
+    if language == Language::JavaScript && (is_wrong || calls_with_types(text)) {
+        let typed = self::tree(&tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(), text);
+        if let Some(typed) = typed.filter(|typed| !typed.root_node().has_error()) {
+            return lower::lower(language, text, typed.root_node());
+        }
     }
+    match tree {
+        Some(tree) => lower::lower(language, text, tree.root_node()),
+        None => hole(Why::Budget),
+    }
+}
+
+/// Whether something in JavaScript, which compares, may be a call in TypeScript: `f<T>(x)`.
+fn calls_with_types(text: &str) -> bool {
+    let mut parts = text.split('>');
+    let mut before = parts.next().unwrap_or_default();
+    let mut has_open = before.contains('<');
+    for part in parts {
+        if has_open && !before.ends_with('=') && part.trim_start().starts_with(['(', '`']) {
+            return true;
+        }
+        has_open |= part.contains('<');
+        before = part;
+    }
+    false
+}
+
+/// The parser's tree; `None` for what takes too much work.
+fn tree(grammar: &tree_sitter::Language, text: &str) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(grammar).ok()?;
     let most = PARSER_CALLS_MIN + PARSER_CALLS_PER_KIB * (text.len() / 1024);
     let errors = Arc::new(AtomicUsize::new(0));
     if text.len() > ERRORS_UNCOUNTED_BYTES {
@@ -61,10 +90,7 @@ pub(crate) fn parse(language: Language, text: &str) -> Node {
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
-    match parser.parse_with_options(&mut read, None, Some(options)) {
-        Some(tree) => lower::lower(language, text, tree.root_node()),
-        None => hole(Why::Budget),
-    }
+    parser.parse_with_options(&mut read, None, Some(options))
 }
 
 /// How the parser's log begins to tell of an error (tree-sitter 0.27).
