@@ -9,6 +9,8 @@ pub enum Language {
     Python,
     /// JavaScript as Node.js, Deno and Bun run it, `CommonJS` and modules.
     JavaScript,
+    /// Perl 5.
+    Perl,
     /// PHP 8, and what 5 and 7 had before.
     Php,
     /// Lua 5.1 to 5.4, and `LuaJIT`.
@@ -18,13 +20,13 @@ pub enum Language {
 impl Language {
     /// Every language.
     pub const ALL: &'static [Language] =
-        &[Language::Python, Language::JavaScript, Language::Php, Language::Lua];
+        &[Language::Python, Language::JavaScript, Language::Perl, Language::Php, Language::Lua];
 
     /// What stands before code without a beginning of its own, for the parser.
     pub(crate) const fn opening(self) -> &'static str {
         match self {
             Language::Php => "<?php ",
-            Language::Python | Language::JavaScript | Language::Lua => "",
+            Language::Python | Language::JavaScript | Language::Perl | Language::Lua => "",
         }
     }
 
@@ -32,7 +34,7 @@ impl Language {
     pub(crate) fn variable(self, name: &str) -> String {
         match self {
             Language::Php => format!("${name}"),
-            Language::Python | Language::JavaScript | Language::Lua => name.to_owned(),
+            Language::Python | Language::JavaScript | Language::Perl | Language::Lua => name.to_owned(),
         }
     }
 
@@ -40,7 +42,7 @@ impl Language {
     pub(crate) const fn first_index(self) -> i64 {
         match self {
             Language::Lua => 1,
-            Language::Python | Language::JavaScript | Language::Php => 0,
+            Language::Python | Language::JavaScript | Language::Perl | Language::Php => 0,
         }
     }
 
@@ -49,7 +51,7 @@ impl Language {
     pub(crate) const fn handed(self) -> Why {
         match self {
             Language::Php => Why::Dynamic,
-            Language::Python | Language::JavaScript | Language::Lua => Why::Parameter,
+            Language::Python | Language::JavaScript | Language::Perl | Language::Lua => Why::Parameter,
         }
     }
 
@@ -60,7 +62,7 @@ impl Language {
             Language::Php => {
                 name.starts_with(['$', '#']) || name.contains('/') || matches!(name, "this" | "arguments")
             }
-            Language::Python | Language::JavaScript | Language::Lua => false,
+            Language::Python | Language::JavaScript | Language::Perl | Language::Lua => false,
         }
     }
 
@@ -69,6 +71,7 @@ impl Language {
         match self {
             Language::Python => "python",
             Language::JavaScript => "javascript",
+            Language::Perl => "perl",
             Language::Php => "php",
             Language::Lua => "lua",
         }

@@ -13,6 +13,7 @@ use crate::tree::{Kind, Node, Span};
 mod escapes;
 mod javascript;
 mod lua;
+mod perl;
 mod php;
 mod python;
 
@@ -24,12 +25,14 @@ pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
         depth: 0,
         jumps: 0,
         scopes: vec![Names::default()],
+        perl: perl::Perl::default(),
         php: Default::default(),
         lua: Vec::new(),
     };
     let tree = match language {
         Language::Python => lower.python(root),
         Language::JavaScript => lower.javascript(root),
+        Language::Perl => lower.perl(root),
         Language::Php => lower.php(root),
         Language::Lua => lower.lua(root),
     };
@@ -80,6 +83,7 @@ struct Lower<'t> {
     scopes: Vec<Names>,
     php: php::Surroundings,
     lua: Vec<lua::End>,
+    perl: perl::Perl<'t>,
 }
 
 impl<'t> Lower<'t> {
@@ -126,7 +130,12 @@ impl<'t> Lower<'t> {
             .filter(|child| {
                 !matches!(
                     child.kind(),
-                    "comment" | "html_comment" | "line_continuation" | "text_interpolation"
+                    "comment"
+                        | "html_comment"
+                        | "line_continuation"
+                        | "text_interpolation"
+                        | "pod"
+                        | "heredoc_content"
                 )
             })
             .collect()

@@ -155,6 +155,7 @@ impl Table {
             Language::JavaScript => &JAVASCRIPT,
             Language::Php => &PHP,
             Language::Lua => &LUA,
+            Language::Perl => &PERL,
         }
     }
 
@@ -225,6 +226,10 @@ const CAPABLE: &[&str] = &[
     "protected-call",
     "protected-call-with",
     "new-inner",
+    "listed",
+    "opened",
+    "called",
+    "searched",
 ];
 
 impl Entry {

@@ -125,3 +125,8 @@ fn php_programs_do_what_is_expected() {
 fn lua_programs_do_what_is_expected() {
     check(Language::Lua, include_str!("lua.cases"));
 }
+
+#[test]
+fn perl_programs_do_what_is_expected() {
+    check(Language::Perl, include_str!("perl.cases"));
+}

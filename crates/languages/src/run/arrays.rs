@@ -194,15 +194,8 @@ impl Machine<'_> {
         self.formatted(node, &first(bound), &values)
     }
 
-    pub(super) fn ordinal(&mut self, node: &Node, bound: &Bound) -> Value {
-        match first(bound).as_str().and_then(|text| text.chars().next()) {
-            Some(letter) => Value::Number(i64::from(u32::from(letter))),
-            None => self.unknown(node, Why::Dynamic),
-        }
-    }
-
     /// `pack(format, ...)`
-    pub(super) fn packed(&mut self, node: &Node, bound: &Bound) -> Value {
+    pub(super) fn packed_bytes(&mut self, node: &Node, bound: &Bound) -> Value {
         let given = bound.given.get(1..).unwrap_or_default().to_vec();
         let rest = Bound { given, ..Bound::default() };
         match first(bound).as_str() {
@@ -285,7 +278,7 @@ impl Machine<'_> {
         let (elements, _) = self.elements(node, &list);
         for element in &elements {
             let other = Argument::plain(self.unknown(node, Why::Dynamic));
-            self.called(node, &function, vec![Argument::plain(element.clone()), other]);
+            self.call_named(node, &function, vec![Argument::plain(element.clone()), other]);
         }
         let entries = elements.into_iter().map(|value| (None, value)).collect();
         Value::List(self.state.new_cell(Cell { entries, is_open: true, class: None }))
@@ -297,7 +290,7 @@ impl Machine<'_> {
         let Some(function) = bound.at(1).cloned() else { return Value::Constant };
         let mut value = bound.at(2).cloned().unwrap_or(Value::Constant);
         for element in elements.into_iter().take(ITERATIONS_MAX) {
-            value = self.called(node, &function, vec![Argument::plain(value), Argument::plain(element)]);
+            value = self.call_named(node, &function, vec![Argument::plain(value), Argument::plain(element)]);
         }
         value
     }

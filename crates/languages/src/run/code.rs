@@ -19,10 +19,17 @@ impl Machine<'_> {
         let is_open = self.start.file.is_some() || text.trim_start().starts_with("<?");
         let opening = if is_open { "" } else { self.language.opening() };
         let text = format!("{opening}{text}");
-        let tree = parse(self.language, &text);
+        let tree = self.parsed(&text);
         let opening = u32::try_from(opening.len()).unwrap_or_default();
         self.sources.push(Source { text: text.into(), at: None, opening });
         self.eval(&tree);
+    }
+
+    fn parsed(&mut self, text: &str) -> Node {
+        let left = self.work_max.saturating_sub(self.work + self.state.work);
+        let (tree, work) = parse(self.language, text, left);
+        self.work += work;
+        tree
     }
 
     /// Runs text as code, where it stands. Its value is that of the last expression.
@@ -55,7 +62,7 @@ impl Machine<'_> {
             return Value::Constant;
         }
         let text = &format!("{}{text}", self.language.opening());
-        let tree = parse(self.language, text);
+        let tree = self.parsed(text);
         let outer = self.enter_source(node.at, text);
         self.text_depth += 1;
         let value = self.eval(&tree);
@@ -80,7 +87,7 @@ impl Machine<'_> {
                 continue;
             };
             let text = &format!("{}{text}", self.language.opening());
-            let body = parse(self.language, text);
+            let body = self.parsed(text);
             let outer = self.enter_source(node.at, text);
             let function = Function {
                 parameters: Vec::new(),
@@ -124,6 +131,8 @@ impl Machine<'_> {
     fn script(&mut self, node: &Node, path: &Arg) -> Value {
         let what = What::Script { language: self.language, path: path.clone() };
         self.act(node.at, what);
+        // What it defines is defined here as well.
+        self.stars |= self.language == Language::Perl;
         Value::unknown(Why::File, &path.written())
     }
 
@@ -145,21 +154,37 @@ impl Machine<'_> {
                 self.hole(node.at, Role::Code, Why::Network, name);
                 Value::unknown(Why::Network, name)
             }
-            Language::JavaScript | Language::Python | Language::Php | Language::Lua => {
+            Language::Perl if name.ends_with(".pm") && !name.starts_with(['.', '/']) => {
+                self.load_named(node, &name.trim_end_matches(".pm").replace('/', "::"))
+            }
+            Language::Perl if name.contains(['/', '.']) => self.script(node, &Arg::known(name)),
+            Language::JavaScript | Language::Python | Language::Perl | Language::Php | Language::Lua => {
                 self.unknown_module(node, bare)
             }
         }
     }
 
     fn loaded(&mut self, name: &str) {
-        if !self.modules.iter().any(|one| one == name) {
-            self.modules.push(name.to_owned());
-        }
+        let mut names = self.in_libraries(name);
+        names.push(name.to_owned());
+        names.retain(|name| !self.modules.contains(name));
+        self.modules.extend(names);
+    }
+
+    /// The files from which a module would be taken first.
+    fn in_libraries(&self, name: &str) -> Vec<String> {
+        let path = name.replace("::", "/");
+        let files = self.libraries.iter().rev();
+        files
+            .flat_map(|library| self.table.files.iter().map(move |ending| (library, ending)))
+            .map(|(library, ending)| format!("{library}/{path}{ending}"))
+            .collect()
     }
 
     fn unknown_module(&mut self, node: &Node, name: &str) -> Value {
         let files = match self.language {
             Language::JavaScript | Language::Php => Vec::new(),
+            Language::Perl => self.in_libraries(name),
             Language::Python | Language::Lua => {
                 let path = name.trim_start_matches('.').replace('.', "/");
                 self.table.files.iter().map(|ending| format!("{path}{ending}")).collect()
@@ -176,7 +201,10 @@ impl Machine<'_> {
                 self.stars = true;
             }
             let Value::Module(space) = one else { continue };
-            for entry in space.0.entries {
+            // What Perl has itself is not replaced by what a module may offer.
+            let global = self.table.module(self.table.global).filter(|_| self.language == Language::Perl);
+            let is_own = |name: &str| global.is_some_and(|global| global.entry(name).is_some());
+            for entry in space.0.entries.iter().filter(|entry| !entry.names.iter().any(|name| is_own(name))) {
                 for name in entry.names.iter().filter(|name| !name.starts_with('_')) {
                     if let Some(value) = self.member_of_module(node, space.0, name) {
                         self.state.set_name(self.scope, &(*name).into(), value);

@@ -15,6 +15,11 @@ type Computation = fn(&mut Machine<'_>, &Node, &Bound) -> Value;
 
 /// By the names that the tables use.
 const COMPUTATIONS: &[(&str, Computation)] = &[
+    ("address", |machine, node, bound| {
+        let parts = [bound.at(1), Some(&Value::text(":")), bound.at(0)]
+            .map(|part| part.cloned().unwrap_or(Value::Constant));
+        machine.concatenated(node, &parts)
+    }),
     ("ancestor", |machine, node, bound| machine.ancestor(node, bound)),
     ("argv", |machine, _, _| machine.argv_of_program()),
     ("array-cast", |machine, _, bound| machine.array_of(&first(bound))),
@@ -27,6 +32,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("call", |machine, node, bound| machine.call_by_name(node, bound)),
     ("call-inner", |machine, node, bound| machine.call_inner(node, bound, false)),
     ("call-method", |machine, node, bound| machine.method_called(node, bound)),
+    ("called", |machine, node, bound| machine.called(node, bound)),
     ("capital", |machine, node, bound| machine.first_letter(node, bound, true)),
     ("characters", |machine, node, bound| machine.characters(node, bound)),
     ("children", |machine, node, bound| machine.children(node, bound, None)),
@@ -68,6 +74,17 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("filter", |machine, node, bound| machine.mapped(node, bound, true)),
     ("first", |_, _, bound| first(bound)),
+    ("flat", |machine, node, bound| {
+        let (values, known) = machine.flattened(node, bound);
+        let entries = values.into_iter().map(|value| (None, value)).collect();
+        Value::List(machine.state.new_cell(Cell { entries, is_open: !known, class: None }))
+    }),
+    ("flat-reversed", |machine, node, bound| {
+        let (mut values, known) = machine.flattened(node, bound);
+        values.reverse();
+        let entries = values.into_iter().map(|value| (None, value)).collect();
+        Value::List(machine.state.new_cell(Cell { entries, is_open: !known, class: None }))
+    }),
     ("fresh", |_, _, _| fresh()),
     ("fresh-pair", |machine, node, _| {
         let descriptor = machine.unknown(node, Why::Dynamic);
@@ -79,6 +96,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.made_function(node, &all)
     }),
     ("glob", |machine, node, bound| machine.globbed(node, bound)),
+    ("glob-words", |machine, node, bound| machine.globbed_words(node, bound)),
     ("hex", |machine, node, bound| machine.decoded(node, bound, super::texts::hex)),
     ("home", |machine, _, _| machine.home()),
     ("identity", |machine, node, _| machine.identity(node)),
@@ -98,7 +116,29 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("join-path", |machine, node, bound| machine.joined_path(node, bound)),
     ("joined", |machine, node, bound| machine.joined_by(node, &Value::text(""), &first(bound))),
+    ("joined-list", |machine, node, bound| {
+        let by = first(bound);
+        let (values, known) = machine.flattened(node, &bound.without(1));
+        let list = machine.list(values.iter().cloned());
+        match values.first() {
+            _ if known => machine.joined_by(node, &by, &list),
+            Some(unknown @ Value::Unknown(..)) => unknown.clone(),
+            _ => machine.unknown(node, Why::Dynamic),
+        }
+    }),
     ("letters", |machine, node, bound| machine.letters(node, bound)),
+    ("library-path", |machine, node, bound| machine.library_path(node, bound)),
+    ("list-keys", |machine, node, bound| machine.on_list(node, bound, "keys")),
+    ("list-pop", |machine, node, bound| machine.on_list(node, bound, "pop")),
+    ("list-push", |machine, node, bound| machine.on_list(node, bound, "push")),
+    ("list-shift", |machine, node, bound| machine.on_list(node, bound, "shift")),
+    ("list-splice", |machine, node, bound| machine.on_list(node, bound, "splice")),
+    ("list-unshift", |machine, node, bound| machine.on_list(node, bound, "unshift")),
+    ("list-values", |machine, node, bound| machine.on_list(node, bound, "values")),
+    ("listed", |machine, node, bound| machine.listed_command(node, bound)),
+    ("listed-rest", |machine, node, bound| machine.listed_command(node, &bound.without(1))),
+    ("listed-rest-2", |machine, node, bound| machine.listed_command(node, &bound.without(2))),
+    ("listed-rest-3", |machine, node, bound| machine.listed_command(node, &bound.without(3))),
     ("load", |machine, node, bound| {
         let name = bound.named("name").cloned().unwrap_or_else(|| first(bound));
         machine.load(node, &name)
@@ -115,17 +155,23 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let (elements, _) = machine.elements(node, &first(bound));
         machine.any(node, elements)
     }),
-    ("ordinal", |machine, node, bound| machine.ordinal(node, bound)),
-    ("pack", |machine, node, bound| machine.packed(node, bound)),
+    ("opened", |machine, node, bound| machine.opened(node, bound)),
+    ("ordinal", |machine, node, bound| match first(bound).as_str().and_then(|text| text.chars().next()) {
+        Some(letter) => Value::Number(i64::from(u32::from(letter))),
+        None => machine.unknown(node, Why::Arithmetic),
+    }),
+    ("pack", |machine, node, bound| machine.packed_bytes(node, bound)),
+    ("packed", |machine, node, bound| machine.packed(node, bound)),
     ("packed-values", |machine, _, bound| {
         let values: Vec<Value> = bound.given.iter().map(|(_, value)| value.clone()).collect();
         machine.list(values)
     }),
+    ("paired", |machine, node, bound| machine.paired(node, bound)),
     ("parent", |machine, node, bound| machine.path_part(node, &first(bound), true)),
     ("parent-method", |machine, _, bound| machine.bound_method(bound)),
     ("partial", |_, _, bound| {
         let rest = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
-        Value::Partial(first(bound).into(), rest)
+        Value::partial(first(bound), rest)
     }),
     ("pattern-replace", |machine, node, bound| machine.pattern_replaced(node, bound)),
     ("percent", |machine, node, bound| machine.decoded(node, bound, super::texts::percent)),
@@ -133,9 +179,14 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("protected-call", |machine, node, bound| machine.protected(node, bound, 0)),
     ("protected-call-with", |machine, node, bound| machine.protected(node, bound, 1)),
     ("put-environment", |machine, node, bound| machine.put_environment(node, bound)),
+    ("radix-16", |machine, node, bound| machine.integer_of(node, &first(bound), 16)),
+    ("radix-8", |machine, node, bound| machine.integer_of(node, &first(bound), 8)),
     ("range", |machine, node, bound| machine.range(node, bound)),
+    ("read-arguments", |machine, node, _| machine.read_arguments(node)),
     ("read-content", |machine, node, bound| machine.read_content(node, bound)),
     ("receiver", |_, _, bound| first(bound)),
+    ("referred", |machine, node, bound| machine.referred(node, bound)),
+    ("refilled", |machine, node, bound| machine.refilled(node, bound)),
     ("repeated", |machine, node, bound| {
         let count = bound.at(1).cloned().unwrap_or(Value::Constant);
         machine.repeated(node, &first(bound), &count)
@@ -146,6 +197,12 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let body = bound.part(Part::Body).cloned().unwrap_or(Value::Constant);
         machine.list([first(bound), method, body])
     }),
+    ("requested-second", |machine, _, bound| {
+        let method = bound.part(Part::Method).cloned().unwrap_or_else(|| Value::text("GET"));
+        let body = bound.part(Part::Body).cloned().unwrap_or(Value::Constant);
+        let url = bound.at(1).cloned().unwrap_or(Value::Constant);
+        machine.list([url, method, body])
+    }),
     ("require", |machine, node, _| {
         let global = machine.table.module(machine.table.global);
         global.and_then(|global| machine.member_of_module(node, global, "require")).unwrap_or(Value::Constant)
@@ -153,6 +210,15 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("resolved-path", |machine, node, bound| machine.resolved_path(node, bound)),
     ("reverse-text", |machine, node, bound| machine.reversed_text(node, bound)),
     ("reversed", |machine, node, bound| machine.same_elements(node, &first(bound), true)),
+    ("reversed-text", |machine, node, bound| {
+        let (values, known) = machine.flattened(node, bound);
+        let text: Option<String> = values.iter().map(Value::as_str).collect();
+        match text.filter(|_| known) {
+            Some(text) => Value::text(text.chars().rev().collect::<String>()),
+            None => machine.unknown(node, Why::Dynamic),
+        }
+    }),
+    ("rootdir", |_, _, _| Value::text("/")),
     ("rot13", |machine, node, bound| machine.decoded(node, bound, super::texts::rot13)),
     ("rows", |machine, node, bound| machine.rows(node, bound)),
     ("run", |machine, node, bound| machine.run_with(node, bound)),
@@ -162,9 +228,11 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.variable(node, &Value::text("PYTHONPATH"), &path);
         Value::Constant
     }),
+    ("searched", |machine, node, bound| machine.searched(node, bound)),
     ("second", |_, _, bound| bound.at(1).cloned().unwrap_or(Value::Constant)),
     ("select", |machine, node, bound| machine.selected(node, bound)),
     ("set-member", |machine, node, bound| machine.set_member(node, bound)),
+    ("spanned", |machine, node, bound| machine.spanned(node, bound)),
     ("sprintf", |machine, node, bound| machine.printed(node, bound, false)),
     ("substring", |machine, node, bound| machine.substring(node, bound, false)),
     ("substring-from-one", |machine, node, bound| machine.substring(node, bound, true)),
@@ -175,6 +243,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("top", |machine, _, _| machine.globals()),
     ("top-names", |_, _, _| Value::Names(0)),
     ("translate", |machine, node, bound| machine.translated(node, bound)),
+    ("transliterated", |machine, node, bound| machine.transliterated(node, bound)),
     ("uncapital", |machine, node, bound| machine.first_letter(node, bound, false)),
     ("unpack", |machine, node, bound| machine.unpacked(node, bound)),
     ("url", |machine, node, bound| match bound.at(1) {
@@ -249,14 +318,16 @@ impl Machine<'_> {
         let own = Value::text(self.start.file.clone().unwrap_or_else(|| "-c".to_owned()));
         let before = match self.language {
             crate::language::Language::Python | crate::language::Language::Php => vec![own],
-            crate::language::Language::Lua => Vec::new(),
+            crate::language::Language::Perl | crate::language::Language::Lua => Vec::new(),
             crate::language::Language::JavaScript if self.start.file.is_some() => {
                 vec![Value::text("node"), own]
             }
             crate::language::Language::JavaScript => vec![Value::text("node")],
         };
         let args: Vec<Value> = self.start.args.iter().cloned().map(Value::arg).collect();
-        self.list(before.into_iter().chain(args))
+        let is_open = self.language == crate::language::Language::Perl && args.is_empty();
+        let entries = before.into_iter().chain(args).map(|value| (None, value)).collect();
+        Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
     }
 
     pub(super) fn environment(&mut self, node: &Node, name: &Value) -> Value {
@@ -361,6 +432,19 @@ impl Machine<'_> {
         }
     }
 
+    /// A text as a number of that radix.
+    fn integer_of(&mut self, node: &Node, value: &Value, radix: u32) -> Value {
+        let digits = value.as_str().map(|text| text.trim_start_matches("0x").to_owned());
+        let digits = digits.or_else(|| match value {
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        });
+        match digits.and_then(|digits| i64::from_str_radix(&digits, radix).ok()) {
+            Some(number) => Value::Number(number),
+            None => self.unknown(node, Why::Arithmetic),
+        }
+    }
+
     fn range(&mut self, node: &Node, bound: &Bound) -> Value {
         let numbers: Option<Vec<i64>> = bound
             .given
@@ -405,7 +489,7 @@ impl Machine<'_> {
                 let value = self.any(node, elements);
                 given.push(Argument::plain(value));
             }
-            let value = self.called(node, &function, given);
+            let value = self.call_named(node, &function, given);
             made.push(if filters { element } else { value });
         }
         let is_open = !known || filters;
@@ -434,7 +518,7 @@ impl Machine<'_> {
         }
         given.extend(bound.others.iter().cloned().map(Argument::plain));
         if is_named || target.is_callable() {
-            self.called(node, target, given)
+            self.call_named(node, target, given)
         } else {
             self.unknown(node, Why::Dynamic)
         }

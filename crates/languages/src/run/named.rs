@@ -20,7 +20,7 @@ const INVOKES: &str = "__invoke";
 
 impl Machine<'_> {
     /// Calls a value that is handed over to be called.
-    pub(super) fn called(&mut self, node: &Node, callee: &Value, arguments: Vec<Argument>) -> Value {
+    pub(super) fn call_named(&mut self, node: &Node, callee: &Value, arguments: Vec<Argument>) -> Value {
         if self.language != Language::Php {
             return self.call(node, callee, arguments);
         }
@@ -176,7 +176,7 @@ impl Machine<'_> {
         if let Some(last) = arguments.last_mut().filter(|_| bound.is_open) {
             last.is_spread = true;
         }
-        self.called(node, &callee, arguments)
+        self.call_named(node, &callee, arguments)
     }
 
     /// What a reflection was made of is called, or made. Of a method two names may be given.
@@ -192,7 +192,7 @@ impl Machine<'_> {
             let class = self.class_named(node, &of);
             return self.call(node, &class, arguments);
         }
-        self.called(node, &of, arguments)
+        self.call_named(node, &of, arguments)
     }
 
     /// A method of a base class, for this object.
