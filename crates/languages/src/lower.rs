@@ -12,16 +12,32 @@ use crate::tree::{Kind, Node, Span};
 
 mod escapes;
 mod javascript;
+mod lua;
 mod perl;
+mod php;
 mod python;
+mod ruby;
+
+pub(crate) use php::{class_name, function_name};
 
 pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
-    let mut lower =
-        Lower { text, depth: 0, jumps: 0, scopes: vec![Names::default()], perl: perl::Perl::default() };
+    let mut lower = Lower {
+        text,
+        depth: 0,
+        jumps: 0,
+        scopes: vec![Names::default()],
+        perl: perl::Perl::default(),
+        ruby: ruby::Ruby::default(),
+        php: Default::default(),
+        lua: Vec::new(),
+    };
     let tree = match language {
         Language::Python => lower.python(root),
         Language::JavaScript => lower.javascript(root),
         Language::Perl => lower.perl(root),
+        Language::Ruby => lower.ruby(root),
+        Language::Php => lower.php(root),
+        Language::Lua => lower.lua(root),
     };
     if !root.has_error() {
         return tree;
@@ -68,7 +84,10 @@ struct Lower<'t> {
     /// Statements so far that leave a loop or function in the middle.
     jumps: usize,
     scopes: Vec<Names>,
+    php: php::Surroundings,
+    lua: Vec<lua::End>,
     perl: perl::Perl<'t>,
+    ruby: ruby::Ruby,
 }
 
 impl<'t> Lower<'t> {
@@ -113,10 +132,18 @@ impl<'t> Lower<'t> {
         let children = node.named_children(&mut cursor);
         children
             .filter(|child| {
-                !matches!(
-                    child.kind(),
-                    "comment" | "html_comment" | "line_continuation" | "pod" | "heredoc_content"
-                )
+                // The bodies of here-documents stand wherever their line ends.
+                let is_body = child.kind() == "heredoc_content" && node.kind() != "heredoc_body";
+                !is_body
+                    && !matches!(
+                        child.kind(),
+                        "comment"
+                            | "html_comment"
+                            | "line_continuation"
+                            | "text_interpolation"
+                            | "pod"
+                            | "heredoc_body"
+                    )
             })
             .collect()
     }

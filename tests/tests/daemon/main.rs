@@ -5,6 +5,7 @@
 
 mod apply;
 mod broken_files;
+mod consent;
 mod facts;
 mod hostile;
 mod isolation;
