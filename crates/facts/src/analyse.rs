@@ -2,7 +2,7 @@
 
 use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind};
 use castellan_programs::Arg;
-use castellan_shell::{Files, Found, Item, Set, Start, Work, commands_within};
+use castellan_shell::{Files, Found, Item, Set, Start, Work, commands_within, program_within};
 
 use crate::command::{self, base_name};
 use crate::environment;
@@ -30,6 +30,9 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
             }),
         }
     }
+    if call.tool.kind == ToolKind::Shell && call.tool.name == POWERSHELL {
+        return powershell(call, &start, scene, facts);
+    }
     let own = call.command.iter().map(String::as_str);
     let others = if call.tool.kind == ToolKind::Mcp { mcp::commands(call) } else { Vec::new() };
     let texts: Vec<&str> = own.chain(others).collect();
@@ -44,6 +47,20 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
     for one in &walked {
         found(one, scene, facts);
     }
+}
+
+/// The tool whose text is no shell's, but `PowerShell`'s.
+const POWERSHELL: &str = "PowerShell";
+
+/// The tool runs `PowerShell` with the text.
+fn powershell(call: &Call, start: &Start, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let Some(text) = &call.command else { return };
+    let mut work = Work::of_text(text.len());
+    let argv = ["pwsh", "-NoProfile", "-Command", text].map(Arg::known).to_vec();
+    let mut read = |path: &str| scripts::text(path, scene);
+    let walked = program_within(argv, None, start, &mut work, Files::new(&mut read));
+    scene.allow_text(text.len(), &work);
+    found(&walked, scene, facts);
 }
 
 /// What is found in a text that something in the call runs, with the work that is left.

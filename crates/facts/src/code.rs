@@ -2,7 +2,7 @@
 //! start are found as any other. It must not know languages.
 
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
-use castellan_languages::{Act, Language, Operand, Reading, What, read};
+use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read};
 use castellan_programs::{Arg, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, interpreter, program_within};
 
@@ -32,10 +32,14 @@ pub(crate) enum From {
     File(Arg),
 }
 
+/// `PowerShell` as `-EncodedCommand` takes it: UTF-16 in base64.
+const ENCODED: &str = "powershell-base64";
+
 /// Which of the languages that are read a model's word means.
 pub(crate) fn language_of(word: &str) -> Option<Language> {
     match word {
         "node" | "deno" | "bun" => Some(Language::JavaScript),
+        ENCODED => Some(Language::PowerShell),
         word => Language::ALL.iter().copied().find(|language| language.as_str() == word),
     }
 }
@@ -106,6 +110,9 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
         return;
     }
     let texts = match &program.from {
+        From::Text(text) if program.language == ENCODED => {
+            vec![known(text).and_then(|text| encoded(&text).ok_or(Why::Encoding))]
+        }
         From::Text(text) => vec![known(text)],
         From::File(file) => {
             let texts = held(file, &place, scene);
@@ -271,7 +278,7 @@ fn own_module(
             vec![format!("{path}.py"), format!("{path}/__init__.py")]
         }
         // A bare name never means a file beside the program.
-        Language::JavaScript => return,
+        Language::JavaScript | Language::PowerShell => return,
     };
     if let Some(file) = beside(&files, place, scene) {
         let from = From::File(Arg::known(file));

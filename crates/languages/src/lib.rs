@@ -1,7 +1,7 @@
 //! L2: what a program text in a language other than shell would do, as far as reading it tells. It knows languages and their
 //! libraries, as data. It must not know files, scopes of paths, rules or verdicts.
 //!
-//! `parse` and `lower` bring a text into one tree for all languages; `run` goes through it as an interpreter would, with values that
+//! `parse` and `lower`, or a reader of the language's own, bring a text into one tree for all languages; `run` goes through it as an interpreter would, with values that
 //! may be unknown; the tables of `models/*.toml` say what the functions of libraries do. What could act and is in no table, or
 //! cannot be followed, is a hole: never silence.
 
@@ -15,6 +15,7 @@ mod language;
 mod limits;
 mod lower;
 mod parse;
+mod powershell;
 mod run;
 mod state;
 mod table;
@@ -27,4 +28,9 @@ pub use language::Language;
 /// What a program text would do when it is started so. Any text is read; what is too long, wrong or not understood is a hole.
 pub fn read(language: Language, text: &str, start: &Start) -> Reading {
     run::run(language, text, start)
+}
+
+/// `PowerShell`'s `-EncodedCommand`: text as UTF-16 in base64. `None` where it is none.
+pub fn encoded(text: &str) -> Option<String> {
+    run::utf16(&run::base64(text)?)
 }

@@ -17,6 +17,7 @@ use crate::value::{Ref, ScopeId, TooMany, Value, concat, shortened};
 mod access;
 mod assign;
 mod call;
+mod cmdlets;
 mod code;
 mod command;
 mod compute;
@@ -25,7 +26,11 @@ mod functions;
 mod lists;
 mod paths;
 mod perform;
+mod providers;
+mod shells;
 mod texts;
+
+pub(crate) use texts::{base64, utf16};
 
 /// What a program text does.
 pub(crate) fn run(language: Language, text: &str, start: &Start) -> Reading {
@@ -298,6 +303,9 @@ impl<'s> Machine<'s> {
                 self.load_all(node, &module);
                 Value::Constant
             }
+            Kind::Command(command) => self.invoke(node, command, None),
+            Kind::Pipe(parts) => self.pipe(parts),
+            Kind::Flag(name) => Value::text(format!("-{name}")),
             Kind::Hole(why) => self.lost(node, *why),
         }
     }
@@ -343,6 +351,12 @@ impl<'s> Machine<'s> {
         }
         if let Some(value) = self.starred(node) {
             return value;
+        }
+        if self.language == Language::PowerShell {
+            let outside = self.state.name_around(self.scope, name);
+            if let Some(value) = outside.or_else(|| self.shell_name(node, name)) {
+                return value;
+            }
         }
         // Not given a value by anything that was seen.
         self.lost(node, Why::Variable)

@@ -151,6 +151,7 @@ impl Table {
         match language {
             Language::Python => &PYTHON,
             Language::JavaScript => &JAVASCRIPT,
+            Language::PowerShell => &POWERSHELL,
         }
     }
 

@@ -167,6 +167,8 @@ impl Machine<'_> {
             (Language::JavaScript, _) => Value::Method(of.clone().into(), "".into()),
             (Language::Python, Value::Unknown(why, written)) => Value::Unknown(*why, written.clone()),
             (Language::Python, _) => self.unknown(node, Why::Dynamic),
+            // The member is taken by name: a method that acts may be meant.
+            (Language::PowerShell, _) => Value::Method(of.clone().into(), "".into()),
         }
     }
 

@@ -14,7 +14,12 @@ impl Machine<'_> {
             return;
         }
         match &target.kind {
-            Kind::Name(name) => self.state.set_name(self.scope, name, value),
+            Kind::Name(name) => {
+                if let Some(variable) = self.shell_variable(name) {
+                    self.variable(target, &variable, &value);
+                }
+                self.state.set_name(self.scope, name, value);
+            }
             Kind::Member(of, name) => {
                 let of = self.eval(of);
                 let name = Value::text(&**name);
