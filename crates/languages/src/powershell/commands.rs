@@ -109,20 +109,20 @@ impl Reader<'_> {
 
     /// Whether an expression stands here, and no command.
     fn begins_expression(&self) -> bool {
-        let rest = self.rest();
+        // Numbers and operators are short.
+        let rest: String = self.rest().chars().take(40).collect::<String>().to_ascii_lowercase();
         let mut letters = rest.chars();
         let (first, second) = (letters.next().unwrap_or(' '), letters.next().unwrap_or(' '));
         match first {
             '$' | '@' | '(' | '{' | '[' | '!' | ',' => true,
             letter if is_single_quote(letter) || is_double_quote(letter) => true,
             letter if is_dash(letter) => is_dash(second) || !is_name(second) || second.is_ascii_digit() || {
-                let word = rest.get(1..).unwrap_or_default().to_ascii_lowercase();
+                let word = rest.trim_start_matches(is_dash);
                 ["not", "join", "split", "csplit", "isplit", "bnot"].iter().any(|one| word.starts_with(one))
             },
             '+' => true,
             letter if letter.is_ascii_digit() || letter == '.' && second.is_ascii_digit() => {
                 // `7z` is a command, `5`, `0x5`, `5kb`, `1..3` are none.
-                let rest = rest.to_ascii_lowercase();
                 let digits = rest.trim_start_matches(|c: char| c.is_ascii_hexdigit() || "x._".contains(c));
                 let unit = ["kb", "mb", "gb", "tb", "l", "n", "u"].iter().find_map(|one| digits.strip_prefix(one));
                 !unit.unwrap_or(digits).starts_with(|c: char| is_name(c) || "\\/:".contains(c))

@@ -75,9 +75,13 @@ impl Reader<'_> {
             let end = written.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(written.len());
             let word = written.get(..end.min(16)).unwrap_or_default().to_ascii_lowercase();
             let found = |word: &str| RANKS.iter().find(|(name, _)| *name == word);
-            let (name, rank) = found(&word).or_else(|| found(word.strip_prefix(['c', 'i'])?))?;
-            self.at += first.len_utf8() + word.len();
-            return Some(((*name).to_owned(), *rank));
+            if let Some((name, rank)) = found(&word).or_else(|| found(word.strip_prefix(['c', 'i'])?)) {
+                self.at += first.len_utf8() + word.len();
+                return Some(((*name).to_owned(), *rank));
+            }
+            if !word.is_empty() {
+                return None;
+            }
         }
         let (operator, rank) = match (first, second) {
             (',', _) if commas => (",", COMMA),

@@ -272,6 +272,9 @@ impl Machine<'_> {
         let items = if items.is_empty() { std::slice::from_ref(&unknown) } else { items };
         let mut given = Vec::new();
         for item in items {
+            if !self.step(1) {
+                break;
+            }
             self.state.set_name(scope, &"$_".into(), item.clone());
             self.state.set_name(scope, &"$psitem".into(), item.clone());
             for block in &blocks {

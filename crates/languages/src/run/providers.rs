@@ -26,6 +26,9 @@ impl Machine<'_> {
     }
 
     fn path_of(&mut self, node: &Node, value: &Value, parts: &[Part]) -> Value {
+        if !self.step(2) {
+            return Value::Constant;
+        }
         match value {
             Value::Any(values) => {
                 let values: Vec<Value> = values.iter().map(|one| self.path_of(node, one, parts)).collect();
