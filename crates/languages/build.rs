@@ -35,7 +35,7 @@ struct Space {
     entries: Vec<String>,
 }
 
-const LANGUAGES: &[&str] = &["python", "javascript", "powershell"];
+const LANGUAGES: &[&str] = &["python", "javascript", "powershell", "batch"];
 
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=models");

@@ -9,11 +9,18 @@ pub enum Language {
     JavaScript,
     /// `PowerShell` 5.1 and 7.
     PowerShell,
+    /// Batch files, and what `cmd` is given.
+    Batch,
 }
 
 impl Language {
     /// Every language.
-    pub const ALL: &'static [Language] = &[Language::Python, Language::JavaScript, Language::PowerShell];
+    pub const ALL: &'static [Language] = &[Language::Python, Language::JavaScript, Language::PowerShell, Language::Batch];
+
+    /// Whether its statements are commands of words.
+    pub(crate) const fn is_shell(self) -> bool {
+        matches!(self, Language::PowerShell | Language::Batch)
+    }
 
     /// The word for it in the models of programs (`code:python`).
     pub const fn as_str(self) -> &'static str {
@@ -21,6 +28,7 @@ impl Language {
             Language::Python => "python",
             Language::JavaScript => "javascript",
             Language::PowerShell => "powershell",
+            Language::Batch => "cmd",
         }
     }
 }

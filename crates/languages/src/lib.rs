@@ -11,6 +11,7 @@
 )]
 
 mod act;
+mod batch;
 mod language;
 mod limits;
 mod lower;

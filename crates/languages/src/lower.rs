@@ -19,8 +19,8 @@ pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
     let tree = match language {
         Language::Python => lower.python(root),
         Language::JavaScript => lower.javascript(root),
-        // Has a reader of its own.
-        Language::PowerShell => Lower::nothing(root),
+        // These have readers of their own.
+        Language::PowerShell | Language::Batch => Lower::nothing(root),
     };
     if !root.has_error() {
         return tree;

@@ -352,7 +352,7 @@ impl<'s> Machine<'s> {
         if let Some(value) = self.starred(node) {
             return value;
         }
-        if self.language == Language::PowerShell {
+        if self.language.is_shell() {
             let outside = self.state.name_around(self.scope, name);
             if let Some(value) = outside.or_else(|| self.shell_name(node, name)) {
                 return value;
@@ -421,7 +421,8 @@ impl<'s> Machine<'s> {
                 for arg in &args {
                     let text = concat([&**before, &**arg]);
                     let bytes = text.pieces().iter().map(|piece| piece.written().len()).sum::<usize>();
-                    self.step(1 + (bytes / crate::limits::BYTES_PER_WORK) as u64);
+                    let pieces = text.pieces().len() / 4;
+                    self.step(1 + (pieces + bytes / crate::limits::BYTES_PER_WORK) as u64);
                     next.push(Rc::new(text));
                 }
             }

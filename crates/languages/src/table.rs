@@ -152,6 +152,7 @@ impl Table {
             Language::Python => &PYTHON,
             Language::JavaScript => &JAVASCRIPT,
             Language::PowerShell => &POWERSHELL,
+            Language::Batch => &BATCH,
         }
     }
 

@@ -120,3 +120,8 @@ fn javascript_programs_do_what_is_expected() {
 fn powershell_programs_do_what_is_expected() {
     check(Language::PowerShell, include_str!("powershell.cases"));
 }
+
+#[test]
+fn batch_files_do_what_is_expected() {
+    check(Language::Batch, include_str!("batch.cases"));
+}

@@ -17,6 +17,7 @@ use crate::value::Value;
 /// By the names that the tables use.
 const COMPUTATIONS: &[(&str, Computation)] = &[
     ("alias", |machine, node, bound| machine.set_alias(node, bound)),
+    ("asked", |_, _, _| Value::unknown(Why::Input, "a line")),
     ("array", |machine, node, bound| {
         let (items, known) = machine.items(node, &first(bound));
         let entries = items.into_iter().map(|value| (None, value)).collect();
@@ -47,6 +48,22 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("converted", |machine, node, bound| match input(bound) {
         value @ Value::Unknown(..) => value,
         _ => machine.unknown(node, Why::Dynamic),
+    }),
+    ("cut", |machine, node, bound| {
+        let number = |at: usize| match bound.at(at) {
+            Some(Value::Number(number)) => Some(*number),
+            _ => None,
+        };
+        match first(bound).as_str() {
+            Some(text) => machine.part_of_text(text, number(1), number(2)),
+            None => machine.as_text(node, &first(bound)),
+        }
+    }),
+    ("echo-line", |machine, node, bound| {
+        let blank = Value::text(" ");
+        let items: Vec<Value> = bound.plain().cloned().collect();
+        let list = machine.list(items);
+        machine.joined_by(node, &blank, &list)
     }),
     ("echoed", |machine, node, bound| {
         let all: Vec<Value> = bound.given.iter().map(|(_, value)| value.clone()).collect();
@@ -104,6 +121,10 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         Some(text) => Value::text(text.to_lowercase()),
         None => machine.as_text(node, &first(bound)),
     }),
+    ("lines", |machine, node, bound| {
+        machine.code(node, &first(bound));
+        machine.unknown(node, Why::Substitution)
+    }),
     ("members", |machine, node, bound| {
         let name = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with("expandproperty"));
         match name.and_then(|(_, value)| value.as_str().map(str::to_lowercase)) {
@@ -122,6 +143,14 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let name = Value::text(".config/powershell/Microsoft.PowerShell_profile.ps1");
         let home = machine.home();
         machine.beside(node, &home, &name)
+    }),
+    ("patterns", |machine, node, bound| {
+        let items = machine.items(node, &first(bound)).0;
+        let items: Vec<Value> = items
+            .iter()
+            .map(|one| one.to_arg().map_or(one.clone(), |arg| Value::arg(super::paths::pattern_of(&arg))))
+            .collect();
+        machine.list(items)
     }),
     ("range-to", |machine, node, bound| match (first(bound), bound.at(1)) {
         (Value::Number(from), Some(Value::Number(to))) if from.abs_diff(*to) <= 512 => {
@@ -380,10 +409,25 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
+    /// `%name:~from,count%`: negative numbers count from the end.
+    fn part_of_text(&mut self, text: &str, from: Option<i64>, count: Option<i64>) -> Value {
+        let letters: Vec<char> = text.chars().collect();
+        self.step((letters.len() / 8) as u64);
+        let length = i64::try_from(letters.len()).unwrap_or(i64::MAX);
+        let place = |at: i64, base: i64| if at < 0 { length.saturating_add(at) } else { base.saturating_add(at) }.clamp(0, length);
+        let from = place(from.unwrap_or(0), 0);
+        let to = count.map_or(length, |count| place(count, from)).max(from);
+        let (from, to) = (usize::try_from(from).unwrap_or(0), usize::try_from(to).unwrap_or(0));
+        Value::text(letters.get(from..to).unwrap_or_default().iter().collect::<String>())
+    }
+
     /// `-replace`, where the pattern is plain text: any case of its letters.
     fn replaced(&mut self, node: &Node, bound: &Bound) -> Value {
-        let from = bound.at(1).and_then(Value::as_str).filter(|from| !from.is_empty() && !from.contains(is_special));
-        let to = bound.at(2).map_or(Some(""), Value::as_str).filter(|to| !to.contains('$'));
+        // What `cmd` replaces is text, not a pattern.
+        let is_text = self.language == crate::language::Language::Batch;
+        let from = bound.at(1).and_then(Value::as_str);
+        let from = from.filter(|from| !from.is_empty() && (is_text || !from.contains(is_special)));
+        let to = bound.at(2).map_or(Some(""), Value::as_str).filter(|to| is_text || !to.contains('$'));
         let of = first(bound);
         let (Some(from), Some(to), Some(text)) = (from, to, of.as_str()) else {
             return self.unknown(node, Why::Dynamic);

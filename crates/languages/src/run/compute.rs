@@ -178,7 +178,7 @@ impl Machine<'_> {
     }
 
     fn argv_of_program(&mut self) -> Value {
-        if self.language == crate::language::Language::PowerShell {
+        if self.language.is_shell() {
             let entries = self.start.args.iter().map(|arg| (None, Value::arg(arg.clone()))).collect::<Vec<_>>();
             // What is not told may be any number of them.
             let is_open = entries.is_empty();
@@ -191,7 +191,7 @@ impl Machine<'_> {
                 vec![Value::text("node"), own]
             }
             crate::language::Language::JavaScript => vec![Value::text("node")],
-            crate::language::Language::PowerShell => Vec::new(),
+            crate::language::Language::PowerShell | crate::language::Language::Batch => Vec::new(),
         };
         let args: Vec<Value> = self.start.args.iter().cloned().map(Value::arg).collect();
         self.list(before.into_iter().chain(args))

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use castellan_event::{Role, Why};
-use castellan_programs::Arg;
+use castellan_programs::{Arg, Piece};
 
 use super::perform::{Bound, is_true};
 use super::{Argument, Machine};
@@ -47,6 +47,17 @@ const COMMON: &[(&str, &str, bool)] = &[
 const PROGRAMS: &[&str] =
     &["rm", "cp", "mv", "ls", "cat", "rmdir", "mkdir", "kill", "tee", "sleep", "curl", "wget", "clear", "start", "find"];
 
+/// Programs of Windows whose names mean other programs elsewhere, and their files.
+const FILES: &[(&str, &str)] = &[
+    ("find", "find.exe"),
+    ("sort", "sort.exe"),
+    ("more", "more.com"),
+    ("where", "where.exe"),
+    ("timeout", "timeout.exe"),
+    ("shutdown", "shutdown.exe"),
+    ("tree", "tree.com"),
+];
+
 /// What a `-name` is for a command.
 enum Meant {
     Own(&'static Parameter),
@@ -87,6 +98,9 @@ impl Machine<'_> {
     pub(super) fn invoke(&mut self, node: &Node, command: &Invoked, input: Option<Value>) -> Value {
         let name = self.eval(&command.name);
         let words = self.words_of(command);
+        if self.language == Language::Batch && let Some(value) = self.pasted(node, command, &name, &words) {
+            return value;
+        }
         let mut results = Vec::new();
         for one in name.choices() {
             let text = one.to_arg();
@@ -106,6 +120,35 @@ impl Machine<'_> {
         self.any(node, results)
     }
 
+    /// Variables are put into a line before it is read: what they hold may be a command with words, or several.
+    fn pasted(&mut self, node: &Node, command: &Invoked, name: &Value, words: &[Word]) -> Option<Value> {
+        let is_made = |node: &Node| matches!(node.kind, Kind::Join(_));
+        let has = |value: &Value, letters: &[char]| {
+            value.choices().iter().any(|one| one.to_arg().is_some_and(|arg| {
+                arg.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains(letters)))
+            }))
+        };
+        let operators = ['&', '|', '<', '>'];
+        let adds = command.words.iter().zip(words).any(|(node, word)| {
+            matches!(word, Word::Plain(value) if is_made(node) && has(value, &operators))
+        });
+        let splits = is_made(&command.name) && has(name, &['&', '|', '<', '>', ' ']);
+        if !adds && !splits {
+            return None;
+        }
+        let mut line = vec![name.clone()];
+        for word in words {
+            line.push(Value::text(" "));
+            match word {
+                Word::Plain(value) => line.push(value.clone()),
+                Word::Flag(name) => line.push(Value::text(format!("/{name}"))),
+                Word::Named(name, value) => line.extend([Value::text(format!("/{name}:")), value.clone()]),
+            }
+        }
+        let text = self.concatenated(node, &line);
+        Some(self.code(node, &text))
+    }
+
     /// A command by its name.
     fn named(
         &mut self,
@@ -116,7 +159,7 @@ impl Machine<'_> {
         input: Option<Value>,
     ) -> Value {
         let lower = name.to_lowercase();
-        let is_file = lower.ends_with(".ps1") || lower.ends_with(".psm1");
+        let is_file = self.table.files.iter().any(|ending| lower.ends_with(ending));
         if is_file || command.way == Way::Source {
             let path = Arg::known(name.replace('\\', "/"));
             self.act(node.at, What::Script { language: self.language, path });
@@ -126,7 +169,8 @@ impl Machine<'_> {
         match self.meant_by(&lower) {
             Some(Value::Text(other)) => self.starts_program(node, &other, command, &words, input.as_ref()),
             Some(Value::Library(space, entry)) => {
-                if PROGRAMS.contains(&&*lower) && !self.fits(entry.0, &words) {
+                let is_program = self.language == Language::PowerShell && PROGRAMS.contains(&&*lower);
+                if is_program && !self.fits(entry.0, &words) {
                     return self.starts_program(node, arg, command, &words, input.as_ref());
                 }
                 self.called(node, &Value::Library(space, entry), words, input)
@@ -136,7 +180,13 @@ impl Machine<'_> {
                 self.unknown(node, Why::Dynamic)
             }
             Some(other) => self.called(node, &other, words, input),
-            None => self.starts_program(node, arg, command, &words, input.as_ref()),
+            None => {
+                // Windows knows its programs in any case of letters.
+                let is_plain = self.language == Language::Batch && !lower.contains(['/', '\\']);
+                let file = FILES.iter().find(|(name, _)| *name == lower).map(|(_, file)| *file);
+                let own = is_plain.then(|| Arg::known(file.unwrap_or(&lower)));
+                self.starts_program(node, own.as_ref().unwrap_or(arg), command, &words, input.as_ref())
+            }
         }
     }
 
@@ -147,7 +197,7 @@ impl Machine<'_> {
         }
         let global = self.table.module(self.table.global)?;
         // `module\name`
-        let is_path = name.starts_with(['.', '/', '\\', '~']) || name.contains(':');
+        let is_path = name.starts_with(['.', '/', '\\', '~']) || name.contains(':') || self.language == Language::Batch;
         let bare = name.rsplit('\\').next().filter(|_| !is_path).unwrap_or(name);
         match global.entry(bare) {
             Some(entry) if entry.parameters.is_some() => Some(Value::Library(Ref(global), Ref(entry))),
@@ -225,12 +275,13 @@ impl Machine<'_> {
     /// A program of its own, with its arguments as they stand.
     fn starts_program(&mut self, node: &Node, name: &Arg, command: &Invoked, words: &[Word], input: Option<&Value>) -> Value {
         let mut choices = vec![vec![name.clone()]];
+        let dash = if self.language == Language::Batch { '/' } else { '-' };
         let is_bare = |at: usize| command.words.get(at).is_some_and(|node| matches!(node.kind, Kind::Text(_)));
         for (at, word) in words.iter().enumerate() {
             let more: Vec<Arg> = match word {
-                Word::Flag(name) => vec![Arg::known(format!("-{name}"))],
+                Word::Flag(name) => vec![Arg::known(format!("{dash}{name}"))],
                 Word::Named(name, value) => {
-                    let start = Arg::known(format!("-{name}:"));
+                    let start = Arg::known(format!("{dash}{name}:"));
                     let values = self.operands(node, value);
                     let end = values.first().cloned().unwrap_or_else(|| Arg::known(""));
                     vec![crate::value::concat([&start, &end])]
@@ -278,7 +329,7 @@ impl Machine<'_> {
             let fitting = own.clone().filter(|parameter| names(parameter).any(|one| one.starts_with(&lower))).count();
             let is_exact = own.clone().any(|parameter| names(parameter).any(|one| one == lower));
             let is_word = fitting == 1 && (lower.len() == 1 || lower.len() > 3);
-            is_exact || is_word || matches!(meant(entry, name), Meant::Common(..))
+            is_exact || is_word || matches!(meant(entry, name, COMMON), Meant::Common(..))
         })
     }
 
@@ -286,6 +337,7 @@ impl Machine<'_> {
         let mut bound = Bound::default();
         let mut plain = Vec::new();
         let mut is_dry = false;
+        let words = if self.language == Language::Batch { slashed(words) } else { words };
         let mut words = words.into_iter().peekable();
         while let Some(word) = words.next() {
             let (name, given) = match word {
@@ -296,7 +348,8 @@ impl Machine<'_> {
                 Word::Flag(name) => (name, None),
                 Word::Named(name, value) => (name, Some(value)),
             };
-            let (own, takes) = match meant(entry, &name) {
+            let common = if self.language == Language::PowerShell { COMMON } else { &[] };
+            let (own, takes) = match meant(entry, &name, common) {
                 Meant::Own(parameter) => (Some(parameter), !is_switch(parameter)),
                 Meant::Common(common, takes) => {
                     is_dry |= common == "whatif" && given.as_ref().is_none_or(is_true);
@@ -432,14 +485,24 @@ impl Machine<'_> {
 
     /// The variable of the environment that a name stands for.
     pub(super) fn shell_variable(&self, name: &str) -> Option<Value> {
-        let is_shell = self.language == Language::PowerShell;
-        name.strip_prefix("$env:").filter(|_| is_shell).map(Value::text)
+        let name = match self.language {
+            Language::PowerShell => name.strip_prefix("$env:"),
+            Language::Batch => name.strip_prefix('%').and_then(|name| name.strip_suffix('%')),
+            Language::Python | Language::JavaScript => None,
+        };
+        name.map(|name| Value::text(name.to_uppercase()))
     }
 
     /// What a name means that nothing gave a value.
     pub(super) fn shell_name(&mut self, node: &Node, name: &str) -> Option<Value> {
-        if let Some(variable) = name.strip_prefix("$env:") {
-            return Some(self.environment(node, &Value::text(variable)));
+        if let Some(variable) = self.shell_variable(name) {
+            return Some(match (variable.as_str(), &self.start.home) {
+                (Some("USERPROFILE" | "HOMEPATH"), Some(home)) => Value::text(home.clone()),
+                _ => self.environment(node, &variable),
+            });
+        }
+        if name.starts_with('%') {
+            return Some(Value::unknown(Why::Parameter, shortened(name)));
         }
         if name.starts_with('$') {
             return Some(Value::unknown(Why::Variable, shortened(name)));
@@ -447,6 +510,15 @@ impl Machine<'_> {
         let kind = name.strip_prefix('[')?.to_owned();
         Some(self.load(node, &Value::text(kind)))
     }
+}
+
+/// `/s/q` as two options.
+fn slashed(words: Vec<Word>) -> Vec<Word> {
+    let split = |word: Word| match word {
+        Word::Flag(name) => name.split('/').map(|one| Word::Flag(one.into())).collect(),
+        other => vec![other],
+    };
+    words.into_iter().flat_map(split).collect()
 }
 
 /// The names of a parameter: `<` says that it takes what comes through a pipe, `?` that it takes no value.
@@ -459,13 +531,13 @@ fn is_switch(parameter: &Parameter) -> bool {
 }
 
 /// The parameter that a beginning of its name means, the exact one first.
-fn meant(entry: &'static Entry, written: &str) -> Meant {
+fn meant(entry: &'static Entry, written: &str, of_all: &'static [(&str, &str, bool)]) -> Meant {
     let written = written.to_lowercase();
     let all = entry.parameters().iter();
     if let Some(own) = all.clone().find(|parameter| names(parameter).any(|name| name == written)) {
         return Meant::Own(own);
     }
-    let common = COMMON.iter().find(|(name, alias, _)| *name == written || *alias == written);
+    let common = of_all.iter().find(|(name, alias, _)| *name == written || *alias == written);
     if let Some((name, _, takes)) = common {
         return Meant::Common(name, *takes);
     }
@@ -473,7 +545,7 @@ fn meant(entry: &'static Entry, written: &str) -> Meant {
     if let Some(own) = all.find(|parameter| names(parameter).any(|name| name.starts_with(&written))) {
         return Meant::Own(own);
     }
-    match COMMON.iter().find(|(name, _, _)| name.starts_with(&written)) {
+    match of_all.iter().find(|(name, _, _)| name.starts_with(&written)) {
         Some((name, _, takes)) => Meant::Common(name, *takes),
         None => Meant::Nothing,
     }
