@@ -278,7 +278,7 @@ fn own_module(
             vec![format!("{path}.py"), format!("{path}/__init__.py")]
         }
         // A bare name never means a file beside the program.
-        Language::JavaScript | Language::PowerShell | Language::Batch => return,
+        Language::JavaScript | Language::PowerShell | Language::Batch | Language::AppleScript => return,
     };
     if let Some(file) = beside(&files, place, scene) {
         let from = From::File(Arg::known(file));

@@ -24,6 +24,7 @@ pub(crate) mod manifest;
 mod mongo;
 mod netcat;
 mod openssl;
+mod osascript;
 mod redis;
 mod rsync;
 mod ssh;
@@ -74,6 +75,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("npm_script", manifest::script),
     ("npx", manifest::npx),
     ("openssl", openssl::openssl),
+    ("osascript", osascript::osascript),
     ("patch", text::patch),
     ("redis", redis::redis),
     ("rsync", rsync::rsync),

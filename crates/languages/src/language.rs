@@ -11,15 +11,17 @@ pub enum Language {
     PowerShell,
     /// Batch files, and what `cmd` is given.
     Batch,
+    /// `AppleScript`.
+    AppleScript,
 }
 
 impl Language {
     /// Every language.
-    pub const ALL: &'static [Language] = &[Language::Python, Language::JavaScript, Language::PowerShell, Language::Batch];
+    pub const ALL: &'static [Language] = &[Language::Python, Language::JavaScript, Language::PowerShell, Language::Batch, Language::AppleScript];
 
-    /// Whether its statements are commands of words.
+    /// Whether its statements are commands of words, and names that nothing gave a value are data.
     pub(crate) const fn is_shell(self) -> bool {
-        matches!(self, Language::PowerShell | Language::Batch)
+        matches!(self, Language::PowerShell | Language::Batch | Language::AppleScript)
     }
 
     /// The word for it in the models of programs (`code:python`).
@@ -29,6 +31,7 @@ impl Language {
             Language::JavaScript => "javascript",
             Language::PowerShell => "powershell",
             Language::Batch => "cmd",
+            Language::AppleScript => "applescript",
         }
     }
 }

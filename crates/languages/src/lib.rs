@@ -11,6 +11,7 @@
 )]
 
 mod act;
+mod applescript;
 mod batch;
 mod language;
 mod limits;

@@ -20,7 +20,7 @@ pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
         Language::Python => lower.python(root),
         Language::JavaScript => lower.javascript(root),
         // These have readers of their own.
-        Language::PowerShell | Language::Batch => Lower::nothing(root),
+        Language::PowerShell | Language::Batch | Language::AppleScript => Lower::nothing(root),
     };
     if !root.has_error() {
         return tree;

@@ -12,7 +12,7 @@ use crate::limits::{
     BRACKETS_MAX, CONTINUATIONS_MAX, ERRORS_UNCOUNTED_BYTES, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
     PARSER_ERRORS_MAX, TEXT_BYTES_MAX,
 };
-use crate::{batch, lower, powershell};
+use crate::{applescript, batch, lower, powershell};
 use crate::tree::{Kind, Node};
 
 /// Parses a program. What is too long, or takes too much work, is one hole; what is wrong is one where it is wrong.
@@ -34,6 +34,7 @@ pub(crate) fn parse(language: Language, text: &str) -> Node {
         Language::JavaScript => tree_sitter_javascript::LANGUAGE,
         Language::PowerShell => return powershell::read(text),
         Language::Batch => return batch::read(text),
+        Language::AppleScript => return applescript::read(text),
     };
     if parser.set_language(&grammar.into()).is_err() {
         return hole(Why::Unsupported);

@@ -153,6 +153,7 @@ impl Table {
             Language::JavaScript => &JAVASCRIPT,
             Language::PowerShell => &POWERSHELL,
             Language::Batch => &BATCH,
+            Language::AppleScript => &APPLESCRIPT,
         }
     }
 

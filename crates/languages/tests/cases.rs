@@ -125,3 +125,8 @@ fn powershell_programs_do_what_is_expected() {
 fn batch_files_do_what_is_expected() {
     check(Language::Batch, include_str!("batch.cases"));
 }
+
+#[test]
+fn applescripts_do_what_is_expected() {
+    check(Language::AppleScript, include_str!("applescript.cases"));
+}

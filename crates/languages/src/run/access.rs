@@ -168,7 +168,7 @@ impl Machine<'_> {
             (Language::Python, Value::Unknown(why, written)) => Value::Unknown(*why, written.clone()),
             (Language::Python, _) => self.unknown(node, Why::Dynamic),
             // The member is taken by name: a method that acts may be meant.
-            (Language::PowerShell | Language::Batch, _) => Value::Method(of.clone().into(), "".into()),
+            (Language::PowerShell | Language::Batch | Language::AppleScript, _) => Value::Method(of.clone().into(), "".into()),
         }
     }
 

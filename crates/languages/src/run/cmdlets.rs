@@ -152,6 +152,10 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             .collect();
         machine.list(items)
     }),
+    ("quoted", |machine, node, bound| match first(bound).as_str() {
+        Some(text) => Value::text(format!("'{}'", text.replace('\'', r"'\''"))),
+        None => machine.as_text(node, &first(bound)),
+    }),
     ("range-to", |machine, node, bound| match (first(bound), bound.at(1)) {
         (Value::Number(from), Some(Value::Number(to))) if from.abs_diff(*to) <= 512 => {
             let mut numbers: Vec<i64> = (from.min(*to)..=from.max(*to)).collect();

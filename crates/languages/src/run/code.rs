@@ -142,7 +142,7 @@ impl Machine<'_> {
             Language::PowerShell if is_path(name) || name.contains('\\') || name.ends_with(".psm1") => {
                 self.script(node, &Arg::known(name.replace('\\', "/")))
             }
-            Language::JavaScript | Language::Python | Language::PowerShell | Language::Batch => self.unknown_module(node, bare),
+            Language::JavaScript | Language::Python | Language::PowerShell | Language::Batch | Language::AppleScript => self.unknown_module(node, bare),
         }
     }
 
@@ -154,7 +154,7 @@ impl Machine<'_> {
 
     fn unknown_module(&mut self, node: &Node, name: &str) -> Value {
         let files = match self.language {
-            Language::JavaScript | Language::PowerShell | Language::Batch => Vec::new(),
+            Language::JavaScript | Language::PowerShell | Language::Batch | Language::AppleScript => Vec::new(),
             Language::Python => {
                 let path = name.trim_start_matches('.').replace('.', "/");
                 self.table.files.iter().map(|ending| format!("{path}{ending}")).collect()

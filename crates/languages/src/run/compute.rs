@@ -191,7 +191,7 @@ impl Machine<'_> {
                 vec![Value::text("node"), own]
             }
             crate::language::Language::JavaScript => vec![Value::text("node")],
-            crate::language::Language::PowerShell | crate::language::Language::Batch => Vec::new(),
+            crate::language::Language::PowerShell | crate::language::Language::Batch | crate::language::Language::AppleScript => Vec::new(),
         };
         let args: Vec<Value> = self.start.args.iter().cloned().map(Value::arg).collect();
         self.list(before.into_iter().chain(args))

@@ -488,7 +488,7 @@ impl Machine<'_> {
         let name = match self.language {
             Language::PowerShell => name.strip_prefix("$env:"),
             Language::Batch => name.strip_prefix('%').and_then(|name| name.strip_suffix('%')),
-            Language::Python | Language::JavaScript => None,
+            _ => None,
         };
         name.map(|name| Value::text(name.to_uppercase()))
     }
