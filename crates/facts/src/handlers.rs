@@ -19,6 +19,7 @@ mod external;
 mod git;
 mod github;
 mod httpie;
+mod inline;
 mod kubernetes;
 pub(crate) mod manifest;
 mod mongo;
@@ -77,6 +78,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("openssl", openssl::openssl),
     ("osascript", osascript::osascript),
     ("patch", text::patch),
+    ("perl", inline::perl),
     ("redis", redis::redis),
     ("rsync", rsync::rsync),
     ("salt", ansible::salt),

@@ -9,16 +9,105 @@ use crate::tree::{Kind, Node, Span};
 
 /// Words that begin statements which change nothing outside of the program.
 const HARMLESS: &[&str] = &[
-    "activate", "beep", "choose", "considering", "copy", "count", "current", "delay", "display", "else", "end", "error", "exit", "get",
-    "global", "if", "ignoring", "launch", "local", "log", "on", "path", "property", "repeat", "return", "say", "set", "tell", "the",
-    "to", "try", "use", "using", "with", "name", "my", "its", "it", "ascii", "offset", "random", "round", "summarize", "info", "continue",
+    "activate",
+    "beep",
+    "choose",
+    "considering",
+    "copy",
+    "count",
+    "current",
+    "delay",
+    "display",
+    "else",
+    "end",
+    "error",
+    "exit",
+    "get",
+    "global",
+    "if",
+    "ignoring",
+    "launch",
+    "local",
+    "log",
+    "on",
+    "path",
+    "property",
+    "repeat",
+    "return",
+    "say",
+    "set",
+    "tell",
+    "the",
+    "to",
+    "try",
+    "use",
+    "using",
+    "with",
+    "name",
+    "my",
+    "its",
+    "it",
+    "ascii",
+    "offset",
+    "random",
+    "round",
+    "summarize",
+    "info",
+    "continue",
 ];
 
 /// Words that say that something is done, wherever they stand in a line.
 const ACTING: &[&str] = &[
-    "click", "close", "code", "create", "delete", "do", "download", "duplicate", "eject", "empty", "erase", "execute", "export", "import", "install",
-    "javascript", "keystroke", "key", "kill", "load", "login", "make", "mount", "move", "open", "perform", "press", "print", "quit", "remove", "restart", "run",
-    "save", "script", "send", "shell", "shut", "sleep", "store", "system", "terminal", "upload", "write", "handler", "clipboard", "call", "framework", "click", "invoke", "attachment",
+    "click",
+    "close",
+    "code",
+    "create",
+    "delete",
+    "do",
+    "download",
+    "duplicate",
+    "eject",
+    "empty",
+    "erase",
+    "execute",
+    "export",
+    "import",
+    "install",
+    "javascript",
+    "keystroke",
+    "key",
+    "kill",
+    "load",
+    "login",
+    "make",
+    "mount",
+    "move",
+    "open",
+    "perform",
+    "press",
+    "print",
+    "quit",
+    "remove",
+    "restart",
+    "run",
+    "save",
+    "script",
+    "send",
+    "shell",
+    "shut",
+    "sleep",
+    "store",
+    "system",
+    "terminal",
+    "upload",
+    "write",
+    "handler",
+    "clipboard",
+    "call",
+    "framework",
+    "click",
+    "invoke",
+    "attachment",
 ];
 
 /// Reads a whole text.
@@ -95,7 +184,8 @@ fn tokens(text: &str) -> Vec<Token> {
             length = end.map_or(rest.len(), |end| end + 2);
             Is::Word(rest.get(..length).unwrap_or_default().trim_matches('|').to_lowercase())
         } else if letter.is_alphanumeric() || letter == '_' {
-            length = rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(rest.len());
+            length =
+                rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(rest.len());
             Is::Word(rest.get(..length).unwrap_or_default().to_lowercase())
         } else {
             length = letter.len_utf8();
@@ -179,14 +269,19 @@ impl Line<'_> {
         let is_end = matches!(self.word(0), "end" | "on" | "property" | "global" | "local");
         let is_application = self.word(0) == "tell" && told == 0;
         if !is_known && (!is_harmless || self.acts() && !is_end && !is_application) {
-            let why = if self.tokens.iter().any(|token| matches!(token.is, Is::Wrong)) { Why::Syntax } else { Why::Unsupported };
+            let why = if self.tokens.iter().any(|token| matches!(token.is, Is::Wrong)) {
+                Why::Syntax
+            } else {
+                Why::Unsupported
+            };
             parts.push(self.node(Kind::Hole(why)));
         }
     }
 
     /// What the line does that is understood, wherever it stands in it.
     fn actions(&mut self, parts: &mut Vec<Node>) {
-        let is_administrator = self.tokens.iter().any(|token| matches!(&token.is, Is::Word(word) if word == "administrator"));
+        let is_administrator =
+            self.tokens.iter().any(|token| matches!(&token.is, Is::Word(word) if word == "administrator"));
         for at in 0..self.tokens.len() {
             self.next = at;
             let words = [self.word(0), self.word(1), self.word(2)];
@@ -269,7 +364,9 @@ impl Line<'_> {
     }
 
     fn value_here(&mut self) -> Node {
-        let Some(token) = self.tokens.get(self.next) else { return self.node(Kind::Inert(vec![self.node(Kind::Constant)])) };
+        let Some(token) = self.tokens.get(self.next) else {
+            return self.node(Kind::Inert(vec![self.node(Kind::Constant)]));
+        };
         self.next += 1;
         match &token.is {
             Is::Text(text) => self.node(Kind::Text(text.as_str().into())),
@@ -287,7 +384,9 @@ impl Line<'_> {
                 let value = self.value();
                 self.own("quoted", vec![value])
             }
-            Is::Word(word) if matches!(word.as_str(), "return" | "linefeed") => self.node(Kind::Text("\n".into())),
+            Is::Word(word) if matches!(word.as_str(), "return" | "linefeed") => {
+                self.node(Kind::Text("\n".into()))
+            }
             Is::Word(word) if word == "space" => self.node(Kind::Text(" ".into())),
             Is::Word(word) if word == "tab" => self.node(Kind::Text("\t".into())),
             Is::Word(word) if word == "posix" && matches!(self.word(0), "file" | "path") => {
@@ -297,7 +396,9 @@ impl Line<'_> {
             Is::Word(word) => {
                 let follows = self.tokens.get(self.next).map(|token| &token.is);
                 // More than a name: an object of an application, a call.
-                let is_more = matches!(follows, Some(Is::Sign('(' | '{' | '\''))) || matches!(follows, Some(Is::Text(_))) || matches!(self.word(0), "of" | "to" | "named");
+                let is_more = matches!(follows, Some(Is::Sign('(' | '{' | '\'')))
+                    || matches!(follows, Some(Is::Text(_)))
+                    || matches!(self.word(0), "of" | "to" | "named");
                 if is_more {
                     return self.unknown();
                 }

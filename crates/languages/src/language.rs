@@ -7,6 +7,8 @@ pub enum Language {
     Python,
     /// JavaScript as Node.js, Deno and Bun run it, `CommonJS` and modules.
     JavaScript,
+    /// Perl 5.
+    Perl,
     /// `PowerShell` 5.1 and 7.
     PowerShell,
     /// Batch files, and what `cmd` is given.
@@ -17,7 +19,14 @@ pub enum Language {
 
 impl Language {
     /// Every language.
-    pub const ALL: &'static [Language] = &[Language::Python, Language::JavaScript, Language::PowerShell, Language::Batch, Language::AppleScript];
+    pub const ALL: &'static [Language] = &[
+        Language::Python,
+        Language::JavaScript,
+        Language::Perl,
+        Language::PowerShell,
+        Language::Batch,
+        Language::AppleScript,
+    ];
 
     /// Whether its statements are commands of words, and names that nothing gave a value are data.
     pub(crate) const fn is_shell(self) -> bool {
@@ -29,6 +38,7 @@ impl Language {
         match self {
             Language::Python => "python",
             Language::JavaScript => "javascript",
+            Language::Perl => "perl",
             Language::PowerShell => "powershell",
             Language::Batch => "cmd",
             Language::AppleScript => "applescript",

@@ -151,6 +151,7 @@ impl Table {
         match language {
             Language::Python => &PYTHON,
             Language::JavaScript => &JAVASCRIPT,
+            Language::Perl => &PERL,
             Language::PowerShell => &POWERSHELL,
             Language::Batch => &BATCH,
             Language::AppleScript => &APPLESCRIPT,
@@ -204,7 +205,19 @@ impl Space {
 }
 
 /// Computations that run code or reach other values.
-const CAPABLE: &[&str] = &["member", "set-member", "names", "code", "function", "load", "modules"];
+const CAPABLE: &[&str] = &[
+    "member",
+    "set-member",
+    "names",
+    "code",
+    "function",
+    "load",
+    "modules",
+    "listed",
+    "opened",
+    "called",
+    "searched",
+];
 
 impl Entry {
     pub(crate) fn name(&self) -> &'static str {

@@ -130,3 +130,8 @@ fn batch_files_do_what_is_expected() {
 fn applescripts_do_what_is_expected() {
     check(Language::AppleScript, include_str!("applescript.cases"));
 }
+
+#[test]
+fn perl_programs_do_what_is_expected() {
+    check(Language::Perl, include_str!("perl.cases"));
+}

@@ -17,7 +17,10 @@ pub(super) fn osascript(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_
     };
     let lines: Vec<&Arg> = read.values("-e").collect();
     let end = Arg::known("\n");
-    let text = Arg::from_pieces(lines.iter().flat_map(|line| [*line, &end]).flat_map(|one| one.pieces().to_vec()), false);
+    let text = Arg::from_pieces(
+        lines.iter().flat_map(|line| [*line, &end]).flat_map(|one| one.pieces().to_vec()),
+        false,
+    );
     // There `$` and `ObjC` lead to all of the system's libraries, which no table has.
     let bridges = |text: &str| text.contains("ObjC") || text.replace("${", "").contains('$');
     if language == "javascript" && (lines.is_empty() || text.as_str().is_some_and(bridges)) {

@@ -87,7 +87,9 @@ impl Reader<'_> {
         let word = self.keyword();
         let length = word.len();
         let after = self.rest().get(length..).and_then(|rest| rest.chars().next());
-        let ends = after.is_none_or(|letter| !letter.is_alphanumeric() && !matches!(letter, '_' | '-' | '\\' | '.' | '%' | '!'));
+        let ends = after.is_none_or(|letter| {
+            !letter.is_alphanumeric() && !matches!(letter, '_' | '-' | '\\' | '.' | '%' | '!')
+        });
         match word.as_str() {
             "rem" if ends => {
                 self.line_rest();
@@ -306,7 +308,10 @@ impl Reader<'_> {
             self.bump();
             self.take(|letter| letter != ')' && letter != '\n');
             self.bump();
-            let text = Node::text(self.since(from), &inside.replace("^|", "|").replace("^&", "&").replace("^>", ">"));
+            let text = Node::text(
+                self.since(from),
+                &inside.replace("^|", "|").replace("^&", "&").replace("^>", ">"),
+            );
             return self.own(from, "lines", vec![text]);
         }
         let mut words = Vec::new();

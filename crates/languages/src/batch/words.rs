@@ -14,24 +14,38 @@ impl Reader<'_> {
             self.at += word.len() + 1;
             return self.node(from, Kind::Text("echo".into()));
         }
-        if matches!(word.as_str(), "cd" | "chdir" | "md" | "mkdir" | "rd" | "rmdir" | "dir" | "del" | "copy" | "type") && after.is_some_and(|letter| matches!(letter, '/' | '\\' | '.')) {
+        if matches!(
+            word.as_str(),
+            "cd" | "chdir" | "md" | "mkdir" | "rd" | "rmdir" | "dir" | "del" | "copy" | "type"
+        ) && after.is_some_and(|letter| matches!(letter, '/' | '\\' | '.'))
+        {
             // `cd\`, `rd/s`: but not a program of such a path.
-            let is_path = self.rest().get(word.len()..).is_some_and(|rest| rest.starts_with(".exe") || rest.starts_with(".bat") || rest.starts_with(".cmd"));
+            let is_path = self.rest().get(word.len()..).is_some_and(|rest| {
+                rest.starts_with(".exe") || rest.starts_with(".bat") || rest.starts_with(".cmd")
+            });
             if !is_path {
                 self.at += word.len();
                 return self.node(from, Kind::Text(word.into()));
             }
         }
-        self.pieces(|letter| ends(letter) || letter.is_whitespace() || matches!(letter, ',' | ';' | '=' | '<' | '>'))
+        self.pieces(|letter| {
+            ends(letter) || letter.is_whitespace() || matches!(letter, ',' | ';' | '=' | '<' | '>')
+        })
     }
 
     /// A word of a command.
     pub(super) fn word(&mut self) -> Node {
         let from = self.at;
         if self.peek() == Some('/') {
-            let written = self.take(|letter| !letter.is_whitespace() && !ends(letter) && !matches!(letter, '<' | '>' | '"' | '%' | '!' | ',' | ';' | '='));
+            let written = self.take(|letter| {
+                !letter.is_whitespace()
+                    && !ends(letter)
+                    && !matches!(letter, '<' | '>' | '"' | '%' | '!' | ',' | ';' | '=')
+            });
             let flag = written.trim_start_matches('/');
-            let is_whole = self.peek().is_none_or(|letter| letter.is_whitespace() || ends(letter) || matches!(letter, ',' | ';' | '<' | '>'));
+            let is_whole = self.peek().is_none_or(|letter| {
+                letter.is_whitespace() || ends(letter) || matches!(letter, ',' | ';' | '<' | '>')
+            });
             if is_whole && !flag.is_empty() {
                 return match flag.split_once(':') {
                     Some((name, value)) => {
@@ -43,7 +57,9 @@ impl Reader<'_> {
             }
             self.at = from;
         }
-        self.pieces(|letter| ends(letter) || letter.is_whitespace() || matches!(letter, ',' | ';' | '<' | '>'))
+        self.pieces(|letter| {
+            ends(letter) || letter.is_whitespace() || matches!(letter, ',' | ';' | '<' | '>')
+        })
     }
 
     /// A side of a comparison.
@@ -53,7 +69,10 @@ impl Reader<'_> {
 
     /// The rest of a line as a value. In quotes it ends at the last one.
     pub(super) fn line_value(&mut self, is_quoted: bool) -> Node {
-        let value = self.text(move |letter| if is_quoted { matches!(letter, '"' | '\n' | '\r') } else { ends(letter) }, is_quoted);
+        let value = self.text(
+            move |letter| if is_quoted { matches!(letter, '"' | '\n' | '\r') } else { ends(letter) },
+            is_quoted,
+        );
         if is_quoted {
             self.take(|letter| !ends(letter));
         }
@@ -126,17 +145,22 @@ impl Reader<'_> {
                 return Some(node);
             }
         }
-        let end = rest.find([mark, '\n', '\r', '"']).filter(|end| rest.get(*end..).is_some_and(|rest| rest.starts_with(mark)))?;
+        let end = rest
+            .find([mark, '\n', '\r', '"'])
+            .filter(|end| rest.get(*end..).is_some_and(|rest| rest.starts_with(mark)))?;
         let inside = rest.get(..end).filter(|inside| !inside.is_empty() && !inside.contains(['&', '|']))?;
         self.at += end + 2;
-        let (name, change) = inside.split_once(':').map_or((inside, None), |(name, change)| (name, Some(change)));
+        let (name, change) =
+            inside.split_once(':').map_or((inside, None), |(name, change)| (name, Some(change)));
         let value = self.node(from, Kind::Name(format!("%{}%", name.to_lowercase()).into()));
         let Some(change) = change else { return Some(value) };
         let text = |text: &str| Node::text(self.since(from), text);
         Some(match (change.strip_prefix('~'), change.split_once('=')) {
             (Some(range), _) => {
                 let mut numbers = range.split(',').map(|number| number.trim().parse::<i64>().ok());
-                let mut next = || numbers.next().map(|number| self.node(from, number.map_or(Kind::Constant, Kind::Number)));
+                let mut next = || {
+                    numbers.next().map(|number| self.node(from, number.map_or(Kind::Constant, Kind::Number)))
+                };
                 let arguments = std::iter::once(value).chain(next()).chain(next()).collect();
                 self.own(from, "cut", arguments)
             }
@@ -149,10 +173,19 @@ impl Reader<'_> {
     }
 
     /// An argument of the file, or a loop's variable, with what stands after the percent signs.
-    fn parameter(&mut self, from: usize, after: &str, modifiers: Option<&str>, is_loop: bool) -> Option<Node> {
+    fn parameter(
+        &mut self,
+        from: usize,
+        after: &str,
+        modifiers: Option<&str>,
+        is_loop: bool,
+    ) -> Option<Node> {
         let tail = after.get(modifiers.map_or(0, |modifiers| modifiers.len() + 1)..)?;
         let letter = tail.chars().next()?;
-        let closes = tail.get(letter.len_utf8()..).is_some_and(|rest| rest.find(['%', ' ', '\n', '"', '\\']).is_some_and(|end| rest.get(end..).is_some_and(|rest| rest.starts_with('%'))));
+        let closes = tail.get(letter.len_utf8()..).is_some_and(|rest| {
+            rest.find(['%', ' ', '\n', '"', '\\'])
+                .is_some_and(|end| rest.get(end..).is_some_and(|rest| rest.starts_with('%')))
+        });
         let is_argument = letter.is_ascii_digit() || letter == '*';
         let is_variable = letter.is_ascii_alphabetic() && (is_loop || modifiers.is_some());
         // With one percent sign, as on a command line, it may be a variable's name too.
@@ -164,7 +197,8 @@ impl Reader<'_> {
         if is_argument && letter == '0' && modifiers.is_some_and(|modifiers| modifiers.contains("dp")) {
             return Some(self.own(from, "directory", Vec::new()));
         }
-        let name = if is_argument { format!("%{letter}") } else { format!("%%{}", letter.to_ascii_lowercase()) };
+        let name =
+            if is_argument { format!("%{letter}") } else { format!("%%{}", letter.to_ascii_lowercase()) };
         let value = self.node(from, Kind::Name(name.into()));
         Some(match modifiers {
             None | Some("" | "f") => value,

@@ -40,7 +40,8 @@ impl Reader<'_> {
     fn pipeline(&mut self) -> (Node, bool) {
         let from = self.at;
         let is_expression = self.begins_expression();
-        let first = if is_expression { self.deeper(|reader| reader.expression(0, true)) } else { self.command() };
+        let first =
+            if is_expression { self.deeper(|reader| reader.expression(0, true)) } else { self.command() };
         let first = if is_expression {
             match self.assignment(from, first) {
                 Ok(assigned) => return (assigned, false),
@@ -93,7 +94,9 @@ impl Reader<'_> {
         let at = self.since(from);
         Ok(match operator {
             "=" => Node::assign(at, target, value),
-            "??=" => Node::assign(at, target, Node::new(at, Kind::Or(vec![Node::new(at, Kind::Constant), value]))),
+            "??=" => {
+                Node::assign(at, target, Node::new(at, Kind::Or(vec![Node::new(at, Kind::Constant), value])))
+            }
             "+=" => Node::new(at, Kind::Augment(target.into(), value.into())),
             _ => Node::assign(at, target, Node::new(at, Kind::Inert(vec![value]))),
         })
@@ -116,18 +119,25 @@ impl Reader<'_> {
         match first {
             '$' | '@' | '(' | '{' | '[' | '!' | ',' => true,
             letter if is_single_quote(letter) || is_double_quote(letter) => true,
-            letter if is_dash(letter) => is_dash(second) || !is_name(second) || second.is_ascii_digit() || {
-                let word = rest.trim_start_matches(is_dash);
-                ["not", "join", "split", "csplit", "isplit", "bnot"].iter().any(|one| word.starts_with(one))
-            },
+            letter if is_dash(letter) => {
+                is_dash(second) || !is_name(second) || second.is_ascii_digit() || {
+                    let word = rest.trim_start_matches(is_dash);
+                    ["not", "join", "split", "csplit", "isplit", "bnot"]
+                        .iter()
+                        .any(|one| word.starts_with(one))
+                }
+            }
             '+' => true,
             letter if letter.is_ascii_digit() || letter == '.' && second.is_ascii_digit() => {
                 // `7z` is a command, `5`, `0x5`, `5kb`, `1..3` are none.
                 let digits = rest.trim_start_matches(|c: char| c.is_ascii_hexdigit() || "x._".contains(c));
-                let unit = ["kb", "mb", "gb", "tb", "l", "n", "u"].iter().find_map(|one| digits.strip_prefix(one));
+                let unit =
+                    ["kb", "mb", "gb", "tb", "l", "n", "u"].iter().find_map(|one| digits.strip_prefix(one));
                 !unit.unwrap_or(digits).starts_with(|c: char| is_name(c) || "\\/:".contains(c))
                     && (letter.is_ascii_digit() || letter == '.')
-                    && !rest.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(|c: char| ('a'..='w').contains(&c) && !"eklmgtbnud".contains(c))
+                    && !rest
+                        .trim_start_matches(|c: char| c.is_ascii_digit())
+                        .starts_with(|c: char| ('a'..='w').contains(&c) && !"eklmgtbnud".contains(c))
             }
             _ => false,
         }
@@ -139,7 +149,11 @@ impl Reader<'_> {
         let rest = self.rest();
         if rest.starts_with('&') && !rest.starts_with("&&") {
             way = Way::Call;
-        } else if rest.starts_with('.') && !rest.starts_with("./") && !rest.starts_with(".\\") && !rest.starts_with("..") {
+        } else if rest.starts_with('.')
+            && !rest.starts_with("./")
+            && !rest.starts_with(".\\")
+            && !rest.starts_with("..")
+        {
             way = Way::Source;
         }
         if way != Way::Plain {
@@ -159,10 +173,13 @@ impl Reader<'_> {
             }
             _ => self.deeper(Self::word),
         };
+        // Redirects may stand between the words.
         let mut words = Vec::new();
+        let mut files = Vec::new();
         loop {
+            files.extend(self.redirects());
             self.blanks(false);
-            if self.peek().is_none_or(ends_command) || self.is_redirect() {
+            if self.peek().is_none_or(ends_command) {
                 break;
             }
             if self.rest().starts_with("--%") {
@@ -177,36 +194,13 @@ impl Reader<'_> {
                 self.wrong(before, Why::Syntax);
             }
         }
-        let mut node = self.node(from, Kind::Command(Box::new(Invoked { name, words, way })));
-        // Redirects may stand between the words.
-        let files = self.redirects();
-        self.blanks(false);
-        if !files.is_empty() && !self.peek().is_none_or(ends_command) {
-            while !self.peek().is_none_or(ends_command) {
-                let before = self.at;
-                let word = if self.is_redirect() { None } else { Some(self.deeper(Self::argument)) };
-                match (word, &mut node.kind) {
-                    (Some(word), Kind::Command(invoked)) => invoked.words.push(word),
-                    _ => {
-                        let more = self.redirects();
-                        let parts = std::iter::once(node).chain(more).collect();
-                        node = self.node(from, Kind::Sequence(parts));
-                        break;
-                    }
-                }
-                if self.at == before {
-                    self.bump();
-                    self.wrong(before, Why::Syntax);
-                }
-                self.blanks(false);
-            }
-        }
+        let node = self.node(from, Kind::Command(Box::new(Invoked { name, words, way })));
         if files.is_empty() {
             return node;
         }
         // The value of what is redirected does not matter.
-        let parts = files.into_iter().chain([node]).collect();
-        self.node(from, Kind::Sequence(parts))
+        files.push(node);
+        self.node(from, Kind::Sequence(files))
     }
 
     /// What follows `--%` is given as it stands.
@@ -253,7 +247,8 @@ impl Reader<'_> {
     /// A word of a command: a parameter, a value, a list of values.
     fn argument(&mut self) -> Node {
         let from = self.at;
-        if self.peek().is_some_and(is_dash) && self.second().is_some_and(|next| is_name(next) || next == '?') {
+        if self.peek().is_some_and(is_dash) && self.second().is_some_and(|next| is_name(next) || next == '?')
+        {
             self.bump();
             let name: Rc<str> = self.take(|letter| is_name(letter) || matches!(letter, '-' | '?')).into();
             match self.peek() {

@@ -8,9 +8,34 @@ use crate::tree::{Kind, Node};
 
 /// Operators that begin with a dash, and their ranks; `c` and `i` may stand before those of comparison.
 const RANKS: &[(&str, u8)] = &[
-    ("and", 1), ("or", 1), ("xor", 1), ("band", 2), ("bor", 2), ("bxor", 2), ("shl", 3), ("shr", 3), ("eq", 3), ("ne", 3),
-    ("gt", 3), ("ge", 3), ("lt", 3), ("le", 3), ("like", 3), ("notlike", 3), ("match", 3), ("notmatch", 3), ("contains", 3),
-    ("notcontains", 3), ("in", 3), ("notin", 3), ("is", 3), ("isnot", 3), ("as", 3), ("replace", 3), ("split", 3), ("join", 3),
+    ("and", 1),
+    ("or", 1),
+    ("xor", 1),
+    ("band", 2),
+    ("bor", 2),
+    ("bxor", 2),
+    ("shl", 3),
+    ("shr", 3),
+    ("eq", 3),
+    ("ne", 3),
+    ("gt", 3),
+    ("ge", 3),
+    ("lt", 3),
+    ("le", 3),
+    ("like", 3),
+    ("notlike", 3),
+    ("match", 3),
+    ("notmatch", 3),
+    ("contains", 3),
+    ("notcontains", 3),
+    ("in", 3),
+    ("notin", 3),
+    ("is", 3),
+    ("isnot", 3),
+    ("as", 3),
+    ("replace", 3),
+    ("split", 3),
+    ("join", 3),
     ("f", 6),
 ];
 
@@ -19,9 +44,17 @@ const COMMA: u8 = 8;
 
 /// Methods of .NET by the names that the engine has for what they do.
 const METHODS: &[(&str, &str)] = &[
-    ("tolower", "lower"), ("tolowerinvariant", "lower"), ("toupper", "upper"), ("toupperinvariant", "upper"),
-    ("replace", "replaceAll"), ("substring", "substr"), ("trimstart", "trimStart"), ("trimend", "trimEnd"),
-    ("tostring", "toString"), ("add", "append"), ("addrange", "extend"),
+    ("tolower", "lower"),
+    ("tolowerinvariant", "lower"),
+    ("toupper", "upper"),
+    ("toupperinvariant", "upper"),
+    ("replace", "replaceAll"),
+    ("substring", "substr"),
+    ("trimstart", "trimStart"),
+    ("trimend", "trimEnd"),
+    ("tostring", "toString"),
+    ("add", "append"),
+    ("addrange", "extend"),
 ];
 
 impl Reader<'_> {
@@ -111,7 +144,10 @@ impl Reader<'_> {
                 parts.push(right);
                 return left;
             }
-            ("+" | "," | "??" | ".." | "f" | "*" | "replace" | "split" | "join" | "as" | "is" | "isnot", _) => {}
+            (
+                "+" | "," | "??" | ".." | "f" | "*" | "replace" | "split" | "join" | "as" | "is" | "isnot",
+                _,
+            ) => {}
             (_, Kind::Inert(parts)) => {
                 parts.push(right);
                 return left;
@@ -132,7 +168,9 @@ impl Reader<'_> {
                 };
                 return self.method(from, left, "format", arguments);
             }
-            "replace" => return self.own(from, "replace", std::iter::once(left).chain(listed(right)).collect()),
+            "replace" => {
+                return self.own(from, "replace", std::iter::once(left).chain(listed(right)).collect());
+            }
             "split" => return self.own(from, "split", std::iter::once(left).chain(listed(right)).collect()),
             "join" => return self.own(from, "join", vec![left, right]),
             "as" => return self.cast(from, right, left),
@@ -303,10 +341,19 @@ impl Reader<'_> {
             }
             let rest = self.rest();
             let second = self.second().unwrap_or(' ');
-            if rest.starts_with("++") || rest.starts_with("--") && !rest.get(2..).unwrap_or_default().starts_with(is_name) {
+            if rest.starts_with("++")
+                || rest.starts_with("--") && !rest.get(2..).unwrap_or_default().starts_with(is_name)
+            {
                 self.at += 2;
-                value = Node::assign(self.since(from), value, self.node(from, Kind::Inert(vec![self.node(from, Kind::Constant)])));
-            } else if rest.starts_with("::") || rest.starts_with("?.") || rest.starts_with('.') && !second.is_whitespace() && is_member(second) {
+                value = Node::assign(
+                    self.since(from),
+                    value,
+                    self.node(from, Kind::Inert(vec![self.node(from, Kind::Constant)])),
+                );
+            } else if rest.starts_with("::")
+                || rest.starts_with("?.")
+                || rest.starts_with('.') && !second.is_whitespace() && is_member(second)
+            {
                 self.at += if rest.starts_with('.') { 1 } else { 2 };
                 value = self.member(from, value);
                 self.depth += 1;

@@ -31,7 +31,9 @@ impl Reader<'_> {
             match letter {
                 _ if closes && is_here => text.push(letter),
                 _ if closes => {
-                    let again = self.peek().is_some_and(|next| if double { is_double_quote(next) } else { is_single_quote(next) });
+                    let again = self.peek().is_some_and(|next| {
+                        if double { is_double_quote(next) } else { is_single_quote(next) }
+                    });
                     if !again {
                         break;
                     }
@@ -108,7 +110,7 @@ impl Reader<'_> {
             Some(letter) if is_name(letter) => {
                 let mut name = self.take(is_name).to_owned();
                 let after = self.rest().strip_prefix(':').and_then(|rest| rest.chars().next());
-                if after.is_some_and(|letter| is_name(letter)) && !self.rest().starts_with("::") {
+                if after.is_some_and(is_name) && !self.rest().starts_with("::") {
                     self.bump();
                     name = format!("{name}:{}", self.take(is_name));
                 }
@@ -147,7 +149,10 @@ impl Reader<'_> {
         }
         let whole = self.take(|letter| letter.is_ascii_digit());
         let mut number = whole.parse::<i64>().ok();
-        if self.peek() == Some('.') && self.second() != Some('.') && !self.second().is_some_and(char::is_alphabetic) {
+        if self.peek() == Some('.')
+            && self.second() != Some('.')
+            && !self.second().is_some_and(char::is_alphabetic)
+        {
             self.bump();
             self.take(|letter| letter.is_ascii_digit());
             number = None;

@@ -57,7 +57,8 @@ impl Reader<'_> {
         let word = self.keyword();
         let after = self.rest().get(word.len()..).unwrap_or_default().trim_start();
         let length = word.len();
-        let is_word = !word.is_empty() && !self.rest().get(length..).is_some_and(|rest| rest.starts_with(['\\', '/', '.', ':']));
+        let is_word = !word.is_empty()
+            && !self.rest().get(length..).is_some_and(|rest| rest.starts_with(['\\', '/', '.', ':']));
         if !is_word {
             return self.outputs();
         }
@@ -83,7 +84,9 @@ impl Reader<'_> {
             }
             ("switch", Some('(' | '-')) => self.switch(length),
             ("try" | "trap", Some(_)) => self.attempt(&word),
-            ("function" | "filter" | "workflow" | "configuration", Some(_)) => self.function_statement(length),
+            ("function" | "filter" | "workflow" | "configuration", Some(_)) => {
+                self.function_statement(length)
+            }
             ("class" | "enum", Some(_)) => self.class_statement(&word),
             ("return" | "throw" | "exit" | "break" | "continue", _) => self.leaves(&word),
             ("param", Some('(')) => {
@@ -91,7 +94,11 @@ impl Reader<'_> {
                 let (_, parts) = self.parameters();
                 self.node(from, Kind::Sequence(parts))
             }
-            ("begin" | "process" | "end" | "clean" | "dynamicparam" | "data" | "inlinescript" | "parallel" | "sequence", Some('{')) => {
+            (
+                "begin" | "process" | "end" | "clean" | "dynamicparam" | "data" | "inlinescript" | "parallel"
+                | "sequence",
+                Some('{'),
+            ) => {
                 self.at += length;
                 self.block()
             }
@@ -160,7 +167,8 @@ impl Reader<'_> {
     /// A statement as a value: the right side of an assignment, what stands in brackets.
     pub(super) fn value_statement(&mut self) -> Node {
         match self.keyword().as_str() {
-            "if" | "foreach" | "for" | "while" | "do" | "switch" | "try" | "return" | "throw" | "function" | "param" => {
+            "if" | "foreach" | "for" | "while" | "do" | "switch" | "try" | "return" | "throw"
+            | "function" | "param" => {
                 // Its pipelines give their values to a block that is run at once.
                 let from = self.at;
                 let body = self.collected(|reader| reader.deeper(Self::statement));

@@ -42,7 +42,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         None => machine.lost(node, Why::Dynamic),
     }),
     ("concat-all", |machine, node, bound| {
-        let all: Vec<Value> = bound.given.iter().flat_map(|(_, value)| machine.items(node, value).0).collect();
+        let all: Vec<Value> =
+            bound.given.iter().flat_map(|(_, value)| machine.items(node, value).0).collect();
         machine.concatenated(node, &all)
     }),
     ("converted", |machine, node, bound| match input(bound) {
@@ -91,7 +92,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let (of, rest) = (first(bound), bound.plain().skip(1).cloned());
         let words = rest.map(Word::Plain).collect();
         match of {
-            Value::Function(_) | Value::Library(..) => machine.called(node, &of, words, None),
+            Value::Function(_) | Value::Library(..) => machine.called_with(node, &of, words, None),
             Value::Text(_) => machine.unknown(node, Why::Dynamic),
             other if machine.is_capable(&other) => machine.call(node, &other, vec![Argument::unknown()]),
             // It may be code of any kind.
@@ -102,7 +103,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
     }),
     ("join-by", |machine, node, bound| {
-        let items: Vec<Value> = bound.given.iter().skip(1).flat_map(|(_, value)| machine.items(node, value).0).collect();
+        let items: Vec<Value> =
+            bound.given.iter().skip(1).flat_map(|(_, value)| machine.items(node, value).0).collect();
         let list = machine.list(items);
         machine.joined_by(node, &first(bound), &list)
     }),
@@ -167,7 +169,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         _ => machine.unknown(node, Why::Arithmetic),
     }),
     ("remote", |machine, node, bound| {
-        if let Some(on) = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with("computername")) {
+        if let Some(on) = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with("computername"))
+        {
             for host in machine.operands(node, &on.1) {
                 let on = Operand::Host { host, port: None };
                 machine.act(node.at, What::Effect { kind: EffectKind::Connect, on, recursive: false });
@@ -205,7 +208,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
     }),
     ("split-path", |machine, node, bound| {
-        let is_leaf = bound.given.iter().any(|(parameter, value)| parameter.name == "leaf?" && is_true(value));
+        let is_leaf =
+            bound.given.iter().any(|(parameter, value)| parameter.name == "leaf?" && is_true(value));
         machine.path_part(node, &input(bound), !is_leaf)
     }),
     ("started", |machine, node, bound| {
@@ -312,7 +316,7 @@ impl Machine<'_> {
             self.state.set_name(scope, &"$psitem".into(), item.clone());
             for block in &blocks {
                 match block {
-                    Value::Function(_) => given.push(self.called(node, block, Vec::new(), None)),
+                    Value::Function(_) => given.push(self.called_with(node, block, Vec::new(), None)),
                     // The name of a member, or of a method with its arguments.
                     Value::Text(_) => {
                         let Some(name) = block.as_str().map(str::to_lowercase) else { continue };
@@ -352,14 +356,16 @@ impl Machine<'_> {
     /// Runs the blocks that a command is given, with the arguments that are for them.
     fn blocks(&mut self, node: &Node, bound: &Bound) -> Value {
         let mut words = Vec::new();
-        for (_, value) in bound.given.iter().filter(|(parameter, _)| parameter.name.starts_with("argumentlist")) {
+        for (_, value) in
+            bound.given.iter().filter(|(parameter, _)| parameter.name.starts_with("argumentlist"))
+        {
             words.extend(self.items(node, value).0.into_iter().map(Word::Plain));
         }
         let mut results = Vec::new();
         for (_, value) in &bound.given {
             for one in value.choices() {
                 if let Value::Function(_) = one {
-                    results.push(self.called(node, one, words.clone(), None));
+                    results.push(self.called_with(node, one, words.clone(), None));
                 }
             }
         }
@@ -368,7 +374,9 @@ impl Machine<'_> {
 
     /// `New-Object type arguments`, `New-Object -ComObject name`
     fn new_object(&mut self, node: &Node, bound: &Bound) -> Value {
-        let part = |name: &str| bound.given.iter().find(|(parameter, _)| parameter.name.starts_with(name)).map(|(_, value)| value);
+        let part = |name: &str| {
+            bound.given.iter().find(|(parameter, _)| parameter.name.starts_with(name)).map(|(_, value)| value)
+        };
         let name = match (part("comobject"), part("typename")) {
             (Some(com), _) => com.as_str().map(|name| format!("com.{}", name.to_lowercase())),
             (None, Some(kind)) => kind.as_str().map(crate::powershell::type_named),
@@ -393,7 +401,8 @@ impl Machine<'_> {
             let own = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with(name));
             own.map(|(_, value)| value.clone())
         };
-        let starts = part("name").is_none_or(|name| name.as_str().is_none_or(|name| name.eq_ignore_ascii_case("create")));
+        let starts = part("name")
+            .is_none_or(|name| name.as_str().is_none_or(|name| name.eq_ignore_ascii_case("create")));
         let line = match (part("argumentlist"), part("arguments")) {
             (Some(line), _) => Some(line),
             (None, Some(map)) => Some(self.member(node, &map, "commandline")),
@@ -418,7 +427,9 @@ impl Machine<'_> {
         let letters: Vec<char> = text.chars().collect();
         self.step((letters.len() / 8) as u64);
         let length = i64::try_from(letters.len()).unwrap_or(i64::MAX);
-        let place = |at: i64, base: i64| if at < 0 { length.saturating_add(at) } else { base.saturating_add(at) }.clamp(0, length);
+        let place = |at: i64, base: i64| {
+            if at < 0 { length.saturating_add(at) } else { base.saturating_add(at) }.clamp(0, length)
+        };
         let from = place(from.unwrap_or(0), 0);
         let to = count.map_or(length, |count| place(count, from)).max(from);
         let (from, to) = (usize::try_from(from).unwrap_or(0), usize::try_from(to).unwrap_or(0));

@@ -42,12 +42,13 @@ impl Machine<'_> {
 
     /// Where programs are given one text, what its blanks separate are their arguments.
     fn command_line(&mut self, node: &Node, value: &Value) -> Option<Value> {
-        let is_line = self.language == Language::PowerShell && value.as_str().is_some_and(|text| text.contains(' '));
+        let is_line =
+            self.language == Language::PowerShell && value.as_str().is_some_and(|text| text.contains(' '));
         is_line.then(|| self.words(node, value))
     }
 
     /// Text that a shell reads. Of a list that is the first, or all of it, joined by blanks.
-    fn shell(&mut self, node: &Node, value: &Value, bound: &Bound) {
+    pub(super) fn shell(&mut self, node: &Node, value: &Value, bound: &Bound) {
         for one in value.choices() {
             let texts: Vec<Arg> = match one {
                 Value::List(_) => self.argv(node, one).iter().map(|argv| spaced(argv)).collect(),
@@ -102,7 +103,7 @@ impl Machine<'_> {
         }
     }
 
-    fn starts(&mut self, node: &Node, choices: Vec<Vec<Arg>>, bound: &Bound) {
+    pub(super) fn starts(&mut self, node: &Node, choices: Vec<Vec<Arg>>, bound: &Bound) {
         for argv in choices {
             let (cwd, env, stdin) = self.surroundings(node, bound);
             self.act(node.at, What::Command { argv, cwd, env, stdin });
@@ -110,7 +111,7 @@ impl Machine<'_> {
     }
 
     /// What a list may be as arguments.
-    fn argv(&self, node: &Node, list: &Value) -> Vec<Vec<Arg>> {
+    pub(super) fn argv(&self, node: &Node, list: &Value) -> Vec<Vec<Arg>> {
         let (elements, known) = self.elements(node, list);
         let mut made: Vec<Vec<Arg>> = vec![Vec::new()];
         for element in &elements {

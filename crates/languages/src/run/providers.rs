@@ -6,7 +6,6 @@ use castellan_programs::{Arg, Piece};
 use super::Machine;
 use super::compute::inner;
 use super::perform::{Bound, is_true};
-use super::shells::is_provided;
 use crate::act::{Operand, What};
 use crate::table::Part;
 use crate::tree::Node;
@@ -36,7 +35,8 @@ impl Machine<'_> {
             }
             Value::List(_) => {
                 let (elements, _) = self.elements(node, value);
-                let elements: Vec<Value> = elements.iter().map(|one| self.path_of(node, one, parts)).collect();
+                let elements: Vec<Value> =
+                    elements.iter().map(|one| self.path_of(node, one, parts)).collect();
                 self.list(elements)
             }
             Value::Text(arg) => {
@@ -50,7 +50,9 @@ impl Machine<'_> {
                     None => expanded,
                 }
             }
-            Value::Object(space, inner) => Value::Object(Ref(space.0), self.path_of(node, &inner.clone(), parts).into()),
+            Value::Object(space, inner) => {
+                Value::Object(Ref(space.0), self.path_of(node, &inner.clone(), parts).into())
+            }
             other => other.clone(),
         }
     }
@@ -73,9 +75,13 @@ impl Machine<'_> {
                 };
                 What::Variable { name, value: Arg::unknown(Why::Dynamic, "a value", false) }
             }
-            "hklm" | "hkcu" | "hkcr" | "hku" | "hkcc" | "registry" | "microsoft.powershell.core\\registry" => {
-                system("registry", "item")
-            }
+            "hklm"
+            | "hkcu"
+            | "hkcr"
+            | "hku"
+            | "hkcc"
+            | "registry"
+            | "microsoft.powershell.core\\registry" => system("registry", "item"),
             "cert" => system("certificates", "item"),
             "wsman" => system("wsman", "item"),
             // A command is given another meaning.
@@ -132,8 +138,10 @@ impl Machine<'_> {
     pub(super) fn found_files(&mut self, node: &Node, bound: &Bound) -> Value {
         let path = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with('<'));
         let path = path.map_or(Value::text("."), |(_, value)| value.clone());
-        let is_tree =
-            bound.given.iter().any(|(parameter, value)| parameter.name.starts_with("recurse") && is_true(value));
+        let is_tree = bound
+            .given
+            .iter()
+            .any(|(parameter, value)| parameter.name.starts_with("recurse") && is_true(value));
         let filter = bound.given.iter().find(|(parameter, _)| matches!(parameter.name, "filter" | "include"));
         let pattern = match filter.and_then(|(_, value)| value.to_arg()) {
             Some(filter) => Value::arg(super::paths::pattern_of(&filter)),
@@ -164,7 +172,9 @@ impl Machine<'_> {
 /// Backslashes separate as slashes do, unless it is a path of Windows, which is known by its drive or server.
 fn file_path(arg: &Arg) -> Arg {
     let lower = arg.prefix().to_ascii_lowercase();
-    let provider = ["microsoft.powershell.core\\filesystem::", "filesystem::"].into_iter().find(|one| lower.starts_with(one));
+    let provider = ["microsoft.powershell.core\\filesystem::", "filesystem::"]
+        .into_iter()
+        .find(|one| lower.starts_with(one));
     let stripped = provider.and_then(|one| arg.strip_prefix(arg.prefix().get(..one.len())?));
     let arg = stripped.unwrap_or_else(|| arg.clone());
     let mut letters = arg.prefix().chars();
@@ -177,4 +187,19 @@ fn file_path(arg: &Arg) -> Arg {
         unknown @ Piece::Unknown { .. } => unknown.clone(),
     });
     Arg::from_pieces(pieces.collect::<Vec<_>>(), arg.splits())
+}
+
+/// Whether a part of an argument is a path of a provider: a drive may stand before it, and patterns in it.
+fn is_provided(part: Part) -> bool {
+    matches!(
+        part,
+        Part::Read
+            | Part::Write
+            | Part::Delete
+            | Part::Permission
+            | Part::Link
+            | Part::Script
+            | Part::Directory
+            | Part::Execute
+    )
 }
