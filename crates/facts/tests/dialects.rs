@@ -3,7 +3,7 @@
 #[path = "shared/call.rs"]
 mod call;
 
-use castellan_event::{Answer, Call, Query, Recorder, ToolKind, World};
+use castellan_event::{Answer, Call, FileKind, Process, Query, Recorder, World};
 use castellan_facts::{Setting, analyse};
 
 /// A machine of which nothing is known.
@@ -17,7 +17,13 @@ impl World for Machine {
             }
             Query::RealPath { base, path } => Some(Answer::RealPath(format!("{base}/{path}"))),
             Query::Executable { name, .. } => Some(Answer::Executable(Some(format!("/usr/bin/{name}")))),
-            Query::Process { .. } => Some(Answer::Process(None)),
+            Query::Process { .. } => Some(Answer::Process(Some(Process {
+                env: vec![("PATH".to_owned(), "/usr/bin".to_owned())],
+                home: "/home/u".to_owned(),
+                ..Process::default()
+            }))),
+            Query::FileKind { .. } => Some(Answer::FileKind(FileKind::Missing)),
+            Query::Newest { .. } => Some(Answer::Newest(None)),
             _ => None,
         }
     }
@@ -34,8 +40,8 @@ fn shown(call: &Call) -> Vec<String> {
 }
 
 fn of_tool(agent: &str, name: &str, cwd: &str, text: &str) -> Call {
-    let mut call = call::of_tool(agent, name, ToolKind::Shell);
-    call.command = Some(text.to_owned());
+    let mut call = call::shell(agent, text);
+    (call.tool.name, call.tool.name_raw) = (name.to_owned(), name.to_owned());
     call.agent.cwd = cwd.to_owned();
     call
 }

@@ -294,13 +294,7 @@ impl<'s> Machine<'s> {
             Kind::Augment(target, value) => self.augment(node, target, value),
             Kind::Loop(one) => self.repeat(node, one),
             Kind::Try(parts) => self.attempt(node, parts),
-            Kind::Return(value) => {
-                let value = value.as_ref().map_or(Value::Constant, |value| self.eval(value));
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.returns.push(value);
-                }
-                Value::Constant
-            }
+            Kind::Return(value) => self.returned(value.as_deref()),
             Kind::Yield(value) => self.yielded(node, value.as_deref()),
             Kind::Scope(locals, body) => {
                 let scope = self.state.scope(Some(self.scope), locals, false);
