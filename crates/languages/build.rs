@@ -35,7 +35,7 @@ struct Space {
     entries: Vec<String>,
 }
 
-const LANGUAGES: &[&str] = &["python", "javascript", "perl", "powershell", "batch", "applescript"];
+const LANGUAGES: &[&str] = &["python", "javascript", "perl", "ruby", "powershell", "batch", "applescript"];
 
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=models");

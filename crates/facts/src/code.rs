@@ -305,6 +305,7 @@ fn own_module(
         // A bare name never means a file beside the program.
         Language::JavaScript
         | Language::Perl
+        | Language::Ruby
         | Language::PowerShell
         | Language::Batch
         | Language::AppleScript => return,

@@ -81,6 +81,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("perl", inline::perl),
     ("redis", redis::redis),
     ("rsync", rsync::rsync),
+    ("ruby", inline::ruby),
     ("salt", ansible::salt),
     ("sed", text::sed),
     ("sftp", ssh::sftp),

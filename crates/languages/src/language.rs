@@ -9,6 +9,8 @@ pub enum Language {
     JavaScript,
     /// Perl 5.
     Perl,
+    /// Ruby 3.
+    Ruby,
     /// `PowerShell` 5.1 and 7.
     PowerShell,
     /// Batch files, and what `cmd` is given.
@@ -23,6 +25,7 @@ impl Language {
         Language::Python,
         Language::JavaScript,
         Language::Perl,
+        Language::Ruby,
         Language::PowerShell,
         Language::Batch,
         Language::AppleScript,
@@ -39,6 +42,7 @@ impl Language {
             Language::Python => "python",
             Language::JavaScript => "javascript",
             Language::Perl => "perl",
+            Language::Ruby => "ruby",
             Language::PowerShell => "powershell",
             Language::Batch => "cmd",
             Language::AppleScript => "applescript",

@@ -14,14 +14,22 @@ mod escapes;
 mod javascript;
 mod perl;
 mod python;
+mod ruby;
 
 pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
-    let mut lower =
-        Lower { text, depth: 0, jumps: 0, scopes: vec![Names::default()], perl: perl::Perl::default() };
+    let mut lower = Lower {
+        text,
+        depth: 0,
+        jumps: 0,
+        scopes: vec![Names::default()],
+        perl: perl::Perl::default(),
+        ruby: ruby::Ruby::default(),
+    };
     let tree = match language {
         Language::Python => lower.python(root),
         Language::JavaScript => lower.javascript(root),
         Language::Perl => lower.perl(root),
+        Language::Ruby => lower.ruby(root),
         // These have readers of their own.
         Language::PowerShell | Language::Batch | Language::AppleScript => Lower::nothing(root),
     };
@@ -71,6 +79,7 @@ struct Lower<'t> {
     jumps: usize,
     scopes: Vec<Names>,
     perl: perl::Perl<'t>,
+    ruby: ruby::Ruby,
 }
 
 impl<'t> Lower<'t> {
@@ -115,10 +124,13 @@ impl<'t> Lower<'t> {
         let children = node.named_children(&mut cursor);
         children
             .filter(|child| {
-                !matches!(
-                    child.kind(),
-                    "comment" | "html_comment" | "line_continuation" | "pod" | "heredoc_content"
-                )
+                // The bodies of here-documents stand wherever their line ends.
+                let is_body = child.kind() == "heredoc_content" && node.kind() != "heredoc_body";
+                !is_body
+                    && !matches!(
+                        child.kind(),
+                        "comment" | "html_comment" | "line_continuation" | "pod" | "heredoc_body"
+                    )
             })
             .collect()
     }

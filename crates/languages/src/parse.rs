@@ -16,6 +16,14 @@ use crate::{applescript, batch, lower, powershell};
 /// Parses a program, within units of work. What is too long, or takes too much work, is one hole; what is wrong is one where it
 /// is wrong. Returns the work as well.
 pub(crate) fn parse(language: Language, text: &str, work_max: u64) -> (Node, u64) {
+    // The mark that ends a here-document is only seen before the end of a line.
+    if language == Language::Ruby && text.contains("<<") && !text.ends_with('\n') {
+        return parsed(language, &format!("{text}\n"), work_max);
+    }
+    parsed(language, text, work_max)
+}
+
+fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
     let hole = |why| Node::new((0, end), Kind::Hole(why));
     if text.len() > TEXT_BYTES_MAX {
@@ -29,6 +37,7 @@ pub(crate) fn parse(language: Language, text: &str, work_max: u64) -> (Node, u64
         Language::Python => tree_sitter_python::LANGUAGE,
         Language::JavaScript => tree_sitter_javascript::LANGUAGE,
         Language::Perl => ts_parser_perl::LANGUAGE,
+        Language::Ruby => tree_sitter_ruby::LANGUAGE,
         // These have readers of their own.
         Language::PowerShell => return read_by(powershell::read, text, work_max),
         Language::Batch => return read_by(batch::read, text, work_max),

@@ -33,6 +33,7 @@ mod paths;
 mod perform;
 mod perl;
 mod providers;
+mod ruby;
 mod shells;
 mod texts;
 
@@ -183,7 +184,8 @@ impl<'s> Machine<'s> {
             return;
         }
         let (start, end) = self.sources.get(self.source).and_then(|source| source.at).unwrap_or(at);
-        let act = Act { span: start as usize..end as usize, what };
+        let most = self.sources.first().map_or(0, |source| source.text.len());
+        let act = Act { span: (start as usize).min(most)..(end as usize).min(most), what };
         if !self.seen.contains(&act) {
             self.seen.insert(act.clone());
             self.acts.push(act);
@@ -361,12 +363,6 @@ impl<'s> Machine<'s> {
         }
         if let Some(value) = self.unset(node, name).or_else(|| self.starred(node)) {
             return value;
-        }
-        if self.language.is_shell() {
-            let outside = self.state.name_around(self.scope, name);
-            if let Some(value) = outside.or_else(|| self.shell_name(node, name)) {
-                return value;
-            }
         }
         // Not given a value by anything that was seen.
         self.lost(node, Why::Variable)

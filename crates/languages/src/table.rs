@@ -152,6 +152,7 @@ impl Table {
             Language::Python => &PYTHON,
             Language::JavaScript => &JAVASCRIPT,
             Language::Perl => &PERL,
+            Language::Ruby => &RUBY,
             Language::PowerShell => &POWERSHELL,
             Language::Batch => &BATCH,
             Language::AppleScript => &APPLESCRIPT,

@@ -135,6 +135,8 @@ pub(crate) struct Parameter {
 pub(crate) enum Rest {
     /// One argument.
     One,
+    /// One argument with its name.
+    Named,
     /// All further arguments.
     List,
     /// All further arguments that have names.

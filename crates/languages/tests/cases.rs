@@ -135,3 +135,8 @@ fn applescripts_do_what_is_expected() {
 fn perl_programs_do_what_is_expected() {
     check(Language::Perl, include_str!("perl.cases"));
 }
+
+#[test]
+fn ruby_programs_do_what_is_expected() {
+    check(Language::Ruby, include_str!("ruby.cases"));
+}

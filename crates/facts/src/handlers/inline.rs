@@ -43,6 +43,29 @@ fn used(module: &str) -> String {
     }
 }
 
+/// `ruby -rfoo -ne TEXT -e TEXT`
+pub(super) fn ruby(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let mut texts = read.values("-e").peekable();
+    if texts.peek().is_none() {
+        return;
+    }
+    let mut program = Program::default();
+    for library in read.values("-r") {
+        program.arg("require '", library, "'\n");
+    }
+    let loops = ["-n", "-p"].iter().any(|flag| read.given(flag));
+    if loops {
+        program.text("while gets\n");
+    }
+    for (at, text) in texts.enumerate() {
+        program.arg(if at > 0 { "\n" } else { "" }, text, "");
+    }
+    if loops {
+        program.text("\nend");
+    }
+    sink.program("ruby", From::Text(Arg::from_pieces(program.pieces, false)));
+}
+
 #[derive(Default)]
 struct Program {
     pieces: Vec<Piece>,

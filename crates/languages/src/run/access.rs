@@ -56,7 +56,10 @@ impl Machine<'_> {
                 Some(entry) if entry.parameters.is_none() => self.value_of(node, entry, Some(of)),
                 Some(_) | None => Value::Method(of.clone().into(), name.into()),
             },
-            Value::Map(_) if self.language == Language::Perl => Value::Method(of.clone().into(), name.into()),
+            Value::Map(_) if matches!(self.language, Language::Perl | Language::Ruby) => {
+                Value::Method(of.clone().into(), name.into())
+            }
+            Value::Class(class) if self.language == Language::Ruby => self.member_of_class(of, *class, name),
             Value::Instance(cell) => self.member_of_instance(of, *cell, name),
             Value::Class(class) => self
                 .class_member(*class, name, 0)
@@ -110,7 +113,7 @@ impl Machine<'_> {
     }
 
     /// A function as a member of an object.
-    fn method_of(&self, of: &Value, function: usize) -> Value {
+    pub(super) fn method_of(&self, of: &Value, function: usize) -> Value {
         Value::partial(Value::Function(function), vec![of.clone()])
     }
 
@@ -166,10 +169,10 @@ impl Machine<'_> {
     fn some_member(&self, node: &Node, of: &Value) -> Value {
         match (self.language, of) {
             (Language::JavaScript, _) => Value::Method(of.clone().into(), "".into()),
-            (Language::Python | Language::Perl, Value::Unknown(why, written)) => {
+            (Language::Python | Language::Perl | Language::Ruby, Value::Unknown(why, written)) => {
                 Value::Unknown(*why, written.clone())
             }
-            (Language::Python | Language::Perl, _) => self.unknown(node, Why::Dynamic),
+            (Language::Python | Language::Perl | Language::Ruby, _) => self.unknown(node, Why::Dynamic),
             // The member is taken by name: a method that acts may be meant.
             (Language::PowerShell | Language::Batch | Language::AppleScript, _) => {
                 Value::Method(of.clone().into(), "".into())

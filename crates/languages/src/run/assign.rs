@@ -14,6 +14,8 @@ impl Machine<'_> {
             return;
         }
         match &target.kind {
+            // A class of a library stays what it is when it is given more methods.
+            Kind::Name(name) if matches!(value, Value::Class(_)) && self.table.module(name).is_some() => {}
             Kind::Name(name) => {
                 if let Some(variable) = self.shell_variable(name) {
                     self.variable(target, &variable, &value);

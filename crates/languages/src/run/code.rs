@@ -126,7 +126,7 @@ impl Machine<'_> {
         let what = What::Script { language: self.language, path: path.clone() };
         self.act(node.at, what);
         // What it defines is defined here as well.
-        self.stars |= self.language == Language::Perl;
+        self.stars |= matches!(self.language, Language::Perl | Language::Ruby);
         Value::unknown(Why::File, &path.written())
     }
 
@@ -138,6 +138,8 @@ impl Machine<'_> {
         }
         if self.table.is_inert(bare) {
             self.loaded(bare);
+            // In Ruby what it defines needs no name of its own.
+            self.stars |= self.language == Language::Ruby;
             return Value::Package(bare.into());
         }
         match self.language {
@@ -155,9 +157,11 @@ impl Machine<'_> {
                 self.load_named(node, &name.trim_end_matches(".pm").replace('/', "::"))
             }
             Language::Perl if name.contains(['/', '.']) => self.script(node, &Arg::known(name)),
+            Language::Ruby if name.starts_with(['.', '/']) => self.script(node, &Arg::known(name)),
             Language::JavaScript
             | Language::Python
             | Language::Perl
+            | Language::Ruby
             | Language::PowerShell
             | Language::Batch
             | Language::AppleScript => self.unknown_module(node, bare),
@@ -183,15 +187,18 @@ impl Machine<'_> {
 
     fn unknown_module(&mut self, node: &Node, name: &str) -> Value {
         let files = match self.language {
-            Language::JavaScript | Language::PowerShell | Language::Batch | Language::AppleScript => {
-                Vec::new()
-            }
+            Language::JavaScript
+            | Language::Ruby
+            | Language::PowerShell
+            | Language::Batch
+            | Language::AppleScript => Vec::new(),
             Language::Perl => self.in_libraries(name),
             Language::Python => {
                 let path = name.trim_start_matches('.').replace('.', "/");
                 self.table.files.iter().map(|ending| format!("{path}{ending}")).collect()
             }
         };
+        self.stars |= self.language == Language::Ruby;
         self.act(node.at, What::Module { name: name.to_owned(), files });
         Value::unknown(Why::File, name)
     }
@@ -209,7 +216,16 @@ impl Machine<'_> {
             for entry in space.0.entries.iter().filter(|entry| !entry.names.iter().any(|name| is_own(name))) {
                 for name in entry.names.iter().filter(|name| !name.starts_with('_')) {
                     if let Some(value) = self.member_of_module(node, space.0, name) {
-                        self.state.set_name(self.scope, &(*name).into(), value);
+                        let own = match self.language {
+                            Language::Ruby => format!("->{name}").into(),
+                            Language::Python
+                            | Language::JavaScript
+                            | Language::Perl
+                            | Language::PowerShell
+                            | Language::Batch
+                            | Language::AppleScript => (*name).into(),
+                        };
+                        self.state.set_name(self.scope, &own, value);
                     }
                 }
             }

@@ -20,12 +20,20 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             .map(|part| part.cloned().unwrap_or(Value::Constant));
         machine.concatenated(node, &parts)
     }),
+    ("appended", |machine, node, bound| machine.appended(node, bound)),
     ("argv", |machine, _, _| machine.argv_of_program()),
     ("base64", |machine, node, bound| machine.decoded(node, bound, super::texts::base64)),
     ("called", |machine, node, bound| machine.called(node, bound)),
     ("characters", |machine, node, bound| machine.characters(node, bound)),
     ("children", |machine, node, bound| machine.children(node, bound, None)),
     ("code", |machine, node, bound| machine.code(node, &first(bound))),
+    ("code-second", |machine, node, bound| {
+        machine.code(node, &bound.at(1).cloned().unwrap_or(Value::Constant))
+    }),
+    ("constant", |machine, node, bound| match first(bound).as_str() {
+        Some(name) => machine.name(node, &name.into()),
+        None => machine.unknown(node, Why::Dynamic),
+    }),
     ("content", |machine, node, bound| machine.content(node, bound)),
     ("cwd", |machine, node, _| match &machine.start.cwd {
         Some(cwd) => Value::text(cwd.clone()),
@@ -40,12 +48,28 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         Some(file) => machine.path_part(node, &Value::text(file), true),
         None => machine.unknown(node, Why::Dynamic),
     }),
+    ("each", |machine, node, bound| machine.each_of(node, bound)),
     ("elements", |machine, node, bound| machine.same_elements(node, &first(bound), false)),
     ("entries", |machine, node, _| machine.found(node, Arg::unknown(Why::Glob, "*", false))),
     ("enumerate", |machine, node, bound| machine.enumerated(node, &first(bound))),
     ("environment", |machine, node, bound| machine.environment_or(node, bound)),
+    ("environment-second", |machine, node, bound| {
+        let name = bound.named("key").cloned().unwrap_or(Value::Constant);
+        let value = machine.environment(node, &name);
+        match bound.named("default") {
+            Some(default) if value.as_str().is_none() => machine.any(node, [value, default.clone()]),
+            _ => value,
+        }
+    }),
     ("environment-update", |machine, node, bound| machine.update_environment(node, bound)),
     ("expanded", |machine, node, bound| machine.expanded(node, &first(bound))),
+    ("expanded-beside", |machine, node, bound| match bound.at(1) {
+        Some(base) => {
+            let base = machine.expanded(node, &base.clone());
+            machine.beside(node, &base, &first(bound))
+        }
+        None => machine.expanded(node, &first(bound)),
+    }),
     ("file", |machine, node, _| match &machine.start.file {
         Some(file) => Value::text(file.clone()),
         None => machine.unknown(node, Why::Dynamic),
@@ -56,6 +80,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("filter", |machine, node, bound| machine.mapped(node, bound, true)),
     ("first", |_, _, bound| first(bound)),
+    ("first-of", |machine, node, bound| machine.end_of(node, bound, 0)),
     ("flat", |machine, node, bound| {
         let (values, known) = machine.flattened(node, bound);
         let entries = values.into_iter().map(|value| (None, value)).collect();
@@ -99,6 +124,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             _ => machine.unknown(node, Why::Dynamic),
         }
     }),
+    ("last-of", |machine, node, bound| machine.end_of(node, bound, -1)),
     ("library-path", |machine, node, bound| machine.library_path(node, bound)),
     ("list-keys", |machine, node, bound| machine.on_list(node, bound, "keys")),
     ("list-pop", |machine, node, bound| machine.on_list(node, bound, "pop")),
@@ -117,17 +143,20 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("map", |machine, node, bound| machine.mapped(node, bound, false)),
     ("member", |machine, node, bound| machine.member_by_name(node, bound)),
+    ("moved", |machine, node, bound| machine.moved(node, bound)),
     ("names", |machine, _, bound| bound.at(0).cloned().unwrap_or(Value::Names(machine.scope))),
     ("one-of", |machine, node, bound| {
         let (elements, _) = machine.elements(node, &first(bound));
         machine.any(node, elements)
     }),
     ("opened", |machine, node, bound| machine.opened(node, bound)),
+    ("opened-in-ruby", |machine, node, bound| machine.opened_in_ruby(node, bound)),
     ("ordinal", |machine, node, bound| match first(bound).as_str().and_then(|text| text.chars().next()) {
         Some(letter) => Value::Number(i64::from(u32::from(letter))),
         None => machine.unknown(node, Why::Arithmetic),
     }),
     ("packed", |machine, node, bound| machine.packed(node, bound)),
+    ("packed-of", |machine, node, bound| machine.packed_of(node, bound)),
     ("paired", |machine, node, bound| machine.paired(node, bound)),
     ("parent", |machine, node, bound| machine.path_part(node, &first(bound), true)),
     ("partial", |_, _, bound| {
@@ -135,6 +164,19 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         Value::partial(first(bound), rest)
     }),
     ("percent", |machine, node, bound| machine.decoded(node, bound, super::texts::percent)),
+    ("popened", |machine, node, bound| {
+        let what = first(bound);
+        for one in what.choices() {
+            match one {
+                Value::List(_) => {
+                    let argv = machine.argv(node, one);
+                    machine.starts(node, argv, bound);
+                }
+                other => machine.shell(node, other, bound),
+            }
+        }
+        Value::unknown(Why::Substitution, "popen")
+    }),
     ("radix-16", |machine, node, bound| machine.integer_of(node, &first(bound), 16)),
     ("radix-8", |machine, node, bound| machine.integer_of(node, &first(bound), 8)),
     ("range", |machine, node, bound| machine.range(node, bound)),
@@ -159,6 +201,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("resolved-path", |machine, node, bound| machine.resolved_path(node, bound)),
     ("reversed", |machine, node, bound| machine.same_elements(node, &first(bound), true)),
+    ("reversed-of", |machine, node, bound| machine.reversed_of(node, bound)),
     ("reversed-text", |machine, node, bound| {
         let (values, known) = machine.flattened(node, bound);
         let text: Option<String> = values.iter().map(Value::as_str).collect();
@@ -191,6 +234,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("text", |machine, node, bound| machine.as_text(node, &first(bound))),
     ("tmp", |_, _, _| Value::text("/tmp")),
     ("transliterated", |machine, node, bound| machine.transliterated(node, bound)),
+    ("unpacked-of", |machine, node, bound| machine.unpacked_of(node, bound)),
     ("url", |machine, node, bound| match bound.at(1) {
         None => first(bound),
         Some(base) => {
@@ -265,7 +309,7 @@ impl Machine<'_> {
         let own = Value::text(self.start.file.clone().unwrap_or_else(|| "-c".to_owned()));
         let before = match self.language {
             crate::language::Language::Python => vec![own],
-            crate::language::Language::Perl => Vec::new(),
+            crate::language::Language::Perl | crate::language::Language::Ruby => Vec::new(),
             crate::language::Language::JavaScript if self.start.file.is_some() => {
                 vec![Value::text("node"), own]
             }
@@ -275,7 +319,9 @@ impl Machine<'_> {
             | crate::language::Language::AppleScript => Vec::new(),
         };
         let args: Vec<Value> = self.start.args.iter().cloned().map(Value::arg).collect();
-        let is_open = self.language == crate::language::Language::Perl && args.is_empty();
+        let is_open =
+            matches!(self.language, crate::language::Language::Perl | crate::language::Language::Ruby)
+                && args.is_empty();
         let entries = before.into_iter().chain(args).map(|value| (None, value)).collect();
         Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
     }

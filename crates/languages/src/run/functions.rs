@@ -13,7 +13,7 @@ use crate::tree::{Class, Function, Kind, Node, Parameter, Rest};
 use crate::value::{CellId, Value};
 
 /// Names of the function that makes an object.
-const CONSTRUCTORS: &[&str] = &["__init__", "constructor"];
+const CONSTRUCTORS: &[&str] = &["__init__", "constructor", "initialize"];
 
 impl Machine<'_> {
     pub(super) fn function(&mut self, function: &Rc<Function>) -> Value {
@@ -175,7 +175,8 @@ impl Machine<'_> {
         if frame.returns.is_empty() && matches!(value, Value::Constant) {
             return Value::Constant;
         }
-        let last = (self.language == Language::Perl && !ends_in_return(&function.body)).then_some(value);
+        let gives_last = matches!(self.language, Language::Perl | Language::Ruby);
+        let last = (gives_last && !ends_in_return(&function.body)).then_some(value);
         self.any(node, frame.returns.into_iter().chain(last))
     }
 
@@ -197,6 +198,11 @@ impl Machine<'_> {
                     let entries = named.drain(..).map(|one| (one.name, one.value)).collect();
                     let is_open = !rest.is_empty();
                     Value::Map(self.state.new_cell(Cell { entries, is_open, class: None }))
+                }
+                Rest::Named => {
+                    let own = named.iter().position(|one| one.name.as_deref() == own_name(parameter));
+                    let unknown = || rest.first().cloned().unwrap_or(Value::Constant);
+                    own.map_or_else(unknown, |at| named.remove(at).value)
                 }
                 Rest::One => {
                     let own = named.iter().position(|one| one.name.as_deref() == own_name(parameter));

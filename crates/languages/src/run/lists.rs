@@ -22,7 +22,7 @@ fn is_whole(value: &Value) -> bool {
 impl Machine<'_> {
     /// The elements of a value, and whether these are all of them, in order.
     pub(super) fn elements(&self, node: &Node, value: &Value) -> (Vec<Value>, bool) {
-        if self.language == Language::Perl && is_whole(value) {
+        if matches!(self.language, Language::Perl | Language::Ruby) && is_whole(value) {
             return (vec![value.clone()], true);
         }
         match value {

@@ -166,7 +166,7 @@ impl Machine<'_> {
     /// An object of options, by whose names parameters are known.
     fn options(&self, entry: &'static Entry, value: &Value) -> Option<Vec<(String, Value)>> {
         let Value::Map(cell) = value else { return None };
-        if self.language == Language::Python {
+        if !matches!(self.language, Language::JavaScript | Language::Perl) {
             return None;
         }
         let cell = self.state.cell_ref(*cell)?;
@@ -276,7 +276,7 @@ impl Machine<'_> {
                 for arg in self.operands(node, value) {
                     self.act(node.at, What::Script { language: self.language, path: arg });
                 }
-                self.stars |= self.language == Language::Perl;
+                self.stars |= matches!(self.language, Language::Perl | Language::Ruby);
             }
             Part::Module => {
                 self.load(node, value);

@@ -9,14 +9,21 @@ use crate::act::{Operand, What};
 use crate::language::Language;
 use crate::limits::ITERATIONS_MAX;
 use crate::state::Cell;
+use crate::table::Takes;
 use crate::tree::Node;
 use crate::value::{Ref, Value};
 
 impl Machine<'_> {
     /// A variable that nothing gave a value.
     pub(super) fn unset(&mut self, node: &Node, name: &str) -> Option<Value> {
-        if self.language != Language::Perl {
-            return None;
+        match self.language {
+            Language::Perl => {}
+            Language::Ruby => return self.unset_in_ruby(node, name),
+            Language::PowerShell | Language::Batch | Language::AppleScript => {
+                let outside = self.state.name_around(self.scope, name);
+                return outside.or_else(|| self.shell_name(node, name));
+            }
+            Language::Python | Language::JavaScript => return None,
         }
         let cell = || Cell { is_open: true, ..Cell::default() };
         let value = match name.as_bytes().first() {
@@ -37,8 +44,10 @@ impl Machine<'_> {
         name: &str,
         arguments: &[Argument],
     ) -> Option<Value> {
-        if self.language != Language::Perl {
-            return None;
+        match self.language {
+            Language::Perl => {}
+            Language::Ruby => return self.method_in_ruby(node, of, name, arguments),
+            Language::Python | Language::JavaScript => return None,
         }
         if let Some(function) = self.state.name(self.scope, &format!("->{name}")) {
             let first = Argument::plain(of.clone());
@@ -54,7 +63,8 @@ impl Machine<'_> {
     pub(super) fn flattened(&self, node: &Node, bound: &Bound) -> (Vec<Value>, bool) {
         let mut values = Vec::new();
         let mut known = !bound.is_open;
-        for value in bound.given.iter().map(|(_, value)| value).chain(&bound.others) {
+        let plain = bound.given.iter().filter(|(parameter, _)| parameter.takes != Takes::Named);
+        for value in plain.map(|(_, value)| value).chain(&bound.others) {
             match value {
                 Value::List(_) => {
                     let (elements, all) = self.elements(node, value);
@@ -70,6 +80,7 @@ impl Machine<'_> {
     /// `system`, `exec`: one text is for a shell, several are a program and its arguments.
     pub(super) fn listed_command(&mut self, node: &Node, bound: &Bound) -> Value {
         let (values, known) = self.flattened(node, bound);
+        let values = self.without_environment(node, values);
         match values.as_slice() {
             [] if known => {}
             [only] if known || matches!(only, Value::Unknown(..)) => self.shell(node, only, bound),
@@ -423,7 +434,7 @@ impl Machine<'_> {
 
     /// `<>` reads the files that are named on the command line.
     pub(super) fn read_arguments(&mut self, node: &Node) -> Value {
-        let files = self.name(node, &"@ARGV".into());
+        let files = self.name(node, &if self.language == Language::Perl { "@ARGV" } else { "ARGV" }.into());
         for path in self.operands(node, &files).into_iter().filter(|path| path.as_str() != Some("-")) {
             let is_known = path.as_str().is_some();
             if is_known {

@@ -79,7 +79,7 @@ impl Lower<'_> {
             _ => (node, rest_of(node)),
         };
         let target = match rest {
-            Rest::One => self.target(inner),
+            Rest::One | Rest::Named => self.target(inner),
             Rest::List | Rest::Map => {
                 let name = *Self::children(inner).first()?;
                 self.target(name)

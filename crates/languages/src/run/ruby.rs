@@ -1,0 +1,353 @@
+//! What Ruby does in its own way: names of functions and constants, methods of the program, blocks.
+
+use castellan_event::{EffectKind, Role, Why};
+
+use super::perform::Bound;
+use super::{Argument, Machine};
+use crate::act::{Operand, What};
+use crate::language::Language;
+use crate::limits::ITERATIONS_MAX;
+use crate::state::Cell;
+use crate::tree::Node;
+use crate::value::{Ref, Value};
+
+impl Machine<'_> {
+    pub(super) fn unset_in_ruby(&mut self, node: &Node, name: &str) -> Option<Value> {
+        if let Some(function) = name.strip_suffix("()") {
+            return self.function_in_ruby(node, function);
+        }
+        if let Some(module) = self.table.module(name) {
+            return Some(Value::Module(Ref(module)));
+        }
+        if let Some((of, member)) = name.rsplit_once("::") {
+            let of = self.name(node, &of.into());
+            return Some(self.member(node, &of, member));
+        }
+        let is_constant = name.starts_with(|letter: char| letter.is_ascii_uppercase());
+        if is_constant { self.starred(node) } else { Some(Value::unknown(Why::Variable, name)) }
+    }
+
+    /// A function that is called without an object.
+    fn function_in_ruby(&mut self, node: &Node, name: &str) -> Option<Value> {
+        if let Some(function) = self.state.name(self.scope, &format!("->{name}")) {
+            let this = self.state.name(self.scope, "self");
+            let this = this.unwrap_or_else(|| Value::unknown(Why::Parameter, "self"));
+            return Some(self.bound_to(node, &this, &function));
+        }
+        let global = self.table.module(self.table.global)?;
+        match self.member_of_module(node, global, name) {
+            Some(value) => Some(value),
+            // `URI(...)`
+            None if self.table.module(name).is_some_and(|module| module.entry("@").is_some()) => {
+                self.table.module(name).map(|module| Value::Module(Ref(module)))
+            }
+            None => {
+                // A method of a parent or of a module that was included.
+                let this = self.state.name(self.scope, "self")?;
+                let is_own = matches!(this, Value::Instance(_) | Value::Class(_));
+                is_own.then(|| self.starred(node)).flatten()
+            }
+        }
+    }
+
+    /// Functions of the program with the object that they are called on.
+    fn bound_to(&mut self, node: &Node, of: &Value, function: &Value) -> Value {
+        let values: Vec<Value> = function
+            .choices()
+            .iter()
+            .map(|one| match one {
+                Value::Function(id) => self.method_of(of, *id),
+                other => other.clone(),
+            })
+            .collect();
+        self.any(node, values)
+    }
+
+    pub(super) fn member_of_class(&self, of: &Value, class: usize, name: &str) -> Value {
+        let own = self.class_member(class, &format!("self.{name}"), 0);
+        match own.or_else(|| self.class_member(class, name, 0)) {
+            Some(Value::Function(id)) => self.method_of(of, id),
+            Some(other) => other,
+            None => Value::Method(of.clone().into(), name.into()),
+        }
+    }
+
+    /// A method that is none of a library's objects.
+    pub(super) fn method_in_ruby(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        name: &str,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        let is_function =
+            matches!(of, Value::Function(_) | Value::Library(..) | Value::Method(..) | Value::Partial(..));
+        if is_function && matches!(name, "call" | "()" | "yield" | "===" | "[]") {
+            return Some(self.call(node, of, arguments.to_vec()));
+        }
+        match (of, name) {
+            (Value::Class(class), "new") => return Some(self.instantiate(node, *class, arguments.to_vec())),
+            (Value::Instance(cell), _) if arguments.is_empty() => {
+                let key = format!("@{name}");
+                let cell = self.state.cell(*cell);
+                let own = cell.entries.into_iter().find(|(own, _)| own.as_deref() == Some(key.as_str()));
+                if let Some((_, value)) = own {
+                    return Some(value);
+                }
+            }
+            _ => {}
+        }
+        if let Some(function) = self.state.name(self.scope, &format!("->{name}")) {
+            let function = self.bound_to(node, of, &function);
+            return Some(self.call(node, &function, arguments.to_vec()));
+        }
+        match (of, name) {
+            // A class or method that is named by text.
+            (_, "const_get" | "qualified_const_get") => {
+                let constant = arguments.first()?.value.clone();
+                let values: Vec<Value> = constant
+                    .choices()
+                    .iter()
+                    .map(|one| match one.as_str() {
+                        Some(name) => self.name(node, &name.into()),
+                        None => self.lost(node, Why::Dynamic),
+                    })
+                    .collect();
+                Some(self.any(node, values))
+            }
+            _ => None,
+        }
+    }
+
+    /// The block that a call is given.
+    fn block_of(bound: &Bound) -> Option<Value> {
+        bound.named("&").cloned()
+    }
+
+    /// `each`, `map` and their like: what they give, their name, the object.
+    pub(super) fn each_of(&mut self, node: &Node, bound: &Bound) -> Value {
+        let text = |at: usize| bound.at(at).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (gives, name) = (text(0), text(1));
+        let of = bound.at(2).cloned().unwrap_or(Value::Constant);
+        let block = Self::block_of(bound);
+        let is_own = of
+            .choices()
+            .iter()
+            .all(|one| matches!(one, Value::Instance(_) | Value::Class(_) | Value::Object(..)));
+        if is_own && gives != "whole" {
+            let member = self.member(node, &of, &name);
+            let mut given: Vec<Argument> = block
+                .into_iter()
+                .map(|value| Argument { name: Some("&".into()), value, is_spread: false })
+                .collect();
+            given.extend(
+                bound
+                    .given
+                    .iter()
+                    .skip(3)
+                    .filter(|(one, _)| one.name != "&")
+                    .map(|(_, value)| Argument::plain(value.clone())),
+            );
+            return self.call(node, &member, given);
+        }
+        let (elements, known) = match (&of, name.as_str()) {
+            (_, "tap" | "then" | "yield_self") => (vec![of.clone()], true),
+            (Value::Number(count), "times") => {
+                let count = (*count).clamp(0, i64::try_from(ITERATIONS_MAX).unwrap_or(i64::MAX));
+                ((0..count).map(Value::Number).collect(), true)
+            }
+            (Value::Map(_), _) => self.pairs_of(node, &of),
+            (Value::Text(_) | Value::Number(_) | Value::Constant, _) => {
+                (vec![self.unknown(node, Why::Dynamic)], false)
+            }
+            _ => self.elements(node, &of),
+        };
+        let Some(block) = block else { return of };
+        let mut made = Vec::new();
+        for (at, element) in elements.iter().enumerate() {
+            if !self.step(1) {
+                break;
+            }
+            let mut given = self.spread_over(node, &block, element);
+            if name == "each_with_index" {
+                given = vec![element.clone(), Value::Number(i64::try_from(at).unwrap_or_default())];
+            }
+            made.push(self.call(node, &block, given.into_iter().map(Argument::plain).collect()));
+        }
+        match gives.as_str() {
+            "map" => {
+                let entries = made.into_iter().map(|value| (None, value)).collect();
+                Value::List(self.state.new_cell(Cell {
+                    entries,
+                    is_open: !known || name == "filter_map",
+                    class: None,
+                }))
+            }
+            "whole" if name != "tap" => self.any(node, made),
+            "some" if matches!(name.as_str(), "find" | "detect") => self.any(node, elements),
+            "some" => {
+                let entries = elements.into_iter().map(|value| (None, value)).collect();
+                Value::List(self.state.new_cell(Cell { entries, is_open: true, class: None }))
+            }
+            _ => of,
+        }
+    }
+
+    /// Keys and values of a map, each pair a list.
+    fn pairs_of(&mut self, node: &Node, map: &Value) -> (Vec<Value>, bool) {
+        let pairs = self.list_method(node, map, "items", &[]);
+        pairs.map(|pairs| self.elements(node, &pairs)).unwrap_or_default()
+    }
+
+    /// A block with several parameters takes a list apart.
+    fn spread_over(&self, node: &Node, block: &Value, element: &Value) -> Vec<Value> {
+        let count = match block {
+            Value::Function(id) => self.functions.get(*id).map_or(1, |one| {
+                let parameters = one.function.parameters.iter();
+                parameters.filter(|one| one.rest != crate::tree::Rest::Named).count()
+            }),
+            _ => 1,
+        };
+        match element {
+            Value::List(_) if count > 1 => self.elements(node, element).0,
+            _ => vec![element.clone()],
+        }
+    }
+
+    /// `a << b`
+    pub(super) fn appended(&mut self, node: &Node, bound: &Bound) -> Value {
+        let (Some(of), Some(value)) = (bound.at(0).cloned(), bound.at(1).cloned()) else {
+            return Value::Constant;
+        };
+        match &of {
+            Value::List(_) => {
+                self.list_method(node, &of, "push", &[Argument::plain(value)]);
+                of
+            }
+            Value::Text(_) => self.concatenated(node, &[of.clone(), value]),
+            Value::Any(_) => {
+                self.hand(node, &value);
+                self.unknown(node, Why::Dynamic)
+            }
+            _ => {
+                self.hand(node, &value);
+                of
+            }
+        }
+    }
+
+    /// `Kernel#open`: a file, a command behind a bar, or a URL.
+    pub(super) fn opened_in_ruby(&mut self, node: &Node, bound: &Bound) -> Value {
+        let Some(what) = bound.at(0).cloned() else { return self.unknown(node, Why::File) };
+        for arg in self.operands(node, &what) {
+            if let Some(command) = arg.strip_prefix("|") {
+                self.shell(node, &Value::arg(command), &Bound::default());
+                continue;
+            }
+            if arg.prefix().contains("://") {
+                let on = Operand::Url(arg);
+                self.act(node.at, What::Effect { kind: EffectKind::Download, on, recursive: false });
+                continue;
+            }
+            if arg.prefix().is_empty() && arg.as_str().is_none() {
+                // It may begin with a bar.
+                self.hole(node.at, Role::Code, arg.why().unwrap_or(Why::Dynamic), &arg.written());
+            }
+            let mode = bound.at(1).and_then(Value::as_str).unwrap_or("r").to_owned();
+            let kinds = [
+                (EffectKind::Read, !mode.contains(['w', 'a'])),
+                (EffectKind::Write, mode.contains(['w', 'a', '+'])),
+            ];
+            for (kind, _) in kinds.into_iter().filter(|(_, does)| *does) {
+                self.act(node.at, What::Effect { kind, on: Operand::Path(arg.clone()), recursive: false });
+            }
+        }
+        let unknown = self.unknown(node, Why::File);
+        if let Some(block) = Self::block_of(bound) {
+            self.call(node, &block, vec![Argument::plain(unknown.clone())]);
+        }
+        unknown
+    }
+
+    /// `Dir.chdir`, for the time of its block.
+    pub(super) fn moved(&mut self, node: &Node, bound: &Bound) -> Value {
+        let Some(block) = Self::block_of(bound) else { return Value::Number(0) };
+        let value = self.call(node, &block, vec![Argument::unknown()]);
+        if let Some(cwd) = &self.start.cwd {
+            let back = castellan_programs::Arg::known(cwd.clone());
+            self.act(node.at, What::Directory(back));
+        }
+        value
+    }
+
+    /// `reverse`, of a text or list.
+    pub(super) fn reversed_of(&mut self, node: &Node, bound: &Bound) -> Value {
+        let of = super::compute::first(bound);
+        match (&of, of.as_str()) {
+            (_, Some(text)) => Value::text(text.chars().rev().collect::<String>()),
+            (Value::List(_), _) => self.same_elements(node, &of, true),
+            _ => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    /// `[...].pack(FORMAT)`
+    pub(super) fn packed_of(&mut self, node: &Node, bound: &Bound) -> Value {
+        let of = super::compute::first(bound);
+        let (elements, known) = self.elements(node, &of);
+        let Some((parameter, format)) = bound.given.get(1).filter(|_| known) else {
+            return self.unknown(node, Why::Dynamic);
+        };
+        let mut given = vec![(*parameter, format.clone())];
+        given.extend(elements.into_iter().map(|value| (*parameter, value)));
+        let format = format.as_str().unwrap_or_default();
+        if format.starts_with('m') {
+            return self.unknown(node, Why::Encoding);
+        }
+        self.packed(node, &Bound { given, ..Bound::default() })
+    }
+
+    /// `text.unpack1("m")`: what was packed so.
+    pub(super) fn unpacked_of(&mut self, node: &Node, bound: &Bound) -> Value {
+        let format = bound.at(1).and_then(Value::as_str).unwrap_or_default();
+        let text = bound.at(0).and_then(Value::as_str);
+        let made = match format.trim_end_matches(['*', '0']) {
+            "m" => text.and_then(super::texts::base64),
+            _ => None,
+        };
+        made.map_or_else(|| self.unknown(node, Why::Encoding), Value::text)
+    }
+
+    /// `first`, `last`, without a number.
+    pub(super) fn end_of(&mut self, node: &Node, bound: &Bound, at: i64) -> Value {
+        let of = super::compute::first(bound);
+        match (&of, bound.given.len()) {
+            (Value::List(_), 1) => self.index(node, &of, &Value::Number(at)),
+            (Value::List(_), _) => {
+                let list = self.same_elements(node, &of, false);
+                let more = self.unknown(node, Why::Dynamic);
+                self.list_method(
+                    node,
+                    &list,
+                    "push",
+                    &[Argument { name: None, value: more, is_spread: true }],
+                );
+                list
+            }
+            _ => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    /// Environment variables in a first argument, which stand before a command.
+    pub(super) fn without_environment(&mut self, node: &Node, mut values: Vec<Value>) -> Vec<Value> {
+        if self.language == Language::Ruby
+            && let Some(Value::Map(cell)) = values.first()
+        {
+            for (name, value) in self.state.cell(*cell).entries {
+                let name = name.map_or_else(|| self.unknown(node, Why::Dynamic), |name| Value::text(&*name));
+                self.variable(node, &name, &value);
+            }
+            values.remove(0);
+        }
+        values
+    }
+}
