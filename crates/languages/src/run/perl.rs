@@ -47,7 +47,11 @@ impl Machine<'_> {
         match self.language {
             Language::Perl => {}
             Language::Ruby => return self.method_in_ruby(node, of, name, arguments),
-            Language::Python | Language::JavaScript => return None,
+            Language::Python
+            | Language::JavaScript
+            | Language::PowerShell
+            | Language::Batch
+            | Language::AppleScript => return None,
         }
         if let Some(function) = self.state.name(self.scope, &format!("->{name}")) {
             let first = Argument::plain(of.clone());
