@@ -35,7 +35,8 @@ struct Space {
     entries: Vec<String>,
 }
 
-const LANGUAGES: &[&str] = &["python", "javascript", "perl", "ruby", "php", "lua"];
+const LANGUAGES: &[&str] =
+    &["python", "javascript", "perl", "ruby", "php", "lua", "powershell", "batch", "applescript"];
 
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=models");
@@ -84,7 +85,8 @@ fn space(space: &Space, types: &[&str]) -> Result<String> {
     let mut names: Vec<&str> = Vec::new();
     for line in &space.entries {
         entries.push_str(&entry(line, types).with_context(|| line.clone())?);
-        let head = line.split(['(', '-', '=', ':', '?']).next().unwrap_or_default();
+        let ends = ["(", " -> ", " = ", " : ", " ?"].iter().filter_map(|end| line.find(end));
+        let head = line.get(..ends.min().unwrap_or(line.len())).unwrap_or_default();
         names.extend(head.split_whitespace());
     }
     names.sort_unstable();

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind};
 use castellan_programs::Arg;
-use castellan_shell::{Files, Found, Item, Set, Start, Work, commands_within};
+use castellan_shell::{Files, Found, Item, Set, Start, Work, commands_within, program_within};
 
 use crate::command::{self, base_name};
 use crate::environment;
@@ -18,7 +18,8 @@ use crate::snapshot;
 /// they write into files.
 pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) -> Vec<(Rc<str>, Arg)> {
     let mut start = start_in(Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty()), scene);
-    if call.tool.kind == ToolKind::Shell {
+    let (is_shell, others) = dialects(call);
+    if call.tool.kind == ToolKind::Shell && is_shell {
         match snapshot::of(call, scene) {
             Ok(definitions) => {
                 (start.aliases, start.functions) =
@@ -34,20 +35,51 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
         }
     }
     let own = call.command.iter().map(String::as_str);
-    let others = if call.tool.kind == ToolKind::Mcp { mcp::commands(call) } else { Vec::new() };
-    let texts: Vec<&str> = own.chain(others).collect();
+    let of_mcp = if call.tool.kind == ToolKind::Mcp { mcp::commands(call) } else { Vec::new() };
+    let texts: Vec<&str> = own.chain(of_mcp).collect();
     let bytes: usize = texts.iter().map(|text| text.len()).sum();
     let mut work = Work::of_text(bytes);
     let mut walked = Vec::with_capacity(texts.len());
     for text in texts {
         let mut read = |path: &str| scripts::text(path, scene);
-        walked.push(commands_within(text, &start, &mut work, Files::new(&mut read)));
+        if is_shell {
+            walked.push(commands_within(text, &start, &mut work, Files::new(&mut read)));
+        }
+        for before in others {
+            let argv = before.iter().copied().chain([text]).map(Arg::known).collect();
+            walked.push(program_within(argv, None, &start, &mut work, Files::new(&mut read)));
+        }
     }
     scene.allow_text(bytes, &work);
     for one in &walked {
         found(one, scene, facts);
     }
     walked.into_iter().flat_map(|one| one.written).collect()
+}
+
+/// How `PowerShell` is given a text.
+const POWERSHELL: &[&str] = &["pwsh", "-NoProfile", "-Command"];
+
+/// How `cmd` is given a text.
+const CMD: &[&str] = &["cmd", "/c"];
+
+/// Who may read a call's text: whether a shell of ours, and which others. Where that is not known, all that may be do.
+fn dialects(call: &Call) -> (bool, &'static [&'static [&'static str]]) {
+    let name = call.tool.name_raw.to_ascii_lowercase();
+    let words = || name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let is_shell = call.tool.kind == ToolKind::Shell;
+    let is_windows = call.agent.cwd.chars().nth(1) == Some(':');
+    if is_shell && call.tool.name == "PowerShell" {
+        (false, &[POWERSHELL])
+    } else if name.contains("powershell") || words().any(|word| word == "pwsh") {
+        (true, &[POWERSHELL])
+    } else if words().any(|word| word == "cmd" || word == "batch") {
+        (true, &[CMD])
+    } else if is_windows && (!is_shell || call.agent.name != "claude_code") {
+        (true, &[POWERSHELL, CMD])
+    } else {
+        (true, &[])
+    }
 }
 
 /// What is found in a text that something in the call runs, with the work that is left.

@@ -4,7 +4,7 @@
 mod encoding;
 
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
-use castellan_languages::{Act, Language, Operand, Reading, What, read_within};
+use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_within};
 use castellan_programs::{Arg, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, interpreter, program_within};
 
@@ -34,10 +34,14 @@ pub(crate) enum From {
     File(Arg),
 }
 
+/// `PowerShell` as `-EncodedCommand` takes it: UTF-16 in base64.
+const ENCODED: &str = "powershell-base64";
+
 /// Which of the languages that are read a model's word means.
 pub(crate) fn language_of(word: &str) -> Option<Language> {
     match word {
         "node" | "deno" | "bun" => Some(Language::JavaScript),
+        ENCODED => Some(Language::PowerShell),
         word => Language::ALL.iter().copied().find(|language| language.as_str() == word),
     }
 }
@@ -108,6 +112,9 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
         return;
     }
     let texts = match &program.from {
+        From::Text(text) if program.language == ENCODED => {
+            vec![known(text).and_then(|text| encoded(&text).ok_or(Why::Encoding))]
+        }
         From::Text(text) => vec![known(text)],
         From::File(file) => {
             let texts = held(file, &place, scene);
@@ -300,7 +307,13 @@ fn own_module(
         // The file in a directory that the program takes modules from.
         Language::Perl if module.starts_with('/') => vec![module.to_owned()],
         // A bare name never means a file beside the program.
-        Language::JavaScript | Language::Perl | Language::Ruby | Language::Php => return,
+        Language::JavaScript
+        | Language::Perl
+        | Language::Ruby
+        | Language::Php
+        | Language::PowerShell
+        | Language::Batch
+        | Language::AppleScript => return,
     };
     if let Some(file) = beside(&files, place, scene) {
         let from = From::File(Arg::known(file));

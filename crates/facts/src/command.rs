@@ -245,7 +245,7 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
         let inner = sink.locate(directory).path;
         std::mem::replace(&mut sink.cwd, inner)
     });
-    slots::effects(read, sink);
+    slots::effects(read, argv, sink);
     rows::effects(read, sink);
     let handler = read.command.handler.or(read.program.handler);
     if let Some(handler) = handler.and_then(handlers::handler) {

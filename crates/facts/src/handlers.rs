@@ -25,6 +25,7 @@ pub(crate) mod manifest;
 mod mongo;
 mod netcat;
 mod openssl;
+mod osascript;
 mod redis;
 mod rsync;
 mod ssh;
@@ -75,6 +76,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("npm_script", manifest::script),
     ("npx", manifest::npx),
     ("openssl", openssl::openssl),
+    ("osascript", osascript::osascript),
     ("patch", text::patch),
     ("perl", inline::perl),
     ("redis", redis::redis),

@@ -11,7 +11,7 @@ use crate::sql;
 use crate::url::{Host, Url};
 
 /// Adds the effects of every operand and option value.
-pub(crate) fn effects(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
+pub(crate) fn effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let recursive = sink.recursive;
     for used in &read.options {
         let Some(value) = &used.value else { continue };
@@ -22,8 +22,20 @@ pub(crate) fn effects(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     }
     sink.recursive = recursive;
     for operand in &read.operands {
+        if operand.slot.role == SlotRole::JoinedCode {
+            let text = spaced(argv.get(operand.at..).unwrap_or_default());
+            effect(operand.slot, &text, read, sink);
+            continue;
+        }
         effect(operand.slot, &operand.arg, read, sink);
     }
+}
+
+/// Arguments as one text.
+fn spaced(argv: &[Arg]) -> Arg {
+    let blank = Arg::known(" ");
+    let parts = argv.iter().flat_map(|arg| [&blank, arg]).skip(1);
+    Arg::from_pieces(parts.flat_map(|part| part.pieces().iter().cloned()), false)
 }
 
 fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {

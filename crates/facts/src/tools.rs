@@ -29,9 +29,6 @@ pub(crate) fn effects(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fa
         }
         ToolKind::Mcp => mcp::effects(call, &mut sink),
         ToolKind::Unknown => sink.opaque(Role::Tool, Why::Unsupported, &call.tool.name_raw),
-        ToolKind::Shell if call.tool.name == POWERSHELL => {
-            sink.opaque(Role::Code, Why::Language, "powershell")
-        }
         ToolKind::Shell
         | ToolKind::Read
         | ToolKind::Write
@@ -40,9 +37,6 @@ pub(crate) fn effects(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fa
         | ToolKind::Internal => {}
     }
 }
-
-/// A shell of another language: what was found in its text as if it were of ours is not all.
-const POWERSHELL: &str = "PowerShell";
 
 fn of_file(kind: ToolKind, file: &FileTarget, sink: &mut Sink<'_, '_, '_, '_>) {
     let kinds: &[EffectKind] = match (file.patch_op, kind) {

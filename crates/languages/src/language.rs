@@ -17,6 +17,12 @@ pub enum Language {
     Php,
     /// Lua 5.1 to 5.4, and `LuaJIT`.
     Lua,
+    /// `PowerShell` 5.1 and 7.
+    PowerShell,
+    /// Batch files, and what `cmd` is given.
+    Batch,
+    /// `AppleScript`.
+    AppleScript,
 }
 
 impl Language {
@@ -28,13 +34,23 @@ impl Language {
         Language::Ruby,
         Language::Php,
         Language::Lua,
+        Language::PowerShell,
+        Language::Batch,
+        Language::AppleScript,
     ];
 
     /// What stands before code without a beginning of its own, for the parser.
     pub(crate) const fn opening(self) -> &'static str {
         match self {
             Language::Php => "<?php ",
-            Language::Python | Language::JavaScript | Language::Perl | Language::Ruby | Language::Lua => "",
+            Language::Python
+            | Language::JavaScript
+            | Language::Perl
+            | Language::Ruby
+            | Language::Lua
+            | Language::PowerShell
+            | Language::Batch
+            | Language::AppleScript => "",
         }
     }
 
@@ -42,9 +58,14 @@ impl Language {
     pub(crate) fn variable(self, name: &str) -> String {
         match self {
             Language::Php => format!("${name}"),
-            Language::Python | Language::JavaScript | Language::Perl | Language::Ruby | Language::Lua => {
-                name.to_owned()
-            }
+            Language::Python
+            | Language::JavaScript
+            | Language::Perl
+            | Language::Ruby
+            | Language::Lua
+            | Language::PowerShell
+            | Language::Batch
+            | Language::AppleScript => name.to_owned(),
         }
     }
 
@@ -52,7 +73,14 @@ impl Language {
     pub(crate) const fn first_index(self) -> i64 {
         match self {
             Language::Lua => 1,
-            Language::Python | Language::JavaScript | Language::Perl | Language::Ruby | Language::Php => 0,
+            Language::Python
+            | Language::JavaScript
+            | Language::Perl
+            | Language::Ruby
+            | Language::Php
+            | Language::PowerShell
+            | Language::Batch
+            | Language::AppleScript => 0,
         }
     }
 
@@ -61,9 +89,14 @@ impl Language {
     pub(crate) const fn handed(self) -> Why {
         match self {
             Language::Php => Why::Dynamic,
-            Language::Python | Language::JavaScript | Language::Perl | Language::Ruby | Language::Lua => {
-                Why::Parameter
-            }
+            Language::Python
+            | Language::JavaScript
+            | Language::Perl
+            | Language::Ruby
+            | Language::Lua
+            | Language::PowerShell
+            | Language::Batch
+            | Language::AppleScript => Why::Parameter,
         }
     }
 
@@ -74,10 +107,20 @@ impl Language {
             Language::Php => {
                 name.starts_with(['$', '#']) || name.contains('/') || matches!(name, "this" | "arguments")
             }
-            Language::Python | Language::JavaScript | Language::Perl | Language::Ruby | Language::Lua => {
-                false
-            }
+            Language::Python
+            | Language::JavaScript
+            | Language::Perl
+            | Language::Ruby
+            | Language::Lua
+            | Language::PowerShell
+            | Language::Batch
+            | Language::AppleScript => false,
         }
+    }
+
+    /// Whether its statements are commands of words, and names that nothing gave a value are data.
+    pub(crate) const fn is_shell(self) -> bool {
+        matches!(self, Language::PowerShell | Language::Batch | Language::AppleScript)
     }
 
     /// The word for it in the models of programs (`code:python`).
@@ -89,6 +132,9 @@ impl Language {
             Language::Ruby => "ruby",
             Language::Php => "php",
             Language::Lua => "lua",
+            Language::PowerShell => "powershell",
+            Language::Batch => "cmd",
+            Language::AppleScript => "applescript",
         }
     }
 }

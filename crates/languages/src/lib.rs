@@ -1,7 +1,7 @@
 //! L2: what a program text in a language other than shell would do, as far as reading it tells. It knows languages and their
 //! libraries, as data. It must not know files, scopes of paths, rules or verdicts.
 //!
-//! `parse` and `lower` bring a text into one tree for all languages; `run` goes through it as an interpreter would, with values that
+//! `parse` and `lower`, or a reader of the language's own, bring a text into one tree for all languages; `run` goes through it as an interpreter would, with values that
 //! may be unknown; the tables of `models/*.toml` say what the functions of libraries do. What could act and is in no table, or
 //! cannot be followed, is a hole: never silence.
 
@@ -11,10 +11,13 @@
 )]
 
 mod act;
+mod applescript;
+mod batch;
 mod language;
 mod limits;
 mod lower;
 mod parse;
+mod powershell;
 mod run;
 mod state;
 mod table;
@@ -34,4 +37,9 @@ pub fn read(language: Language, text: &str, start: &Start) -> Reading {
 /// The same within an amount of work that several programs share; what it does not reach for is a hole.
 pub fn read_within(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
     run::run(language, text, start, work)
+}
+
+/// `PowerShell`'s `-EncodedCommand`: text as UTF-16 in base64. `None` where it is none.
+pub fn encoded(text: &str) -> Option<String> {
+    run::utf16(&run::base64(text)?)
 }

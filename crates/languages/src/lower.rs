@@ -38,6 +38,8 @@ pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
         Language::Ruby => lower.ruby(root),
         Language::Php => lower.php(root),
         Language::Lua => lower.lua(root),
+        // These have readers of their own.
+        Language::PowerShell | Language::Batch | Language::AppleScript => Lower::nothing(root),
     };
     if !root.has_error() {
         return tree;

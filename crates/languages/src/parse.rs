@@ -7,11 +7,11 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Point, Range, Tree};
 
 use crate::language::Language;
 use crate::limits::{
-    BRACKETS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB, TEXT_BYTES_MAX,
-    WORK_PER_PARSER_CALL,
+    BRACKETS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
+    READER_BYTES_PER_WORK, TEXT_BYTES_MAX, WORK_PER_PARSER_CALL,
 };
-use crate::lower;
 use crate::tree::{Kind, Node};
+use crate::{applescript, batch, lower, powershell};
 
 /// Parses a program, within units of work. What is too long, or takes too much work, is one hole; what is wrong is one where it
 /// is wrong. Returns the work as well.
@@ -43,6 +43,10 @@ fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
         Language::Ruby => tree_sitter_ruby::LANGUAGE,
         Language::Php => tree_sitter_php::LANGUAGE_PHP,
         Language::Lua => tree_sitter_lua::LANGUAGE,
+        // These have readers of their own.
+        Language::PowerShell => return read_by(powershell::read, text, work_max),
+        Language::Batch => return read_by(batch::read, text, work_max),
+        Language::AppleScript => return read_by(applescript::read, text, work_max),
     };
     let ranges = if language == Language::Perl { short_lines(text) } else { Vec::new() };
     let (tree, work) = tree(&grammar.into(), text, &ranges, work_max);
@@ -95,6 +99,16 @@ fn tree(grammar: &tree_sitter::Language, text: &str, ranges: &[Range], work_max:
     let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
     let tree = parser.parse_with_options(&mut read, None, Some(options));
     (tree, calls * WORK_PER_PARSER_CALL)
+}
+
+/// Reads a text by a reader of ours, whose work is that of its bytes.
+fn read_by(reader: fn(&str) -> Node, text: &str, work_max: u64) -> (Node, u64) {
+    let work = (text.len() / READER_BYTES_PER_WORK) as u64;
+    if work > work_max {
+        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        return (Node::new((0, end), Kind::Hole(Why::Budget)), work);
+    }
+    (reader(text), work)
 }
 
 /// The text in parts that touch each other, so that its lines are short. Perl's scanner asks for the column at each token, which is

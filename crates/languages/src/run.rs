@@ -22,6 +22,7 @@ mod access;
 mod arrays;
 mod assign;
 mod call;
+mod cmdlets;
 mod code;
 mod command;
 mod compute;
@@ -30,11 +31,16 @@ mod functions;
 mod lists;
 mod many;
 mod named;
+mod parameters;
 mod paths;
 mod perform;
 mod perl;
+mod providers;
 mod ruby;
+mod shells;
 mod texts;
+
+pub(crate) use texts::{base64, utf16};
 
 /// What a program text does, as far as the work goes.
 pub(crate) fn run(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
@@ -309,13 +315,7 @@ impl<'s> Machine<'s> {
             Kind::Augment(target, value) => self.augment(node, target, value),
             Kind::Loop(one) => self.repeat(node, one),
             Kind::Try(parts) => self.attempt(node, parts),
-            Kind::Return(value) => {
-                let value = value.as_ref().map_or(Value::Constant, |value| self.untruncated(value));
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.returns.push(value);
-                }
-                Value::Constant
-            }
+            Kind::Return(value) => self.returns(value.as_deref()),
             Kind::Yield(value) => self.yielded(node, value.as_deref()),
             Kind::Scope(locals, body) => {
                 let scope = self.state.scope(Some(self.scope), locals, false);
@@ -333,6 +333,7 @@ impl<'s> Machine<'s> {
                 self.load_all(node, &module);
                 Value::Constant
             }
+            Kind::Command(_) | Kind::Pipe(_) | Kind::Flag(_) => self.of_shell(node),
             Kind::Hole(why) => self.lost(node, *why),
         }
     }
@@ -456,7 +457,8 @@ impl<'s> Machine<'s> {
                 for arg in &args {
                     let text = concat([&**before, &**arg]);
                     let bytes = text.pieces().iter().map(|piece| piece.written().len()).sum::<usize>();
-                    self.step(1 + (bytes / crate::limits::BYTES_PER_WORK) as u64);
+                    let pieces = text.pieces().len() / 4;
+                    self.step(1 + (pieces + bytes / crate::limits::BYTES_PER_WORK) as u64);
                     next.push(Rc::new(text));
                 }
             }

@@ -105,6 +105,18 @@ impl State {
         None
     }
 
+    /// The same where a name of a function's own is that of what is around it, until it is given a value.
+    pub(crate) fn name_around(&self, scope: ScopeId, name: &str) -> Option<Value> {
+        let mut at = Some(scope);
+        while let Some(scope) = at.and_then(|at| self.scopes.get(at)) {
+            if let Some(Some(value)) = scope.names.get(name) {
+                return Some(value.clone());
+            }
+            at = scope.parent;
+        }
+        None
+    }
+
     pub(crate) fn set_name(&mut self, scope: ScopeId, name: &Rc<str>, value: Value) {
         let mut at = scope;
         while let Some(scope) = self.scopes.get(at) {

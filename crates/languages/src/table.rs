@@ -157,6 +157,9 @@ impl Table {
             Language::Lua => &LUA,
             Language::Perl => &PERL,
             Language::Ruby => &RUBY,
+            Language::PowerShell => &POWERSHELL,
+            Language::Batch => &BATCH,
+            Language::AppleScript => &APPLESCRIPT,
         }
     }
 

@@ -70,8 +70,34 @@ pub(crate) enum Kind {
     Load(Box<Node>),
     /// All that a module offers, as names.
     LoadAll(Box<Node>),
+    /// A command of a shell language.
+    Command(Box<Invoked>),
+    /// Commands, each of which is given what the one before gives; the first may be any expression.
+    Pipe(Vec<Node>),
+    /// `-name` among the words of a command: whether the next word is its value, the command decides.
+    Flag(Rc<str>),
     /// A part that was not understood.
     Hole(Why),
+}
+
+/// A command of a shell language, with its words. One that is not in quotes is a [`Kind::Text`] or begins with one; a
+/// [`Kind::Keyword`] is `-name:value`.
+#[derive(Debug)]
+pub(crate) struct Invoked {
+    pub(crate) name: Node,
+    pub(crate) words: Vec<Node>,
+    pub(crate) way: Way,
+}
+
+/// How a command is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By its name.
+    Plain,
+    /// `&`: the name is a value.
+    Call,
+    /// `.`: the same, in the scope that is there.
+    Source,
 }
 
 /// A loop, or a comprehension, whose value is the list of its bodies' values.

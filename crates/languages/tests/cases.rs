@@ -127,6 +127,21 @@ fn lua_programs_do_what_is_expected() {
 }
 
 #[test]
+fn powershell_programs_do_what_is_expected() {
+    check(Language::PowerShell, include_str!("powershell.cases"));
+}
+
+#[test]
+fn batch_files_do_what_is_expected() {
+    check(Language::Batch, include_str!("batch.cases"));
+}
+
+#[test]
+fn applescripts_do_what_is_expected() {
+    check(Language::AppleScript, include_str!("applescript.cases"));
+}
+
+#[test]
 fn perl_programs_do_what_is_expected() {
     check(Language::Perl, include_str!("perl.cases"));
 }

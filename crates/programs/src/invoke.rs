@@ -314,7 +314,13 @@ impl Invocation {
             Test::Is(attribute) => self.is(*attribute),
             Test::AtLeast(count) => self.operands.len() >= *count,
             Test::Operand(pattern) => {
-                self.operands.iter().any(|one| one.arg.as_str().is_some_and(|text| fits(pattern, text)))
+                // Where options may be of any case of letters, so may words.
+                let loose = self.command.style == Style::Loose;
+                let meets = |text: &str| match loose {
+                    true => fits(pattern, &text.to_ascii_lowercase()),
+                    false => fits(pattern, text),
+                };
+                self.operands.iter().any(|one| one.arg.as_str().is_some_and(meets))
             }
             Test::Value(flag, pattern) => {
                 self.values(flag).any(|value| value.as_str().is_some_and(|text| fits(pattern, text)))

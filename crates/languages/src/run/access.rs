@@ -185,6 +185,10 @@ impl Machine<'_> {
             (Language::Python | Language::Perl | Language::Ruby | Language::Php | Language::Lua, _) => {
                 self.unknown(node, Why::Dynamic)
             }
+            // The member is taken by name: a method that acts may be meant.
+            (Language::PowerShell | Language::Batch | Language::AppleScript, _) => {
+                Value::Method(of.clone().into(), "".into())
+            }
         }
     }
 

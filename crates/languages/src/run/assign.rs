@@ -18,7 +18,12 @@ impl Machine<'_> {
         match &target.kind {
             // A class of a library stays what it is when it is given more methods.
             Kind::Name(name) if matches!(value, Value::Class(_)) && self.table.module(name).is_some() => {}
-            Kind::Name(name) => self.state.set_name(self.scope, name, value),
+            Kind::Name(name) => {
+                if let Some(variable) = self.shell_variable(name) {
+                    self.variable(target, &variable, &value);
+                }
+                self.state.set_name(self.scope, name, value);
+            }
             Kind::Member(of, name) => {
                 let of = self.eval(of);
                 let name = Value::text(&**name);

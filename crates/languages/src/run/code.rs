@@ -156,6 +156,9 @@ impl Machine<'_> {
                 self.hole(node.at, Role::Code, Why::Network, name);
                 Value::unknown(Why::Network, name)
             }
+            Language::PowerShell if is_path(name) || name.contains('\\') || name.ends_with(".psm1") => {
+                self.script(node, &Arg::known(name.replace('\\', "/")))
+            }
             Language::Perl if name.ends_with(".pm") && !name.starts_with(['.', '/']) => {
                 self.load_named(node, &name.trim_end_matches(".pm").replace('/', "::"))
             }
@@ -166,7 +169,10 @@ impl Machine<'_> {
             | Language::Perl
             | Language::Ruby
             | Language::Php
-            | Language::Lua => self.unknown_module(node, bare),
+            | Language::Lua
+            | Language::PowerShell
+            | Language::Batch
+            | Language::AppleScript => self.unknown_module(node, bare),
         }
     }
 
@@ -189,7 +195,12 @@ impl Machine<'_> {
 
     fn unknown_module(&mut self, node: &Node, name: &str) -> Value {
         let files = match self.language {
-            Language::JavaScript | Language::Ruby | Language::Php => Vec::new(),
+            Language::JavaScript
+            | Language::Ruby
+            | Language::Php
+            | Language::PowerShell
+            | Language::Batch
+            | Language::AppleScript => Vec::new(),
             Language::Perl => self.in_libraries(name),
             Language::Python | Language::Lua => {
                 let path = name.trim_start_matches('.').replace('.', "/");
@@ -220,7 +231,10 @@ impl Machine<'_> {
                             | Language::JavaScript
                             | Language::Perl
                             | Language::Php
-                            | Language::Lua => (*name).into(),
+                            | Language::Lua
+                            | Language::PowerShell
+                            | Language::Batch
+                            | Language::AppleScript => (*name).into(),
                         };
                         self.state.set_name(self.scope, &own, value);
                     }

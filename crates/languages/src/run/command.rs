@@ -6,6 +6,7 @@ use castellan_programs::Arg;
 use super::Machine;
 use super::perform::{Bound, is_true};
 use crate::act::What;
+use crate::language::Language;
 use crate::limits::CHOICES_MAX;
 use crate::table::Part;
 use crate::tree::Node;
@@ -21,7 +22,8 @@ impl Machine<'_> {
                     Part::Shell => self.shell(node, value, bound),
                     Part::Argv if is_shell => self.shell(node, value, bound),
                     Part::Argv => {
-                        for one in value.choices() {
+                        let split = self.command_line(node, value);
+                        for one in split.as_ref().unwrap_or(value).choices() {
                             let argv = match one {
                                 Value::List(_) => self.argv(node, one),
                                 other => {
@@ -36,6 +38,13 @@ impl Machine<'_> {
                 }
             }
         }
+    }
+
+    /// Where programs are given one text, what its blanks separate are their arguments.
+    fn command_line(&mut self, node: &Node, value: &Value) -> Option<Value> {
+        let is_line =
+            self.language == Language::PowerShell && value.as_str().is_some_and(|text| text.contains(' '));
+        is_line.then(|| self.words(node, value))
     }
 
     /// Text that a shell reads. Of a list that is the first, or all of it, joined by blanks.
@@ -58,6 +67,8 @@ impl Machine<'_> {
             if !parameter.parts.contains(&Part::Arguments) && !parameter.parts.contains(&Part::Named) {
                 continue;
             }
+            let split = self.command_line(node, value);
+            let value = split.as_ref().unwrap_or(value);
             let more = match value {
                 Value::Constant => vec![Vec::new()],
                 Value::List(_) => self.argv(node, value),
@@ -141,7 +152,7 @@ fn spaced(argv: &[Arg]) -> Arg {
 }
 
 /// Every one followed by every other; of too many, the other is not known.
-fn product(mut left: Vec<Vec<Arg>>, mut right: Vec<Vec<Arg>>) -> Vec<Vec<Arg>> {
+pub(super) fn product(mut left: Vec<Vec<Arg>>, mut right: Vec<Vec<Arg>>) -> Vec<Vec<Arg>> {
     if left.len() * right.len() > CHOICES_MAX {
         right = vec![vec![Arg::unknown(Why::Dynamic, "one of many", true)]];
     }

@@ -11,7 +11,7 @@ use crate::table::Part;
 use crate::tree::Node;
 use crate::value::Value;
 
-type Computation = fn(&mut Machine<'_>, &Node, &Bound) -> Value;
+pub(super) type Computation = fn(&mut Machine<'_>, &Node, &Bound) -> Value;
 
 /// By the names that the tables use.
 const COMPUTATIONS: &[(&str, Computation)] = &[
@@ -323,7 +323,7 @@ pub(super) fn takes_functions(name: &str) -> bool {
             | "second"
             | "decorator"
             | "identity"
-    )
+    ) || super::cmdlets::is_known(name)
 }
 
 /// A temporary path.
@@ -354,11 +354,18 @@ impl Machine<'_> {
             Ok(at) => COMPUTATIONS
                 .get(at)
                 .map_or(Value::Constant, |(_, computation)| computation(self, node, bound)),
-            Err(_) => self.unknown(node, Why::Dynamic),
+            Err(_) => self.compute_shell(node, name, bound),
         }
     }
 
     fn argv_of_program(&mut self) -> Value {
+        if self.language.is_shell() {
+            let entries =
+                self.start.args.iter().map(|arg| (None, Value::arg(arg.clone()))).collect::<Vec<_>>();
+            // What is not told may be any number of them.
+            let is_open = entries.is_empty();
+            return Value::List(self.state.new_cell(Cell { entries, is_open, class: None }));
+        }
         let own = Value::text(self.start.file.clone().unwrap_or_else(|| "-c".to_owned()));
         let before = match self.language {
             crate::language::Language::Python | crate::language::Language::Php => vec![own],
@@ -369,6 +376,9 @@ impl Machine<'_> {
                 vec![Value::text("node"), own]
             }
             crate::language::Language::JavaScript => vec![Value::text("node")],
+            crate::language::Language::PowerShell
+            | crate::language::Language::Batch
+            | crate::language::Language::AppleScript => Vec::new(),
         };
         let args: Vec<Value> = self.start.args.iter().cloned().map(Value::arg).collect();
         let is_open =
@@ -595,7 +605,7 @@ impl Machine<'_> {
     }
 
     /// The words of a command, where they are plain.
-    fn words(&mut self, node: &Node, text: &Value) -> Value {
+    pub(super) fn words(&mut self, node: &Node, text: &Value) -> Value {
         match text.as_str() {
             Some(text) if !text.contains(['\'', '"', '\\', '#']) => {
                 self.list(text.split_whitespace().map(Value::text).collect::<Vec<_>>())
@@ -680,7 +690,8 @@ mod tests {
             let table = Table::of(*language);
             let spaces = table.modules.iter().chain(table.types).chain([&table.methods]);
             for entry in spaces.flat_map(|space| space.entries) {
-                let known = COMPUTATIONS.iter().any(|(name, _)| *name == entry.computes);
+                let known = COMPUTATIONS.iter().any(|(name, _)| *name == entry.computes)
+                    || crate::run::cmdlets::is_known(entry.computes);
                 assert!(
                     entry.computes.is_empty() || entry.computes.starts_with('.') || known,
                     "{:?}: no computation {}",

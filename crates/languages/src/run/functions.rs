@@ -204,12 +204,12 @@ impl Machine<'_> {
                     Value::Map(self.state.new_cell(Cell { entries, is_open, class: None }))
                 }
                 Rest::Named => {
-                    let own = named.iter().position(|one| one.name.as_deref() == own_name(parameter));
+                    let own = named.iter().position(|one| is_for(one, parameter));
                     let unknown = || rest.first().cloned().unwrap_or(Value::Constant);
                     own.map_or_else(unknown, |at| named.remove(at).value)
                 }
                 Rest::One => {
-                    let own = named.iter().position(|one| one.name.as_deref() == own_name(parameter));
+                    let own = named.iter().position(|one| is_for(one, parameter));
                     match own.map(|at| named.remove(at)).or_else(|| plain.next()) {
                         Some(argument) => match default {
                             // `undefined` counts as not given.
@@ -275,6 +275,11 @@ impl Machine<'_> {
         instances.truncate(crate::limits::CHOICES_MAX);
         Value::any(instances.into_iter().map(Value::Instance)).ok()
     }
+}
+
+/// Whether an argument has the parameter's name, with or without the sign of a variable.
+fn is_for(argument: &Argument, parameter: &Parameter) -> bool {
+    argument.name.as_deref().map(|name| name.trim_start_matches('$')) == own_name(parameter)
 }
 
 fn own_name(parameter: &Parameter) -> Option<&str> {

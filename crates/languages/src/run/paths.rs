@@ -153,7 +153,7 @@ impl Machine<'_> {
 }
 
 /// A path with patterns: what they match is not known.
-fn pattern_of(arg: &Arg) -> Arg {
+pub(super) fn pattern_of(arg: &Arg) -> Arg {
     let mut pieces = Vec::new();
     for piece in arg.pieces() {
         let Piece::Text(text) = piece else {

@@ -56,6 +56,11 @@ impl Machine<'_> {
         arguments: Vec<Argument>,
     ) -> Value {
         let bound = self.bound(node, entry, of, arguments);
+        self.perform_bound(node, entry, &bound)
+    }
+
+    /// The same, when it is known which argument is whose.
+    pub(super) fn perform_bound(&mut self, node: &Node, entry: &'static Entry, bound: &Bound) -> Value {
         for does in entry.does {
             self.does(node, does);
         }
@@ -65,10 +70,10 @@ impl Machine<'_> {
         });
         for (parameter, value) in &bound.given {
             for part in parameter.parts {
-                self.part(node, *part, value, is_tree, &bound);
+                self.part(node, *part, value, is_tree, bound);
             }
         }
-        self.command(node, &bound);
+        self.command(node, bound);
         // What has its own computation looks at its arguments itself.
         let looks = compute::takes_functions(entry.computes);
         for (parameter, value) in &bound.given {
@@ -79,7 +84,7 @@ impl Machine<'_> {
         for value in &bound.others {
             self.hand(node, value);
         }
-        self.result(node, entry, &bound)
+        self.result(node, entry, bound)
     }
 
     /// The value of what is no function.

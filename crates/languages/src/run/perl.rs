@@ -19,6 +19,10 @@ impl Machine<'_> {
         match self.language {
             Language::Perl => {}
             Language::Ruby => return self.unset_in_ruby(node, name),
+            Language::PowerShell | Language::Batch | Language::AppleScript => {
+                let outside = self.state.name_around(self.scope, name);
+                return outside.or_else(|| self.shell_name(node, name));
+            }
             Language::Python | Language::JavaScript | Language::Php | Language::Lua => return None,
         }
         let cell = || Cell { is_open: true, ..Cell::default() };
@@ -43,7 +47,13 @@ impl Machine<'_> {
         match self.language {
             Language::Perl => {}
             Language::Ruby => return self.method_in_ruby(node, of, name, arguments),
-            Language::Python | Language::JavaScript | Language::Php | Language::Lua => return None,
+            Language::Python
+            | Language::JavaScript
+            | Language::Php
+            | Language::Lua
+            | Language::PowerShell
+            | Language::Batch
+            | Language::AppleScript => return None,
         }
         if let Some(function) = self.state.name(self.scope, &format!("->{name}")) {
             let first = Argument::plain(of.clone());

@@ -358,7 +358,7 @@ fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
 }
 
-pub(super) fn base64(text: &str) -> Option<String> {
+pub(crate) fn base64(text: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let (mut bits, mut count) = (0_u32, 0);
     for letter in text.bytes() {
@@ -380,6 +380,14 @@ pub(super) fn base64(text: &str) -> Option<String> {
         }
     }
     Some(text_of(bytes))
+}
+
+/// The text of which this is the UTF-16, little end first, each byte a character.
+pub(crate) fn utf16(bytes: &str) -> Option<String> {
+    let bytes: Option<Vec<u8>> = bytes.chars().map(|byte| u8::try_from(u32::from(byte)).ok()).collect();
+    let pair = |pair: &[u8]| Some(u16::from_le_bytes([*pair.first()?, *pair.get(1)?]));
+    let units: Option<Vec<u16>> = bytes?.chunks(2).map(pair).collect();
+    String::from_utf16(&units?).ok()
 }
 
 pub(super) fn hex(text: &str) -> Option<String> {

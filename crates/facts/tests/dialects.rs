@@ -1,0 +1,63 @@
+//! Which language a tool's text is read in: a shell's, PowerShell's, that of `cmd`, or all that it may be.
+
+#[path = "shared/call.rs"]
+mod call;
+
+use castellan_event::{Answer, Call, FileKind, Process, Query, Recorder, World};
+use castellan_facts::{Setting, analyse};
+
+/// A machine of which nothing is known.
+struct Machine;
+
+impl World for Machine {
+    fn answer(&self, query: &Query) -> Option<Answer> {
+        match query {
+            Query::RealPath { base, path } if path.starts_with('/') || path == "." => {
+                Some(Answer::RealPath(if path == "." { base.clone() } else { path.clone() }))
+            }
+            Query::RealPath { base, path } => Some(Answer::RealPath(format!("{base}/{path}"))),
+            Query::Executable { name, .. } => Some(Answer::Executable(Some(format!("/usr/bin/{name}")))),
+            Query::Process { .. } => Some(Answer::Process(Some(Process {
+                env: vec![("PATH".to_owned(), "/usr/bin".to_owned())],
+                home: "/home/u".to_owned(),
+                ..Process::default()
+            }))),
+            Query::FileKind { .. } => Some(Answer::FileKind(FileKind::Missing)),
+            Query::Newest { .. } => Some(Answer::Newest(None)),
+            _ => None,
+        }
+    }
+}
+
+/// The kinds of the effects and what they are on.
+fn shown(call: &Call) -> Vec<String> {
+    let facts = analyse(call, &Setting::default(), &mut Recorder::new(&Machine));
+    let shown = facts.effects.iter().map(|effect| {
+        let on = effect.path.as_ref().or(effect.path_raw.as_ref()).or(effect.target.as_ref());
+        format!("{} {}", effect.kind, on.map_or("", |on| on.as_str()))
+    });
+    shown.collect()
+}
+
+fn of_tool(agent: &str, name: &str, cwd: &str, text: &str) -> Call {
+    let mut call = call::shell(agent, text);
+    (call.tool.name, call.tool.name_raw) = (name.to_owned(), name.to_owned());
+    call.agent.cwd = cwd.to_owned();
+    call
+}
+
+#[test]
+fn the_tool_says_the_language() {
+    let deletes = |shown: &[String], path: &str| shown.iter().any(|one| *one == format!("delete {path}"));
+    let powershell = shown(&of_tool("claude_code", "PowerShell", "/w", "Remove-Item -Recurse x"));
+    assert_eq!(powershell, ["delete /w/x"]);
+    let harmless = shown(&of_tool("claude_code", "PowerShell", "/w", "Write-Host 'rm -rf /'"));
+    assert_eq!(harmless, Vec::<String>::new());
+    let bash = shown(&of_tool("claude_code", "Bash", "/w", "rm x"));
+    assert!(deletes(&bash, "/w/x"), "{bash:?}");
+    // Whatever may read the text does.
+    for text in ["rm C:/x", "Remove-Item C:/x", "del C:\\x"] {
+        let all = shown(&of_tool("codex", "Bash", "C:\\w", text));
+        assert!(all.iter().any(|one| one.starts_with("delete C:")), "{text}: {all:?}");
+    }
+}

@@ -1,0 +1,418 @@
+//! AppleScript, as far as it starts other things: `do shell script`, `do script`, `run script`, keystrokes, what Finder deletes. It
+//! goes by lines and words, without a grammar: a line in which nothing can act, by the words that it has, is data; any other that is
+//! not understood is a hole. It must not know what a shell does.
+
+use castellan_event::Why;
+
+use crate::limits::TREE_DEPTH_MAX;
+use crate::tree::{Kind, Node, Span};
+
+/// Words that begin statements which change nothing outside of the program.
+const HARMLESS: &[&str] = &[
+    "activate",
+    "beep",
+    "choose",
+    "considering",
+    "copy",
+    "count",
+    "current",
+    "delay",
+    "display",
+    "else",
+    "end",
+    "error",
+    "exit",
+    "get",
+    "global",
+    "if",
+    "ignoring",
+    "launch",
+    "local",
+    "log",
+    "on",
+    "path",
+    "property",
+    "repeat",
+    "return",
+    "say",
+    "set",
+    "tell",
+    "the",
+    "to",
+    "try",
+    "use",
+    "using",
+    "with",
+    "name",
+    "my",
+    "its",
+    "it",
+    "ascii",
+    "offset",
+    "random",
+    "round",
+    "summarize",
+    "info",
+    "continue",
+];
+
+/// Words that say that something is done, wherever they stand in a line.
+const ACTING: &[&str] = &[
+    "click",
+    "close",
+    "code",
+    "create",
+    "delete",
+    "do",
+    "download",
+    "duplicate",
+    "eject",
+    "empty",
+    "erase",
+    "execute",
+    "export",
+    "import",
+    "install",
+    "javascript",
+    "keystroke",
+    "key",
+    "kill",
+    "load",
+    "login",
+    "make",
+    "mount",
+    "move",
+    "open",
+    "perform",
+    "press",
+    "print",
+    "quit",
+    "remove",
+    "restart",
+    "run",
+    "save",
+    "script",
+    "send",
+    "shell",
+    "shut",
+    "sleep",
+    "store",
+    "system",
+    "terminal",
+    "upload",
+    "write",
+    "handler",
+    "clipboard",
+    "call",
+    "framework",
+    "click",
+    "invoke",
+    "attachment",
+];
+
+/// Reads a whole text.
+pub(crate) fn read(text: &str) -> Node {
+    let tokens = tokens(text);
+    let mut parts = Vec::new();
+    for line in tokens.split(|token| matches!(token.is, Is::End)) {
+        let Some(first) = line.first() else { continue };
+        let at = (first.at.0, line.last().map_or(first.at.1, |last| last.at.1));
+        Line { tokens: line, next: 0, depth: 0, at }.statement(&mut parts);
+    }
+    Node::new((0, place(text.len())), Kind::Sequence(parts))
+}
+
+/// A part of a line.
+#[derive(Debug)]
+struct Token {
+    at: Span,
+    is: Is,
+}
+
+#[derive(Debug)]
+enum Is {
+    /// In small letters.
+    Word(String),
+    Text(String),
+    Sign(char),
+    /// What cannot be read.
+    Wrong,
+    End,
+}
+
+fn place(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = text.get(at..)
+        && let Some(letter) = rest.chars().next()
+    {
+        let length;
+        let is = if letter == '\n' || letter == '\r' || letter == ';' {
+            length = 1;
+            Is::End
+        } else if letter == '\u{ac}' {
+            // The line goes on.
+            at += rest.find('\n').map_or(rest.len(), |end| end + 1);
+            continue;
+        } else if letter.is_whitespace() {
+            at += letter.len_utf8();
+            continue;
+        } else if letter == '#' || rest.starts_with("--") {
+            at += rest.find('\n').unwrap_or(rest.len());
+            continue;
+        } else if rest.starts_with("(*") {
+            match rest.find("*)") {
+                Some(end) => {
+                    at += end + 2;
+                    continue;
+                }
+                None => {
+                    length = rest.len();
+                    Is::Wrong
+                }
+            }
+        } else if letter == '"' || letter == '\u{201c}' {
+            let (text, used) = quoted(rest);
+            length = used;
+            text.map_or(Is::Wrong, Is::Text)
+        } else if letter == '|' {
+            let end = rest.get(1..).and_then(|rest| rest.find('|'));
+            length = end.map_or(rest.len(), |end| end + 2);
+            Is::Word(rest.get(..length).unwrap_or_default().trim_matches('|').to_lowercase())
+        } else if letter.is_alphanumeric() || letter == '_' {
+            length =
+                rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(rest.len());
+            Is::Word(rest.get(..length).unwrap_or_default().to_lowercase())
+        } else {
+            length = letter.len_utf8();
+            Is::Sign(letter)
+        };
+        tokens.push(Token { at: (place(at), place(at + length)), is });
+        at += length.max(1);
+    }
+    tokens
+}
+
+/// A text in quotes, and the bytes that it takes.
+fn quoted(rest: &str) -> (Option<String>, usize) {
+    let mut text = String::new();
+    let mut letters = rest.char_indices().skip(1);
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '"' | '\u{201d}' => return (Some(text), at + letter.len_utf8()),
+            '\\' => match letters.next() {
+                Some((_, 'n')) => text.push('\n'),
+                Some((_, 't')) => text.push('\t'),
+                Some((_, 'r')) => text.push('\r'),
+                Some((_, other)) => text.push(other),
+                None => break,
+            },
+            other => text.push(other),
+        }
+    }
+    (None, rest.len())
+}
+
+struct Line<'l> {
+    tokens: &'l [Token],
+    next: usize,
+    depth: usize,
+    at: Span,
+}
+
+impl Line<'_> {
+    fn word(&self, ahead: usize) -> &str {
+        match self.tokens.get(self.next + ahead).map(|token| &token.is) {
+            Some(Is::Word(word)) => word,
+            _ => "",
+        }
+    }
+
+    fn node(&self, kind: Kind) -> Node {
+        Node::new(self.at, kind)
+    }
+
+    fn own(&self, name: &str, arguments: Vec<Node>) -> Node {
+        let callee = self.node(Kind::Name(format!("%{name}").into()));
+        self.node(Kind::Call(callee.into(), arguments))
+    }
+
+    /// The words of the line that may act.
+    fn acts(&self) -> bool {
+        self.tokens.iter().any(|token| match &token.is {
+            Is::Word(word) => ACTING.contains(&word.as_str()),
+            // Raw codes of events, and what cannot be read.
+            Is::Sign(sign) => matches!(sign, '\u{ab}' | '\u{bb}'),
+            Is::Wrong => true,
+            Is::Text(_) | Is::End => false,
+        })
+    }
+
+    fn statement(mut self, parts: &mut Vec<Node>) {
+        let before = parts.len();
+        self.actions(parts);
+        let is_known = parts.len() > before;
+        if let Some(assigned) = self.assignment() {
+            parts.push(assigned);
+        }
+        self.next = 0;
+        // What an application is told to do, or a property of something of it that is changed, may be anything.
+        let told = self.tokens.iter().rposition(|token| matches!(&token.is, Is::Word(word) if word == "to"));
+        let told = told.filter(|_| self.word(0) == "tell").map_or(0, |at| at + 1);
+        let sets = self.word(told) == "set" && self.word(told + 2) != "to" && self.word(told + 1) != "volume";
+        let is_harmless = HARMLESS.contains(&self.word(0)) && HARMLESS.contains(&self.word(told)) && !sets;
+        // Lines that only name what they belong to.
+        let is_end = matches!(self.word(0), "end" | "on" | "property" | "global" | "local");
+        let is_application = self.word(0) == "tell" && told == 0;
+        if !is_known && (!is_harmless || self.acts() && !is_end && !is_application) {
+            let why = if self.tokens.iter().any(|token| matches!(token.is, Is::Wrong)) {
+                Why::Syntax
+            } else {
+                Why::Unsupported
+            };
+            parts.push(self.node(Kind::Hole(why)));
+        }
+    }
+
+    /// What the line does that is understood, wherever it stands in it.
+    fn actions(&mut self, parts: &mut Vec<Node>) {
+        let is_administrator =
+            self.tokens.iter().any(|token| matches!(&token.is, Is::Word(word) if word == "administrator"));
+        for at in 0..self.tokens.len() {
+            self.next = at;
+            let words = [self.word(0), self.word(1), self.word(2)];
+            let (name, skip) = match words {
+                ["do", "shell", "script"] => ("shell", 3),
+                ["do", "script", _] => ("shell", 2),
+                ["write", "text", _] => ("shell", 2),
+                ["run", "script", _] => ("code", 2),
+                ["open", "location", _] => ("location", 2),
+                ["keystroke", ..] => ("keys", 1),
+                ["key", "code", _] => ("keys", 2),
+                ["empty", "trash", _] | ["empty", "the", "trash"] => ("trash", 3),
+                ["shut", "down", _] => ("power", 2),
+                ["restart", ..] => ("power", 1),
+                ["delete", ..] if self.names_file() => ("delete", 0),
+                _ => continue,
+            };
+            let argument = if name == "delete" { self.file() } else { self.after(skip) };
+            if name == "shell" && is_administrator {
+                parts.push(self.own("administrator", Vec::new()));
+            }
+            parts.push(self.own(name, vec![argument]));
+        }
+        self.next = 0;
+    }
+
+    fn after(&mut self, skip: usize) -> Node {
+        self.next += skip;
+        self.expression()
+    }
+
+    fn names_file(&self) -> bool {
+        self.tokens.windows(2).any(|pair| matches!(pair, [Token { is: Is::Word(first), .. }, Token { is: Is::Word(second), .. }] if first == "posix" && second == "file"))
+    }
+
+    /// What follows `POSIX file`.
+    fn file(&mut self) -> Node {
+        while self.next < self.tokens.len() && !(self.word(0) == "posix" && self.word(1) == "file") {
+            self.next += 1;
+        }
+        self.after(2)
+    }
+
+    /// `set name to value`
+    fn assignment(&mut self) -> Option<Node> {
+        self.next = 0;
+        if self.word(0) != "set" || self.word(2) != "to" {
+            return None;
+        }
+        let name = format!("${}", self.word(1));
+        let value = self.after(3);
+        Some(Node::assign(self.at, Node::name(self.at, &name), value))
+    }
+
+    /// Values joined by `&`. What follows a value and does not belong to it is left.
+    fn expression(&mut self) -> Node {
+        let mut values = vec![self.value()];
+        while matches!(self.tokens.get(self.next).map(|token| &token.is), Some(Is::Sign('&'))) {
+            self.next += 1;
+            values.push(self.value());
+        }
+        match (values.pop(), values.is_empty()) {
+            (Some(only), true) => only,
+            (last, _) => {
+                values.extend(last);
+                self.node(Kind::Join(values))
+            }
+        }
+    }
+
+    fn value(&mut self) -> Node {
+        if self.depth >= TREE_DEPTH_MAX {
+            self.next = self.tokens.len();
+            return self.node(Kind::Hole(Why::Nesting));
+        }
+        self.depth += 1;
+        let value = self.value_here();
+        self.depth -= 1;
+        value
+    }
+
+    fn value_here(&mut self) -> Node {
+        let Some(token) = self.tokens.get(self.next) else {
+            return self.node(Kind::Inert(vec![self.node(Kind::Constant)]));
+        };
+        self.next += 1;
+        match &token.is {
+            Is::Text(text) => self.node(Kind::Text(text.as_str().into())),
+            Is::Sign('(') => {
+                let value = self.expression();
+                let closes = matches!(self.tokens.get(self.next).map(|token| &token.is), Some(Is::Sign(')')));
+                if closes {
+                    self.next += 1;
+                    return value;
+                }
+                self.unknown()
+            }
+            Is::Word(word) if word == "quoted" && self.word(0) == "form" => {
+                self.next += if self.word(1) == "of" { 2 } else { 1 };
+                let value = self.value();
+                self.own("quoted", vec![value])
+            }
+            Is::Word(word) if matches!(word.as_str(), "return" | "linefeed") => {
+                self.node(Kind::Text("\n".into()))
+            }
+            Is::Word(word) if word == "space" => self.node(Kind::Text(" ".into())),
+            Is::Word(word) if word == "tab" => self.node(Kind::Text("\t".into())),
+            Is::Word(word) if word == "posix" && matches!(self.word(0), "file" | "path") => {
+                self.next += if self.word(1) == "of" { 2 } else { 1 };
+                self.value()
+            }
+            Is::Word(word) => {
+                let follows = self.tokens.get(self.next).map(|token| &token.is);
+                // More than a name: an object of an application, a call.
+                let is_more = matches!(follows, Some(Is::Sign('(' | '{' | '\'')))
+                    || matches!(follows, Some(Is::Text(_)))
+                    || matches!(self.word(0), "of" | "to" | "named");
+                if is_more {
+                    return self.unknown();
+                }
+                self.node(Kind::Name(format!("${word}").into()))
+            }
+            Is::Sign(_) | Is::Wrong | Is::End => self.unknown(),
+        }
+    }
+
+    /// What is not followed, up to where the next value is joined.
+    fn unknown(&mut self) -> Node {
+        while self.tokens.get(self.next).is_some_and(|token| !matches!(token.is, Is::Sign('&' | ')'))) {
+            self.next += 1;
+        }
+        self.node(Kind::Inert(vec![self.node(Kind::Constant)]))
+    }
+}

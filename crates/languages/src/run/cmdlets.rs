@@ -1,0 +1,465 @@
+//! What PowerShell's commands and types give, where that can be computed. The tables name the computations.
+
+use std::rc::Rc;
+
+use castellan_event::{EffectKind, Role, Why};
+use castellan_programs::Arg;
+
+use super::compute::{Computation, first};
+use super::perform::{Bound, is_true};
+use super::shells::Word;
+use super::{Argument, Machine};
+use crate::act::{Operand, What};
+use crate::limits::VALUE_BYTES_MAX;
+use crate::tree::Node;
+use crate::value::Value;
+
+/// By the names that the tables use.
+const COMPUTATIONS: &[(&str, Computation)] = &[
+    ("alias", |machine, node, bound| machine.set_alias(node, bound)),
+    ("asked", |_, _, _| Value::unknown(Why::Input, "a line")),
+    ("array", |machine, node, bound| {
+        let (items, known) = machine.items(node, &first(bound));
+        let entries = items.into_iter().map(|value| (None, value)).collect();
+        Value::List(machine.state.new_cell(crate::state::Cell { entries, is_open: !known, class: None }))
+    }),
+    ("command", |machine, node, bound| {
+        let name = first(bound).as_str().map(str::to_lowercase);
+        if name.as_ref().is_some_and(|name| name.contains(['*', '?', '['])) {
+            return machine.unknown(node, Why::Dynamic);
+        }
+        match name.and_then(|name| machine.meant_by(&name)) {
+            Some(value) => value,
+            None => first(bound).to_arg().map_or_else(|| machine.unknown(node, Why::Dynamic), Value::Text),
+        }
+    }),
+    ("command-of", |machine, _, bound| {
+        let name = bound.at(1).cloned().unwrap_or(Value::Constant);
+        name.as_str().and_then(|name| machine.meant_by(&name.to_lowercase())).unwrap_or(name)
+    }),
+    ("com-type", |machine, node, bound| match first(bound).as_str() {
+        Some(name) => machine.load(node, &Value::text(format!("com.{}", name.to_lowercase()))),
+        None => machine.lost(node, Why::Dynamic),
+    }),
+    ("concat-all", |machine, node, bound| {
+        let all: Vec<Value> =
+            bound.given.iter().flat_map(|(_, value)| machine.items(node, value).0).collect();
+        machine.concatenated(node, &all)
+    }),
+    ("converted", |machine, node, bound| match input(bound) {
+        value @ Value::Unknown(..) => value,
+        _ => machine.unknown(node, Why::Dynamic),
+    }),
+    ("cut", |machine, node, bound| {
+        let number = |at: usize| match bound.at(at) {
+            Some(Value::Number(number)) => Some(*number),
+            _ => None,
+        };
+        match first(bound).as_str() {
+            Some(text) => machine.part_of_text(text, number(1), number(2)),
+            None => machine.as_text(node, &first(bound)),
+        }
+    }),
+    ("echo-line", |machine, node, bound| {
+        let blank = Value::text(" ");
+        let items: Vec<Value> = bound.plain().cloned().collect();
+        let list = machine.list(items);
+        machine.joined_by(node, &blank, &list)
+    }),
+    ("echoed", |machine, node, bound| {
+        let all: Vec<Value> = bound.given.iter().map(|(_, value)| value.clone()).collect();
+        match all.as_slice() {
+            [one] => one.clone(),
+            _ => {
+                let items: Vec<Value> = all.iter().flat_map(|one| machine.items(node, one).0).collect();
+                machine.list(items)
+            }
+        }
+    }),
+    ("false", |_, _, _| Value::Number(0)),
+    ("folder", |machine, node, bound| machine.folder(node, &first(bound))),
+    ("for-each", |machine, node, bound| machine.for_each_item(node, bound)),
+    ("format-text", |machine, node, bound| {
+        let given = bound.given.iter().skip(1).flat_map(|(_, value)| machine.items(node, value).0);
+        let given: Vec<Argument> = given.map(Argument::plain).collect();
+        let made = machine.text_method(node, &first(bound), "format", &given);
+        made.unwrap_or_else(|| machine.unknown(node, Why::Dynamic))
+    }),
+    ("found-files", |machine, node, bound| machine.found_files(node, bound)),
+    ("found-item", |machine, _, bound| machine.file_of(&input(bound))),
+    ("input", |_, _, bound| input(bound)),
+    ("invoke", |machine, node, bound| {
+        let (of, rest) = (first(bound), bound.plain().skip(1).cloned());
+        let words = rest.map(Word::Plain).collect();
+        match of {
+            Value::Function(_) | Value::Library(..) => machine.called_with(node, &of, words, None),
+            Value::Text(_) => machine.unknown(node, Why::Dynamic),
+            other if machine.is_capable(&other) => machine.call(node, &other, vec![Argument::unknown(Why::Parameter)]),
+            // It may be code of any kind.
+            other => {
+                let why = if let Value::Unknown(why, _) = other { why } else { Why::Dynamic };
+                machine.lost(node, why)
+            }
+        }
+    }),
+    ("join-by", |machine, node, bound| {
+        let items: Vec<Value> =
+            bound.given.iter().skip(1).flat_map(|(_, value)| machine.items(node, value).0).collect();
+        let list = machine.list(items);
+        machine.joined_by(node, &first(bound), &list)
+    }),
+    ("join-elements", |machine, node, bound| {
+        let by = bound.at(1).cloned().unwrap_or(Value::text(""));
+        let (items, known) = machine.items(node, &first(bound));
+        let entries = items.into_iter().map(|value| (None, value)).collect();
+        let list = machine.state.new_cell(crate::state::Cell { entries, is_open: !known, class: None });
+        machine.joined_by(node, &by, &Value::List(list))
+    }),
+    ("lost-directory", |machine, node, _| {
+        machine.act(node.at, What::Directory(Arg::unknown(Why::Dynamic, "popd", false)));
+        Value::Constant
+    }),
+    ("lower", |machine, node, bound| match first(bound).as_str() {
+        Some(text) => Value::text(text.to_lowercase()),
+        None => machine.as_text(node, &first(bound)),
+    }),
+    ("lines", |machine, node, bound| {
+        machine.code(node, &first(bound));
+        machine.unknown(node, Why::Substitution)
+    }),
+    ("members", |machine, node, bound| {
+        let name = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with("expandproperty"));
+        match name.and_then(|(_, value)| value.as_str().map(str::to_lowercase)) {
+            Some(name) => {
+                let (items, _) = machine.items(node, &input(bound));
+                let values: Vec<Value> = items.iter().map(|one| machine.member(node, one, &name)).collect();
+                machine.list(values)
+            }
+            None => input(bound),
+        }
+    }),
+    ("new-item", |machine, node, bound| machine.new_item(node, bound)),
+    ("nothing", |_, _, _| Value::Constant),
+    ("new-object", |machine, node, bound| machine.new_object(node, bound)),
+    ("profile", |machine, node, _| {
+        let name = Value::text(".config/powershell/Microsoft.PowerShell_profile.ps1");
+        let home = machine.home();
+        machine.beside(node, &home, &name)
+    }),
+    ("patterns", |machine, node, bound| {
+        let items = machine.items(node, &first(bound)).0;
+        let items: Vec<Value> = items
+            .iter()
+            .map(|one| one.to_arg().map_or(one.clone(), |arg| Value::arg(super::paths::pattern_of(&arg))))
+            .collect();
+        machine.list(items)
+    }),
+    ("quoted", |machine, node, bound| match first(bound).as_str() {
+        Some(text) => Value::text(format!("'{}'", text.replace('\'', r"'\''"))),
+        None => machine.as_text(node, &first(bound)),
+    }),
+    ("range-to", |machine, node, bound| match (first(bound), bound.at(1)) {
+        (Value::Number(from), Some(Value::Number(to))) if from.abs_diff(*to) <= 512 => {
+            let mut numbers: Vec<i64> = (from.min(*to)..=from.max(*to)).collect();
+            if from > *to {
+                numbers.reverse();
+            }
+            machine.list(numbers.into_iter().map(Value::Number))
+        }
+        _ => machine.unknown(node, Why::Arithmetic),
+    }),
+    ("remote", |machine, node, bound| {
+        if let Some(on) = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with("computername"))
+        {
+            for host in machine.operands(node, &on.1) {
+                let on = Operand::Host { host, port: None };
+                machine.act(node.at, What::Effect { kind: EffectKind::Connect, on, recursive: false });
+            }
+        }
+        machine.blocks(node, bound)
+    }),
+    ("replaced", |machine, node, bound| machine.replaced_text(node, bound)),
+    ("set-variable", |machine, node, bound| {
+        let value = bound.at(1).cloned().unwrap_or(Value::Constant);
+        match first(bound).as_str() {
+            Some(name) => {
+                let name: Rc<str> = format!("${}", name.to_lowercase()).into();
+                machine.state.set_name(machine.scope, &name, value);
+            }
+            None => machine.hole(node.at, Role::Code, Why::Dynamic, ""),
+        }
+        Value::Constant
+    }),
+    ("split-at", |machine, node, bound| {
+        let by = bound.at(1).cloned().unwrap_or(Value::text(" "));
+        let is_plain = by.as_str().is_some_and(|by| !by.contains(is_special));
+        match first(bound).as_str() {
+            Some(text) if is_plain => {
+                let by = by.as_str().unwrap_or_default();
+                let parts: Vec<Value> = if by.is_empty() {
+                    text.chars().map(|letter| Value::text(letter.to_string())).collect()
+                } else {
+                    text.split(by).map(Value::text).collect()
+                };
+                machine.step(parts.len() as u64);
+                machine.list(parts)
+            }
+            _ => machine.unknown(node, Why::Dynamic),
+        }
+    }),
+    ("split-path", |machine, node, bound| {
+        let is_leaf =
+            bound.given.iter().any(|(parameter, value)| parameter.name == "leaf?" && is_true(value));
+        machine.path_part(node, &input(bound), !is_leaf)
+    }),
+    ("started", |machine, node, bound| {
+        let part = |name: &str| bound.given.iter().find(|(parameter, _)| parameter.name == name);
+        let verb = part("verb").map(|(_, value)| value.as_str().map(str::to_ascii_lowercase));
+        let elevates = verb.is_some_and(|verb| verb.is_none_or(|verb| verb.starts_with("runas")));
+        if elevates || part("credential").is_some() {
+            let what = What::Effect { kind: EffectKind::Elevate, on: Operand::Nothing, recursive: false };
+            machine.act(node.at, what);
+        }
+        machine.unknown(node, Why::Substitution)
+    }),
+    ("true", |_, _, _| Value::Number(1)),
+    ("type", |machine, node, bound| {
+        let of = first(bound);
+        match of.as_str().map(crate::powershell::type_named) {
+            Some(name) => machine.load(node, &Value::text(name)),
+            None if of.is_callable() => of,
+            None => machine.lost(node, Why::Dynamic),
+        }
+    }),
+    ("utf16-second", |machine, node, bound| {
+        let bytes = bound.at(1).cloned().unwrap_or(Value::Constant);
+        match bytes.as_str().map(super::texts::utf16) {
+            Some(Some(text)) => Value::text(text),
+            Some(None) => machine.unknown(node, Why::Encoding),
+            None => bytes,
+        }
+    }),
+    ("variable", |machine, node, bound| match first(bound).as_str() {
+        Some(name) => {
+            let name: Rc<str> = format!("${}", name.to_lowercase()).into();
+            machine.name(node, &name)
+        }
+        None => machine.unknown(node, Why::Variable),
+    }),
+    ("where", |machine, node, bound| {
+        let (items, _) = machine.items(node, &input(bound));
+        machine.each_block(node, bound, &items);
+        input(bound)
+    }),
+    ("wmi", |machine, node, bound| machine.wmi(node, bound)),
+];
+
+/// Whether there is a computation of this name.
+pub(super) fn is_known(name: &str) -> bool {
+    COMPUTATIONS.iter().any(|(own, _)| *own == name)
+}
+
+/// What comes through the pipe, or is given in its place.
+fn input(bound: &Bound) -> Value {
+    let piped = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with('<'));
+    piped.map_or(Value::Constant, |(_, value)| value.clone())
+}
+
+/// Characters that mean something in a regular expression.
+fn is_special(letter: char) -> bool {
+    "\\^$.|?*+()[]{}".contains(letter)
+}
+
+impl Machine<'_> {
+    pub(super) fn compute_shell(&mut self, node: &Node, name: &str, bound: &Bound) -> Value {
+        match COMPUTATIONS.iter().find(|(own, _)| *own == name) {
+            Some((_, computation)) => computation(self, node, bound),
+            None => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    /// A name that means another command from now on.
+    fn set_alias(&mut self, node: &Node, bound: &Bound) -> Value {
+        let target = bound.at(1).cloned().unwrap_or(Value::Constant);
+        let meant = match target.as_str().map(str::to_lowercase) {
+            Some(lower) => self.meant_by(&lower).unwrap_or(target),
+            None => return self.lost(node, Why::Dynamic),
+        };
+        match first(bound).as_str() {
+            Some(name) => {
+                let name: Rc<str> = name.to_lowercase().into();
+                self.state.set_name(0, &name, meant);
+                Value::Constant
+            }
+            None => self.lost(node, Why::Dynamic),
+        }
+    }
+
+    /// Runs each block for every value that comes, which is `$_` in it.
+    fn each_block(&mut self, node: &Node, bound: &Bound, items: &[Value]) -> Vec<Value> {
+        let blocks: Vec<Value> = bound
+            .given
+            .iter()
+            .filter(|(parameter, _)| !parameter.name.starts_with('<') && !parameter.name.ends_with('?'))
+            .flat_map(|(_, value)| self.items(node, value).0)
+            .collect();
+        let scope = self.scope;
+        let before = self.state.name(scope, "$_");
+        let unknown = Value::unknown(Why::Input, "$_");
+        let items = if items.is_empty() { std::slice::from_ref(&unknown) } else { items };
+        let mut given = Vec::new();
+        for item in items {
+            if !self.step(1) {
+                break;
+            }
+            self.state.set_name(scope, &"$_".into(), item.clone());
+            self.state.set_name(scope, &"$psitem".into(), item.clone());
+            for block in &blocks {
+                match block {
+                    Value::Function(_) => given.push(self.called_with(node, block, Vec::new(), None)),
+                    // The name of a member, or of a method with its arguments.
+                    Value::Text(_) => {
+                        let Some(name) = block.as_str().map(str::to_lowercase) else { continue };
+                        let member = self.member(node, item, &name);
+                        given.push(match &member {
+                            Value::Method(of, name) if self.acts_by_name(of, name) => {
+                                self.call(node, &member, Vec::new())
+                            }
+                            _ => member,
+                        });
+                    }
+                    other => self.hand(node, other),
+                }
+            }
+        }
+        if let Some(before) = before {
+            self.state.set_name(scope, &"$_".into(), before);
+        }
+        given
+    }
+
+    fn acts_by_name(&self, of: &Value, name: &str) -> bool {
+        match of {
+            Value::Object(space, _) => space.0.entry(name).is_some(),
+            _ => self.table.methods.entry(name).is_some(),
+        }
+    }
+
+    fn for_each_item(&mut self, node: &Node, bound: &Bound) -> Value {
+        let (items, known) = self.items(node, &input(bound));
+        let values = self.each_block(node, bound, &items);
+        let values: Vec<Value> = values.iter().flat_map(|one| self.items(node, one).0).collect();
+        let entries = values.into_iter().map(|value| (None, value)).collect();
+        Value::List(self.state.new_cell(crate::state::Cell { entries, is_open: !known, class: None }))
+    }
+
+    /// Runs the blocks that a command is given, with the arguments that are for them.
+    fn blocks(&mut self, node: &Node, bound: &Bound) -> Value {
+        let mut words = Vec::new();
+        for (_, value) in
+            bound.given.iter().filter(|(parameter, _)| parameter.name.starts_with("argumentlist"))
+        {
+            words.extend(self.items(node, value).0.into_iter().map(Word::Plain));
+        }
+        let mut results = Vec::new();
+        for (_, value) in &bound.given {
+            for one in value.choices() {
+                if let Value::Function(_) = one {
+                    results.push(self.called_with(node, one, words.clone(), None));
+                }
+            }
+        }
+        self.any(node, results)
+    }
+
+    /// `New-Object type arguments`, `New-Object -ComObject name`
+    fn new_object(&mut self, node: &Node, bound: &Bound) -> Value {
+        let part = |name: &str| {
+            bound.given.iter().find(|(parameter, _)| parameter.name.starts_with(name)).map(|(_, value)| value)
+        };
+        let name = match (part("comobject"), part("typename")) {
+            (Some(com), _) => com.as_str().map(|name| format!("com.{}", name.to_lowercase())),
+            (None, Some(kind)) => kind.as_str().map(crate::powershell::type_named),
+            (None, None) => None,
+        };
+        let Some(name) = name else { return self.lost(node, Why::Dynamic) };
+        let given = match part("argumentlist") {
+            Some(value) => self.items(node, value).0.into_iter().map(Argument::plain).collect(),
+            None => Vec::new(),
+        };
+        let own: Rc<str> = format!("[{name}").into();
+        let kind = match self.state.name(self.scope, &own) {
+            Some(class) => class,
+            None => self.load(node, &Value::text(name)),
+        };
+        self.call(node, &kind, given)
+    }
+
+    /// `Invoke-WmiMethod`, `Invoke-CimMethod`: `Create` of `Win32_Process` starts a program.
+    fn wmi(&mut self, node: &Node, bound: &Bound) -> Value {
+        let part = |name: &str| {
+            let own = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with(name));
+            own.map(|(_, value)| value.clone())
+        };
+        let starts = part("name")
+            .is_none_or(|name| name.as_str().is_none_or(|name| name.eq_ignore_ascii_case("create")));
+        let line = match (part("argumentlist"), part("arguments")) {
+            (Some(line), _) => Some(line),
+            (None, Some(map)) => Some(self.member(node, &map, "commandline")),
+            (None, None) => None,
+        };
+        match line.filter(|_| starts) {
+            Some(line) => {
+                let words = self.words(node, &line);
+                let argv = self.operands(node, &words);
+                self.act(node.at, What::Command { argv, cwd: None, env: Vec::new(), stdin: None });
+            }
+            None => {
+                let on = Operand::System { system: "wmi", verb: "method" };
+                self.act(node.at, What::Effect { kind: EffectKind::Mutate, on, recursive: false });
+            }
+        }
+        self.unknown(node, Why::Dynamic)
+    }
+
+    /// `%name:~from,count%`: negative numbers count from the end.
+    fn part_of_text(&mut self, text: &str, from: Option<i64>, count: Option<i64>) -> Value {
+        let letters: Vec<char> = text.chars().collect();
+        self.step((letters.len() / 8) as u64);
+        let length = i64::try_from(letters.len()).unwrap_or(i64::MAX);
+        let place = |at: i64, base: i64| {
+            if at < 0 { length.saturating_add(at) } else { base.saturating_add(at) }.clamp(0, length)
+        };
+        let from = place(from.unwrap_or(0), 0);
+        let to = count.map_or(length, |count| place(count, from)).max(from);
+        let (from, to) = (usize::try_from(from).unwrap_or(0), usize::try_from(to).unwrap_or(0));
+        Value::text(letters.get(from..to).unwrap_or_default().iter().collect::<String>())
+    }
+
+    /// `-replace`, where the pattern is plain text: any case of its letters.
+    fn replaced_text(&mut self, node: &Node, bound: &Bound) -> Value {
+        // What `cmd` replaces is text, not a pattern.
+        let is_text = self.language == crate::language::Language::Batch;
+        let from = bound.at(1).and_then(Value::as_str);
+        let from = from.filter(|from| !from.is_empty() && (is_text || !from.contains(is_special)));
+        let to = bound.at(2).map_or(Some(""), Value::as_str).filter(|to| is_text || !to.contains('$'));
+        let of = first(bound);
+        let (Some(from), Some(to), Some(text)) = (from, to, of.as_str()) else {
+            return self.unknown(node, Why::Dynamic);
+        };
+        self.step((text.len() / 8) as u64);
+        let (low, from) = (text.to_ascii_lowercase(), from.to_ascii_lowercase());
+        let mut made = String::new();
+        let mut rest = 0;
+        for (at, _) in low.match_indices(&from) {
+            made.push_str(text.get(rest..at).unwrap_or_default());
+            made.push_str(to);
+            rest = at + from.len();
+        }
+        made.push_str(text.get(rest..).unwrap_or_default());
+        if made.len() > VALUE_BYTES_MAX {
+            return self.unknown(node, Why::Size);
+        }
+        Value::text(made)
+    }
+}

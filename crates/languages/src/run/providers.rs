@@ -1,0 +1,205 @@
+//! Paths of PowerShell's providers: files, and what looks like files: the environment, the registry, functions.
+
+use castellan_event::{EffectKind, Role, Why};
+use castellan_programs::{Arg, Piece};
+
+use super::Machine;
+use super::compute::inner;
+use super::perform::{Bound, is_true};
+use crate::act::{Operand, What};
+use crate::table::Part;
+use crate::tree::Node;
+use crate::value::{Ref, Value};
+
+impl Machine<'_> {
+    /// Brings the paths among a command's arguments into the form that files have. What is no file acts here.
+    pub(super) fn provided(&mut self, node: &Node, bound: &mut Bound) {
+        let mut given = std::mem::take(&mut bound.given);
+        for (parameter, value) in &mut given {
+            if parameter.parts.iter().any(|part| is_provided(*part)) {
+                let parts = parameter.parts;
+                *value = self.path_of(node, value, parts);
+            }
+        }
+        bound.given = given;
+    }
+
+    fn path_of(&mut self, node: &Node, value: &Value, parts: &[Part]) -> Value {
+        if !self.step(2) {
+            return Value::Constant;
+        }
+        match value {
+            Value::Any(values) => {
+                let values: Vec<Value> = values.iter().map(|one| self.path_of(node, one, parts)).collect();
+                self.any(node, values)
+            }
+            Value::List(_) => {
+                let (elements, _) = self.elements(node, value);
+                let elements: Vec<Value> =
+                    elements.iter().map(|one| self.path_of(node, one, parts)).collect();
+                self.list(elements)
+            }
+            Value::Text(arg) => {
+                let arg = (**arg).clone();
+                if self.on_drive(node, &arg, parts) {
+                    return Value::Constant;
+                }
+                let expanded = self.expanded(node, &Value::arg(file_path(&arg)));
+                match expanded.to_arg() {
+                    Some(arg) => Value::arg(super::paths::pattern_of(&arg)),
+                    None => expanded,
+                }
+            }
+            Value::Object(space, inner) => {
+                Value::Object(Ref(space.0), self.path_of(node, &inner.clone(), parts).into())
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// What is done to something that is no file. Whether it was none.
+    fn on_drive(&mut self, node: &Node, arg: &Arg, parts: &[Part]) -> bool {
+        let prefix = arg.prefix();
+        let Some((drive, rest)) = prefix.split_once(':') else { return false };
+        let changes = parts.iter().any(|part| !matches!(part, Part::Read | Part::Directory | Part::Tree));
+        let system = |system: &'static str, verb: &'static str| {
+            let kind = if changes { EffectKind::Mutate } else { EffectKind::Query };
+            What::Effect { kind, on: Operand::System { system, verb }, recursive: false }
+        };
+        let what = match drive.to_ascii_lowercase().as_str() {
+            "env" if changes => {
+                let name = rest.trim_start_matches(['\\', '/', ':']);
+                let name = match arg.as_str() {
+                    Some(_) => Arg::known(name),
+                    None => arg.clone(),
+                };
+                What::Variable { name, value: Arg::unknown(Why::Dynamic, "a value", false) }
+            }
+            "hklm"
+            | "hkcu"
+            | "hkcr"
+            | "hku"
+            | "hkcc"
+            | "registry"
+            | "microsoft.powershell.core\\registry" => system("registry", "item"),
+            "cert" => system("certificates", "item"),
+            "wsman" => system("wsman", "item"),
+            // A command is given another meaning.
+            "function" | "alias" | "variable" if changes => {
+                What::Hole { role: Role::Code, why: Why::Unsupported, written: arg.written().into_owned() }
+            }
+            "env" | "function" | "alias" | "variable" => return true,
+            _ => return false,
+        };
+        self.act(node.at, what);
+        true
+    }
+
+    /// `New-Item`: a file, a directory or a link, in the directory that is named first.
+    pub(super) fn new_item(&mut self, node: &Node, bound: &Bound) -> Value {
+        let part = |name: &str| {
+            let own = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with(name));
+            own.map(|(_, value)| value.clone())
+        };
+        let path = match (part("path"), part("name")) {
+            (Some(path), Some(name)) => self.beside(node, &path, &name),
+            (Some(path), None) | (None, Some(path)) => path,
+            (None, None) => return Value::Constant,
+        };
+        let path = self.path_of(node, &path, &[Part::Write]);
+        let kind = part("itemtype").and_then(|kind| kind.as_str().map(str::to_lowercase)).unwrap_or_default();
+        let is_link = kind.ends_with("link") || kind == "junction";
+        for path in self.operands(node, &path) {
+            match part("<value").filter(|_| is_link) {
+                Some(to) => {
+                    for to in self.operands(node, &to) {
+                        let on = Operand::Link { path: path.clone(), to };
+                        self.act(node.at, What::Effect { kind: EffectKind::Link, on, recursive: false });
+                    }
+                }
+                None => {
+                    let on = Operand::Path(path);
+                    self.act(node.at, What::Effect { kind: EffectKind::Write, on, recursive: false });
+                }
+            }
+        }
+        self.file_of(&path)
+    }
+
+    /// A path as the file that it names.
+    pub(super) fn file_of(&self, path: &Value) -> Value {
+        match self.table.kind("fileinfo") {
+            Some(kind) => Value::Object(Ref(kind), inner(path).into()),
+            None => Value::Constant,
+        }
+    }
+
+    /// The files that a path names: what a directory holds, or what a pattern matches.
+    pub(super) fn found_files(&mut self, node: &Node, bound: &Bound) -> Value {
+        let path = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with('<'));
+        let path = path.map_or(Value::text("."), |(_, value)| value.clone());
+        let is_tree = bound
+            .given
+            .iter()
+            .any(|(parameter, value)| parameter.name.starts_with("recurse") && is_true(value));
+        let filter = bound.given.iter().find(|(parameter, _)| matches!(parameter.name, "filter" | "include"));
+        let pattern = match filter.and_then(|(_, value)| value.to_arg()) {
+            Some(filter) => Value::arg(super::paths::pattern_of(&filter)),
+            None => Value::arg(Arg::unknown(Why::Glob, if is_tree { "**" } else { "*" }, false)),
+        };
+        let mut found = Vec::new();
+        for path in self.items(node, &path).0 {
+            let path = inner(&path);
+            let is_pattern = path.to_arg().is_some_and(|arg| arg.why() == Some(Why::Glob));
+            let path = if is_pattern && filter.is_none() { path } else { self.beside(node, &path, &pattern) };
+            found.push(self.file_of(&path));
+        }
+        self.list(found)
+    }
+
+    /// `[Environment]::GetFolderPath(name)`
+    pub(super) fn folder(&mut self, node: &Node, name: &Value) -> Value {
+        let home = self.home();
+        match name.as_str().map(str::to_lowercase).as_deref() {
+            Some("userprofile") => home,
+            Some("desktop" | "desktopdirectory") => self.beside(node, &home, &Value::text("Desktop")),
+            Some("mydocuments" | "personal") => self.beside(node, &home, &Value::text("Documents")),
+            _ => self.unknown(node, Why::Variable),
+        }
+    }
+}
+
+/// Backslashes separate as slashes do, unless it is a path of Windows, which is known by its drive or server.
+fn file_path(arg: &Arg) -> Arg {
+    let lower = arg.prefix().to_ascii_lowercase();
+    let provider = ["microsoft.powershell.core\\filesystem::", "filesystem::"]
+        .into_iter()
+        .find(|one| lower.starts_with(one));
+    let stripped = provider.and_then(|one| arg.strip_prefix(arg.prefix().get(..one.len())?));
+    let arg = stripped.unwrap_or_else(|| arg.clone());
+    let mut letters = arg.prefix().chars();
+    let (first, second) = (letters.next(), letters.next());
+    if second == Some(':') || first == Some('\\') && second == Some('\\') {
+        return arg;
+    }
+    let pieces = arg.pieces().iter().map(|piece| match piece {
+        Piece::Text(text) => Piece::Text(text.replace('\\', "/")),
+        unknown @ Piece::Unknown { .. } => unknown.clone(),
+    });
+    Arg::from_pieces(pieces.collect::<Vec<_>>(), arg.splits())
+}
+
+/// Whether a part of an argument is a path of a provider: a drive may stand before it, and patterns in it.
+fn is_provided(part: Part) -> bool {
+    matches!(
+        part,
+        Part::Read
+            | Part::Write
+            | Part::Delete
+            | Part::Permission
+            | Part::Link
+            | Part::Script
+            | Part::Directory
+            | Part::Execute
+    )
+}

@@ -1,0 +1,378 @@
+//! Commands of a shell language: what a name means, and pipes. What is no function of the program and
+//! no command of the tables is a program. It must not know what a command does.
+
+use std::rc::Rc;
+
+use castellan_event::{Role, Why};
+use castellan_programs::{Arg, Piece};
+
+use super::{Argument, Machine};
+use crate::act::What;
+use crate::language::Language;
+use crate::tree::{Invoked, Kind, Node, Way};
+use crate::value::{Ref, Value, shortened};
+
+/// A word of a command.
+#[derive(Debug, Clone)]
+pub(super) enum Word {
+    /// `-name`
+    Flag(Rc<str>),
+    /// `-name:value`
+    Named(Rc<str>, Value),
+    Plain(Value),
+}
+
+/// Short names of commands that are programs where PowerShell does not run on Windows.
+const PROGRAMS: &[&str] = &[
+    "rm", "cp", "mv", "ls", "cat", "rmdir", "mkdir", "kill", "tee", "sleep", "curl", "wget", "clear",
+    "start", "find",
+];
+
+/// Programs of Windows whose names mean other programs elsewhere, and their files.
+const FILES: &[(&str, &str)] = &[
+    ("find", "find.exe"),
+    ("sort", "sort.exe"),
+    ("more", "more.com"),
+    ("where", "where.exe"),
+    ("timeout", "timeout.exe"),
+    ("shutdown", "shutdown.exe"),
+    ("tree", "tree.com"),
+];
+
+impl Machine<'_> {
+    /// A form that only shell languages have.
+    pub(super) fn of_shell(&mut self, node: &Node) -> Value {
+        match &node.kind {
+            Kind::Command(command) => self.invoke(node, command, None),
+            Kind::Pipe(parts) => self.pipe(parts),
+            Kind::Flag(name) => Value::text(format!("-{name}")),
+            _ => Value::Constant,
+        }
+    }
+
+    /// Each with what the one before gives.
+    fn pipe(&mut self, parts: &[Node]) -> Value {
+        let mut input = None;
+        for part in parts {
+            input = Some(self.piped(part, input.take()));
+        }
+        input.unwrap_or(Value::Constant)
+    }
+
+    fn piped(&mut self, node: &Node, input: Option<Value>) -> Value {
+        match &node.kind {
+            Kind::Command(command) => self.invoke(node, command, input),
+            // With the files that it writes.
+            Kind::Sequence(parts) => {
+                let mut value = Value::Constant;
+                for part in parts {
+                    value = match &part.kind {
+                        Kind::Command(command) => self.invoke(part, command, input.clone()),
+                        _ => self.eval(part),
+                    };
+                }
+                value
+            }
+            _ => self.eval(node),
+        }
+    }
+
+    /// Runs a command.
+    fn invoke(&mut self, node: &Node, command: &Invoked, input: Option<Value>) -> Value {
+        let name = self.eval(&command.name);
+        let words = self.words_of(command);
+        if self.language == Language::Batch
+            && let Some(value) = self.pasted(node, command, &name, &words)
+        {
+            return value;
+        }
+        let mut results = Vec::new();
+        for one in name.choices() {
+            let text = one.to_arg();
+            results.push(match (one, text.as_deref().map(|arg| (arg, arg.as_str()))) {
+                (Value::Text(_) | Value::Object(..), Some((arg, Some(name)))) => {
+                    let (arg, name) = (arg.clone(), name.to_owned());
+                    self.named(node, (&arg, &name), command, words.clone(), input.clone())
+                }
+                (
+                    Value::Text(_)
+                    | Value::Unknown(..)
+                    | Value::Constant
+                    | Value::Method(..)
+                    | Value::Object(..),
+                    arg,
+                ) => {
+                    let arg = arg.map(|(arg, _)| arg.clone());
+                    let arg = arg.unwrap_or_else(|| Arg::unknown(Why::Dynamic, &*self.written(node), false));
+                    self.starts_program(node, &arg, command, &words, input.as_ref())
+                }
+                (other, _) => self.called_with(node, other, words.clone(), input.clone()),
+            });
+        }
+        self.any(node, results)
+    }
+
+    /// Variables are put into a line before it is read: what they hold may be a command with words, or several.
+    fn pasted(&mut self, node: &Node, command: &Invoked, name: &Value, words: &[Word]) -> Option<Value> {
+        let is_made = |node: &Node| matches!(node.kind, Kind::Join(_));
+        let has = |value: &Value, letters: &[char]| {
+            value.choices().iter().any(|one| {
+                one.to_arg().is_some_and(|arg| {
+                    arg.pieces()
+                        .iter()
+                        .any(|piece| matches!(piece, Piece::Text(text) if text.contains(letters)))
+                })
+            })
+        };
+        let operators = ['&', '|', '<', '>'];
+        let adds = command.words.iter().zip(words).any(
+            |(node, word)| matches!(word, Word::Plain(value) if is_made(node) && has(value, &operators)),
+        );
+        let splits = is_made(&command.name) && has(name, &['&', '|', '<', '>', ' ']);
+        if !adds && !splits {
+            return None;
+        }
+        let mut line = vec![name.clone()];
+        for word in words {
+            line.push(Value::text(" "));
+            match word {
+                Word::Plain(value) => line.push(value.clone()),
+                Word::Flag(name) => line.push(Value::text(format!("/{name}"))),
+                Word::Named(name, value) => line.extend([Value::text(format!("/{name}:")), value.clone()]),
+            }
+        }
+        let text = self.concatenated(node, &line);
+        Some(self.code(node, &text))
+    }
+
+    /// A command by its name.
+    fn named(
+        &mut self,
+        node: &Node,
+        (arg, name): (&Arg, &str),
+        command: &Invoked,
+        words: Vec<Word>,
+        input: Option<Value>,
+    ) -> Value {
+        let lower = name.to_lowercase();
+        let is_file = self.table.files.iter().any(|ending| lower.ends_with(ending));
+        if is_file || command.way == Way::Source {
+            let path = Arg::known(name.replace('\\', "/"));
+            self.act(node.at, What::Script { language: self.language, path });
+            self.handed(node, &words);
+            return Value::unknown(Why::File, name);
+        }
+        match self.meant_by(&lower) {
+            Some(Value::Text(other)) => self.starts_program(node, &other, command, &words, input.as_ref()),
+            Some(Value::Library(space, entry)) => {
+                let is_program = self.language == Language::PowerShell && PROGRAMS.contains(&&*lower);
+                if is_program && !self.fits(entry.0, &words) {
+                    return self.starts_program(node, arg, command, &words, input.as_ref());
+                }
+                self.called_with(node, &Value::Library(space, entry), words, input)
+            }
+            Some(Value::Package(_)) => {
+                self.handed(node, &words);
+                self.unknown(node, Why::Dynamic)
+            }
+            Some(other) => self.called_with(node, &other, words, input),
+            None => {
+                // Windows knows its programs in any case of letters.
+                let is_plain = self.language == Language::Batch && !lower.contains(['/', '\\']);
+                let file = FILES.iter().find(|(name, _)| *name == lower).map(|(_, file)| *file);
+                let own = is_plain.then(|| Arg::known(file.unwrap_or(&lower)));
+                self.starts_program(node, own.as_ref().unwrap_or(arg), command, &words, input.as_ref())
+            }
+        }
+    }
+
+    /// What a command's name means here; `None`: a program.
+    pub(super) fn meant_by(&self, name: &str) -> Option<Value> {
+        if let Some(value) = self.state.name(self.scope, name) {
+            return Some(value);
+        }
+        let global = self.table.module(self.table.global)?;
+        // `module\name`
+        let is_path =
+            name.starts_with(['.', '/', '\\', '~']) || name.contains(':') || self.language == Language::Batch;
+        let bare = name.rsplit('\\').next().filter(|_| !is_path).unwrap_or(name);
+        match global.entry(bare) {
+            Some(entry) if entry.parameters.is_some() => Some(Value::Library(Ref(global), Ref(entry))),
+            _ => global.inert.contains(&bare).then(|| Value::Package(bare.into())),
+        }
+    }
+
+    /// A block, function or command that is known.
+    pub(super) fn called_with(
+        &mut self,
+        node: &Node,
+        callee: &Value,
+        words: Vec<Word>,
+        input: Option<Value>,
+    ) -> Value {
+        match callee {
+            Value::Library(_, entry) => self.cmdlet(node, entry.0, words, input),
+            Value::Function(id) => self.function_with(node, *id, words, input),
+            _ => {
+                let mut given = Vec::new();
+                for word in words {
+                    match word {
+                        Word::Plain(value) | Word::Named(_, value) => given.push(Argument::plain(value)),
+                        Word::Flag(_) => {}
+                    }
+                }
+                self.call(node, callee, given)
+            }
+        }
+    }
+
+    /// The words of a command as values; a splatted map is its entries.
+    fn words_of(&mut self, command: &Invoked) -> Vec<Word> {
+        let mut words = Vec::new();
+        for node in &command.words {
+            match &node.kind {
+                Kind::Flag(name) => words.push(Word::Flag(Rc::clone(name))),
+                Kind::Keyword(name, value) => {
+                    let value = self.eval(value);
+                    words.push(Word::Named(Rc::clone(name), value));
+                }
+                Kind::Spread(value) => {
+                    let value = self.eval(value);
+                    match &value {
+                        Value::Map(cell) => {
+                            let cell = self.state.cell(*cell);
+                            if cell.is_open {
+                                self.hole(node.at, Role::Operand, Why::Dynamic, "");
+                            }
+                            for (name, value) in cell.entries {
+                                words.push(match name {
+                                    Some(name) => Word::Named(name, value),
+                                    None => Word::Plain(value),
+                                });
+                            }
+                        }
+                        Value::List(_) => {
+                            let (elements, _) = self.elements(node, &value);
+                            words.extend(elements.into_iter().map(Word::Plain));
+                        }
+                        other => words.push(Word::Plain(other.clone())),
+                    }
+                }
+                _ => {
+                    let value = self.eval(node);
+                    words.push(Word::Plain(value));
+                }
+            }
+        }
+        words
+    }
+
+    fn handed(&mut self, node: &Node, words: &[Word]) {
+        for word in words {
+            if let Word::Plain(value) | Word::Named(_, value) = word {
+                self.hand(node, value);
+            }
+        }
+    }
+
+    /// A program of its own, with its arguments as they stand.
+    fn starts_program(
+        &mut self,
+        node: &Node,
+        name: &Arg,
+        command: &Invoked,
+        words: &[Word],
+        input: Option<&Value>,
+    ) -> Value {
+        let mut choices = vec![vec![name.clone()]];
+        let dash = if self.language == Language::Batch { '/' } else { '-' };
+        let is_bare =
+            |at: usize| command.words.get(at).is_some_and(|node| matches!(node.kind, Kind::Text(_)));
+        for (at, word) in words.iter().enumerate() {
+            let more: Vec<Arg> = match word {
+                Word::Flag(name) => vec![Arg::known(format!("{dash}{name}"))],
+                Word::Named(name, value) => {
+                    let start = Arg::known(format!("{dash}{name}:"));
+                    let values = self.operands(node, value);
+                    let end = values.first().cloned().unwrap_or_else(|| Arg::known(""));
+                    vec![crate::value::concat([&start, &end])]
+                }
+                Word::Plain(value) if is_bare(at) => {
+                    let value = self.expanded(node, value);
+                    self.operands(node, &value).iter().map(super::paths::pattern_of).collect()
+                }
+                Word::Plain(Value::Number(number)) => vec![Arg::known(number.to_string())],
+                Word::Plain(Value::Function(_)) => {
+                    if let Word::Plain(value) = word {
+                        self.hand(node, value);
+                    }
+                    let written = command.words.get(at).map(|node| self.written(node)).unwrap_or_default();
+                    vec![Arg::known(written.trim_matches(['{', '}']))]
+                }
+                Word::Plain(Value::Any(values)) => {
+                    choices = super::command::product(
+                        choices,
+                        values
+                            .iter()
+                            .flat_map(|one| self.args(node, one))
+                            .map(|arg| vec![(*arg).clone()])
+                            .collect(),
+                    );
+                    continue;
+                }
+                Word::Plain(value) => self.operands(node, value),
+            };
+            choices.iter_mut().for_each(|argv| argv.extend(more.iter().cloned()));
+        }
+        let stdin = input.map(|value| match self.operands(node, value).as_slice() {
+            [] => Arg::known(""),
+            [one] => one.clone(),
+            lines => {
+                let end = Arg::known("\n");
+                crate::value::concat(lines.iter().flat_map(|line| [line, &end]))
+            }
+        });
+        for argv in choices {
+            self.act(node.at, What::Command { argv, cwd: None, env: Vec::new(), stdin: stdin.clone() });
+        }
+        self.unknown(node, Why::Substitution)
+    }
+
+    /// The values that go through a pipe one by one.
+    pub(super) fn items(&self, node: &Node, value: &Value) -> (Vec<Value>, bool) {
+        match value {
+            Value::List(_) => self.elements(node, value),
+            Value::Any(values) => (values.iter().flat_map(|one| self.items(node, one).0).collect(), false),
+            Value::Constant => (Vec::new(), true),
+            other => (vec![other.clone()], true),
+        }
+    }
+
+    /// The variable of the environment that a name stands for.
+    pub(super) fn shell_variable(&self, name: &str) -> Option<Value> {
+        let name = match self.language {
+            Language::PowerShell => name.strip_prefix("$env:"),
+            Language::Batch => name.strip_prefix('%').and_then(|name| name.strip_suffix('%')),
+            _ => None,
+        };
+        name.map(|name| Value::text(name.to_uppercase()))
+    }
+
+    /// What a name means that nothing gave a value.
+    pub(super) fn shell_name(&mut self, node: &Node, name: &str) -> Option<Value> {
+        if let Some(variable) = self.shell_variable(name) {
+            return Some(match (variable.as_str(), &self.start.home) {
+                (Some("USERPROFILE" | "HOMEPATH"), Some(home)) => Value::text(home.clone()),
+                _ => self.environment(node, &variable),
+            });
+        }
+        if name.starts_with('%') {
+            return Some(Value::unknown(Why::Parameter, shortened(name)));
+        }
+        if name.starts_with('$') {
+            return Some(Value::unknown(Why::Variable, shortened(name)));
+        }
+        let kind = name.strip_prefix('[')?.to_owned();
+        Some(self.load(node, &Value::text(kind)))
+    }
+}
