@@ -43,6 +43,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("cloud", cloud::cloud),
     ("cmake", build::cmake),
     ("compiler", build::compiler),
+    ("composer_scripts", manifest::composer_scripts),
     ("compress", archive::compress),
     ("cpio", archive::cpio),
     ("csplit", derived::csplit),
@@ -71,6 +72,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("make", build::make),
     ("mongo", mongo::mongo),
     ("netcat", netcat::netcat),
+    ("npm_lifecycle", manifest::lifecycle),
     ("npm_script", manifest::script),
     ("npx", manifest::npx),
     ("openssl", openssl::openssl),
@@ -88,6 +90,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("ssh", ssh::ssh),
     ("ssh_keygen", derived::ssh_keygen),
     ("tar", archive::tar),
+    ("task_file", build::task_file),
     ("unpack", archive::unpack),
     ("wget", wget::wget),
 ];

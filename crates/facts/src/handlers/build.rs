@@ -95,6 +95,19 @@ pub(crate) fn make(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
     }
 }
 
+/// `just -f FILE recipe`, `task -t FILE task`: a file that is named instead of the usual one.
+pub(crate) fn task_file(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let system = read.program.name();
+    let flag = if system == "just" { "-f" } else { "-t" };
+    let Some(file) = read.values(flag).last().and_then(Arg::as_str) else { return };
+    if read.operands.is_empty() {
+        sink.task(system, "run", None, file);
+    }
+    for operand in &read.operands {
+        sink.task(system, "run", Some(&operand.arg.written()), file);
+    }
+}
+
 fn recipe(target: Option<&Arg>, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let text = |text: &str| Some(text.to_owned());
     let target = target.map(|target| target.written().into_owned());
