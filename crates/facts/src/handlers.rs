@@ -68,6 +68,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("httpie", httpie::httpie),
     ("jq", text::jq),
     ("kubectl", kubernetes::kubectl),
+    ("less", text::less),
     ("link", link::link),
     ("make", build::make),
     ("mongo", mongo::mongo),

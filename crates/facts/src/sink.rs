@@ -5,7 +5,7 @@ use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Scope, 
 use castellan_programs::{Arg, Piece};
 use castellan_shell::Stdin;
 
-use crate::code::{From, Program};
+use crate::code::{From, Program, SHELL};
 use crate::limits::{
     BYTES_PER_WORK, LINKS_MAX, WORK_OF_DESCENT, WORK_OF_EFFECT, WORK_OF_LINK, WORK_OF_PATH, WORK_OF_UNSURE,
 };
@@ -117,6 +117,11 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     /// The command runs a program in another language.
     pub(crate) fn program(&mut self, language: &str, from: From) {
         self.programs.push(Program { language: language.to_owned(), from, cwd: self.cwd.clone() });
+    }
+
+    /// The command has a shell run text that was not found with it.
+    pub(crate) fn shell(&mut self, text: Arg) {
+        self.program(SHELL, From::Text(text));
     }
 
     /// The command runs a task of a file, if that is of a kind that is read.

@@ -163,6 +163,9 @@ impl<'f> Walker<'f> {
     fn all(&mut self, text: &str, start: &Start) {
         let scope = Scope::of(text);
         let mut state = State::new(start);
+        if let Some(input) = &start.input {
+            state.set_descriptor(0, Descriptor::Input(Rc::new(Text::from(input))));
+        }
         self.known_functions(&mut state, &scope, start);
         let parsed = self.parsed(&scope, text);
         self.shell(&mut state, &scope, &parsed);
