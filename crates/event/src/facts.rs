@@ -7,6 +7,30 @@ pub struct Facts {
     pub commands: Vec<Command>,
     /// What the commands, or the tool itself, do.
     pub effects: Vec<Effect>,
+    /// What the files with code that the call writes would do when they are run. None of it is done now.
+    pub written: Written,
+    /// The files whose code runs, as far as their paths are known; each once, by their paths.
+    pub scripts: Vec<ScriptFile>,
+}
+
+/// What files with code would do when they are run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Written {
+    /// Every simple command in them.
+    pub commands: Vec<Command>,
+    /// What they do; [`Effect::command`] is a position among these commands.
+    pub effects: Vec<Effect>,
+}
+
+/// A file whose code runs in a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptFile {
+    /// Where it lies, symlinks resolved.
+    pub path: String,
+    /// SHA-256, hex, of what it held when it was read; `None` where something else runs, which the call itself puts there.
+    pub sha256: Option<String>,
+    /// The call itself writes it, or may do so.
+    pub is_written: bool,
 }
 
 /// One simple command, wrappers taken off. What is `None` is an absent field.
@@ -202,6 +226,13 @@ vocabulary! {
         Downloaded "downloaded" "the session fetched it from the network, or made it of something that it fetched",
         Written "written" "the session wrote it",
         #[default] Repository "repository" "it lies in the workspace, and the session did not write it",
+    }
+}
+
+vocabulary! {
+    /// When something is done that is not done now; field `fx.when`.
+    When {
+        #[default] Written "written" "when a file with code is run that the call writes",
     }
 }
 

@@ -1,8 +1,10 @@
 //! Programs in other languages, as [`castellan_languages`] reads them: what they do becomes effects, and the commands that they
 //! start are found as any other. It must not know languages.
 
+mod encoding;
+
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
-use castellan_languages::{Act, Language, Operand, Reading, What, read};
+use castellan_languages::{Act, Language, Operand, Reading, What, read_within};
 use castellan_programs::{Arg, Does, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, interpreter, program_within};
 
@@ -19,7 +21,7 @@ pub(crate) struct Program {
     pub(crate) language: String,
     /// Where it stands.
     pub(crate) from: From,
-    /// The directory that it runs in, where it is not the command's own.
+    /// The directory that it runs in, as far as it is known: the command's own, unless its options say another.
     pub(crate) cwd: Option<String>,
 }
 
@@ -56,11 +58,11 @@ pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) 
         let interpreter = interpreter(text)?.into_iter().next()?;
         language_of_files(interpreter.rsplit('/').next()?)
     })?;
-    Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: None })
+    Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: run.cwd.clone() })
 }
 
 /// The language of the files that an interpreter runs, as its model calls it.
-fn language_of_files(interpreter: &str) -> Option<&'static str> {
+pub(crate) fn language_of_files(interpreter: &str) -> Option<&'static str> {
     let places = find(interpreter)?.forms.iter().flat_map(|form| form.operands);
     let slots = places.map(|place| place.slot).filter(|slot| slot.role == SlotRole::Execute);
     slots.map(|slot| slot.detail).find(|detail| !detail.is_empty())
@@ -91,9 +93,9 @@ pub(crate) fn add(
 }
 
 impl<'p> Place<'p> {
-    /// The command itself. `command`: its position among the call's.
+    /// The command itself. `command`: its position among the call's. `cwd`: where it looks for files, as far as that is known.
     pub(crate) fn of(run: &'p Run, command: usize, cwd: Option<String>) -> Place<'p> {
-        Place { run, command, cwd: cwd.or_else(|| run.cwd.clone()), file: None, depth: 0 }
+        Place { run, command, cwd, file: None, depth: 0 }
     }
 }
 
@@ -121,9 +123,13 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
     };
     for text in texts {
         match text {
+            Ok(text) if language == Some(Language::Python) && !encoding::is_as_read(&text) => {
+                opaque(&place, (Why::Encoding, &written(&program.from)), scene, facts);
+            }
             Ok(text) => match language {
                 Some(language) => {
-                    let reading = read(language, &text, &start(&place, scene));
+                    let start = start(&place, scene);
+                    let reading = read_within(language, &text, &start, &mut scene.program_work);
                     acts(reading, language, &mut place, scene, facts);
                 }
                 None => small(&program.language, &text, &place, scene, facts),
@@ -192,6 +198,9 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
         changed || scene.overlay.follow(real, true) != Way::Same
     });
     if changed {
+        if let Some(real) = &real {
+            scripts::runs(real, &path, true, scene);
+        }
         return vec![Err(Why::Shadowed)];
     }
     let texts = if is_followed {
@@ -201,6 +210,7 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
         vec![scripts::text(&path, scene).map(|text| text.to_string()).map_err(missing)]
     };
     if let Some(real) = real.filter(|_| texts.iter().all(Result::is_ok)) {
+        scripts::runs(&real, &path, is_followed, scene);
         scene.read_scripts.insert(real);
     }
     texts
@@ -312,8 +322,10 @@ fn own_module(
             let path = module.replace('.', "/");
             vec![format!("{path}.py"), format!("{path}/__init__.py")]
         }
+        // The file in a directory that the program takes modules from.
+        Language::Perl if module.starts_with('/') => vec![module.to_owned()],
         // A bare name never means a file beside the program.
-        Language::JavaScript => return,
+        Language::JavaScript | Language::Perl => return,
     };
     if let Some(file) = beside(&files, place, scene) {
         let from = From::File(Arg::known(file));
@@ -330,7 +342,7 @@ fn beside(files: &[String], place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) ->
     files.iter().filter_map(|file| path::collapse(Some(&directory), file)).find(|path| {
         let kind = scene.world.ask(Query::FileKind { path: path.clone() });
         let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing | FileKind::Directory)));
-        is_there || scene.overlay.has_written(path)
+        is_there || scene.overlay.has_written(path) || scene.has_script(path)
     })
 }
 

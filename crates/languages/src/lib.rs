@@ -20,11 +20,18 @@ mod state;
 mod table;
 mod tree;
 mod value;
+mod work;
 
 pub use act::{Act, Operand, Reading, Start, What};
 pub use language::Language;
+pub use work::Work;
 
 /// What a program text would do when it is started so. Any text is read; what is too long, wrong or not understood is a hole.
 pub fn read(language: Language, text: &str, start: &Start) -> Reading {
-    run::run(language, text, start)
+    read_within(language, text, start, &mut Work::default())
+}
+
+/// The same within an amount of work that several programs share; what it does not reach for is a hole.
+pub fn read_within(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
+    run::run(language, text, start, work)
 }

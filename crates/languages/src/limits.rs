@@ -8,18 +8,14 @@ pub(crate) const TEXT_BYTES_MAX: usize = 64 << 10;
 pub(crate) const BRACKETS_MAX: usize = 150;
 
 /// Calls of the parser's progress callback, one for every hundred of its operations, for each KiB of text. Real programs need
-/// about ten.
-pub(crate) const PARSER_CALLS_PER_KIB: usize = 40;
+/// seven to twenty.
+pub(crate) const PARSER_CALLS_PER_KIB: u64 = 28;
 
 /// Calls that any text may take.
-pub(crate) const PARSER_CALLS_MIN: usize = 40;
+pub(crate) const PARSER_CALLS_MIN: u64 = 100;
 
-/// Bytes of a text in which the parser's errors are not counted, which costs time. Errors alone, in so many bytes, cost some
-/// milliseconds.
-pub(crate) const ERRORS_UNCOUNTED_BYTES: usize = 1 << 10;
-
-/// Steps of the parser's error recovery in a longer text. Each may cost as much as all before it; a wrong program has tens.
-pub(crate) const PARSER_ERRORS_MAX: usize = 400;
+/// Units of work for each of these calls.
+pub(crate) const WORK_PER_PARSER_CALL: u64 = 60;
 
 /// Levels of the tree that are gone into. Real programs reach about forty. Each takes some hundred bytes of stack when it is read, more
 /// when it is run.
@@ -28,8 +24,9 @@ pub(crate) const TREE_DEPTH_MAX: usize = 120;
 /// Decorators of one definition, and clauses of one comprehension: each is a level of the tree. Real ones have a few.
 pub(crate) const LAYERS_MAX: usize = 20;
 
-/// Lines that end in a backslash. Python's scanner looks at all that follow each other for each of them.
-pub(crate) const CONTINUATIONS_MAX: usize = 500;
+/// Bytes of a line of Perl that are one part for its scanner, which goes back to where the part begins at each token. Real lines
+/// have fewer; each part costs the parser a step at each token.
+pub(crate) const LINE_PART_BYTES: usize = 160;
 
 /// Parts that do not parse that are told one by one.
 pub(crate) const ERRORS_MAX: usize = 20;
@@ -37,11 +34,14 @@ pub(crate) const ERRORS_MAX: usize = 20;
 /// Levels of evaluation, those of called functions included: bounds the stack.
 pub(crate) const RUN_DEPTH_MAX: usize = 220;
 
-/// Steps of evaluation for one program, about 200 ns each.
-pub(crate) const WORK_MIN: u64 = 20_000;
+/// Units of work for one program besides parsing, about 200 ns each: a step of evaluation, a value that is kept or compared.
+pub(crate) const WORK_MIN: u64 = 30_000;
 
-/// Further steps for each byte of the program.
+/// Further units for each byte of the program.
 pub(crate) const WORK_PER_BYTE: u64 = 2;
+
+/// Units for all programs of one call together, parsing included: about 20 ms.
+pub(crate) const WORK_MAX: u64 = 100_000;
 
 /// Bytes of made text that cost one step.
 pub(crate) const BYTES_PER_WORK: usize = 64;
@@ -67,8 +67,13 @@ pub(crate) const ELEMENTS_MAX: usize = 512;
 /// Elements of a known list that a loop is run for, one after the other. For longer ones, once for all.
 pub(crate) const ITERATIONS_MAX: usize = 512;
 
-/// How often one function may be inside itself with known arguments.
-pub(crate) const RECURSION_MAX: usize = 2;
+/// Values in values: a member of a member that is not called, a function with first arguments. Real programs have a few; each takes
+/// stack when the value is compared or dropped.
+pub(crate) const NESTED_VALUES_MAX: usize = 40;
+
+/// How often one function may be inside itself. The last time stands for all further ones; functions that call each other take time
+/// that grows with its power.
+pub(crate) const RECURSION_MAX: usize = 1;
 
 /// Programs in programs: `eval` in `eval`. Deeper ones exist only to hide.
 pub(crate) const TEXT_DEPTH_MAX: usize = 5;

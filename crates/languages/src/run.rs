@@ -8,11 +8,15 @@ use castellan_event::{Role, Why};
 
 use crate::act::{Act, Reading, Start, What};
 use crate::language::Language;
-use crate::limits::{ACTS_MAX, RUN_DEPTH_MAX, WORK_MIN, WORK_PER_BYTE};
+use crate::limits::{
+    ACTS_MAX, NESTED_VALUES_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB, RUN_DEPTH_MAX, WORK_MIN,
+    WORK_PER_BYTE, WORK_PER_PARSER_CALL,
+};
 use crate::state::{Cell, State};
 use crate::table::Table;
 use crate::tree::{Function, Kind, Node, Span};
 use crate::value::{Ref, ScopeId, TooMany, Value, concat, shortened};
+use crate::work::Work;
 
 mod access;
 mod assign;
@@ -25,13 +29,15 @@ mod functions;
 mod lists;
 mod paths;
 mod perform;
+mod perl;
 mod texts;
 
-/// What a program text does.
-pub(crate) fn run(language: Language, text: &str, start: &Start) -> Reading {
-    let mut machine = Machine::new(language, text, start);
+/// What a program text does, as far as the work goes.
+pub(crate) fn run(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
+    let mut machine = Machine::new(language, text, start, work.left());
     machine.program(text);
     machine.rest();
+    work.spend(machine.work + machine.state.work);
     Reading { acts: machine.acts, modules: machine.modules }
 }
 
@@ -111,6 +117,8 @@ struct Machine<'s> {
     acts: Vec<Act>,
     seen: HashSet<Act>,
     modules: Vec<String>,
+    /// Directories from which modules are taken before any other, absolute where that is known.
+    libraries: Vec<String>,
     /// A module that is not known gave names.
     stars: bool,
     depth: usize,
@@ -121,7 +129,9 @@ struct Machine<'s> {
 }
 
 impl<'s> Machine<'s> {
-    fn new(language: Language, text: &str, start: &'s Start) -> Machine<'s> {
+    fn new(language: Language, text: &str, start: &'s Start, left: u64) -> Machine<'s> {
+        let bytes = text.len() as u64;
+        let parsing = WORK_PER_PARSER_CALL * (PARSER_CALLS_MIN + PARSER_CALLS_PER_KIB * (bytes / 1024));
         let mut state = State::default();
         let scope = state.scope(None, &[], false);
         Machine {
@@ -139,11 +149,12 @@ impl<'s> Machine<'s> {
             acts: Vec::new(),
             seen: HashSet::new(),
             modules: Vec::new(),
+            libraries: Vec::new(),
             stars: false,
             depth: 0,
             text_depth: 0,
             work: 0,
-            work_max: WORK_MIN + WORK_PER_BYTE * text.len() as u64,
+            work_max: (parsing + WORK_MIN + WORK_PER_BYTE * bytes).min(left),
             is_over: false,
         }
     }
@@ -226,6 +237,9 @@ impl<'s> Machine<'s> {
         self.depth += 1;
         let value = self.kind(node);
         self.depth -= 1;
+        if value.depth() > NESTED_VALUES_MAX {
+            return self.lost(node, Why::Nesting);
+        }
         value
     }
 
@@ -339,9 +353,12 @@ impl<'s> Machine<'s> {
             return Value::Module(Ref(global));
         }
         if let Some(value) = self.member_of_module(node, global, name) {
+            if name.starts_with('@') {
+                self.state.set_own(0, name, value.clone());
+            }
             return value;
         }
-        if let Some(value) = self.starred(node) {
+        if let Some(value) = self.unset(node, name).or_else(|| self.starred(node)) {
             return value;
         }
         // Not given a value by anything that was seen.
@@ -391,7 +408,8 @@ impl<'s> Machine<'s> {
         if values.iter().any(|value| matches!(value, Value::Instance(_))) {
             return self.unknown(node, Why::Dynamic);
         }
-        if !is(|value| matches!(value, Value::Text(_))) {
+        // In Perl texts are added as numbers.
+        if !is(|value| matches!(value, Value::Text(_))) || self.language == Language::Perl {
             return self.unknown(node, Why::Dynamic);
         }
         self.concatenated(node, &values)

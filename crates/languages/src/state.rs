@@ -2,12 +2,16 @@
 //! logged, so that branches can be run from the same state and be joined. It must not know how programs are run.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::rc::Rc;
 
 use castellan_event::Why;
 
 use crate::limits::ELEMENTS_MAX;
 use crate::value::{CellId, ScopeId, TooMany, Value};
+
+/// Slots that are searched one after the other; more are hashed.
+const SEARCHED_MAX: usize = 16;
 
 /// The names of a function, block, class or of the program.
 #[derive(Debug)]
@@ -40,6 +44,16 @@ enum Slot {
 enum Held {
     Name(Option<Value>),
     Cell(Cell),
+}
+
+impl Held {
+    /// The values that are compared when it is joined with another.
+    fn size(&self) -> u64 {
+        match self {
+            Held::Name(value) => value.as_ref().map_or(0, |value| value.choices().len() as u64),
+            Held::Cell(cell) => cell.entries.len() as u64,
+        }
+    }
 }
 
 /// The state after one of several branches, as what it changed.
@@ -179,10 +193,9 @@ impl State {
 
     /// What has changed since a mark, each slot once.
     fn changed(&mut self, mark: usize) -> Vec<Slot> {
-        let mut seen = std::collections::HashSet::new();
         let log = self.log.get(mark..).unwrap_or_default();
         self.work += log.len() as u64;
-        log.iter().map(|(slot, _)| slot).filter(|slot| seen.insert(*slot)).cloned().collect()
+        grouped(log.iter().map(|(slot, _)| (slot, ()))).into_iter().map(|(slot, _)| slot.clone()).collect()
     }
 
     /// Ends a branch: goes back to the mark, and tells what the branch changed.
@@ -200,19 +213,12 @@ impl State {
     /// The state after one of several branches.
     pub(crate) fn join(&mut self, outcomes: Vec<Outcome>) -> Result<(), TooMany> {
         let count = outcomes.len();
-        let mut slots: Vec<(Slot, Vec<Held>)> = Vec::new();
-        let mut places: HashMap<Slot, usize> = HashMap::new();
-        for (slot, held) in outcomes.into_iter().flatten() {
-            let place = *places.entry(slot.0.clone()).or_insert(slots.len());
-            match slots.get_mut(place) {
-                Some((_, all)) => all.push(held.0),
-                None => slots.push((slot.0, vec![held.0])),
-            }
-        }
+        let slots = grouped(outcomes.into_iter().flatten().map(|(slot, held)| (slot.0, held.0)));
         for (slot, mut all) in slots {
             if all.len() < count {
                 all.push(self.held(&slot));
             }
+            self.work += all.iter().map(Held::size).sum::<u64>();
             let joined = joined(all)?;
             self.put(slot, joined);
         }
@@ -221,18 +227,12 @@ impl State {
 
     /// Everything that changed since the mark may be any of what it was on the way. `widens`: or something else.
     pub(crate) fn join_history(&mut self, mark: usize, widens: bool) -> Result<(), TooMany> {
-        let mut slots: Vec<(Slot, Vec<Held>)> = Vec::new();
-        let mut places: HashMap<Slot, usize> = HashMap::new();
-        for (slot, held) in self.log.get(mark..).unwrap_or_default() {
-            self.work += 1;
-            let place = *places.entry(slot.clone()).or_insert(slots.len());
-            match slots.get_mut(place) {
-                Some((_, all)) => all.push(held.clone()),
-                None => slots.push((slot.clone(), vec![held.clone()])),
-            }
-        }
+        let log = self.log.get(mark..).unwrap_or_default();
+        self.work += log.len() as u64;
+        let slots = grouped(log.iter().map(|(slot, held)| (slot.clone(), held.clone())));
         for (slot, mut all) in slots {
             all.push(self.held(&slot));
+            self.work += all.iter().map(Held::size).sum::<u64>();
             let joined = joined(all)?;
             self.put(slot, if widens { widened(joined)? } else { joined });
         }
@@ -243,6 +243,29 @@ impl State {
     pub(crate) fn has_changed(&self, mark: usize) -> bool {
         self.log.len() > mark
     }
+}
+
+/// What belongs to each slot, in the order of the slots' first.
+fn grouped<S: Eq + Hash + Clone, H>(changes: impl Iterator<Item = (S, H)>) -> Vec<(S, Vec<H>)> {
+    let mut slots: Vec<(S, Vec<H>)> = Vec::new();
+    let mut places: HashMap<S, usize> = HashMap::new();
+    for (slot, held) in changes {
+        let few = slots.len() <= SEARCHED_MAX;
+        let place =
+            if few { slots.iter().position(|(one, _)| *one == slot) } else { places.get(&slot).copied() };
+        match place.and_then(|place| slots.get_mut(place)) {
+            Some((_, all)) => all.push(held),
+            None => {
+                slots.push((slot, vec![held]));
+                if slots.len() == SEARCHED_MAX + 1 {
+                    places = slots.iter().enumerate().map(|(at, (slot, _))| (slot.clone(), at)).collect();
+                } else if !few && let Some((slot, _)) = slots.last() {
+                    places.insert(slot.clone(), slots.len() - 1);
+                }
+            }
+        }
+    }
+    slots
 }
 
 fn joined(all: Vec<Held>) -> Result<Held, TooMany> {

@@ -1,6 +1,7 @@
 //! [`Value`]: what an expression of a program may be, as far as it is known before it runs. One that is not known is data:
 //! where something that can act might get lost, a hole has been reported. It must not know grammars.
 
+use std::ops::Deref;
 use std::rc::Rc;
 
 use castellan_event::Why;
@@ -14,7 +15,7 @@ pub(crate) type CellId = usize;
 /// The position of a scope.
 pub(crate) type ScopeId = usize;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Text(Rc<Arg>),
     Number(i64),
@@ -35,17 +36,35 @@ pub(crate) enum Value {
     /// A function of a library.
     Library(Ref<Space>, Ref<Entry>),
     /// An object of a library's type, and what it was made of.
-    Object(Ref<Space>, Rc<Value>),
+    Object(Ref<Space>, Inner),
     /// A member of a value, not called yet.
-    Method(Rc<Value>, Rc<str>),
+    Method(Inner, Rc<str>),
     /// A function with its first arguments.
-    Partial(Rc<Value>, Rc<[Value]>),
+    Partial(Inner, Rc<[Value]>),
     /// The names of a scope, as a map.
     Names(ScopeId),
     /// One of these.
     Any(Rc<[Value]>),
     /// Data.
     Unknown(Why, Rc<str>),
+}
+
+/// A value in another one, with the levels of values that are in both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Inner(Rc<(usize, Value)>);
+
+impl From<Value> for Inner {
+    fn from(value: Value) -> Inner {
+        Inner(Rc::new((1 + value.depth(), value)))
+    }
+}
+
+impl Deref for Inner {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0.1
+    }
 }
 
 /// Something of a table: it is itself only.
@@ -65,6 +84,8 @@ impl<T> PartialEq for Ref<T> {
         std::ptr::eq(self.0, other.0)
     }
 }
+
+impl<T> Eq for Ref<T> {}
 
 /// Too many values that must not get lost.
 #[derive(Debug)]
@@ -87,6 +108,21 @@ impl Value {
         match self {
             Value::Text(arg) => arg.as_str(),
             _ => None,
+        }
+    }
+
+    /// A function with its first arguments.
+    pub(crate) fn partial(of: Value, first: Vec<Value>) -> Value {
+        let depth = first.iter().chain([&of]).map(Value::depth).max().unwrap_or_default();
+        Value::Partial(Inner(Rc::new((1 + depth, of))), first.into())
+    }
+
+    /// The levels of values that are in it; what stands in the heap does not count.
+    pub(crate) fn depth(&self) -> usize {
+        match self {
+            Value::Object(_, inner) | Value::Method(inner, _) | Value::Partial(inner, _) => inner.0.0,
+            Value::Any(values) => values.iter().map(Value::depth).max().unwrap_or_default(),
+            _ => 0,
         }
     }
 
@@ -121,19 +157,24 @@ impl Value {
     /// One of several values. Data beyond the limit is not known; the rest is never forgotten.
     pub(crate) fn any(values: impl IntoIterator<Item = Value>) -> Result<Value, TooMany> {
         let mut joined: Vec<Value> = Vec::new();
+        let mut is_many = false;
         for value in values {
             for one in value.choices() {
-                if !joined.contains(one) {
-                    joined.push(one.clone());
+                if (is_many && !one.is_callable()) || joined.contains(one) {
+                    continue;
+                }
+                joined.push(one.clone());
+                if joined.len() > CHOICES_MAX && !is_many {
+                    is_many = true;
+                    joined.retain(Value::is_callable);
+                }
+                if joined.len() >= CAPABLE_CHOICES_MAX {
+                    return Err(TooMany);
                 }
             }
         }
-        if joined.len() > CHOICES_MAX {
-            joined.retain(Value::is_callable);
+        if is_many {
             joined.push(Value::unknown(Why::Dynamic, "one of many"));
-            if joined.len() > CAPABLE_CHOICES_MAX {
-                return Err(TooMany);
-            }
         }
         Ok(match joined.len() {
             0 => Value::Constant,

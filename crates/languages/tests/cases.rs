@@ -115,3 +115,8 @@ fn python_programs_do_what_is_expected() {
 fn javascript_programs_do_what_is_expected() {
     check(Language::JavaScript, include_str!("javascript.cases"));
 }
+
+#[test]
+fn perl_programs_do_what_is_expected() {
+    check(Language::Perl, include_str!("perl.cases"));
+}

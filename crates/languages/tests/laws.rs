@@ -3,7 +3,7 @@
 #![cfg(test)]
 
 use castellan_event::{Role, Why};
-use castellan_languages::{Language, Reading, Start, What, read};
+use castellan_languages::{Language, Reading, Start, What, Work, read, read_within};
 use proptest::prelude::*;
 
 fn reading(language: Language, text: &str) -> Reading {
@@ -238,4 +238,43 @@ fn a_long_text_is_a_hole() {
             "{holes:?}"
         );
     }
+}
+
+fn is_over_budget(read: &Reading) -> bool {
+    read.acts.iter().any(|act| matches!(act.what, What::Hole { role: Role::Code, why: Why::Budget, .. }))
+}
+
+/// Error recovery costs more than reading what is right, and is counted as such: tree-sitter as released counts neither it nor the
+/// characters that it reads again (`third_party/README.md`).
+#[test]
+fn errors_are_paid_for() {
+    let texts = [
+        (Language::Python, "from await "),
+        (Language::JavaScript, "/*1"),
+        (Language::JavaScript, "...delete ,==+++"),
+        (Language::JavaScript, "new static function /a/"),
+    ];
+    for (language, unit) in texts {
+        let few = reading(language, &unit.repeat(8));
+        assert!(!few.acts.is_empty() && !is_over_budget(&few), "{language} {unit:?}: {few:?}");
+        let read = reading(language, &unit.repeat((60 << 10) / unit.len()));
+        assert!(is_over_budget(&read), "{language} {unit:?}: {:?}", read.acts);
+    }
+}
+
+/// Programs that share their work cost no more together than one alone may.
+#[test]
+fn work_is_shared() {
+    let text = "from await ".repeat(700);
+    let mut work = Work::default();
+    let mut over = 0;
+    for _ in 0..32 {
+        let before = work.left();
+        let read = read_within(Language::Python, &text, &Start::default(), &mut work);
+        over += usize::from(is_over_budget(&read));
+        assert!(work.left() < before || before == 0);
+    }
+    assert!(over > 0 && work.left() == 0, "{over} of 32 were over, {} units are left", work.left());
+    let after = read_within(Language::Python, "print(1)", &Start::default(), &mut work);
+    assert!(is_over_budget(&after), "{:?}", after.acts);
 }

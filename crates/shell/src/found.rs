@@ -13,6 +13,9 @@ use crate::tree::{RedirectKind, Span};
 pub struct Found {
     /// In the order in which it would run; the branches of a condition one after the other.
     pub items: Vec<Item>,
+    /// What the files hold in the end that the text writes, by their absolute paths; a file that may hold one of several texts
+    /// stands there several times.
+    pub written: Vec<(Rc<str>, Arg)>,
 }
 
 /// One thing that was found.

@@ -3,7 +3,7 @@
 
 mod awk;
 mod bytes;
-mod inflate;
+mod gzip;
 mod lines;
 mod names;
 mod print;
@@ -69,7 +69,6 @@ const COMPUTED: &[(&str, Computed)] = &[
     ("sort", lines::sort),
     ("tac", lines::tac),
     ("tail", lines::tail),
-    ("tee", lines::tee),
     ("tr", tr::tr),
     ("type", names::which),
     ("uniq", lines::uniq),

@@ -294,6 +294,7 @@ impl Walker<'_> {
             let neutral = wrapper == Some(Wrapper::Neutral);
             let wrapped = Wrapped { name: base.to_owned(), argv: own, neutral };
             let Some(scope) = self.around(&around, wrapped, call) else { return };
+            let files = state.files.clone();
             self.subshell(state, |walker, state| {
                 if elsewhere {
                     *state = walker.elsewhere(state);
@@ -309,6 +310,10 @@ impl Walker<'_> {
                 }
                 walker.inner_one(state, &scope, call, one.clone(), wrapper.is_some());
             });
+            // What is written there is written there.
+            if elsewhere {
+                state.files = files;
+            }
             state.status = None;
         }
     }
@@ -423,8 +428,8 @@ impl Walker<'_> {
             | Descriptor::Unknown => self.input(state),
         };
         if let Some(tee) = tee {
-            let text = input.clone().unwrap_or_else(|| Text::unknown(Why::Input, name));
-            self.tee(state, scope, &tee, &text);
+            let text = input.unwrap_or_else(|| Text::unknown(Why::Input, name));
+            return self.tee(state, scope, &tee, &text);
         }
         if matches!(name, "sed" | "gsed") {
             self.work.spend(WORK_OF_SED);
@@ -445,8 +450,9 @@ impl Walker<'_> {
         self.deliver(state, scope, &Text::unknown(why, written));
     }
 
-    /// `tee FILE >(commands)`: the text goes to each of its operands.
+    /// `tee FILE >(commands)`: the text goes to each of its operands, and on.
     fn tee(&mut self, state: &mut State, scope: &Scope, tee: &outputs::Tee, text: &Text) {
+        self.work.spend_bytes(text.len().saturating_mul(4));
         for path in &tee.paths {
             let leads = opened(state, path).or_else(|| self.opens_file(state, tee.appends, path));
             let Some(leads) = leads else { continue };
@@ -455,6 +461,8 @@ impl Walker<'_> {
             self.deliver(state, scope, text);
             state.set_descriptor(1, before);
         }
+        self.deliver(state, scope, text);
+        state.status = Some(true);
     }
 
     /// Walks text in the shell itself: `eval`, traps, aliases.

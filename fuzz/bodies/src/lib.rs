@@ -7,6 +7,7 @@ mod frame;
 mod nestings;
 mod path;
 mod payload;
+mod program;
 mod rules;
 mod settings;
 mod shell;
@@ -19,6 +20,7 @@ pub use frame::frame;
 pub use nestings::{NESTINGS, Nesting, nesting};
 pub use path::path;
 pub use payload::payload;
+pub use program::program;
 pub use rules::{rules_condition, rules_yaml};
 pub use settings::settings;
 pub use shell::{shell, shell_parse};
@@ -29,10 +31,11 @@ pub use url::url;
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Body); 11] = [
+pub const TARGETS: [(&str, Body); 12] = [
     ("frame", frame),
     ("path", path),
     ("payload", payload),
+    ("program", program),
     ("rules_condition", rules_condition),
     ("rules_evaluate", rules_evaluate),
     ("rules_yaml", rules_yaml),

@@ -5,9 +5,7 @@ use serde_json::Value;
 use castellan_event::Why;
 
 use super::{Script, Wanted};
-
-/// Scripts that run for one.
-const SCRIPTS_MAX: usize = 100;
+use crate::limits::TASKS_MAX;
 
 /// What Composer runs besides a script that is asked for.
 const EVENTS: &[(&str, &[&str])] = &[
@@ -32,7 +30,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
         if done.contains(&name) {
             continue;
         }
-        if done.len() >= SCRIPTS_MAX {
+        if done.len() >= TASKS_MAX {
             script.holes.push((Why::Budget, name.to_owned()));
             break;
         }

@@ -5,9 +5,7 @@ use serde_json::Value;
 use castellan_event::Why;
 
 use super::{Script, Wanted, quoted};
-
-/// Tasks that run for one.
-const TASKS_MAX: usize = 100;
+use crate::limits::TASKS_MAX;
 
 /// The task that is asked for, with those that it depends on.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {

@@ -7,9 +7,7 @@ use castellan_programs::Arg;
 use castellan_shell::interpreter;
 
 use super::{Script, UNKNOWN, Wanted};
-
-/// Recipes that run for one.
-const RECIPES_MAX: usize = 100;
+use crate::limits::JUST_RECIPES_MAX;
 
 /// Attributes that change how or where a recipe runs.
 const WAYS: &[&str] = &["script", "working-directory", "no-cd", "extension"];
@@ -45,7 +43,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
             done.push(name);
             continue;
         };
-        if done.len() >= RECIPES_MAX {
+        if done.len() >= JUST_RECIPES_MAX {
             script.holes.push((Why::Budget, name));
             break;
         }

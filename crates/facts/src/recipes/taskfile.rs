@@ -9,9 +9,7 @@ use castellan_event::Why;
 use castellan_programs::Arg;
 
 use super::{Script, UNKNOWN, Wanted, quoted, yaml};
-
-/// Tasks that run for one.
-const TASKS_MAX: usize = 100;
+use crate::limits::TASKS_MAX;
 
 /// Values of variables; `None`: not known.
 type Variables = BTreeMap<String, Option<String>>;

@@ -4,11 +4,7 @@ use castellan_event::Why;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
-/// Containers in each other. Files of tasks have about six.
-const DEPTH_MAX: usize = 32;
-
-/// Events of one file. A file of a thousand lines has about five thousand.
-const EVENTS_MAX: usize = 20_000;
+use crate::limits::{YAML_DEPTH_MAX, YAML_EVENTS_MAX};
 
 /// A container that is being read, with the key that waits for its value.
 enum Open {
@@ -20,7 +16,7 @@ enum Open {
 pub(super) fn read(text: &str) -> Result<Value, Why> {
     let mut open: Vec<Open> = Vec::new();
     for (number, event) in Parser::new_from_str(text).enumerate() {
-        if number > EVENTS_MAX || open.len() > DEPTH_MAX {
+        if number > YAML_EVENTS_MAX || open.len() > YAML_DEPTH_MAX {
             return Err(Why::Budget);
         }
         let (event, _) = event.map_err(|_| Why::Syntax)?;

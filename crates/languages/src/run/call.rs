@@ -1,11 +1,13 @@
 //! Calls: what is called decides. What is handed to something that is not followed is run, if the program defines it, and a
 //! hole if it may act.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use castellan_event::Why;
 
 use super::{Argument, Machine};
+use crate::language::Language;
 use crate::state::Cell;
 use crate::table::Entry;
 use crate::tree::{Kind, Node};
@@ -40,7 +42,9 @@ impl Machine<'_> {
     }
 
     fn spread(&mut self, node: &Node, value: &Value, given: &mut Vec<Argument>) {
-        if let Value::Map(cell) = value {
+        if let Value::Map(cell) = value
+            && self.language != Language::Perl
+        {
             let cell = self.state.cell(*cell);
             if cell.is_open {
                 given.push(Argument::unknown());
@@ -141,6 +145,9 @@ impl Machine<'_> {
         if let Some(entry) = self.entry_of(of, name) {
             return self.perform(node, entry, Some(of), arguments);
         }
+        if let Some(value) = self.method_by_name(node, of, name, &arguments) {
+            return value;
+        }
         if let (Value::Library(_, entry), Some((first, rest))) = (of, arguments.split_first())
             && entry.0.parameters.is_some()
             && TYPES.contains(&entry.0.name())
@@ -205,11 +212,7 @@ impl Machine<'_> {
             }
             "bind" if is_function => {
                 let first: Vec<Value> = arguments.iter().skip(1).map(|one| one.value.clone()).collect();
-                Some(if first.is_empty() {
-                    of.clone()
-                } else {
-                    Value::Partial(of.clone().into(), first.into())
-                })
+                Some(if first.is_empty() { of.clone() } else { Value::partial(of.clone(), first) })
             }
             "then" | "finally" => {
                 let callback = arguments.first()?;
@@ -231,11 +234,33 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// A value goes where it is not followed. What the program defines may be called from there, with anything.
+    /// A value goes where it is not followed. What the program defines may be called from there, with anything; what is in a list
+    /// may be used by itself.
     pub(super) fn hand(&mut self, node: &Node, value: &Value) {
-        if !value.is_callable() || !self.step(1) {
-            return;
+        let mut left = vec![value.clone()];
+        let mut seen = HashSet::new();
+        while let Some(value) = left.pop() {
+            if !value.is_callable() {
+                continue;
+            }
+            if !self.step(1) {
+                return;
+            }
+            match &value {
+                Value::Any(values) => left.extend(values.iter().rev().cloned()),
+                Value::List(cell) | Value::Map(cell) => {
+                    if seen.insert(*cell) {
+                        let entries = self.state.cell(*cell).entries;
+                        self.work += entries.len() as u64 / 4;
+                        left.extend(entries.into_iter().rev().map(|(_, value)| value));
+                    }
+                }
+                one => self.hand_one(node, one),
+            }
         }
+    }
+
+    fn hand_one(&mut self, node: &Node, value: &Value) {
         match value {
             Value::Function(function) => self.cover(node, *function, None),
             Value::Module(_) | Value::Names(_) => {
@@ -254,14 +279,9 @@ impl Machine<'_> {
                     self.call(node, value, vec![Argument::unknown()]);
                 }
             },
-            Value::Any(values) => {
-                for one in values.iter() {
-                    self.hand(node, one);
-                }
-            }
-            Value::List(_) | Value::Map(_) => self.hand_elements(node, value),
             // Methods are run at the end.
             Value::Class(_) | Value::Instance(_) | Value::Object(..) => {}
+            Value::Any(_) | Value::List(_) | Value::Map(_) => {}
             Value::Text(_) | Value::Number(_) | Value::Constant | Value::Package(_) | Value::Unknown(..) => {}
         }
     }
@@ -269,24 +289,6 @@ impl Machine<'_> {
     fn hand_capable(&mut self, node: &Node, value: &Value) {
         if self.is_capable(value) {
             self.hand(node, value);
-        }
-    }
-
-    /// What is in a list may be used by itself, and the list be changed.
-    fn hand_elements(&mut self, node: &Node, value: &Value) {
-        let mut cells = vec![value.clone()];
-        let mut seen = Vec::new();
-        while let Some(Value::List(cell) | Value::Map(cell)) = cells.pop() {
-            if seen.contains(&cell) || !self.step(1 + seen.len() as u64) {
-                continue;
-            }
-            seen.push(cell);
-            for (_, one) in self.state.cell(cell).entries {
-                match one {
-                    Value::List(_) | Value::Map(_) => cells.push(one),
-                    other => self.hand(node, &other),
-                }
-            }
         }
     }
 }

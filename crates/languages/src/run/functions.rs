@@ -6,6 +6,7 @@ use std::rc::Rc;
 use castellan_event::{Role, Why};
 
 use super::{Argument, ClassOf, Closure, Frame, Machine};
+use crate::language::Language;
 use crate::limits::RECURSION_MAX;
 use crate::state::Cell;
 use crate::tree::{Class, Function, Kind, Node, Parameter, Rest};
@@ -120,7 +121,8 @@ impl Machine<'_> {
             // From here on it stands for all further levels.
             for argument in &mut arguments {
                 if !argument.value.is_callable() {
-                    argument.value = self.unknown(node, Why::Dynamic);
+                    let deeper = self.unknown(node, Why::Dynamic);
+                    argument.value = self.any(node, [argument.value.clone(), deeper]);
                 }
             }
             let first = self.active.iter().find(|(active, _)| *active == id).map(|(_, mark)| *mark);
@@ -173,7 +175,8 @@ impl Machine<'_> {
         if frame.returns.is_empty() && matches!(value, Value::Constant) {
             return Value::Constant;
         }
-        self.any(node, frame.returns)
+        let last = (self.language == Language::Perl && !ends_in_return(&function.body)).then_some(value);
+        self.any(node, frame.returns.into_iter().chain(last))
     }
 
     fn bind(&mut self, node: &Node, closure: &Closure, arguments: Vec<Argument>) {

@@ -3,11 +3,9 @@
 use castellan_programs::Arg;
 
 use super::{Given, print};
+use crate::limits::AWK_PARTS_MAX;
 use crate::literals::{Escapes, unescaped};
 use crate::text::Text;
-
-/// Statements and parts of expressions of one block; each is done for each line. Those of command lines have a few.
-const PARTS_MAX: usize = 64;
 
 pub(super) fn awk(given: Given<'_>) -> Option<Text> {
     let known = given.known()?;
@@ -123,7 +121,7 @@ fn statements(block: &str) -> Option<Vec<Statement>> {
         }
         while !rest.is_empty() && !rest.starts_with([';', '\n']) {
             count += 1;
-            if count > PARTS_MAX {
+            if count > AWK_PARTS_MAX {
                 return None;
             }
             if let Some(after) = rest.strip_prefix(',') {

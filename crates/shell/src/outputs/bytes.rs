@@ -1,6 +1,6 @@
 //! Encodings: `base64`, `base32`, `basenc`, `xxd`, `openssl enc -base64`, gzip.
 
-use super::{Given, inflate};
+use super::{Given, gzip};
 use crate::text::Text;
 
 pub(super) fn base64(given: Given<'_>) -> Option<Text> {
@@ -138,7 +138,7 @@ pub(super) fn gunzip(given: Given<'_>) -> Option<Text> {
     ];
     let is_plain = given.known()?.iter().all(|arg| OPTIONS.contains(arg));
     let bytes = given.input?.as_bytes().filter(|_| is_plain)?;
-    inflate::gunzip(bytes).map(Text::of_bytes)
+    gzip::gunzip(bytes).map(Text::of_bytes)
 }
 
 /// `gzip -d`

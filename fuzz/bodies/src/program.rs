@@ -1,0 +1,56 @@
+//! Programs in other languages than shell.
+
+use castellan_event::Why;
+use castellan_languages::{Language, Reading, Start, What, Work, read_within};
+
+/// What begins a comment that ends with its line.
+const COMMENTS: [(Language, &str); 2] = [(Language::Python, "#"), (Language::JavaScript, "//")];
+
+/// Reads a program in the language that its first line names, else in one that its first byte chooses: no panic, what it does
+/// stands in it, two readings are equal, work is paid for, and a line that says nothing changes nothing.
+pub fn program(bytes: &[u8]) {
+    let Ok(all) = str::from_utf8(bytes) else { return };
+    let (name, rest) = all.split_once('\n').unwrap_or((all, ""));
+    let (language, text) = match Language::ALL.iter().find(|language| language.as_str() == name) {
+        Some(language) => (*language, rest),
+        None => {
+            let chosen = bytes.first().map_or(0, |byte| usize::from(*byte) % Language::ALL.len());
+            let Some(language) = Language::ALL.get(chosen) else { return };
+            (*language, all)
+        }
+    };
+    let first = reading(language, text);
+    for act in &first.acts {
+        assert!(text.get(act.span.clone()).is_some(), "{:?} stands outside of {text:?}", act.span);
+    }
+    assert_eq!(first, reading(language, text), "read twice, and differently: {text:?}");
+    // Where parsing goes on after an error, and what a limit cuts off, may depend on where it stands.
+    if has_hole(&first, &[Why::Syntax, Why::Budget, Why::Size, Why::Nesting])
+        || text.starts_with(['#', '\u{feff}'])
+    {
+        return;
+    }
+    let comments = COMMENTS.iter().filter(|(of, _)| *of == language).map(|(_, begin)| format!("{begin} c\n"));
+    for line in ["\n".to_owned()].into_iter().chain(comments) {
+        let second = reading(language, &format!("{line}{text}"));
+        if !has_hole(&second, &[Why::Budget, Why::Size]) {
+            assert_eq!(whats(&first), whats(&second), "{language} with {line:?} before {text:?}");
+        }
+    }
+}
+
+fn reading(language: Language, text: &str) -> Reading {
+    let mut work = Work::default();
+    let before = work.left();
+    let read = read_within(language, text, &Start::default(), &mut work);
+    assert!(work.left() < before || text.is_empty(), "nothing is paid for {text:?}");
+    read
+}
+
+fn has_hole(read: &Reading, whys: &[Why]) -> bool {
+    read.acts.iter().any(|act| matches!(&act.what, What::Hole { why, .. } if whys.contains(why)))
+}
+
+fn whats(read: &Reading) -> Vec<&What> {
+    read.acts.iter().map(|act| &act.what).collect()
+}
