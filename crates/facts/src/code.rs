@@ -154,7 +154,9 @@ fn small(language: &str, text: &str, place: &Place<'_>, scene: &mut Scene<'_, '_
                 Ok(text) => small(SHELL, &text, place, scene, facts),
                 Err(why) => opaque(place, (why, &text.written()), scene, facts),
             },
-            one => with_sink(place, scene, facts, |sink| slots::does(language, one, sink)),
+            Does::Read(_) | Does::Write(_) | Does::Execute(_) | Does::Unknown { .. } => {
+                with_sink(place, scene, facts, |sink| slots::does(language, one, sink));
+            }
         }
     }
 }

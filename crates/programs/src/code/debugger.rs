@@ -195,7 +195,7 @@ fn command(line: &str, table: Table) -> Option<Found> {
 }
 
 /// What the command does that a line begins with, and what stands after it.
-fn looked_up<'l>(line: &'l str, table: Table) -> Option<(Act, &'l str)> {
+fn looked_up(line: &str, table: Table) -> Option<(Act, &str)> {
     let all = table.iter().flat_map(|(act, words)| words.iter().map(|word| (*act, *word)));
     let fits = all.filter_map(|(act, word)| {
         let rest = line.strip_prefix(word)?;
