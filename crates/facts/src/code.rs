@@ -5,7 +5,7 @@ mod encoding;
 
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_within};
-use castellan_programs::{Arg, SlotRole, find};
+use castellan_programs::{Arg, Does, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, interpreter, program_within};
 
 use crate::limits::PROGRAM_DEPTH_MAX;
@@ -24,6 +24,9 @@ pub(crate) struct Program {
     /// The directory that it runs in, as far as it is known: the command's own, unless its options say another.
     pub(crate) cwd: Option<String>,
 }
+
+/// What shell text is called among languages; no model's language is called so.
+pub(crate) const SHELL: &str = "shell text";
 
 /// Where a program stands.
 #[derive(Debug, Clone)]
@@ -101,9 +104,11 @@ impl<'p> Place<'p> {
 }
 
 fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
-    let Some(language) = language_of(&program.language) else {
+    let language = language_of(&program.language);
+    let is_small = program.language == SHELL || castellan_programs::reads(&program.language);
+    if language.is_none() && !is_small {
         return opaque(&place, (Why::Language, &program.language), scene, facts);
-    };
+    }
     if !scene.counts_program() || place.depth > PROGRAM_DEPTH_MAX {
         return opaque(&place, (Why::Nesting, &program.language), scene, facts);
     }
@@ -125,14 +130,40 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
     };
     for text in texts {
         match text {
-            Ok(text) if language == Language::Python && !encoding::is_as_read(&text) => {
+            Ok(text) if language == Some(Language::Python) && !encoding::is_as_read(&text) => {
                 opaque(&place, (Why::Encoding, &written(&program.from)), scene, facts);
             }
-            Ok(text) => {
-                let reading = read_within(language, &text, &start(&place, scene), &mut scene.program_work);
-                acts(reading, language, &mut place, scene, facts);
-            }
+            Ok(text) => match language {
+                Some(language) => {
+                    let start = start(&place, scene);
+                    let reading = read_within(language, &text, &start, &mut scene.program_work);
+                    acts(reading, language, &mut place, scene, facts);
+                }
+                None => small(&program.language, &text, &place, scene, facts),
+            },
             Err(why) => opaque(&place, (why, &written(&program.from)), scene, facts),
+        }
+    }
+}
+
+/// Shell text, and code in a program's little language.
+fn small(language: &str, text: &str, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    if language == SHELL {
+        let mut start = started(place, None, &[], scene);
+        // It may be given what the program makes, or the rest of what that reads.
+        start.input = Some(Arg::unknown(Why::Input, "", false));
+        let found = analyse::walked(text, &start, scene);
+        return commands(found, place, scene, facts);
+    }
+    for one in castellan_programs::code(language, &Arg::known(text)).into_iter().flatten() {
+        match one {
+            Does::Shell(text) => match known(&text) {
+                Ok(text) => small(SHELL, &text, place, scene, facts),
+                Err(why) => opaque(place, (why, &text.written()), scene, facts),
+            },
+            Does::Read(_) | Does::Write(_) | Does::Execute(_) | Does::Unknown { .. } => {
+                with_sink(place, scene, facts, |sink| slots::does(language, one, sink));
+            }
         }
     }
 }

@@ -104,6 +104,18 @@ pub(crate) const MAKE_TARGETS_MAX: usize = 200;
 /// Recipes that run for one.
 pub(crate) const JUST_RECIPES_MAX: usize = 100;
 
+/// Tasks and scripts of other runners (Task, Deno, Composer) that run for one. Real ones name about ten.
+pub(crate) const TASKS_MAX: usize = 100;
+
+/// Containers in each other in a file of YAML. Files of tasks have about six.
+pub(crate) const YAML_DEPTH_MAX: usize = 32;
+
+/// Scalars, containers and their ends in a file of YAML. A file of a thousand lines has about five thousand.
+pub(crate) const YAML_EVENTS_MAX: usize = 20_000;
+
+/// Commands that read secrets and are remembered: each is compared with code that is not known. Real calls read one or two.
+pub(crate) const SECRET_READS_MAX: usize = 32;
+
 /// Parts of a makefile's text that are said to be left out of its expansion.
 pub(crate) const MAKEFILE_HOLES_MAX: usize = 32;
 

@@ -1,11 +1,15 @@
-//! What task runners run: scripts of a `package.json`, recipes of a makefile or a justfile. Their text is shell text, found as
-//! any other. It must not know what commands do.
+//! What task runners run: scripts of a `package.json`, recipes of a makefile, a justfile or a Taskfile. Their text is shell text,
+//! found as any other. It must not know what commands do.
 
+mod composer;
+mod deno;
 mod expand;
 mod just;
 mod make;
 mod makefile;
 mod npm;
+mod taskfile;
+mod yaml;
 
 use std::rc::Rc;
 
@@ -52,6 +56,26 @@ const RUNNERS: &[Runner] = &[
         climbs: true,
         reads: just::script,
     },
+    Runner { system: "task", files: TASKFILES, climbs: true, reads: taskfile::script },
+    Runner { system: "composer", files: &["composer.json"], climbs: false, reads: composer::script },
+    Runner {
+        system: "deno",
+        files: &["deno.json", "deno.jsonc", "package.json"],
+        climbs: true,
+        reads: deno::script,
+    },
+];
+
+/// The names under which Task looks for its file.
+const TASKFILES: &[&str] = &[
+    "Taskfile.yml",
+    "taskfile.yml",
+    "Taskfile.yaml",
+    "taskfile.yaml",
+    "Taskfile.dist.yml",
+    "taskfile.dist.yml",
+    "Taskfile.dist.yaml",
+    "taskfile.dist.yaml",
 ];
 
 /// The names under which make looks for its file.
@@ -81,9 +105,9 @@ struct Script {
 }
 
 /// The task behind an effect that runs one, if its file is of a kind that is read.
-pub(crate) fn of(system: Option<&str>, verb: Option<&str>, name: Option<&str>, file: &str) -> Option<Task> {
-    let runner = RUNNERS.iter().find(|runner| Some(runner.system) == system)?;
-    let verb = verb.unwrap_or_default().to_owned();
+pub(crate) fn of(system: &str, verb: &str, name: Option<&str>, file: &str) -> Option<Task> {
+    let runner = RUNNERS.iter().find(|runner| runner.system == system)?;
+    let verb = verb.to_owned();
     Some(Task { runner, verb, file: Arg::known(file), name: name.map(str::to_owned), is_shown: false })
 }
 

@@ -6,8 +6,7 @@ use castellan_programs::Arg;
 use castellan_shell::tree::Span;
 use castellan_shell::{Origin, Run};
 
-/// Commands that are remembered: each is compared with code that is not known. Real calls read one or two secrets.
-const READS_MAX: usize = 32;
+use crate::limits::SECRET_READS_MAX;
 
 /// Bytes that the walk keeps of what it writes for an unknown part, at least.
 const KEPT_BYTES: usize = 190;
@@ -32,7 +31,7 @@ impl SecretReads {
         };
         let paths = effects.iter().filter(is_secret).filter_map(|effect| effect.path_raw.clone());
         let mut written: Vec<String> = paths.collect();
-        if written.is_empty() || self.0.len() >= READS_MAX {
+        if written.is_empty() || self.0.len() >= SECRET_READS_MAX {
             return;
         }
         let words: Vec<_> = run.argv.iter().map(Arg::written).collect();

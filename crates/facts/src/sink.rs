@@ -5,7 +5,7 @@ use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Scope, 
 use castellan_programs::{Arg, Piece};
 use castellan_shell::Stdin;
 
-use crate::code::{From, Program};
+use crate::code::{From, Program, SHELL};
 use crate::limits::{
     BYTES_PER_WORK, LINKS_MAX, WORK_OF_DESCENT, WORK_OF_EFFECT, WORK_OF_LINK, WORK_OF_PATH, WORK_OF_UNSURE,
 };
@@ -133,6 +133,19 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         self.programs.push(Program { language: language.to_owned(), from, cwd: self.cwd.clone() });
     }
 
+    /// The command has a shell run text that was not found with it.
+    pub(crate) fn shell(&mut self, text: Arg) {
+        self.program(SHELL, From::Text(text));
+    }
+
+    /// The command runs a task of a file, if that is of a kind that is read.
+    pub(crate) fn task(&mut self, system: &str, verb: &str, name: Option<&str>, file: &str) {
+        if let Some(mut task) = recipes::of(system, verb, name, file).filter(|_| !self.remote) {
+            task.is_shown = self.shows_tasks;
+            self.tasks.push((task, self.cwd.clone()));
+        }
+    }
+
     /// Pays for something; false when nothing more may be done.
     pub(crate) fn spend(&mut self, units: u64) -> bool {
         self.scene.spend(units, self.command, self.effects)
@@ -200,10 +213,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
         if kind == EffectKind::Execute && !self.remote {
             let Effect { system, verb, target, .. } = &effect;
-            let task = recipes::of(system.as_deref(), verb.as_deref(), target.as_deref(), &located.raw);
-            if let Some(mut task) = task {
-                task.is_shown = self.shows_tasks;
-                self.tasks.push((task, self.cwd.clone()));
+            if let Some(system) = system {
+                let verb = verb.as_deref().unwrap_or_default();
+                self.task(system, verb, target.as_deref(), &located.raw);
             }
         }
         self.remember(kind, &effect, &located);

@@ -44,7 +44,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Read => sink.path(EffectKind::Read, arg),
         // Programs that take a command there take it after a bar; no file is called so.
         SlotRole::Write if arg.prefix().starts_with('|') => {
-            sink.opaque(Role::Code, Why::Unsupported, &arg.written());
+            sink.shell(arg.strip_prefix("|").unwrap_or_else(|| arg.clone()));
         }
         SlotRole::Write => {
             // The walk follows what such a program writes, where it knows the file's name.
@@ -68,9 +68,9 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Execute => {
             // Of what the process has open, whoever reads the language says what is not known.
             if slot.detail.is_empty() || !arg.as_str().is_some_and(is_stream) {
-                execute(arg, sink);
+                execute(slot.detail, arg, sink);
             }
-            if !slot.detail.is_empty() {
+            if !slot.detail.is_empty() && !is_standard_stream(arg) {
                 sink.program(slot.detail, From::File(arg.clone()));
             }
         }
@@ -107,9 +107,9 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
 }
 
 /// A file whose code runs: from standard input it is what is read there, from a URL what the network gives.
-fn execute(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+fn execute(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if is_standard_stream(arg) {
-        return sink.on(EffectKind::Interactive, "", "", None);
+        return sink.on(EffectKind::Interactive, language, "", None);
     }
     let lower = arg.prefix().to_ascii_lowercase();
     if lower.starts_with("http://") || lower.starts_with("https://") {
@@ -130,22 +130,22 @@ pub(crate) fn in_code(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>
         sink.program(language, From::Text(arg.clone()));
         return;
     };
-    let mut is_unknown = false;
-    for one in does {
-        match one {
-            Does::Shell(_) => {}
-            Does::Read(path) => sink.path(EffectKind::Read, &named_in(language, path, sink)),
-            Does::Write(path) => sink.path(EffectKind::Write, &named_in(language, path, sink)),
-            Does::Execute(path) => sink.path(EffectKind::Execute, &named_in(language, path, sink)),
-            Does::Unknown { why, text } => {
-                sink.opaque(Role::Code, why, &text);
-                is_unknown = true;
-            }
-        }
-    }
+    let is_unknown = does.iter().any(|one| matches!(one, Does::Unknown { .. }));
+    does.into_iter().for_each(|one| self::does(language, one, sink));
     // It stands where it is only text: in a pattern, a replacement, a literal.
     if let Some(why) = arg.why().filter(|_| !is_unknown) {
         sink.opaque(Role::Operand, why, &arg.written());
+    }
+}
+
+/// One thing that code in a little language does, but for the shell text that it runs.
+pub(crate) fn does(language: &str, one: Does, sink: &mut Sink<'_, '_, '_, '_>) {
+    match one {
+        Does::Shell(_) => {}
+        Does::Read(path) => sink.path(EffectKind::Read, &named_in(language, path, sink)),
+        Does::Write(path) => sink.path(EffectKind::Write, &named_in(language, path, sink)),
+        Does::Execute(path) => sink.path(EffectKind::Execute, &named_in(language, path, sink)),
+        Does::Unknown { why, text } => sink.opaque(Role::Code, why, &text),
     }
 }
 

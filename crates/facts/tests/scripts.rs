@@ -42,9 +42,19 @@ const THERE: &[(&str, There)] = &[
     (
         "/w/package.json",
         Text(
-            r#"{"scripts":{"preclean":"rm -rf a","clean":"rm -rf b","test":"rm -rf c","loop":"npm run loop"}}"#,
+            r#"{"scripts":{"preclean":"rm -rf a","clean":"rm -rf b","test":"rm -rf c","loop":"npm run loop","postinstall":"rm -rf i","prepare":"rm -rf p","prepublishOnly":"rm -rf o"}}"#,
         ),
     ),
+    (
+        "/w/Taskfile.yml",
+        Text("tasks:\n  default: rm -rf d\n  wipe:\n    deps: [default]\n    cmds: [rm -rf out]\n"),
+    ),
+    ("/w/deno.json", Text(r#"{"tasks":{"wipe":"rm -rf out"}}"#)),
+    (
+        "/w/composer.json",
+        Text(r#"{"scripts":{"wipe":["@more"],"more":"rm -rf out","post-install-cmd":"rm -rf i"}}"#),
+    ),
+    ("/w/bash_env", Text("rm -rf /w/out\n")),
     ("/w/sub", Kind(FileKind::Directory)),
     ("/w/wheel.sh", Text("./wheel.sh\n")),
 ];
@@ -88,6 +98,11 @@ fn a_file_does_what_it_holds() {
     check("bash linked.sh a", BUILD);
     check("bash calm.sh", "");
     check("cat build.sh", "");
+    check("BASH_ENV=bash_env bash -c ls", "delete /w/out in /w/bash_env");
+    check("export BASH_ENV=bash_env; bash calm.sh", "delete /w/out in /w/bash_env");
+    check("ENV=bash_env sh -i -c ls", "delete /w/out in /w/bash_env");
+    check("ENV=bash_env sh -c ls", "");
+    check("BASH_ENV= bash -c ls", "");
     check("source env.sh; lib", "delete /w/out in /w/env.sh");
     let shadowed = |text: &str| {
         let shown = shown(text, &Setting { workspace: "/w".to_owned(), ..Setting::default() });
@@ -142,6 +157,24 @@ fn a_task_does_what_its_file_says() {
         "npm run clean -- /etc",
         "delete /etc in /w/package.json; delete /w/a in /w/package.json; delete /w/b in /w/package.json",
     );
+    check("task", "delete /w/d in /w/Taskfile.yml");
+    check("task wipe", "delete /w/d in /w/Taskfile.yml; delete /w/out in /w/Taskfile.yml");
+    check("task -t Taskfile.yml wipe", "delete /w/d in /w/Taskfile.yml; delete /w/out in /w/Taskfile.yml");
+    check("task other", "opaque code file in /w/Taskfile.yml");
+    check("just other", "opaque code file in /w/justfile");
+    check("deno task wipe", "delete /w/out in /w/deno.json");
+    check("composer wipe", "delete /w/out in /w/composer.json");
+    check("composer install", "delete /w/i in /w/composer.json");
+    check("composer install --no-scripts", "");
+    const INSTALL: &str = "delete /w/i in /w/package.json; delete /w/p in /w/package.json";
+    check("npm ci", INSTALL);
+    check("npm install", INSTALL);
+    check("yarn", INSTALL);
+    check("pnpm install", INSTALL);
+    check("npm ci --ignore-scripts", "");
+    check("npm install x", "");
+    check("npm publish", "delete /w/o in /w/package.json; delete /w/p in /w/package.json");
+    check("npm publish --dry-run", "");
     check("npm test", "delete /w/c in /w/package.json");
     check("cd sub && yarn test", "delete /w/c in /w/package.json");
     check("pnpm run test /etc", "delete /etc in /w/package.json; delete /w/c in /w/package.json");

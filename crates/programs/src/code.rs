@@ -1,5 +1,5 @@
-//! [`code`]: what code in a program's little language does, as far as its text tells: awk, sed, dc, and the commands of ex and
-//! vim. It must not know programs: which argument is code is the model's.
+//! [`code`]: what code in a program's little language does, as far as its text tells: awk, sed, dc, the commands of ex and vim, and
+//! those of debuggers. It must not know programs: which argument is code is the model's.
 
 use castellan_event::Why;
 
@@ -8,6 +8,7 @@ use crate::limits::CODE_BYTES_MAX;
 
 mod awk;
 mod dc;
+mod debugger;
 mod ex;
 mod sed;
 
@@ -45,8 +46,19 @@ pub fn code(language: &str, arg: &Arg) -> Option<Vec<Does>> {
 /// What a scanner finds in a text.
 type Scan = fn(&str) -> Vec<Found>;
 
-const LANGUAGES: &[(&str, Scan)] =
-    &[("awk", awk::scan), ("dc", dc::scan), ("ex", ex::scan), ("sed", sed::scan)];
+const LANGUAGES: &[(&str, Scan)] = &[
+    ("awk", awk::scan),
+    ("dc", dc::scan),
+    ("ex", ex::scan),
+    ("gdb", debugger::gdb),
+    ("lldb", debugger::lldb),
+    ("sed", sed::scan),
+];
+
+/// Whether [`code`] reads a language.
+pub fn reads(language: &str) -> bool {
+    LANGUAGES.iter().any(|(name, _)| *name == language)
+}
 
 /// As [`Does`], with marks for what is not known.
 #[derive(Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ mod limits;
 mod program;
 
 pub use arg::{Arg, Piece};
-pub use code::{Does, code};
+pub use code::{Does, code, reads};
 pub use find::{all, find};
 pub use invoke::{FoundPath, Inner, Invocation, Operand, Used, invoke};
 pub use program::{

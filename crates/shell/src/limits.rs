@@ -149,3 +149,12 @@ pub(crate) const PERHAPS_WRAPPED_MAX: usize = 8;
 
 /// Wrappers around one command. Real ones have up to five; each reads all the arguments that are left.
 pub(crate) const WRAPPERS_MAX: usize = 16;
+
+/// Bytes of a compiled pattern of `sed`. Those of command lines take some kilobytes.
+pub(crate) const REGEX_BYTES_MAX: usize = 64 * 1024;
+
+/// Units that a script of `sed` costs before its first byte: patterns are compiled, each in up to 100 µs.
+pub(crate) const WORK_OF_SED: u64 = 500;
+
+/// Parts of what a program of `awk` prints: each is made for each line. Those of command lines have a few.
+pub(crate) const AWK_PARTS_MAX: usize = 64;

@@ -1,6 +1,7 @@
 //! What programs write, where that follows from their arguments and their standard input: one small function each, without
 //! files, clocks or networks. Everything else writes something that is not known.
 
+mod awk;
 mod bytes;
 mod gzip;
 mod lines;
@@ -38,6 +39,7 @@ pub(crate) struct Given<'a> {
 type Computed = for<'a> fn(Given<'a>) -> Option<Text>;
 
 const COMPUTED: &[(&str, Computed)] = &[
+    ("awk", awk::awk),
     ("base32", bytes::base32),
     ("base64", bytes::base64),
     ("basename", names::basename),
@@ -47,6 +49,7 @@ const COMPUTED: &[(&str, Computed)] = &[
     ("cut", lines::cut),
     ("dirname", names::dirname),
     ("echo", print::echo),
+    ("gawk", awk::awk),
     ("gbase32", bytes::base32),
     ("gbase64", bytes::base64),
     ("gunzip", bytes::gunzip),
@@ -55,6 +58,7 @@ const COMPUTED: &[(&str, Computed)] = &[
     ("gsed", sed::sed),
     ("gtac", lines::tac),
     ("head", lines::head),
+    ("mawk", awk::awk),
     ("mktemp", names::mktemp),
     ("openssl", bytes::openssl),
     ("pigz", bytes::gzip),

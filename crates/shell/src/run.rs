@@ -14,7 +14,7 @@ use castellan_programs::{Arg, Inner, Invocation, Piece, Wrapper, invoke};
 
 use crate::builtins;
 use crate::found::{FoundRedirect, Origin, Wrapped};
-use crate::limits::{ARGUMENTS_MAX, ENTRIES_PER_WORK, PERHAPS_WRAPPED_MAX, WRAPPERS_MAX};
+use crate::limits::{ARGUMENTS_MAX, ENTRIES_PER_WORK, PERHAPS_WRAPPED_MAX, WORK_OF_SED, WRAPPERS_MAX};
 use crate::outputs;
 use crate::scope::Scope;
 use crate::start::{Dialect, Start};
@@ -430,6 +430,9 @@ impl Walker<'_> {
         if let Some(tee) = tee {
             let text = input.unwrap_or_else(|| Text::unknown(Why::Input, name));
             return self.tee(state, scope, &tee, &text);
+        }
+        if matches!(name, "sed" | "gsed") {
+            self.work.spend(WORK_OF_SED);
         }
         let made = outputs::computed(name, call.arguments(), input.as_ref(), state);
         match made {

@@ -1,5 +1,7 @@
 //! [`Start`]: what is known when a text begins to run. It must not know how that was learnt.
 
+use castellan_programs::Arg;
+
 /// What is known of the shell that runs a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Start {
@@ -15,6 +17,8 @@ pub struct Start {
     pub aliases: Vec<(String, String)>,
     /// Functions: names and what stands between their braces.
     pub functions: Vec<(String, String)>,
+    /// What it reads from standard input, where that is not what the call gives: nothing.
+    pub input: Option<Arg>,
     /// Which shell it is.
     pub dialect: Dialect,
 }

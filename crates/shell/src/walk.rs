@@ -43,7 +43,7 @@ pub fn commands(text: &str, start: &Start) -> Found {
 
 /// The same with the files with code that it runs, and where several texts share their work; what is over it is a gap.
 pub fn commands_within(text: &str, start: &Start, work: &mut Work, files: Files<'_>) -> Found {
-    let mut walker = Walker::new(std::mem::take(work), files);
+    let mut walker = Walker::new(std::mem::take(work), files, start);
     let state = walker.all(text, start);
     *work = walker.work;
     walker.items.found(state.written())
@@ -58,7 +58,7 @@ pub fn program_within(
     work: &mut Work,
     files: Files<'_>,
 ) -> Found {
-    let mut walker = Walker::new(std::mem::take(work), files);
+    let mut walker = Walker::new(std::mem::take(work), files, start);
     let scope = Scope::of("");
     let mut state = State::new(start);
     if let Some(input) = input {
@@ -81,6 +81,8 @@ pub(crate) struct Walker<'f> {
     pub(crate) files: Files<'f>,
     pub(crate) work: Work,
     pub(crate) choices: Choices,
+    /// Startup files that the environment names before the text begins: they are nothing of the text's.
+    pub(crate) startup_files: Vec<String>,
     items: Items,
     depth: usize,
     descriptor: u32,
@@ -138,11 +140,13 @@ pub(crate) enum Leave {
 }
 
 impl<'f> Walker<'f> {
-    fn new(work: Work, files: Files<'f>) -> Walker<'f> {
+    fn new(work: Work, files: Files<'f>, start: &Start) -> Walker<'f> {
+        let startup = start.env.iter().filter(|(name, _)| matches!(name.as_str(), "BASH_ENV" | "ENV"));
         Walker {
             files,
             work,
             choices: Choices::default(),
+            startup_files: startup.map(|(_, path)| path.clone()).collect(),
             items: Items::default(),
             depth: 0,
             descriptor: FIRST_DESCRIPTOR,
@@ -160,6 +164,9 @@ impl<'f> Walker<'f> {
     fn all(&mut self, text: &str, start: &Start) -> State {
         let scope = Scope::of(text);
         let mut state = State::new(start);
+        if let Some(input) = &start.input {
+            state.set_descriptor(0, Descriptor::Input(Rc::new(Text::from(input))));
+        }
         self.known_functions(&mut state, &scope, start);
         let parsed = self.parsed(&scope, text);
         self.shell(&mut state, &scope, &parsed);

@@ -1,7 +1,7 @@
 //! make's variables and targets, a compiler's inputs and outputs, and the small tools inside cmake.
 
 use castellan_event::{Effect, EffectKind, Role, Why};
-use castellan_programs::{Arg, Attribute, Invocation};
+use castellan_programs::{Arg, Attribute, Invocation, Piece};
 
 use crate::sink::Sink;
 
@@ -92,6 +92,19 @@ pub(crate) fn make(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
         targets.into_iter().for_each(|target| recipe(Some(target), read, sink));
     } else {
         recipe(None, read, sink);
+    }
+}
+
+/// `just -f FILE recipe`, `task -t FILE task`: a file that is named instead of the usual one.
+pub(crate) fn task_file(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let system = read.program.name();
+    let flag = if system == "just" { "-f" } else { "-t" };
+    let Some(file) = read.values(flag).last().and_then(Arg::as_str) else { return };
+    if read.operands.is_empty() {
+        sink.task(system, "run", None, file);
+    }
+    for operand in &read.operands {
+        sink.task(system, "run", Some(&operand.arg.written()), file);
     }
 }
 
@@ -200,7 +213,31 @@ pub(crate) fn cmake(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_,
         "cat" | "compare_files" | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" => {
             files.into_iter().for_each(|file| sink.path(EffectKind::Read, file));
         }
-        "env" | "time" | "chdir" | "tar" | "server" => sink.opaque(Role::Code, Why::Unsupported, tool),
+        "env" | "time" | "chdir" => {
+            let words = argv.iter().skip_while(|arg| arg.as_str() != Some(tool)).skip(1);
+            let mut words: Vec<Arg> = words.map(quoted).collect();
+            let begin = if tool == "chdir" { "cd" } else { tool };
+            words.insert(0, Arg::known(begin));
+            if tool == "chdir" {
+                words.insert(2.min(words.len()), Arg::known("&&"));
+            }
+            sink.shell(joined(&words));
+        }
+        "tar" | "server" => sink.opaque(Role::Code, Why::Unsupported, tool),
         _ => {}
     }
+}
+
+/// A word as a shell reads it back.
+fn quoted(arg: &Arg) -> Arg {
+    match arg.as_str() {
+        Some(text) => Arg::known(format!("'{}'", text.replace('\'', r"'\''"))),
+        None => arg.clone(),
+    }
+}
+
+fn joined(words: &[Arg]) -> Arg {
+    let blank = || Piece::Text(" ".to_owned());
+    let pieces = words.iter().flat_map(|word| word.pieces().iter().cloned().chain([blank()]));
+    Arg::from_pieces(pieces, false)
 }

@@ -67,7 +67,7 @@ pub(super) fn address(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, 
             continue;
         };
         match value.strip_prefix("|") {
-            Some(command) => sink.opaque(Role::Code, Why::Unsupported, &command.written()),
+            Some(command) => sink.shell(command),
             None => sink.path(EffectKind::Write, value),
         }
     }

@@ -3,6 +3,7 @@
 use castellan_event::{Answer, Effect, EffectKind, FileKind, Query};
 use castellan_programs::{Arg, Invocation};
 
+use crate::code::From;
 use crate::limits::PARENTS_MAX;
 use crate::sink::Sink;
 
@@ -123,6 +124,7 @@ pub(crate) fn script(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
         let is_bare = read.operands.is_empty();
         if is_bare && read.command.name() == "yarn" {
             sink.on(EffectKind::Install, "npm", "manifest", None);
+            lifecycle(read, argv, sink);
         }
         return;
     };
@@ -132,12 +134,53 @@ pub(crate) fn script(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
         .is_some_and(|text| text.contains('/') || text.contains(".ts") || text.contains(".js"));
     if is_file {
         sink.path(EffectKind::Execute, script);
+        if read.program.name() == "bun" {
+            sink.program("javascript", From::File(script.clone()));
+        }
         return;
     }
     let target = Some(script.written().into_owned());
     let (system, verb) = (Some("npm".to_owned()), Some("run".to_owned()));
     let effect = Effect { kind: EffectKind::Execute, system, verb, target, ..Effect::default() };
     sink.path_effect(effect, &Arg::known("package.json"));
+}
+
+/// `npm ci`, `npm publish`: the project's own scripts run that its manifest has for it. With packages to install only yarn and bun
+/// run them.
+pub(crate) fn lifecycle(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let is_without = |flag: &&str| read.given(flag);
+    if sink.dry || ["--ignore-scripts", "-g", "--location"].iter().any(is_without) {
+        return;
+    }
+    let name = read.command.name();
+    let has_packages = name == "install" && !read.operands.is_empty();
+    if has_packages && matches!(read.program.name(), "npm" | "pnpm") {
+        return;
+    }
+    let verb = if matches!(name, "add" | "ci" | "yarn") { "install" } else { name };
+    sink.task("npm", verb, None, "package.json");
+}
+
+/// `composer install`: the project's own scripts run that its manifest has for it. What is no subcommand is one of them.
+pub(crate) fn composer_scripts(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    const FILE: &str = "composer.json";
+    if let Some(script) =
+        read.unknown_subcommand.and_then(|at| argv.get(at)).filter(|arg| arg.as_str().is_some())
+    {
+        sink.knows_subcommand = true;
+        let text = |text: &str| Some(text.to_owned());
+        let (system, verb, target) = (text("composer"), text("run"), Some(script.written().into_owned()));
+        let effect = Effect { kind: EffectKind::Execute, system, verb, target, ..Effect::default() };
+        return sink.path_effect(effect, &Arg::known(FILE));
+    }
+    if read.given("--no-scripts") || sink.dry {
+        return;
+    }
+    match read.command.name() {
+        "install" => sink.task("composer", "install", None, FILE),
+        "update" | "require" | "remove" => sink.task("composer", "update", None, FILE),
+        _ => {}
+    }
 }
 
 /// The program in the project's own packages.

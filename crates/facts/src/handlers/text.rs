@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use castellan_event::{EffectKind, Role, Why};
-use castellan_programs::{Arg, Does, Invocation, SlotRole, code};
+use castellan_programs::{Arg, Invocation, SlotRole};
 use castellan_shell::Stdin;
 
+use crate::code::From;
 use crate::sink::Sink;
 use crate::slots::{in_code, is_standard_stream};
 
@@ -28,6 +29,7 @@ pub(super) fn sed(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     }
     for script in read.values("-f").filter(|script| !is_standard_stream(script)) {
         sink.path(EffectKind::Execute, script);
+        sink.program("sed", From::File(script.clone()));
     }
     for file in files.into_iter().filter(|file| !is_standard_stream(file)) {
         sink.path(EffectKind::Read, file);
@@ -112,16 +114,23 @@ pub(super) fn ex(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) 
         return;
     }
     match sink.stdin.clone() {
-        Stdin::Text(text) => {
-            in_code("ex", &text, sink);
-            for one in code("ex", &text).into_iter().flatten() {
-                if let Does::Shell(command) = one {
-                    sink.opaque(Role::Code, Why::Unsupported, &command.written());
-                }
-            }
+        Stdin::Text(text) => sink.program("ex", From::Text(text)),
+        Stdin::File(file) => {
+            sink.path(EffectKind::Execute, &file);
+            sink.program("ex", From::File(file));
         }
-        Stdin::File(file) => sink.path(EffectKind::Execute, &file),
         Stdin::Inherited if sink.piped => sink.opaque(Role::Code, Why::Input, ""),
         Stdin::Inherited => {}
+    }
+}
+
+/// `less '+|mTEXT'`: shell text after the letter of a mark.
+pub(super) fn less(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    for command in read.values("+*").filter_map(|value| value.strip_prefix("|")) {
+        let mark = command.prefix().chars().next().map(String::from);
+        match mark.and_then(|mark| command.strip_prefix(&mark)) {
+            Some(text) => sink.shell(text),
+            None => sink.opaque(Role::Code, command.why().unwrap_or_default(), &command.written()),
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use castellan_event::Why;
+use castellan_programs::Arg;
 use castellan_shell::interpreter;
 
 use super::{Script, UNKNOWN, Wanted};
@@ -25,13 +26,23 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     let (recipes, variables, mut script) = read(text);
     let default = || recipes.first().map(|recipe| recipe.name.clone());
     let Some(goal) = wanted.name.map(str::to_owned).or_else(default) else { return script };
-    let mut todo = vec![goal];
+    // Further words are arguments of a recipe that takes some, else further recipes.
+    let is_recipe = |name: &str| recipes.iter().any(|recipe| recipe.name == name);
+    let words =
+        wanted.argv.iter().skip(1).filter_map(Arg::as_str).filter(|word| *word != goal && is_recipe(word));
+    let mut todo: Vec<String> = words.map(str::to_owned).collect();
+    todo.push(goal);
     let mut done: Vec<String> = Vec::new();
     while let Some(name) = todo.pop() {
-        let Some(recipe) = recipes.iter().find(|recipe| recipe.name == name) else { continue };
         if done.contains(&name) {
             continue;
         }
+        let Some(recipe) = recipes.iter().find(|recipe| recipe.name == name) else {
+            // It may stand in a module, or in the justfile of a directory above (`set fallback`).
+            script.holes.push((Why::File, name.clone()));
+            done.push(name);
+            continue;
+        };
         if done.len() >= JUST_RECIPES_MAX {
             script.holes.push((Why::Budget, name));
             break;
@@ -184,6 +195,7 @@ mod tests {
 
     #[test]
     fn recipes_and_what_they_need() {
+        check("a:\n  rm x\n", Some("b"), &["hole file b"]);
         check("a: b\n  @echo a\nb:\n  rm x\n", None, &["echo a", "rm x"]);
         check("dir := 'out'\nclean:\n    rm -rf {{dir}}/x\n", Some("clean"), &["rm -rf out/x"]);
         check("go target:\n    rm -rf {{target}}\n", Some("go"), &["rm -rf ${castellan_unknown_value}"]);

@@ -42,19 +42,10 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
             .filter(|rule| rule.targets.iter().any(|one| fits(one, &target)))
             .cloned()
             .collect();
+        let rules = or_implicit(&makefile, rules, &target);
         for rule in rules {
             todo.extend(rule.prerequisites.iter().map(|one| one.replace('%', stem(&rule, &target))));
-            let own = automatic(&rule, &target);
-            let mut lines = Vec::new();
-            for line in &rule.recipe {
-                let (prefix, command) = line.split_at(line.len() - line.trim_start_matches(PREFIXES).len());
-                // With a plus, and for a make in the make, a line runs even when commands are only shown.
-                if wanted.is_shown && !prefix.contains('+') && !command.contains("MAKE") {
-                    continue;
-                }
-                let expanded = makefile.expanded(command, &own);
-                lines.extend(Some(expanded).filter(|line| !line.trim().is_empty()));
-            }
+            let mut lines = expanded(&mut makefile, &rule, &target, wanted.is_shown);
             if in_one_shell {
                 lines = vec![lines.join("\n")];
             }
@@ -69,6 +60,54 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     script.texts = std::mem::take(&mut makefile.code).into_iter().chain(texts).collect();
     script.holes.append(&mut makefile.holes);
     script
+}
+
+/// The lines of a rule's recipe for a target, as shells are given them.
+fn expanded(makefile: &mut Makefile, rule: &Rule, target: &str, is_shown: bool) -> Vec<String> {
+    let own = automatic(rule, target);
+    let mut lines = Vec::new();
+    for line in &rule.recipe {
+        let (prefix, command) = line.split_at(line.len() - line.trim_start_matches(PREFIXES).len());
+        // With a plus, and for a make in the make, a line runs even when commands are only shown.
+        if is_shown && !prefix.contains('+') && !command.contains("MAKE") {
+            continue;
+        }
+        let expanded = makefile.expanded(command, &own);
+        lines.extend(Some(expanded).filter(|line| !line.trim().is_empty()));
+    }
+    lines
+}
+
+/// What make does for a target without a recipe: `.DEFAULT` for one that no rule names, its own rule for an object file, and for
+/// a program where the makefile says what compiles it.
+fn or_implicit(makefile: &Makefile, mut rules: Vec<Rule>, target: &str) -> Vec<Rule> {
+    if rules.iter().any(|rule| !rule.recipe.is_empty()) || target.starts_with('.') {
+        return rules;
+    }
+    let is_own = |name: &str| makefile.variables.contains_key(name);
+    let with =
+        |recipe: Vec<String>| Rule { targets: vec![target.to_owned()], prerequisites: Vec::new(), recipe };
+    let lines = |of_c: &str, of_cxx: &str| {
+        let all = [Some(of_c), Some(of_cxx).filter(|_| is_own("CXX"))];
+        all.into_iter().flatten().map(str::to_owned).collect::<Vec<_>>()
+    };
+    if let Some(stem) = target.strip_suffix(".o") {
+        let of_c = format!("$(CC) $(CFLAGS) $(CPPFLAGS) $(TARGET_ARCH) -c -o {target} {stem}.c");
+        let of_cxx = format!("$(CXX) $(CXXFLAGS) $(CPPFLAGS) $(TARGET_ARCH) -c -o {target} {stem}.cc");
+        rules.push(with(lines(&of_c, &of_cxx)));
+    } else if rules.is_empty() {
+        let of_all = makefile.rules.iter().filter(|rule| rule.targets.iter().any(|one| one == ".DEFAULT"));
+        let recipe: Vec<String> = of_all.flat_map(|rule| rule.recipe.clone()).collect();
+        if !recipe.is_empty() {
+            rules.push(with(recipe));
+        } else if !target.contains('.') && (is_own("CC") || is_own("CXX")) {
+            let of_c = format!("$(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) {target}.c $(LDLIBS) -o {target}");
+            let of_cxx =
+                format!("$(CXX) $(CXXFLAGS) $(CPPFLAGS) $(LDFLAGS) {target}.cc $(LDLIBS) -o {target}");
+            rules.push(with(lines(&of_c, &of_cxx)));
+        }
+    }
+    rules
 }
 
 /// `make NAME=value`: the command's values count before the makefile's.
@@ -217,6 +256,17 @@ mod tests {
         assert!(script(&text, &wanted).holes.iter().any(|(why, _)| *why == Why::Budget));
         let text = "A := x\n".to_owned() + &"A := $(A)$(A)\n".repeat(60) + "x:\n\techo $(A)\n";
         assert!(script(&text, &wanted).holes.iter().any(|(why, _)| *why == Why::Budget));
+    }
+
+    #[test]
+    fn targets_without_a_recipe_have_one_of_their_own() {
+        check("x:\n\trm x\n.DEFAULT:\n\trm $@\n", Some("y"), &["rm y"]);
+        check("x: y\n.DEFAULT:\n\trm $@\n", Some("x"), &["rm y"]);
+        check("x:\n\trm x\n", Some("y"), &[]);
+        check("CC = rm\nx: x.h\n", Some("x.o"), &["rm    -c -o x.o x.c"]);
+        check("x.o: x.h\n", None, &["cc    -c -o x.o x.c"]);
+        check("CC = rm\nall:\n", Some("x"), &["rm    x.c  -o x"]);
+        check("CXX = rm\n", Some("x.o"), &["cc    -c -o x.o x.c", "rm    -c -o x.o x.cc"]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Scripts of a `package.json`, by npm 11: `pre` and `post` scripts run around each, further arguments go to its end.
+//! Scripts of a `package.json`, by npm 11: `pre` and `post` scripts run around each, further arguments go to its end. What
+//! installs or publishes the project runs scripts of its own.
 
 use castellan_event::Why;
 use castellan_programs::Arg;
@@ -12,18 +13,64 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
         return Script { holes: vec![(Why::Syntax, "package.json".to_owned())], ..Script::default() };
     };
     let name = wanted.name.filter(|_| wanted.verb == "run").unwrap_or(wanted.verb);
-    let names: &[&str] = if name == "restart" { &["stop", "restart", "start"] } else { &[name] };
+    let own = LIFECYCLE.iter().find(|(verb, _)| wanted.name.is_none() && *verb == name);
+    let names: Vec<(String, bool)> = match own {
+        Some((_, names)) => names.iter().map(|name| ((*name).to_owned(), false)).collect(),
+        None if name == "restart" => {
+            ["stop", "restart", "start"].iter().flat_map(|name| with_hooks(name)).collect()
+        }
+        None => with_hooks(name).into(),
+    };
     let scripts = manifest.get("scripts");
     let mut script = Script::default();
-    for name in names {
-        for (before, arguments) in [("pre", false), ("", true), ("post", false)] {
-            let text = scripts.and_then(|scripts| scripts.get(format!("{before}{name}"))?.as_str());
-            let Some(text) = text else { continue };
-            let more = if arguments { further(wanted, name) } else { String::new() };
-            script.texts.push(format!("{text}{more}"));
-        }
+    if wanted.verb == "run" && scripts.and_then(|scripts| scripts.get(name)).is_none() {
+        script.texts.extend(program(wanted, name));
+        return script;
+    }
+    for (name, takes_arguments) in names {
+        let Some(text) = scripts.and_then(|scripts| scripts.get(&name)?.as_str()) else { continue };
+        let more = if takes_arguments { further(wanted, &name) } else { String::new() };
+        script.texts.push(format!("{text}{more}"));
     }
     script
+}
+
+/// What is no script is a program of the project's packages, but not for npm; for bun a file with code, too.
+fn program(wanted: &Wanted<'_>, name: &str) -> Option<String> {
+    let manager = wanted.argv.first().and_then(Arg::as_str)?.rsplit('/').next()?;
+    let is_code = [".ts", ".js", ".mjs", ".cjs", ".tsx", ".jsx"].iter().any(|end| name.ends_with(end));
+    let name = quoted(&Arg::known(name));
+    let more = further(wanted, name.trim_matches('\''));
+    match manager {
+        "bun" if is_code => Some(format!("bun {name}{more}")),
+        "bun" | "pnpm" | "yarn" => Some(format!("{name}{more}")),
+        _ => None,
+    }
+}
+
+/// What npm runs besides a script that is asked for.
+const LIFECYCLE: &[(&str, &[&str])] = &[
+    (
+        "install",
+        &[
+            "preinstall",
+            "install",
+            "postinstall",
+            "prepublish",
+            "preprepare",
+            "prepare",
+            "postprepare",
+            "dependencies",
+        ],
+    ),
+    ("pack", &["prepack", "prepare", "postpack"]),
+    ("publish", &["prepublishOnly", "prepack", "prepare", "postpack", "publish", "postpublish"]),
+    ("version", &["preversion", "version", "postversion"]),
+];
+
+/// A script with those around it; it alone takes arguments.
+fn with_hooks(name: &str) -> [(String, bool); 3] {
+    [(format!("pre{name}"), false), (name.to_owned(), true), (format!("post{name}"), false)]
 }
 
 /// What stands after the script's name, or after the subcommand that names it. The runner's own options among it do no harm

@@ -84,7 +84,7 @@ pub(super) fn effects(system: &str, text: &str, sink: &mut Sink<'_, '_, '_, '_>)
     };
     // psql replaces what stands in backquotes after its own commands by what the shell makes of it.
     if word.starts_with('\\') && rest.contains('`') {
-        sink.opaque(Role::Code, Why::Unsupported, &shortened(rest));
+        rest.split('`').skip(1).step_by(2).for_each(|text| sink.shell(Arg::known(text)));
     }
     let word = if word.starts_with('\\') { word.to_owned() } else { word.to_ascii_lowercase() };
     let Ok(at) = COMMANDS.binary_search_by_key(&word.as_str(), |(name, _)| name) else { return };
@@ -92,7 +92,7 @@ pub(super) fn effects(system: &str, text: &str, sink: &mut Sink<'_, '_, '_, '_>)
     let rest = rest.trim().trim_end_matches(';').trim();
     let last = rest.split_whitespace().next_back().map(|last| last.trim_matches(['\'', '"']));
     match act {
-        Act::Shell if !rest.is_empty() => sink.opaque(Role::Code, Why::Unsupported, &shortened(rest)),
+        Act::Shell if !rest.is_empty() => sink.shell(Arg::known(rest)),
         Act::Shell => sink.on(EffectKind::Interactive, system, "", None),
         Act::Run => {
             last.into_iter().for_each(|file| sink.path(EffectKind::Execute, &Arg::known(file)));
@@ -101,9 +101,11 @@ pub(super) fn effects(system: &str, text: &str, sink: &mut Sink<'_, '_, '_, '_>)
         Act::Copy => copy(rest, sink),
         Act::Read | Act::Write | Act::Library => {
             let Some(file) = last else { return };
-            if let Some((_, command)) = rest.split_once('|').filter(|_| *act != Act::Library) {
-                sink.opaque(Role::Code, Why::Unsupported, &shortened(command));
-                return;
+            if let Some((before, command)) = rest.split_once('|').filter(|_| *act != Act::Library) {
+                // In quotes, as SQLite takes it, it ends with the quote.
+                let quote = before.chars().next_back().filter(|last| matches!(last, '\'' | '"'));
+                let end = quote.and_then(|quote| command.find(quote)).unwrap_or(command.len());
+                return sink.shell(Arg::known(command.get(..end).unwrap_or(command)));
             }
             let kind = match act {
                 Act::Write => EffectKind::Write,
@@ -130,7 +132,7 @@ fn copy(rest: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     let quoted = what.split_once('\'').and_then(|(_, rest)| rest.split('\'').next());
     let named = quoted.or_else(|| what.split_whitespace().next()).unwrap_or_default();
     if is_program {
-        sink.opaque(Role::Code, Why::Unsupported, &shortened(named));
+        sink.shell(Arg::known(named));
     } else if !matches!(named.to_ascii_lowercase().as_str(), "stdin" | "stdout" | "pstdin" | "pstdout") {
         sink.path(kind, &Arg::known(named));
     }

@@ -366,7 +366,10 @@ pub(super) fn files_and_programs(tokens: &[Token], system: System, sink: &mut Si
         }
         let Some(text) = text_after(tokens, at, word == "LO_EXPORT") else { continue };
         if runs {
-            sink.opaque(Role::Code, Why::Unsupported, &shortened(text));
+            match word {
+                "PROGRAM" => sink.shell(Arg::known(text)),
+                _ => sink.opaque(Role::Code, Why::Unsupported, &shortened(text)),
+            }
             continue;
         }
         if reads && !is_memory(text) {

@@ -94,7 +94,9 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         match of {
             Value::Function(_) | Value::Library(..) => machine.called_with(node, &of, words, None),
             Value::Text(_) => machine.unknown(node, Why::Dynamic),
-            other if machine.is_capable(&other) => machine.call(node, &other, vec![Argument::unknown(Why::Parameter)]),
+            other if machine.is_capable(&other) => {
+                machine.call(node, &other, vec![Argument::unknown(Why::Parameter)])
+            }
             // It may be code of any kind.
             other => {
                 let why = if let Value::Unknown(why, _) = other { why } else { Why::Dynamic };

@@ -113,7 +113,7 @@ impl Walker<'_> {
         if let Some(first) = &arguments.first {
             self.script_operand(state, &inner, call, first, &[]);
         }
-        self.startup(state, &inner, call, arguments.interactive);
+        self.startup(state, &inner, call, base, arguments.interactive);
         if let Some(at) = arguments.unclear {
             let arg = call.argv.get(at).cloned().unwrap_or_else(|| Arg::known(""));
             self.gap(scope, Role::Code, arg.why().unwrap_or_default(), &arg.written(), call.span);
@@ -141,14 +141,17 @@ impl Walker<'_> {
         }
     }
 
-    /// What the shell runs first because a variable names it: only an open descriptor is followed.
-    fn startup(&mut self, state: &mut State, scope: &Scope, call: &Call, interactive: bool) {
+    /// What the shell runs first because a variable names it, where the text has set that: an open descriptor is followed, a file
+    /// is read.
+    fn startup(&mut self, state: &mut State, scope: &Scope, call: &Call, base: &str, interactive: bool) {
         let name = if interactive { "ENV" } else { "BASH_ENV" };
+        let reads_files = if interactive { !matches!(base, "bash" | "zsh") } else { base == "bash" };
         let Some(variable) = state.variable(name).filter(|variable| variable.exported) else { return };
         for value in variable.values.clone() {
-            if let Value::Scalar(text) = value
-                && text.as_str().is_some_and(|path| opened(state, path).is_some())
-            {
+            let Value::Scalar(text) = value else { continue };
+            let Some(path) = text.as_str().filter(|path| !path.is_empty()) else { continue };
+            let is_new = !self.startup_files.iter().any(|one| one == path);
+            if opened(state, path).is_some() || is_new && reads_files {
                 self.script_operand(state, scope, call, &text.to_arg(), &[]);
             }
         }

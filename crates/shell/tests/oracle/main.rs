@@ -135,6 +135,7 @@ fn judge(bash: &Bash, text: &str) -> (Count, Option<String>) {
         complete_env: true,
         aliases: Vec::new(),
         functions: Vec::new(),
+        input: None,
         dialect: Dialect::Bash,
     };
     let found = commands(text, &start);
