@@ -35,7 +35,7 @@ struct Space {
     entries: Vec<String>,
 }
 
-const LANGUAGES: &[&str] = &["python", "javascript", "perl", "ruby"];
+const LANGUAGES: &[&str] = &["python", "javascript", "perl", "ruby", "php", "lua"];
 
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=models");

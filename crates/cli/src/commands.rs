@@ -1,6 +1,7 @@
 //! The subcommands, one file each, and which is which.
 
 pub(crate) mod apply;
+pub(crate) mod approve;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod daemon;
@@ -10,6 +11,8 @@ pub(crate) mod install;
 pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod mode;
+pub(crate) mod pending;
+pub(crate) mod refuse;
 pub(crate) mod restart;
 pub(crate) mod rules;
 pub(crate) mod start;
@@ -39,6 +42,12 @@ pub(crate) enum Command {
     Mode(mode::Options),
     /// Put edited configuration and rule files in force, after showing what they change
     Apply(apply::Options),
+    /// Show the calls that wait for your consent
+    Pending(pending::Options),
+    /// Let a call happen that waits; the agent has to make it again
+    Approve(approve::Options),
+    /// Do not let a call happen that waits, or was granted
+    Refuse(refuse::Options),
     /// Judge one call without an agent, and show why
     Check(check::Options),
     /// Show what one call would do: its commands and their effects, and which rules look at them
@@ -69,6 +78,9 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Status(options) => status::run(global, options),
         Command::Mode(options) => mode::run(global, options),
         Command::Apply(options) => apply::run(global, options),
+        Command::Pending(options) => pending::run(global, options),
+        Command::Approve(options) => approve::run(global, options),
+        Command::Refuse(options) => refuse::run(global, options),
         Command::Check(options) => check::run(global, options),
         Command::Explain(options) => explain::run(global, options),
         Command::Log(options) => log::run(global, options),

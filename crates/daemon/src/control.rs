@@ -36,9 +36,58 @@ pub enum ControlRequest {
     Stop,
     /// End, so that the next hook starts the daemon of the installed version. Loosens.
     Restart,
+    /// The calls that wait for a person.
+    Pending,
+    /// Let a call that waits happen. Loosens.
+    Approve {
+        /// Its request id, such as `K7`.
+        id: String,
+        /// For how long.
+        scope: GrantScope,
+    },
+    /// Do not let a call happen that waits, or was granted.
+    Refuse {
+        /// Its request id.
+        id: String,
+    },
     /// May the requesting process loosen something that the daemon does not do itself, such as an uninstall? Says what,
     /// for the record.
     Loosen(String),
+}
+
+/// For how long a grant holds. Only for the same call, made in the same session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantScope {
+    /// For one call, within a quarter of an hour.
+    Once,
+    /// For the session.
+    Session,
+    /// For seconds.
+    For(u64),
+}
+
+/// A call that waits for a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingCall {
+    /// Its request id, such as `K7`.
+    pub id: String,
+    /// The agent's name.
+    pub agent: String,
+    /// The agent's session id.
+    pub session: String,
+    /// Directory that it was made in.
+    pub cwd: String,
+    /// Canonical name of the tool.
+    pub tool: String,
+    /// What it was made with, shortened.
+    pub input: String,
+    /// Why it did not simply run, one line for each finding.
+    pub reasons: Vec<String>,
+    /// Seconds since it was asked last.
+    pub age_s: u64,
+    /// How often it was asked.
+    pub times: u32,
 }
 
 /// The answer.
@@ -49,6 +98,8 @@ pub enum ControlResponse {
     Done,
     /// How the daemon is.
     Status(Box<StatusReport>),
+    /// The calls that wait, the oldest first.
+    Pending(Vec<PendingCall>),
     /// Not allowed: why.
     Refused(String),
     /// Allowed, and it did not work: why.
@@ -160,7 +211,9 @@ impl ControlClient {
     pub fn status(&self) -> Result<StatusReport, ControlError> {
         match self.ask(&ControlRequest::Status)? {
             ControlResponse::Status(report) => Ok(*report),
-            ControlResponse::Done => Err(ControlError::Failed("the daemon sent no status".to_owned())),
+            ControlResponse::Done | ControlResponse::Pending(_) => {
+                Err(ControlError::Failed("the daemon sent no status".to_owned()))
+            }
             ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
             ControlResponse::Failed(why) => Err(ControlError::Failed(why)),
         }
@@ -174,6 +227,28 @@ impl ControlClient {
     /// Puts the files with this hash in force.
     pub fn apply(&self, hash: &str) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Apply { hash: hash.to_owned() })
+    }
+
+    /// Asks which calls wait for a person.
+    pub fn pending(&self) -> Result<Vec<PendingCall>, ControlError> {
+        match self.ask(&ControlRequest::Pending)? {
+            ControlResponse::Pending(calls) => Ok(calls),
+            ControlResponse::Done | ControlResponse::Status(_) => {
+                Err(ControlError::Failed("the daemon sent no calls".to_owned()))
+            }
+            ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
+            ControlResponse::Failed(why) => Err(ControlError::Failed(why)),
+        }
+    }
+
+    /// Lets a call happen.
+    pub fn approve(&self, id: &str, scope: GrantScope) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Approve { id: id.to_owned(), scope })
+    }
+
+    /// Does not let a call happen.
+    pub fn refuse(&self, id: &str) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Refuse { id: id.to_owned() })
     }
 
     /// Stops the daemon for good.
@@ -193,7 +268,7 @@ impl ControlClient {
 
     fn carry_out(&self, request: &ControlRequest) -> Result<(), ControlError> {
         match self.ask(request)? {
-            ControlResponse::Done | ControlResponse::Status(_) => Ok(()),
+            ControlResponse::Done | ControlResponse::Status(_) | ControlResponse::Pending(_) => Ok(()),
             ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
             ControlResponse::Failed(why) => Err(ControlError::Failed(why)),
         }

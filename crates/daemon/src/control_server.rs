@@ -5,12 +5,14 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use castellan_event::Mode;
 use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 
-use crate::control::{CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, StatusReport};
+use crate::control::{
+    CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, GrantScope, PendingCall, StatusReport,
+};
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::limits::{CONTROL_CONNECTIONS_MAX, FRAME_TIME};
@@ -18,6 +20,7 @@ use crate::peers::Peers;
 use crate::policy_state::{PolicyState, Report};
 use crate::presence;
 use crate::record;
+use crate::requests::{Request, Scope};
 use crate::run::Signal;
 use crate::timed::Timed;
 
@@ -92,6 +95,12 @@ impl ControlServer {
     fn carry_out(&self, request: &ControlRequest, peer: Peer) -> Result<ControlResponse, ControlResponse> {
         match request {
             ControlRequest::Status => return Ok(ControlResponse::Status(Box::new(self.status()))),
+            ControlRequest::Pending => return Ok(ControlResponse::Pending(self.pending())),
+            ControlRequest::Approve { id, scope } => self.approve(id, *scope, peer)?,
+            ControlRequest::Refuse { id } => {
+                let refused = if self.judge.refuse(id) { Ok(()) } else { Err(nothing_called(id)) };
+                self.conclude("refuse", &printable(id), peer, refused)?;
+            }
             ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
             ControlRequest::Apply { hash } => self.apply(hash, peer)?,
             ControlRequest::Stop => {
@@ -122,6 +131,39 @@ impl ControlServer {
             Ok(()) => Ok(()),
             failed @ Err(_) => self.conclude("apply", &files, peer, failed),
         }
+    }
+
+    /// The record comes first: what is not recorded is not granted.
+    fn approve(&self, id: &str, scope: GrantScope, peer: Peer) -> Result<(), ControlResponse> {
+        let (scope, words) = match scope {
+            GrantScope::Once => (Scope::Once, "once".to_owned()),
+            GrantScope::Session => (Scope::Session, "for the session".to_owned()),
+            GrantScope::For(seconds) => (Scope::For(seconds), format!("for {seconds} s")),
+        };
+        let argument = format!("{} {words}", printable(id));
+        self.check_presence("approve", &argument, peer)?;
+        let waits = self.judge.waiting().iter().any(|call| call.id.to_string().eq_ignore_ascii_case(id));
+        self.conclude("approve", &argument, peer, if waits { Ok(()) } else { Err(nothing_called(id)) })?;
+        let approved = self.judge.approve(id, scope);
+        let no_room =
+            || ControlResponse::Failed("there is no room for another grant: refuse some".to_owned());
+        approved.map(|_| ()).ok_or_else(no_room)
+    }
+
+    fn pending(&self) -> Vec<PendingCall> {
+        let age = |asked: SystemTime| asked.elapsed().map_or(0, |age| age.as_secs());
+        let call = |request: Request| PendingCall {
+            id: request.id.to_string(),
+            agent: request.agent,
+            session: request.session_id,
+            cwd: request.cwd,
+            tool: request.tool,
+            input: request.input,
+            reasons: request.reasons,
+            age_s: age(request.asked),
+            times: request.times,
+        };
+        self.judge.waiting().into_iter().map(call).collect()
     }
 
     fn change_mode(&self, word: &str, peer: Peer) -> Result<(), ControlResponse> {
@@ -198,6 +240,10 @@ impl ControlServer {
             log_limit_reached: log.limit_reached,
         }
     }
+}
+
+fn nothing_called(id: &str) -> String {
+    format!("no call that waits is called {}: see `castellan pending`", printable(id))
 }
 
 /// The beginning of a hash, or of what somebody gave for one.

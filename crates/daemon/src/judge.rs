@@ -1,6 +1,7 @@
 //! One call from payload to reply: decode, decide, record, encode, in this order. Whatever fails on the way is a decision
 //! too, and is recorded.
 
+mod consent;
 mod scripts;
 
 use std::collections::BTreeSet;
@@ -75,6 +76,7 @@ impl Asked<'_> {
             ceiling: agents::ceiling(self.agent, &call.agent.permission_mode),
             next_request,
             session,
+            grant: None,
         }
     }
 
@@ -180,11 +182,13 @@ impl Judge {
         let Terms { policy, .. } = &*asked.terms;
         let session_key = session_key(asked.agent, &call.agent);
         let first = before.as_ref().map(|before| before.call);
-        let session = match before {
-            Some(before) => before.session,
-            None => Arc::new(self.memory().marks.session(&session_key, self.now_ms())),
+        let consent = self.consent(asked, call, session_key);
+        let (session, before) = match before {
+            Some(before) => (before.session, before.grant),
+            None => (Arc::new(self.memory().marks.session(&session_key, self.now_ms())), None),
         };
-        let state = asked.state(call, self.memory().take_request(), &session);
+        let grant = consent.grant().cloned().or(before);
+        let state = State { grant: grant.as_ref(), ..asked.state(call, consent.request, &session) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (&session_key, first), &mut world);
@@ -206,6 +210,7 @@ impl Judge {
             return self.failed(asked, &failure);
         }
         self.tally.judged(decision.verdict);
+        self.settle(consent, call, &decision, &change);
         let number = first.unwrap_or(call.correlation_id);
         if change.answer != Verdict::Deny {
             let begun = Begun {
@@ -221,7 +226,8 @@ impl Judge {
         }
         let told = told(call, &decision, change.request);
         let (verdict, reason) = (change.answer, told.reason.clone());
-        let given = Given { verdict, reason, session, call: number, stands: true };
+        let grant = grant.filter(|_| change.used_grant);
+        let given = Given { verdict, reason, session, call: number, grant, stands: true };
         let key = key(asked.agent, call);
         self.memory().remember(key, given);
         reply(agents::encode(asked.agent, &asked.request.event, &told))
@@ -248,7 +254,8 @@ impl Judge {
 
     /// The decision as it would be now, for comparison only.
     fn judge_now(&self, asked: &Asked<'_>, call: &Call, given: &Given) -> Decision {
-        let state = asked.state(call, RequestId::from_seed(0), &given.session);
+        let grant = given.grant.as_ref();
+        let state = State { grant, ..asked.state(call, RequestId::from_seed(0), &given.session) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let session = session_key(asked.agent, &call.agent);

@@ -23,6 +23,7 @@ mod presence;
 mod process;
 mod record;
 mod refusals;
+mod requests;
 mod run;
 mod server;
 mod shipped;
@@ -36,7 +37,8 @@ pub use applied::{AppliedError, read as read_applied};
 pub use compile::{Compiled, compile};
 pub use config::{Config, ConfigError, Reload, write_mode};
 pub use control::{
-    ControlClient, ControlError, ControlRequest, ControlResponse, StatusReport, VerdictCounts,
+    ControlClient, ControlError, ControlRequest, ControlResponse, GrantScope, PendingCall, StatusReport,
+    VerdictCounts,
 };
 pub use facts::{facts_of, own_paths};
 pub use file_set::{FileSet, FileSetError};

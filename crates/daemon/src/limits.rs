@@ -34,6 +34,18 @@ pub(crate) const SHUTDOWN_TIME: Duration = Duration::from_secs(8);
 /// Answers kept for the agent's second question about a call. It follows within a second; the oldest go first.
 pub(crate) const REMEMBERED_ANSWERS_MAX: usize = 1024;
 
+/// Calls that are kept for a person to grant; the oldest go first. People look at the last few.
+pub(crate) const REQUESTS_MAX: usize = 256;
+
+/// Grants that hold at a time. Nothing makes room but their end: over the limit a person is told.
+pub(crate) const GRANTS_MAX: usize = 1024;
+
+/// Time in which a grant for one call must be used. The agent tries again when its user says so.
+pub(crate) const ONCE_TIME: Duration = Duration::from_secs(15 * 60);
+
+/// Bytes of a call's input that a person is shown of what waits. The log has the rest.
+pub(crate) const SHOWN_INPUT_BYTES_MAX: usize = 400;
+
 /// Labels of marks that one session may have. Rule sets use a handful; one over it denies the call that would set it.
 pub(crate) const MARKS_PER_SESSION_MAX: usize = 64;
 

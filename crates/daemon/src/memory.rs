@@ -7,9 +7,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use castellan_event::{Session, Verdict};
-use castellan_policy::RequestId;
+use castellan_policy::{Grant, RequestId};
 
 use crate::limits::REMEMBERED_ANSWERS_MAX;
+use crate::requests::Requests;
 
 pub(crate) use changes::{Begun, Changed, Changes, Ended};
 pub(crate) use marks::{Marks, SessionKey};
@@ -28,6 +29,8 @@ pub(crate) struct Given {
     pub(crate) session: Arc<Session>,
     /// The number of the call's record. What it has written since does not count in a second question either.
     pub(crate) call: u64,
+    /// What a person had granted of it.
+    pub(crate) grant: Option<Grant>,
     /// Whether the answer answers a second question, too: not when it was given under another policy or mode.
     pub(crate) stands: bool,
 }
@@ -41,6 +44,8 @@ pub(crate) struct Memory {
     pub(crate) marks: Marks,
     /// So does what sessions have written.
     pub(crate) changes: Changes,
+    /// And what waits for a person, or was granted by one.
+    pub(crate) requests: Requests,
 }
 
 impl Memory {
@@ -52,6 +57,7 @@ impl Memory {
             answer_order: VecDeque::new(),
             marks: Marks::default(),
             changes: Changes::default(),
+            requests: Requests::default(),
         }
     }
 
@@ -104,6 +110,7 @@ mod tests {
             reason: String::new(),
             session: Arc::default(),
             call: 1,
+            grant: None,
             stands: true,
         };
         for number in 0..=REMEMBERED_ANSWERS_MAX {

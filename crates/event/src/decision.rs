@@ -223,6 +223,11 @@ impl Finding {
         !self.is_firm && self.code.liftable_by().contains(&relief)
     }
 
+    /// Whether the call would not simply run by it.
+    pub fn stops(&self) -> bool {
+        self.verdict >= Verdict::Ask
+    }
+
     /// Whether it has a say in the decision.
     pub fn counts(&self) -> bool {
         self.verdict > Verdict::Defer && self.lifted.is_none()

@@ -293,10 +293,14 @@ fn own_module(
             let path = module.replace('.', "/");
             vec![format!("{path}.py"), format!("{path}/__init__.py")]
         }
+        Language::Lua => {
+            let path = module.replace('.', "/");
+            vec![format!("{path}.lua"), format!("{path}/init.lua")]
+        }
         // The file in a directory that the program takes modules from.
         Language::Perl if module.starts_with('/') => vec![module.to_owned()],
         // A bare name never means a file beside the program.
-        Language::JavaScript | Language::Perl | Language::Ruby => return,
+        Language::JavaScript | Language::Perl | Language::Ruby | Language::Php => return,
     };
     if let Some(file) = beside(&files, place, scene) {
         let from = From::File(Arg::known(file));

@@ -11,7 +11,7 @@ use castellan_event::{Call, Change, Effect, EffectKind, Facts, FileOrigin, Role,
 use castellan_programs::{Arg, Piece};
 use castellan_shell::{Files, program_within};
 
-use crate::limits::WRITTEN_MAX;
+use crate::limits::{SCRIPT_BYTES_MAX, WRITTEN_MAX};
 use crate::overlay::Overlay;
 use crate::recipes::UNKNOWN;
 use crate::scene::Scene;
@@ -41,12 +41,13 @@ pub(crate) fn add(call: &Call, made: &[(Rc<str>, Arg)], scene: &mut Scene<'_, '_
     files.extend(of_text(made, scene, facts));
     files.extend(unknown(&files, facts));
     let executable: Vec<&str> = of_kind(facts, EffectKind::Permission).collect();
-    let mut scripts: Vec<(New, Vec<Way>)> = Vec::new();
+    let mut scripts: Vec<(New, Vec<Way>, Known)> = Vec::new();
     for file in files {
         let is_executable = executable.contains(&file.real.as_str());
         let ways = ways::of(&file.path, file.text.as_deref().ok(), is_executable);
         if !ways.is_empty() {
-            scripts.push((file, ways));
+            let known = known(&file, scene);
+            scripts.push((file, ways, known));
         }
     }
     if scripts.is_empty() {
@@ -55,20 +56,20 @@ pub(crate) fn add(call: &Call, made: &[(Rc<str>, Arg)], scene: &mut Scene<'_, '_
     // What the call has done is there, and nothing of it is being changed.
     scene.overlay = Overlay::default();
     scene.is_over_told = false;
-    for (file, _) in &scripts {
-        scene.scripts.insert(file.path.clone(), known(file));
+    for (file, _, known) in &scripts {
+        scene.scripts.insert(file.path.clone(), known.clone());
     }
     let cwd = Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty());
-    for (number, (file, ways)) in scripts.iter().enumerate() {
+    for (number, (file, ways, known)) in scripts.iter().enumerate() {
         let before = facts.written.effects.len();
-        match (&file.text, number < WRITTEN_MAX) {
+        match (&known.text, number < WRITTEN_MAX) {
             (Ok(_), true) => {
-                scene.scripts.insert(file.path.clone(), known(file));
-                ways.iter().for_each(|way| run(way, file, cwd.as_deref(), scene, facts));
-                facts.written.effects.extend(file.hole.map(|why| opaque(why, file)));
+                scene.scripts.insert(file.path.clone(), known.clone());
+                ways.iter().for_each(|way| run(way, known, cwd.as_deref(), scene, facts));
+                facts.written.effects.extend(file.hole.map(|why| opaque(why, known)));
             }
-            (Ok(_), false) => facts.written.effects.push(opaque(Why::Budget, file)),
-            (Err(why), _) => facts.written.effects.push(opaque(*why, file)),
+            (Ok(_), false) => facts.written.effects.push(opaque(Why::Budget, known)),
+            (Err(why), _) => facts.written.effects.push(opaque(*why, known)),
         }
         let own = facts.written.effects.get_mut(before..).unwrap_or_default();
         own.iter_mut().for_each(|effect| effect.file = file.file);
@@ -167,15 +168,25 @@ fn real(path: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
     (!path::is_stream(&real)).then_some(real)
 }
 
-fn known(file: &New) -> Known {
-    let text =
-        file.text.clone().and_then(|text| if text.contains('\0') { Err(Why::Encoding) } else { Ok(text) });
-    let sha256 = file.text.as_ref().ok().map(|text| scripts::sha256(text.as_bytes()));
-    Known { path: file.real.clone(), sha256, text }
+/// What is known of the file when it is run. What a call writes counts with what it reads.
+fn known(file: &New, scene: &mut Scene<'_, '_, '_>) -> Known {
+    let mut known = Known { path: file.real.clone(), sha256: None, text: file.text.clone() };
+    if let Ok(text) = &file.text {
+        scene.script_bytes = scene.script_bytes.saturating_add(text.len());
+        if scene.script_bytes > SCRIPT_BYTES_MAX {
+            known.text = Err(Why::Size);
+        } else {
+            known.sha256 = Some(scripts::sha256(text.as_bytes()));
+        }
+        if text.contains('\0') {
+            known.text = Err(Why::Encoding);
+        }
+    }
+    known
 }
 
 /// Adds what a file does when it is run in one way: what comes out of it, and not that it is run.
-fn run(way: &Way, file: &New, cwd: Option<&str>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+fn run(way: &Way, file: &Known, cwd: Option<&str>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let start = analyse::start_in(way.cwd.as_deref().or(cwd).map(str::to_owned), scene);
     let mut work = std::mem::take(&mut scene.work);
     let mut read = |path: &str| scripts::text(path, scene);
@@ -191,21 +202,21 @@ fn run(way: &Way, file: &New, cwd: Option<&str>, scene: &mut Scene<'_, '_, '_>, 
     for mut effect in done.effects.into_iter().filter(is_of_file) {
         effect.command = effect.command.map(|at| at + offset);
         if effect.script_path.is_none() {
-            (effect.script_path, effect.script_sha256) = (Some(file.real.clone()), known(file).sha256);
+            (effect.script_path, effect.script_sha256) = (Some(file.path.clone()), file.sha256.clone());
         }
         facts.written.effects.push(effect);
     }
 }
 
 /// Code that is not known.
-fn opaque(why: Why, file: &New) -> Effect {
+fn opaque(why: Why, file: &Known) -> Effect {
     Effect {
         kind: EffectKind::Opaque,
         role: Some(Role::Code),
         why: Some(why),
         target: Some(file.path.clone()),
-        script_path: Some(file.real.clone()),
-        script_sha256: known(file).sha256,
+        script_path: Some(file.path.clone()),
+        script_sha256: file.sha256.clone(),
         ..Effect::default()
     }
 }

@@ -80,12 +80,12 @@ fn shown(text: &str, world: &dyn World) -> String {
     let facts = analyse(&call::shell("codex", text), &setting, &mut Recorder::new(world));
     let mut lines: Vec<String> = Vec::new();
     for effect in &facts.effects {
-        let what = match effect.kind {
-            EffectKind::Opaque if matches!(effect.role, Some(Role::Code | Role::Program)) => {
-                effect.why.map(Why::as_str)
-            }
-            EffectKind::Delete => effect.path.as_deref(),
-            _ => continue,
+        let what = if effect.is_opaque() && matches!(effect.role, Some(Role::Code | Role::Program)) {
+            effect.why.map(Why::as_str)
+        } else if effect.kind == EffectKind::Delete {
+            effect.path.as_deref()
+        } else {
+            continue;
         };
         let line = format!("{} {}", effect.kind, what.unwrap_or("?"));
         if !lines.contains(&line) {
@@ -173,14 +173,12 @@ struct Turning(Cell<usize>);
 
 impl World for Turning {
     fn answer(&self, query: &Query) -> Option<Answer> {
-        match query {
-            Query::Contents { .. } => {
-                self.0.set(self.0.get() + 1);
-                Some(Answer::Contents(Some(format!("rm -rf /w/{}\n", self.0.get()).into_bytes())))
-            }
-            Query::FileKind { .. } => Some(Answer::FileKind(FileKind::File)),
-            other => Machine(THERE).answer(other),
+        if matches!(query, Query::FileKind { .. }) {
+            return Some(Answer::FileKind(FileKind::File));
         }
+        let Query::Contents { .. } = query else { return Machine(THERE).answer(query) };
+        self.0.set(self.0.get() + 1);
+        Some(Answer::Contents(Some(format!("rm -rf /w/{}\n", self.0.get()).into_bytes())))
     }
 }
 
@@ -196,15 +194,13 @@ struct Endless;
 
 impl World for Endless {
     fn answer(&self, query: &Query) -> Option<Answer> {
-        match query {
-            Query::Contents { path } => {
-                let number: usize = path.trim_start_matches("/w/").parse().unwrap_or_default();
-                let padding = "# ".repeat(if number < 100 { 0 } else { 20_000 });
-                Some(Answer::Contents(Some(format!("{padding}\nbash {}\n", number + 1).into_bytes())))
-            }
-            Query::FileKind { .. } => Some(Answer::FileKind(FileKind::File)),
-            other => Machine(THERE).answer(other),
+        if matches!(query, Query::FileKind { .. }) {
+            return Some(Answer::FileKind(FileKind::File));
         }
+        let Query::Contents { path } = query else { return Machine(THERE).answer(query) };
+        let number: usize = path.trim_start_matches("/w/").parse().unwrap_or_default();
+        let padding = "# ".repeat(if number < 100 { 0 } else { 20_000 });
+        Some(Answer::Contents(Some(format!("{padding}\nbash {}\n", number + 1).into_bytes())))
     }
 }
 

@@ -6,12 +6,13 @@ mod call;
 mod machine;
 
 use castellan_event::{
-    Call, Change, Effect, EffectKind, FileTarget, PatchOp, Recorder, Replacement, Role, ToolKind, Why,
+    Call, Change, Effect, EffectKind, FileKind, FileTarget, PatchOp, Recorder, Replacement, Role, ToolKind,
+    Why,
 };
 use castellan_facts::{Setting, analyse};
 
 use machine::Machine;
-use machine::There::{self, Text};
+use machine::There::{self, Bytes, Kind, Link, Text};
 
 /// Files that are there.
 const FILES: &[(&str, There)] = &[
@@ -19,17 +20,21 @@ const FILES: &[(&str, There)] = &[
     ("/w/tool", Text("#!/bin/sh\necho hello\n")),
     ("/w/lib.sh", Text("rm -rf /w/lib\n")),
     ("/w/data", Text("echo hello\n")),
+    ("/w/alias.sh", Link("/w/calm.sh")),
+    ("/w/wide.sh", Bytes(b"l\0s\0\n\0")),
+    ("/w/fifo.sh", Kind(FileKind::Fifo)),
 ];
 
 /// `delete PATH`, `download URL` and code that is not known, each with the file that does it.
 fn shown(effects: &[Effect]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for effect in effects {
-        let what = match effect.kind {
-            EffectKind::Opaque if effect.role == Some(Role::Code) => effect.why.map(Why::as_str),
-            EffectKind::Delete => effect.path.as_deref(),
-            EffectKind::Download => effect.url.as_deref(),
-            _ => None,
+        let what = if effect.is_opaque() {
+            effect.why.filter(|_| effect.role == Some(Role::Code)).map(Why::as_str)
+        } else if effect.kind == EffectKind::Delete {
+            effect.path.as_deref()
+        } else {
+            effect.url.as_deref().filter(|_| effect.kind == EffectKind::Download)
         };
         let Some(what) = what else { continue };
         let file = effect.script_path.as_deref().map(|path| format!(" in {path}")).unwrap_or_default();
@@ -93,6 +98,7 @@ fn what_a_tool_writes_is_found_as_if_it_were_run() {
     check("x.sh", "echo \0\n", "opaque encoding in /w/x.sh");
     check("x.sh", "./x.sh\n", "opaque nesting in /w/x.sh");
     check_tool(ToolKind::Write, &[("x.sh", None, Change::Unsaid)], "opaque file in /w/x.sh");
+    check("x.sh", &"ls\n".repeat(200_000), "opaque size in /w/x.sh");
     // Two of one call: the one runs the other.
     let both = [("x.sh", None, whole("bash y.sh\n")), ("y.sh", None, whole("rm -rf /w/a\n"))];
     check_tool(ToolKind::Patch, &both, "delete /w/a in /w/y.sh");
@@ -113,6 +119,9 @@ fn what_an_edit_leaves_is_what_counts() {
     check("data", edited("data", "hello", "rm -rf /w/a"), "");
     check("calm.sh", edited("calm.sh", "other", "x"), "opaque file in /w/calm.sh");
     check("new.sh", edited("new.sh", "", "rm -rf /w/a"), "delete /w/a in /w/new.sh");
+    check("alias.sh", edited("alias.sh", "hello", "hello; rm -rf /w/a"), "delete /w/a in /w/calm.sh");
+    check("wide.sh", edited("wide.sh", "ls", "rm -rf /w/a"), "opaque encoding in /w/wide.sh");
+    check("fifo.sh", edited("fifo.sh", "ls", "rm -rf /w/a"), "opaque input in /w/fifo.sh");
     let moved = [
         ("lib.sh", Some(PatchOp::Update), Change::Unsaid),
         ("new.sh", Some(PatchOp::Move), edited("lib.sh", "/w/lib", "/w/b")),
@@ -137,4 +146,34 @@ fn what_shell_text_writes_is_found_as_if_it_were_run() {
     check("echo 'rm -rf /w/a' > x.py", "", "opaque variable in /w/x.py");
     // Of a file that is there writing may fail.
     check("echo 'rm -rf /w/a' > calm.sh", "", "delete /w/a in /w/calm.sh");
+}
+
+#[test]
+fn there_is_an_end_to_what_is_looked_at() {
+    let text = |number: usize| Change::Whole(format!("rm -rf /w/{number}\n"));
+    let files: Vec<FileTarget> = (0..40)
+        .map(|number| FileTarget {
+            path: format!("{number}.sh"),
+            patch_op: Some(PatchOp::Add),
+            patch_text: String::new(),
+            change: text(number),
+        })
+        .collect();
+    let call = Call { files, ..call::of_tool("codex", "t", ToolKind::Patch) };
+    let facts = analyse(&call, &Setting::default(), &mut Recorder::new(&Machine(FILES)));
+    for number in 0..40 {
+        let file = format!("/w/{number}.sh");
+        let of_file = |effect: &&Effect| effect.script_path.as_deref() == Some(file.as_str());
+        let effect = facts.written.effects.iter().find(of_file).expect("each file is told of");
+        assert!(effect.kind == EffectKind::Delete || effect.why == Some(Why::Budget), "{file}: {effect:?}");
+        assert_eq!(effect.file, Some(number));
+    }
+    // A text that costs much is not looked at to its end, which is said.
+    let long = Change::Whole("x=1; for i in 1 2 3 4 5 6 7 8 9; do rm -rf /w/a/$i $x; done\n".repeat(2_000));
+    let mut call = call;
+    call.files.truncate(1);
+    call.files[0].change = long;
+    let facts = analyse(&call, &Setting::default(), &mut Recorder::new(&Machine(FILES)));
+    let is_over = |effect: &Effect| effect.why == Some(Why::Budget);
+    assert!(facts.written.effects.iter().any(is_over) && !facts.effects.iter().any(is_over));
 }

@@ -1,5 +1,7 @@
 //! [`Language`]: the languages that are read, and their names.
 
+use castellan_event::Why;
+
 /// A language that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
@@ -11,12 +13,72 @@ pub enum Language {
     Perl,
     /// Ruby 3.
     Ruby,
+    /// PHP 8, and what 5 and 7 had before.
+    Php,
+    /// Lua 5.1 to 5.4, and `LuaJIT`.
+    Lua,
 }
 
 impl Language {
     /// Every language.
-    pub const ALL: &'static [Language] =
-        &[Language::Python, Language::JavaScript, Language::Perl, Language::Ruby];
+    pub const ALL: &'static [Language] = &[
+        Language::Python,
+        Language::JavaScript,
+        Language::Perl,
+        Language::Ruby,
+        Language::Php,
+        Language::Lua,
+    ];
+
+    /// What stands before code without a beginning of its own, for the parser.
+    pub(crate) const fn opening(self) -> &'static str {
+        match self {
+            Language::Php => "<?php ",
+            Language::Python | Language::JavaScript | Language::Perl | Language::Ruby | Language::Lua => "",
+        }
+    }
+
+    /// How a variable is named in the tree, by its name as text.
+    pub(crate) fn variable(self, name: &str) -> String {
+        match self {
+            Language::Php => format!("${name}"),
+            Language::Python | Language::JavaScript | Language::Perl | Language::Ruby | Language::Lua => {
+                name.to_owned()
+            }
+        }
+    }
+
+    /// The number of a list's first element.
+    pub(crate) const fn first_index(self) -> i64 {
+        match self {
+            Language::Lua => 1,
+            Language::Python | Language::JavaScript | Language::Perl | Language::Ruby | Language::Php => 0,
+        }
+    }
+
+    /// Why what a function is given that is called from outside of the program is not known. Where texts name functions, what a
+    /// library gives may be one.
+    pub(crate) const fn handed(self) -> Why {
+        match self {
+            Language::Php => Why::Dynamic,
+            Language::Python | Language::JavaScript | Language::Perl | Language::Ruby | Language::Lua => {
+                Why::Parameter
+            }
+        }
+    }
+
+    /// Whether a name may be without a value: it is nothing then, or what an `include` or a loader of classes that is read for
+    /// itself has made.
+    pub(crate) fn is_quiet(self, name: &str) -> bool {
+        match self {
+            Language::Php => {
+                name.starts_with(['$', '#']) || name.contains('/') || matches!(name, "this" | "arguments")
+            }
+            Language::Python | Language::JavaScript | Language::Perl | Language::Ruby | Language::Lua => {
+                false
+            }
+        }
+    }
 
     /// The word for it in the models of programs (`code:python`).
     pub const fn as_str(self) -> &'static str {
@@ -25,6 +87,8 @@ impl Language {
             Language::JavaScript => "javascript",
             Language::Perl => "perl",
             Language::Ruby => "ruby",
+            Language::Php => "php",
+            Language::Lua => "lua",
         }
     }
 }

@@ -28,6 +28,9 @@ pub(crate) const LAYERS_MAX: usize = 20;
 /// have fewer; each part costs the parser a step at each token.
 pub(crate) const LINE_PART_BYTES: usize = 160;
 
+/// Beginnings of comments that no end follows. The parser looks for the end of each; a wrong program has one, a pattern of paths some.
+pub(crate) const OPEN_COMMENTS_MAX: usize = 100;
+
 /// Parts that do not parse that are told one by one.
 pub(crate) const ERRORS_MAX: usize = 20;
 

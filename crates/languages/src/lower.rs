@@ -12,9 +12,13 @@ use crate::tree::{Kind, Node, Span};
 
 mod escapes;
 mod javascript;
+mod lua;
 mod perl;
+mod php;
 mod python;
 mod ruby;
+
+pub(crate) use php::{class_name, function_name};
 
 pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
     let mut lower = Lower {
@@ -24,12 +28,16 @@ pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
         scopes: vec![Names::default()],
         perl: perl::Perl::default(),
         ruby: ruby::Ruby::default(),
+        php: Default::default(),
+        lua: Vec::new(),
     };
     let tree = match language {
         Language::Python => lower.python(root),
         Language::JavaScript => lower.javascript(root),
         Language::Perl => lower.perl(root),
         Language::Ruby => lower.ruby(root),
+        Language::Php => lower.php(root),
+        Language::Lua => lower.lua(root),
     };
     if !root.has_error() {
         return tree;
@@ -76,6 +84,8 @@ struct Lower<'t> {
     /// Statements so far that leave a loop or function in the middle.
     jumps: usize,
     scopes: Vec<Names>,
+    php: php::Surroundings,
+    lua: Vec<lua::End>,
     perl: perl::Perl<'t>,
     ruby: ruby::Ruby,
 }
@@ -127,7 +137,12 @@ impl<'t> Lower<'t> {
                 !is_body
                     && !matches!(
                         child.kind(),
-                        "comment" | "html_comment" | "line_continuation" | "pod" | "heredoc_body"
+                        "comment"
+                            | "html_comment"
+                            | "line_continuation"
+                            | "text_interpolation"
+                            | "pod"
+                            | "heredoc_body"
                     )
             })
             .collect()

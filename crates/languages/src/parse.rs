@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use castellan_event::Why;
-use tree_sitter::{ParseOptions, ParseState, Parser, Point, Range};
+use tree_sitter::{ParseOptions, ParseState, Parser, Point, Range, Tree};
 
 use crate::language::Language;
 use crate::limits::{
-    BRACKETS_MAX, LINE_PART_BYTES, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB, TEXT_BYTES_MAX,
+    BRACKETS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB, TEXT_BYTES_MAX,
     WORK_PER_PARSER_CALL,
 };
 use crate::lower;
@@ -29,21 +29,60 @@ fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
     if text.len() > TEXT_BYTES_MAX {
         return (hole(Why::Size), 0);
     }
+    let last_end = text.rfind("*/").unwrap_or(0);
+    if text.get(last_end..).unwrap_or_default().matches("/*").count() > OPEN_COMMENTS_MAX {
+        return (hole(Why::Budget), 0);
+    }
     if brackets(text) > BRACKETS_MAX {
         return (hole(Why::Nesting), 0);
     }
-    let mut parser = Parser::new();
     let grammar = match language {
         Language::Python => tree_sitter_python::LANGUAGE,
         Language::JavaScript => tree_sitter_javascript::LANGUAGE,
         Language::Perl => ts_parser_perl::LANGUAGE,
         Language::Ruby => tree_sitter_ruby::LANGUAGE,
+        Language::Php => tree_sitter_php::LANGUAGE_PHP,
+        Language::Lua => tree_sitter_lua::LANGUAGE,
     };
-    if parser.set_language(&grammar.into()).is_err() {
-        return (hole(Why::Unsupported), 0);
+    let ranges = if language == Language::Perl { short_lines(text) } else { Vec::new() };
+    let (tree, work) = tree(&grammar.into(), text, &ranges, work_max);
+    let is_wrong = tree.as_ref().is_none_or(|tree| tree.root_node().has_error());
+    if language == Language::JavaScript && (is_wrong || calls_with_types(text)) {
+        let grammar = tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into();
+        let (typed, more) = self::tree(&grammar, text, &[], work_max.saturating_sub(work));
+        let typed = typed.filter(|typed| !typed.root_node().has_error());
+        if let Some(tree) = typed.or(tree) {
+            return (lower::lower(language, text, tree.root_node()), work + more);
+        }
+        return (hole(Why::Budget), work + more);
     }
-    if language == Language::Perl && parser.set_included_ranges(&short_lines(text)).is_err() {
-        return (hole(Why::Unsupported), 0);
+    let lowered = match tree {
+        Some(tree) => lower::lower(language, text, tree.root_node()),
+        None => hole(Why::Budget),
+    };
+    (lowered, work)
+}
+
+/// Whether something in JavaScript, which compares, may be a call in TypeScript: `f<T>(x)`.
+fn calls_with_types(text: &str) -> bool {
+    let mut parts = text.split('>');
+    let mut before = parts.next().unwrap_or_default();
+    let mut has_open = before.contains('<');
+    for part in parts {
+        if has_open && !before.ends_with('=') && part.trim_start().starts_with(['(', '`']) {
+            return true;
+        }
+        has_open |= part.contains('<');
+        before = part;
+    }
+    false
+}
+
+/// The parser's tree, `None` for what takes too much work; and the work that it took.
+fn tree(grammar: &tree_sitter::Language, text: &str, ranges: &[Range], work_max: u64) -> (Option<Tree>, u64) {
+    let mut parser = Parser::new();
+    if parser.set_language(grammar).is_err() || parser.set_included_ranges(ranges).is_err() {
+        return (None, 0);
     }
     let of_text = PARSER_CALLS_MIN + PARSER_CALLS_PER_KIB * (text.len() as u64 / 1024);
     let most = of_text.min(work_max / WORK_PER_PARSER_CALL);
@@ -54,10 +93,7 @@ fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
-    let tree = match parser.parse_with_options(&mut read, None, Some(options)) {
-        Some(tree) => lower::lower(language, text, tree.root_node()),
-        None => hole(Why::Budget),
-    };
+    let tree = parser.parse_with_options(&mut read, None, Some(options));
     (tree, calls * WORK_PER_PARSER_CALL)
 }
 

@@ -19,6 +19,7 @@ use crate::value::{Ref, ScopeId, TooMany, Value, concat, shortened};
 use crate::work::Work;
 
 mod access;
+mod arrays;
 mod assign;
 mod call;
 mod code;
@@ -27,6 +28,8 @@ mod compute;
 mod flow;
 mod functions;
 mod lists;
+mod many;
+mod named;
 mod paths;
 mod perform;
 mod perl;
@@ -47,6 +50,8 @@ pub(crate) fn run(language: Language, text: &str, start: &Start, work: &mut Work
 struct Source {
     text: Rc<str>,
     at: Option<Span>,
+    /// Bytes before the program itself.
+    opening: u32,
 }
 
 /// A function of the program, with what it sees.
@@ -58,6 +63,8 @@ struct Closure {
     defaults: Rc<[Option<Value>]>,
     /// The class that it is a member of.
     class: Option<usize>,
+    /// Why what it is given is not known when it is never called by name.
+    why: Why,
     /// It was run.
     is_called: bool,
     /// It was run with arguments of which nothing is known.
@@ -95,8 +102,8 @@ impl Argument {
     }
 
     /// Arguments of which nothing is known.
-    fn unknown() -> Argument {
-        let value = Value::unknown(Why::Parameter, "an argument");
+    fn unknown(why: Why) -> Argument {
+        let value = Value::unknown(why, "an argument");
         Argument { name: None, value, is_spread: true }
     }
 }
@@ -173,11 +180,19 @@ impl<'s> Machine<'s> {
         !self.is_over
     }
 
+    /// Where something that is done here stands in the program.
+    fn place(&self, at: Span) -> Span {
+        let source = self.sources.get(self.source);
+        let opening = source.map_or(0, |source| source.opening);
+        let own = (at.0.saturating_sub(opening), at.1.saturating_sub(opening));
+        source.and_then(|source| source.at).unwrap_or(own)
+    }
+
     fn act(&mut self, at: Span, what: What) {
         if self.is_over {
             return;
         }
-        let (start, end) = self.sources.get(self.source).and_then(|source| source.at).unwrap_or(at);
+        let (start, end) = self.place(at);
         let most = self.sources.first().map_or(0, |source| source.text.len());
         let act = Act { span: (start as usize).min(most)..(end as usize).min(most), what };
         if !self.seen.contains(&act) {
@@ -260,8 +275,12 @@ impl<'s> Machine<'s> {
                 self.index(node, &of, &index)
             }
             Kind::Slice(of, bounds) => self.slice(node, of, bounds),
-            Kind::Call(callee, arguments) => self.calls(node, callee, arguments, false),
+            Kind::Call(callee, arguments) => {
+                let value = self.calls(node, callee, arguments, false);
+                self.single(node, value)
+            }
             Kind::New(callee, arguments) => self.calls(node, callee, arguments, true),
+            Kind::Spread(value) if self.language == Language::Lua => self.many(value),
             Kind::Keyword(_, value) | Kind::Spread(value) => self.eval(value),
             Kind::List(values) => self.list_of(values),
             Kind::Map(entries) => self.map_of(entries),
@@ -291,7 +310,7 @@ impl<'s> Machine<'s> {
             Kind::Loop(one) => self.repeat(node, one),
             Kind::Try(parts) => self.attempt(node, parts),
             Kind::Return(value) => {
-                let value = value.as_ref().map_or(Value::Constant, |value| self.eval(value));
+                let value = value.as_ref().map_or(Value::Constant, |value| self.untruncated(value));
                 if let Some(frame) = self.frames.last_mut() {
                     frame.returns.push(value);
                 }
@@ -360,8 +379,16 @@ impl<'s> Machine<'s> {
             }
             return value;
         }
+        if self.language.is_quiet(name) {
+            return self.unknown(node, Why::Variable);
+        }
         if let Some(value) = self.unset(node, name).or_else(|| self.starred(node)) {
             return value;
+        }
+        if matches!(self.language, Language::Php | Language::Lua) {
+            // It is told once.
+            let unknown = self.unknown(node, Why::Variable);
+            self.state.set_own(0, name, unknown);
         }
         // Not given a value by anything that was seen.
         self.lost(node, Why::Variable)
@@ -410,8 +437,10 @@ impl<'s> Machine<'s> {
         if values.iter().any(|value| matches!(value, Value::Instance(_))) {
             return self.unknown(node, Why::Dynamic);
         }
-        // In Perl texts are added as numbers.
-        if !is(|value| matches!(value, Value::Text(_))) || self.language == Language::Perl {
+        // In these languages texts are added as numbers.
+        if matches!(self.language, Language::Perl | Language::Php | Language::Lua)
+            || !is(|value| matches!(value, Value::Text(_)))
+        {
             return self.unknown(node, Why::Dynamic);
         }
         self.concatenated(node, &values)

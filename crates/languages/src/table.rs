@@ -144,6 +144,8 @@ pub(crate) enum Part {
     Body,
     /// It may be anything; nothing is done with it.
     Any,
+    /// A function, or the name of one, that is called later with anything.
+    Callback,
 }
 
 impl Table {
@@ -151,6 +153,8 @@ impl Table {
         match language {
             Language::Python => &PYTHON,
             Language::JavaScript => &JAVASCRIPT,
+            Language::Php => &PHP,
+            Language::Lua => &LUA,
             Language::Perl => &PERL,
             Language::Ruby => &RUBY,
         }
@@ -211,6 +215,18 @@ const CAPABLE: &[&str] = &[
     "function",
     "load",
     "modules",
+    "call",
+    "include",
+    "extract",
+    "expression",
+    "pattern-replace",
+    "call-inner",
+    "call-method",
+    "load-code",
+    "lost",
+    "protected-call",
+    "protected-call-with",
+    "new-inner",
     "listed",
     "opened",
     "called",

@@ -136,6 +136,23 @@ const WORDS: &[&str] = &[
     "case x\nwhen 1\n",
     "%w[a b]",
     "require 'fileutils'\n",
+    "<?php ",
+    "?>",
+    "$$x",
+    "${'x'}",
+    "->f",
+    "::g",
+    "`ls $x`",
+    "<<<E\n",
+    "\nE;\n",
+    "include 'x';\n",
+    "function f(&$x, ...$y) {",
+    "foreach ($x as $k => &$v) ",
+    "fn($x) => ",
+    "namespace A;\n",
+    "use A\\{B, C as D};\n",
+    "match($x) { ",
+    "call_user_func",
 ];
 
 fn program() -> impl Strategy<Value = String> {
@@ -285,6 +302,17 @@ fn hostile_texts_end() {
         "x if x else ".repeat(5_000) + "x",
         "async ".repeat(10_000),
         "var a = ".repeat(8_000),
+        "<?php ".repeat(10_000),
+        "?><?= $x ?>".repeat(6_000),
+        "<<<A\n".repeat(13_000),
+        "\"{$x[".repeat(10_000),
+        "$x = <<<A\n $y\nA;\n".repeat(3_000),
+        "$".repeat(60_000) + "x;",
+        "$a = ['x']; $b = [$a, $a];\n".to_owned() + &"$a = [$b, $b]; $b = [$a, $a];\n".repeat(1_000),
+        "$x->y()".to_owned() + &"->y()".repeat(10_000),
+        "namespace A { ".repeat(4_000),
+        "class A extends B {}\n".repeat(3_000),
+        (0..1_500).map(|n| format!("class A{n} extends A{m} {{}}\n", m = n + 1)).collect::<String>(),
     ];
     for text in &texts {
         for language in Language::ALL {

@@ -5,6 +5,7 @@ use castellan_event::{
     Verdict, rows,
 };
 
+use crate::grant::Grant;
 use crate::limits::ROUNDS_MAX;
 use crate::policy::Policy;
 use crate::relief;
@@ -26,6 +27,8 @@ pub struct State<'s> {
     pub next_request: RequestId,
     /// What earlier calls of the session left behind.
     pub session: &'s Session,
+    /// What a person has granted of this call.
+    pub grant: Option<&'s Grant>,
 }
 
 impl<'s> State<'s> {
@@ -38,6 +41,7 @@ impl<'s> State<'s> {
             ceiling: AccessLevel::FullAccess,
             next_request: RequestId::from_seed(0),
             session,
+            grant: None,
         }
     }
 }
@@ -49,6 +53,8 @@ pub struct StateChange {
     pub request: Option<RequestId>,
     /// What was answered, for the agent's second question about the same call.
     pub answer: Verdict,
+    /// The grant has let the call happen.
+    pub used_grant: bool,
     /// Labels of the marks that the call sets on its session, sorted, each once. A call that is denied sets none.
     pub marks: Vec<String>,
 }
@@ -91,7 +97,10 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         findings.extend(stages::understood(call, rows, &need, level.filter(|_| settings.allow_understood)));
         if let Some(allowed) = stages::operator_allows(operator, call, rows, answers) {
             findings.push(allowed);
-            relief::lift(&mut findings, Relief::Operator);
+            relief::by_operator(&mut findings);
+        }
+        if let Some(grant) = state.grant {
+            relief::by_grant(&mut findings, grant);
         }
         findings.extend(stages::notices(&matches));
         seen = Seen { marks: stages::marks(&matches), required: Some(need.level), active: level };
@@ -132,7 +141,7 @@ struct Seen {
     active: Option<AccessLevel>,
 }
 
-/// The strictest finding decides, the first of equals; without one, the default. A call that is denied leaves no mark: it
+/// The strictest finding decides, the first of equals; without one, the default, and what a person granted is allowed. A call that is denied leaves no mark: it
 /// does not happen.
 fn conclude(
     findings: Vec<Finding>,
@@ -146,13 +155,16 @@ fn conclude(
             decisive = Some(finding);
         }
     }
+    let is_granted = findings.iter().any(|finding| finding.lifted == Some(Relief::Grant));
+    let default = if is_granted { Verdict::Allow } else { default };
     let verdict = decisive.map_or(default, |finding| finding.verdict);
+    let used_grant = is_granted && verdict < Verdict::Ask;
     let reason = decisive.map(reason).unwrap_or_default();
     let answer = told(verdict, decisive, state);
     let request = (verdict >= Verdict::Ask).then_some(state.next_request);
     let marks = if answer == Verdict::Deny { Vec::new() } else { marks };
     let decision = Decision { verdict, answer, reason, findings, mode: state.mode, required, active };
-    (decision, StateChange { request, answer, marks })
+    (decision, StateChange { request, answer, used_grant, marks })
 }
 
 /// What the agent is told: first what it can be told, then the mode, which suspends everything but a session without tools.

@@ -3,6 +3,7 @@
 //! The crate knows neither agents' JSON nor files nor clocks: what it must know of the world it asks for.
 
 mod decide;
+mod grant;
 mod limits;
 mod operator;
 mod policy;
@@ -14,6 +15,7 @@ mod tags;
 mod tell;
 
 pub use decide::{State, StateChange, Step, decide, drive};
+pub use grant::Grant;
 pub use operator::Operator;
 pub use policy::{LayerRules, Policy, PolicyRule};
 pub use request::RequestId;

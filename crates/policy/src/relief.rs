@@ -3,9 +3,22 @@
 
 use castellan_event::{Finding, Relief};
 
-/// Lifts what this relief can lift, and nothing else. What is lifted already stays as it is.
-pub(crate) fn lift(findings: &mut [Finding], relief: Relief) {
-    for finding in findings.iter_mut().filter(|finding| finding.is_liftable_by(relief)) {
+use crate::grant::Grant;
+
+/// The operator's allow list covers the call: lifts what it can lift.
+pub(crate) fn by_operator(findings: &mut [Finding]) {
+    lift(findings, Relief::Operator, |_| true);
+}
+
+/// A person has granted the call: lifts what they were shown. Something new is not covered.
+pub(crate) fn by_grant(findings: &mut [Finding], grant: &Grant) {
+    lift(findings, Relief::Grant, |finding| grant.names(finding));
+}
+
+/// What is lifted already stays as it is.
+fn lift(findings: &mut [Finding], relief: Relief, is_meant: impl Fn(&Finding) -> bool) {
+    let liftable = |finding: &&mut Finding| finding.is_liftable_by(relief) && is_meant(finding);
+    for finding in findings.iter_mut().filter(liftable) {
         finding.lifted.get_or_insert(relief);
     }
 }

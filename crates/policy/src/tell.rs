@@ -3,6 +3,7 @@
 
 use castellan_event::{Decision, Verdict};
 
+use crate::grant::Grant;
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::request::RequestId;
 
@@ -28,7 +29,12 @@ pub fn user_text(decision: &Decision, request: RequestId) -> String {
         Verdict::Deny => "denied",
         Verdict::Allow | Verdict::Defer => return String::new(),
     };
-    format!("castellan {what} request {request}; see: castellan log --request {request}")
+    let grant = if Grant::of(decision).is_some() && decision.answer == Verdict::Deny {
+        format!(", and to let it happen: castellan approve {request}")
+    } else {
+        String::new()
+    };
+    format!("castellan {what} request {request}; see: castellan log --request {request}{grant}")
 }
 
 fn cut(text: &str) -> String {

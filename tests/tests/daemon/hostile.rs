@@ -1,6 +1,7 @@
 //! Commands that are made to break an analysis, through hook and daemon: what is not understood says why, and the daemon
 //! goes on.
 
+use std::fs::File;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -32,7 +33,10 @@ const RULES: &str = "
   tags: [coding_agent_deny]
 ";
 
-/// A workspace with a circle of symlinks and a FIFO.
+/// Bytes of a script that nobody reads.
+const HUGE: u64 = 100 << 20;
+
+/// A workspace with a circle of symlinks, a FIFO, and files with code that are no good code.
 fn home(name: &str) -> anyhow::Result<Home> {
     let home = Home::with_castellan(name, ENFORCE, RULES)?;
     let workspace = home.workspace();
@@ -40,6 +44,12 @@ fn home(name: &str) -> anyhow::Result<Home> {
     let mut make = home.command(Path::new("mkfifo"));
     let made = Running::start(make.arg(workspace.join("fifo")))?.finish(LIMIT)?;
     ensure!(made.code == Some(0), "no FIFO: {made:?}");
+    symlink("fifo", workspace.join("to-fifo"))?;
+    File::create(workspace.join("huge"))?.set_len(HUGE)?;
+    std::fs::write(workspace.join("wide"), b"\xff\xfer\0m\0 \0-\0r\0")?;
+    std::fs::write(workspace.join("elf"), b"\x7fELF\x02\x01\x01\0")?;
+    std::fs::write(workspace.join("ring.sh"), format!(". {}/ring.sh\n", workspace.display()))?;
+    std::fs::write(workspace.join("Makefile"), "all:\n\t$(MAKE) all\n")?;
     Ok(home)
 }
 
@@ -67,6 +77,18 @@ fn what_is_not_understood_is_denied_with_the_reason() -> anyhow::Result<()> {
         ("\u{feff}rm -rf W/x 'a", "role=code why=syntax"),
         ("sh W/fifo", "role=code why=input"),
         ("sh < W/fifo", "role=code why=input"),
+        ("python3 W/fifo", "role=code why=input"),
+        ("node W/to-fifo", "role=code why=input"),
+        ("make -C W/ -f fifo", "role=code why=input"),
+        ("bash /dev/zero", "role=code why=input"),
+        ("bash W/huge", "role=code why=unreadable"),
+        ("python3 < W/huge", "role=code why=unreadable"),
+        ("bash W/wide", "role=code why=encoding"),
+        ("bash W/elf", "role=code why=encoding"),
+        ("node W/elf", "role=code why=encoding"),
+        (". W/ring.sh", "role=code why=nesting"),
+        ("make -C W/", "role=code why=nesting"),
+        ("bash W/circle", "role=program why=unreadable"),
         ("echo a > W/fifo", "injected W/fifo"),
         ("sh /dev/tty", "role=code why=input"),
         ("rm W/circle/x", "role=target why=unreadable"),

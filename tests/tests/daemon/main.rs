@@ -5,6 +5,7 @@
 
 mod apply;
 mod broken_files;
+mod consent;
 mod facts;
 mod hostile;
 mod isolation;
@@ -16,6 +17,7 @@ mod scripts;
 mod second_question;
 mod watch;
 mod ways_out;
+mod written;
 
 use std::time::Duration;
 

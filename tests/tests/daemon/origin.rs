@@ -37,8 +37,9 @@ const STORIES: &[(&[&str], &str)] = &[
     (&["git clone https://a.example/r W/r", "mv W/r W/tool", "bash W/tool/x.sh"], "deny"),
     (&["curl https://a.example/x", "bash W/own.sh"], "defer"),
     (&["curl -o W/x https://a.example/x", "bash W/own.sh"], "defer"),
-    (&["echo ls > W/x", "chmod +x W/x", "W/x"], "defer"),
-    (&["zip W/a.zip W/own.sh", "unzip W/a.zip -d W/out", "bash W/out/own.sh"], "defer"),
+    // Asked about, as nobody has read what the session has put there.
+    (&["echo ls > W/x", "chmod +x W/x", "W/x"], "ask"),
+    (&["zip W/a.zip W/own.sh", "unzip W/a.zip -d W/out", "bash W/out/own.sh"], "ask"),
 ];
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, bash, judge, run, understood};
-use castellan_tests::process::until;
+use castellan_tests::process::{Running, until};
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
@@ -22,7 +22,9 @@ fn hash(text: &str) -> String {
 fn play(home: &Home, id: &str, command: &str, meanwhile: impl FnOnce(), over: &str) -> anyhow::Result<()> {
     let mut call = bash(command);
     call["tool_use_id"] = id.into();
-    assert_eq!(understood(&judge(home, &call)?), "defer", "{command}");
+    // Some is code that nobody has read: the user lets it run.
+    let answer = understood(&judge(home, &call)?);
+    assert!(["defer", "ask"].contains(&answer.as_str()), "{command}: {answer}");
     meanwhile();
     call["hook_event_name"] = over.into();
     match over {
@@ -78,6 +80,20 @@ fn what_is_swapped_while_a_call_runs_is_recorded() -> anyhow::Result<()> {
     play(&home, "gone", &bash_it, || fs::remove_file(&script).unwrap(), "PostToolUse")?;
     let expected = said(&script, &hash(CALM), "", "it cannot be read any more");
     assert_eq!(waits(&home, "gone")?["scripts"], expected);
+
+    // What takes its place is not waited for, nor read without end.
+    let made = |program: &str, arguments: &[&str]| {
+        fs::remove_file(&script).unwrap();
+        let mut command = home.command(Path::new(program));
+        let done = Running::start(command.args(arguments).arg(&script)).unwrap().finish(LIMIT).unwrap();
+        assert_eq!(done.code, Some(0), "{done:?}");
+    };
+    for (id, program, arguments) in [("fifo", "mkfifo", &[][..]), ("huge", "truncate", &["-s", "100M"])] {
+        write(&script, CALM);
+        play(&home, id, &bash_it, || made(program, arguments), "PostToolUse")?;
+        assert_eq!(waits(&home, id)?["scripts"], expected);
+        fs::remove_file(&script)?;
+    }
 
     write(&script, CALM);
     let itself = format!("{bash_it}; echo x >> {}", script.display());

@@ -33,7 +33,7 @@ const EDITS: &[(&str, &str, &str)] = &[
 ];
 
 /// Runs castellan, whatever it exits with.
-fn castellan(home: &Home, arguments: &[&str]) -> anyhow::Result<Finished> {
+pub(crate) fn castellan(home: &Home, arguments: &[&str]) -> anyhow::Result<Finished> {
     let mut command = home.command(&home.bin().join("castellan"));
     Running::start(command.arg("--home").arg(home.castellan()).args(arguments))?.finish(LIMIT)
 }

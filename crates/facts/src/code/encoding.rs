@@ -30,13 +30,12 @@ pub(super) fn is_as_read(text: &str) -> bool {
 fn declared(line: &str) -> Option<&str> {
     let line = line.trim_start_matches('\u{feff}').trim_start_matches([' ', '\t', '\u{c}']);
     let comment = line.strip_prefix('#')?;
-    let name = comment.match_indices("coding").find_map(|(at, word)| {
+    comment.match_indices("coding").find_map(|(at, word)| {
         let after = comment.get(at + word.len()..)?;
         let after = after.strip_prefix([':', '='])?.trim_start_matches([' ', '\t']);
         let end = after.find(|one: char| !one.is_ascii_alphanumeric() && !"-_.".contains(one));
         after.get(..end.unwrap_or(after.len())).filter(|name| !name.is_empty())
-    });
-    name
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use castellan_event::{Answer, FileKind, Process, Query, World};
 
 /// What is at a path.
-#[allow(dead_code, reason = "no test has one of each")]
 pub(crate) enum There {
     Text(&'static str),
     Bytes(&'static [u8]),

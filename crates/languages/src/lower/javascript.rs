@@ -9,6 +9,7 @@ use crate::tree::{Kind, Loop, Node};
 mod definitions;
 mod expressions;
 mod modules;
+mod typescript;
 
 impl Lower<'_> {
     pub(super) fn javascript(&mut self, root: Parsed<'_>) -> Node {
@@ -100,7 +101,7 @@ impl Lower<'_> {
             }
             "import_statement" => return self.js_import(node),
             "export_statement" => return self.js_export(node),
-            _ => return self.js(node),
+            _ => return self.ts_statement(node),
         };
         Node::new(at, kind)
     }

@@ -29,6 +29,12 @@ impl Machine<'_> {
                 Value::Method(of.clone().into(), name.into())
             }
             Value::Module(space) => {
+                // What the program itself has put there.
+                if space.0.name() == self.table.global
+                    && let Some(value) = self.state.own_name(0, name)
+                {
+                    return value;
+                }
                 if let Some(value) = self.member_of_module(node, space.0, name) {
                     return value;
                 }
@@ -138,6 +144,9 @@ impl Machine<'_> {
         space: &'static Space,
         name: &str,
     ) -> Option<Value> {
+        if space.name() == self.table.global && space.names.contains(&name) {
+            return Some(Value::Module(Ref(space)));
+        }
         if let Some(entry) = space.entry(name) {
             return Some(match entry.parameters {
                 Some(_) => Value::Library(Ref(space), Ref(entry)),
@@ -169,10 +178,13 @@ impl Machine<'_> {
     fn some_member(&self, node: &Node, of: &Value) -> Value {
         match (self.language, of) {
             (Language::JavaScript, _) => Value::Method(of.clone().into(), "".into()),
-            (Language::Python | Language::Perl | Language::Ruby, Value::Unknown(why, written)) => {
-                Value::Unknown(*why, written.clone())
+            (
+                Language::Python | Language::Perl | Language::Ruby | Language::Php | Language::Lua,
+                Value::Unknown(why, written),
+            ) => Value::Unknown(*why, written.clone()),
+            (Language::Python | Language::Perl | Language::Ruby | Language::Php | Language::Lua, _) => {
+                self.unknown(node, Why::Dynamic)
             }
-            (Language::Python | Language::Perl | Language::Ruby, _) => self.unknown(node, Why::Dynamic),
         }
     }
 
@@ -181,7 +193,7 @@ impl Machine<'_> {
     }
 
     /// The module whose members need no import.
-    fn globals(&self) -> Value {
+    pub(super) fn globals(&self) -> Value {
         self.table.module(self.table.global).map_or(Value::Constant, |space| Value::Module(Ref(space)))
     }
 
@@ -224,13 +236,10 @@ impl Machine<'_> {
                     usize::try_from(at).ok().filter(|_| known).and_then(|at| elements.get(at).cloned());
                 found.unwrap_or_else(|| self.unknown(node, Why::Dynamic))
             }
-            Value::Names(scope) => match index.as_str() {
-                Some(name) => match self.state.name(*scope, name) {
+            Value::Names(scope) => match index.as_str().map(|name| self.language.variable(name)) {
+                Some(name) => match self.state.name(*scope, &name) {
                     Some(value) => value,
-                    None => {
-                        let name = name.to_owned();
-                        self.member(node, of, &name)
-                    }
+                    None => self.member(node, of, &name),
                 },
                 None => self.lost(node, Why::Dynamic),
             },
@@ -248,6 +257,22 @@ impl Machine<'_> {
         let key = index.to_arg().and_then(|arg| arg.as_str().map(str::to_owned));
         let found = match (index, &key) {
             (Value::Number(at), _) if matches!(of, Value::List(_)) => {
+                let at = &(*at - self.language.first_index());
+                let is_keyed = matches!(self.language, Language::Php | Language::Lua)
+                    && (*at < 0 || cell.entries.iter().any(|(key, _)| key.is_some()));
+                if is_keyed {
+                    let own = cell
+                        .entries
+                        .iter()
+                        .find(|(own, _)| own.is_some() && own.as_deref() == key.as_deref());
+                    return match own.filter(|_| !cell.is_open) {
+                        Some((_, value)) => value.clone(),
+                        None => {
+                            let other = self.some_member(node, of);
+                            self.any(node, cell.entries.iter().map(|(_, value)| value.clone()).chain([other]))
+                        }
+                    };
+                }
                 let at = if *at < 0 { at + cell.entries.len() as i64 } else { *at };
                 let at = usize::try_from(at).ok().filter(|_| !cell.is_open);
                 at.and_then(|at| cell.entries.get(at)).map(|(_, value)| value.clone())

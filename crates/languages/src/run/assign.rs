@@ -4,6 +4,7 @@ use castellan_event::{Role, Why};
 
 use super::Machine;
 use crate::act::What;
+use crate::language::Language;
 use crate::state::Cell;
 use crate::tree::{Kind, Node};
 use crate::value::{CellId, Value};
@@ -13,6 +14,7 @@ impl Machine<'_> {
         if !self.step(1) {
             return;
         }
+        let value = if self.language == Language::Php { self.copied(value, 0) } else { value };
         match &target.kind {
             // A class of a library stays what it is when it is given more methods.
             Kind::Name(name) if matches!(value, Value::Class(_)) && self.table.module(name).is_some() => {}
@@ -23,7 +25,11 @@ impl Machine<'_> {
                 self.store(target, &of, &name, value);
             }
             Kind::Index(of, index) => {
-                let (of, index) = (self.eval(of), self.eval(index));
+                let (of, index_value) = (self.container(of), self.eval(index));
+                if matches!(index.kind, Kind::Spread(_)) {
+                    return self.append(target, &of, value);
+                }
+                let index = index_value;
                 self.store(target, &of, &index, value);
             }
             Kind::Slice(of, _) => {
@@ -46,6 +52,40 @@ impl Machine<'_> {
                 self.assign(inner, value);
             }
             _ => self.hand(target, &value),
+        }
+    }
+
+    /// What an element is stored in. In PHP it is made where there is none.
+    fn container(&mut self, node: &Node) -> Value {
+        let is_new = |value: &Value| match value {
+            Value::Constant => true,
+            Value::Method(of, _) => matches!(**of, Value::List(_)),
+            _ => false,
+        };
+        let is_unset = |name| self.state.name(self.scope, name).is_none() && !name.starts_with("$_");
+        let is_missing = matches!(&node.kind, Kind::Name(name) if is_unset(name));
+        if self.language != Language::Php || matches!(&node.kind, Kind::Name(name) if &**name == "$GLOBALS") {
+            return self.eval(node);
+        }
+        if is_missing || is_new(&self.eval(node)) {
+            let made = self.list([]);
+            self.assign(node, made);
+        }
+        self.eval(node)
+    }
+
+    /// `of[] = value`
+    fn append(&mut self, node: &Node, of: &Value, value: Value) {
+        let certain = matches!(of, Value::List(_));
+        for one in of.choices() {
+            let Value::List(id) = one else {
+                self.hand(node, &value);
+                continue;
+            };
+            let mut cell = self.state.cell(*id);
+            cell.entries.push((None, value.clone()));
+            cell.is_open |= !certain;
+            self.state.set_cell(*id, cell);
         }
     }
 
@@ -102,7 +142,10 @@ impl Machine<'_> {
                     self.put(*cell, key, value.clone(), certain);
                 }
                 Value::Names(scope) => match key.as_str() {
-                    Some(name) => self.state.set_name(*scope, &name.into(), value.clone()),
+                    Some(name) => {
+                        let name = self.language.variable(name);
+                        self.state.set_name(*scope, &name.into(), value.clone());
+                    }
                     None => {
                         self.lost(node, Why::Dynamic);
                     }
@@ -120,6 +163,11 @@ impl Machine<'_> {
                 Value::Module(space) if space.0.name() == self.table.global && key.as_str().is_some() => {
                     let name = key.as_str().unwrap_or_default();
                     self.state.set_own(0, &name.into(), value.clone());
+                }
+                // Where modules are looked for.
+                Value::Module(space) if space.0.name() == "package" && self.language == Language::Lua => {
+                    self.variable(node, &Value::text("LUA_PATH"), &value);
+                    self.hand(node, &value);
                 }
                 // A member of a library that is replaced: what calls it later is not followed.
                 Value::Module(_) | Value::Package(_) | Value::Library(..) | Value::Object(..) => {
@@ -152,10 +200,15 @@ impl Machine<'_> {
 
     fn put(&mut self, id: CellId, key: &Value, value: Value, certain: bool) {
         let mut cell = self.state.cell(id);
+        let first = self.language.first_index();
         let at = match key {
-            Value::Number(number) => usize::try_from(*number)
+            Value::Number(number) => usize::try_from(number.saturating_sub(first))
                 .ok()
-                .filter(|at| !cell.is_open && cell.entries.get(*at).is_some_and(|(key, _)| key.is_none())),
+                .filter(|at| !cell.is_open && cell.entries.get(*at).is_some_and(|(key, _)| key.is_none()))
+                .or_else(|| {
+                    let text = number.to_string();
+                    cell.entries.iter().position(|(key, _)| key.as_deref() == Some(text.as_str()))
+                }),
             Value::Text(_) => key
                 .as_str()
                 .and_then(|text| cell.entries.iter().position(|(key, _)| key.as_deref() == Some(text))),
@@ -170,6 +223,17 @@ impl Machine<'_> {
                 };
             }
             (None, Some(text)) => cell.entries.push((Some(text.into()), value)),
+            (None, None)
+                if matches!(self.language, Language::Php | Language::Lua)
+                    && matches!(key, Value::Number(_)) =>
+            {
+                let Value::Number(number) = key else { return };
+                let is_next =
+                    usize::try_from(number.saturating_sub(first)).is_ok_and(|at| at == cell.entries.len());
+                let is_plain = !cell.is_open && cell.entries.iter().all(|(key, _)| key.is_none());
+                let key = if is_next && is_plain { None } else { Some(number.to_string().into()) };
+                cell.entries.push((key, value));
+            }
             (None, None) => {
                 // Any element may have become this one.
                 cell.entries.push((None, value));
@@ -245,6 +309,12 @@ impl Machine<'_> {
             }
             cell.entries.push((key, value));
         }
-        Value::Map(self.state.new_cell(cell))
+        let cell = self.state.new_cell(cell);
+        // In PHP and Lua a list is a map whose keys are numbers.
+        if matches!(self.language, Language::Php | Language::Lua) {
+            Value::List(cell)
+        } else {
+            Value::Map(cell)
+        }
     }
 }

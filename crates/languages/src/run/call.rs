@@ -47,7 +47,7 @@ impl Machine<'_> {
         {
             let cell = self.state.cell(*cell);
             if cell.is_open {
-                given.push(Argument::unknown());
+                given.push(Argument::unknown(Why::Parameter));
             }
             for (name, value) in cell.entries {
                 given.push(Argument { name, value, is_spread: false });
@@ -111,6 +111,9 @@ impl Machine<'_> {
             Value::Method(of, name) => self.method(node, of, name, arguments),
             Value::Names(_) => self.lost(node, Why::Dynamic),
             Value::List(_) | Value::Map(_) | Value::Instance(_) | Value::Object(..) => {
+                if let Some(value) = self.called_table(node, callee, &arguments) {
+                    return value;
+                }
                 if self.is_capable(callee) {
                     self.lost(node, Why::Dynamic);
                 }
@@ -141,6 +144,9 @@ impl Machine<'_> {
             } else {
                 self.unknown(node, Why::Dynamic)
             };
+        }
+        if let Some(value) = self.any_method(node, of, name, &arguments) {
+            return value;
         }
         if let Some(entry) = self.entry_of(of, name) {
             return self.perform(node, entry, Some(of), arguments);
@@ -262,7 +268,7 @@ impl Machine<'_> {
 
     fn hand_one(&mut self, node: &Node, value: &Value) {
         match value {
-            Value::Function(function) => self.cover(node, *function, None),
+            Value::Function(function) => self.cover(node, *function, None, self.language.handed()),
             Value::Module(_) | Value::Names(_) => {
                 if self.is_capable(value) {
                     self.lost(node, Why::Dynamic);
@@ -270,13 +276,15 @@ impl Machine<'_> {
             }
             Value::Library(..) | Value::Method(..) => {
                 if self.is_capable(value) {
-                    self.call(node, value, vec![Argument::unknown()]);
+                    self.call(node, value, vec![Argument::unknown(Why::Parameter)]);
                 }
             }
             Value::Partial(of, given) => match &**of {
-                Value::Function(function) => self.cover(node, *function, given.first().cloned()),
+                Value::Function(function) => {
+                    self.cover(node, *function, given.first().cloned(), self.language.handed());
+                }
                 _ => {
-                    self.call(node, value, vec![Argument::unknown()]);
+                    self.call(node, value, vec![Argument::unknown(Why::Parameter)]);
                 }
             },
             // Methods are run at the end.

@@ -16,8 +16,12 @@ use crate::value::{Ref, Value};
 impl Machine<'_> {
     /// Runs the whole program.
     pub(super) fn program(&mut self, text: &str) {
-        let tree = self.parsed(text);
-        self.sources.push(Source { text: text.into(), at: None });
+        let is_open = self.start.file.is_some() || text.trim_start().starts_with("<?");
+        let opening = if is_open { "" } else { self.language.opening() };
+        let text = format!("{opening}{text}");
+        let tree = self.parsed(&text);
+        let opening = u32::try_from(opening.len()).unwrap_or_default();
+        self.sources.push(Source { text: text.into(), at: None, opening });
         self.eval(&tree);
     }
 
@@ -57,6 +61,7 @@ impl Machine<'_> {
         if !self.step(100 + 2 * text.len() as u64) {
             return Value::Constant;
         }
+        let text = &format!("{}{text}", self.language.opening());
         let tree = self.parsed(text);
         let outer = self.enter_source(node.at, text);
         self.text_depth += 1;
@@ -67,8 +72,8 @@ impl Machine<'_> {
     }
 
     fn enter_source(&mut self, at: Span, text: &str) -> usize {
-        let at = self.sources.get(self.source).and_then(|source| source.at).unwrap_or(at);
-        self.sources.push(Source { text: text.into(), at: Some(at) });
+        let at = self.place(at);
+        self.sources.push(Source { text: text.into(), at: Some(at), opening: 0 });
         std::mem::replace(&mut self.source, self.sources.len() - 1)
     }
 
@@ -81,6 +86,7 @@ impl Machine<'_> {
                 values.push(self.code(node, one));
                 continue;
             };
+            let text = &format!("{}{text}", self.language.opening());
             let body = self.parsed(text);
             let outer = self.enter_source(node.at, text);
             let function = Function {
@@ -155,9 +161,12 @@ impl Machine<'_> {
             }
             Language::Perl if name.contains(['/', '.']) => self.script(node, &Arg::known(name)),
             Language::Ruby if name.starts_with(['.', '/']) => self.script(node, &Arg::known(name)),
-            Language::JavaScript | Language::Python | Language::Perl | Language::Ruby => {
-                self.unknown_module(node, bare)
-            }
+            Language::JavaScript
+            | Language::Python
+            | Language::Perl
+            | Language::Ruby
+            | Language::Php
+            | Language::Lua => self.unknown_module(node, bare),
         }
     }
 
@@ -180,9 +189,9 @@ impl Machine<'_> {
 
     fn unknown_module(&mut self, node: &Node, name: &str) -> Value {
         let files = match self.language {
-            Language::JavaScript | Language::Ruby => Vec::new(),
+            Language::JavaScript | Language::Ruby | Language::Php => Vec::new(),
             Language::Perl => self.in_libraries(name),
-            Language::Python => {
+            Language::Python | Language::Lua => {
                 let path = name.trim_start_matches('.').replace('.', "/");
                 self.table.files.iter().map(|ending| format!("{path}{ending}")).collect()
             }
@@ -207,7 +216,11 @@ impl Machine<'_> {
                     if let Some(value) = self.member_of_module(node, space.0, name) {
                         let own = match self.language {
                             Language::Ruby => format!("->{name}").into(),
-                            Language::Python | Language::JavaScript | Language::Perl => (*name).into(),
+                            Language::Python
+                            | Language::JavaScript
+                            | Language::Perl
+                            | Language::Php
+                            | Language::Lua => (*name).into(),
                         };
                         self.state.set_name(self.scope, &own, value);
                     }

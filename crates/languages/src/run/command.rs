@@ -125,7 +125,7 @@ impl Machine<'_> {
         let cwd = bound.part(Part::Cwd).and_then(one);
         let stdin = bound.part(Part::Stdin).and_then(one);
         let mut env = Vec::new();
-        if let Some(Value::Map(cell)) = bound.part(Part::Env) {
+        if let Some(Value::Map(cell) | Value::List(cell)) = bound.part(Part::Env) {
             for (key, value) in self.state.cell(*cell).entries {
                 env.extend(key.map(|key| key.to_string()).zip(one(&value)));
             }

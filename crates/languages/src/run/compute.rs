@@ -20,18 +20,33 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             .map(|part| part.cloned().unwrap_or(Value::Constant));
         machine.concatenated(node, &parts)
     }),
+    ("ancestor", |machine, node, bound| machine.ancestor(node, bound)),
     ("appended", |machine, node, bound| machine.appended(node, bound)),
     ("argv", |machine, _, _| machine.argv_of_program()),
+    ("array-cast", |machine, _, bound| machine.array_of(&first(bound))),
+    ("array-entries", |machine, node, bound| machine.array_entries(node, &first(bound))),
+    ("array-keys", |machine, node, bound| machine.array_keys(node, bound)),
+    ("array-merge", |machine, node, bound| machine.merged(node, bound)),
+    ("array-reduce", |machine, node, bound| machine.array_reduce(node, bound)),
+    ("array-walk", |machine, node, bound| machine.array_walk(node, bound)),
     ("base64", |machine, node, bound| machine.decoded(node, bound, super::texts::base64)),
+    ("call", |machine, node, bound| machine.call_by_name(node, bound)),
+    ("call-inner", |machine, node, bound| machine.call_inner(node, bound, false)),
+    ("call-method", |machine, node, bound| machine.method_called(node, bound)),
     ("called", |machine, node, bound| machine.called(node, bound)),
+    ("capital", |machine, node, bound| machine.first_letter(node, bound, true)),
     ("characters", |machine, node, bound| machine.characters(node, bound)),
     ("children", |machine, node, bound| machine.children(node, bound, None)),
+    ("class-alias", |machine, node, bound| machine.class_alias(node, bound)),
+    ("class-named", |machine, node, bound| machine.class_named(node, &first(bound))),
+    ("clone", |machine, _, bound| machine.cloned(&first(bound))),
     ("code", |machine, node, bound| machine.code(node, &first(bound))),
     ("code-second", |machine, node, bound| {
         machine.code(node, &bound.at(1).cloned().unwrap_or(Value::Constant))
     }),
     ("constant", |machine, node, bound| machine.constant(node, &first(bound))),
     ("content", |machine, node, bound| machine.content(node, bound)),
+    ("curl-option", |machine, node, bound| machine.curl_option(node, bound)),
     ("cwd", |machine, node, _| match &machine.start.cwd {
         Some(cwd) => Value::text(cwd.clone()),
         None => machine.unknown(node, Why::Dynamic),
@@ -67,6 +82,9 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
         None => machine.expanded(node, &first(bound)),
     }),
+    ("explode", |machine, node, bound| machine.exploded(node, bound)),
+    ("expression", |machine, node, bound| machine.expression(node, &first(bound))),
+    ("extract", |machine, node, bound| machine.extracted(node, &first(bound))),
     ("file", |machine, node, _| match &machine.start.file {
         Some(file) => Value::text(file.clone()),
         None => machine.unknown(node, Why::Dynamic),
@@ -104,11 +122,20 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("hex", |machine, node, bound| machine.decoded(node, bound, super::texts::hex)),
     ("home", |machine, _, _| machine.home()),
     ("identity", |machine, node, _| machine.identity(node)),
+    ("implode", |machine, node, bound| machine.imploded(node, bound)),
+    ("include", |machine, node, bound| machine.included(node, &first(bound))),
+    ("inclusive-range", |machine, node, bound| machine.inclusive_range(node, bound)),
     ("inner", |_, _, bound| inner(&first(bound))),
+    ("insert", |machine, node, bound| machine.inserted(node, bound)),
     ("integer", |machine, node, bound| machine.integer(node, &first(bound))),
+    ("iterated", |machine, node, bound| machine.iterated(node, bound)),
     ("itself", |machine, node, _| machine.load(node, &Value::text("multiprocessing"))),
     ("itself-buffer", |machine, node, _| machine.load(node, &Value::text("buffer"))),
     ("itself-sqlite", |machine, node, _| machine.load(node, &Value::text("sqlite3"))),
+    ("join-list", |machine, node, bound| {
+        let by = bound.at(1).cloned().unwrap_or_else(|| Value::text(""));
+        machine.joined_by(node, &by, &first(bound))
+    }),
     ("join-path", |machine, node, bound| machine.joined_path(node, bound)),
     ("joined", |machine, node, bound| machine.joined_by(node, &Value::text(""), &first(bound))),
     ("joined-list", |machine, node, bound| {
@@ -122,6 +149,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
     }),
     ("last-of", |machine, node, bound| machine.end_of(node, bound, -1)),
+    ("letters", |machine, node, bound| machine.letters(node, bound)),
     ("library-path", |machine, node, bound| machine.library_path(node, bound)),
     ("list-keys", |machine, node, bound| machine.on_list(node, bound, "keys")),
     ("list-pop", |machine, node, bound| machine.on_list(node, bound, "pop")),
@@ -138,10 +166,15 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let name = bound.named("name").cloned().unwrap_or_else(|| first(bound));
         machine.load(node, &name)
     }),
+    ("load-code", |machine, node, bound| machine.loaded_code(node, bound)),
+    ("lost", |machine, node, _| machine.lost(node, Why::Unsupported)),
     ("map", |machine, node, bound| machine.mapped(node, bound, false)),
     ("member", |machine, node, bound| machine.member_by_name(node, bound)),
+    ("metatable", |machine, node, bound| machine.with_metatable(node, bound)),
     ("moved", |machine, node, bound| machine.moved(node, bound)),
     ("names", |machine, _, bound| bound.at(0).cloned().unwrap_or(Value::Names(machine.scope))),
+    ("new-inner", |machine, node, bound| machine.call_inner(node, bound, true)),
+    ("object", |machine, _, _| Value::Instance(machine.state.new_cell(Cell::default()))),
     ("one-of", |machine, node, bound| {
         let (elements, _) = machine.elements(node, &first(bound));
         machine.any(node, elements)
@@ -152,15 +185,23 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         Some(letter) => Value::Number(i64::from(u32::from(letter))),
         None => machine.unknown(node, Why::Arithmetic),
     }),
+    ("pack", |machine, node, bound| machine.packed_bytes(node, bound)),
     ("packed", |machine, node, bound| machine.packed(node, bound)),
     ("packed-of", |machine, node, bound| machine.packed_of(node, bound)),
+    ("packed-values", |machine, _, bound| {
+        let values: Vec<Value> = bound.given.iter().map(|(_, value)| value.clone()).collect();
+        machine.list(values)
+    }),
     ("paired", |machine, node, bound| machine.paired(node, bound)),
     ("parent", |machine, node, bound| machine.path_part(node, &first(bound), true)),
+    ("parent-method", |machine, _, bound| machine.bound_method(bound)),
     ("partial", |_, _, bound| {
         let rest = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
         Value::partial(first(bound), rest)
     }),
+    ("pattern-replace", |machine, node, bound| machine.pattern_replaced(node, bound)),
     ("percent", |machine, node, bound| machine.decoded(node, bound, super::texts::percent)),
+    ("plain-replace", |machine, node, bound| machine.plainly_replaced(node, bound)),
     ("popened", |machine, node, bound| {
         let what = first(bound);
         for one in what.choices() {
@@ -174,13 +215,22 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
         Value::unknown(Why::Substitution, "popen")
     }),
+    ("protected-call", |machine, node, bound| machine.protected(node, bound, 0)),
+    ("protected-call-with", |machine, node, bound| machine.protected(node, bound, 1)),
+    ("put-environment", |machine, node, bound| machine.put_environment(node, bound)),
     ("radix-16", |machine, node, bound| machine.integer_of(node, &first(bound), 16)),
     ("radix-8", |machine, node, bound| machine.integer_of(node, &first(bound), 8)),
     ("range", |machine, node, bound| machine.range(node, bound)),
     ("read-arguments", |machine, node, _| machine.read_arguments(node)),
+    ("read-content", |machine, node, bound| machine.read_content(node, bound)),
     ("receiver", |_, _, bound| first(bound)),
     ("referred", |machine, node, bound| machine.referred(node, bound)),
     ("refilled", |machine, node, bound| machine.refilled(node, bound)),
+    ("repeated", |machine, node, bound| {
+        let count = bound.at(1).cloned().unwrap_or(Value::Constant);
+        machine.repeated(node, &first(bound), &count)
+    }),
+    ("replace", |machine, node, bound| machine.replaced(node, bound)),
     ("requested", |machine, _, bound| {
         let method = bound.part(Part::Method).cloned().unwrap_or_else(|| Value::text("GET"));
         let body = bound.part(Part::Body).cloned().unwrap_or(Value::Constant);
@@ -197,6 +247,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         global.and_then(|global| machine.member_of_module(node, global, "require")).unwrap_or(Value::Constant)
     }),
     ("resolved-path", |machine, node, bound| machine.resolved_path(node, bound)),
+    ("reverse-text", |machine, node, bound| machine.reversed_text(node, bound)),
     ("reversed", |machine, node, bound| machine.same_elements(node, &first(bound), true)),
     ("reversed-of", |machine, node, bound| machine.reversed_of(node, bound)),
     ("reversed-text", |machine, node, bound| {
@@ -208,6 +259,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
     }),
     ("rootdir", |_, _, _| Value::text("/")),
+    ("rot13", |machine, node, bound| machine.decoded(node, bound, super::texts::rot13)),
+    ("rows", |machine, node, bound| machine.rows(node, bound)),
     ("run", |machine, node, bound| machine.run_with(node, bound)),
     ("scanned", |machine, node, bound| machine.children(node, bound, Some("DirEntry"))),
     ("search-path", |machine, node, bound| {
@@ -217,20 +270,22 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("searched", |machine, node, bound| machine.searched(node, bound)),
     ("second", |_, _, bound| bound.at(1).cloned().unwrap_or(Value::Constant)),
+    ("select", |machine, node, bound| machine.selected(node, bound)),
     ("set-member", |machine, node, bound| machine.set_member(node, bound)),
     ("spanned", |machine, node, bound| machine.spanned(node, bound)),
-    ("substring", |machine, node, bound| {
-        let given: Vec<Argument> =
-            bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
-        let plain = given.iter().all(|one| matches!(one.value, Value::Number(0..)));
-        let cut = if plain { machine.text_method(node, &first(bound), "substr", &given) } else { None };
-        cut.unwrap_or_else(|| machine.unknown(node, Why::Dynamic))
-    }),
+    ("sprintf", |machine, node, bound| machine.printed(node, bound, false)),
+    ("substring", |machine, node, bound| machine.substring(node, bound, false)),
+    ("substring-from-one", |machine, node, bound| machine.substring(node, bound, true)),
     ("tail", |machine, node, bound| machine.path_part(node, &first(bound), false)),
     ("target", |_, _, bound| bound.named("target").cloned().unwrap_or(Value::Constant)),
     ("text", |machine, node, bound| machine.as_text(node, &first(bound))),
     ("tmp", |_, _, _| Value::text("/tmp")),
+    ("top", |machine, _, _| machine.globals()),
+    ("top-names", |_, _, _| Value::Names(0)),
+    ("translate", |machine, node, bound| machine.translated(node, bound)),
     ("transliterated", |machine, node, bound| machine.transliterated(node, bound)),
+    ("uncapital", |machine, node, bound| machine.first_letter(node, bound, false)),
+    ("unpack", |machine, node, bound| machine.unpacked(node, bound)),
     ("unpacked-of", |machine, node, bound| machine.unpacked_of(node, bound)),
     ("url", |machine, node, bound| match bound.at(1) {
         None => first(bound),
@@ -239,6 +294,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             machine.beside(node, &base, &first(bound))
         }
     }),
+    ("values", |machine, _, bound| machine.returned(bound)),
+    ("vsprintf", |machine, node, bound| machine.printed(node, bound, true)),
     ("walk", |machine, node, bound| machine.walked(node, bound)),
     ("words", |machine, node, bound| machine.words(node, &first(bound))),
     ("zip", |machine, node, bound| machine.zipped(node, bound)),
@@ -287,6 +344,9 @@ pub(super) fn inner(value: &Value) -> Value {
 
 impl Machine<'_> {
     pub(super) fn compute(&mut self, node: &Node, name: &str, bound: &Bound) -> Value {
+        if let Some(method) = name.strip_prefix('.') {
+            return self.as_method(node, method, bound);
+        }
         match COMPUTATIONS.binary_search_by(|(own, _)| (*own).cmp(name)) {
             Ok(at) => COMPUTATIONS
                 .get(at)
@@ -298,8 +358,10 @@ impl Machine<'_> {
     fn argv_of_program(&mut self) -> Value {
         let own = Value::text(self.start.file.clone().unwrap_or_else(|| "-c".to_owned()));
         let before = match self.language {
-            crate::language::Language::Python => vec![own],
-            crate::language::Language::Perl | crate::language::Language::Ruby => Vec::new(),
+            crate::language::Language::Python | crate::language::Language::Php => vec![own],
+            crate::language::Language::Perl
+            | crate::language::Language::Ruby
+            | crate::language::Language::Lua => Vec::new(),
             crate::language::Language::JavaScript if self.start.file.is_some() => {
                 vec![Value::text("node"), own]
             }
@@ -333,9 +395,10 @@ impl Machine<'_> {
         }
     }
 
-    fn content(&mut self, node: &Node, bound: &Bound) -> Value {
+    pub(super) fn content(&mut self, node: &Node, bound: &Bound) -> Value {
         let url = [Part::Request, Part::Download, Part::Upload].into_iter().find_map(|part| bound.part(part));
-        let why = if url.is_some() { Why::Network } else { Why::File };
+        let is_url = first(bound).to_arg().is_some_and(|arg| arg.prefix().contains("://"));
+        let why = if url.is_some() || is_url { Why::Network } else { Why::File };
         match inner(url.unwrap_or(&first(bound))) {
             Value::Unknown(why, written) => Value::Unknown(why, written),
             other => match other.to_arg() {
@@ -368,7 +431,12 @@ impl Machine<'_> {
         Value::text(text)
     }
 
-    fn decoded(&mut self, node: &Node, bound: &Bound, decode: fn(&str) -> Option<String>) -> Value {
+    pub(super) fn decoded(
+        &mut self,
+        node: &Node,
+        bound: &Bound,
+        decode: fn(&str) -> Option<String>,
+    ) -> Value {
         let of = first(bound);
         let values: Vec<Value> = of
             .choices()
@@ -466,7 +534,7 @@ impl Machine<'_> {
                 let value = self.any(node, elements);
                 given.push(Argument::plain(value));
             }
-            let value = self.call(node, &function, given);
+            let value = self.call_named(node, &function, given);
             made.push(if filters { element } else { value });
         }
         let is_open = !known || filters;
@@ -479,13 +547,14 @@ impl Machine<'_> {
         let is_target = |name: &str| matches!(name, "target" | "function");
         let at = bound.given.iter().position(|(parameter, _)| is_target(parameter.name)).unwrap_or(0);
         let Some((_, target)) = bound.given.get(at) else { return Value::Constant };
+        let is_named = self.language == crate::language::Language::Php;
         let mut given = Vec::new();
         match bound.named("args") {
             Some(list) => {
                 let (elements, known) = self.elements(node, list);
                 given.extend(elements.into_iter().map(Argument::plain));
                 if !known {
-                    given.push(Argument::unknown());
+                    given.push(Argument::unknown(Why::Parameter));
                 }
             }
             None => {
@@ -493,7 +562,11 @@ impl Machine<'_> {
             }
         }
         given.extend(bound.others.iter().cloned().map(Argument::plain));
-        if target.is_callable() { self.call(node, target, given) } else { self.unknown(node, Why::Dynamic) }
+        if is_named || target.is_callable() {
+            self.call_named(node, target, given)
+        } else {
+            self.unknown(node, Why::Dynamic)
+        }
     }
 
     /// A decorator that gives what it is given.
@@ -606,7 +679,7 @@ mod tests {
             for entry in spaces.flat_map(|space| space.entries) {
                 let known = COMPUTATIONS.iter().any(|(name, _)| *name == entry.computes);
                 assert!(
-                    entry.computes.is_empty() || known,
+                    entry.computes.is_empty() || entry.computes.starts_with('.') || known,
                     "{:?}: no computation {}",
                     entry.names,
                     entry.computes

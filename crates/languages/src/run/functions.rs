@@ -13,7 +13,7 @@ use crate::tree::{Class, Function, Kind, Node, Parameter, Rest};
 use crate::value::{CellId, Value};
 
 /// Names of the function that makes an object.
-const CONSTRUCTORS: &[&str] = &["__init__", "constructor", "initialize"];
+const CONSTRUCTORS: &[&str] = &["__init__", "constructor", "initialize", "__construct"];
 
 impl Machine<'_> {
     pub(super) fn function(&mut self, function: &Rc<Function>) -> Value {
@@ -28,6 +28,7 @@ impl Machine<'_> {
             source: self.source,
             defaults,
             class: None,
+            why: Why::Parameter,
             is_called: false,
             is_covered: false,
         });
@@ -41,10 +42,13 @@ impl Machine<'_> {
         self.eval(&class.body);
         self.scope = before;
         // Members are called without being named: operators, entries, conversions.
-        for (_, value) in self.state.names(members) {
+        for (name, value) in self.state.names(members) {
             match value {
                 Value::Function(id) => {
                     if let Some(closure) = self.functions.get_mut(id) {
+                        if name.starts_with("__") && !CONSTRUCTORS.contains(&&*name) {
+                            closure.why = self.language.handed();
+                        }
                         closure.class = Some(self.classes.len());
                     }
                 }
@@ -224,13 +228,13 @@ impl Machine<'_> {
     }
 
     /// Runs a function with arguments of which nothing is known.
-    pub(super) fn cover(&mut self, node: &Node, id: usize, this: Option<Value>) {
+    pub(super) fn cover(&mut self, node: &Node, id: usize, this: Option<Value>, why: Why) {
         let Some(closure) = self.functions.get_mut(id) else { return };
         if std::mem::replace(&mut closure.is_covered, true) {
             return;
         }
         let mark = self.state.mark();
-        self.inline(node, id, this, vec![Argument::unknown()]);
+        self.inline(node, id, this, vec![Argument::unknown(why)]);
         // Whether it is called, and when, is not known.
         let joined = self.state.join_history(mark, false);
         self.settled(node, joined);
@@ -243,11 +247,12 @@ impl Machine<'_> {
         while let Some(closure) = self.functions.get(at) {
             // What was handed on is run again: the state may be another by then.
             if (!closure.is_called || closure.is_covered) && !self.is_over {
+                let why = closure.why;
                 let this = self.owner(at);
                 if let Some(closure) = self.functions.get_mut(at) {
                     closure.is_covered = false;
                 }
-                self.cover(&node, at, this);
+                self.cover(&node, at, this, why);
             }
             at += 1;
         }
@@ -274,7 +279,7 @@ impl Machine<'_> {
 
 fn own_name(parameter: &Parameter) -> Option<&str> {
     match &parameter.target.kind {
-        Kind::Name(name) => Some(name),
+        Kind::Name(name) => Some(name.trim_start_matches('$')),
         _ => None,
     }
 }

@@ -123,6 +123,14 @@ impl Machine<'_> {
                 },
             }
         }
+        if self.language == Language::Php {
+            // A name that is not the table's is still an argument.
+            let (own, others): (Vec<_>, Vec<_>) = named
+                .into_iter()
+                .partition(|(name, _)| entry.parameters().iter().any(|one| one.name == name));
+            named = own;
+            plain.extend(others.into_iter().map(|(_, value)| value));
+        }
         bound.is_open = !open.is_empty();
         if self.language == Language::Perl {
             named.extend(pairs(entry, &mut plain));
@@ -254,6 +262,16 @@ impl Machine<'_> {
             | Part::Cwd
             | Part::Env
             | Part::Stdin => {}
+            Part::Callback => {
+                let why = self.language.handed();
+                match value {
+                    Value::Constant => {}
+                    Value::Text(_) | Value::List(_) | Value::Unknown(..) | Value::Any(_) => {
+                        self.call_named(node, value, vec![Argument::unknown(why)]);
+                    }
+                    other => self.hand(node, other),
+                }
+            }
             Part::Any => {}
         }
     }
@@ -324,8 +342,11 @@ impl Machine<'_> {
         operands
     }
 
-    fn path(&mut self, node: &Node, kind: EffectKind, value: &Value, recursive: bool) {
+    pub(super) fn path(&mut self, node: &Node, kind: EffectKind, value: &Value, recursive: bool) {
         for arg in self.operands(node, value) {
+            if self.language == Language::Php && self.streamed(node, kind, &arg) {
+                continue;
+            }
             self.act(node.at, What::Effect { kind, on: Operand::Path(arg), recursive });
         }
     }
@@ -352,8 +373,9 @@ impl Machine<'_> {
                 }
                 _ => match mode.as_str() {
                     Some(mode) => {
-                        write |= mode.contains(['w', 'a', 'x', '+']);
-                        read |= mode.contains(['r', '+']) || !mode.contains(['w', 'a', 'x']);
+                        write |= mode.contains(['w', 'a', 'x', '+']) || mode.starts_with('c');
+                        read |= mode.contains(['r', '+'])
+                            || !(mode.contains(['w', 'a', 'x']) || mode.starts_with('c'));
                     }
                     // What may write does, as far as is known.
                     None => write = true,

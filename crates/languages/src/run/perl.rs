@@ -19,7 +19,7 @@ impl Machine<'_> {
         match self.language {
             Language::Perl => {}
             Language::Ruby => return self.unset_in_ruby(node, name),
-            Language::Python | Language::JavaScript => return None,
+            Language::Python | Language::JavaScript | Language::Php | Language::Lua => return None,
         }
         let cell = || Cell { is_open: true, ..Cell::default() };
         let value = match name.as_bytes().first() {
@@ -43,7 +43,7 @@ impl Machine<'_> {
         match self.language {
             Language::Perl => {}
             Language::Ruby => return self.method_in_ruby(node, of, name, arguments),
-            Language::Python | Language::JavaScript => return None,
+            Language::Python | Language::JavaScript | Language::Php | Language::Lua => return None,
         }
         if let Some(function) = self.state.name(self.scope, &format!("->{name}")) {
             let first = Argument::plain(of.clone());
@@ -283,7 +283,7 @@ impl Machine<'_> {
         let mut given: Vec<Argument> =
             bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
         if bound.is_open {
-            given.push(Argument::unknown());
+            given.push(Argument::unknown(Why::Parameter));
         }
         let mut values = Vec::new();
         for one in function.choices() {

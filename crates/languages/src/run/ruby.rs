@@ -277,7 +277,7 @@ impl Machine<'_> {
     /// `Dir.chdir`, for the time of its block.
     pub(super) fn moved(&mut self, node: &Node, bound: &Bound) -> Value {
         let Some(block) = Self::block_of(bound) else { return Value::Number(0) };
-        let value = self.call(node, &block, vec![Argument::unknown()]);
+        let value = self.call(node, &block, vec![Argument::unknown(Why::Parameter)]);
         if let Some(cwd) = &self.start.cwd {
             let back = castellan_programs::Arg::known(cwd.clone());
             self.act(node.at, What::Directory(back));

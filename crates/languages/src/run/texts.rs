@@ -263,6 +263,9 @@ impl Machine<'_> {
             ("lower" | "toLowerCase", _) => text.to_lowercase(),
             ("upper" | "toUpperCase", _) => text.to_uppercase(),
             ("strip" | "trim", []) => text.trim().to_owned(),
+            ("strip", [Some(letters)]) => text.trim_matches(|c| letters.contains(c)).to_owned(),
+            ("lstrip", [Some(letters)]) => text.trim_start_matches(|c| letters.contains(c)).to_owned(),
+            ("rstrip", [Some(letters)]) => text.trim_end_matches(|c| letters.contains(c)).to_owned(),
             ("lstrip" | "trimStart", []) => text.trim_start().to_owned(),
             ("rstrip" | "trimEnd", []) => text.trim_end().to_owned(),
             ("replace" | "replaceAll", [Some(from), Some(to)]) => {

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod allow;
+mod grants;
 mod layers;
 mod marks;
 mod operator;

@@ -17,11 +17,18 @@ impl Lower<'_> {
             (None, Some(one)) => vec![one],
             (None, None) => Vec::new(),
         };
-        let parameters = given.into_iter().map(|one| self.js_parameter(one)).collect();
+        let given: Vec<Parsed<'_>> = given.into_iter().filter(|one| !Self::ts_is_this(*one)).collect();
+        let kept: Vec<Node> = given.iter().filter_map(|one| self.ts_kept(*one)).collect();
+        let mut decorators = Vec::new();
+        let mut parameters = Vec::new();
+        for one in given {
+            decorators.extend(self.ts_decorators(one));
+            parameters.push(self.js_parameter(one));
+        }
         let body = match node.child_by_field_name("body") {
             Some(body) if body.kind() == "statement_block" => {
                 let parts = self.js_statements(body);
-                Node::new(Self::at(body), Kind::Sequence(parts))
+                Node::new(Self::at(body), Kind::Sequence(kept.into_iter().chain(parts).collect()))
             }
             Some(body) => {
                 let value = self.js(body);
@@ -31,7 +38,11 @@ impl Lower<'_> {
         };
         let locals = self.locals();
         let function = Function { parameters, locals, body, has_this, takes_self: false };
-        Node::new(at, Kind::Function(Rc::new(function)))
+        let function = Node::new(at, Kind::Function(Rc::new(function)));
+        if decorators.is_empty() {
+            return function;
+        }
+        Node::new(at, Kind::Sequence(decorators.into_iter().chain([function]).collect()))
     }
 
     fn js_parameter(&mut self, node: Parsed<'_>) -> Parameter {
@@ -51,6 +62,7 @@ impl Lower<'_> {
                 };
                 Parameter { target, default: None, rest: Rest::List }
             }
+            "required_parameter" | "optional_parameter" => self.ts_parameter(node),
             _ => Parameter { target: self.js_binding(node, false), default: None, rest: Rest::One },
         }
     }
@@ -60,8 +72,7 @@ impl Lower<'_> {
         let mut bases = Vec::new();
         for child in Self::children(node) {
             match child.kind() {
-                "class_heritage" => bases
-                    .extend(Self::children(child).into_iter().map(|one| self.js(one)).collect::<Vec<_>>()),
+                "class_heritage" => bases.extend(self.js_bases(child)),
                 "decorator" => bases.push(Node::new(at, Kind::Inert(vec![self.js_decorator(child)]))),
                 _ => {}
             }
@@ -76,7 +87,12 @@ impl Lower<'_> {
         Node::new(at, Kind::Class(Rc::new(Class { bases, locals, body })))
     }
 
-    fn js_decorator(&mut self, node: Parsed<'_>) -> Node {
+    fn js_bases(&mut self, heritage: Parsed<'_>) -> Vec<Node> {
+        let clauses = Self::children(heritage).into_iter().filter(|one| one.kind() != "implements_clause");
+        clauses.map(|one| self.js(one)).collect()
+    }
+
+    pub(super) fn js_decorator(&mut self, node: Parsed<'_>) -> Node {
         match Self::children(node).first() {
             Some(inner) => self.js(*inner),
             None => self.hole(node, Why::Syntax),
@@ -87,9 +103,11 @@ impl Lower<'_> {
         let at = Self::at(node);
         match node.kind() {
             "method_definition" => {
+                let decorators = self.ts_decorators(node);
                 let function = self.js_function(node, true);
                 let key = node.child_by_field_name("name");
-                self.js_named_member(node, key, function)
+                let member = self.js_named_member(node, key, function);
+                Node::new(at, Kind::Sequence(decorators.into_iter().chain([member]).collect()))
             }
             "field_definition" => {
                 let value = match node.child_by_field_name("value") {
@@ -97,19 +115,21 @@ impl Lower<'_> {
                     None => Self::nothing(node),
                 };
                 let key = node.child_by_field_name("property");
-                self.js_named_member(node, key, value)
+                let decorators = self.ts_decorators(node);
+                let member = self.js_named_member(node, key, value);
+                Node::new(at, Kind::Sequence(decorators.into_iter().chain([member]).collect()))
             }
             "class_static_block" => {
                 let body = node.child_by_field_name("body");
                 self.js_optional(body, node)
             }
             "decorator" => Node::new(at, Kind::Inert(vec![self.js_decorator(node)])),
-            _ => self.error(node),
+            _ => self.ts_member(node),
         }
     }
 
     /// A member whose name is computed may have any.
-    fn js_named_member(&mut self, node: Parsed<'_>, key: Option<Parsed<'_>>, value: Node) -> Node {
+    pub(super) fn js_named_member(&mut self, node: Parsed<'_>, key: Option<Parsed<'_>>, value: Node) -> Node {
         let at = Self::at(node);
         let Some(key) = key else { return value };
         if key.kind() == "computed_property_name" {

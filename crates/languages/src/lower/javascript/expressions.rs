@@ -84,7 +84,7 @@ impl Lower<'_> {
                 Kind::Yield(Self::children(node).first().map(|one| self.js(*one).into()))
             }
             "import" => return Node::name(at, "import"),
-            _ => Kind::Hole(Why::Unsupported),
+            _ => return self.ts_expression(node),
         };
         Node::new(at, kind)
     }

@@ -8,6 +8,16 @@ use crate::tree::{Kind, Node};
 impl Lower<'_> {
     pub(super) fn js_import(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
+        if self.is_type_only(node) {
+            return Self::nothing(node);
+        }
+        let required = Self::children(node).into_iter().find(|child| child.kind() == "import_require_clause");
+        if let Some(clause) = required {
+            let source = clause.child_by_field_name("source");
+            let name = Self::children(clause).first().copied();
+            let (Some(source), Some(name)) = (source, name) else { return self.error(clause) };
+            return self.js_imported(source, name, None);
+        }
         let Some(source) = node.child_by_field_name("source") else { return self.error(node) };
         let mut parts = Vec::new();
         let clauses = Self::children(node).into_iter().filter(|child| child.kind() == "import_clause");
@@ -36,6 +46,12 @@ impl Lower<'_> {
         Node::new(at, Kind::Sequence(parts))
     }
 
+    /// `import type`, `export type`: only types, of which nothing is left when it runs.
+    fn is_type_only(&self, node: Parsed<'_>) -> bool {
+        let mut cursor = node.walk();
+        node.children(&mut cursor).any(|child| !child.is_named() && child.kind() == "type")
+    }
+
     fn js_load(&mut self, source: Parsed<'_>) -> Node {
         let name = self.js(source);
         Node::new(Self::at(source), Kind::Load(name.into()))
@@ -53,6 +69,9 @@ impl Lower<'_> {
 
     pub(super) fn js_export(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
+        if self.is_type_only(node) {
+            return Self::nothing(node);
+        }
         if let Some(source) = node.child_by_field_name("source") {
             return self.js_load(source);
         }
@@ -60,7 +79,14 @@ impl Lower<'_> {
         if let Some(declaration) = node.child_by_field_name("declaration") {
             parts.push(self.js_statement(declaration));
         }
-        if let Some(value) = node.child_by_field_name("value") {
+        let assigned = Self::children(node).into_iter().filter(|child| {
+            matches!(
+                child.kind(),
+                "identifier" | "call_expression" | "new_expression" | "object" | "import_alias"
+            ) && parts.is_empty()
+        });
+        let value = node.child_by_field_name("value").or(assigned.last());
+        if let Some(value) = value {
             // Another may call it.
             let value = self.js(value);
             parts.push(Node::new(at, Kind::Call(Node::new(at, Kind::Constant).into(), vec![value])));

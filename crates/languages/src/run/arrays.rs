@@ -1,0 +1,433 @@
+//! Texts and arrays as PHP's functions make them, where arguments stand in another order than in methods of other languages. It
+//! must not know which functions these are.
+
+use castellan_event::{EffectKind, Role, Why};
+
+use super::compute::first;
+use super::perform::Bound;
+use super::{Argument, Machine};
+use crate::act::{Operand, What};
+use crate::limits::{BYTES_PER_WORK, ITERATIONS_MAX, VALUE_BYTES_MAX};
+use crate::state::Cell;
+use crate::tree::Node;
+use crate::value::Value;
+
+impl Machine<'_> {
+    /// The method of this name of the first argument, with the others.
+    pub(super) fn as_method(&mut self, node: &Node, name: &str, bound: &Bound) -> Value {
+        let of = first(bound);
+        if let Value::Unknown(..) = of {
+            return of;
+        }
+        let others = bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
+        let values: Vec<Value> =
+            of.choices().iter().map(|one| self.method_of_value(node, one, name, &others)).collect();
+        self.any(node, values)
+    }
+
+    fn method_of_value(&mut self, node: &Node, of: &Value, name: &str, others: &Vec<Argument>) -> Value {
+        if let Some(value) = self.list_method(node, of, name, others) {
+            return value;
+        }
+        self.text_method(node, of, name, others).unwrap_or_else(|| self.unknown(node, Why::Dynamic))
+    }
+
+    /// `implode(by, list)`, `implode(list)`
+    pub(super) fn imploded(&mut self, node: &Node, bound: &Bound) -> Value {
+        let empty = Value::text("");
+        let (by, list) = match (first(bound), bound.at(1)) {
+            (list @ Value::List(_), Some(by)) => (by.clone(), list),
+            (by, Some(list)) => (by, list.clone()),
+            (list, None) => (empty, list),
+        };
+        self.joined_by(node, &by, &list)
+    }
+
+    /// `explode(by, text)`
+    pub(super) fn exploded(&mut self, node: &Node, bound: &Bound) -> Value {
+        match (first(bound).as_str(), bound.at(1).and_then(Value::as_str), bound.at(2)) {
+            (Some(by), Some(text), None) if !by.is_empty() => {
+                let parts: Vec<Value> = text.split(by).map(Value::text).collect();
+                self.step(parts.len() as u64);
+                self.list(parts)
+            }
+            _ => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    pub(super) fn letters(&mut self, node: &Node, bound: &Bound) -> Value {
+        let size = match bound.at(1) {
+            None => 1,
+            Some(Value::Number(size)) => usize::try_from(*size).unwrap_or(0),
+            Some(_) => 0,
+        };
+        match first(bound).as_str() {
+            Some(text) if size > 0 => {
+                let letters: Vec<char> = text.chars().collect();
+                self.step(letters.len() as u64);
+                self.list(letters.chunks(size).map(|part| Value::text(part.iter().collect::<String>())))
+            }
+            _ => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    pub(super) fn reversed_text(&mut self, node: &Node, bound: &Bound) -> Value {
+        self.made_of_text(node, bound, |text| text.chars().rev().collect())
+    }
+
+    pub(super) fn first_letter(&mut self, node: &Node, bound: &Bound, is_large: bool) -> Value {
+        self.made_of_text(node, bound, |text| {
+            let mut letters = text.chars();
+            let first = letters
+                .next()
+                .map(|c| if is_large { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() });
+            first.into_iter().chain(letters).collect()
+        })
+    }
+
+    fn made_of_text(&mut self, node: &Node, bound: &Bound, make: impl Fn(&str) -> String) -> Value {
+        let of = first(bound);
+        let mut values = Vec::new();
+        for one in of.choices() {
+            values.push(match one.as_str() {
+                Some(text) => {
+                    self.step((text.len() / BYTES_PER_WORK) as u64);
+                    Value::text(make(text))
+                }
+                None => self.unknown(node, Why::Dynamic),
+            });
+        }
+        self.any(node, values)
+    }
+
+    /// `substr(text, from, count)`; `first_is_one`: as Lua counts, with the last place in the place of a count.
+    pub(super) fn substring(&mut self, node: &Node, bound: &Bound, first_is_one: bool) -> Value {
+        let number = |at: usize| match bound.at(at) {
+            None | Some(Value::Constant) => Some(None),
+            Some(Value::Number(number)) => Some(Some(*number)),
+            Some(_) => None,
+        };
+        let (Some(text), Some(from), Some(second)) =
+            (first(bound).as_str().map(str::to_owned), number(1), number(2))
+        else {
+            return self.unknown(node, Why::Dynamic);
+        };
+        let letters: Vec<char> = text.chars().collect();
+        self.step((letters.len() / BYTES_PER_WORK) as u64);
+        let count = i64::try_from(letters.len()).unwrap_or(i64::MAX);
+        let place = |at: i64| if at < 0 { at.saturating_add(count).max(0) } else { at.min(count) };
+        let (from, to) = if first_is_one {
+            let from = from.unwrap_or(1);
+            let from = if from < 0 { place(from) } else { from.saturating_sub(1).max(0) };
+            let to =
+                second.map_or(count, |last| if last < 0 { count.saturating_add(last + 1) } else { last });
+            (from, to.clamp(0, count))
+        } else {
+            let from = place(from.unwrap_or(0));
+            let to = second.map_or(count, |size| {
+                if size < 0 { place(size) } else { from.saturating_add(size).min(count) }
+            });
+            (from, to)
+        };
+        let taken = letters
+            .get(usize::try_from(from).unwrap_or(0)..usize::try_from(to).unwrap_or(0))
+            .unwrap_or_default();
+        Value::text(taken.iter().collect::<String>())
+    }
+
+    /// `str_replace(from, to, text)`, each or a list of them.
+    pub(super) fn replaced(&mut self, node: &Node, bound: &Bound) -> Value {
+        let (Some(from), Some(to), Some(text)) = (bound.at(0), bound.at(1), bound.at(2)) else {
+            return self.unknown(node, Why::Dynamic);
+        };
+        let texts = |machine: &Self, value: &Value| match value {
+            Value::List(_) => {
+                let (elements, known) = machine.elements(node, value);
+                elements.iter().map(|one| one.as_str().filter(|_| known).map(str::to_owned)).collect()
+            }
+            other => Some(vec![other.as_str()?.to_owned()]),
+        };
+        let (Some(froms), Some(tos), Some(text)): (Option<Vec<String>>, Option<Vec<String>>, _) =
+            (texts(self, from), texts(self, to), text.as_str())
+        else {
+            return self.unknown(node, Why::Dynamic);
+        };
+        let mut text = text.to_owned();
+        for (at, from) in froms.iter().enumerate().filter(|(_, from)| !from.is_empty()) {
+            let one = if matches!(to, Value::List(_)) { tos.get(at) } else { tos.first() };
+            let one = one.map_or("", String::as_str);
+            let count = text.matches(from.as_str()).count();
+            let is_long = text.len().saturating_add(count.saturating_mul(one.len())) > VALUE_BYTES_MAX;
+            if is_long || !self.step(1 + (text.len() / BYTES_PER_WORK) as u64) {
+                return self.unknown(node, Why::Size);
+            }
+            text = text.replace(from.as_str(), one);
+        }
+        Value::text(text)
+    }
+
+    /// `strtr(text, from, to)`: letter for letter.
+    pub(super) fn translated(&mut self, node: &Node, bound: &Bound) -> Value {
+        match (
+            first(bound).as_str(),
+            bound.at(1).and_then(Value::as_str),
+            bound.at(2).and_then(Value::as_str),
+        ) {
+            (Some(text), Some(from), Some(to)) => {
+                let pairs: std::collections::HashMap<char, char> = from.chars().zip(to.chars()).collect();
+                self.step((text.len() / BYTES_PER_WORK) as u64);
+                Value::text(text.chars().map(|c| pairs.get(&c).copied().unwrap_or(c)).collect::<String>())
+            }
+            _ => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    /// `sprintf(format, ...)`; `in_list`: the values stand in one list.
+    pub(super) fn printed(&mut self, node: &Node, bound: &Bound, in_list: bool) -> Value {
+        let values = match bound.at(1).filter(|_| in_list) {
+            Some(list) => list.clone(),
+            None => {
+                let values: Vec<Value> = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
+                self.list(values)
+            }
+        };
+        self.formatted(node, &first(bound), &values)
+    }
+
+    /// `pack(format, ...)`
+    pub(super) fn packed_bytes(&mut self, node: &Node, bound: &Bound) -> Value {
+        let given = bound.given.get(1..).unwrap_or_default().to_vec();
+        let rest = Bound { given, ..Bound::default() };
+        match first(bound).as_str() {
+            Some("H*") => self.decoded(node, &rest, super::texts::hex),
+            Some("C*" | "c*" | "U*") => self.characters(node, &rest),
+            Some("A*" | "a*") => first(&rest),
+            _ => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    /// Keys and values of an array, as pairs.
+    pub(super) fn array_entries(&mut self, node: &Node, value: &Value) -> Value {
+        let Value::List(cell) = value else {
+            let (elements, _) = self.elements(node, value);
+            let value = self.any(node, elements);
+            let key = self.unknown(node, Why::Dynamic);
+            let row = self.list([key, value]);
+            return Value::List(self.state.new_cell(Cell {
+                entries: vec![(None, row)],
+                is_open: true,
+                class: None,
+            }));
+        };
+        let cell = self.state.cell(*cell);
+        let is_keyed = cell.entries.iter().any(|(key, _)| key.is_some());
+        let mut rows = Vec::new();
+        for (at, (key, value)) in cell.entries.into_iter().enumerate() {
+            let key = match (key, i64::try_from(at)) {
+                (Some(key), _) => Value::text(&*key),
+                (None, Ok(at)) if !is_keyed && !cell.is_open => Value::Number(at),
+                _ => self.unknown(node, Why::Dynamic),
+            };
+            rows.push((None, self.list([key, value])));
+        }
+        Value::List(self.state.new_cell(Cell { entries: rows, is_open: cell.is_open, class: None }))
+    }
+
+    pub(super) fn array_keys(&mut self, node: &Node, bound: &Bound) -> Value {
+        let entries = self.array_entries(node, &first(bound));
+        let (rows, known) = self.elements(node, &entries);
+        let keys = rows.iter().filter_map(|row| self.elements(node, row).0.into_iter().next());
+        let entries = keys.map(|key| (None, key)).collect();
+        Value::List(self.state.new_cell(Cell { entries, is_open: !known, class: None }))
+    }
+
+    /// Arrays after each other; of a key the last counts.
+    pub(super) fn merged(&mut self, node: &Node, bound: &Bound) -> Value {
+        let mut merged = Cell { is_open: bound.is_open, ..Cell::default() };
+        for (_, value) in &bound.given {
+            let Value::List(cell) = value else {
+                let (elements, known) = self.elements(node, value);
+                merged.is_open |= !known;
+                merged.entries.extend(elements.into_iter().map(|value| (None, value)));
+                continue;
+            };
+            let cell = self.state.cell(*cell);
+            merged.is_open |= cell.is_open;
+            for (key, value) in cell.entries {
+                if key.is_some() {
+                    merged.entries.retain(|(own, _)| *own != key);
+                    self.step(1 + merged.entries.len() as u64 / 8);
+                }
+                merged.entries.push((key, value));
+            }
+        }
+        Value::List(self.state.new_cell(merged))
+    }
+
+    pub(super) fn array_of(&mut self, value: &Value) -> Value {
+        match value {
+            Value::Text(_) | Value::Number(_) => self.list([value.clone()]),
+            other => other.clone(),
+        }
+    }
+
+    /// Calls a function, the second argument, with each element of the first.
+    pub(super) fn array_walk(&mut self, node: &Node, bound: &Bound) -> Value {
+        let list = first(bound);
+        let Some(function) = bound.at(1).cloned() else { return list };
+        let (elements, _) = self.elements(node, &list);
+        for element in &elements {
+            let other = Argument::plain(self.unknown(node, Why::Dynamic));
+            self.call_named(node, &function, vec![Argument::plain(element.clone()), other]);
+        }
+        let entries = elements.into_iter().map(|value| (None, value)).collect();
+        Value::List(self.state.new_cell(Cell { entries, is_open: true, class: None }))
+    }
+
+    /// `array_reduce(list, function, first)`
+    pub(super) fn array_reduce(&mut self, node: &Node, bound: &Bound) -> Value {
+        let (elements, _) = self.elements(node, &first(bound));
+        let Some(function) = bound.at(1).cloned() else { return Value::Constant };
+        let mut value = bound.at(2).cloned().unwrap_or(Value::Constant);
+        for element in elements.into_iter().take(ITERATIONS_MAX) {
+            value = self.call_named(node, &function, vec![Argument::plain(value), Argument::plain(element)]);
+        }
+        value
+    }
+
+    /// `range(from, to)`, both included.
+    pub(super) fn inclusive_range(&mut self, node: &Node, bound: &Bound) -> Value {
+        let letter =
+            |value: &Value| value.as_str().filter(|text| text.len() == 1)?.bytes().next().map(i64::from);
+        let ends = match (bound.at(0), bound.at(1), bound.at(2)) {
+            (Some(Value::Number(from)), Some(Value::Number(to)), None) => Some((*from, *to, false)),
+            (Some(from), Some(to), None) => letter(from).zip(letter(to)).map(|(from, to)| (from, to, true)),
+            _ => None,
+        };
+        let Some((from, to, are_letters)) = ends else { return self.unknown(node, Why::Arithmetic) };
+        let size = usize::try_from(from.abs_diff(to)).unwrap_or(usize::MAX);
+        if size >= ITERATIONS_MAX {
+            return self.unknown(node, Why::Arithmetic);
+        }
+        let numbers: Vec<i64> = if from <= to { (from..=to).collect() } else { (to..=from).rev().collect() };
+        let value = |number: i64| match u8::try_from(number) {
+            Ok(letter) if are_letters => Value::text(char::from(letter)),
+            _ => Value::Number(number),
+        };
+        self.step(numbers.len() as u64);
+        self.list(numbers.into_iter().map(value))
+    }
+
+    /// `dirname(path, levels)`
+    pub(super) fn ancestor(&mut self, node: &Node, bound: &Bound) -> Value {
+        let levels = match bound.at(1) {
+            None => 1,
+            Some(Value::Number(levels)) if (1..20).contains(levels) => *levels,
+            Some(_) => return self.unknown(node, Why::Dynamic),
+        };
+        (0..levels).fold(first(bound), |path, _| self.path_part(node, &path, true))
+    }
+
+    /// `putenv('NAME=value')`
+    pub(super) fn put_environment(&mut self, node: &Node, bound: &Bound) -> Value {
+        for arg in self.operands(node, &first(bound)) {
+            let (name, value) = match arg.prefix().split_once('=') {
+                Some((name, _)) => {
+                    let value = arg.strip_prefix(&format!("{name}=")).unwrap_or_else(|| arg.clone());
+                    (Value::text(name), Value::arg(value))
+                }
+                None => (Value::arg(arg.clone()), Value::text("")),
+            };
+            self.variable(node, &name, &value);
+        }
+        Value::Constant
+    }
+
+    /// `preg_replace(pattern, to, text)`: with the letter `e` behind the pattern, what it is replaced by is code.
+    pub(super) fn pattern_replaced(&mut self, node: &Node, bound: &Bound) -> Value {
+        let patterns = match first(bound) {
+            list @ Value::List(_) => self.elements(node, &list).0,
+            other => other.choices().to_vec(),
+        };
+        let is_code = patterns.iter().filter_map(Value::as_str).any(|pattern| {
+            let flags = pattern.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+            pattern.len() > flags.len() && flags.contains('e')
+        });
+        if let Some(to) = bound.at(1).cloned().filter(|_| is_code) {
+            self.expression(node, &to);
+        }
+        self.unknown(node, Why::Dynamic)
+    }
+
+    /// Code that is one expression, without its end.
+    pub(super) fn expression(&mut self, node: &Node, code: &Value) -> Value {
+        let code = self.concatenated(node, &[code.clone(), Value::text(";")]);
+        self.code(node, &code)
+    }
+
+    /// What is read from a path or URL; with a context, something may be sent there.
+    pub(super) fn read_content(&mut self, node: &Node, bound: &Bound) -> Value {
+        let path = first(bound);
+        let has_context = bound.named("context").is_some_and(|context| *context != Value::Constant);
+        for arg in self.operands(node, &path) {
+            if has_context && arg.prefix().starts_with("http") {
+                let on = Operand::Url(arg);
+                self.act(node.at, What::Effect { kind: EffectKind::Upload, on, recursive: false });
+            }
+        }
+        match path.as_str().and_then(super::named::inline_data) {
+            Some(text) => Value::text(text),
+            None => self.content(node, bound),
+        }
+    }
+
+    /// `curl_setopt(handle, option, value)`, `curl_setopt_array(handle, options)`
+    pub(super) fn curl_option(&mut self, node: &Node, bound: &Bound) -> Value {
+        let mut options = Vec::new();
+        match (bound.at(1), bound.at(2)) {
+            (Some(option), Some(value)) => options.push((option.clone(), value.clone())),
+            (Some(Value::List(cell)), None) => {
+                for (key, value) in self.state.cell(*cell).entries {
+                    options.push((key.map_or(Value::Constant, |key| Value::text(&*key)), value));
+                }
+            }
+            _ => self.hole(node.at, Role::Target, Why::Dynamic, "options"),
+        }
+        let url = super::compute::inner(&first(bound));
+        for (option, value) in options {
+            let effect = |kind, on| What::Effect { kind, on, recursive: false };
+            match option.as_str().unwrap_or_default().trim_start_matches("CURLOPT_") {
+                "URL" => {
+                    for url in self.operands(node, &value) {
+                        self.act(node.at, effect(EffectKind::Download, Operand::Url(url)));
+                    }
+                }
+                "POST" | "POSTFIELDS" | "UPLOAD" | "PUT" | "INFILE" | "CUSTOMREQUEST" => {
+                    let on = url.to_arg().map_or(Operand::Nothing, |url| Operand::Url((*url).clone()));
+                    self.act(node.at, effect(EffectKind::Upload, on));
+                }
+                "COOKIEJAR" => self.path(node, EffectKind::Write, &value, false),
+                "COOKIEFILE" | "CAINFO" | "SSLCERT" | "SSLKEY" => {
+                    self.path(node, EffectKind::Read, &value, false);
+                }
+                "" => self.hole(node.at, Role::Target, Why::Dynamic, "an option"),
+                _ => {
+                    let callback = if value.is_callable() { value } else { Value::Constant };
+                    self.hand(node, &callback);
+                }
+            }
+        }
+        Value::Constant
+    }
+
+    /// A copy of an object.
+    pub(super) fn cloned(&mut self, value: &Value) -> Value {
+        match value {
+            Value::Instance(cell) => {
+                let cell = self.state.cell(*cell);
+                Value::Instance(self.state.new_cell(cell))
+            }
+            other => other.clone(),
+        }
+    }
+}

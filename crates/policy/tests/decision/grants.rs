@@ -1,0 +1,58 @@
+//! What a person grants is what they were shown, and nothing lifts a deny.
+
+use castellan_event::{Call, Decision, Facts, Layer, Mode, Recorder, Relief, Verdict};
+use castellan_policy::{Grant, Policy, Settings, State, StateChange, drive};
+
+use crate::support::{Lexical, bash, layered, policy, rule, state};
+
+fn judge(call: &Call, policy: &Policy, grant: Option<&Grant>) -> (Decision, StateChange) {
+    let state = State { grant, ..state(Mode::Enforce, false) };
+    drive(call, &Facts::default(), policy, &state, &mut Recorder::new(&Lexical))
+}
+
+fn ask(word: &str) -> String {
+    rule(&format!("ask {word}"), &format!("tool.input_command contains {word}"), "coding_agent_ask")
+}
+
+#[test]
+fn a_granted_call_is_allowed() {
+    let policy = policy(&ask("push"), Verdict::Defer);
+    let (decision, change) = judge(&bash("git push"), &policy, None);
+    assert_eq!((decision.answer, change.used_grant), (Verdict::Deny, false));
+    let grant = Grant::of(&decision).unwrap();
+    let (decision, change) = judge(&bash("git push"), &policy, Some(&grant));
+    assert_eq!((decision.answer, change.used_grant), (Verdict::Allow, true));
+    assert_eq!(decision.findings[0].lifted, Some(Relief::Grant));
+    assert_eq!(change.request, None);
+}
+
+#[test]
+fn what_was_not_shown_is_not_granted() {
+    let shown = policy(&ask("push"), Verdict::Defer);
+    let grant = Grant::of(&judge(&bash("git push"), &shown, None).0).unwrap();
+    // Another rule asks now.
+    let more = policy(&(ask("push") + &ask("git")), Verdict::Defer);
+    let (decision, change) = judge(&bash("git push"), &more, Some(&grant));
+    assert_eq!((decision.verdict, change.used_grant), (Verdict::Ask, false));
+    assert_eq!(decision.reason, "ask git: out of ask git");
+    // A call that nothing is found of needs no grant, and uses none.
+    let (decision, change) = judge(&bash("ls"), &shown, Some(&grant));
+    assert_eq!((decision.verdict, change.used_grant), (Verdict::Defer, false));
+}
+
+#[test]
+fn nothing_can_be_granted_of_what_is_denied() {
+    let deny = rule("no git", "tool.input_command contains git", "coding_agent_deny");
+    let denying = policy(&(deny + &ask("push")), Verdict::Defer);
+    let (decision, _) = judge(&bash("git push"), &denying, None);
+    assert_eq!(Grant::of(&decision), None);
+    // A grant of before does not help either.
+    let grant = Grant::of(&judge(&bash("git push"), &policy(&ask("push"), Verdict::Defer), None).0).unwrap();
+    assert_eq!(judge(&bash("git push"), &denying, Some(&grant)).0.verdict, Verdict::Deny);
+    // The organisation's rules are no user's to grant.
+    let firm = layered(&[(Layer::Organisation, &ask("push"))], Settings::default());
+    assert_eq!(Grant::of(&judge(&bash("git push"), &firm, None).0), None);
+    assert_eq!(judge(&bash("git push"), &firm, Some(&grant)).0.verdict, Verdict::Ask);
+    // Nor is there anything to grant where nothing is asked.
+    assert_eq!(Grant::of(&judge(&bash("ls"), &firm, None).0), None);
+}
