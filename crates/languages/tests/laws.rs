@@ -10,7 +10,7 @@ fn reading(language: Language, text: &str) -> Reading {
     read(language, text, &Start::default())
 }
 
-/// Parts of programs of both languages, right and wrong.
+/// Parts of programs of all languages, right and wrong.
 const WORDS: &[&str] = &[
     "import os\n",
     "os",
@@ -96,14 +96,52 @@ const WORDS: &[&str] = &[
     ".join(x)",
     ".append(x)",
     ".push(x)",
+    "$x",
+    "@x",
+    "%x",
+    "my ",
+    "my ($x, @y) = @_;",
+    "sub f {",
+    "->",
+    "->{x}",
+    "->[0]",
+    "@{$x}",
+    "s/a/b/e;",
+    "tr/a-z/b/;",
+    "qw(a b)",
+    "`id $x`",
+    "<<A\nx\nA\n",
+    "open(F, $x)",
+    "for my $y (@x) {",
+    "map { $_ } ",
+    "local $_",
+    "package P;",
+    "use File::Path;",
+    "eval {",
+    "\\",
+    "do |a, b|\n",
+    "end\n",
+    "{ |y| ",
+    "def m(a, *b, c: 1, &d)\n",
+    "yield x",
+    "#{x}",
+    ":sym",
+    "&:to_s",
+    "@y = ",
+    "send(:x, y)",
+    "class B < C\n",
+    "<<~A\n  x\nA\n",
+    "begin\n",
+    "rescue => e\n",
+    "case x\nwhen 1\n",
+    "%w[a b]",
+    "require 'fileutils'\n",
     "<?php ",
     "?>",
-    "$x",
     "$$x",
     "${'x'}",
     "->f",
     "::g",
-    "\\",
     "`ls $x`",
     "<<<E\n",
     "\nE;\n",
@@ -183,8 +221,13 @@ proptest! {
     }
 
     #[test]
-    fn what_is_added_takes_nothing_away(first in 0..PYTHON.len(), second in 0..PYTHON.len(), language in 0..2_usize) {
-        let (language, statements) = [(Language::Python, PYTHON), (Language::JavaScript, JAVASCRIPT)][language];
+    fn what_is_added_takes_nothing_away(first in 0..PYTHON.len(), second in 0..PYTHON.len(), language in 0..4_usize) {
+        let (language, statements) = [
+            (Language::Python, PYTHON),
+            (Language::JavaScript, JAVASCRIPT),
+            (Language::Perl, PERL),
+            (Language::Ruby, RUBY),
+        ][language];
         let (first, second) = (statements[first % statements.len()], statements[second % statements.len()]);
         let both = reading(language, &format!("{first}\n{second}\n"));
         for act in reading(language, first).acts {
@@ -205,6 +248,32 @@ const PYTHON: &[&str] = &[
     "exec(input())",
     "x = [1, 2]; x.append(3)",
     "try:\n    import json\nexcept ImportError:\n    pass",
+];
+
+const PERL: &[&str] = &[
+    "unlink 'a';",
+    "open(my $b, '>', 'b');",
+    "system('c', 'd');",
+    "sub e { open(my $f, '<', $_[0]) }",
+    "package F; sub g { eval $_[0]{h} } package main;",
+    "for my $i (1..3) { print $i }",
+    "require Unknown::Module;",
+    "eval <STDIN>;",
+    "my @x = (1, 2); push @x, 3;",
+    "my $y = `id`; $y =~ s/a/b/;",
+];
+
+const RUBY: &[&str] = &[
+    "File.delete('a')",
+    "File.open('b', 'w')",
+    "system('c', 'd')",
+    "def e(x); File.read(x); end",
+    "class F; def g; eval(@h); end; end",
+    "3.times { |i| puts i }",
+    "require 'unknown-module'",
+    "eval(gets)",
+    "x = [1, 2]; x << 3",
+    "y = `id`; y.sub!('a', 'b')",
 ];
 
 const JAVASCRIPT: &[&str] = &[

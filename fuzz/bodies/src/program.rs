@@ -4,8 +4,13 @@ use castellan_event::Why;
 use castellan_languages::{Language, Reading, Start, What, Work, read_within};
 
 /// What begins a comment that ends with its line.
-const COMMENTS: [(Language, &str); 3] =
-    [(Language::Python, "#"), (Language::JavaScript, "//"), (Language::Lua, "--")];
+const COMMENTS: [(Language, &str); 5] = [
+    (Language::Python, "#"),
+    (Language::JavaScript, "//"),
+    (Language::Lua, "--"),
+    (Language::Perl, "#"),
+    (Language::Ruby, "#"),
+];
 
 /// Reads a program in the language that its first line names, else in one that its first byte chooses: no panic, what it does
 /// stands in it, two readings are equal, work is paid for, and a line that says nothing changes nothing.

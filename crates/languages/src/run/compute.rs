@@ -44,10 +44,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("code-second", |machine, node, bound| {
         machine.code(node, &bound.at(1).cloned().unwrap_or(Value::Constant))
     }),
-    ("constant", |machine, node, bound| match first(bound).as_str() {
-        Some(name) => machine.name(node, &name.into()),
-        None => machine.unknown(node, Why::Dynamic),
-    }),
+    ("constant", |machine, node, bound| machine.constant(node, &first(bound))),
     ("content", |machine, node, bound| machine.content(node, bound)),
     ("curl-option", |machine, node, bound| machine.curl_option(node, bound)),
     ("cwd", |machine, node, _| match &machine.start.cwd {

@@ -105,18 +105,23 @@ impl Machine<'_> {
             // A class or method that is named by text.
             (_, "const_get" | "qualified_const_get") => {
                 let constant = arguments.first()?.value.clone();
-                let values: Vec<Value> = constant
-                    .choices()
-                    .iter()
-                    .map(|one| match one.as_str() {
-                        Some(name) => self.name(node, &name.into()),
-                        None => self.lost(node, Why::Dynamic),
-                    })
-                    .collect();
-                Some(self.any(node, values))
+                Some(self.constant(node, &constant))
             }
             _ => None,
         }
+    }
+
+    /// A constant by its name. Which one that is has to be known.
+    pub(super) fn constant(&mut self, node: &Node, name: &Value) -> Value {
+        let values: Vec<Value> = name
+            .choices()
+            .iter()
+            .map(|one| match one.as_str() {
+                Some(name) => self.name(node, &name.into()),
+                None => self.lost(node, Why::Dynamic),
+            })
+            .collect();
+        self.any(node, values)
     }
 
     /// The block that a call is given.

@@ -156,6 +156,15 @@ impl Lower<'_> {
                 return self.pl_replaced(node, topic, Some(Node::name(at, "$_")));
             }
             "readline_expression" => return self.pl_readline(node),
+            _ => return self.pl_composed(node),
+        };
+        Node::new(at, kind)
+    }
+
+    /// Expressions that are made of others.
+    fn pl_composed(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let kind = match node.kind() {
             "parenthesized_expression" | "list_expression" => match Self::children(node).as_slice() {
                 [inner] if !Self::pl_is_plural(*inner) => return self.pl(*inner),
                 _ => return self.pl_flat(Some(node), at),
@@ -181,6 +190,15 @@ impl Lower<'_> {
             "equality_expression" | "relational_expression" | "logical_not_expression" => {
                 Kind::Inert(self.pl_all(node))
             }
+            _ => return self.pl_changing(node),
+        };
+        Node::new(at, kind)
+    }
+
+    /// Expressions that change something, or run something.
+    fn pl_changing(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let kind = match node.kind() {
             "preinc_expression" | "postinc_expression" => {
                 let Some(operand) = node.child_by_field_name("operand") else { return self.error(node) };
                 let value = self.pl(operand);

@@ -263,6 +263,14 @@ impl Lower<'_> {
                 Node::new(at, Kind::Modulo(format.into(), values.into()))
             }
             "block_given?" => Node::new(at, Kind::Inert(vec![Self::nothing(node)])),
+            _ => self.rb_defining_call(node, name, given),
+        }
+    }
+
+    /// Calls that give methods a name.
+    fn rb_defining_call(&mut self, node: Parsed<'_>, name: &str, mut given: Vec<Node>) -> Node {
+        let at = Self::at(node);
+        match name {
             "alias_method" => match given.as_slice() {
                 [new, old] => {
                     let (Some(new), Some(old)) = (plain_text(new), plain_text(old)) else {

@@ -47,6 +47,15 @@ impl Lower<'_> {
             "method" | "singleton_method" => return self.rb_method(node),
             "class" | "module" => return self.rb_class(node),
             "singleton_class" => return self.rb_optional(node.child_by_field_name("body"), node),
+            _ => return self.rb_composed(node),
+        };
+        Node::new(at, kind)
+    }
+
+    /// Expressions that are made of others.
+    fn rb_composed(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let kind = match node.kind() {
             "lambda" => return self.rb_lambda(node),
             "if" | "unless" | "elsif" | "conditional" => return self.rb_branch(node),
             "if_modifier" | "unless_modifier" | "while_modifier" | "until_modifier" => {
@@ -92,6 +101,15 @@ impl Lower<'_> {
                     (_, kind) => Kind::Inert(vec![Node::new(operand.at, kind)]),
                 }
             }
+            _ => return self.rb_jumping(node),
+        };
+        Node::new(at, kind)
+    }
+
+    /// Ranges, and what leaves or enters a block.
+    fn rb_jumping(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let kind = match node.kind() {
             "range" => {
                 let begin = node.child_by_field_name("begin").map(|one| self.rb(one));
                 let end = node.child_by_field_name("end").map(|one| self.rb(one));
