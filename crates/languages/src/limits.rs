@@ -21,6 +21,13 @@ pub(crate) const WORK_PER_PARSER_CALL: u64 = 60;
 /// when it is run.
 pub(crate) const TREE_DEPTH_MAX: usize = 120;
 
+/// Nodes of the tree that are gone into for each byte of the text. Real programs have less than one for each; what changes a value in
+/// place is gone into twice, which doubles with each level of it in another.
+pub(crate) const NODES_PER_BYTE: usize = 3;
+
+/// Nodes that any text may have.
+pub(crate) const NODES_MIN: usize = 1_000;
+
 /// Decorators of one definition, and clauses of one comprehension: each is a level of the tree. Real ones have a few.
 pub(crate) const LAYERS_MAX: usize = 20;
 

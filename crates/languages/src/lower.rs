@@ -7,7 +7,7 @@ use castellan_event::Why;
 use tree_sitter::Node as Parsed;
 
 use crate::language::Language;
-use crate::limits::{ERRORS_MAX, TREE_DEPTH_MAX};
+use crate::limits::{ERRORS_MAX, NODES_MIN, NODES_PER_BYTE, TREE_DEPTH_MAX};
 use crate::tree::{Kind, Node, Span};
 
 mod escapes;
@@ -24,6 +24,7 @@ pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
     let mut lower = Lower {
         text,
         depth: 0,
+        nodes: 0,
         jumps: 0,
         scopes: vec![Names::default()],
         perl: perl::Perl::default(),
@@ -83,6 +84,8 @@ struct Names {
 struct Lower<'t> {
     text: &'t str,
     depth: usize,
+    /// Nodes so far that were gone into. What is changed in place is gone into twice, as a value and as a target.
+    nodes: usize,
     /// Statements so far that leave a loop or function in the middle.
     jumps: usize,
     scopes: Vec<Names>,
@@ -117,6 +120,10 @@ impl<'t> Lower<'t> {
         }
         if self.depth >= TREE_DEPTH_MAX {
             return self.hole(node, Why::Nesting);
+        }
+        self.nodes += 1;
+        if self.nodes > NODES_MIN + NODES_PER_BYTE * self.text.len() {
+            return self.hole(node, Why::Budget);
         }
         self.depth += 1;
         let lowered = lower(self);

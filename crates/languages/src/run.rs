@@ -281,10 +281,7 @@ impl<'s> Machine<'s> {
                 self.index(node, &of, &index)
             }
             Kind::Slice(of, bounds) => self.slice(node, of, bounds),
-            Kind::Call(callee, arguments) => {
-                let value = self.calls(node, callee, arguments, false);
-                self.single(node, value)
-            }
+            Kind::Call(callee, arguments) => self.single_call(node, callee, arguments),
             Kind::New(callee, arguments) => self.calls(node, callee, arguments, true),
             Kind::Spread(value) if self.language == Language::Lua => self.many(value),
             Kind::Keyword(_, value) | Kind::Spread(value) => self.eval(value),

@@ -19,13 +19,14 @@ impl Machine<'_> {
         if let Value::Unknown(..) = of {
             return of;
         }
-        let others = bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
+        let others: Vec<Argument> =
+            bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
         let values: Vec<Value> =
             of.choices().iter().map(|one| self.method_of_value(node, one, name, &others)).collect();
         self.any(node, values)
     }
 
-    fn method_of_value(&mut self, node: &Node, of: &Value, name: &str, others: &Vec<Argument>) -> Value {
+    fn method_of_value(&mut self, node: &Node, of: &Value, name: &str, others: &[Argument]) -> Value {
         if let Some(value) = self.list_method(node, of, name, others) {
             return value;
         }

@@ -32,6 +32,11 @@ impl Machine<'_> {
         self.any(node, firsts)
     }
 
+    pub(super) fn single_call(&mut self, node: &Node, callee: &Node, arguments: &[Node]) -> Value {
+        let value = self.calls(node, callee, arguments, false);
+        self.single(node, value)
+    }
+
     /// What a call gives, all of it; what any other expression gives.
     pub(super) fn untruncated(&mut self, node: &Node) -> Value {
         match &node.kind {

@@ -267,17 +267,20 @@ impl Machine<'_> {
             | Part::Cwd
             | Part::Env
             | Part::Stdin => {}
-            Part::Callback => {
-                let why = self.language.handed();
-                match value {
-                    Value::Constant => {}
-                    Value::Text(_) | Value::List(_) | Value::Unknown(..) | Value::Any(_) => {
-                        self.call_named(node, value, vec![Argument::unknown(why)]);
-                    }
-                    other => self.hand(node, other),
-                }
-            }
+            Part::Callback => self.callback(node, value),
             Part::Any => {}
+        }
+    }
+
+    /// A function, or its name, that is called with anything.
+    fn callback(&mut self, node: &Node, value: &Value) {
+        let why = self.language.handed();
+        match value {
+            Value::Constant => {}
+            Value::Text(_) | Value::List(_) | Value::Unknown(..) | Value::Any(_) => {
+                self.call_named(node, value, vec![Argument::unknown(why)]);
+            }
+            other => self.hand(node, other),
         }
     }
 

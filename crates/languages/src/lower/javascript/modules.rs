@@ -79,13 +79,13 @@ impl Lower<'_> {
         if let Some(declaration) = node.child_by_field_name("declaration") {
             parts.push(self.js_statement(declaration));
         }
-        let assigned = Self::children(node).into_iter().filter(|child| {
+        let mut assigned = Self::children(node).into_iter().filter(|child| {
             matches!(
                 child.kind(),
                 "identifier" | "call_expression" | "new_expression" | "object" | "import_alias"
             ) && parts.is_empty()
         });
-        let value = node.child_by_field_name("value").or(assigned.last());
+        let value = node.child_by_field_name("value").or(assigned.next_back());
         if let Some(value) = value {
             // Another may call it.
             let value = self.js(value);

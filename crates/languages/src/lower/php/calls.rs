@@ -207,27 +207,8 @@ impl Lower<'_> {
                 let index = self.php_expression(value(0)?);
                 Some(Node::new(at, Kind::Index(Node::name(at, "arguments").into(), index.into())))
             }
-            "array_push" => {
-                let list = value(0)?;
-                let mut parts = Vec::new();
-                for one in given.iter().skip(1) {
-                    let value = self.php_argument(*one);
-                    let end = Node::new(at, Kind::Spread(Self::nothing(node).into()));
-                    let list = self.php_target(list);
-                    parts.push(Node::assign(at, Node::new(at, Kind::Index(list.into(), end.into())), value));
-                }
-                Some(Node::new(at, Kind::Sequence(parts)))
-            }
-            "array_pop" | "array_shift" | "array_unshift" => {
-                let method = match name {
-                    "array_pop" => "pop",
-                    "array_shift" => "shift",
-                    _ => "unshift",
-                };
-                let list = self.php_expression(value(0)?);
-                let more = given.iter().skip(1).map(|one| self.php_argument(*one)).collect();
-                let method = Node::new(at, Kind::Member(list.into(), method.into()));
-                Some(Node::new(at, Kind::Call(method.into(), more)))
+            "array_push" | "array_pop" | "array_shift" | "array_unshift" => {
+                self.php_on_array(node, name, given)
             }
             "parse_str" if given.len() == 1 => {
                 let text = self.php_expression(value(0)?);
@@ -243,6 +224,31 @@ impl Lower<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Functions that change the array which is their first argument.
+    fn php_on_array(&mut self, node: Parsed<'_>, name: &str, given: &[Parsed<'_>]) -> Option<Node> {
+        let at = Self::at(node);
+        let array = Self::children(*given.first()?).last().copied()?;
+        if name == "array_push" {
+            let mut parts = Vec::new();
+            for one in given.iter().skip(1) {
+                let value = self.php_argument(*one);
+                let end = Node::new(at, Kind::Spread(Self::nothing(node).into()));
+                let array = self.php_target(array);
+                parts.push(Node::assign(at, Node::new(at, Kind::Index(array.into(), end.into())), value));
+            }
+            return Some(Node::new(at, Kind::Sequence(parts)));
+        }
+        let method = match name {
+            "array_pop" => "pop",
+            "array_shift" => "shift",
+            _ => "unshift",
+        };
+        let array = self.php_expression(array);
+        let more = given.iter().skip(1).map(|one| self.php_argument(*one)).collect();
+        let method = Node::new(at, Kind::Member(array.into(), method.into()));
+        Some(Node::new(at, Kind::Call(method.into(), more)))
     }
 
     /// Whether what is asserted is no text.
