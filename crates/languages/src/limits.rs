@@ -24,6 +24,12 @@ pub(crate) const TREE_DEPTH_MAX: usize = 120;
 /// Decorators of one definition, and clauses of one comprehension: each is a level of the tree. Real ones have a few.
 pub(crate) const LAYERS_MAX: usize = 20;
 
+/// Nodes that a text may be lowered to for each of its bytes; real programs have less than one for two.
+pub(crate) const NODES_PER_BYTE: usize = 2;
+
+/// Nodes that any text may be lowered to.
+pub(crate) const NODES_MIN: usize = 1_000;
+
 /// Parts that do not parse that are told one by one.
 pub(crate) const ERRORS_MAX: usize = 20;
 

@@ -7,7 +7,7 @@ use castellan_event::Why;
 use tree_sitter::Node as Parsed;
 
 use crate::language::Language;
-use crate::limits::{ERRORS_MAX, TREE_DEPTH_MAX};
+use crate::limits::{ERRORS_MAX, NODES_MIN, NODES_PER_BYTE, TREE_DEPTH_MAX};
 use crate::tree::{Kind, Node, Span};
 
 mod escapes;
@@ -15,7 +15,7 @@ mod javascript;
 mod python;
 
 pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
-    let mut lower = Lower { text, depth: 0, jumps: 0, scopes: vec![Names::default()] };
+    let mut lower = Lower { text, depth: 0, nodes: 0, jumps: 0, scopes: vec![Names::default()] };
     let tree = match language {
         Language::Python => lower.python(root),
         Language::JavaScript => lower.javascript(root),
@@ -62,6 +62,8 @@ struct Names {
 struct Lower<'t> {
     text: &'t str,
     depth: usize,
+    /// Nodes so far. A target that is read before it is written to is lowered twice, and so is all that is in it.
+    nodes: usize,
     /// Statements so far that leave a loop or function in the middle.
     jumps: usize,
     scopes: Vec<Names>,
@@ -92,6 +94,10 @@ impl<'t> Lower<'t> {
         }
         if self.depth >= TREE_DEPTH_MAX {
             return self.hole(node, Why::Nesting);
+        }
+        self.nodes += 1;
+        if self.nodes > NODES_MIN + NODES_PER_BYTE * self.text.len() {
+            return self.hole(node, Why::Budget);
         }
         self.depth += 1;
         let lowered = lower(self);

@@ -21,6 +21,7 @@ use crate::work::Work;
 mod access;
 mod assign;
 mod call;
+mod classes;
 mod code;
 mod command;
 mod compute;
@@ -56,6 +57,8 @@ struct Closure {
     defaults: Rc<[Option<Value>]>,
     /// The class that it is a member of.
     class: Option<usize>,
+    /// The language calls it by itself: operators, conversions, what a member gives.
+    is_implicit: bool,
     /// It was run.
     is_called: bool,
     /// It was run with arguments of which nothing is known.

@@ -213,6 +213,10 @@ fn hostile_texts_end() {
         "x[".repeat(30_000),
         "x if x else ".repeat(5_000) + "x",
         "async ".repeat(10_000),
+        "a[b += ".repeat(100) + "1" + &"] += 1".repeat(100),
+        "++".repeat(100) + "a",
+        "a = []\nb = []\nif q: c = a\nelse: c = b\na.append(c)\nb.append(c)\nprint(lambda: c, a, b)\n".to_owned(),
+        "x = input\nfor i in range(500):\n  for j in range(500):\n    x = x.y\nprint(x)\n#".to_owned() + &"#".repeat(60_000),
         "var a = ".repeat(8_000),
     ];
     for text in &texts {

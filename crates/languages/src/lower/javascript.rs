@@ -70,7 +70,10 @@ impl Lower<'_> {
             }
             "throw_statement" => {
                 self.jumps += 1;
-                Kind::Inert(Self::children(node).into_iter().map(|one| self.js(one)).collect())
+                // Who catches it is not followed.
+                let value =
+                    Self::children(node).first().map_or_else(|| Self::nothing(node), |one| self.js(*one));
+                return Node::assign(at, Self::nothing(node), value);
             }
             "empty_statement" | "debugger_statement" | "hash_bang_line" | "html_comment" => Kind::Constant,
             "if_statement" => return self.js_branch(node),

@@ -20,6 +20,11 @@ impl Machine<'_> {
             let members: Vec<Value> = values.iter().map(|one| self.member(node, one, name)).collect();
             return self.any(node, members);
         }
+        if let Value::Object(space, this) = of
+            && space.0.name() == "Super"
+        {
+            return self.member_of_super(node, this, name);
+        }
         let has_entry = matches!(of, Value::Module(space) if space.0.entry(name).is_some());
         if self.table.escapes.contains(&name) && !has_entry && !matches!(of, Value::Map(_)) {
             return self.escape(node, of, name);
@@ -56,7 +61,7 @@ impl Machine<'_> {
                 Some(entry) if entry.parameters.is_none() => self.value_of(node, entry, Some(of)),
                 Some(_) | None => Value::Method(of.clone().into(), name.into()),
             },
-            Value::Instance(cell) => self.member_of_instance(of, *cell, name),
+            Value::Instance(cell) => self.member_of_instance(node, of, *cell, name),
             Value::Class(class) => self
                 .class_member(*class, name, 0)
                 .unwrap_or_else(|| Value::Method(of.clone().into(), name.into())),
@@ -84,7 +89,7 @@ impl Machine<'_> {
         }
     }
 
-    fn member_of_instance(&self, of: &Value, cell: CellId, name: &str) -> Value {
+    fn member_of_instance(&mut self, node: &Node, of: &Value, cell: CellId, name: &str) -> Value {
         let cell = self.state.cell(cell);
         let own = cell.entries.iter().find(|(key, _)| key.as_deref() == Some(name));
         let own = own.map(|(_, value)| value.clone());
@@ -93,7 +98,10 @@ impl Machine<'_> {
             (Some(own), _) => own,
             (None, Some(Value::Function(function))) => self.method_of(of, function),
             (None, Some(other)) => other,
-            (None, None) => Value::Method(of.clone().into(), name.into()),
+            (None, None) => cell
+                .class
+                .and_then(|class| self.missing_member(node, of, class, name))
+                .unwrap_or_else(|| Value::Method(of.clone().into(), name.into())),
         }
     }
 
@@ -109,7 +117,7 @@ impl Machine<'_> {
     }
 
     /// A function as a member of an object.
-    fn method_of(&self, of: &Value, function: usize) -> Value {
+    pub(super) fn method_of(&self, of: &Value, function: usize) -> Value {
         Value::partial(Value::Function(function), vec![of.clone()])
     }
 

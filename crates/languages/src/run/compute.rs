@@ -110,9 +110,21 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("second", |_, _, bound| bound.at(1).cloned().unwrap_or(Value::Constant)),
     ("set-member", |machine, node, bound| machine.set_member(node, bound)),
+    ("super", |machine, _, _| machine.this_object()),
     ("tail", |machine, node, bound| machine.path_part(node, &first(bound), false)),
     ("target", |_, _, bound| bound.named("target").cloned().unwrap_or(Value::Constant)),
+    ("template", |machine, node, bound| machine.template(node, bound)),
     ("text", |machine, node, bound| machine.as_text(node, &first(bound))),
+    ("timer", |machine, node, bound| {
+        // Text is code, as browsers have it.
+        for text in first(bound).choices().iter().filter(|one| one.as_str().is_some()) {
+            machine.code(node, text);
+        }
+        for value in bound.plain() {
+            machine.hand(node, value);
+        }
+        machine.unknown(node, Why::Dynamic)
+    }),
     ("tmp", |_, _, _| Value::text("/tmp")),
     ("url", |machine, node, bound| match bound.at(1) {
         None => first(bound),
@@ -145,8 +157,12 @@ pub(super) fn takes_functions(name: &str) -> bool {
             | "second"
             | "decorator"
             | "identity"
+            | "timer"
     )
 }
+
+/// What stands in templates that reach more than their values.
+const CODE_IN_TEMPLATES: &[&str] = &["__", "<%", "constructor", "attr(", "\\x", "\\u", "#{"];
 
 /// A temporary path.
 fn fresh() -> Value {
@@ -274,6 +290,19 @@ impl Machine<'_> {
             "" | "utf_8" | "utf8" | "ascii" | "latin1" | "latin_1" | "binary" => first(bound),
             _ => self.unknown(node, Why::Encoding),
         }
+    }
+
+    /// What a template engine makes of a text. It may hold code; what names no inner member and no block of code holds none.
+    fn template(&mut self, node: &Node, bound: &Bound) -> Value {
+        let text = bound.plain().next().cloned().unwrap_or(Value::Constant);
+        let is_plain = |text: &str| !CODE_IN_TEMPLATES.iter().any(|sign| text.contains(sign));
+        for one in text.choices() {
+            if !one.as_str().is_some_and(is_plain) {
+                let why = one.to_arg().and_then(|arg| arg.why()).unwrap_or(Why::Language);
+                self.lost(node, why);
+            }
+        }
+        self.unknown(node, Why::Dynamic)
     }
 
     fn integer(&mut self, node: &Node, value: &Value) -> Value {

@@ -223,6 +223,18 @@ impl Machine<'_> {
                 Some(self.joined_by(node, &first.unwrap_or(comma), of))
             }
             "toString" => Some(self.as_text(node, of)),
+            "next" | "__next__" | "__anext__" | "send" | "asend" => {
+                for argument in arguments {
+                    self.hand(node, &argument.value);
+                }
+                let (elements, _) = self.elements(node, of);
+                let value = self.any(node, elements);
+                if name != "next" {
+                    return Some(value);
+                }
+                let entries = vec![(Some("value".into()), value)];
+                Some(Value::Map(self.state.new_cell(Cell { entries, is_open: true, class: None })))
+            }
             "entries" => Some(self.enumerated(node, of)),
             "reduce" | "reduceRight" => {
                 for argument in arguments {
