@@ -77,7 +77,7 @@ mod tests {
             ..Effect::default()
         };
         let opaque = Effect { command: Some(0), ..Effect::default() };
-        Facts { commands: vec![rm], effects: vec![delete, opaque] }
+        Facts { commands: vec![rm], effects: vec![delete, opaque], ..Facts::default() }
     }
 
     #[test]

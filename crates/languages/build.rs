@@ -35,7 +35,7 @@ struct Space {
     entries: Vec<String>,
 }
 
-const LANGUAGES: &[&str] = &["python", "javascript"];
+const LANGUAGES: &[&str] = &["python", "javascript", "perl"];
 
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=models");

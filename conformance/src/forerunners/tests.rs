@@ -9,7 +9,7 @@ use super::*;
 fn one(name: &str, kind: EffectKind, scope: Option<Scope>) -> Facts {
     let command = Command { name: Some(name.to_owned()), ..Command::default() };
     let effect = Effect { command: Some(0), kind, scope, recursive: Some(true), ..Effect::default() };
-    Facts { commands: vec![command], effects: vec![effect] }
+    Facts { commands: vec![command], effects: vec![effect], ..Facts::default() }
 }
 
 fn row(id: &str, expected: Json, reason: Option<&str>) -> Row {

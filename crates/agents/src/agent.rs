@@ -3,6 +3,8 @@
 
 use std::str::FromStr;
 
+use castellan_event::AccessLevel;
+
 use crate::{claude, codex};
 
 /// An agent that castellan guards.
@@ -108,6 +110,25 @@ pub fn can_ask(agent: AgentId, event: &str) -> bool {
     asks_at.contains(&event)
 }
 
+/// Reports whether an agent that was started with these arguments has nobody to ask. What stands after `--` is a prompt.
+pub fn is_headless<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> bool {
+    let words = match agent {
+        AgentId::Claude => claude::HEADLESS,
+        AgentId::Codex => codex::HEADLESS,
+    };
+    let mut arguments = arguments.iter().map(AsRef::as_ref).take_while(|argument| *argument != b"--");
+    arguments.any(|argument| words.iter().any(|word| word.as_bytes() == argument))
+}
+
+/// Returns the highest access level that an agent gives itself in a permission mode.
+pub fn ceiling(agent: AgentId, permission_mode: &str) -> AccessLevel {
+    let read_only = match agent {
+        AgentId::Claude => claude::READ_ONLY_MODES,
+        AgentId::Codex => codex::READ_ONLY_MODES,
+    };
+    if read_only.contains(&permission_mode) { AccessLevel::ReadOnly } else { AccessLevel::FullAccess }
+}
+
 /// Returns the events that castellan registers for, in the order in which they are written.
 pub fn hook_events(agent: AgentId) -> &'static [HookEvent] {
     match agent {
@@ -164,6 +185,31 @@ mod tests {
         check(AgentId::Codex, "PreToolUse", false);
         check(AgentId::Codex, "PermissionRequest", false);
         check(AgentId::Codex, "", false);
+    }
+
+    #[test]
+    fn a_print_or_exec_flag_says_that_nobody_is_there() {
+        let check = |agent, line: &str, expected| {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(is_headless(agent, &words), expected, "{line}");
+        };
+        check(AgentId::Claude, "claude", false);
+        check(AgentId::Claude, "node /x/cli.js -p hello", true);
+        check(AgentId::Claude, "claude --model x --print", true);
+        check(AgentId::Claude, "claude -- -p", false);
+        check(AgentId::Codex, "codex -c features.hooks=true exec x", true);
+        check(AgentId::Codex, "codex e x", true);
+        check(AgentId::Codex, "codex execute", false);
+        check(AgentId::Codex, "codex -p work", false);
+    }
+
+    #[test]
+    fn an_agent_that_plans_changes_nothing() {
+        for agent in AgentId::ALL {
+            assert_eq!(ceiling(agent, "plan"), AccessLevel::ReadOnly);
+            assert_eq!(ceiling(agent, "bypassPermissions"), AccessLevel::FullAccess);
+            assert_eq!(ceiling(agent, ""), AccessLevel::FullAccess);
+        }
     }
 
     #[test]

@@ -28,6 +28,12 @@ pub(crate) const EVENTS: &[(&str, EventKind)] = &[
 /// Events at which an ask reaches the user: by its JSON, and by the prompt that PermissionRequest precedes.
 pub(crate) const ASKS_AT: &[&str] = &[QUESTION_EVENT, "PermissionRequest"];
 
+/// Words of its command line that say that nobody is there to be asked.
+pub(crate) const HEADLESS: &[&str] = &["-p", "--print"];
+
+/// Permission modes in which it is not to change anything.
+pub(crate) const READ_ONLY_MODES: &[&str] = &["plan"];
+
 /// Arguments that win over a repository's settings (measured): its `disableAllHooks` no longer counts.
 pub(crate) const HOOKS_ON: &[&str] = &["--settings", r#"{"disableAllHooks":false}"#];
 

@@ -28,6 +28,12 @@ pub(crate) const EVENTS: &[(&str, EventKind)] = &[
 /// Codex carries out an ask nowhere.
 pub(crate) const ASKS_AT: &[&str] = &[];
 
+/// Words of its command line that say that nobody is there to be asked: `codex exec`, `codex e`.
+pub(crate) const HEADLESS: &[&str] = &["exec", "e"];
+
+/// Permission modes in which it is not to change anything.
+pub(crate) const READ_ONLY_MODES: &[&str] = &["plan"];
+
 /// Arguments that win over a repository's `features.hooks` (measured).
 pub(crate) const HOOKS_ON: &[&str] = &["-c", "features.hooks=true"];
 

@@ -1,7 +1,9 @@
 //! The tool part of a payload → [`Call`]: the tool, its shell text, its paths, and what is wrong with them. Which key
 //! holds what stands in `tools.rs`. Whatever is wrong, there is a call, so that it can be denied and recorded.
 
-use castellan_event::{Agent, Call, FileTarget, IntakeProblem, PATH_BYTES_MAX, ToolKind};
+use castellan_event::{
+    Agent, Call, Change, FileTarget, IntakeProblem, PATH_BYTES_MAX, Replacement, ToolKind,
+};
 use serde_json::{Map, Value as Json};
 
 use crate::agent::AgentId;
@@ -89,9 +91,34 @@ fn read_targets(id: AgentId, call: &mut Call) {
             problems.extend(found);
         }
         call.command = command;
-        call.files.extend(path.map(|path| FileTarget { path, patch_op: None, patch_text: String::new() }));
+        let change = path.as_deref().map(|path| change(spec.kind, fields, path)).unwrap_or_default();
+        call.files.extend(path.map(|path| FileTarget {
+            path,
+            patch_op: None,
+            patch_text: String::new(),
+            change,
+        }));
     }
     call.problems.extend(problems);
+}
+
+/// What a tool makes of the text of the file at `path`. An input that says it in another way says nothing.
+fn change(kind: ToolKind, fields: &Map<String, Json>, path: &str) -> Change {
+    let text = |fields: &Map<String, Json>, key: &str| Some(fields.get(key)?.as_str()?.to_owned());
+    let replacement = |fields: &Map<String, Json>| {
+        let everywhere = fields.get("replace_all") == Some(&Json::Bool(true));
+        Some(Replacement { old: text(fields, "old_string")?, new: text(fields, "new_string")?, everywhere })
+    };
+    let replacements: Option<Vec<Replacement>> = match (kind, fields.get("edits")) {
+        (ToolKind::Write, _) => return text(fields, "content").map(Change::Whole).unwrap_or_default(),
+        (ToolKind::Edit, Some(Json::Array(edits))) => {
+            edits.iter().map(|edit| edit.as_object().and_then(replacement)).collect()
+        }
+        (ToolKind::Edit, _) => replacement(fields).map(|one| vec![one]),
+        _ => None,
+    };
+    let edited = |replacements| Change::Edited { of: path.to_owned(), replacements };
+    replacements.map(edited).unwrap_or_default()
 }
 
 fn keyed(fields: &Map<String, Json>, key: Key, problems: &mut Vec<IntakeProblem>) -> Option<String> {

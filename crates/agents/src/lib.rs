@@ -23,8 +23,8 @@ mod tools;
 mod trust;
 
 pub use agent::{
-    AgentId, HookEvent, can_ask, hook_events, machine_settings_path, question_event, settings_path,
-    settings_variable,
+    AgentId, HookEvent, can_ask, ceiling, hook_events, is_headless, machine_settings_path, question_event,
+    settings_path, settings_variable,
 };
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};

@@ -1,10 +1,12 @@
-//! `apply_patch` text (Codex 0.169.0) → one [`FileTarget`] for each operation and path, with the text of its own hunk.
-//! It must not know what a hunk changes in a file.
+//! `apply_patch` text (Codex 0.169.0) → one [`FileTarget`] for each operation and path, with the text of its own hunk and what
+//! that makes of the file. It must not know what files hold.
 //!
 //! The reader takes every line that Codex could take for a file header, also one that stands among context lines: a
 //! target too many costs a prompt, one too few lets a change through. What is ambiguous is malformed.
 
-use castellan_event::{FILES_PER_CALL_MAX, FileTarget, IntakeProblem, PATH_BYTES_MAX, PatchOp};
+use castellan_event::{
+    Change, FILES_PER_CALL_MAX, FileTarget, IntakeProblem, PATH_BYTES_MAX, PatchOp, Replacement,
+};
 
 const HEADERS: &[(&str, PatchOp)] = &[
     ("*** Add File:", PatchOp::Add),
@@ -158,12 +160,45 @@ impl Hunk {
 
     /// A moved file's content ends at the destination, so both targets carry the whole hunk.
     fn targets(self) -> Vec<FileTarget> {
-        let target = |path, op, patch_text| FileTarget { path, patch_op: Some(op), patch_text };
+        let change = self.change();
+        let target =
+            |path, op, patch_text, change| FileTarget { path, patch_op: Some(op), patch_text, change };
         match self.move_to {
             Some(to) => {
-                vec![target(self.path, self.op, self.text.clone()), target(to, PatchOp::Move, self.text)]
+                let from = target(self.path, self.op, self.text.clone(), Change::Unsaid);
+                vec![from, target(to, PatchOp::Move, self.text, change)]
             }
-            None => vec![target(self.path, self.op, self.text)],
+            None => vec![target(self.path, self.op, self.text, change)],
+        }
+    }
+
+    /// What the file holds afterwards: an added one its lines, an updated one each part of the hunk in the place of the lines
+    /// that the part takes away or leaves.
+    fn change(&self) -> Change {
+        let lines = self.text.lines().skip(1);
+        match self.op {
+            PatchOp::Add => Change::Whole(
+                lines.filter_map(|line| line.strip_prefix('+')).flat_map(|line| [line, "\n"]).collect(),
+            ),
+            PatchOp::Update => {
+                let mut replacements = vec![Replacement::default()];
+                for line in lines.filter(|line| !line.trim_start().starts_with("*** ")) {
+                    if line.starts_with("@@") {
+                        replacements.push(Replacement::default());
+                    }
+                    let Some(part) = replacements.last_mut() else { continue };
+                    let (sign, text) = line.split_at_checked(1).unwrap_or((" ", ""));
+                    for (side, left_out) in [(&mut part.old, "+"), (&mut part.new, "-")] {
+                        if sign != "@" && sign != left_out {
+                            side.push_str(text);
+                            side.push('\n');
+                        }
+                    }
+                }
+                replacements.retain(|part| part.old != part.new);
+                Change::Edited { of: self.path.clone(), replacements }
+            }
+            PatchOp::Delete | PatchOp::Move => Change::Unsaid,
         }
     }
 }
@@ -226,6 +261,35 @@ mod tests {
                 ("/d", PatchOp::Delete, "*** Delete File: /d\n"),
             ],
         );
+    }
+
+    #[test]
+    fn a_hunk_says_what_becomes_of_its_file() {
+        let check = |hunks: &str, expected: &[Change]| {
+            let (targets, problems) = split(&format!("*** Begin Patch\n{hunks}\n*** End Patch\n"));
+            assert_eq!(problems, [], "{hunks}");
+            let changes: Vec<Change> = targets.into_iter().map(|target| target.change).collect();
+            assert_eq!(changes, expected, "{hunks}");
+        };
+        let edited = |parts: &[(&str, &str)]| Change::Edited {
+            of: "a".to_owned(),
+            replacements: parts
+                .iter()
+                .map(|(old, new)| Replacement {
+                    old: (*old).to_owned(),
+                    new: (*new).to_owned(),
+                    everywhere: false,
+                })
+                .collect(),
+        };
+        check("*** Add File: a\n+one\n+\n++two", &[Change::Whole("one\n\n+two\n".to_owned())]);
+        check("*** Update File: a\n@@\n-x\n+y", &[edited(&[("x\n", "y\n")])]);
+        check(
+            "*** Update File: a\n a\n-x\n\n+y\n@@ fn f\n b\n+c\n*** End of File",
+            &[edited(&[("a\nx\n\n", "a\n\ny\n"), ("b\n", "b\nc\n")])],
+        );
+        check("*** Update File: a\n*** Move to: b\n@@\n-x\n+y", &[Change::Unsaid, edited(&[("x\n", "y\n")])]);
+        check("*** Delete File: a", &[Change::Unsaid]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use castellan_agents::{AgentId, Incoming, Malformed, Origin, PAYLOAD_BYTES_MAX, call_key_input, decode};
-use castellan_event::{Agent, Call, IntakeProblem};
+use castellan_event::{Agent, Call, Change, IntakeProblem};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
@@ -82,6 +82,9 @@ fn write_call(text: &mut String, what: &str, call: &Call) {
     for file in &call.files {
         let op = file.patch_op.map_or("", |op| op.as_str());
         writeln!(text, "file: {op} {:?} {:?}", file.path, file.patch_text).unwrap();
+        if file.change != Change::Unsaid {
+            writeln!(text, "change: {:?}", file.change).unwrap();
+        }
     }
     writeln!(text, "input: {}", call.input_text).unwrap();
     writeln!(text, "key: {}", call_key_input(call)).unwrap();

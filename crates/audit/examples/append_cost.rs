@@ -71,6 +71,7 @@ fn record(verdict: &str, command: String) -> Record {
             rule: text("Delete recursively at the root"),
             layer: text("user"),
             rows: text("0"),
+            lifted: text(""),
             message: text("would remove every file of the system"),
         }],
         verdict: text(verdict),

@@ -86,7 +86,8 @@ impl Record {
                 Ok(Verdict::Allow | Verdict::Defer) => Stream::Routine,
                 Ok(Verdict::Ask | Verdict::Deny) | Err(_) => Stream::Notable,
             },
-            Record::Session(_) => Stream::Routine,
+            Record::Session(session) if session.scripts.is_empty() => Stream::Routine,
+            Record::Session(_) => Stream::Notable,
             Record::Control(_)
             | Record::Failure(_)
             | Record::Gap(_)
@@ -163,6 +164,12 @@ pub struct CallRecord {
     /// `enforce`, `monitor` or `passthrough`.
     #[serde(serialize_with = "clean::text")]
     pub mode: String,
+    /// The access level that the call needs; empty where nobody looked.
+    #[serde(serialize_with = "clean::text")]
+    pub required_level: String,
+    /// The access level that the session has; empty where levels do not count.
+    #[serde(serialize_with = "clean::text")]
+    pub active_level: String,
     /// Why, as the agent is told.
     #[serde(serialize_with = "clean::text")]
     pub reason: String,
@@ -210,6 +217,8 @@ pub struct FindingRecord {
     /// Positions of the rows that the rule fired on, parted by blanks: first the call's, its text and each of its files,
     /// then its commands, then its effects; empty where none made it.
     pub rows: String,
+    /// What lifted it (`grant`, `operator`); empty where it stands.
+    pub lifted: String,
     /// What happened.
     pub message: String,
 }
@@ -251,13 +260,14 @@ impl WorldRecord {
 }
 
 impl FindingRecord {
-    fn texts(&self) -> [(&'static str, &str); 6] {
+    fn texts(&self) -> [(&'static str, &str); 7] {
         [
             ("verdict", &self.verdict),
             ("code", &self.code),
             ("rule", &self.rule),
             ("layer", &self.layer),
             ("rows", &self.rows),
+            ("lifted", &self.lifted),
             ("message", &self.message),
         ]
     }
@@ -296,9 +306,37 @@ pub struct SessionRecord {
     /// The agent's id of the call that is done; else empty.
     #[serde(serialize_with = "clean::text")]
     pub use_id: String,
-    /// The prompt, or the reason of the start or end.
+    /// The prompt, or the reason of the start or end; `script_changed` or `script_unchecked` where it is about `scripts`.
     #[serde(serialize_with = "clean::text")]
     pub message: String,
+    /// Of a call that is done: files whose code ran and which are not what was judged, or of which that is not known. A list
+    /// that is too long ends in an entry that says how many are left out.
+    #[serde(serialize_with = "scripts", skip_serializing_if = "Vec::is_empty")]
+    pub scripts: Vec<ScriptRecord>,
+}
+
+/// A file whose code ran, as it was judged and as it is after the call.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ScriptRecord {
+    /// Where it lies, symlinks resolved.
+    pub path: String,
+    /// SHA-256 of what was judged, hex; empty where something ran that was not read.
+    pub sha256: String,
+    /// SHA-256 of what it holds after the call, hex; empty where that cannot be read.
+    pub found: String,
+    /// What that means.
+    pub message: String,
+}
+
+fn scripts<S: Serializer>(scripts: &[ScriptRecord], serializer: S) -> Result<S::Ok, S::Error> {
+    clean::list(scripts, ScriptRecord::texts, "path", LIST_BYTES_MAX, serializer)
+}
+
+impl ScriptRecord {
+    fn texts(&self) -> [(&'static str, &str); 4] {
+        [("path", &self.path), ("sha256", &self.sha256), ("found", &self.found), ("message", &self.message)]
+    }
 }
 
 /// A request on the control socket and what became of it, or a start of the daemon.

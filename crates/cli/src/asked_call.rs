@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use castellan_agents::{AgentId, Incoming, Origin, Question, decode, file_input, question_event, shell_call};
 use castellan_daemon::{Config, FileSystem, Layout, facts_of, own_paths};
-use castellan_event::{Answers, Call, Decision, Facts, Mode, Recorder, Session};
-use castellan_policy::{RequestId, State, StateChange, drive};
+use castellan_event::{Answers, Call, Decision, Facts, Recorder, Session};
+use castellan_policy::{State, StateChange, drive};
 use serde_json::Value as Json;
 
 use crate::policy::{self, LoadedPolicy};
@@ -62,12 +62,8 @@ impl AskedCall {
         let mut world = Recorder::new(&machine);
         let facts = facts_of(&call, &own_paths(layout), &mut world);
         let session = Session::default();
-        let state = State {
-            mode: Mode::Enforce,
-            agent_asks: castellan_agents::can_ask(self.agent, question_event(self.agent)),
-            next_request: RequestId::from_seed(0),
-            session: &session,
-        };
+        let agent_asks = castellan_agents::can_ask(self.agent, question_event(self.agent));
+        let state = State { agent_asks, ..State::plain(&session) };
         let (decision, change) = drive(&call, &facts, &loaded.policy, &state, &mut world);
         Ok(JudgedCall { call, facts, loaded, decision, change, answers: world.into_answers(), session })
     }

@@ -71,8 +71,8 @@ fn explain_built_in(problem: &mut Problem, own: &RuleSet) {
 mod tests {
     use std::collections::BTreeMap;
 
-    use castellan_event::{Agent, Call, Facts, Mode, Recorder, Session, Tool, ToolKind, Verdict};
-    use castellan_policy::{RequestId, State, Tags, drive};
+    use castellan_event::{Agent, Call, Facts, Recorder, Session, Tool, ToolKind, Verdict};
+    use castellan_policy::{State, Tags, drive};
     use castellan_rules::{Matching, Priority, Selected, Selection};
 
     use super::*;
@@ -100,8 +100,7 @@ mod tests {
             problems: vec![],
         };
         let session = Session::default();
-        let next_request = RequestId::from_seed(0);
-        let state = State { mode: Mode::Enforce, agent_asks: true, next_request, session: &session };
+        let state = State::plain(&session);
         drive(&call, &Facts::default(), &compiled.policy, &state, &mut Recorder::new(&FileSystem::default()))
             .0
             .verdict

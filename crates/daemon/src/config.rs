@@ -1,16 +1,18 @@
 //! [`Config`]: `config.toml`, strictly read: an unknown key is an error, because a misspelt setting is one that is not in
 //! force.
 
+mod decision_keys;
 mod rules_table;
 
 use std::path::{Path, PathBuf};
 
 use castellan_audit as audit;
-use castellan_event::{Mode, Verdict};
+use castellan_event::Mode;
 use castellan_policy::{Settings, Tags};
 use castellan_rules as rules;
 use serde::Deserialize;
 
+use self::decision_keys::{DecisionKeys, LevelTable};
 use self::rules_table::RulesTable;
 use crate::files::{read_limited, write_private};
 use crate::limits::CONFIG_BYTES_MAX;
@@ -53,7 +55,19 @@ struct File {
     #[serde(default)]
     mode: Option<String>,
     #[serde(default)]
+    profile: Option<String>,
+    #[serde(default)]
     default: Option<String>,
+    #[serde(default)]
+    opaque: Option<String>,
+    #[serde(default)]
+    deny: Vec<String>,
+    #[serde(default)]
+    ask: Vec<String>,
+    #[serde(default)]
+    allow: Vec<String>,
+    #[serde(default)]
+    level: LevelTable,
     #[serde(default)]
     rules: RulesTable,
     #[serde(default)]
@@ -104,15 +118,12 @@ impl Config {
             return Err(format!("`version` is {}, this castellan reads 1", file.version));
         }
         let mode = file.mode.as_deref().unwrap_or("enforce").parse().map_err(|e| format!("`mode`: {e}"))?;
-        let default_verdict = match file.default.as_deref().unwrap_or("defer") {
-            "defer" => Verdict::Defer,
-            "allow" => Verdict::Allow,
-            other => return Err(format!("`default`: `{other}` is none of defer, allow")),
-        };
+        let File { profile, default, opaque, deny, ask, allow, level, tags, .. } = file;
+        let decision = DecisionKeys { profile, default, opaque, deny, ask, allow, level };
         let (rule_options, reload) = file.rules.into_options()?;
         Ok(Config {
             mode,
-            settings: Settings { default_verdict, tags: file.tags.into_tags()? },
+            settings: Settings { tags: tags.into_tags()?, ..decision.into_settings()? },
             rule_options,
             reload,
             log: file.log.into_config(),

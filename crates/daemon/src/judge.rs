@@ -1,6 +1,8 @@
 //! One call from payload to reply: decode, decide, record, encode, in this order. Whatever fails on the way is a decision
 //! too, and is recorded.
 
+mod scripts;
+
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -8,7 +10,9 @@ use std::time::{Instant, SystemTime};
 
 use castellan_agents::{self as agents, AgentId, Incoming, Malformed, Origin, Told};
 use castellan_audit::{AuditError, Log, Record};
-use castellan_event::{Agent, Call, Decision, EffectKind, Facts, FileOrigin, Mode, Recorder, Verdict};
+use castellan_event::{
+    Agent, Call, Decision, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, Verdict,
+};
 use castellan_policy::{Policy, RequestId, State, agent_text, drive, user_text};
 use castellan_wire::{Reply, Request};
 use sha2::{Digest, Sha256};
@@ -16,6 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::facts::facts_after;
 use crate::memory::{Begun, CallKey, Given, Memory, SessionKey};
 use crate::peers::AgentProcess;
+use crate::process::arguments_of;
 use crate::record::{self, Judged};
 use crate::tally::Tally;
 use crate::world::FileSystem;
@@ -27,6 +32,8 @@ const _: () = assert!(agents::PAYLOAD_BYTES_MAX == castellan_wire::PAYLOAD_BYTES
 pub(crate) struct Judge {
     terms: RwLock<Arc<Terms>>,
     memory: Mutex<Memory>,
+    /// What is to be looked at when the answer is sent.
+    due: Mutex<Vec<scripts::Check>>,
     log: Log,
     /// What its records have told.
     told: record::Told,
@@ -57,6 +64,24 @@ struct Asked<'a> {
 impl Asked<'_> {
     fn agent_pid(&self) -> u32 {
         if self.process.pid == 0 { self.request.parent_pid } else { self.process.pid }
+    }
+
+    /// What the decision must know besides the call.
+    fn state<'s>(&self, call: &Call, next_request: RequestId, session: &'s Session) -> State<'s> {
+        State {
+            mode: self.terms.mode,
+            agent_asks: agents::can_ask(self.agent, &self.request.event),
+            headless: self.terms.policy.settings().minds_headless() && self.is_headless(),
+            ceiling: agents::ceiling(self.agent, &call.agent.permission_mode),
+            next_request,
+            session,
+        }
+    }
+
+    /// Whether nobody is there to be asked. Of a process that cannot be looked at it is not known, and it counts as such.
+    fn is_headless(&self) -> bool {
+        let arguments = arguments_of(self.agent_pid());
+        arguments.is_empty() || agents::is_headless(self.agent, &arguments)
     }
 }
 
@@ -93,6 +118,7 @@ impl Judge {
         Judge {
             terms: RwLock::new(Arc::new(Terms { policy: Arc::new(policy), mode })),
             memory: Mutex::new(Memory::new(random())),
+            due: Mutex::default(),
             log,
             told: record::Told::default(),
             own,
@@ -133,12 +159,14 @@ impl Judge {
             Ok(Incoming::Permission(call)) => self.second_question(asked, &call),
             Ok(Incoming::Done(done)) => {
                 let session = session_key(asked.agent, &done.call.agent);
-                self.memory().changes.end(&session, &done.call.tool.use_id);
+                let ended = self.memory().changes.end(&session, &done.call.tool.use_id);
+                self.check_later(&done.call.agent, ended);
                 self.note(asked, record::done(&done))
             }
             Ok(Incoming::Session(event)) => {
                 if event.agent.event == PROMPT {
-                    self.memory().changes.end_turn(&session_key(asked.agent, &event.agent));
+                    let ended = self.memory().changes.end_turn(&session_key(asked.agent, &event.agent));
+                    self.check_later(&event.agent, ended);
                 }
                 self.note(asked, record::session_event(&event))
             }
@@ -149,22 +177,17 @@ impl Judge {
     /// The agent asks whether a call may run. When it has asked before, `before` is what it was answered then, and its marks
     /// are set.
     fn question(&self, asked: &Asked<'_>, call: &Call, before: Option<Given>) -> Reply {
-        let Terms { policy, mode } = &*asked.terms;
+        let Terms { policy, .. } = &*asked.terms;
         let session_key = session_key(asked.agent, &call.agent);
         let first = before.as_ref().map(|before| before.call);
         let session = match before {
             Some(before) => before.session,
             None => Arc::new(self.memory().marks.session(&session_key, self.now_ms())),
         };
-        let state = State {
-            mode: *mode,
-            agent_asks: agents::can_ask(asked.agent, &asked.request.event),
-            next_request: self.memory().take_request(),
-            session: &session,
-        };
+        let state = asked.state(call, self.memory().take_request(), &session);
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
-        let facts = self.facts(call, *mode, (&session_key, first), &mut world);
+        let facts = self.facts(call, state.mode, (&session_key, first), &mut world);
         let (decision, mut change) = drive(call, &facts, policy, &state, &mut world);
         let answers = world.into_answers();
         if first.is_some() {
@@ -191,8 +214,10 @@ impl Judge {
                 paths: written(&facts),
                 downloaded: downloaded(&facts),
                 in_background: in_background(call, &facts),
+                scripts: facts.scripts,
             };
-            self.memory().changes.begin(session_key, begun);
+            let forgotten = self.memory().changes.begin(session_key, begun);
+            self.check_later(&call.agent, forgotten);
         }
         let told = told(call, &decision, change.request);
         let (verdict, reason) = (change.answer, told.reason.clone());
@@ -223,15 +248,12 @@ impl Judge {
 
     /// The decision as it would be now, for comparison only.
     fn judge_now(&self, asked: &Asked<'_>, call: &Call, given: &Given) -> Decision {
-        let agent_asks = agents::can_ask(asked.agent, &asked.request.event);
-        let next_request = RequestId::from_seed(0);
-        let Terms { policy, mode } = &*asked.terms;
-        let state = State { mode: *mode, agent_asks, next_request, session: &given.session };
+        let state = asked.state(call, RequestId::from_seed(0), &given.session);
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let session = session_key(asked.agent, &call.agent);
-        let facts = self.facts(call, *mode, (&session, Some(given.call)), &mut world);
-        drive(call, &facts, policy, &state, &mut world).0
+        let facts = self.facts(call, state.mode, (&session, Some(given.call)), &mut world);
+        drive(call, &facts, &asked.terms.policy, &state, &mut world).0
     }
 
     /// What the call would do, after what its session has written; `but` for the call itself, when it is asked about again.

@@ -11,7 +11,7 @@ use castellan_policy::RequestId;
 
 use crate::limits::REMEMBERED_ANSWERS_MAX;
 
-pub(crate) use changes::{Begun, Changed, Changes};
+pub(crate) use changes::{Begun, Changed, Changes, Ended};
 pub(crate) use marks::{Marks, SessionKey};
 
 /// Names one call for the agent's second question about it, which carries no id: SHA-256 over agent, session, sub-agent,

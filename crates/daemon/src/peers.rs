@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::limits::{CONNECTIONS_PER_PEER_MAX, GUARDED_AGENTS_MAX, WRAPPERS_MAX};
-use crate::process::Process;
+use crate::process::{Process, arguments_of};
 
 /// An agent process: pid and start time. All zero when it cannot be seen; such peers share one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -142,7 +142,11 @@ fn caller_of(hook: u32, read: impl Fn(u32) -> Option<Process>, role: impl Fn(&Pr
 }
 
 fn role(process: &Process) -> Role {
-    if !SHELLS.contains(&process.name.as_str()) { Role::Agent } else { shell_role(&process.arguments()) }
+    if !SHELLS.contains(&process.name.as_str()) {
+        Role::Agent
+    } else {
+        shell_role(&arguments_of(process.pid))
+    }
 }
 
 /// `sh -c ...`, `bash -lc ...`: the first argument is a cluster of flags that ends with `c`.

@@ -8,9 +8,11 @@ use std::time::{Duration, SystemTime};
 use castellan_agents::{Done, Malformed, SessionEvent};
 use castellan_audit::{
     CallRecord, ControlRecord, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord, Record,
-    SessionRecord, WorldRecord,
+    ScriptRecord, SessionRecord, WorldRecord,
 };
-use castellan_event::{Agent, Answer, Answers, Call, Decision, Layer, Mode, PatchOp, Process, Query};
+use castellan_event::{
+    AccessLevel, Agent, Answer, Answers, Call, Decision, Layer, Mode, PatchOp, Process, Query, Relief,
+};
 use castellan_policy::StateChange;
 use castellan_wire::Gap;
 
@@ -44,6 +46,7 @@ impl Judged<'_> {
             rule: finding.rule.clone(),
             layer: finding.layer.map_or("", Layer::as_str).to_owned(),
             rows: finding.rows.iter().map(usize::to_string).collect::<Vec<_>>().join(" "),
+            lifted: finding.lifted.map_or("", Relief::as_str).to_owned(),
             message: finding.message.clone(),
         });
         let marks = change.marks.iter().map(|label| MarkRecord { label: label.clone() });
@@ -64,6 +67,8 @@ impl Judged<'_> {
             answer: decision.answer.as_str().to_owned(),
             enforced: decision.enforced(),
             mode: decision.mode.as_str().to_owned(),
+            required_level: decision.required.map_or("", AccessLevel::as_str).to_owned(),
+            active_level: decision.active.map_or("", AccessLevel::as_str).to_owned(),
             reason: decision.reason.clone(),
             policy: (*policy).to_owned(),
             duration_us: u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
@@ -86,6 +91,14 @@ pub(crate) fn done(done: &Done) -> Record {
         use_id: done.call.tool.use_id.clone(),
         ..session
     })
+}
+
+/// Files whose code a call ran, and which are not known to be what was judged. `id`: the agent's id of the call.
+pub(crate) fn scripts(agent: &Agent, id: &str, scripts: Vec<ScriptRecord>) -> Record {
+    let is_changed = scripts.iter().any(|script| !script.sha256.is_empty());
+    let message = if is_changed { "script_changed" } else { "script_unchecked" };
+    let session = session(agent, message.to_owned());
+    Record::Session(SessionRecord { use_id: id.to_owned(), scripts, ..session })
 }
 
 /// An event of a session that is no call.

@@ -123,6 +123,7 @@ impl Server {
             Ok(request) => {
                 admission.guard_agent();
                 send(stream, &self.judge.answer(&request, admission.agent, started));
+                self.judge.check_scripts();
             }
             // A look whether somebody listens.
             Err(WireError::Closed) => {}

@@ -98,6 +98,36 @@ pub struct FileTarget {
     pub patch_op: Option<PatchOp>,
     /// The text of this operation alone (a patch hunk), for patches.
     pub patch_text: String,
+    /// What it makes of the file's text.
+    pub change: Change,
+}
+
+/// What a call makes of a file's text, as far as its input says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Change {
+    /// Nothing is said: the file is read or deleted, or what is written is decided elsewhere.
+    #[default]
+    Unsaid,
+    /// It holds this afterwards.
+    Whole(String),
+    /// It holds the text of the file `of`, as the agent wrote its path, with replacements made one after the other.
+    Edited {
+        /// The file: itself, unless it is moved.
+        of: String,
+        /// The replacements, in order.
+        replacements: Vec<Replacement>,
+    },
+}
+
+/// One replacement in a file's text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Replacement {
+    /// What is replaced; empty for text that is added at the end.
+    pub old: String,
+    /// What takes its place.
+    pub new: String,
+    /// Wherever it stands; otherwise it stands there once.
+    pub everywhere: bool,
 }
 
 /// One operation of an `apply_patch` text.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::access::AccessLevel;
+
 /// The answer to a call, ordered by strictness.
 ///
 /// `Allow` suppresses the agent's own permission prompt; `Defer` leaves it to the agent.
@@ -75,6 +77,20 @@ pub enum Code {
     ReviewRule,
     /// A rule tagged allow.
     AllowRule,
+    /// One of the operator's deny patterns.
+    OperatorDeny,
+    /// One of the operator's ask patterns.
+    OperatorAsk,
+    /// The operator's allow patterns, which cover the whole call.
+    OperatorAllow,
+    /// The session may not use tools at all.
+    NoTools,
+    /// A part of the call was not understood, where that matters.
+    Opaque,
+    /// The call needs a higher access level than the session has.
+    Access,
+    /// The call was understood whole, and the profile calls it safe.
+    Understood,
     /// A tool that this version does not know.
     UnknownTool,
     /// A rule without a verdict tag: recorded only.
@@ -92,8 +108,56 @@ impl Code {
             Code::AskRule => "ask_rule",
             Code::ReviewRule => "review_rule",
             Code::AllowRule => "allow_rule",
+            Code::OperatorDeny => "operator_deny",
+            Code::OperatorAsk => "operator_ask",
+            Code::OperatorAllow => "operator_allow",
+            Code::NoTools => "no_tools",
+            Code::Opaque => "opaque",
+            Code::Access => "access",
+            Code::Understood => "understood",
             Code::UnknownTool => "unknown_tool",
             Code::Notice => "notice",
+        }
+    }
+}
+
+/// What may lift a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Relief {
+    /// A person granted this call.
+    Grant,
+    /// The operator's allow rules cover every leaf of the call.
+    Operator,
+}
+
+impl Relief {
+    /// Returns the word used in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Relief::Grant => "grant",
+            Relief::Operator => "operator",
+        }
+    }
+}
+
+impl Code {
+    /// What may lift a finding of this kind. Nothing lifts a failure, a deny rule or what the session may not do at all.
+    pub fn liftable_by(self) -> &'static [Relief] {
+        match self {
+            Code::AskRule | Code::ReviewRule | Code::OperatorAsk | Code::Opaque | Code::Access => {
+                &[Relief::Grant, Relief::Operator]
+            }
+            Code::Malformed
+            | Code::FailClosed
+            | Code::NoPolicy
+            | Code::NoTools
+            | Code::DenyRule
+            | Code::OperatorDeny
+            | Code::AllowRule
+            | Code::OperatorAllow
+            | Code::Understood
+            | Code::UnknownTool
+            | Code::Notice => &[],
         }
     }
 }
@@ -132,12 +196,36 @@ pub struct Finding {
     pub rows: Vec<usize>,
     /// What happened, for a person and for the agent.
     pub message: String,
+    /// Nothing lifts it, whatever may lift others of its kind: the organisation's rules say so where they do not say
+    /// otherwise.
+    pub is_firm: bool,
+    /// What lifted it: it does not count then.
+    pub lifted: Option<Relief>,
 }
 
 impl Finding {
     /// Returns a finding that no rule made.
     pub fn new(verdict: Verdict, code: Code, message: impl Into<String>) -> Finding {
-        Finding { verdict, code, rule: String::new(), layer: None, rows: Vec::new(), message: message.into() }
+        Finding {
+            verdict,
+            code,
+            rule: String::new(),
+            layer: None,
+            rows: Vec::new(),
+            message: message.into(),
+            is_firm: false,
+            lifted: None,
+        }
+    }
+
+    /// Whether a relief may lift it.
+    pub fn is_liftable_by(&self, relief: Relief) -> bool {
+        !self.is_firm && self.code.liftable_by().contains(&relief)
+    }
+
+    /// Whether it has a say in the decision.
+    pub fn counts(&self) -> bool {
+        self.verdict > Verdict::Defer && self.lifted.is_none()
     }
 }
 
@@ -155,6 +243,10 @@ pub struct Decision {
     pub findings: Vec<Finding>,
     /// The mode it was made in.
     pub mode: Mode,
+    /// The access level that the call needs; `None` where its effects were not looked at.
+    pub required: Option<AccessLevel>,
+    /// The access level that the session has; `None` where levels do not count.
+    pub active: Option<AccessLevel>,
 }
 
 impl Decision {
@@ -192,7 +284,7 @@ impl FromStr for Mode {
     }
 }
 
-fn from_word<T: Copy>(all: &[T], as_str: fn(T) -> &'static str, word: &str) -> Result<T, String> {
+pub(crate) fn from_word<T: Copy>(all: &[T], as_str: fn(T) -> &'static str, word: &str) -> Result<T, String> {
     let known = all.iter().copied().find(|value| as_str(*value) == word);
     known.ok_or_else(|| {
         let words: Vec<_> = all.iter().map(|value| as_str(*value)).collect();

@@ -7,6 +7,30 @@ pub struct Facts {
     pub commands: Vec<Command>,
     /// What the commands, or the tool itself, do.
     pub effects: Vec<Effect>,
+    /// What the files with code that the call writes would do when they are run. None of it is done now.
+    pub written: Written,
+    /// The files whose code runs, as far as their paths are known; each once, by their paths.
+    pub scripts: Vec<ScriptFile>,
+}
+
+/// What files with code would do when they are run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Written {
+    /// Every simple command in them.
+    pub commands: Vec<Command>,
+    /// What they do; [`Effect::command`] is a position among these commands.
+    pub effects: Vec<Effect>,
+}
+
+/// A file whose code runs in a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptFile {
+    /// Where it lies, symlinks resolved.
+    pub path: String,
+    /// SHA-256, hex, of what it held when it was read; `None` where something else runs, which the call itself puts there.
+    pub sha256: Option<String>,
+    /// The call itself writes it, or may do so.
+    pub is_written: bool,
 }
 
 /// One simple command, wrappers taken off. What is `None` is an absent field.
@@ -206,6 +230,13 @@ vocabulary! {
 }
 
 vocabulary! {
+    /// When something is done that is not done now; field `fx.when`.
+    When {
+        #[default] Written "written" "when a file with code is run that the call writes",
+    }
+}
+
+vocabulary! {
     /// What kind of machine a host is; field `fx.host_class`. The most sensitive first.
     HostClass {
         Metadata "metadata" "a cloud's metadata service, which hands out credentials",
@@ -245,6 +276,7 @@ vocabulary! {
         Input "input" "what is read while it runs: standard input, a prompt, a pipe",
         Network "network" "what comes from the network",
         File "file" "what a file holds",
+        Secret "secret" "what a secret holds",
         Unresolved "unresolved" "a program that was not found",
         Shadowed "shadowed" "a program that the agent itself may have put there",
         Changing "changing" "what another command may be changing",

@@ -1,7 +1,7 @@
 //! The field table: name, type, level and meaning of every field that a rule can name. `castellan rules fields` and the
 //! field reference in `docs/` are generated from it; `row.rs` reads the values.
 
-use crate::facts::{EffectKind, FileOrigin, HostClass, Role, Scope, Why};
+use crate::facts::{EffectKind, FileOrigin, HostClass, Role, Scope, When, Why};
 
 /// The type of a field's value, or of each of its elements. The names of Falco's types that each stands for are beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ pub enum FieldType {
     Net,
 }
 
-/// The finest row that a field describes: a call, a command in it, or an effect of that.
+/// The finest row that a field describes: a call, a command in it, an effect of that, or one of a file that it writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Level {
     /// Describes the whole call.
@@ -30,11 +30,14 @@ pub enum Level {
     Command,
     /// Describes one effect.
     Effect,
+    /// Describes one effect that a file has when it is run that the call writes. The finest, so that only a rule that names
+    /// a field of this level is tested on it: it is not done now.
+    Written,
 }
 
 impl Level {
     /// Every level, coarsest first.
-    pub const ALL: [Level; 3] = [Level::Call, Level::Command, Level::Effect];
+    pub const ALL: [Level; 4] = [Level::Call, Level::Command, Level::Effect, Level::Written];
 
     /// The word of tables and of the field `row.level`.
     pub fn as_str(self) -> &'static str {
@@ -42,6 +45,7 @@ impl Level {
             Level::Call => "call",
             Level::Command => "command",
             Level::Effect => "effect",
+            Level::Written => "written",
         }
     }
 }
@@ -86,7 +90,7 @@ pub static FIELDS: &[FieldDef<'static>] = &[
         suggested: true,
         ..number("correlation.id", "random id of the call, never 0; the same in reason, record and alerts")
     },
-    text("row.level", "what the row describes: call, command or effect"),
+    text("row.level", "what the row describes: call, command, effect or written"),
     text("agent.name", "claude_code or codex"),
     text("agent.os", "linux, macos, windows or unknown"),
     number("agent.pid", "process id of the agent, 0 when unknown"),
@@ -180,6 +184,10 @@ pub static FIELDS: &[FieldDef<'static>] = &[
     of(Level::Effect, word("fx.why", Why::WORDS, "of an opaque part: why it was not understood")),
     of(Level::Effect, text("script.path", "script file that the effect comes from")),
     of(Level::Effect, text("script.sha256", "SHA-256 of that file")),
+    of(
+        Level::Written,
+        word("fx.when", When::WORDS, "written: not done now, but when a file is run that the call writes"),
+    ),
 ];
 
 /// Finds a field by name.

@@ -4,6 +4,7 @@
 //! Everything here is data. The crate knows no agent's JSON, no rule syntax, and touches neither clock, environment, file
 //! system nor network: what the core must know of the world it asks for with a [`Query`].
 
+mod access;
 mod call;
 mod decision;
 mod facts;
@@ -14,9 +15,13 @@ mod row;
 mod session;
 mod world;
 
-pub use call::{Agent, Call, FileTarget, IntakeProblem, PatchOp, Tool, ToolKind};
-pub use decision::{Code, Decision, Finding, Layer, Mode, Verdict};
-pub use facts::{Command, Effect, EffectKind, Facts, FileOrigin, HostClass, Role, Scope, UnknownWord, Why};
+pub use access::AccessLevel;
+pub use call::{Agent, Call, Change, FileTarget, IntakeProblem, PatchOp, Replacement, Tool, ToolKind};
+pub use decision::{Code, Decision, Finding, Layer, Mode, Relief, Verdict};
+pub use facts::{
+    Command, Effect, EffectKind, Facts, FileOrigin, HostClass, Role, Scope, ScriptFile, UnknownWord, When,
+    Why, Written,
+};
 pub use field::{FIELDS, FieldArg, FieldDef, FieldType, Level, field_index};
 pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, PATH_BYTES_MAX};
 pub use net::Net;

@@ -1,11 +1,12 @@
 //! Rows: what rules are tested on. A call becomes rows by left join: the call (one row for each file that it names), each
-//! command with the call's fields, each effect with its command's and the call's fields.
+//! command with the call's fields, each effect with its command's and the call's fields, and so each effect of a file that the
+//! call writes.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
 
 use crate::call::{Call, FileTarget, PatchOp};
-use crate::facts::{Command, Effect, Facts};
+use crate::facts::{Command, Effect, Facts, When};
 use crate::field::{FIELDS, Level};
 use crate::net::Net;
 use crate::session::Session;
@@ -52,6 +53,8 @@ pub struct CallRow<'a> {
     /// The command, with its position in the facts.
     command: Option<(usize, &'a Command)>,
     effect: Option<&'a Effect>,
+    /// The effect is one that a file has when it is run that the call writes.
+    is_written: bool,
 }
 
 /// One of the call's files.
@@ -89,7 +92,8 @@ pub fn rows<'a>(
     let Some(real_cwd) = real_cwd.filter(|_| missing.is_empty()) else {
         return Err(missing);
     };
-    let whole = CallRow { call, session, real_cwd, file: None, command: None, effect: None };
+    let whole =
+        CallRow { call, session, real_cwd, file: None, command: None, effect: None, is_written: false };
     let files: Vec<CallRow<'a>> = files
         .into_iter()
         .enumerate()
@@ -107,7 +111,13 @@ pub fn rows<'a>(
         let of = effect.file.and_then(|at| files.get(at)).copied().unwrap_or(whole);
         CallRow { command, effect: Some(effect), ..of }
     });
-    Ok(text.into_iter().chain(files.iter().copied()).chain(commands).chain(effects).collect())
+    let written = facts.written.effects.iter().map(|effect| {
+        let commands = &facts.written.commands;
+        let command = effect.command.and_then(|at| commands.get(at).map(|command| (at, command)));
+        let of = effect.file.and_then(|at| files.get(at)).copied().unwrap_or(whole);
+        CallRow { command, effect: Some(effect), is_written: true, ..of }
+    });
+    Ok(text.into_iter().chain(files.iter().copied()).chain(commands).chain(effects).chain(written).collect())
 }
 
 impl Row for CallRow<'_> {
@@ -119,11 +129,19 @@ impl Row for CallRow<'_> {
                 self.command.map_or(Value::Absent, |(_, command)| of_command(command, def.name))
             }
             Level::Effect => self.effect.map_or(Value::Absent, |effect| of_effect(effect, def.name)),
+            Level::Written => {
+                if self.is_written {
+                    of_written(def.name)
+                } else {
+                    Value::Absent
+                }
+            }
         })
     }
 
     fn level(&self) -> Level {
         match (self.command, self.effect) {
+            (_, Some(_)) if self.is_written => Level::Written,
             (_, Some(_)) => Level::Effect,
             (Some(_), None) => Level::Command,
             (None, None) => Level::Call,
@@ -137,7 +155,8 @@ impl<'a> CallRow<'a> {
         self.file.map(|file| file.at)
     }
 
-    /// The command that the row describes or belongs to, with its position in the facts.
+    /// The command that the row describes or belongs to, with its position in the facts; of a row of level
+    /// [`Level::Written`] among those of the files that are written.
     pub fn command(&self) -> Option<(usize, &'a Command)> {
         self.command
     }
@@ -247,6 +266,13 @@ fn of_effect<'a>(effect: &'a Effect, name: &str) -> Value<'a> {
         "fx.why" => effect.why.map_or(Value::Absent, |why| text(why.as_str())),
         "script.path" => optional(&effect.script_path),
         "script.sha256" => optional(&effect.script_sha256),
+        _ => Value::Absent,
+    }
+}
+
+fn of_written<'a>(name: &str) -> Value<'a> {
+    match name {
+        "fx.when" => text(When::Written.as_str()),
         _ => Value::Absent,
     }
 }

@@ -3,9 +3,9 @@
 #![cfg(test)]
 
 use castellan_event::{
-    Agent, Answer, Answers, Call, Command, Effect, EffectKind, FIELDS, Facts, FieldType, FileOrigin,
+    Agent, Answer, Answers, Call, Change, Command, Effect, EffectKind, FIELDS, Facts, FieldType, FileOrigin,
     FileTarget, HostClass, Mark, PatchOp, Query, Role, Row, Scope, Session, Tool, ToolKind, Value, Why,
-    field_index, rows,
+    Written, field_index, rows,
 };
 use serde_json::json;
 
@@ -14,6 +14,7 @@ fn patch() -> Call {
         path: path.to_owned(),
         patch_op: Some(op),
         patch_text: text.to_owned(),
+        change: Change::Unsaid,
     };
     Call {
         correlation_id: 7,
@@ -80,7 +81,8 @@ fn full_facts() -> Facts {
         script_sha256: word(),
         ..Effect::default()
     };
-    Facts { commands: vec![command], effects: vec![effect] }
+    let written = Written { commands: vec![command.clone()], effects: vec![effect.clone()] };
+    Facts { commands: vec![command], effects: vec![effect], written, scripts: Vec::new() }
 }
 
 /// Checks one field of row `number`.
@@ -193,8 +195,9 @@ fn commands_and_effects_are_joined_to_the_call_from_the_left() {
         "command  x -",
         "effect  x write",
         "effect /x/b\0.rs - delete",
+        "written  x write",
     ];
     assert_eq!(seen, expected);
     let files: Vec<_> = rows.iter().map(|row| row.file()).collect();
-    assert_eq!(files, [Some(0), Some(1), None, None, Some(1)]);
+    assert_eq!(files, [Some(0), Some(1), None, None, Some(1), None]);
 }

@@ -1,5 +1,7 @@
 //! Everything that was found in a call's shell text, in order, with what each part changes for those after it.
 
+use std::rc::Rc;
+
 use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind};
 use castellan_programs::Arg;
 use castellan_shell::{Files, Found, Item, Set, Start, Work, commands_within};
@@ -12,8 +14,9 @@ use crate::scripts;
 use crate::sink::Sink;
 use crate::snapshot;
 
-/// Adds what is found in every shell text of a call: the command, or arguments of an MCP tool that are commands.
-pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+/// Adds what is found in every shell text of a call: the command, or arguments of an MCP tool that are commands. Returns what
+/// they write into files.
+pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) -> Vec<(Rc<str>, Arg)> {
     let mut start = start_in(Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty()), scene);
     if call.tool.kind == ToolKind::Shell {
         match snapshot::of(call, scene) {
@@ -44,6 +47,7 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
     for one in &walked {
         found(one, scene, facts);
     }
+    walked.into_iter().flat_map(|one| one.written).collect()
 }
 
 /// What is found in a text that something in the call runs, with the work that is left.
@@ -78,7 +82,8 @@ pub(crate) fn found(found: &Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Fa
             Item::Hole(gap) => {
                 let mut sink = Sink::new(scene, &mut facts.effects, None, None);
                 sink.comes_from(gap.script.as_deref());
-                sink.opaque(gap.role, gap.why, &gap.written);
+                let why = sink.scene.secrets.source(gap.why, &gap.written, gap.span);
+                sink.opaque(gap.role, why, &gap.written);
             }
         }
     }

@@ -1,10 +1,12 @@
 //! Programs in other languages, as [`castellan_languages`] reads them: what they do becomes effects, and the commands that they
 //! start are found as any other. It must not know languages.
 
+mod encoding;
+
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, read_within};
 use castellan_programs::{Arg, SlotRole, find};
-use castellan_shell::{Files, Item, Origin, Run, Start, interpreter, program_within};
+use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, interpreter, program_within};
 
 use crate::limits::PROGRAM_DEPTH_MAX;
 use crate::overlay::Way;
@@ -19,7 +21,7 @@ pub(crate) struct Program {
     pub(crate) language: String,
     /// Where it stands.
     pub(crate) from: From,
-    /// The directory that it runs in, where it is not the command's own.
+    /// The directory that it runs in, as far as it is known: the command's own, unless its options say another.
     pub(crate) cwd: Option<String>,
 }
 
@@ -53,7 +55,7 @@ pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) 
         let interpreter = interpreter(text)?.into_iter().next()?;
         language_of_files(interpreter.rsplit('/').next()?)
     })?;
-    Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: None })
+    Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: run.cwd.clone() })
 }
 
 /// The files of a module that `python -m` runs as a program: those that stand in the directory that the command runs in are found
@@ -102,7 +104,7 @@ fn main_of(file: &Arg, language: Language, place: &Place<'_>, scene: &mut Scene<
 }
 
 /// The language of the files that an interpreter runs, as its model calls it.
-fn language_of_files(interpreter: &str) -> Option<&'static str> {
+pub(crate) fn language_of_files(interpreter: &str) -> Option<&'static str> {
     let places = find(interpreter)?.forms.iter().flat_map(|form| form.operands);
     let slots = places.map(|place| place.slot).filter(|slot| slot.role == SlotRole::Execute);
     slots.map(|slot| slot.detail).find(|detail| !detail.is_empty())
@@ -133,9 +135,9 @@ pub(crate) fn add(
 }
 
 impl<'p> Place<'p> {
-    /// The command itself. `command`: its position among the call's.
+    /// The command itself. `command`: its position among the call's. `cwd`: where it looks for files, as far as that is known.
     pub(crate) fn of(run: &'p Run, command: usize, cwd: Option<String>) -> Place<'p> {
-        Place { run, command, cwd: cwd.or_else(|| run.cwd.clone()), file: None, depth: 0 }
+        Place { run, command, cwd, file: None, depth: 0 }
     }
 }
 
@@ -156,12 +158,16 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
             let main = main_of(file, language, &place, scene);
             let file = main.as_ref().unwrap_or(file);
             let texts = held(file, &place, scene);
-            place.file = file.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
+            let path = file.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
+            place.file = path.filter(|path| !path::is_stream(path));
             texts
         }
     };
     for text in texts {
         match text {
+            Ok(text) if language == Language::Python && !encoding::is_as_read(&text) => {
+                opaque(&place, (Why::Encoding, &written(&program.from)), scene, facts);
+            }
             Ok(text) => {
                 let reading = read_within(language, &text, &start(&place, scene), &mut scene.program_work);
                 acts(reading, language, &mut place, scene, facts);
@@ -181,6 +187,9 @@ fn written(from: &From) -> String {
     }
 }
 
+/// Paths by which a process opens its standard input again.
+const STANDARD_INPUT: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
 /// The texts that a file may hold when the command reads it.
 fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Result<String, Why>> {
     let path = known(file).ok().filter(|_| place.run.remote.is_empty());
@@ -189,6 +198,16 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
     };
     let made: Vec<_> =
         place.run.made.iter().filter(|(one, _)| **one == *path).map(|(_, text)| known(text)).collect();
+    if path::is_stream(&path) {
+        return match &place.run.stdin {
+            _ if !made.is_empty() => made,
+            _ if path == "/dev/null" => vec![Ok(String::new())],
+            Stdin::File(input) if STANDARD_INPUT.contains(&&*path) && input != file => {
+                held(input, place, scene)
+            }
+            Stdin::Inherited | Stdin::Text(_) | Stdin::File(_) => vec![Err(Why::Input)],
+        };
+    }
     let real = path::locate(&Arg::known(path.as_str()), None, &scene.places, scene.world).path;
     let is_followed = !made.is_empty();
     let changed = real.as_deref().is_some_and(|real| {
@@ -197,6 +216,9 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
         changed || scene.overlay.follow(real, true) != Way::Same
     });
     if changed {
+        if let Some(real) = &real {
+            scripts::runs(real, &path, true, scene);
+        }
         return vec![Err(Why::Shadowed)];
     }
     let texts = if is_followed {
@@ -206,6 +228,7 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
         vec![scripts::text(&path, scene).map(|text| text.to_string()).map_err(missing)]
     };
     if let Some(real) = real.filter(|_| texts.iter().all(Result::is_ok)) {
+        scripts::runs(&real, &path, is_followed, scene);
         scene.read_scripts.insert(real);
     }
     texts
@@ -317,8 +340,10 @@ fn own_module(
             let path = module.replace('.', "/");
             vec![format!("{path}.py"), format!("{path}/__init__.py")]
         }
+        // The file in a directory that the program takes modules from.
+        Language::Perl if module.starts_with('/') => vec![module.to_owned()],
         // A bare name never means a file beside the program.
-        Language::JavaScript => return,
+        Language::JavaScript | Language::Perl => return,
     };
     if let Some(file) = beside(&files, place, scene) {
         let from = From::File(Arg::known(file));
@@ -335,7 +360,7 @@ fn beside(files: &[String], place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) ->
     files.iter().filter_map(|file| path::collapse(Some(&directory), file)).find(|path| {
         let kind = scene.world.ask(Query::FileKind { path: path.clone() });
         let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing | FileKind::Directory)));
-        is_there || scene.overlay.has_written(path)
+        is_there || scene.overlay.has_written(path) || scene.has_script(path)
     })
 }
 
@@ -450,5 +475,6 @@ pub(crate) fn opaque(
     scene: &mut Scene<'_, '_, '_>,
     facts: &mut Facts,
 ) {
+    let why = scene.secrets.source(why, written, place.run.span);
     with_sink(place, scene, facts, |sink| sink.opaque(Role::Code, why, written));
 }

@@ -25,6 +25,7 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     sink.remote = !run.remote.is_empty();
     sink.stdin = run.stdin.clone();
     sink.piped = run.pipe_from.is_some();
+    sink.names_repository = names_repository(run) || sink.scene.exported.iter().any(|name| is_of_git(name));
     sink.comes_from(run.script.as_deref());
     for wrapper in run.wrappers.iter() {
         wrapper_effects(&wrapper.argv, &mut sink);
@@ -45,6 +46,7 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     sink.programs.extend(modules);
     let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));
     let own = facts.effects.get_mut(before..).unwrap_or_default();
+    scene.secrets.add(run, own);
     if fetches(own, run) {
         downloads(own, scene);
     }
@@ -56,6 +58,19 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
         recipes::add(task, Place::of(run, at, cwd.clone()), scene, facts);
     }
 }
+
+/// Whether git is told which repository it is to work in.
+fn names_repository(run: &Run) -> bool {
+    let is_told = |arg: &Arg| GIT_OPTIONS.iter().any(|option| arg.prefix().starts_with(option));
+    run.env.iter().any(|(name, _)| is_of_git(name)) || run.argv.iter().any(is_told)
+}
+
+fn is_of_git(variable: &str) -> bool {
+    variable.starts_with("GIT_")
+}
+
+/// Its options that name one.
+const GIT_OPTIONS: &[&str] = &["--git-dir", "--work-tree"];
 
 /// Whether what a command writes came from the network: it fetches it, reads a file that was fetched, or is given it by a
 /// command that does.

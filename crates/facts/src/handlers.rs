@@ -19,6 +19,7 @@ mod external;
 mod git;
 mod github;
 mod httpie;
+mod inline;
 mod kubernetes;
 pub(crate) mod manifest;
 mod mongo;
@@ -75,6 +76,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("npx", manifest::npx),
     ("openssl", openssl::openssl),
     ("patch", text::patch),
+    ("perl", inline::perl),
     ("redis", redis::redis),
     ("rsync", rsync::rsync),
     ("salt", ansible::salt),

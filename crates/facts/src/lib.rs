@@ -20,12 +20,14 @@ mod rows;
 mod scene;
 pub mod scope;
 mod scripts;
+mod secrets;
 mod sink;
 mod slots;
 mod snapshot;
 mod sql;
 mod tools;
 pub mod url;
+mod written;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -56,9 +58,11 @@ pub struct Setting {
 pub fn analyse(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Facts {
     let mut facts = Facts::default();
     let mut scene = Scene::new(call, setting, world);
-    analyse::texts(call, &mut scene, &mut facts);
+    let made = analyse::texts(call, &mut scene, &mut facts);
     scene.allow_tool();
     tools::effects(call, &mut scene, &mut facts);
+    facts.scripts = scripts::all(&made, &scene);
+    written::add(call, &made, &mut scene, &mut facts);
     facts
 }
 

@@ -88,3 +88,34 @@ pub(crate) const SQL_JOINS_MAX: usize = 40;
 
 /// Statements of one text that are looked at one by one.
 pub(crate) const SQL_STATEMENTS_MAX: usize = 200;
+
+/// Files with code that a call writes and that are looked at as if they were run. A call writes one or a few.
+pub(crate) const WRITTEN_MAX: usize = 16;
+
+/// Tasks of one file that is written and that are looked at as if they were run. Each has the file read again.
+pub(crate) const WRITTEN_TASKS_MAX: usize = 24;
+
+/// Files that one makefile includes.
+pub(crate) const INCLUDES_MAX: usize = 16;
+
+/// Targets that are made for one. Makefiles of this size are generated.
+pub(crate) const MAKE_TARGETS_MAX: usize = 200;
+
+/// Recipes that run for one.
+pub(crate) const JUST_RECIPES_MAX: usize = 100;
+
+/// Parts of a makefile's text that are said to be left out of its expansion.
+pub(crate) const MAKEFILE_HOLES_MAX: usize = 32;
+
+/// Levels of variables and functions in each other. Real makefiles have a few; deeper ones go round in circles.
+pub(crate) const MAKE_DEPTH_MAX: usize = 24;
+
+/// Bytes of one expanded text. A command line of Linux has 128 KiB at most.
+pub(crate) const MAKE_BYTES_MAX: usize = 64 * 1024;
+
+/// References that are expanded for one makefile. A variable that names another twice, and that one a third twice, doubles the
+/// work with each level; makefiles that people write have some thousands.
+pub(crate) const MAKE_STEPS_MAX: usize = 20_000;
+
+/// Parts of one text that are said to be left out. One is enough to say it; the others help the reader.
+pub(crate) const MAKE_HOLES_MAX: usize = 8;

@@ -14,7 +14,7 @@ use castellan_programs::{Arg, Piece};
 use castellan_shell::{Item, Stdin};
 
 use crate::code::Place;
-use crate::limits::PARENTS_MAX;
+use crate::limits::{INCLUDES_MAX, PARENTS_MAX};
 use crate::scene::Scene;
 use crate::{analyse, code, path, scripts};
 
@@ -89,6 +89,9 @@ pub(crate) fn of(system: Option<&str>, verb: Option<&str>, name: Option<&str>, f
 
 /// Adds what a task runs. `cwd`: where the command looks for its file.
 pub(crate) fn add(task: &Task, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    if place.cwd.is_none() {
+        return code::opaque(&place, (Why::File, &task.file.written()), scene, facts);
+    }
     let Some((file, directory)) = find(task, &place, scene) else { return };
     if !scene.counts_program() {
         return code::opaque(&place, (Why::Nesting, &file), scene, facts);
@@ -152,7 +155,7 @@ fn with_includes(
                     text.push_str(&more);
                 }
                 // An optional one that is not there.
-                Some(Err(Why::File)) => {}
+                Some(Err(Why::File)) if is_missing(directory, &file, scene) => {}
                 Some(Err(why)) => holes.push((why, file.clone())),
                 None => holes.push((Why::File, file.clone())),
             }
@@ -161,8 +164,11 @@ fn with_includes(
     }
 }
 
-/// Files that one makefile includes.
-const INCLUDES_MAX: usize = 16;
+fn is_missing(directory: &str, file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+    let path = path::collapse(Some(directory), file);
+    let kind = path.and_then(|path| scene.world.ask(Query::FileKind { path }));
+    matches!(kind, Some(Answer::FileKind(FileKind::Missing)))
+}
 
 /// The file, and the directory in which its tasks run.
 fn find(task: &Task, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Option<(String, String)> {
@@ -178,7 +184,7 @@ fn find(task: &Task, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Option
             let path = path::collapse(Some(&here), name)?;
             let kind = scene.world.ask(Query::FileKind { path: path.clone() });
             let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing)));
-            if is_there || scene.overlay.has_written(&path) {
+            if is_there || scene.overlay.has_written(&path) || scene.has_script(&path) {
                 return Some((path, here));
             }
         }
@@ -240,4 +246,4 @@ fn quoted(arg: &Arg) -> String {
 }
 
 /// A variable of the shell text that stands for what is not known.
-const UNKNOWN: &str = "castellan_unknown_value";
+pub(crate) const UNKNOWN: &str = "castellan_unknown_value";

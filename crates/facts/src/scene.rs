@@ -15,6 +15,7 @@ use crate::names::Names;
 use crate::overlay::Overlay;
 use crate::path::{self, Last, Located, Places};
 use crate::scripts::Known;
+use crate::secrets::SecretReads;
 
 pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) setting: &'s Setting,
@@ -26,12 +27,16 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) scripts: BTreeMap<String, Known>,
     /// Those that run and that the walk has read, by where they lie.
     pub(crate) read_scripts: BTreeSet<String>,
+    /// All that run: where each lies, and the SHA-256 of what was read, if that is what runs.
+    pub(crate) ran: BTreeMap<String, Option<String>>,
     /// Bytes of those that were read.
     pub(crate) script_bytes: usize,
     /// Programs in other languages and tasks that were read.
     pub(crate) programs_read: usize,
     /// The work that is left for reading them.
     pub(crate) program_work: castellan_languages::Work,
+    /// Commands that read secrets.
+    pub(crate) secrets: SecretReads,
     /// Variables that the call itself has exported before.
     pub(crate) exported: BTreeSet<String>,
     /// Programs' files, by their paths: the same program runs many times in a script.
@@ -67,9 +72,11 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             overlay: Overlay::default(),
             scripts: BTreeMap::new(),
             read_scripts: BTreeSet::new(),
+            ran: BTreeMap::new(),
             script_bytes: 0,
             programs_read: 0,
             program_work: castellan_languages::Work::default(),
+            secrets: SecretReads::default(),
             exported: BTreeSet::new(),
             programs: HashMap::new(),
             located: HashMap::new(),
@@ -84,6 +91,11 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
     pub(crate) fn counts_program(&mut self) -> bool {
         self.programs_read += 1;
         self.programs_read <= PROGRAMS_MAX
+    }
+
+    /// Whether the text of a file is known, which may only come to be there.
+    pub(crate) fn has_script(&self, path: &str) -> bool {
+        self.scripts.get(path).is_some_and(|known| known.text.is_ok())
     }
 
     /// How a file came to where it is: what is written to a directory, as a repository that is cloned, is in it.

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Scope, Why};
+use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Scope, ScriptFile, Why};
 use castellan_programs::Arg;
 use castellan_shell::Script;
 use sha2::{Digest, Sha256};
@@ -35,7 +35,7 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
         // What is found in a file is told, to the agent too, which may not be let read this one.
         let is_secret = matches!(located.scope, Some(Scope::Secret | Scope::Castellan));
         let bytes = if is_secret { Err(Why::File) } else { look(&real, scene) };
-        known.sha256 = bytes.as_ref().ok().map(|bytes| hex(&Sha256::digest(bytes)));
+        known.sha256 = bytes.as_ref().ok().map(|bytes| sha256(bytes));
         known.text = bytes.and_then(code);
         known.path = real;
     }
@@ -47,12 +47,38 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
 /// The same for a file that nothing in the call has changed before.
 pub(crate) fn unchanged(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>, Why> {
     let real = path::locate(&Arg::known(path), None, &scene.places, scene.world).path;
-    if real.is_some_and(|real| {
-        scene.overlay.has_written(&real) || scene.overlay.follow(&real, true) != Way::Same
-    }) {
-        return Err(Why::Shadowed);
+    let is_changed = real
+        .as_deref()
+        .is_some_and(|real| scene.overlay.has_written(real) || scene.overlay.follow(real, true) != Way::Same);
+    let text = if is_changed { Err(Why::Shadowed) } else { text(path, scene) };
+    if let Some(real) = real {
+        runs(&real, path, is_changed, scene);
     }
-    text(path, scene).map_err(|why| if why == Why::Unresolved { Why::File } else { why })
+    text.map_err(|why| if why == Why::Unresolved { Why::File } else { why })
+}
+
+/// A file runs, which lies there. `path`: as it was asked for. `is_made`: what runs was put there by the call itself.
+pub(crate) fn runs(real: &str, path: &str, is_made: bool, scene: &mut Scene<'_, '_, '_>) {
+    let sha256 = scene.scripts.get(path).filter(|_| !is_made).and_then(|known| known.sha256.clone());
+    if sha256.is_some() || is_made {
+        scene.ran.insert(real.to_owned(), sha256);
+    }
+}
+
+/// Every file that has run, with whether the call itself writes it. `made`: what its text writes into files, which is what they
+/// hold when it is over.
+pub(crate) fn all(made: &[(Rc<str>, Arg)], scene: &Scene<'_, '_, '_>) -> Vec<ScriptFile> {
+    let in_the_end = |path: &str| {
+        let mut texts = made.iter().filter(|(one, _)| **one == *path).map(|(_, text)| text.as_str());
+        let only = texts.next().flatten().filter(|_| texts.next().is_none());
+        only.filter(|_| !scene.overlay.has_changed(path)).map(|text| sha256(text.as_bytes()))
+    };
+    let each = scene.ran.iter().map(|(path, sha256)| ScriptFile {
+        path: path.clone(),
+        sha256: sha256.clone().or_else(|| in_the_end(path)),
+        is_written: scene.overlay.has_written(path),
+    });
+    each.collect()
 }
 
 /// The bytes of a file that nothing is changing.
@@ -83,8 +109,9 @@ fn code(bytes: Vec<u8>) -> Result<Rc<str>, Why> {
     if text.contains('\0') { Err(Why::Encoding) } else { Ok(text.into()) }
 }
 
-fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+/// SHA-256, hex.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A file is run. What it held when it was looked at is not what runs, if the call itself changes it before.
@@ -93,7 +120,9 @@ pub(crate) fn checked(script: &Script, scene: &mut Scene<'_, '_, '_>, facts: &mu
     let Some(real) = located.path else { return };
     let changed =
         if script.is_made { scene.overlay.has_changed(&real) } else { scene.overlay.has_written(&real) };
-    if changed || scene.overlay.follow(&real, true) != Way::Same {
+    let changed = changed || scene.overlay.follow(&real, true) != Way::Same;
+    runs(&real, &script.path, changed || script.is_made, scene);
+    if changed {
         facts.effects.push(Effect {
             kind: EffectKind::Opaque,
             role: Some(Role::Code),

@@ -33,13 +33,15 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) remote: bool,
     /// The program's handler knows what a subcommand is that the model does not know.
     pub(crate) knows_subcommand: bool,
+    /// The command names the repository that git works in: it is not the one around its directory.
+    pub(crate) names_repository: bool,
     /// What the command reads from standard input.
     pub(crate) stdin: Stdin,
     /// It is a shell.
     pub(crate) is_shell: bool,
     /// Its standard input is another command's output.
     pub(crate) piped: bool,
-    /// What it writes is followed by the walk: a redirect.
+    /// What it writes is followed by the walk: a redirect, or a program of which the walk knows what it writes.
     pub(crate) is_followed: bool,
     /// Programs in other languages that the command runs; what they do comes after its own effects.
     pub(crate) programs: Vec<Program>,
@@ -69,6 +71,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             dry: false,
             remote: false,
             knows_subcommand: false,
+            names_repository: false,
             stdin: Stdin::Inherited,
             piped: false,
             is_shell: false,
@@ -96,7 +99,18 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         if self.dry && !happens_dry(effect.kind) {
             return;
         }
-        self.push(effect);
+        let place = effect.place.or_else(|| self.place_of_repository(&effect));
+        self.push(Effect { place, ..effect });
+    }
+
+    /// Where the repository lies that git changes or asks: where it runs.
+    fn place_of_repository(&self, effect: &Effect) -> Option<Scope> {
+        let is_here = effect.system.as_deref() == Some("git")
+            && matches!(effect.kind, EffectKind::Query | EffectKind::Mutate | EffectKind::Destroy)
+            && !self.remote
+            && !self.names_repository;
+        let cwd = self.cwd.as_deref().filter(|_| is_here)?;
+        Some(if is_below(cwd, &self.scene.setting.workspace) { Scope::Workspace } else { Scope::Outside })
     }
 
     /// Whether a program that takes commands from standard input takes them from a person. From a pipe, a file or a text
@@ -178,7 +192,8 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         let kind = effect.kind;
         if located.path.as_deref().is_some_and(path::is_stream) {
             // What a shell is given so was found with the command.
-            if kind == EffectKind::Execute && !self.is_shell {
+            let is_empty = located.path.as_deref() == Some("/dev/null");
+            if kind == EffectKind::Execute && !self.is_shell && !is_empty {
                 self.opaque(Role::Code, Why::Input, &located.raw);
             }
             return;
@@ -229,14 +244,17 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
     }
 
-    /// Code that does not lie in a file: what a process has open, a FIFO, a device. Of those that a shell is given by a path it
+    /// Code that does not lie in a file: what the process has open, a FIFO, a device. Of those that a shell is given by a path it
     /// was found with the command.
     fn unless_file(&mut self, located: &Located) {
         let path = located.path.as_deref();
-        let is_stream = path.is_some_and(|path| path::is_stream(path) && path != "/dev/null");
+        let is_stream = path.is_some_and(path::is_stream);
         let gives = |kind| matches!(kind, FileKind::Fifo | FileKind::Device | FileKind::Socket);
-        let is_asked = !self.is_shell && path != Some("/dev/null");
-        if is_stream || is_asked && self.kind_at(located).is_some_and(gives) {
+        let is_given = match self.is_shell {
+            true => is_stream && path != Some("/dev/null"),
+            false => !is_stream && self.kind_at(located).is_some_and(gives),
+        };
+        if is_given {
             self.opaque(Role::Code, Why::Input, &located.raw);
         }
     }
@@ -329,7 +347,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
         let workspace = Some(self.scene.setting.workspace.as_str()).filter(|path| !path.is_empty());
         let here = self.cwd.as_deref();
-        let inside = workspace.filter(|path| here.is_none_or(|here| here.starts_with(path)));
+        let inside = workspace.filter(|path| here.is_none_or(|here| is_below(here, path)));
         if let Some(directory) = inside.or(here).map(str::to_owned) {
             self.scene.overlay.change_below(&directory);
         }
@@ -358,6 +376,12 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             _ => {}
         }
     }
+}
+
+/// Whether a path is a directory, or lies below it. None lies below a directory that is not known.
+fn is_below(path: &str, directory: &str) -> bool {
+    !directory.is_empty()
+        && path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Characters of a shell's pattern.

@@ -5,6 +5,7 @@ use castellan_programs::{Arg, Does, Invocation, Piece, Slot, SlotRole, code};
 
 use crate::code::From;
 use crate::handlers;
+use crate::path::is_stream;
 use crate::sink::Sink;
 use crate::sql;
 use crate::url::{Host, Url};
@@ -33,7 +34,12 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Write if arg.prefix().starts_with('|') => {
             sink.opaque(Role::Code, Why::Unsupported, &arg.written());
         }
-        SlotRole::Write => sink.path(EffectKind::Write, arg),
+        SlotRole::Write => {
+            // The walk follows what such a program writes, where it knows the file's name.
+            sink.is_followed = slot.detail == "input" && arg.as_str().is_some();
+            sink.path(EffectKind::Write, arg);
+            sink.is_followed = false;
+        }
         SlotRole::Update => {
             sink.path(EffectKind::Read, arg);
             sink.path(EffectKind::Write, arg);
@@ -48,7 +54,10 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Permission => sink.path(EffectKind::Permission, arg),
         SlotRole::Link => link(arg, read, sink),
         SlotRole::Execute => {
-            execute(arg, sink);
+            // Of what the process has open, whoever reads the language says what is not known.
+            if slot.detail.is_empty() || !arg.as_str().is_some_and(is_stream) {
+                execute(arg, sink);
+            }
             if !slot.detail.is_empty() {
                 sink.program(slot.detail, From::File(arg.clone()));
             }

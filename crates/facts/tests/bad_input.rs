@@ -1,8 +1,9 @@
 //! Bad input, each kind once: it is understood as a shell would, or Opaque with the reason; never silence, never a panic.
 
-use castellan_event::{
-    Agent, Answer, Call, Effect, FileKind, Process, Query, Recorder, Role, Tool, ToolKind, Why, World,
-};
+#[path = "shared/call.rs"]
+mod call;
+
+use castellan_event::{Answer, Effect, FileKind, Process, Query, Recorder, Role, Why, World};
 use castellan_facts::{Setting, analyse};
 
 /// A machine with a circle of symlinks, a directory that is closed, a FIFO and a device.
@@ -42,22 +43,7 @@ impl World for Machine {
 }
 
 fn effects(text: &str) -> Vec<Effect> {
-    let call = Call {
-        correlation_id: 1,
-        agent: Agent { name: "codex".to_owned(), pid: 7, cwd: "/w".to_owned(), ..Agent::default() },
-        tool: Tool {
-            name: "Bash".to_owned(),
-            name_raw: "Bash".to_owned(),
-            use_id: String::new(),
-            kind: ToolKind::Shell,
-            mcp: None,
-        },
-        input: serde_json::Value::Null,
-        input_text: String::new(),
-        command: Some(text.to_owned()),
-        files: Vec::new(),
-        problems: Vec::new(),
-    };
+    let call = call::shell("codex", text);
     let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
     analyse(&call, &setting, &mut Recorder::new(&Machine)).effects
 }

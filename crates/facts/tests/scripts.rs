@@ -1,25 +1,22 @@
 //! What files with code do that a command runs: what they hold when they are looked at, unless the call changes them before.
 
+#[path = "shared/call.rs"]
+mod call;
+#[path = "shared/machine.rs"]
+mod machine;
+
 use std::collections::BTreeSet;
 
-use castellan_event::{
-    Agent, Answer, Call, EffectKind, FileKind, Process, Query, Recorder, Role, Tool, ToolKind, Why, World,
-};
+use castellan_event::{EffectKind, FileKind, Recorder, Role, Why};
 use castellan_facts::{Setting, analyse};
 
-/// What is at a path.
-enum There {
-    Text(&'static str),
-    Bytes(&'static [u8]),
-    Link(&'static str),
-    Kind(FileKind),
-}
-
-use There::{Bytes, Kind, Link, Text};
+use machine::Machine;
+use machine::There::{self, Bytes, Kind, Link, Text};
 
 const THERE: &[(&str, There)] = &[
     ("/w/build.sh", Text("#!/bin/sh\nset -e\nrm -rf \"$1\" /w/out\ncurl -o x https://a.example/x\n")),
     ("/w/calm.sh", Text("echo hello\n")),
+    ("/w/lone.sh", Text("rm -rf /w/b\n")),
     ("/w/linked.sh", Link("/w/build.sh")),
     ("/w/.env", Text("export TOKEN=abc\nrm -rf /w/out\n")),
     ("/w/alias.sh", Link("/w/fresh.sh")),
@@ -45,6 +42,8 @@ const THERE: &[(&str, There)] = &[
             "all: clean\nclean:\n\trm -rf out $(EXTRA)\nloop:\n\t$(MAKE) loop\nhome:\n\trm -r $(HOME)/x\nquoted:\n\trm -r '$(wildcard *)'\n",
         ),
     ),
+    ("/w/secret.mk", Text("-include .env\nall:\n\trm -rf out\n")),
+    ("/w/absent.mk", Text("-include absent\nall:\n\trm -rf out\n")),
     ("/w/justfile", Text("wipe:\n    rm -rf out\n")),
     (
         "/w/package.json",
@@ -56,73 +55,9 @@ const THERE: &[(&str, There)] = &[
     ("/w/wheel.sh", Text("./wheel.sh\n")),
 ];
 
-struct Machine;
-
-impl Machine {
-    fn real(path: &str) -> String {
-        match THERE.iter().find(|(one, _)| *one == path) {
-            Some((_, Link(target))) => (*target).to_owned(),
-            _ => path.to_owned(),
-        }
-    }
-}
-
-impl World for Machine {
-    fn answer(&self, query: &Query) -> Option<Answer> {
-        let at = |path: &str| THERE.iter().find(|(one, _)| *one == path).map(|(_, there)| there);
-        Some(match query {
-            Query::RealPath { base, path } => {
-                let whole = if path.starts_with('/') { path.clone() } else { format!("{base}/{path}") };
-                Answer::RealPath(Machine::real(
-                    whole.replace("/./", "/").replace("//", "/").trim_end_matches("/."),
-                ))
-            }
-            Query::FileKind { path } => Answer::FileKind(match at(path) {
-                Some(Text(_) | Bytes(_) | Link(_)) => FileKind::File,
-                Some(Kind(kind)) => *kind,
-                None => FileKind::Missing,
-            }),
-            Query::Contents { path } => Answer::Contents(match at(path) {
-                Some(Text(text)) => Some(text.as_bytes().to_vec()),
-                Some(Bytes(bytes)) => Some(bytes.to_vec()),
-                Some(Kind(_) | Link(_)) | None => None,
-            }),
-            Query::Executable { name, .. } => Answer::Executable(Some(format!("/usr/bin/{name}"))),
-            Query::Repository { .. } => Answer::Repository(None),
-            Query::Newest { .. } => Answer::Newest(None),
-            Query::Process { .. } => Answer::Process(Some(Process {
-                env: [("PATH", "/usr/bin"), ("HOME", "/home/u")]
-                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                    .to_vec(),
-                home: "/home/u".to_owned(),
-                ..Process::default()
-            })),
-        })
-    }
-}
-
-fn call(text: &str) -> Call {
-    Call {
-        correlation_id: 1,
-        agent: Agent { name: "codex".to_owned(), pid: 7, cwd: "/w".to_owned(), ..Agent::default() },
-        tool: Tool {
-            name: "Bash".to_owned(),
-            name_raw: "Bash".to_owned(),
-            use_id: String::new(),
-            kind: ToolKind::Shell,
-            mcp: None,
-        },
-        input: serde_json::Value::Null,
-        input_text: String::new(),
-        command: Some(text.to_owned()),
-        files: Vec::new(),
-        problems: Vec::new(),
-    }
-}
-
 /// `delete PATH`, `download URL` and what is opaque, with `in SCRIPT` for what a file does.
 fn shown(text: &str, setting: &Setting) -> String {
-    let facts = analyse(&call(text), setting, &mut Recorder::new(&Machine));
+    let facts = analyse(&call::shell("codex", text), setting, &mut Recorder::new(&Machine(THERE)));
     let mut lines = BTreeSet::new();
     for effect in &facts.effects {
         let what = if effect.is_opaque() {
@@ -206,6 +141,11 @@ fn a_task_does_what_its_file_says() {
     );
     check("make -C /w clean", "delete /w/out in /w/Makefile");
     check("cd /; make -C w clean", "delete /w/out in /w/Makefile");
+    // What a file of secrets holds is not looked at.
+    check("make -f secret.mk", "delete /w/out in /w/secret.mk; opaque code file in /w/secret.mk");
+    check("make -f absent.mk", "delete /w/out in /w/absent.mk");
+    // Where it looks is not known.
+    check("make -C $X clean", "opaque code file; opaque program dynamic");
     check("make other", "");
     check("make -n clean", "");
     check("cp other Makefile; make", "opaque code shadowed");
@@ -264,6 +204,20 @@ fn what_the_call_itself_puts_there_is_what_runs() {
     };
     check("cat > new.sh <<'EOF'\nrm -rf /w/a\nEOF\nbash new.sh", "delete /w/a in /w/new.sh");
     check("echo 'rm -rf /w/a' > new.sh; chmod +x new.sh; ./new.sh", "delete /w/a in /w/new.sh");
+    check("echo 'rm -rf /w/a' | tee new.sh; bash new.sh", "delete /w/a in /w/new.sh");
+    check("tee new.sh <<< 'rm -rf /w/a' > /dev/null; sh ./new.sh", "delete /w/a in /w/new.sh");
+    check("echo 'rm -rf /w/a' | sudo tee -a -- new.sh other.sh; . ./other.sh", "delete /w/a in /w/other.sh");
+    check("echo ls > new.sh; echo 'rm -rf /w/a' | tee new.sh | sh", "delete /w/a");
+    check("tee new.sh; bash new.sh", "opaque code input");
+    check(
+        "echo 'rm -rf /w/a' | tee -i $X new.sh; bash new.sh",
+        "delete /w/a in /w/new.sh; opaque operand variable; opaque target variable",
+    );
+    // What is written on another machine is not here, unless that has the same files.
+    let both = "delete /w/b in /w/lone.sh; opaque code shadowed";
+    check("ssh h 'echo ls > /w/lone.sh'; bash lone.sh", both);
+    check("docker exec c tee /w/lone.sh <<< ls; bash lone.sh", both);
+    check("echo ls > new.sh; ssh h ls; bash new.sh", "");
     // Of a file that is there writing may fail: it may be write-protected.
     check("echo 'rm -rf /w/a' > calm.sh; bash calm.sh", "delete /w/a in /w/calm.sh; opaque code shadowed");
     check("echo ls > fifo.sh; cat fifo.sh | bash", "opaque code file");
@@ -317,7 +271,7 @@ fn what_earlier_calls_wrote_is_read_and_what_is_changing_is_not() {
 #[test]
 fn what_comes_from_the_network_is_known_by_it() {
     let origins = |text: &str, setting: &Setting| {
-        let facts = analyse(&call(text), setting, &mut Recorder::new(&Machine));
+        let facts = analyse(&call::shell("codex", text), setting, &mut Recorder::new(&Machine(THERE)));
         let runs = facts.effects.iter().filter(|effect| effect.kind == EffectKind::Execute);
         runs.map(|effect| effect.file_origin.map_or("none", |origin| origin.as_str()))
             .collect::<Vec<_>>()

@@ -1,8 +1,9 @@
 //! What the shell snapshot of Claude Code makes of names.
 
-use castellan_event::{
-    Agent, Answer, Call, EffectKind, FileKind, Process, Query, Recorder, Role, Tool, ToolKind, Why, World,
-};
+#[path = "shared/call.rs"]
+mod call;
+
+use castellan_event::{Answer, EffectKind, FileKind, Process, Query, Recorder, Role, Why, World};
 use castellan_facts::{Setting, analyse};
 
 /// A machine with a snapshot, `None`: one that is too long to be read.
@@ -53,22 +54,7 @@ function grep {
 
 /// `command name` of everything that runs, `delete PATH` of what is deleted, and what is opaque.
 fn shown(agent: &str, snapshot: Option<&'static str>, text: &str) -> String {
-    let call = Call {
-        correlation_id: 1,
-        agent: Agent { name: agent.to_owned(), pid: 7, cwd: "/w".to_owned(), ..Agent::default() },
-        tool: Tool {
-            name: "Bash".to_owned(),
-            name_raw: "Bash".to_owned(),
-            use_id: String::new(),
-            kind: ToolKind::Shell,
-            mcp: None,
-        },
-        input: serde_json::Value::Null,
-        input_text: String::new(),
-        command: Some(text.to_owned()),
-        files: Vec::new(),
-        problems: Vec::new(),
-    };
+    let call = call::shell(agent, text);
     let machine = Machine(snapshot);
     let facts = analyse(&call, &Setting::default(), &mut Recorder::new(&machine));
     let names = facts.commands.iter().filter_map(|command| command.name.clone());

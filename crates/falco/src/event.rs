@@ -1,5 +1,5 @@
 //! [`Event`]: an event as a JSON object, field name → value, and the rules that match it. With `commands` and `effects` in it
-//! an event has rows of every level. Knows the fields by their table only.
+//! an event has rows of every level; an effect with a field of level `written` is one of a file that is written. Knows the fields by their table only.
 
 mod check;
 
@@ -129,6 +129,12 @@ impl Event<'_> {
         }
     }
 
+    /// Whether an effect is one of a file that is written: it has a field that only such ones have.
+    fn is_written(&self, effect: &Map<String, Json>) -> bool {
+        let level = |key: &String| self.source.table.find(key).map(|field| field.level);
+        effect.keys().any(|key| level(key) == Some(Level::Written))
+    }
+
     fn generic(&self, generic: Generic) -> Value<'_> {
         let stamp = self.source.stamp;
         match generic {
@@ -149,7 +155,7 @@ impl Row for EventRow<'_> {
         let part = match field.level {
             Level::Call => Some(&self.event.json),
             Level::Command => self.command,
-            Level::Effect => self.effect,
+            Level::Effect | Level::Written => self.effect,
         };
         match (part.and_then(|part| find(part, field, arg)), field.generic) {
             (Some(json), _) => value(field.ty, json),
@@ -161,6 +167,7 @@ impl Row for EventRow<'_> {
 
     fn level(&self) -> Level {
         match (self.command, self.effect) {
+            (_, Some(effect)) if self.event.is_written(effect) => Level::Written,
             (_, Some(_)) => Level::Effect,
             (Some(_), None) => Level::Command,
             (None, None) => Level::Call,

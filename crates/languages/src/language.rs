@@ -7,17 +7,20 @@ pub enum Language {
     Python,
     /// JavaScript as Node.js, Deno and Bun run it, `CommonJS` and modules.
     JavaScript,
+    /// Perl 5.
+    Perl,
 }
 
 impl Language {
     /// Every language.
-    pub const ALL: &'static [Language] = &[Language::Python, Language::JavaScript];
+    pub const ALL: &'static [Language] = &[Language::Python, Language::JavaScript, Language::Perl];
 
     /// The word for it in the models of programs (`code:python`).
     pub const fn as_str(self) -> &'static str {
         match self {
             Language::Python => "python",
             Language::JavaScript => "javascript",
+            Language::Perl => "perl",
         }
     }
 }

@@ -30,6 +30,10 @@ pub(crate) const NODES_PER_BYTE: usize = 2;
 /// Nodes that any text may be lowered to.
 pub(crate) const NODES_MIN: usize = 1_000;
 
+/// Bytes of a line of Perl that are one part for its scanner, which goes back to where the part begins at each token. Real lines
+/// have fewer; each part costs the parser a step at each token.
+pub(crate) const LINE_PART_BYTES: usize = 160;
+
 /// Parts that do not parse that are told one by one.
 pub(crate) const ERRORS_MAX: usize = 20;
 

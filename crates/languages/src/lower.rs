@@ -12,13 +12,22 @@ use crate::tree::{Kind, Node, Span};
 
 mod escapes;
 mod javascript;
+mod perl;
 mod python;
 
 pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
-    let mut lower = Lower { text, depth: 0, nodes: 0, jumps: 0, scopes: vec![Names::default()] };
+    let mut lower = Lower {
+        text,
+        depth: 0,
+        nodes: 0,
+        jumps: 0,
+        scopes: vec![Names::default()],
+        perl: perl::Perl::default(),
+    };
     let tree = match language {
         Language::Python => lower.python(root),
         Language::JavaScript => lower.javascript(root),
+        Language::Perl => lower.perl(root),
     };
     if !root.has_error() {
         return tree;
@@ -67,6 +76,7 @@ struct Lower<'t> {
     /// Statements so far that leave a loop or function in the middle.
     jumps: usize,
     scopes: Vec<Names>,
+    perl: perl::Perl<'t>,
 }
 
 impl<'t> Lower<'t> {
@@ -114,7 +124,12 @@ impl<'t> Lower<'t> {
         let mut cursor = node.walk();
         let children = node.named_children(&mut cursor);
         children
-            .filter(|child| !matches!(child.kind(), "comment" | "html_comment" | "line_continuation"))
+            .filter(|child| {
+                !matches!(
+                    child.kind(),
+                    "comment" | "html_comment" | "line_continuation" | "pod" | "heredoc_content"
+                )
+            })
             .collect()
     }
 

@@ -30,6 +30,7 @@ mod functions;
 mod lists;
 mod paths;
 mod perform;
+mod perl;
 mod texts;
 
 /// What a program text does, as far as the work goes.
@@ -119,6 +120,8 @@ struct Machine<'s> {
     acts: Vec<Act>,
     seen: HashSet<Act>,
     modules: Vec<String>,
+    /// Directories from which modules are taken before any other, absolute where that is known.
+    libraries: Vec<String>,
     /// A module that is not known gave names.
     stars: bool,
     depth: usize,
@@ -149,6 +152,7 @@ impl<'s> Machine<'s> {
             acts: Vec::new(),
             seen: HashSet::new(),
             modules: Vec::new(),
+            libraries: Vec::new(),
             stars: false,
             depth: 0,
             text_depth: 0,
@@ -352,9 +356,12 @@ impl<'s> Machine<'s> {
             return Value::Module(Ref(global));
         }
         if let Some(value) = self.member_of_module(node, global, name) {
+            if name.starts_with('@') {
+                self.state.set_own(0, name, value.clone());
+            }
             return value;
         }
-        if let Some(value) = self.starred(node) {
+        if let Some(value) = self.unset(node, name).or_else(|| self.starred(node)) {
             return value;
         }
         // Not given a value by anything that was seen.
@@ -404,7 +411,8 @@ impl<'s> Machine<'s> {
         if values.iter().any(|value| matches!(value, Value::Instance(_))) {
             return self.unknown(node, Why::Dynamic);
         }
-        if !is(|value| matches!(value, Value::Text(_))) {
+        // In Perl texts are added as numbers.
+        if !is(|value| matches!(value, Value::Text(_))) || self.language == Language::Perl {
             return self.unknown(node, Why::Dynamic);
         }
         self.concatenated(node, &values)

@@ -151,6 +151,7 @@ impl Table {
         match language {
             Language::Python => &PYTHON,
             Language::JavaScript => &JAVASCRIPT,
+            Language::Perl => &PERL,
         }
     }
 
@@ -201,7 +202,19 @@ impl Space {
 }
 
 /// Computations that run code or reach other values.
-const CAPABLE: &[&str] = &["member", "set-member", "names", "code", "function", "load", "modules"];
+const CAPABLE: &[&str] = &[
+    "member",
+    "set-member",
+    "names",
+    "code",
+    "function",
+    "load",
+    "modules",
+    "listed",
+    "opened",
+    "called",
+    "searched",
+];
 
 impl Entry {
     pub(crate) fn name(&self) -> &'static str {

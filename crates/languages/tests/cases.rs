@@ -126,3 +126,8 @@ fn disguised_python_programs_are_not_silent() {
 fn disguised_javascript_programs_are_not_silent() {
     check(Language::JavaScript, include_str!("javascript_disguised.cases"));
 }
+
+#[test]
+fn perl_programs_do_what_is_expected() {
+    check(Language::Perl, include_str!("perl.cases"));
+}

@@ -1,11 +1,13 @@
 //! One call, one decision: the stages in order.
 
 use castellan_event::{
-    Answers, Call, Code, Decision, Facts, Finding, Mode, Query, Recorder, Session, Verdict, rows,
+    AccessLevel, Answers, Call, Code, Decision, Facts, Finding, Mode, Query, Recorder, Relief, Session,
+    Verdict, rows,
 };
 
 use crate::limits::ROUNDS_MAX;
 use crate::policy::Policy;
+use crate::relief;
 use crate::request::RequestId;
 use crate::stages;
 
@@ -16,10 +18,28 @@ pub struct State<'s> {
     pub mode: Mode,
     /// Whether the agent, told "ask" at this event, asks a person. Where it would run the call instead, ask becomes deny.
     pub agent_asks: bool,
+    /// Nobody is there to be asked.
+    pub headless: bool,
+    /// The highest access level that the session may have, whatever the profile says: the agent's own mode lowers it.
+    pub ceiling: AccessLevel,
     /// The id for this call, should a person have to look at it.
     pub next_request: RequestId,
     /// What earlier calls of the session left behind.
     pub session: &'s Session,
+}
+
+impl<'s> State<'s> {
+    /// The state in which a call is judged that no agent makes now: enforced, somebody can be asked, nothing is held back.
+    pub fn plain(session: &'s Session) -> State<'s> {
+        State {
+            mode: Mode::Enforce,
+            agent_asks: true,
+            headless: false,
+            ceiling: AccessLevel::FullAccess,
+            next_request: RequestId::from_seed(0),
+            session,
+        }
+    }
 }
 
 /// What is to be remembered of a decision.
@@ -44,24 +64,39 @@ pub enum Step {
 
 /// Judges one call. Pure: the same call, facts, policy, state and answers give the same step.
 pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, answers: &Answers) -> Step {
+    let settings = policy.settings();
     let mut findings = stages::intake(call);
-    let mut marks = Vec::new();
+    findings.extend(stages::session_gate(settings));
+    let mut seen = Seen::default();
     if state.mode != Mode::Passthrough {
         let rows = match rows(call, facts, state.session, answers) {
             Ok(rows) => rows,
             Err(missing) => return Step::Needs(missing),
         };
         let matches = policy.matches(&rows);
+        let rows = stages::done(&rows);
+        let operator = &settings.operator;
+        let need = stages::need(call, rows);
+        let level = settings.level.map(|level| level.min(state.ceiling));
         findings.extend(stages::policy_present(policy, call));
+        findings.extend(stages::operator_denies(operator.denies(call, rows, answers)));
         findings.extend(stages::deny_floor(&matches));
+        findings.extend(stages::operator_asks(operator.asks(call, rows, answers)));
         findings.extend(stages::ask_rules(&matches));
+        findings.extend(stages::opaque(rows, settings.opaque_verdict(state.headless)));
+        findings.extend(stages::unknown_tool(call, settings.unknown_tool));
         findings.extend(stages::review_rules(&matches));
-        findings.extend(stages::unknown_tool(call));
-        findings.extend(stages::allow_rules(call, &rows, &matches));
+        findings.extend(stages::level(&need, level, settings.on_insufficient));
+        findings.extend(stages::allow_rules(call, rows, &matches));
+        findings.extend(stages::understood(call, rows, &need, level.filter(|_| settings.allow_understood)));
+        if let Some(allowed) = stages::operator_allows(operator, call, rows, answers) {
+            findings.push(allowed);
+            relief::lift(&mut findings, Relief::Operator);
+        }
         findings.extend(stages::notices(&matches));
-        marks = stages::marks(&matches);
+        seen = Seen { marks: stages::marks(&matches), required: Some(need.level), active: level };
     }
-    let (decision, change) = conclude(findings, marks, policy.default_for(call), state);
+    let (decision, change) = conclude(findings, seen, policy.default_for(call, state.headless), state);
     Step::Done(decision, change)
 }
 
@@ -86,33 +121,45 @@ pub fn drive(
     }
     let message = "the call could not be looked into far enough to judge it";
     let incomplete = Finding::new(Verdict::Deny, Code::FailClosed, message);
-    conclude(vec![incomplete], Vec::new(), Verdict::Deny, state)
+    conclude(vec![incomplete], Seen::default(), Verdict::Deny, state)
+}
+
+/// What the rules saw of a call besides findings.
+#[derive(Debug, Default)]
+struct Seen {
+    marks: Vec<String>,
+    required: Option<AccessLevel>,
+    active: Option<AccessLevel>,
 }
 
 /// The strictest finding decides, the first of equals; without one, the default. A call that is denied leaves no mark: it
 /// does not happen.
 fn conclude(
     findings: Vec<Finding>,
-    marks: Vec<String>,
+    Seen { marks, required, active }: Seen,
     default: Verdict,
     state: &State<'_>,
 ) -> (Decision, StateChange) {
     let mut decisive: Option<&Finding> = None;
-    for finding in findings.iter().filter(|finding| finding.verdict > Verdict::Defer) {
+    for finding in findings.iter().filter(|finding| finding.counts()) {
         if decisive.is_none_or(|strictest| finding.verdict > strictest.verdict) {
             decisive = Some(finding);
         }
     }
     let verdict = decisive.map_or(default, |finding| finding.verdict);
     let reason = decisive.map(reason).unwrap_or_default();
-    let answer = told(verdict, state);
+    let answer = told(verdict, decisive, state);
     let request = (verdict >= Verdict::Ask).then_some(state.next_request);
     let marks = if answer == Verdict::Deny { Vec::new() } else { marks };
-    (Decision { verdict, answer, reason, findings, mode: state.mode }, StateChange { request, answer, marks })
+    let decision = Decision { verdict, answer, reason, findings, mode: state.mode, required, active };
+    (decision, StateChange { request, answer, marks })
 }
 
-/// What the agent is told: first what it can be told, then the mode.
-fn told(verdict: Verdict, state: &State<'_>) -> Verdict {
+/// What the agent is told: first what it can be told, then the mode, which suspends everything but a session without tools.
+fn told(verdict: Verdict, decisive: Option<&Finding>, state: &State<'_>) -> Verdict {
+    if decisive.is_some_and(|finding| finding.code == Code::NoTools) {
+        return verdict;
+    }
     let tellable = if verdict == Verdict::Ask && !state.agent_asks { Verdict::Deny } else { verdict };
     match state.mode {
         Mode::Enforce => tellable,

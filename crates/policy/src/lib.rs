@@ -4,14 +4,19 @@
 
 mod decide;
 mod limits;
+mod operator;
 mod policy;
+mod relief;
 mod request;
+mod settings;
 mod stages;
 mod tags;
 mod tell;
 
 pub use decide::{State, StateChange, Step, decide, drive};
-pub use policy::{LayerRules, Policy, PolicyRule, Settings};
+pub use operator::Operator;
+pub use policy::{LayerRules, Policy, PolicyRule};
 pub use request::RequestId;
+pub use settings::{Profile, Settings};
 pub use tags::{RuleVerdict, Tags};
 pub use tell::{agent_text, user_text};

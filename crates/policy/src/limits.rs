@@ -6,3 +6,13 @@ pub(crate) const ROUNDS_MAX: usize = 8;
 
 /// Bytes of one rule's message in a reason. Agents cut reasons; what a person needs stands first.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 2000;
+
+/// Patterns in one of the operator's lists. People write tens.
+pub(crate) const PATTERNS_MAX: usize = 1000;
+
+/// Bytes of one of these patterns: a command and some words, or a path.
+pub(crate) const PATTERN_BYTES_MAX: usize = 1024;
+
+/// Bytes of a shell's pattern that is compared with one of the operator's, letter by letter of both. Real ones have tens; a
+/// longer one may mean anything.
+pub(crate) const GLOB_BYTES_MAX: usize = 512;

@@ -7,23 +7,8 @@ use castellan_event::{Call, CallRow, Layer, ToolKind, Verdict};
 use castellan_rules::{Options, Rule, RuleSet, Source};
 use sha2::{Digest, Sha256};
 
+use crate::settings::Settings;
 use crate::tags::{RuleVerdict, Tags};
-
-/// Settings of the decision.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
-    /// What is answered when nothing was found: defer, or allow.
-    pub default_verdict: Verdict,
-    /// Which tags of the user's rules say what. The organisation's rules use the default ones, which nobody can take from
-    /// them.
-    pub tags: Tags,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { default_verdict: Verdict::Defer, tags: Tags::default() }
-    }
-}
 
 /// The rules of one layer, loaded by themselves: their lists and macros are no other layer's.
 #[derive(Debug)]
@@ -58,6 +43,7 @@ struct Ruled {
 #[derive(Debug)]
 struct Says {
     verdict: RuleVerdict,
+    is_firm: bool,
     marks: Vec<String>,
 }
 
@@ -70,6 +56,8 @@ pub struct PolicyRule<'p> {
     pub rule: &'p Rule,
     /// Its verdict.
     pub verdict: RuleVerdict,
+    /// Nothing lifts its findings.
+    pub is_firm: bool,
     /// Labels of the marks that it sets.
     pub marks: &'p [String],
 }
@@ -117,9 +105,17 @@ impl Policy {
         self.missing.as_deref()
     }
 
+    /// The settings of the decision.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// What is answered when nothing was found. A tool that nobody knows is never allowed by default.
-    pub(crate) fn default_for(&self, call: &Call) -> Verdict {
-        if call.tool.kind == ToolKind::Unknown { Verdict::Defer } else { self.settings.default_verdict }
+    pub(crate) fn default_for(&self, call: &Call, headless: bool) -> Verdict {
+        let Settings { default_verdict, headless_default, .. } = self.settings;
+        let default = if headless { headless_default } else { default_verdict };
+        let is_unknown = call.tool.kind == ToolKind::Unknown;
+        if is_unknown && default == Verdict::Allow { Verdict::Defer } else { default }
     }
 
     /// Tests every rule on every row. A rule that fired is reported once, in the order of layers and rules.
@@ -142,9 +138,9 @@ impl Ruled {
     }
 
     fn rule(&self, position: usize) -> Option<PolicyRule<'_>> {
-        let Says { verdict, marks } = self.says.get(position)?;
+        let Says { verdict, is_firm, marks } = self.says.get(position)?;
         let rule = self.rules.rules().get(position)?;
-        Some(PolicyRule { layer: self.layer, rule, verdict: *verdict, marks })
+        Some(PolicyRule { layer: self.layer, rule, verdict: *verdict, is_firm: *is_firm, marks })
     }
 }
 
@@ -154,19 +150,42 @@ fn says(layer: Layer, rules: &RuleSet, settings: &Settings) -> Vec<Says> {
         Layer::Organisation => &default,
         Layer::User => &settings.tags,
     };
-    let of = |rule| Says { verdict: tags.verdict_of(rule), marks: tags.marks_of(rule) };
+    let of = |rule: &Rule| Says {
+        verdict: tags.verdict_of(rule),
+        is_firm: layer == Layer::Organisation && !rule.tags.iter().any(|tag| tag == LIFTABLE),
+        marks: tags.marks_of(rule),
+    };
     rules.rules().iter().map(of).collect()
 }
 
+/// The tag of an organisation's rule that lets a person or the operator lift what it asks.
+const LIFTABLE: &str = "coding_agent_liftable";
+
 /// Lengths go into the hash so that no two sets of files run together.
 fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
-    let Tags { deny, ask, review, allow, seen, mark } = &settings.tags;
+    let Settings {
+        profile,
+        tools,
+        default_verdict,
+        headless_default,
+        level,
+        on_insufficient,
+        opaque,
+        headless_opaque,
+        unknown_tool,
+        allow_understood,
+        operator,
+        tags: Tags { deny, ask, review, allow, seen, mark },
+    } = settings;
+    let verdicts =
+        [default_verdict, headless_default, on_insufficient, opaque, headless_opaque, unknown_tool];
+    let choices = (profile, tools, verdicts, level, allow_understood, operator.texts());
     let mut hasher = Sha256::new();
     let mut put = |text: &str| {
         hasher.update((text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
     };
-    for text in [settings.default_verdict.as_str(), deny, ask, review, allow, seen, mark] {
+    for text in [&format!("{choices:?}"), deny, ask, review, allow, seen, mark] {
         put(text);
     }
     for LayerRules { layer, sources, options, .. } in layers {

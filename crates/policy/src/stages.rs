@@ -1,19 +1,39 @@
 //! The stages. Each looks at the call and its matches and returns what it finds; none knows of the others, and no order
 //! among them can loosen a decision, because the strictest finding wins.
 
+mod access;
 mod allow;
+mod opaque;
+mod understood;
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Call, CallRow, Code, Finding, ToolKind, Verdict};
+use castellan_event::{Answers, Call, CallRow, Code, Finding, Level, Row as _, ToolKind, Verdict};
 
+use crate::operator::{Operator, ShortMatch};
 use crate::policy::{Policy, RuleMatch};
+use crate::settings::Settings;
 use crate::tags::RuleVerdict;
+
+pub(crate) use access::{level, need};
+pub(crate) use opaque::opaque;
+pub(crate) use understood::understood;
 
 /// What is wrong with the payload denies: two readers of it might see two different calls.
 pub(crate) fn intake(call: &Call) -> Vec<Finding> {
     let problems = call.problems.iter();
     problems.map(|problem| Finding::new(Verdict::Deny, Code::Malformed, problem.to_string())).collect()
+}
+
+/// The rows of what the call does now. What files would do that it writes comes last, and is for rules that name it.
+pub(crate) fn done<'r, 'c>(rows: &'r [CallRow<'c>]) -> &'r [CallRow<'c>] {
+    rows.get(..rows.partition_point(|row| row.level() <= Level::Effect)).unwrap_or(rows)
+}
+
+/// A session that has no tools.
+pub(crate) fn session_gate(settings: &Settings) -> Option<Finding> {
+    let message = || format!("sessions of the profile {} have no tools", settings.profile);
+    (!settings.tools).then(|| Finding::new(Verdict::Deny, Code::NoTools, message()))
 }
 
 /// Without a policy nothing but reading is let through.
@@ -37,12 +57,21 @@ pub(crate) fn review_rules(matches: &[RuleMatch<'_>]) -> Vec<Finding> {
     of(matches, RuleVerdict::Review, Verdict::Ask, Code::ReviewRule)
 }
 
-/// A tool that this version does not know is recorded and left to the agent's own prompt.
-pub(crate) fn unknown_tool(call: &Call) -> Option<Finding> {
+/// The operator's deny patterns that fired. Nothing lifts them at run time.
+pub(crate) fn operator_denies(matches: Vec<ShortMatch<'_>>) -> Vec<Finding> {
+    of_operator(matches, Verdict::Deny, Code::OperatorDeny)
+}
+
+/// The operator's ask patterns that fired.
+pub(crate) fn operator_asks(matches: Vec<ShortMatch<'_>>) -> Vec<Finding> {
+    of_operator(matches, Verdict::Ask, Code::OperatorAsk)
+}
+
+/// A tool that this version does not know is recorded and, where the profile says nothing else, left to the agent's prompt.
+pub(crate) fn unknown_tool(call: &Call, verdict: Verdict) -> Option<Finding> {
     let unknown = call.tool.kind == ToolKind::Unknown;
-    unknown.then(|| {
-        Finding::new(Verdict::Defer, Code::UnknownTool, format!("unknown tool `{}`", call.tool.name_raw))
-    })
+    unknown
+        .then(|| Finding::new(verdict, Code::UnknownTool, format!("unknown tool `{}`", call.tool.name_raw)))
 }
 
 /// Rules tagged allow: they count only if together they cover every leaf of the call.
@@ -50,6 +79,21 @@ pub(crate) fn allow_rules(call: &Call, rows: &[CallRow<'_>], matches: &[RuleMatc
     let allows: Vec<_> = matches.iter().filter(|m| m.of.verdict == RuleVerdict::Allow).collect();
     let verdict = if allow::cover(call, rows, &allows) { Verdict::Allow } else { Verdict::Defer };
     of(matches, RuleVerdict::Allow, verdict, Code::AllowRule)
+}
+
+/// The operator's allow patterns, where together they cover every leaf of the call. What was not understood is never
+/// covered.
+pub(crate) fn operator_allows(
+    operator: &Operator,
+    call: &Call,
+    rows: &[CallRow<'_>],
+    answers: &Answers,
+) -> Option<Finding> {
+    let covered = operator.allows()
+        && allow::leaves(rows)
+            .all(|leaf| !allow::is_opaque(leaf.row) && operator.covers(call, leaf.row, answers));
+    let message = "the operator's allow list covers the whole call";
+    covered.then(|| Finding::new(Verdict::Allow, Code::OperatorAllow, message))
 }
 
 /// Rules without a verdict tag are recorded.
@@ -66,12 +110,20 @@ pub(crate) fn marks(matches: &[RuleMatch<'_>]) -> Vec<String> {
 fn of(matches: &[RuleMatch<'_>], kind: RuleVerdict, verdict: Verdict, code: Code) -> Vec<Finding> {
     let fired = matches.iter().filter(|m| m.of.verdict == kind);
     let finding = |m: &RuleMatch<'_>| Finding {
-        verdict,
-        code,
         rule: m.of.rule.name.clone(),
         layer: Some(m.of.layer),
+        is_firm: m.of.is_firm,
         rows: m.rows.clone(),
-        message: m.message.clone(),
+        ..Finding::new(verdict, code, m.message.clone())
     };
     fired.map(finding).collect()
+}
+
+fn of_operator(matches: Vec<ShortMatch<'_>>, verdict: Verdict, code: Code) -> Vec<Finding> {
+    let finding = |ShortMatch { rule, rows }: ShortMatch<'_>| Finding {
+        rule: rule.to_owned(),
+        rows,
+        ..Finding::new(verdict, code, format!("the operator's {verdict} list names it"))
+    };
+    matches.into_iter().map(finding).collect()
 }

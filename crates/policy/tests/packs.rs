@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use castellan_agents::{AgentId, Incoming, Origin, decode};
-use castellan_event::{Answer, Call, Decision, FIELDS, Facts, Layer, Mode, Query, Recorder, Session, World};
-use castellan_policy::{LayerRules, Policy, RequestId, Settings, State, drive};
+use castellan_event::{Answer, Call, Decision, FIELDS, Facts, Layer, Query, Recorder, Session, World};
+use castellan_policy::{LayerRules, Policy, Settings, State, drive};
 use castellan_rules::{Options, Rule, Source, load};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -216,8 +216,7 @@ fn read(file: &str) -> String {
 
 fn decide(policy: &Policy, case: &CaseCall) -> Decision {
     let session = Session::default();
-    let next_request = RequestId::from_seed(0);
-    let state = State { mode: Mode::Enforce, agent_asks: true, next_request, session: &session };
+    let state = State::plain(&session);
     let call = call_of(case);
     let world =
         Links { path: call.files.first().map(|file| file.path.clone()), real: case.real_path.clone() };

@@ -163,7 +163,7 @@ slot_roles! {
     Text "text" "no path, no host, no code: it changes nothing by itself; of an option, `text:2`: it takes two \
         values, `text:digits`: digits only, so that a cluster goes on after it",
     Read "read" "a path that is read",
-    Write "write" "a path that is created or overwritten",
+    Write "write" "a path that is created or overwritten; `write:input`: with what the program reads from input",
     Update "update" "a path that is read and changed in place",
     Delete "delete" "a path that is removed",
     Move "move" "a path that is read and removed, as it goes elsewhere",

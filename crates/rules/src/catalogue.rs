@@ -56,6 +56,11 @@ impl<'t> Catalogue<'t> {
         self.index(name).and_then(|index| self.get(index)).map_or(Level::Call, |field| field.level)
     }
 
+    /// The finest level of all fields.
+    pub(crate) fn finest(&self) -> Level {
+        self.fields.iter().map(|field| field.level).max().unwrap_or_default()
+    }
+
     /// The finest level of the fields that a comparison names.
     pub(crate) fn level_of(&self, check: &Check) -> Level {
         let mut level = Level::Call;

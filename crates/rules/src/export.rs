@@ -19,20 +19,18 @@ pub(crate) fn condition(expr: &Rc<Expr>, level: Level, catalogue: &Catalogue<'_>
     if level == Level::Call && catalogue.index(ROW_LEVEL).is_none() {
         return print::readable(expr);
     }
-    let guarded = guarded(expr, false, catalogue);
-    let tested = match level {
-        Level::Call => within(&[Level::Call], guarded),
-        Level::Command => within(&[Level::Call, Level::Command], guarded),
-        Level::Effect => guarded,
-    };
+    let finest = catalogue.finest().max(Level::Effect);
+    let guarded = guarded(expr, false, (catalogue, finest));
+    let tested = if level == finest { guarded } else { within(Level::Call, level, guarded) };
     print::readable(&tested)
 }
 
-/// Negation normal form with guards.
-fn guarded(expr: &Rc<Expr>, negated: bool, catalogue: &Catalogue<'_>) -> Rc<Expr> {
-    let each = |all: &[Rc<Expr>]| all.iter().map(|expr| guarded(expr, negated, catalogue)).collect();
+/// Negation normal form with guards. `finest`: the finest level of rows that there are.
+fn guarded(expr: &Rc<Expr>, negated: bool, (catalogue, finest): (&Catalogue<'_>, Level)) -> Rc<Expr> {
+    let each =
+        |all: &[Rc<Expr>]| all.iter().map(|expr| guarded(expr, negated, (catalogue, finest))).collect();
     match (&**expr, negated) {
-        (Expr::Not(inner), _) => guarded(inner, !negated, catalogue),
+        (Expr::Not(inner), _) => guarded(inner, !negated, (catalogue, finest)),
         (Expr::And(all), false) | (Expr::Or(all), true) => Rc::new(Expr::And(each(all))),
         (Expr::Or(all), false) | (Expr::And(all), true) => Rc::new(Expr::Or(each(all))),
         (Expr::Macro(_), _) => Rc::clone(expr),
@@ -40,19 +38,20 @@ fn guarded(expr: &Rc<Expr>, negated: bool, catalogue: &Catalogue<'_>) -> Rc<Expr
             let literal = if negated { Rc::new(Expr::Not(Rc::clone(expr))) } else { Rc::clone(expr) };
             match catalogue.level_of(check) {
                 Level::Call => literal,
-                Level::Command => within(&[Level::Command, Level::Effect], literal),
-                Level::Effect => within(&[Level::Effect], literal),
+                level @ (Level::Command | Level::Effect | Level::Written) => within(level, finest, literal),
             }
         }
     }
 }
 
-/// A condition on rows of some levels only.
-fn within(levels: &[Level], expr: Rc<Expr>) -> Rc<Expr> {
+/// A condition on rows from one level to another only.
+fn within(coarsest: Level, finest: Level, expr: Rc<Expr>) -> Rc<Expr> {
+    let levels: Vec<Level> =
+        Level::ALL.into_iter().filter(|level| (coarsest..=finest).contains(level)).collect();
     let place = Place::NOWHERE;
     let word = |level: &Level| Word { text: level.as_str().to_owned(), place };
     let kind = OperandKind::Field { name: ROW_LEVEL.to_owned(), arg: None };
-    let (op, right) = match levels {
+    let (op, right) = match levels.as_slice() {
         [only] => (Op::Equal, Right::Value(word(only))),
         levels => (Op::In, Right::List(levels.iter().map(word).collect())),
     };

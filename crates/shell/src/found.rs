@@ -13,6 +13,9 @@ use crate::tree::{RedirectKind, Span};
 pub struct Found {
     /// In the order in which it would run; the branches of a condition one after the other.
     pub items: Vec<Item>,
+    /// What the files hold in the end that the text writes, by their absolute paths; a file that may hold one of several texts
+    /// stands there several times.
+    pub written: Vec<(Rc<str>, Arg)>,
 }
 
 /// One thing that was found.
@@ -67,8 +70,8 @@ pub struct Run {
     pub pipe_from: Option<usize>,
     /// What it reads from standard input.
     pub stdin: Stdin,
-    /// What files among its arguments hold that the text itself wrote before, by their absolute paths; a file that may hold
-    /// one of several texts stands there several times.
+    /// What files among its arguments hold that the text itself wrote before, by their absolute paths, and descriptors that lead
+    /// to a text (`<( )`). A file that may hold one of several texts stands there several times.
     pub made: Vec<(Rc<str>, Arg)>,
     /// It runs in the background.
     pub background: bool,

@@ -55,6 +55,9 @@ pub(crate) const WORK_FOR_FILES_MAX: u64 = 100_000;
 /// Arguments of one command among which files are looked for that the text wrote. Scripts are the first ones.
 pub(crate) const MADE_FILES_MAX: usize = 16;
 
+/// Texts of files that are told of what one text writes. Calls write a few files; the contents of more count as not known.
+pub(crate) const WRITTEN_FILES_MAX: usize = 64;
+
 /// Units that parsing a text costs before its first byte.
 pub(crate) const WORK_OF_PARSING: u64 = 50;
 
@@ -106,6 +109,10 @@ pub(crate) const CHOICES_MAX: usize = 16;
 
 /// Rounds of a loop over literal words or lines that are walked one by one.
 pub(crate) const ROUNDS_MAX: usize = 64;
+
+/// Rounds of a loop whose end is not known, after which everything is unknown: one with what was known, one with what the first
+/// changed, one to see that nothing else changes.
+pub(crate) const REPEATS_MAX: usize = 4;
 
 /// Words that the braces of one word may become.
 pub(crate) const BRACES_MAX: usize = 256;

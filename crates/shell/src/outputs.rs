@@ -2,14 +2,16 @@
 //! files, clocks or networks. Everything else writes something that is not known.
 
 mod bytes;
+mod gzip;
 mod lines;
 mod names;
 mod print;
 mod sed;
+mod source;
 mod tr;
 
 use castellan_event::Why;
-use castellan_programs::{Arg, Piece};
+use castellan_programs::{Arg, Piece, Slot, SlotRole, invoke};
 
 use crate::state::{Descriptor, State};
 use crate::text::Text;
@@ -39,17 +41,23 @@ const COMPUTED: &[(&str, Computed)] = &[
     ("base32", bytes::base32),
     ("base64", bytes::base64),
     ("basename", names::basename),
+    ("basenc", bytes::basenc),
     ("cat", lines::cat),
     ("command", names::which),
     ("cut", lines::cut),
     ("dirname", names::dirname),
     ("echo", print::echo),
+    ("gbase32", bytes::base32),
     ("gbase64", bytes::base64),
+    ("gunzip", bytes::gunzip),
+    ("gzcat", bytes::gunzip),
+    ("gzip", bytes::gzip),
     ("gsed", sed::sed),
     ("gtac", lines::tac),
     ("head", lines::head),
     ("mktemp", names::mktemp),
     ("openssl", bytes::openssl),
+    ("pigz", bytes::gzip),
     ("printf", print::printf),
     ("rev", lines::rev),
     ("sed", sed::sed),
@@ -57,12 +65,13 @@ const COMPUTED: &[(&str, Computed)] = &[
     ("sort", lines::sort),
     ("tac", lines::tac),
     ("tail", lines::tail),
-    ("tee", lines::tee),
     ("tr", tr::tr),
     ("type", names::which),
     ("uniq", lines::uniq),
+    ("unpigz", bytes::gunzip),
     ("which", names::which),
     ("xxd", bytes::xxd),
+    ("zcat", bytes::gunzip),
 ];
 
 /// Programs that write nothing when all goes well.
@@ -78,17 +87,34 @@ fn leaves_silent(arg: &Arg) -> bool {
     !option || written == "--"
 }
 
-/// Programs whose output comes from the network.
-const NETWORK: &[&str] = &[
-    "curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "ftp", "lynx", "http", "https", "aria2c", "fetch",
-];
+/// Programs that write what files hold, and whose models do not say which of their arguments are files.
+const FILES: &[&str] =
+    &["awk", "bzip2", "gawk", "gzip", "jq", "lz4", "mawk", "sqlite3", "tar", "xz", "yq", "zstd"];
 
-/// Programs that write what files hold.
-const FILES: &[&str] = &[
-    "cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "sed", "awk", "cut", "sort", "tac",
-    "nl", "base64", "xxd", "od", "strings", "gunzip", "zcat", "gzip", "bzcat", "xzcat", "unzip", "jq", "yq",
-    "rev", "tr",
-];
+/// A program that writes what it reads to files: `tee`.
+#[derive(Debug)]
+pub(crate) struct Tee {
+    /// Those whose names are known.
+    pub(crate) paths: Vec<String>,
+    /// They keep what they hold.
+    pub(crate) appends: bool,
+}
+
+impl Tee {
+    /// `argv`: the program's name and arguments.
+    pub(crate) fn of(name: &str, argv: &[Arg]) -> Option<Tee> {
+        let program = castellan_programs::find(name)?;
+        let is_file = |slot: Slot| slot.role == SlotRole::Write && slot.detail == "input";
+        let mut places = program.forms.iter().flat_map(|form| form.operands);
+        if !places.any(|place| is_file(place.slot)) {
+            return None;
+        }
+        let read = invoke(program, argv);
+        let files = read.operands.iter().filter(|operand| is_file(operand.slot));
+        let paths = files.filter_map(|operand| operand.arg.as_str().map(str::to_owned)).collect();
+        Some(Tee { paths, appends: read.given("--append") })
+    }
+}
 
 /// Programs that do not fail, for what is done after `&&` and `||`.
 pub(crate) fn always_succeeds(name: &str) -> bool {
@@ -107,15 +133,19 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
             return Made::Text(text);
         }
     }
-    if NETWORK.contains(&name) {
+    let own = source::of(name, args);
+    if own == Some(Why::Network) {
         return Made::Unknown(Why::Network);
     }
     // What passes through keeps the reason of what it reads.
-    let from_input = input.and_then(Text::why);
-    if FILES.contains(&name) && from_input.is_none() {
-        return Made::Unknown(Why::File);
+    let passed =
+        input.iter().flat_map(|text| text.pieces()).find(|piece| matches!(piece, Piece::Unknown { .. }));
+    match passed {
+        Some(Piece::Unknown { why, written }) => Made::Text(Text::unknown(*why, written)),
+        // Without input they read the files that they are given.
+        Some(Piece::Text(_)) | None if input.is_none() && FILES.contains(&name) => Made::Unknown(Why::File),
+        Some(Piece::Text(_)) | None => Made::Unknown(own.unwrap_or(Why::Substitution)),
     }
-    Made::Unknown(from_input.unwrap_or(Why::Substitution))
 }
 
 /// Operands that are open descriptors, or files that the text has written: one that leads to known text takes the place of standard input.

@@ -21,7 +21,7 @@ use crate::start::{Dialect, Start};
 use crate::state::{Descriptor, State, Value};
 use crate::text::Text;
 use crate::tree::Span;
-use crate::walk::{Leave, Walker};
+use crate::walk::{Leave, Walker, opened};
 
 /// Programs whose name is no other program's subcommand, and which do harm by their arguments.
 const TELLING: &[&str] = &[
@@ -294,6 +294,7 @@ impl Walker<'_> {
             let neutral = wrapper == Some(Wrapper::Neutral);
             let wrapped = Wrapped { name: base.to_owned(), argv: own, neutral };
             let Some(scope) = self.around(&around, wrapped, call) else { return };
+            let files = state.files.clone();
             self.subshell(state, |walker, state| {
                 if elsewhere {
                     *state = walker.elsewhere(state);
@@ -309,6 +310,10 @@ impl Walker<'_> {
                 }
                 walker.inner_one(state, &scope, call, one.clone(), wrapper.is_some());
             });
+            // What is written there is written there.
+            if elsewhere {
+                state.files = files;
+            }
             state.status = None;
         }
     }
@@ -407,8 +412,8 @@ impl Walker<'_> {
         let out = state.descriptor(1);
         let wanted =
             matches!(out, Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Written(_));
-        let tees = name == "tee";
-        if !wanted && !tees {
+        let tee = outputs::Tee::of(name, &call.argv).filter(|_| scope.remote.is_empty());
+        if !wanted && tee.is_none() {
             state.status = if outputs::always_succeeds(name) { Some(true) } else { None };
             return;
         }
@@ -422,13 +427,14 @@ impl Walker<'_> {
             | Descriptor::Written(_)
             | Descriptor::Unknown => self.input(state),
         };
+        if let Some(tee) = tee {
+            let text = input.unwrap_or_else(|| Text::unknown(Why::Input, name));
+            return self.tee(state, scope, &tee, &text);
+        }
         let made = outputs::computed(name, call.arguments(), input.as_ref(), state);
         match made {
             outputs::Made::Text(text) => {
                 self.work.spend_bytes(text.len().saturating_mul(4));
-                if tees {
-                    self.tee(state, scope, call, &text);
-                }
                 self.deliver(state, scope, &text);
             }
             outputs::Made::Unknown(why) => self.unknown_output(state, scope, call, why),
@@ -441,15 +447,19 @@ impl Walker<'_> {
         self.deliver(state, scope, &Text::unknown(why, written));
     }
 
-    /// `tee >(commands)`: the text goes to each of its operands too.
-    fn tee(&mut self, state: &mut State, scope: &Scope, call: &Call, text: &Text) {
-        for arg in call.arguments() {
-            let Some(open) = arg.as_str().and_then(|path| crate::walk::opened(state, path)) else { continue };
+    /// `tee FILE >(commands)`: the text goes to each of its operands, and on.
+    fn tee(&mut self, state: &mut State, scope: &Scope, tee: &outputs::Tee, text: &Text) {
+        self.work.spend_bytes(text.len().saturating_mul(4));
+        for path in &tee.paths {
+            let leads = opened(state, path).or_else(|| self.opens_file(state, tee.appends, path));
+            let Some(leads) = leads else { continue };
             let before = state.descriptor(1);
-            state.set_descriptor(1, open);
+            state.set_descriptor(1, leads);
             self.deliver(state, scope, text);
             state.set_descriptor(1, before);
         }
+        self.deliver(state, scope, text);
+        state.status = Some(true);
     }
 
     /// Walks text in the shell itself: `eval`, traps, aliases.

@@ -15,6 +15,8 @@ pub(crate) struct Text {
     pieces: Option<Rc<Vec<Piece>>>,
     /// Bytes of the known parts and of what is written for the others.
     bytes: usize,
+    /// What is known of it and is no text: compressed data. Then it is one unknown piece.
+    raw: Option<Rc<[u8]>>,
 }
 
 impl Text {
@@ -23,8 +25,28 @@ impl Text {
         match text.len() {
             0 => Text::default(),
             bytes if bytes > VALUE_BYTES_MAX => Text::unknown(Why::Size, ""),
-            bytes => Text { pieces: Some(Rc::new(vec![Piece::Text(text)])), bytes },
+            bytes => Text { pieces: Some(Rc::new(vec![Piece::Text(text)])), bytes, raw: None },
         }
+    }
+
+    /// Bytes, which may be no text.
+    pub(crate) fn of_bytes(bytes: Vec<u8>) -> Text {
+        if bytes.len() > VALUE_BYTES_MAX {
+            return Text::unknown(Why::Size, "");
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Text::known(text),
+            Err(error) => {
+                let mut made = Text::unknown(Why::Encoding, "(data)");
+                made.raw = Some(error.into_bytes().into());
+                made
+            }
+        }
+    }
+
+    /// All of its bytes, if they are known.
+    pub(crate) fn as_bytes(&self) -> Option<&[u8]> {
+        self.raw.as_deref().or_else(|| self.as_str().map(str::as_bytes))
     }
 
     pub(crate) fn unknown(why: Why, written: impl AsRef<str>) -> Text {
@@ -38,6 +60,7 @@ impl Text {
     }
 
     fn pieces_mut(&mut self) -> &mut Vec<Piece> {
+        self.raw = None;
         Rc::make_mut(self.pieces.get_or_insert_default())
     }
 
@@ -156,7 +179,7 @@ impl PartialEq for Text {
     fn eq(&self, other: &Text) -> bool {
         match (&self.pieces, &other.pieces) {
             (Some(one), Some(other)) if Rc::ptr_eq(one, other) => true,
-            _ => self.bytes == other.bytes && self.pieces() == other.pieces(),
+            _ => self.bytes == other.bytes && self.pieces() == other.pieces() && self.raw == other.raw,
         }
     }
 }
@@ -172,7 +195,7 @@ impl Hash for Text {
 impl From<&Arg> for Text {
     fn from(arg: &Arg) -> Text {
         if arg.as_str().is_some_and(|known| !known.is_empty() && known.len() <= VALUE_BYTES_MAX) {
-            return Text { pieces: Some(arg.shared()), bytes: arg.len() };
+            return Text { pieces: Some(arg.shared()), bytes: arg.len(), raw: None };
         }
         let mut text = Text::default();
         for piece in arg.pieces() {

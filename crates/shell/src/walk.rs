@@ -44,9 +44,9 @@ pub fn commands(text: &str, start: &Start) -> Found {
 /// The same with the files with code that it runs, and where several texts share their work; what is over it is a gap.
 pub fn commands_within(text: &str, start: &Start, work: &mut Work, files: Files<'_>) -> Found {
     let mut walker = Walker::new(std::mem::take(work), files);
-    walker.all(text, start);
+    let state = walker.all(text, start);
     *work = walker.work;
-    walker.items.found()
+    walker.items.found(state.written())
 }
 
 /// What a program runs that another program starts, without a shell: itself, and what its wrappers and arguments say.
@@ -67,7 +67,7 @@ pub fn program_within(
     walker.started(&mut state, &scope, Call::new(argv, Span::default()));
     walker.tell_over(Span::default());
     *work = walker.work;
-    walker.items.found()
+    walker.items.found(state.written())
 }
 
 /// Descriptors of `<( )` count down from here, as bash's do.
@@ -156,7 +156,8 @@ impl<'f> Walker<'f> {
         }
     }
 
-    fn all(&mut self, text: &str, start: &Start) {
+    /// Walks a whole text; returns the shell as it is in the end.
+    fn all(&mut self, text: &str, start: &Start) -> State {
         let scope = Scope::of(text);
         let mut state = State::new(start);
         self.known_functions(&mut state, &scope, start);
@@ -165,6 +166,7 @@ impl<'f> Walker<'f> {
         self.open_processes(&state, &scope);
         self.uncalled();
         self.tell_over(parsed.span);
+        state
     }
 
     /// Says that there was more than the work or the list of items allowed.

@@ -4,17 +4,17 @@
 use std::collections::BTreeMap;
 
 use castellan_event::{
-    Agent, Answer, Answers, Call, Command, Effect, FIELDS, Facts, FileTarget, Layer, Mode, Query, Recorder,
-    Scope, Session, Tool, ToolKind, Verdict, World, rows,
+    Agent, Answer, Answers, Call, Change, Command, Effect, FIELDS, Facts, FileTarget, Layer, Query, Recorder,
+    Scope, Session, Tool, ToolKind, Verdict, World, Written, rows,
 };
-use castellan_policy::{LayerRules, Policy, RequestId, Settings, State, drive};
+use castellan_policy::{LayerRules, Policy, Settings, State, drive};
 use castellan_rules::{Options, Plain, Source, load};
 
 use crate::choices::Choices;
 use crate::rules::rule;
 
 /// Comparisons over fields of every level and type, whose outcomes differ among the calls below.
-const COMPARISONS: [&str; 24] = [
+const COMPARISONS: [&str; 25] = [
     "tool.name = Bash",
     "tool.name != Bash",
     "tool.name in (Write, Edit)",
@@ -27,6 +27,7 @@ const COMPARISONS: [&str; 24] = [
     "tool.file_path exists",
     "agent.pid >= 5",
     "cmd.name = rm",
+    "fx.when = written",
     "cmd.name in (git, rm)",
     "cmd.flags intersects (-r, -f)",
     "cmd.args in (-r, x)",
@@ -110,6 +111,7 @@ fn case(choices: &mut Choices<'_>) -> (Call, Facts) {
         path: choices.word(&["/tmp/a", "/etc/passwd", "x", ""]).to_owned(),
         patch_op: None,
         patch_text: String::new(),
+        change: Change::Unsaid,
     });
     let call = Call {
         correlation_id: 1,
@@ -123,7 +125,10 @@ fn case(choices: &mut Choices<'_>) -> (Call, Facts) {
     };
     let commands = (0..choices.below(3)).map(|_| a_command(choices)).collect();
     let effects = (0..choices.below(3)).map(|_| an_effect(choices)).collect();
-    (call, Facts { commands, effects })
+    let commands_written = (0..choices.below(2)).map(|_| a_command(choices)).collect();
+    let effects_written = (0..choices.below(2)).map(|_| an_effect(choices)).collect();
+    let written = Written { commands: commands_written, effects: effects_written };
+    (call, Facts { commands, effects, written, ..Facts::default() })
 }
 
 fn a_command(choices: &mut Choices<'_>) -> Command {
@@ -182,8 +187,7 @@ fn judge(layers: &[&[(String, &str)]], call: &Call, facts: &Facts) -> (Verdict, 
         LayerRules { layer, rules: loaded.rules, sources, options: &options }
     });
     let policy = Policy::new(layers.collect(), Settings::default());
-    let next_request = RequestId::from_seed(1);
-    let state = State { mode: Mode::Enforce, agent_asks: true, next_request, session: &SESSION };
+    let state = State::plain(&SESSION);
     let mut world = Recorder::new(&Lexical);
     let (decision, _) = drive(call, facts, &policy, &state, &mut world);
     (decision.verdict, world.into_answers())

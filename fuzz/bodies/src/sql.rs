@@ -49,7 +49,7 @@ pub fn sql(bytes: &[u8]) {
             made: Vec::new(),
             background: false,
         };
-        let found = Found { items: vec![Item::Command(run)] };
+        let found = Found { items: vec![Item::Command(run)], ..Found::default() };
         let facts = effects_of(&found, &shell_call(text), &Setting::default(), &mut Recorder::new(&Nothing));
         let destroys = ["DROP TABLE a", "TRUNCATE a", "DELETE FROM a"].contains(&text.trim());
         let is_seen = facts.effects.iter().any(|effect| effect.kind.as_str() == "destroy");

@@ -36,7 +36,7 @@ fn a_full_disk_denies_and_loses_no_record() -> anyhow::Result<()> {
         castellan_tests::agents::not_run("no private mount namespace: the full-disk test did not run")?;
         return Ok(());
     }
-    let long = "x".repeat(3000);
+    let long = format!("echo {}", "x".repeat(3000));
     let answers: Vec<_> = (0..120).map(|_| judge(&home, &bash(&long))).collect::<anyhow::Result<_>>()?;
     let words: Vec<_> = answers.iter().map(understood).collect();
     let kept = words.iter().take_while(|word| *word == "defer").count();

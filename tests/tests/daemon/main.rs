@@ -11,6 +11,8 @@ mod isolation;
 mod life;
 mod log;
 mod marks;
+mod origin;
+mod scripts;
 mod second_question;
 mod watch;
 mod ways_out;

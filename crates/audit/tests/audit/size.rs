@@ -4,7 +4,7 @@ use std::fs;
 
 use castellan_audit::{
     CallRecord, Config, ControlRecord, FailureRecord, FileRecord, Filter, FindingRecord, GapRecord,
-    MarkRecord, Record, SessionRecord, Stream, WorldRecord,
+    MarkRecord, Record, ScriptRecord, SessionRecord, Stream, WorldRecord,
 };
 use serde_json::Value;
 
@@ -41,13 +41,19 @@ fn for_each_string(value: &Value, look: &mut impl FnMut(&str)) {
     }
 }
 
+fn finding_of(text: &str) -> FindingRecord {
+    let t = || text.to_owned();
+    FindingRecord { verdict: t(), code: t(), rule: t(), layer: t(), rows: t(), lifted: t(), message: t() }
+}
+
 /// One record of each kind that comes from outside, with `text` in every string. Lists every field, so that a new one
 /// is not forgotten here.
 fn full_of(text: &str, entries: usize) -> Vec<Record> {
     let t = || text.to_owned();
     let file = FileRecord { path: t(), real_path: t(), op: t() };
     let asked = WorldRecord { query: t(), answer: t() };
-    let finding = FindingRecord { verdict: t(), code: t(), rule: t(), layer: t(), rows: t(), message: t() };
+    let finding = finding_of(text);
+    let script = ScriptRecord { path: t(), sha256: t(), found: t(), message: t() };
     vec![
         Record::Call(CallRecord {
             correlation_id: u64::MAX,
@@ -72,6 +78,8 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
             answer: t(),
             enforced: true,
             mode: t(),
+            required_level: t(),
+            active_level: t(),
             reason: t(),
             policy: t(),
             duration_us: u64::MAX,
@@ -86,6 +94,7 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
             tool: t(),
             use_id: t(),
             message: t(),
+            scripts: vec![script; entries],
         }),
         Record::Control(ControlRecord {
             action: t(),

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use castellan_audit::{AuditError, Config, Filter, Log, Record, Stream};
+use castellan_audit::{AuditError, Config, Filter, Log, Record, ScriptRecord, SessionRecord, Stream};
 
 use crate::support::*;
 
@@ -57,6 +57,8 @@ fn every_verdict_and_kind_has_its_stream() {
         check(call(verdict), stream);
     }
     check(session("x"), Stream::Routine);
+    let scripts = vec![ScriptRecord::default()];
+    check(Record::Session(SessionRecord { scripts, ..Default::default() }), Stream::Notable);
     check(Record::Control(Default::default()), Stream::Notable);
     check(Record::Failure(Default::default()), Stream::Notable);
     check(Record::Gap(Default::default()), Stream::Notable);

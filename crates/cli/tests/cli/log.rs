@@ -19,6 +19,7 @@ fn call(verdict: &str, agent: &str, tool: &str, input: Json, rule: &str) -> Reco
         rule: rule.into(),
         layer: "user".into(),
         rows: "0".into(),
+        lifted: String::new(),
         message: "why".into(),
     };
     let findings = if rule.is_empty() { Vec::new() } else { vec![finding] };

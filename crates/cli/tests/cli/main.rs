@@ -11,6 +11,7 @@ mod install;
 mod log;
 mod loosen;
 mod managed;
+mod operator;
 mod rules;
 mod rules_describe;
 mod rules_eval;

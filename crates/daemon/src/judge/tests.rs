@@ -34,7 +34,9 @@ fn policy(rules: &[(&str, &str, &str)]) -> Policy {
         )
     };
     let sources = [Source { name: "test.yaml".into(), text: rules.iter().map(rule).collect() }];
-    let compiled = compile(&sources, &Config::default());
+    // Nothing is known of these agents, so of no program where it lies: rules alone are to decide here.
+    let config = Config::parse("version = 1\nopaque = \"defer\"").unwrap();
+    let compiled = compile(&sources, &config);
     assert_eq!(compiled.error(), None);
     compiled.policy
 }

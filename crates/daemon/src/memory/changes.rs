@@ -4,6 +4,8 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
+use castellan_event::ScriptFile;
+
 use crate::limits::{CHANGED_PATHS_PER_SESSION_MAX, CHANGED_SESSIONS_MAX, OPEN_CALLS_PER_SESSION_MAX};
 use crate::memory::SessionKey;
 
@@ -41,8 +43,19 @@ pub(crate) struct Begun<'a> {
     pub(crate) paths: BTreeSet<String>,
     /// Those of the paths whose contents come from the network.
     pub(crate) downloaded: BTreeSet<String>,
+    /// Files whose code it runs.
+    pub(crate) scripts: Vec<ScriptFile>,
     /// The agent goes on while it runs.
     pub(crate) in_background: bool,
+}
+
+/// A call that has run, or that is no longer waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ended {
+    /// The agent's id of it.
+    pub(crate) id: String,
+    /// Files whose code it ran.
+    pub(crate) scripts: Vec<ScriptFile>,
 }
 
 #[derive(Debug, Default)]
@@ -63,6 +76,7 @@ struct Open {
     paths: BTreeSet<String>,
     /// Those of the paths that no other call of the session has written.
     alone: BTreeSet<String>,
+    scripts: Vec<ScriptFile>,
     in_background: bool,
 }
 
@@ -76,31 +90,36 @@ impl Changes {
         }
     }
 
-    /// A call may run now that writes something. One that is asked about again begins once.
-    pub(crate) fn begin(&mut self, key: SessionKey, begun: Begun<'_>) {
-        if begun.paths.is_empty() {
-            return;
+    /// A call may run now that writes something, or runs code of files. One that is asked about again begins once. Returns one
+    /// that is no longer kept in mind for it.
+    pub(crate) fn begin(&mut self, key: SessionKey, begun: Begun<'_>) -> Option<Ended> {
+        if begun.paths.is_empty() && begun.scripts.is_empty() {
+            return None;
         }
         if !self.sessions.contains_key(&key) {
             self.make_room();
             self.order.push_back(key);
         }
-        self.sessions.entry(key).or_default().begin(begun);
+        self.sessions.entry(key).or_default().begin(begun)
     }
 
     /// The agent says that the call is done.
-    pub(crate) fn end(&mut self, key: &SessionKey, id: &str) {
-        if let Some(session) = self.sessions.get_mut(key) {
-            session.open.retain(|open| open.id != id);
-        }
+    pub(crate) fn end(&mut self, key: &SessionKey, id: &str) -> Vec<Ended> {
+        self.close(key, |open| open.id == id)
     }
 
     /// The agent's turn is over, and so is every call that it waited for: of one that failed, was denied by the user or
     /// stopped, no agent reports the end.
-    pub(crate) fn end_turn(&mut self, key: &SessionKey) {
-        if let Some(session) = self.sessions.get_mut(key) {
-            session.open.retain(|open| open.in_background);
-        }
+    pub(crate) fn end_turn(&mut self, key: &SessionKey) -> Vec<Ended> {
+        self.close(key, |open| !open.in_background)
+    }
+
+    fn close(&mut self, key: &SessionKey, is_over: impl Fn(&Open) -> bool) -> Vec<Ended> {
+        let Some(session) = self.sessions.get_mut(key) else { return Vec::new() };
+        let (over, open) = std::mem::take(&mut session.open).into_iter().partition(is_over);
+        session.open = open;
+        let over: VecDeque<Open> = over;
+        over.into_iter().map(Open::ended).collect()
     }
 
     fn make_room(&mut self) {
@@ -125,12 +144,13 @@ impl Session {
         Changed { written, downloaded: Arc::clone(&self.downloaded), is_full: self.is_full, changing }
     }
 
-    fn begin(&mut self, Begun { call, id, paths, downloaded, in_background }: Begun<'_>) {
+    fn begin(&mut self, begun: Begun<'_>) -> Option<Ended> {
+        let Begun { call, id, paths, downloaded, scripts, in_background } = begun;
         if !downloaded.is_empty() && self.downloaded.len() < CHANGED_PATHS_PER_SESSION_MAX {
             Arc::make_mut(&mut self.downloaded).extend(downloaded);
         }
         let alone = paths.difference(&self.written).cloned().collect();
-        let mut open = Open { call, id: id.to_owned(), paths, alone, in_background };
+        let mut open = Open { call, id: id.to_owned(), paths, alone, scripts, in_background };
         let again = self.open.iter().position(|open| open.call == call);
         if let Some(before) = again.and_then(|at| self.open.remove(at)) {
             open.id = before.id;
@@ -151,9 +171,14 @@ impl Session {
             }
         }
         self.open.push_back(open);
-        if self.open.len() > OPEN_CALLS_PER_SESSION_MAX {
-            self.open.pop_front();
-        }
+        let is_over = self.open.len() > OPEN_CALLS_PER_SESSION_MAX;
+        is_over.then(|| self.open.pop_front().map(Open::ended)).flatten()
+    }
+}
+
+impl Open {
+    fn ended(self) -> Ended {
+        Ended { id: self.id, scripts: self.scripts }
     }
 }
 
@@ -170,7 +195,14 @@ mod tests {
     /// The call `number` begins, with its number as the agent's id.
     fn begin(changes: &mut Changes, session: usize, number: u64, path: &str, in_background: bool) {
         let (id, paths) = (number.to_string(), paths(&[path]));
-        let begun = Begun { call: number, id: &id, paths, downloaded: BTreeSet::new(), in_background };
+        let begun = Begun {
+            call: number,
+            id: &id,
+            paths,
+            downloaded: BTreeSet::new(),
+            scripts: Vec::new(),
+            in_background,
+        };
         changes.begin(key(session), begun);
     }
 
@@ -233,6 +265,7 @@ mod tests {
             id: "",
             paths: paths(&["/w/b"]),
             downloaded: BTreeSet::new(),
+            scripts: Vec::new(),
             in_background: false,
         };
         changes.begin(key(1), begun);
@@ -248,7 +281,8 @@ mod tests {
         let mut changes = Changes::default();
         let written = paths(&["/w/a", "/w/b"]);
         let downloaded = paths(&["/w/b"]);
-        let begun = Begun { call: 1, id: "1", paths: written, downloaded, in_background: false };
+        let (scripts, in_background) = (Vec::new(), false);
+        let begun = Begun { call: 1, id: "1", paths: written, downloaded, scripts, in_background };
         changes.begin(key(0), begun);
         begin(&mut changes, 0, 2, "/w/c", false);
         let changed = changes.of(&key(0), None).unwrap();
@@ -271,5 +305,35 @@ mod tests {
         assert!(changes.of(&key(0), None).unwrap().is_full);
         assert!(!changes.of(&key(1), None).unwrap().is_full);
         assert_eq!(changes.sessions.len(), CHANGED_SESSIONS_MAX);
+    }
+
+    #[test]
+    fn what_a_call_runs_is_told_when_it_ends() {
+        let mut changes = Changes::default();
+        let script = |path: &str| ScriptFile { path: path.to_owned(), sha256: None, is_written: false };
+        let mut begins = |number: u64, id: &str, in_background| {
+            let (paths, downloaded) = (BTreeSet::new(), BTreeSet::new());
+            let scripts = vec![script(id)];
+            changes.begin(key(0), Begun { call: number, id, paths, downloaded, scripts, in_background })
+        };
+        let ended = |id: &str| Ended { id: id.to_owned(), scripts: vec![script(id)] };
+        for (number, id) in ["a", "b"].into_iter().enumerate() {
+            assert_eq!(begins(number as u64, id, false), None);
+        }
+        assert_eq!(begins(2, "c", true), None);
+        assert_eq!(changes.end(&key(0), "a"), [ended("a")]);
+        assert_eq!(changes.end(&key(0), "a"), []);
+        assert_eq!(changes.end_turn(&key(0)), [ended("b")]);
+        assert_eq!(changes.end(&key(0), "c"), [ended("c")]);
+        let mut forgotten = Vec::new();
+        for number in 0..=OPEN_CALLS_PER_SESSION_MAX {
+            let (paths, downloaded) = (BTreeSet::new(), BTreeSet::new());
+            let id = number.to_string();
+            let scripts = vec![script(&id)];
+            let begun =
+                Begun { call: number as u64, id: &id, paths, downloaded, scripts, in_background: false };
+            forgotten.extend(changes.begin(key(0), begun));
+        }
+        assert_eq!(forgotten, [ended("0")]);
     }
 }

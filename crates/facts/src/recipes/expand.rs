@@ -5,16 +5,7 @@ use castellan_event::Why;
 
 use super::UNKNOWN;
 use super::makefile::Variable;
-
-/// Levels of variables and functions in each other. Real makefiles have a few; deeper ones go round in circles.
-const DEPTH_MAX: usize = 24;
-
-/// Bytes of one expanded text. A command line of Linux has 128 KiB at most.
-const BYTES_MAX: usize = 64 * 1024;
-
-/// References that are expanded for one makefile. A variable that names another twice, and that one a third twice, doubles the
-/// work with each level; makefiles that people write have some thousands.
-pub(super) const STEPS_MAX: usize = 20_000;
+use crate::limits::{MAKE_BYTES_MAX, MAKE_DEPTH_MAX, MAKE_HOLES_MAX};
 
 /// Bytes of a text that cost one step.
 const BYTES_PER_STEP: usize = 64;
@@ -86,8 +77,8 @@ impl Expansion<'_> {
             rest = next;
             if name == "$" {
                 self.text.push('$');
-            } else if self.depth >= DEPTH_MAX
-                || self.text.len() > BYTES_MAX
+            } else if self.depth >= MAKE_DEPTH_MAX
+                || self.text.len() > MAKE_BYTES_MAX
                 || !self.spend(1 + name.len() / BYTES_PER_STEP)
             {
                 self.leave_out(Why::Budget, name);
@@ -180,7 +171,7 @@ impl Expansion<'_> {
 
     fn leave_out(&mut self, why: Why, what: &str) {
         let hole = (why, format!("$({what})"));
-        if !self.holes.contains(&hole) && self.holes.len() < HOLES_MAX {
+        if !self.holes.contains(&hole) && self.holes.len() < MAKE_HOLES_MAX {
             self.holes.push(hole);
         }
     }
@@ -191,9 +182,6 @@ impl Expansion<'_> {
         self.text.push('}');
     }
 }
-
-/// Parts of one text that are said to be left out. One is enough to say it; the others help the reader.
-const HOLES_MAX: usize = 8;
 
 /// Whether it is a variable's name and nothing else.
 fn is_plain(name: &str) -> bool {

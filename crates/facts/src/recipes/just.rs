@@ -6,9 +6,7 @@ use castellan_event::Why;
 use castellan_shell::interpreter;
 
 use super::{Script, UNKNOWN, Wanted};
-
-/// Recipes that run for one.
-const RECIPES_MAX: usize = 100;
+use crate::limits::JUST_RECIPES_MAX;
 
 /// Attributes that change how or where a recipe runs.
 const WAYS: &[&str] = &["script", "working-directory", "no-cd", "extension"];
@@ -34,7 +32,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
         if done.contains(&name) {
             continue;
         }
-        if done.len() >= RECIPES_MAX {
+        if done.len() >= JUST_RECIPES_MAX {
             script.holes.push((Why::Budget, name));
             break;
         }

@@ -8,9 +8,7 @@ use castellan_programs::Arg;
 
 use super::makefile::{Makefile, Rule, Variable, assignment};
 use super::{MAKEFILES, Script, Wanted};
-
-/// Targets that are made for one. Makefiles of this size are generated.
-const TARGETS_MAX: usize = 200;
+use crate::limits::MAKE_TARGETS_MAX;
 
 /// What stands before a recipe line that says how it is run, not what.
 const PREFIXES: &[char] = &['@', '-', '+'];
@@ -34,7 +32,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
         if !made.insert(target.clone()) {
             continue;
         }
-        if made.len() > TARGETS_MAX {
+        if made.len() > MAKE_TARGETS_MAX {
             script.holes.push((Why::Budget, target));
             break;
         }

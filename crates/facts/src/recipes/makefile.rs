@@ -7,7 +7,8 @@ use castellan_event::Why;
 use castellan_programs::Arg;
 
 use super::UNKNOWN;
-use super::expand::{STEPS_MAX, expand};
+use super::expand::expand;
+use crate::limits::{MAKE_STEPS_MAX, MAKEFILE_HOLES_MAX};
 
 /// A makefile, as far as it is understood.
 #[derive(Debug)]
@@ -113,7 +114,7 @@ impl Makefile {
             includes: Vec::new(),
             code: Vec::new(),
             holes: Vec::new(),
-            steps: STEPS_MAX,
+            steps: MAKE_STEPS_MAX,
         }
     }
 
@@ -214,16 +215,13 @@ impl Makefile {
             }
         }
         for hole in expansion.holes {
-            if self.holes.len() < HOLES_MAX && !self.holes.contains(&hole) {
+            if self.holes.len() < MAKEFILE_HOLES_MAX && !self.holes.contains(&hole) {
                 self.holes.push(hole);
             }
         }
         expansion.text
     }
 }
-
-/// Parts of a makefile's text that are said to be left out of its expansion.
-const HOLES_MAX: usize = 32;
 
 /// Lines, those joined that end with a backslash. In a recipe the backslash stays, for the shell.
 fn joined(text: &str) -> Vec<String> {

@@ -12,17 +12,18 @@
 //! kind, then its path, then what else it says; its scope only where that is not `workspace`.
 #![cfg(test)]
 
+#[path = "../shared/call.rs"]
+mod call;
 mod world;
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use castellan_event::{Agent, Call, Effect, Facts, HostClass, Recorder, Scope, Tool, ToolKind, Why};
+use castellan_event::{Effect, Facts, HostClass, Recorder, Scope, Why};
 use castellan_facts::{Setting, effects_of};
 use castellan_programs::{Arg, Piece};
 use castellan_shell::tree::Span;
 use castellan_shell::{Found, Item, Origin, Run, Stdin};
-use serde_json::json;
 
 use crate::world::Table;
 
@@ -103,9 +104,9 @@ fn facts(command: &str) -> Facts {
         made: Vec::new(),
         background: false,
     };
-    let found = Found { items: vec![Item::Command(run)] };
+    let found = Found { items: vec![Item::Command(run)], ..Found::default() };
     let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
-    effects_of(&found, &call(command), &setting, &mut Recorder::new(&Table))
+    effects_of(&found, &call::shell("claude_code", command), &setting, &mut Recorder::new(&Table))
 }
 
 /// Takes off what the command reads.
@@ -118,27 +119,6 @@ fn stdin(argv: &mut Vec<Arg>) -> Stdin {
     let what = argv.pop().unwrap();
     argv.pop();
     if is_file { Stdin::File(what) } else { Stdin::Text(what) }
-}
-
-fn call(command: &str) -> Call {
-    let agent = Agent { name: "claude_code".into(), pid: 7, cwd: "/w".into(), ..Agent::default() };
-    let tool = Tool {
-        name: "Bash".into(),
-        name_raw: "Bash".into(),
-        use_id: String::new(),
-        kind: ToolKind::Shell,
-        mcp: None,
-    };
-    Call {
-        correlation_id: 1,
-        agent,
-        tool,
-        input: json!({}),
-        input_text: "{}".into(),
-        command: Some(command.to_owned()),
-        files: Vec::new(),
-        problems: Vec::new(),
-    }
 }
 
 /// Kind, path, and the rest in a fixed order.

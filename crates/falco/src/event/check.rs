@@ -39,7 +39,7 @@ fn finer(json: &Json, key: &str, level: Level, table: &FieldTable, rows: &mut us
 
 fn value(key: &str, json: &Json, level: Level, table: &FieldTable) -> Result<(), String> {
     let field = table.find(key).ok_or_else(|| format!("there is no field `{key}` in the table"))?;
-    if field.level != level {
+    if field.level != level && (field.level, level) != (Level::Written, Level::Effect) {
         let (own, here) = (field.level.as_str(), level.as_str());
         return Err(format!("`{key}` is a field of level {own} and stands in a part of level {here}"));
     }

@@ -61,6 +61,7 @@ impl Machine<'_> {
                 Some(entry) if entry.parameters.is_none() => self.value_of(node, entry, Some(of)),
                 Some(_) | None => Value::Method(of.clone().into(), name.into()),
             },
+            Value::Map(_) if self.language == Language::Perl => Value::Method(of.clone().into(), name.into()),
             Value::Instance(cell) => self.member_of_instance(node, of, *cell, name),
             Value::Class(class) => self
                 .class_member(*class, name, 0)
@@ -173,8 +174,10 @@ impl Machine<'_> {
     fn some_member(&self, node: &Node, of: &Value) -> Value {
         match (self.language, of) {
             (Language::JavaScript, _) => Value::Method(of.clone().into(), "".into()),
-            (Language::Python, Value::Unknown(why, written)) => Value::Unknown(*why, written.clone()),
-            (Language::Python, _) => self.unknown(node, Why::Dynamic),
+            (Language::Python | Language::Perl, Value::Unknown(why, written)) => {
+                Value::Unknown(*why, written.clone())
+            }
+            (Language::Python | Language::Perl, _) => self.unknown(node, Why::Dynamic),
         }
     }
 

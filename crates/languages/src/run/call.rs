@@ -8,6 +8,7 @@ use castellan_event::Why;
 
 use super::classes::CONSTRUCTORS;
 use super::{Argument, Machine};
+use crate::language::Language;
 use crate::state::Cell;
 use crate::table::Entry;
 use crate::tree::{Kind, Node};
@@ -65,7 +66,9 @@ impl Machine<'_> {
     }
 
     fn spread(&mut self, node: &Node, value: &Value, given: &mut Vec<Argument>) {
-        if let Value::Map(cell) = value {
+        if let Value::Map(cell) = value
+            && self.language != Language::Perl
+        {
             let cell = self.state.cell(*cell);
             if cell.is_open {
                 given.push(Argument::unknown());
@@ -169,6 +172,9 @@ impl Machine<'_> {
         if CONSTRUCTORS.contains(&name) && matches!(of, Value::Library(..)) {
             // `Base.__init__(self, ...)`
             return self.call(node, of, arguments.into_iter().skip(1).collect());
+        }
+        if let Some(value) = self.method_by_name(node, of, name, &arguments) {
+            return value;
         }
         if let (Value::Library(_, entry), Some((first, rest))) = (of, arguments.split_first())
             && entry.0.parameters.is_some()

@@ -125,6 +125,8 @@ impl Machine<'_> {
     fn script(&mut self, node: &Node, path: &Arg) -> Value {
         let what = What::Script { language: self.language, path: path.clone() };
         self.act(node.at, what);
+        // What it defines is defined here as well.
+        self.stars |= self.language == Language::Perl;
         Value::unknown(Why::File, &path.written())
     }
 
@@ -146,19 +148,35 @@ impl Machine<'_> {
                 self.hole(node.at, Role::Code, Why::Network, name);
                 Value::unknown(Why::Network, name)
             }
-            Language::JavaScript | Language::Python => self.unknown_module(node, bare),
+            Language::Perl if name.ends_with(".pm") && !name.starts_with(['.', '/']) => {
+                self.load_named(node, &name.trim_end_matches(".pm").replace('/', "::"))
+            }
+            Language::Perl if name.contains(['/', '.']) => self.script(node, &Arg::known(name)),
+            Language::JavaScript | Language::Python | Language::Perl => self.unknown_module(node, bare),
         }
     }
 
     fn loaded(&mut self, name: &str) {
-        if !self.modules.iter().any(|one| one == name) {
-            self.modules.push(name.to_owned());
-        }
+        let mut names = self.in_libraries(name);
+        names.push(name.to_owned());
+        names.retain(|name| !self.modules.contains(name));
+        self.modules.extend(names);
+    }
+
+    /// The files from which a module would be taken first.
+    fn in_libraries(&self, name: &str) -> Vec<String> {
+        let path = name.replace("::", "/");
+        let files = self.libraries.iter().rev();
+        files
+            .flat_map(|library| self.table.files.iter().map(move |ending| (library, ending)))
+            .map(|(library, ending)| format!("{library}/{path}{ending}"))
+            .collect()
     }
 
     fn unknown_module(&mut self, node: &Node, name: &str) -> Value {
         let files = match self.language {
             Language::JavaScript => Vec::new(),
+            Language::Perl => self.in_libraries(name),
             Language::Python => {
                 let path = name.trim_start_matches('.').replace('.', "/");
                 self.table.files.iter().map(|ending| format!("{path}{ending}")).collect()
@@ -175,7 +193,10 @@ impl Machine<'_> {
                 self.stars = true;
             }
             let Value::Module(space) = one else { continue };
-            for entry in space.0.entries {
+            // What Perl has itself is not replaced by what a module may offer.
+            let global = self.table.module(self.table.global).filter(|_| self.language == Language::Perl);
+            let is_own = |name: &str| global.is_some_and(|global| global.entry(name).is_some());
+            for entry in space.0.entries.iter().filter(|entry| !entry.names.iter().any(|name| is_own(name))) {
                 for name in entry.names.iter().filter(|name| !name.starts_with('_')) {
                     if let Some(value) = self.member_of_module(node, space.0, name) {
                         self.state.set_name(self.scope, &(*name).into(), value);

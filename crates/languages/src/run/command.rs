@@ -39,7 +39,7 @@ impl Machine<'_> {
     }
 
     /// Text that a shell reads. Of a list that is the first, or all of it, joined by blanks.
-    fn shell(&mut self, node: &Node, value: &Value, bound: &Bound) {
+    pub(super) fn shell(&mut self, node: &Node, value: &Value, bound: &Bound) {
         for one in value.choices() {
             let texts: Vec<Arg> = match one {
                 Value::List(_) => self.argv(node, one).iter().map(|argv| spaced(argv)).collect(),
@@ -92,7 +92,7 @@ impl Machine<'_> {
         }
     }
 
-    fn starts(&mut self, node: &Node, choices: Vec<Vec<Arg>>, bound: &Bound) {
+    pub(super) fn starts(&mut self, node: &Node, choices: Vec<Vec<Arg>>, bound: &Bound) {
         for argv in choices {
             let (cwd, env, stdin) = self.surroundings(node, bound);
             self.act(node.at, What::Command { argv, cwd, env, stdin });
@@ -100,7 +100,7 @@ impl Machine<'_> {
     }
 
     /// What a list may be as arguments.
-    fn argv(&self, node: &Node, list: &Value) -> Vec<Vec<Arg>> {
+    pub(super) fn argv(&self, node: &Node, list: &Value) -> Vec<Vec<Arg>> {
         let (elements, known) = self.elements(node, list);
         let mut made: Vec<Vec<Arg>> = vec![Vec::new()];
         for element in &elements {

@@ -15,8 +15,14 @@ type Computation = fn(&mut Machine<'_>, &Node, &Bound) -> Value;
 
 /// By the names that the tables use.
 const COMPUTATIONS: &[(&str, Computation)] = &[
+    ("address", |machine, node, bound| {
+        let parts = [bound.at(1), Some(&Value::text(":")), bound.at(0)]
+            .map(|part| part.cloned().unwrap_or(Value::Constant));
+        machine.concatenated(node, &parts)
+    }),
     ("argv", |machine, _, _| machine.argv_of_program()),
     ("base64", |machine, node, bound| machine.decoded(node, bound, super::texts::base64)),
+    ("called", |machine, node, bound| machine.called(node, bound)),
     ("characters", |machine, node, bound| machine.characters(node, bound)),
     ("children", |machine, node, bound| machine.children(node, bound, None)),
     ("code", |machine, node, bound| machine.code(node, &first(bound))),
@@ -50,6 +56,17 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("filter", |machine, node, bound| machine.mapped(node, bound, true)),
     ("first", |_, _, bound| first(bound)),
+    ("flat", |machine, node, bound| {
+        let (values, known) = machine.flattened(node, bound);
+        let entries = values.into_iter().map(|value| (None, value)).collect();
+        Value::List(machine.state.new_cell(Cell { entries, is_open: !known, class: None }))
+    }),
+    ("flat-reversed", |machine, node, bound| {
+        let (mut values, known) = machine.flattened(node, bound);
+        values.reverse();
+        let entries = values.into_iter().map(|value| (None, value)).collect();
+        Value::List(machine.state.new_cell(Cell { entries, is_open: !known, class: None }))
+    }),
     ("fresh", |_, _, _| fresh()),
     ("fresh-pair", |machine, node, _| {
         let descriptor = machine.unknown(node, Why::Dynamic);
@@ -61,6 +78,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.made_function(node, &all)
     }),
     ("glob", |machine, node, bound| machine.globbed(node, bound)),
+    ("glob-words", |machine, node, bound| machine.globbed_words(node, bound)),
     ("hex", |machine, node, bound| machine.decoded(node, bound, super::texts::hex)),
     ("home", |machine, _, _| machine.home()),
     ("identity", |machine, node, _| machine.identity(node)),
@@ -71,6 +89,28 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("itself-sqlite", |machine, node, _| machine.load(node, &Value::text("sqlite3"))),
     ("join-path", |machine, node, bound| machine.joined_path(node, bound)),
     ("joined", |machine, node, bound| machine.joined_by(node, &Value::text(""), &first(bound))),
+    ("joined-list", |machine, node, bound| {
+        let by = first(bound);
+        let (values, known) = machine.flattened(node, &bound.without(1));
+        let list = machine.list(values.iter().cloned());
+        match values.first() {
+            _ if known => machine.joined_by(node, &by, &list),
+            Some(unknown @ Value::Unknown(..)) => unknown.clone(),
+            _ => machine.unknown(node, Why::Dynamic),
+        }
+    }),
+    ("library-path", |machine, node, bound| machine.library_path(node, bound)),
+    ("list-keys", |machine, node, bound| machine.on_list(node, bound, "keys")),
+    ("list-pop", |machine, node, bound| machine.on_list(node, bound, "pop")),
+    ("list-push", |machine, node, bound| machine.on_list(node, bound, "push")),
+    ("list-shift", |machine, node, bound| machine.on_list(node, bound, "shift")),
+    ("list-splice", |machine, node, bound| machine.on_list(node, bound, "splice")),
+    ("list-unshift", |machine, node, bound| machine.on_list(node, bound, "unshift")),
+    ("list-values", |machine, node, bound| machine.on_list(node, bound, "values")),
+    ("listed", |machine, node, bound| machine.listed_command(node, bound)),
+    ("listed-rest", |machine, node, bound| machine.listed_command(node, &bound.without(1))),
+    ("listed-rest-2", |machine, node, bound| machine.listed_command(node, &bound.without(2))),
+    ("listed-rest-3", |machine, node, bound| machine.listed_command(node, &bound.without(3))),
     ("load", |machine, node, bound| {
         let name = bound.named("name").cloned().unwrap_or_else(|| first(bound));
         machine.load(node, &name)
@@ -82,18 +122,36 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let (elements, _) = machine.elements(node, &first(bound));
         machine.any(node, elements)
     }),
+    ("opened", |machine, node, bound| machine.opened(node, bound)),
+    ("ordinal", |machine, node, bound| match first(bound).as_str().and_then(|text| text.chars().next()) {
+        Some(letter) => Value::Number(i64::from(u32::from(letter))),
+        None => machine.unknown(node, Why::Arithmetic),
+    }),
+    ("packed", |machine, node, bound| machine.packed(node, bound)),
+    ("paired", |machine, node, bound| machine.paired(node, bound)),
     ("parent", |machine, node, bound| machine.path_part(node, &first(bound), true)),
     ("partial", |_, _, bound| {
         let rest = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
         Value::partial(first(bound), rest)
     }),
     ("percent", |machine, node, bound| machine.decoded(node, bound, super::texts::percent)),
+    ("radix-16", |machine, node, bound| machine.integer_of(node, &first(bound), 16)),
+    ("radix-8", |machine, node, bound| machine.integer_of(node, &first(bound), 8)),
     ("range", |machine, node, bound| machine.range(node, bound)),
+    ("read-arguments", |machine, node, _| machine.read_arguments(node)),
     ("receiver", |_, _, bound| first(bound)),
+    ("referred", |machine, node, bound| machine.referred(node, bound)),
+    ("refilled", |machine, node, bound| machine.refilled(node, bound)),
     ("requested", |machine, _, bound| {
         let method = bound.part(Part::Method).cloned().unwrap_or_else(|| Value::text("GET"));
         let body = bound.part(Part::Body).cloned().unwrap_or(Value::Constant);
         machine.list([first(bound), method, body])
+    }),
+    ("requested-second", |machine, _, bound| {
+        let method = bound.part(Part::Method).cloned().unwrap_or_else(|| Value::text("GET"));
+        let body = bound.part(Part::Body).cloned().unwrap_or(Value::Constant);
+        let url = bound.at(1).cloned().unwrap_or(Value::Constant);
+        machine.list([url, method, body])
     }),
     ("require", |machine, node, _| {
         let global = machine.table.module(machine.table.global);
@@ -101,6 +159,15 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("resolved-path", |machine, node, bound| machine.resolved_path(node, bound)),
     ("reversed", |machine, node, bound| machine.same_elements(node, &first(bound), true)),
+    ("reversed-text", |machine, node, bound| {
+        let (values, known) = machine.flattened(node, bound);
+        let text: Option<String> = values.iter().map(Value::as_str).collect();
+        match text.filter(|_| known) {
+            Some(text) => Value::text(text.chars().rev().collect::<String>()),
+            None => machine.unknown(node, Why::Dynamic),
+        }
+    }),
+    ("rootdir", |_, _, _| Value::text("/")),
     ("run", |machine, node, bound| machine.run_with(node, bound)),
     ("scanned", |machine, node, bound| machine.children(node, bound, Some("DirEntry"))),
     ("search-path", |machine, node, bound| {
@@ -108,8 +175,17 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.variable(node, &Value::text("PYTHONPATH"), &path);
         Value::Constant
     }),
+    ("searched", |machine, node, bound| machine.searched(node, bound)),
     ("second", |_, _, bound| bound.at(1).cloned().unwrap_or(Value::Constant)),
     ("set-member", |machine, node, bound| machine.set_member(node, bound)),
+    ("spanned", |machine, node, bound| machine.spanned(node, bound)),
+    ("substring", |machine, node, bound| {
+        let given: Vec<Argument> =
+            bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
+        let plain = given.iter().all(|one| matches!(one.value, Value::Number(0..)));
+        let cut = if plain { machine.text_method(node, &first(bound), "substr", &given) } else { None };
+        cut.unwrap_or_else(|| machine.unknown(node, Why::Dynamic))
+    }),
     ("super", |machine, _, _| machine.this_object()),
     ("tail", |machine, node, bound| machine.path_part(node, &first(bound), false)),
     ("target", |_, _, bound| bound.named("target").cloned().unwrap_or(Value::Constant)),
@@ -126,6 +202,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.unknown(node, Why::Dynamic)
     }),
     ("tmp", |_, _, _| Value::text("/tmp")),
+    ("transliterated", |machine, node, bound| machine.transliterated(node, bound)),
     ("url", |machine, node, bound| match bound.at(1) {
         None => first(bound),
         Some(base) => {
@@ -197,13 +274,16 @@ impl Machine<'_> {
         let own = Value::text(self.start.file.clone().unwrap_or_else(|| "-c".to_owned()));
         let before = match self.language {
             crate::language::Language::Python => vec![own],
+            crate::language::Language::Perl => Vec::new(),
             crate::language::Language::JavaScript if self.start.file.is_some() => {
                 vec![Value::text("node"), own]
             }
             crate::language::Language::JavaScript => vec![Value::text("node")],
         };
         let args: Vec<Value> = self.start.args.iter().cloned().map(Value::arg).collect();
-        self.list(before.into_iter().chain(args))
+        let is_open = self.language == crate::language::Language::Perl && args.is_empty();
+        let entries = before.into_iter().chain(args).map(|value| (None, value)).collect();
+        Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
     }
 
     pub(super) fn environment(&mut self, node: &Node, name: &Value) -> Value {
@@ -238,7 +318,7 @@ impl Machine<'_> {
         }
     }
 
-    fn characters(&mut self, node: &Node, bound: &Bound) -> Value {
+    pub(super) fn characters(&mut self, node: &Node, bound: &Bound) -> Value {
         let mut text = String::new();
         let values = bound.given.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>();
         for value in values {
@@ -312,6 +392,19 @@ impl Machine<'_> {
                 Some(number) => Value::Number(number),
                 None => self.unknown(node, Why::Arithmetic),
             },
+        }
+    }
+
+    /// A text as a number of that radix.
+    fn integer_of(&mut self, node: &Node, value: &Value, radix: u32) -> Value {
+        let digits = value.as_str().map(|text| text.trim_start_matches("0x").to_owned());
+        let digits = digits.or_else(|| match value {
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        });
+        match digits.and_then(|digits| i64::from_str_radix(&digits, radix).ok()) {
+            Some(number) => Value::Number(number),
+            None => self.unknown(node, Why::Arithmetic),
         }
     }
 

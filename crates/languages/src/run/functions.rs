@@ -6,6 +6,7 @@ use std::rc::Rc;
 use castellan_event::{Role, Why};
 
 use super::{Argument, Closure, Frame, Machine};
+use crate::language::Language;
 use crate::limits::RECURSION_MAX;
 use crate::state::Cell;
 use crate::tree::{Function, Kind, Node, Parameter, Rest};
@@ -107,7 +108,8 @@ impl Machine<'_> {
         if frame.returns.is_empty() && matches!(value, Value::Constant) {
             return Value::Constant;
         }
-        self.any(node, frame.returns)
+        let last = (self.language == Language::Perl && !ends_in_return(&function.body)).then_some(value);
+        self.any(node, frame.returns.into_iter().chain(last))
     }
 
     fn bind(&mut self, node: &Node, closure: &Closure, arguments: Vec<Argument>) {

@@ -1,8 +1,11 @@
 //! Lists and maps: their elements, and the methods that change them.
 
+use std::rc::Rc;
+
 use castellan_event::Why;
 
 use super::{Argument, Machine};
+use crate::language::Language;
 use crate::limits::ITERATIONS_MAX;
 use crate::state::Cell;
 use crate::tree::Node;
@@ -11,9 +14,17 @@ use crate::value::Value;
 /// Methods whose value has the same elements, or some of them.
 const SAME: &[&str] = &["copy", "sort", "toSorted", "slice", "flat", "values", "filter", "concat", "splice"];
 
+/// Whether a value is one element of a list that it stands in, and no list itself.
+fn is_whole(value: &Value) -> bool {
+    !value.choices().iter().any(|one| matches!(one, Value::List(_) | Value::Map(_) | Value::Unknown(..)))
+}
+
 impl Machine<'_> {
     /// The elements of a value, and whether these are all of them, in order.
     pub(super) fn elements(&self, node: &Node, value: &Value) -> (Vec<Value>, bool) {
+        if self.language == Language::Perl && is_whole(value) {
+            return (vec![value.clone()], true);
+        }
         match value {
             Value::List(cell) => {
                 let cell = self.state.cell(*cell);
@@ -22,6 +33,15 @@ impl Machine<'_> {
                     values.push(self.unknown(node, Why::Dynamic));
                 }
                 (values, !cell.is_open)
+            }
+            Value::Map(cell) if self.language == Language::Perl => {
+                let cell = self.state.cell(*cell);
+                let known = !cell.is_open && cell.entries.iter().all(|(key, _)| key.is_some());
+                let key = |key: Option<Rc<str>>| {
+                    key.map_or_else(|| self.unknown(node, Why::Dynamic), |key| Value::text(&*key))
+                };
+                let pairs = cell.entries.into_iter().flat_map(|(name, value)| [key(name), value]);
+                (pairs.collect(), known)
             }
             Value::Map(cell) => {
                 let cell = self.state.cell(*cell);
@@ -166,6 +186,11 @@ impl Machine<'_> {
                 cell.entries.reverse();
                 self.state.set_cell(id, cell);
                 return Some(of.clone());
+            }
+            "shift" | "popleft" if arguments.is_empty() && !cell.is_open && !cell.entries.is_empty() => {
+                let (_, value) = cell.entries.remove(0);
+                self.state.set_cell(id, cell);
+                return Some(value);
             }
             "pop" | "shift" | "popleft" | "remove" | "clear" | "sort" | "splice" | "fill" => {
                 let values: Vec<Value> = cell.entries.iter().map(|(_, value)| value.clone()).collect();

@@ -30,6 +30,12 @@ impl Bound {
         self.given.get(at).map(|(_, value)| value)
     }
 
+    /// All but the first so many.
+    pub(super) fn without(&self, count: usize) -> Bound {
+        let given = self.given.iter().skip(count).cloned().collect();
+        Bound { given, others: self.others.clone(), is_open: self.is_open }
+    }
+
     /// The arguments that are not what the method belongs to.
     pub(super) fn plain(&self) -> impl Iterator<Item = &Value> {
         self.given.iter().filter(|(parameter, _)| parameter.takes != Takes::Receiver).map(|(_, value)| value)
@@ -118,6 +124,9 @@ impl Machine<'_> {
             }
         }
         bound.is_open = !open.is_empty();
+        if self.language == Language::Perl {
+            named.extend(pairs(entry, &mut plain));
+        }
         let mut plain = plain.into_iter();
         let has_receiver = of.is_some();
         let own = entry.parameters().iter().any(|parameter| parameter.takes == Takes::Receiver);
@@ -152,7 +161,7 @@ impl Machine<'_> {
     /// An object of options, by whose names parameters are known.
     fn options(&self, entry: &'static Entry, value: &Value) -> Option<Vec<(String, Value)>> {
         let Value::Map(cell) = value else { return None };
-        if self.language != Language::JavaScript {
+        if self.language == Language::Python {
             return None;
         }
         let cell = self.state.cell_ref(*cell)?;
@@ -262,6 +271,7 @@ impl Machine<'_> {
                 for arg in self.operands(node, value) {
                     self.act(node.at, What::Script { language: self.language, path: arg });
                 }
+                self.stars |= self.language == Language::Perl;
             }
             Part::Module => {
                 self.load(node, value);
@@ -419,6 +429,24 @@ impl Machine<'_> {
         let kind = if is_fetch && !sends { EffectKind::Download } else { EffectKind::Upload };
         self.url(node, kind, value);
     }
+}
+
+/// Names and values by turns, taken out of plain arguments.
+fn pairs(entry: &'static Entry, plain: &mut Vec<Value>) -> Vec<(String, Value)> {
+    let is_named =
+        |name: &str| entry.parameters().iter().any(|one| one.takes == Takes::Named && one.name == name);
+    let mut named = Vec::new();
+    let mut rest = Vec::new();
+    let mut values = plain.drain(..);
+    while let Some(value) = values.next() {
+        match value.as_str().filter(|name| is_named(name)) {
+            Some(name) => named.push((name.to_owned(), values.next().unwrap_or(Value::Constant))),
+            None => rest.push(value),
+        }
+    }
+    drop(values);
+    *plain = rest;
+    named
 }
 
 /// Whether a value may count as true.

@@ -1,7 +1,8 @@
 //! Allow rules. Where every other rule needs one row, allow needs them all: each part of the call that does something by
 //! itself, a leaf, must be covered by a rule. It must not know what other stages found.
 //!
-//! Leaves are the effects, the commands and files that have none, and the call itself where it has no parts at all.
+//! Leaves are the effects, the commands and files that have none, and the call itself where it has no parts at all. What files
+//! would do when they are run that the call writes is none: it is not done.
 
 use castellan_event::{Call, CallRow, Command, Level, Row, ToolKind, field_index};
 use castellan_rules::Rule;
@@ -21,15 +22,17 @@ fn whole_counts(call: &Call, rows: &[CallRow<'_>]) -> bool {
     call.tool.kind != ToolKind::Shell && rows.iter().all(|row| row.command().is_none())
 }
 
-struct Leaf<'r> {
-    row: &'r CallRow<'r>,
+pub(super) struct Leaf<'r> {
+    pub(super) row: &'r CallRow<'r>,
     /// Positions and levels of the rows on the way to it and of its own, coarse ones first.
     way: Vec<(usize, Level)>,
 }
 
-fn leaves<'r>(rows: &'r [CallRow<'r>]) -> impl Iterator<Item = Leaf<'r>> {
+/// The leaves of a call.
+pub(super) fn leaves<'r>(rows: &'r [CallRow<'r>]) -> impl Iterator<Item = Leaf<'r>> {
     let is_leaf = |row: &CallRow<'_>| match (row.level(), row.file()) {
         (Level::Effect, _) => true,
+        (Level::Written, _) => false,
         (Level::Command, _) => !rows.iter().any(|other| is_above(row, other)),
         (Level::Call, Some(file)) => {
             !rows.iter().any(|other| other.level() == Level::Effect && other.file() == Some(file))
@@ -50,7 +53,7 @@ impl Leaf<'_> {
     fn is_covered(&self, allow: &RuleMatch<'_>, whole_counts: bool) -> bool {
         let fired = |(position, _): &&(usize, Level)| allow.rows.binary_search(position).is_ok();
         match self.way.iter().find(fired) {
-            Some((_, Level::Effect)) => true,
+            Some((_, Level::Effect | Level::Written)) => true,
             Some((_, Level::Command)) => {
                 self.row.command().is_some_and(|(_, command)| is_plain(command, allow.of.rule))
             }
@@ -70,11 +73,11 @@ fn is_above(row: &CallRow<'_>, part: &CallRow<'_>) -> bool {
         && match row.level() {
             Level::Call => part.file().is_none_or(|file| row.file() == Some(file)),
             Level::Command => command(row) == command(part),
-            Level::Effect => false,
+            Level::Effect | Level::Written => false,
         }
 }
 
-fn is_opaque(row: &CallRow<'_>) -> bool {
+pub(super) fn is_opaque(row: &CallRow<'_>) -> bool {
     row.effect().is_some_and(|effect| effect.is_opaque())
 }
 

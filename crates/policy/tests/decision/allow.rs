@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Call, Command, Effect, EffectKind, Facts, Layer, ToolKind, Verdict};
+use castellan_event::{Call, Command, Effect, EffectKind, Facts, Layer, ToolKind, Verdict, Written};
 use castellan_policy::Settings;
 use proptest::prelude::*;
 
@@ -21,6 +21,7 @@ fn facts(commands: &[&Command], effects: &Effects) -> Facts {
     Facts {
         commands: commands.iter().copied().cloned().collect(),
         effects: effects.iter().map(effect).collect(),
+        ..Facts::default()
     }
 }
 
@@ -131,6 +132,25 @@ fn a_rule_on_a_command_covers_it_unless_something_makes_it_another() {
 }
 
 #[test]
+fn what_a_file_would_do_that_is_written_is_a_row_of_its_own() {
+    let mut facts = facts(&[&command("ls")], &[(Some(0), None, "read")]);
+    facts.written = Written { commands: vec![command("cat")], effects: facts.effects.clone() };
+    let check = |condition: &str, expected: &[usize]| {
+        let decision = judge(&bash("x"), &facts, &policy(&rule("r", condition, ""), Verdict::Defer));
+        let rows: Vec<usize> = decision.findings.iter().flat_map(|finding| finding.rows.clone()).collect();
+        assert_eq!(rows, expected, "{condition}");
+    };
+    check("fx.kind = read", &[2]);
+    check("not fx.kind = write", &[2]);
+    check("cmd.name = cat", &[]);
+    check("fx.kind = read and fx.when = written", &[3]);
+    check("cmd.name = cat and fx.when exists", &[3]);
+    check("cmd.name = ls and fx.when exists", &[]);
+    check("fx.kind = read and not fx.when = written", &[]);
+    check("fx.kind = read and (row.level = effect or fx.when = written)", &[2, 3]);
+}
+
+#[test]
 fn a_rule_is_reported_once_with_its_rows() {
     let facts = facts(&[&command("ls"), &command("cat"), &command("ls")], &[(Some(2), None, "read")]);
     let rules = rule("list", LS, "coding_agent_deny") + &rule("shell", BASH, "");
@@ -178,7 +198,7 @@ fn any_facts() -> impl Strategy<Value = Facts> {
     let effect = (prop::option::of(0..3usize), prop::sample::select(vec!["read", "write", OPAQUE]))
         .prop_map(|(command, kind)| Effect { command, kind: kind.parse().unwrap(), ..Effect::default() });
     (prop::collection::vec(command, 0..3), prop::collection::vec(effect, 0..4))
-        .prop_map(|(commands, effects)| Facts { commands, effects })
+        .prop_map(|(commands, effects)| Facts { commands, effects, ..Facts::default() })
 }
 
 fn any_call() -> impl Strategy<Value = Call> {
@@ -218,6 +238,17 @@ proptest! {
         let after = judge(&call, &more, &policy).verdict;
         prop_assert!(after != Verdict::Allow);
         prop_assert!(after >= before || before == Verdict::Allow);
+    }
+
+    #[test]
+    fn what_a_file_would_do_that_is_written_is_for_rules_that_name_it(
+        call in any_call(), facts in any_facts(), written in any_facts(), picked in rules(),
+    ) {
+        let policy = policy(&text(&picked), Verdict::Defer);
+        let before = judge(&call, &facts, &policy);
+        let written = Written { commands: written.commands, effects: written.effects };
+        let after = judge(&call, &Facts { written, ..facts }, &policy);
+        prop_assert_eq!(before, after);
     }
 
     #[test]

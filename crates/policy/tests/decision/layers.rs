@@ -32,7 +32,7 @@ fn a_lower_layer_changes_nothing_of_a_higher_one() {
     check(&rule("allow all", "tool.name exists", "coding_agent_allow"), Settings::default());
     // What the user's deny tag is called concerns the user's rules alone.
     let tags = Tags { deny: "stop".into(), allow: "coding_agent_deny".into(), ..Tags::default() };
-    check("", Settings { tags, default_verdict: Verdict::Allow });
+    check("", Settings { tags, default_verdict: Verdict::Allow, ..Settings::default() });
 }
 
 #[test]

@@ -5,5 +5,7 @@
 mod allow;
 mod layers;
 mod marks;
+mod operator;
+mod profiles;
 mod support;
 mod verdicts;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use castellan_event::{
-    Agent, Answer, Call, Decision, FIELDS, Facts, FileTarget, Layer, Mode, Query, Recorder, Session, Tool,
-    ToolKind, Verdict, World,
+    Agent, Answer, Call, Change, Decision, FIELDS, Facts, FileTarget, Layer, Mode, Query, Recorder, Session,
+    Tool, ToolKind, Verdict, World,
 };
 use castellan_policy::{LayerRules, Policy, RequestId, Settings, State, drive};
 use castellan_rules::{Options, Source, load};
@@ -49,8 +49,12 @@ pub(crate) fn loaded_with(options: &Options, layers: &[(Layer, &str)], settings:
 }
 
 pub(crate) fn call(tool: &str, kind: ToolKind, command: &str, files: &[&str]) -> Call {
-    let target =
-        |path: &&str| FileTarget { path: (*path).to_owned(), patch_op: None, patch_text: String::new() };
+    let target = |path: &&str| FileTarget {
+        path: (*path).to_owned(),
+        patch_op: None,
+        patch_text: String::new(),
+        change: Change::Unsaid,
+    };
     Call {
         correlation_id: 1,
         agent: Agent { cwd: "/w".into(), ..Agent::default() },
@@ -70,7 +74,7 @@ pub(crate) fn bash(command: &str) -> Call {
 static NEW: Session = Session { marks: BTreeMap::new(), now_ms: 0 };
 
 pub(crate) fn state(mode: Mode, agent_asks: bool) -> State<'static> {
-    State { mode, agent_asks, next_request: RequestId::from_seed(6), session: &NEW }
+    State { mode, agent_asks, next_request: RequestId::from_seed(6), ..State::plain(&NEW) }
 }
 
 /// The decision in enforce mode, in a new session.

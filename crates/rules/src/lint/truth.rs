@@ -46,7 +46,9 @@ impl Reason<'_> {
             if self.always { ("CASTELLAN_ALWAYS", "always") } else { ("CASTELLAN_NEVER", "never") };
         let what = if decides { "the condition" } else { "a part of the condition" };
         let rows = match (self.always, level) {
-            (true, Level::Command | Level::Effect) => format!(" on rows of level {}", level.as_str()),
+            (true, Level::Command | Level::Effect | Level::Written) => {
+                format!(" on rows of level {}", level.as_str())
+            }
             (true, Level::Call) | (false, _) => String::new(),
         };
         let message = format!("{what} is {word} true{rows}: {}", self.message);

@@ -5,7 +5,7 @@ use castellan_event::{FieldArg, FieldDef, FieldType, Level, Row, Value};
 use castellan_rules::{Loaded, Options, Source, load};
 use proptest::prelude::*;
 
-const FIELDS: [FieldDef<'static>; 7] = [
+const FIELDS: [FieldDef<'static>; 8] = [
     field("row.level", Level::Call),
     field("c.x", Level::Call),
     field("c.y", Level::Call),
@@ -13,6 +13,7 @@ const FIELDS: [FieldDef<'static>; 7] = [
     field("m.y", Level::Command),
     field("e.x", Level::Effect),
     field("e.y", Level::Effect),
+    field("w.x", Level::Written),
 ];
 
 const fn field(name: &'static str, level: Level) -> FieldDef<'static> {
@@ -30,8 +31,8 @@ fn load_condition(condition: &str, fields: &[FieldDef<'_>]) -> Loaded {
     loaded
 }
 
-fn exported(condition: &str) -> (String, Level) {
-    let description = load_condition(condition, &FIELDS).description.unwrap();
+fn exported(condition: &str, fields: &[FieldDef<'_>]) -> (String, Level) {
+    let description = load_condition(condition, fields).description.unwrap();
     (description.rules[0].exported.clone(), description.rules[0].level)
 }
 
@@ -50,7 +51,21 @@ fn literals_are_guarded_by_the_level_of_their_rows() {
         ),
         ("not (not c.x = '')", "(row.level = call and c.x = \"\")"),
     ] {
-        assert_eq!(exported(condition).0, expected, "{condition}");
+        assert_eq!(exported(condition, &FIELDS[..7]).0, expected, "{condition}");
+    }
+    // Rows of a file that is written are none of the others.
+    for (condition, expected) in [
+        ("c.x = a", "(row.level = call and c.x = a)"),
+        (
+            "e.x = a",
+            "(row.level in (call, command, effect) and (row.level in (effect, written) and e.x = a))",
+        ),
+        (
+            "e.x = a and w.x = b",
+            "((row.level in (effect, written) and e.x = a) and (row.level = written and w.x = b))",
+        ),
+    ] {
+        assert_eq!(exported(condition, &FIELDS).0, expected, "{condition}");
     }
 }
 
@@ -60,7 +75,7 @@ fn a_table_without_levels_needs_no_guards() {
     assert_eq!(description.rules[0].exported, "not (c.x = a or c.y = \"a b\")");
 }
 
-/// A condition over fields 1 to 6, whose values are `a`, `b`, or absent.
+/// A condition over fields 1 to 7, whose values are `a`, `b`, or absent.
 #[derive(Debug, Clone)]
 enum Condition {
     Equal(usize, &'static str),
@@ -133,7 +148,7 @@ impl Condition {
 #[derive(Debug)]
 struct TestRow {
     level: Level,
-    values: [Option<&'static str>; 7],
+    values: [Option<&'static str>; 8],
 }
 
 impl Row for TestRow {
@@ -146,10 +161,10 @@ impl Row for TestRow {
 fn condition() -> impl Strategy<Value = Condition> {
     let value = prop_oneof![Just("a"), Just("b")];
     let check = prop_oneof![
-        (1..7usize, value.clone()).prop_map(|(field, value)| Condition::Equal(field, value)),
-        (1..7usize, value).prop_map(|(field, value)| Condition::NotEqual(field, value)),
-        (1..7usize).prop_map(Condition::Exists),
-        (1..7usize, 1..7usize).prop_map(|(left, right)| Condition::Fields(left, right)),
+        (1..8usize, value.clone()).prop_map(|(field, value)| Condition::Equal(field, value)),
+        (1..8usize, value).prop_map(|(field, value)| Condition::NotEqual(field, value)),
+        (1..8usize).prop_map(Condition::Exists),
+        (1..8usize, 1..8usize).prop_map(|(left, right)| Condition::Fields(left, right)),
     ];
     check.prop_recursive(4, 16, 3, |inner| {
         prop_oneof![
@@ -162,7 +177,7 @@ fn condition() -> impl Strategy<Value = Condition> {
 
 fn row() -> impl Strategy<Value = TestRow> {
     let value = prop_oneof![Just(None), Just(Some("a")), Just(Some("b"))];
-    (0..3usize, prop::array::uniform7(value))
+    (0..4usize, prop::array::uniform8(value))
         .prop_map(|(level, values)| TestRow { level: Level::ALL[level], values })
 }
 
@@ -171,7 +186,7 @@ proptest! {
 
     #[test]
     fn two_valued_logic_agrees_with_kleenes(condition in condition(), rows in prop::collection::vec(row(), 20)) {
-        let (text, level) = exported(&condition.text());
+        let (text, level) = exported(&condition.text(), &FIELDS);
         prop_assert_eq!(level, condition.level());
         let flat = FIELDS.map(|field| FieldDef { level: Level::Call, ..field });
         let rules = load_condition(&text, &flat).rules;

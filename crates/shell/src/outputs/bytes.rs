@@ -1,6 +1,6 @@
-//! Encodings: `base64`, `base32`, `xxd`, `openssl enc -base64`. What they decode must be text.
+//! Encodings: `base64`, `base32`, `basenc`, `xxd`, `openssl enc -base64`, gzip.
 
-use super::Given;
+use super::{Given, gzip};
 use crate::text::Text;
 
 pub(super) fn base64(given: Given<'_>) -> Option<Text> {
@@ -29,7 +29,7 @@ pub(super) fn base64(given: Given<'_>) -> Option<Text> {
     }
     let text = given.read_by(&operands)?;
     if decodes {
-        return String::from_utf8(decoded(text, 6, sextet)?).ok().map(Text::known);
+        return decoded(text, 6, sextet).map(Text::of_bytes);
     }
     Some(Text::known(encoded(text.as_bytes(), wrap)))
 }
@@ -41,10 +41,34 @@ pub(super) fn base32(given: Given<'_>) -> Option<Text> {
     if !decodes {
         return None;
     }
-    String::from_utf8(decoded(given.text()?, 5, quintet)?).ok().map(Text::known)
+    decoded(given.text()?, 5, quintet).map(Text::of_bytes)
 }
 
-/// `openssl base64 -d`, `openssl enc -base64 -d`.
+/// `basenc --base16 -d`
+pub(super) fn basenc(given: Given<'_>) -> Option<Text> {
+    let known = given.known()?;
+    let (options, operands): (Vec<&str>, Vec<&str>) =
+        known.into_iter().partition(|arg| arg.starts_with('-') && arg.len() > 1);
+    let mut encoding = None;
+    let mut decodes = false;
+    for option in options {
+        match option {
+            "-d" | "-D" | "--decode" | "-di" | "-id" => decodes = true,
+            "-i" | "--ignore-garbage" => {}
+            option => encoding = Some(option),
+        }
+    }
+    let text = given.read_by(&operands).filter(|_| decodes)?;
+    let bytes = match encoding? {
+        "--base64" | "--base64url" => decoded(text, 6, sextet),
+        "--base32" => decoded(text, 5, quintet),
+        "--base16" => decoded(text, 4, |digit| digit.to_digit(16)),
+        _ => None,
+    };
+    bytes.map(Text::of_bytes)
+}
+
+/// `openssl base64 -d`, `openssl enc -base64 -d`. The file after `-in` was followed before.
 pub(super) fn openssl(given: Given<'_>) -> Option<Text> {
     let known = given.known()?;
     let (first, rest) = known.split_first()?;
@@ -53,14 +77,14 @@ pub(super) fn openssl(given: Given<'_>) -> Option<Text> {
         "enc" => rest.iter().any(|arg| matches!(*arg, "-base64" | "-a")),
         _ => false,
     };
-    let plain = rest.iter().all(|arg| matches!(*arg, "-base64" | "-a" | "-d" | "-A"));
+    let plain = rest.iter().all(|arg| matches!(*arg, "-base64" | "-a" | "-d" | "-A" | "-in"));
     if !base64 || !plain || !rest.contains(&"-d") {
         return None;
     }
-    String::from_utf8(decoded(given.text()?, 6, sextet)?).ok().map(Text::known)
+    decoded(given.text()?, 6, sextet).map(Text::of_bytes)
 }
 
-/// `xxd -r -p`
+/// `xxd -r -p`, `xxd -r`
 pub(super) fn xxd(given: Given<'_>) -> Option<Text> {
     let known = given.known()?;
     let mut reverses = false;
@@ -75,19 +99,52 @@ pub(super) fn xxd(given: Given<'_>) -> Option<Text> {
             arg => operands.push(arg),
         }
     }
-    let text = given.read_by(&operands)?;
-    if !reverses || !plain {
-        return None;
+    let text = given.read_by(&operands).filter(|_| reverses)?;
+    let bytes = if plain { decoded(text, 4, |digit| digit.to_digit(16)) } else { undumped(text) };
+    bytes.map(Text::of_bytes)
+}
+
+/// Lines of an offset, a colon, bytes in hexadecimal numbers, two blanks, and the same as text.
+fn undumped(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        let (offset, rest) = line.split_once(':')?;
+        // Elsewhere, what lies between would be filled up.
+        if usize::from_str_radix(offset.trim(), 16).ok()? != bytes.len() {
+            return None;
+        }
+        let rest = rest.trim_start();
+        let digits = rest.split_once("  ").map_or(rest, |(digits, _)| digits);
+        bytes.extend(decoded(digits, 4, |digit| digit.to_digit(16))?);
     }
-    let digits: Vec<u32> = text.chars().filter_map(|one| one.to_digit(16)).collect();
-    let bytes: Option<Vec<u8>> = digits
-        .chunks_exact(2)
-        .map(|pair| match pair {
-            [high, low] => u8::try_from(high * 16 + low).ok(),
-            _ => None,
-        })
-        .collect();
-    String::from_utf8(bytes?).ok().map(Text::known)
+    Some(bytes)
+}
+
+/// `gunzip`, `zcat`
+pub(super) fn gunzip(given: Given<'_>) -> Option<Text> {
+    const OPTIONS: &[&str] = &[
+        "-",
+        "-c",
+        "-cd",
+        "-cdf",
+        "-d",
+        "-dc",
+        "-dcf",
+        "-f",
+        "-q",
+        "--decompress",
+        "--stdout",
+        "--to-stdout",
+    ];
+    let is_plain = given.known()?.iter().all(|arg| OPTIONS.contains(arg));
+    let bytes = given.input?.as_bytes().filter(|_| is_plain)?;
+    gzip::gunzip(bytes).map(Text::of_bytes)
+}
+
+/// `gzip -d`
+pub(super) fn gzip(given: Given<'_>) -> Option<Text> {
+    let decodes = |arg: &&str| *arg == "--decompress" || !arg.starts_with("--") && arg.contains('d');
+    if given.known()?.iter().any(decodes) { gunzip(given) } else { None }
 }
 
 fn sextet(one: char) -> Option<u32> {

@@ -24,11 +24,6 @@ pub(super) fn cat(given: Given<'_>) -> Option<Text> {
     given.input.cloned()
 }
 
-/// What it writes to its files, it writes on.
-pub(super) fn tee(given: Given<'_>) -> Option<Text> {
-    given.input.cloned()
-}
-
 pub(super) fn rev(given: Given<'_>) -> Option<Text> {
     let text = given.read_by(&given.known()?)?;
     let lines = text.split('\n').map(|line| line.chars().rev().collect::<String>());

@@ -3,8 +3,10 @@
 use std::rc::Rc;
 
 use castellan_event::Why;
+use castellan_programs::Arg;
 
 use super::{Descriptor, State};
+use crate::limits::WRITTEN_FILES_MAX;
 use crate::paths::normal;
 use crate::text::Text;
 
@@ -42,6 +44,15 @@ impl State {
                 Rc::make_mut(before).push(text);
             }
         });
+    }
+
+    /// What every file holds that the text has written, as far as that is known: each text that it may be.
+    pub(crate) fn written(&self) -> Vec<(Rc<str>, Arg)> {
+        let each = self
+            .files
+            .iter()
+            .flat_map(|(path, held)| held.iter().flatten().map(|text| (Rc::clone(path), text.to_arg())));
+        each.take(WRITTEN_FILES_MAX).collect()
     }
 
     /// What the text has written to a file, if that is known and certain.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
 use castellan_programs::Arg;
 
@@ -105,8 +106,8 @@ impl Items {
         self.last_command
     }
 
-    pub(super) fn found(self) -> Found {
-        Found { items: self.items }
+    pub(super) fn found(self, written: Vec<(Rc<str>, Arg)>) -> Found {
+        Found { items: self.items, written }
     }
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use castellan_event::{Role, Why};
 
 use super::{Leave, Walker};
-use crate::limits::{ROUNDS_MAX, TRAPS_MAX, VALUES_MAX};
+use crate::limits::{REPEATS_MAX, ROUNDS_MAX, TRAPS_MAX, VALUES_MAX};
 use crate::scope::Scope;
 use crate::state::{Descriptor, Held, State, Trap, Value};
 use crate::text::Text;
@@ -481,10 +481,6 @@ impl Walker<'_> {
         state.status = None;
     }
 }
-
-/// Rounds after which everything is unknown: one with what was known, one with what the first changed, one to see that
-/// nothing else changes.
-const REPEATS_MAX: usize = 4;
 
 /// The variables that may have a value at the second point that they could not have at the first.
 fn changed(before: &State, after: &State) -> Vec<Rc<str>> {

@@ -174,6 +174,12 @@ impl Walker<'_> {
         state.writes(path, before, is_new)
     }
 
+    /// A program opens a file to write to it.
+    pub(crate) fn opens_file(&mut self, state: &mut State, appends: bool, path: &str) -> Option<Descriptor> {
+        let kind = if appends { RedirectKind::Append } else { RedirectKind::Write };
+        self.writes(state, kind, None, path)
+    }
+
     /// What standard input gives to a program that reads all of it.
     pub(crate) fn input(&mut self, state: &State) -> Option<Text> {
         match state.descriptor(0) {

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use castellan_event::{Role, Why};
 use castellan_programs::{Arg, Piece};
 
-use super::Walker;
 use super::emit::line;
+use super::{Walker, opened};
 use crate::builtins::Declared;
 use crate::found::{Item, Origin, Run, Set, Stdin};
 use crate::limits::{MADE_FILES_MAX, TEXT_DEPTH_MAX, VALUE_BYTES_MAX};
@@ -406,13 +406,22 @@ impl Walker<'_> {
         self.work.spend(compared as u64);
     }
 
-    /// Files among the arguments that the text wrote.
+    /// Files among the arguments that the text wrote, and descriptors of texts.
     fn made(&mut self, state: &State, scope: &Scope, call: &Call) -> Vec<(Rc<str>, Arg)> {
-        if state.files.is_empty() || !scope.remote.is_empty() {
-            return Vec::new();
+        let mut made = Vec::new();
+        if !scope.remote.is_empty() {
+            return made;
+        }
+        for path in call.arguments().iter().filter_map(Arg::as_str) {
+            if let Some(Descriptor::Input(text)) = opened(state, path) {
+                self.work.spend_bytes(text.pieces().len());
+                made.push((Rc::from(path), text.to_arg()));
+            }
+        }
+        if state.files.is_empty() {
+            return made;
         }
         let paths = call.argv.iter().filter_map(|arg| state.absolute(arg.as_str()?));
-        let mut made = Vec::new();
         for path in paths.take(MADE_FILES_MAX) {
             for text in state.files.get(&path).into_iter().flatten() {
                 let text = match text {

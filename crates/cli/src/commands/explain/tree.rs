@@ -25,12 +25,17 @@ impl Explained<'_> {
         let subject = call.command.as_deref().unwrap_or(&call.input_text);
         writeln!(out, "{}  {FAINT}{}{FAINT:#}", line(subject), call.tool.name)?;
         self.write_findings(out, "", |row| row.command().is_none() && row.effect().is_none())?;
-        let tools: Vec<(usize, &Effect)> = self.effects_of(None).collect();
+        let tools: Vec<&Effect> = self.effects_of(None).collect();
         for (at, command) in facts.commands.iter().enumerate() {
             let is_last = at + 1 == facts.commands.len() && tools.is_empty();
             self.write_command(out, at, command, is_last)?;
         }
         self.write_effects(out, "", &tools)?;
+        let written: Vec<&Effect> = facts.written.effects.iter().collect();
+        if !written.is_empty() {
+            writeln!(out, "{FAINT}not now, but when what it writes is run:{FAINT:#}")?;
+            self.write_effects(out, "", &written)?;
+        }
         if facts.commands.is_empty() && facts.effects.is_empty() {
             writeln!(out, "{FAINT}└─ nothing that any rule on commands or effects could look at{FAINT:#}")?;
         }
@@ -51,17 +56,12 @@ impl Explained<'_> {
         self.write_findings(out, below, |row| {
             row.effect().is_none() && row.command().is_some_and(|(of, _)| of == at)
         })?;
-        let effects: Vec<(usize, &Effect)> = self.effects_of(Some(at)).collect();
+        let effects: Vec<&Effect> = self.effects_of(Some(at)).collect();
         self.write_effects(out, below, &effects)
     }
 
-    fn write_effects(
-        &self,
-        out: &mut impl Write,
-        below: &str,
-        effects: &[(usize, &Effect)],
-    ) -> anyhow::Result<()> {
-        for (number, (at, effect)) in effects.iter().enumerate() {
+    fn write_effects(&self, out: &mut impl Write, below: &str, effects: &[&Effect]) -> anyhow::Result<()> {
+        for (number, effect) in effects.iter().copied().enumerate() {
             let is_last = number + 1 == effects.len();
             let branch = if is_last { "└─ " } else { "├─ " };
             let loses = matches!(effect.kind, EffectKind::Delete | EffectKind::Destroy);
@@ -74,7 +74,6 @@ impl Explained<'_> {
             };
             writeln!(out, "{below}{branch}{style}{:<11}{style:#} {}", effect.kind, line(&said(effect)))?;
             let further = format!("{below}{}", if is_last { "   " } else { "│  " });
-            let Some(effect) = self.facts.effects.get(*at) else { continue };
             self.write_findings(out, &further, |row| {
                 row.effect().is_some_and(|of| std::ptr::eq(of, effect))
             })?;
@@ -104,19 +103,17 @@ impl Explained<'_> {
         findings.filter(|finding| finding.rows.iter().any(|row| rows.contains(row))).collect()
     }
 
-    fn effects_of(&self, command: Option<usize>) -> impl Iterator<Item = (usize, &Effect)> {
-        let effects = self.facts.effects.iter().enumerate();
-        effects.filter(move |(_, effect)| effect.command == command)
+    fn effects_of(&self, command: Option<usize>) -> impl Iterator<Item = &Effect> {
+        self.facts.effects.iter().filter(move |effect| effect.command == command)
     }
 
     pub(super) fn write_json(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let effects = |of: Option<usize>| -> Vec<Json> {
-            let all = self.effects_of(of).map(|(_, effect)| {
-                let rules = self.findings_on(|row| row.effect().is_some_and(|one| std::ptr::eq(one, effect)));
-                effect_json(effect, &rules)
-            });
-            all.collect()
+        let effect = |effect: &Effect| {
+            let rules = self.findings_on(|row| row.effect().is_some_and(|one| std::ptr::eq(one, effect)));
+            effect_json(effect, &rules)
         };
+        let effects = |of: Option<usize>| -> Vec<Json> { self.effects_of(of).map(effect).collect() };
+        let written: Vec<Json> = self.facts.written.effects.iter().map(effect).collect();
         let commands: Vec<Json> = self
             .facts
             .commands
@@ -138,6 +135,7 @@ impl Explained<'_> {
             "rules": names(&rules),
             "commands": commands,
             "effects": effects(None),
+            "written": written,
             "verdict": self.decision.verdict.as_str(),
             "reason": self.decision.reason,
         });

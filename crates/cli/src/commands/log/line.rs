@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use castellan_audit::{CallRecord, Entry, Record};
+use castellan_audit::{CallRecord, Entry, Record, SessionRecord};
 
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, verdict_style};
 
@@ -35,6 +35,9 @@ fn cells(record: &Record, columns: usize) -> Vec<Cell> {
         Record::Session(session) => {
             let what = if session.tool.is_empty() { &session.message } else { &session.use_id };
             let text = format!("{} {}", session.event, one_line(what));
+            if !session.scripts.is_empty() {
+                return scripts_cells(session);
+            }
             vec![
                 Cell::new("note", FAINT),
                 Cell::from(&session.agent),
@@ -68,6 +71,13 @@ fn cells(record: &Record, columns: usize) -> Vec<Cell> {
             vec![Cell::new("damage", BAD), "castellan".into(), "".into(), text.into()]
         }
     }
+}
+
+/// Files that are not, or may not be, what was judged: a line is as long as it needs to name them.
+fn scripts_cells(session: &SessionRecord) -> Vec<Cell> {
+    let each = session.scripts.iter().map(|script| format!("{}: {}", script.path, script.message));
+    let text = format!("{} {} {}", session.event, session.message, each.collect::<Vec<_>>().join("; "));
+    vec![Cell::new("note", WARN), Cell::from(&session.agent), tool(""), Cell::from(one_line(&text))]
 }
 
 fn call_cells(call: &CallRecord, columns: usize) -> Vec<Cell> {

@@ -53,7 +53,7 @@ fn row(PolicyRule { rule, verdict, .. }: PolicyRule<'_>) -> Vec<Cell> {
     vec![Cell::new(word, verdict_style(word)), name.into(), priority, Cell::new(place, FAINT)]
 }
 
-fn json_of(PolicyRule { layer, rule, verdict, marks }: PolicyRule<'_>) -> Json {
+fn json_of(PolicyRule { layer, rule, verdict, marks, is_firm: _ }: PolicyRule<'_>) -> Json {
     json!({
         "name": rule.name,
         "verdict": verdict.as_str(),

@@ -1,0 +1,81 @@
+//! Files whose code a call ran, when it is over: whether they are still what was judged. Nothing waits for it: it is done when
+//! the answer is sent.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::PoisonError;
+
+use castellan_audit::ScriptRecord;
+use castellan_event::{Agent, Answer, Query, ScriptFile, World};
+
+use super::Judge;
+use crate::memory::Ended;
+use crate::record;
+use crate::shipped::hash;
+use crate::world::FileSystem;
+
+/// A call that is over, and whose.
+#[derive(Debug)]
+pub(super) struct Check {
+    agent: Agent,
+    ended: Ended,
+}
+
+impl Judge {
+    /// Notes calls that are over, for [`Judge::check_scripts`].
+    pub(super) fn check_later(&self, agent: &Agent, ended: impl IntoIterator<Item = Ended>) {
+        let with_scripts = ended.into_iter().filter(|ended| !ended.scripts.is_empty());
+        let checks = with_scripts.map(|ended| Check { agent: agent.clone(), ended });
+        self.due.lock().unwrap_or_else(PoisonError::into_inner).extend(checks);
+    }
+
+    /// Looks at what calls ran that are over by now, and records what is not as it was judged.
+    pub(crate) fn check_scripts(&self) {
+        let due = std::mem::take(&mut *self.due.lock().unwrap_or_else(PoisonError::into_inner));
+        for check in due {
+            let looked = catch_unwind(AssertUnwindSafe(|| self.check(&check)));
+            if looked.is_err() {
+                self.fail("panic", "a panic while files were looked at that a call has run");
+            }
+        }
+    }
+
+    fn check(&self, Check { agent, ended }: &Check) {
+        // Its own share for each call, as for each decision.
+        let machine = FileSystem::default();
+        let scripts: Vec<_> = ended.scripts.iter().filter_map(|script| looked_at(script, &machine)).collect();
+        if scripts.is_empty() {
+            return;
+        }
+        if let Err(error) = self.append(&record::scripts(agent, &ended.id, scripts)) {
+            self.tally.failed(&format!("what a call has run could not be recorded: {error}"));
+        }
+    }
+}
+
+/// What there is to tell of a file: nothing where it holds what was judged.
+fn looked_at(script: &ScriptFile, machine: &FileSystem) -> Option<ScriptRecord> {
+    let found = match machine.answer(&Query::Contents { path: script.path.clone() }) {
+        Some(Answer::Contents(Some(bytes))) => Some(hash(&bytes)),
+        _ => None,
+    };
+    let message = match (&script.sha256, &found) {
+        (Some(judged), Some(found)) if judged == found => return None,
+        (Some(_), Some(_)) if script.is_written => CHANGED_BY_CALL,
+        (Some(_), Some(_)) => CHANGED,
+        (Some(_), None) if script.is_written => GONE_BY_CALL,
+        (Some(_), None) => GONE,
+        (None, _) => MADE,
+    };
+    Some(ScriptRecord {
+        path: script.path.clone(),
+        sha256: script.sha256.clone().unwrap_or_default(),
+        found: found.unwrap_or_default(),
+        message: message.to_owned(),
+    })
+}
+
+const CHANGED: &str = "it is not what was judged";
+const CHANGED_BY_CALL: &str = "it is not what was judged; the call itself writes it";
+const GONE: &str = "it cannot be read any more";
+const GONE_BY_CALL: &str = "it cannot be read any more; the call itself writes it";
+const MADE: &str = "the call itself put there what ran";

@@ -1,0 +1,211 @@
+//! What files with code would do that the call writes: each is found as if it were run when the call is over, and kept apart from
+//! what is done now. It must not know languages.
+
+mod change;
+mod ways;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use castellan_event::{Call, Change, Effect, EffectKind, Facts, FileOrigin, Role, Why};
+use castellan_programs::{Arg, Piece};
+use castellan_shell::{Files, program_within};
+
+use crate::limits::WRITTEN_MAX;
+use crate::overlay::Overlay;
+use crate::recipes::UNKNOWN;
+use crate::scene::Scene;
+use crate::scripts::{self, Known};
+use crate::{analyse, path};
+use ways::Way;
+
+/// A file that the call writes.
+#[derive(Debug)]
+struct New {
+    /// Its path, absolute.
+    path: String,
+    /// Where it really lies.
+    real: String,
+    /// What it holds then.
+    text: Result<Rc<str>, Why>,
+    /// Why a part of that is not known, a variable of [`UNKNOWN`] in its place.
+    hole: Option<Why>,
+    /// Position among the call's files of the one that the tool itself writes.
+    file: Option<usize>,
+}
+
+/// Adds what the files would do that the call writes. `made`: what the shell text writes into files. Nothing else is found
+/// after it: what the call has changed is forgotten.
+pub(crate) fn add(call: &Call, made: &[(Rc<str>, Arg)], scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let mut files = of_tool(call, scene);
+    files.extend(of_text(made, scene, facts));
+    files.extend(unknown(&files, facts));
+    let executable: Vec<&str> = of_kind(facts, EffectKind::Permission).collect();
+    let mut scripts: Vec<(New, Vec<Way>)> = Vec::new();
+    for file in files {
+        let is_executable = executable.contains(&file.real.as_str());
+        let ways = ways::of(&file.path, file.text.as_deref().ok(), is_executable);
+        if !ways.is_empty() {
+            scripts.push((file, ways));
+        }
+    }
+    if scripts.is_empty() {
+        return;
+    }
+    // What the call has done is there, and nothing of it is being changed.
+    scene.overlay = Overlay::default();
+    scene.is_over_told = false;
+    for (file, _) in &scripts {
+        scene.scripts.insert(file.path.clone(), known(file));
+    }
+    let cwd = Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty());
+    for (number, (file, ways)) in scripts.iter().enumerate() {
+        let before = facts.written.effects.len();
+        match (&file.text, number < WRITTEN_MAX) {
+            (Ok(_), true) => {
+                scene.scripts.insert(file.path.clone(), known(file));
+                ways.iter().for_each(|way| run(way, file, cwd.as_deref(), scene, facts));
+                facts.written.effects.extend(file.hole.map(|why| opaque(why, file)));
+            }
+            (Ok(_), false) => facts.written.effects.push(opaque(Why::Budget, file)),
+            (Err(why), _) => facts.written.effects.push(opaque(*why, file)),
+        }
+        let own = facts.written.effects.get_mut(before..).unwrap_or_default();
+        own.iter_mut().for_each(|effect| effect.file = file.file);
+    }
+}
+
+/// The files that a tool writes whose input says what they hold then.
+fn of_tool(call: &Call, scene: &mut Scene<'_, '_, '_>) -> Vec<New> {
+    let mut new = Vec::new();
+    for (at, file) in call.files.iter().enumerate() {
+        let absolute = |path: &str| path::collapse(Some(&call.agent.cwd), path);
+        let Some(path) = absolute(&file.path) else { continue };
+        let text = match &file.change {
+            Change::Unsaid => continue,
+            Change::Whole(text) => Ok(text.as_str().into()),
+            Change::Edited { .. } if !ways::may_be(&path) => continue,
+            Change::Edited { of, replacements } => {
+                let before = absolute(of).map_or(Err(Why::File), |path| scripts::text(&path, scene));
+                change::edited(before, replacements)
+            }
+        };
+        if let Some(real) = real(&path, scene) {
+            new.push(New { path, real, text, hole: None, file: Some(at) });
+        }
+    }
+    new
+}
+
+/// The files that the shell text writes, as far as the walk follows it.
+fn of_text(made: &[(Rc<str>, Arg)], scene: &mut Scene<'_, '_, '_>, facts: &Facts) -> Vec<New> {
+    let mut new = Vec::new();
+    for (path, text) in made {
+        let Some(real) = real(path, scene).filter(|real| is_left(real, facts)) else { continue };
+        let is_changed = scene.overlay.has_changed(&real);
+        let hole = text.why().filter(|_| !is_changed);
+        let text = if is_changed { Err(Why::File) } else { with_holes(text) };
+        new.push(New { path: path.to_string(), real, text, hole, file: None });
+    }
+    new
+}
+
+/// The text, with a variable in the place of what is not known. None of that is left when nothing is known.
+fn with_holes(text: &Arg) -> Result<Rc<str>, Why> {
+    let is_text = |piece: &Piece| matches!(piece, Piece::Text(_));
+    if let Some(why) = text.why().filter(|_| !text.pieces().iter().any(is_text)) {
+        return Err(why);
+    }
+    let parts = text.pieces().iter().map(|piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Unknown { .. } => format!("${{{UNKNOWN}}}"),
+    });
+    Ok(parts.collect::<String>().into())
+}
+
+/// Files whose names say that they hold code, and of which nothing says what.
+fn unknown(files: &[New], facts: &Facts) -> Vec<New> {
+    let mut unknown: BTreeMap<&str, Why> = BTreeMap::new();
+    let is_here = |effect: &Effect| {
+        let command = effect.command.and_then(|at| facts.commands.get(at));
+        command.is_none_or(|command| command.remote.is_none())
+    };
+    let writes = facts.effects.iter().filter(|effect| effect.kind == EffectKind::Write && is_here(effect));
+    for effect in writes {
+        let Some(real) = effect.path.as_deref().filter(|real| ways::is_named(real)) else { continue };
+        if files.iter().all(|file| file.real != real) && is_left(real, facts) {
+            let is_fetched = effect.file_origin == Some(FileOrigin::Downloaded);
+            unknown.insert(real, if is_fetched { Why::Network } else { Why::File });
+        }
+    }
+    let new = |(real, why): (&str, Why)| New {
+        path: real.to_owned(),
+        real: real.to_owned(),
+        text: Err(why),
+        hole: None,
+        file: None,
+    };
+    unknown.into_iter().map(new).collect()
+}
+
+/// Whether a file that was written is not deleted again.
+fn is_left(real: &str, facts: &Facts) -> bool {
+    let last = |kind| {
+        let is_it = |effect: &Effect| effect.kind == kind && effect.path.as_deref() == Some(real);
+        facts.effects.iter().rposition(is_it)
+    };
+    last(EffectKind::Write) >= last(EffectKind::Delete)
+}
+
+fn of_kind(facts: &Facts, kind: EffectKind) -> impl Iterator<Item = &str> {
+    facts.effects.iter().filter(move |effect| effect.kind == kind).filter_map(|effect| effect.path.as_deref())
+}
+
+/// Where the file lies; none for what keeps nothing.
+fn real(path: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
+    let real = path::locate(&Arg::known(path), None, &scene.places, scene.world).path?;
+    (!path::is_stream(&real)).then_some(real)
+}
+
+fn known(file: &New) -> Known {
+    let text =
+        file.text.clone().and_then(|text| if text.contains('\0') { Err(Why::Encoding) } else { Ok(text) });
+    let sha256 = file.text.as_ref().ok().map(|text| scripts::sha256(text.as_bytes()));
+    Known { path: file.real.clone(), sha256, text }
+}
+
+/// Adds what a file does when it is run in one way: what comes out of it, and not that it is run.
+fn run(way: &Way, file: &New, cwd: Option<&str>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let start = analyse::start_in(way.cwd.as_deref().or(cwd).map(str::to_owned), scene);
+    let mut work = std::mem::take(&mut scene.work);
+    let mut read = |path: &str| scripts::text(path, scene);
+    let found = program_within(way.argv.clone(), None, &start, &mut work, Files::new(&mut read));
+    scene.work = work;
+    let mut done = Facts::default();
+    analyse::found(&found, scene, &mut done);
+    let offset = facts.written.commands.len();
+    facts.written.commands.append(&mut done.commands);
+    let is_of_file = |effect: &Effect| {
+        effect.script_path.is_some() || effect.is_opaque() && effect.role == Some(Role::Code)
+    };
+    for mut effect in done.effects.into_iter().filter(is_of_file) {
+        effect.command = effect.command.map(|at| at + offset);
+        if effect.script_path.is_none() {
+            (effect.script_path, effect.script_sha256) = (Some(file.real.clone()), known(file).sha256);
+        }
+        facts.written.effects.push(effect);
+    }
+}
+
+/// Code that is not known.
+fn opaque(why: Why, file: &New) -> Effect {
+    Effect {
+        kind: EffectKind::Opaque,
+        role: Some(Role::Code),
+        why: Some(why),
+        target: Some(file.path.clone()),
+        script_path: Some(file.real.clone()),
+        script_sha256: known(file).sha256,
+        ..Effect::default()
+    }
+}

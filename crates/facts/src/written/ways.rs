@@ -1,0 +1,192 @@
+//! How a file with code is run: by the interpreter that its first line names, by the one that runs files of such names, by a task
+//! runner. It must not know what it does.
+
+use castellan_event::Why;
+use castellan_programs::{Arg, Style, find};
+use castellan_shell::interpreter;
+use serde_json::Value as Json;
+
+use crate::code::language_of_files;
+use crate::command::base_name;
+use crate::limits::WRITTEN_TASKS_MAX;
+
+/// A command that runs a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Way {
+    pub(super) argv: Vec<Arg>,
+    /// The directory that it runs in, where it is not the call's.
+    pub(super) cwd: Option<String>,
+}
+
+/// Endings of names, with the command that people run such files by.
+const BY_ENDING: &[(&str, &[&str])] = &[
+    ("awk", &["awk", "-f"]),
+    ("bash", &["bash"]),
+    ("cjs", &["node"]),
+    ("command", &["bash"]),
+    ("dash", &["dash"]),
+    ("js", &["node"]),
+    ("ksh", &["ksh"]),
+    ("lua", &["lua"]),
+    ("mjs", &["node"]),
+    ("php", &["php"]),
+    ("pl", &["perl"]),
+    ("ps1", &["pwsh", "-File"]),
+    ("py", &["python3"]),
+    ("rb", &["ruby"]),
+    ("sh", &["bash"]),
+    ("zsh", &["zsh"]),
+];
+
+/// A command that runs one task of a file in its directory, and the tasks of a text; `None` among them: without a name.
+type Runner = (&'static [&'static str], fn(&str) -> Vec<Option<String>>);
+
+/// Files of task runners.
+const BY_NAME: &[(&str, Runner)] = &[
+    (".justfile", JUST),
+    ("GNUmakefile", MAKE),
+    ("Justfile", JUST),
+    ("Makefile", MAKE),
+    ("justfile", JUST),
+    ("makefile", MAKE),
+    ("package.json", (&["npm", "run"], scripts)),
+];
+
+const JUST: Runner = (&["just"], targets);
+const MAKE: Runner = (&["make"], targets);
+
+/// Whether the name says that it is a file with code.
+pub(super) fn is_named(path: &str) -> bool {
+    by_ending(path).is_some() || runner(path).is_some()
+}
+
+/// Whether it may be one: what has no ending may begin with the name of an interpreter.
+pub(super) fn may_be(path: &str) -> bool {
+    is_named(path) || !base_name(path).contains('.')
+}
+
+/// The ways to run a file. None where it is no code. A file that is code in two languages is run as both.
+pub(super) fn of(path: &str, text: Option<&str>, is_executable: bool) -> Vec<Way> {
+    if let Some(runner) = runner(path) {
+        return tasks(path, runner, text.unwrap_or_default());
+    }
+    let first: Option<Vec<&str>> = text.and_then(interpreter).filter(|words| !words.is_empty());
+    let named = by_ending(path).map(<[&str]>::to_vec);
+    let named = named.filter(|named| first.as_ref().is_none_or(|first| !is_same(first, named)));
+    let mut ways: Vec<Vec<&str>> = first.into_iter().chain(named).collect();
+    if ways.is_empty() && is_executable && text.is_some() {
+        ways.push(vec!["sh"]);
+    }
+    let way = |words: Vec<&str>| {
+        let file = [Arg::known(path), Arg::unknown(Why::Parameter, "$@", true)];
+        Way { argv: words.into_iter().map(Arg::known).chain(file).collect(), cwd: None }
+    };
+    ways.into_iter().map(way).collect()
+}
+
+fn by_ending(path: &str) -> Option<&'static [&'static str]> {
+    let (_, ending) = base_name(path).rsplit_once('.')?;
+    BY_ENDING.iter().find(|(one, _)| *one == ending).map(|(_, words)| *words)
+}
+
+fn runner(path: &str) -> Option<Runner> {
+    BY_NAME.iter().find(|(name, _)| *name == base_name(path)).map(|(_, runner)| *runner)
+}
+
+/// Whether two interpreters read the same language.
+fn is_same(first: &[&str], other: &[&str]) -> bool {
+    let language = |words: &[&str]| {
+        let name = base_name(words.first()?);
+        let is_shell = find(name).is_some_and(|program| program.style == Style::Shell);
+        if is_shell { Some("shell") } else { language_of_files(name) }
+    };
+    language(first).is_some_and(|language_of_first| language(other) == Some(language_of_first))
+}
+
+/// Every task of a file.
+fn tasks(path: &str, (words, names): Runner, text: &str) -> Vec<Way> {
+    let (directory, _) = path.rsplit_once('/').unwrap_or_default();
+    let directory = if directory.is_empty() { "/" } else { directory };
+    let names = names(text);
+    // Which task it is that is left out is not known.
+    let rest = (names.len() > WRITTEN_TASKS_MAX).then(|| Some(Arg::unknown(Why::Budget, "", false)));
+    let names = names.into_iter().take(WRITTEN_TASKS_MAX).map(|name| name.map(Arg::known)).chain(rest);
+    let way = |name: Option<Arg>| Way {
+        argv: words.iter().map(|word| Arg::known(*word)).chain(name).collect(),
+        cwd: Some(directory.to_owned()),
+    };
+    names.map(way).collect()
+}
+
+/// The names of a `package.json`'s scripts.
+fn scripts(text: &str) -> Vec<Option<String>> {
+    let json: Json = serde_json::from_str(text).unwrap_or_default();
+    let scripts = json.get("scripts").and_then(Json::as_object);
+    scripts.into_iter().flat_map(|scripts| scripts.keys().cloned().map(Some)).collect()
+}
+
+/// What runs without a name, and the names before the colons of rules and recipes, which begin a line. Special ones and patterns
+/// are none.
+fn targets(text: &str) -> Vec<Option<String>> {
+    let mut names = vec![None];
+    for line in text.lines() {
+        let Some((head, rest)) = line.split_once(':').filter(|_| !line.starts_with([' ', '\t', '#'])) else {
+            continue;
+        };
+        if rest.starts_with('=') || head.contains('=') {
+            continue;
+        }
+        let is_plain = |word: &&str| {
+            word.chars().all(|one| one.is_alphanumeric() || "_-/.@".contains(one)) && !word.starts_with('.')
+        };
+        // Of a recipe the first word is the name, the others are its parameters: no makefile has a rule for them either.
+        for word in head.split_whitespace().map(|word| word.trim_start_matches('@')).filter(is_plain) {
+            if !word.is_empty() && !names.iter().flatten().any(|name| name == word) {
+                names.push(Some(word.to_owned()));
+            }
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, text: Option<&str>, is_executable: bool, expected: &[&str]) {
+        let ways = of(path, text, is_executable);
+        let shown: Vec<String> = ways
+            .iter()
+            .map(|way| way.argv.iter().map(|arg| arg.written().into_owned()).collect::<Vec<_>>().join(" "))
+            .collect();
+        assert_eq!(shown, expected, "{path} {text:?}");
+    }
+
+    #[test]
+    fn a_file_is_run_by_its_first_line_and_its_name() {
+        check("/w/x.sh", Some("ls"), false, &["bash /w/x.sh $@"]);
+        check("/w/x.sh", Some("#!/bin/sh -e\nls"), false, &["/bin/sh -e /w/x.sh $@"]);
+        check("/w/x.py", Some("#!/usr/bin/env python\n"), false, &["python /w/x.py $@"]);
+        check("/w/x.py", Some("#!/bin/sh\n"), false, &["/bin/sh /w/x.py $@", "python3 /w/x.py $@"]);
+        check("/w/x", Some("#!/usr/bin/env node\n"), false, &["node /w/x $@"]);
+        check("/w/x", Some("ls"), false, &[]);
+        check("/w/x", Some("ls"), true, &["sh /w/x $@"]);
+        check("/w/x", None, true, &[]);
+        check("/w/x.txt", Some("ls"), false, &[]);
+        check("/w/x.sh", None, false, &["bash /w/x.sh $@"]);
+        check("/w/x.awk", Some(""), false, &["awk -f /w/x.awk $@"]);
+        check("/w/sh", Some("ls"), false, &[]);
+    }
+
+    #[test]
+    fn each_task_of_a_runner_is_run() {
+        let make = "V := 1\nall: clean\n.PHONY: all\n%.o: %.c\n\tcc: x\nclean other:\n\trm x # a: b\n";
+        check("/w/Makefile", Some(make), false, &["make", "make all", "make clean", "make other"]);
+        check("/justfile", Some("x := '1'\n@wipe:\n    rm x\n"), false, &["just", "just wipe"]);
+        let json = r#"{"scripts": {"a": "x", "b": "y"}}"#;
+        check("/w/package.json", Some(json), false, &["npm run a", "npm run b"]);
+        check("/w/package.json", Some("{"), false, &[]);
+        let many: String = (0..=WRITTEN_TASKS_MAX).map(|number| format!("t{number}:\n")).collect();
+        assert_eq!(of("/w/Makefile", Some(&many), false).len(), WRITTEN_TASKS_MAX + 1);
+    }
+}

@@ -1,0 +1,217 @@
+//! Files with code that are no good code: each is understood as its interpreter would, or Opaque with the reason; never silence.
+
+#[path = "shared/call.rs"]
+mod call;
+#[path = "shared/machine.rs"]
+mod machine;
+
+use std::cell::Cell;
+
+use castellan_event::{Answer, EffectKind, FileKind, Query, Recorder, Role, Why, World};
+use castellan_facts::{Setting, analyse};
+
+use machine::Machine;
+use machine::There::{self, Bytes, Kind, Link, Text};
+
+const THERE: &[(&str, There)] = &[
+    // A program, and bytes that are no text.
+    ("/w/elf", Bytes(b"\x7fELF\x02\x01\x01\0\0\0\0\0")),
+    ("/w/jpeg", Bytes(b"\xff\xd8\xff\xe0rm -rf /w/a\n")),
+    ("/w/latin", Bytes(b"echo \xe9t\xe9\nrm -rf /w/a\n")),
+    ("/w/wide", Bytes(b"\xff\xfer\0m\0 \0-\0r\0f\0 \0/\0w\0/\0a\0\n\0")),
+    ("/w/wide-unmarked", Bytes(b"r\0m\0 \0/\0w\0/\0a\0\n\0")),
+    ("/w/nul", Bytes(b"echo a\0\nrm -rf /w/a\n")),
+    // A byte order mark: part of the first word for a shell, nothing for the others.
+    ("/w/mark.sh", Bytes(b"\xef\xbb\xbfrm -rf /w/a\nrm -rf /w/b\n")),
+    ("/w/mark.py", Bytes(b"\xef\xbb\xbfimport shutil\nshutil.rmtree('/w/a')\n")),
+    ("/w/mark.js", Bytes(b"\xef\xbb\xbfrequire('fs').rmSync('/w/a', {recursive: true})\n")),
+    // Code in an encoding that is not the one it seems to have.
+    ("/w/seven.py", Text("# -*- coding: utf-7 -*-\n# +AAo-import os\nprint(1)\n")),
+    (
+        "/w/escaped.py",
+        Text("#!/usr/bin/python3\n# vim: set fileencoding=unicode_escape :\n#\\u000aimport os\n"),
+    ),
+    ("/w/eight.py", Text("# -*- coding: utf-8 -*-\nprint('\u{e9}')\n")),
+    ("/w/plain.py", Text("# coding: latin-1\nprint('e')\n")),
+    ("/w/other.py", Text("# coding: latin-1\nprint('\u{e9}')\n")),
+    // No files.
+    ("/w/fifo", Kind(FileKind::Fifo)),
+    ("/w/device", Kind(FileKind::Device)),
+    ("/w/socket", Kind(FileKind::Socket)),
+    ("/w/folder", Kind(FileKind::Directory)),
+    ("/w/locked", Kind(FileKind::Unreadable)),
+    // There, and longer than anyone reads, or not to be read.
+    ("/w/long", Kind(FileKind::File)),
+    ("/w/alias.sh", Link("/w/real.sh")),
+    ("/w/real.sh", Text("rm -rf /w/a\n")),
+    ("/w/key", Link("/home/u/.ssh/id_rsa")),
+    ("/home/u/.ssh/id_rsa", Text("rm -rf /w/a\n")),
+    // Circles.
+    ("/w/one.sh", Text(". ./two.sh\nrm -rf /w/a\n")),
+    ("/w/two.sh", Text(". ./one.sh\nrm -rf /w/b\n")),
+    ("/w/ring.sh", Text("bash ring.sh\n")),
+    ("/w/tree.sh", Text("bash tree.sh\nbash tree.sh\n")),
+    ("/w/ring.py", Text("import subprocess\nsubprocess.run(['python3', '/w/ring.py'])\n")),
+    ("/w/around.py", Text("import back\n")),
+    ("/w/back.py", Text("import around\n")),
+    ("/w/ring.js", Text("require('./ring.js')\n")),
+    ("/w/Makefile", Text("all:\n\t$(MAKE) all\nx: y\ny: x\n\trm -rf /w/a\n")),
+    ("/w/loop.mk", Text("include loop.mk\nall:\n\trm -rf /w/a\n")),
+    ("/w/justfile", Text("a: b\nb: a\n    rm -rf /w/a\n")),
+    ("/w/package.json", Text(r#"{"scripts":{"a":"npm run b","b":"npm run a"}}"#)),
+    // Code in two languages.
+    (
+        "/w/both",
+        Text(
+            "#!/bin/sh\n''':'\nrm -rf /w/a\nexec python3 \"$0\" \"$@\"\n'''\nimport shutil\nshutil.rmtree('/w/b')\n",
+        ),
+    ),
+    (
+        "/w/both.js",
+        Text(
+            "#!/bin/sh\n\":\" //; rm -rf /w/a; exec node \"$0\"\nrequire('fs').rmSync('/w/b', {recursive: true})\n",
+        ),
+    ),
+];
+
+/// What is deleted, and what code is not known, in the order in which it is found, each once.
+fn shown(text: &str, world: &dyn World) -> String {
+    let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
+    let facts = analyse(&call::shell("codex", text), &setting, &mut Recorder::new(world));
+    let mut lines: Vec<String> = Vec::new();
+    for effect in &facts.effects {
+        let what = match effect.kind {
+            EffectKind::Opaque if matches!(effect.role, Some(Role::Code | Role::Program)) => {
+                effect.why.map(Why::as_str)
+            }
+            EffectKind::Delete => effect.path.as_deref(),
+            _ => continue,
+        };
+        let line = format!("{} {}", effect.kind, what.unwrap_or("?"));
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.join("; ")
+}
+
+fn check(text: &str, expected: &str) {
+    assert_eq!(shown(text, &Machine(THERE)), expected, "{text}");
+}
+
+/// Every interpreter that a file is given to.
+const GIVEN_TO: &[&str] = &["bash F", "sh < F", ". ./F", "python3 F", "node F", "make -f F"];
+
+fn check_all(file: &str, expected: &str) {
+    for given in GIVEN_TO {
+        let text = given.replace('F', file);
+        let found = shown(&text, &Machine(THERE));
+        assert!(found.split("; ").any(|one| one == expected), "{text}: {found}");
+        assert!(!found.contains("delete"), "{text}: {found}");
+    }
+}
+
+#[test]
+fn what_is_no_text_is_no_code_that_is_known() {
+    for file in ["elf", "jpeg", "latin", "wide", "wide-unmarked", "nul"] {
+        check_all(file, "opaque encoding");
+    }
+    check("bash mark.sh", "delete /w/b");
+    check("python3 mark.py", "delete /w/a");
+    check("node mark.js", "delete /w/a");
+    check("python3 seven.py", "opaque encoding");
+    check("python3 < seven.py", "opaque encoding");
+    check("python3 escaped.py", "opaque encoding");
+    check("python3 other.py", "opaque encoding");
+    check("python3 eight.py", "");
+    check("python3 plain.py", "");
+}
+
+#[test]
+fn what_is_no_file_is_not_read() {
+    for file in ["fifo", "device", "socket"] {
+        check_all(file, "opaque input");
+    }
+    check_all("folder", "opaque file");
+    check_all("locked", "opaque unreadable");
+    check_all("long", "opaque unreadable");
+    // What it holds would be told.
+    for given in GIVEN_TO {
+        let text = given.replace('F', "key");
+        let expected = if text.contains('<') { "opaque secret" } else { "opaque file" };
+        check(&text, expected);
+    }
+    check("bash alias.sh", "delete /w/a");
+    check("./alias.sh", "delete /w/a");
+}
+
+#[test]
+fn circles_come_to_an_end() {
+    check(". ./one.sh", "opaque nesting; delete /w/b; delete /w/a");
+    for text in ["bash ring.sh", "bash tree.sh", "python3 ring.py", "node ring.js", "make all", "npm run a"] {
+        let found = shown(text, &Machine(THERE));
+        assert!(found == "opaque nesting" || found == "opaque nesting; opaque budget", "{text}: {found}");
+    }
+    check("python3 around.py", "opaque nesting");
+    check("make x", "delete /w/a");
+    check("make -f loop.mk", "delete /w/a");
+    check("just a", "delete /w/a");
+}
+
+#[test]
+fn a_file_of_two_languages_is_what_runs_it() {
+    // A shell never comes to what is no shell text in the end; it is read all the same.
+    check("./both", "opaque syntax; delete /w/a; delete /w/b");
+    check("sh both", "opaque syntax; delete /w/a; delete /w/b");
+    check("python3 both", "delete /w/b");
+    check("./both.js", "delete /w/a; delete /w/b");
+    check("node both.js", "delete /w/b");
+}
+
+/// A file that holds something else each time that it is read.
+struct Turning(Cell<usize>);
+
+impl World for Turning {
+    fn answer(&self, query: &Query) -> Option<Answer> {
+        match query {
+            Query::Contents { .. } => {
+                self.0.set(self.0.get() + 1);
+                Some(Answer::Contents(Some(format!("rm -rf /w/{}\n", self.0.get()).into_bytes())))
+            }
+            Query::FileKind { .. } => Some(Answer::FileKind(FileKind::File)),
+            other => Machine(THERE).answer(other),
+        }
+    }
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_read_is_read_once() {
+    let world = Turning(Cell::new(0));
+    assert_eq!(shown("bash x.sh; . ./x.sh; bash < x.sh", &world), "delete /w/1");
+    assert_eq!(world.0.get(), 1);
+}
+
+/// Scripts without end, each of which runs the next.
+struct Endless;
+
+impl World for Endless {
+    fn answer(&self, query: &Query) -> Option<Answer> {
+        match query {
+            Query::Contents { path } => {
+                let number: usize = path.trim_start_matches("/w/").parse().unwrap_or_default();
+                let padding = "# ".repeat(if number < 100 { 0 } else { 20_000 });
+                Some(Answer::Contents(Some(format!("{padding}\nbash {}\n", number + 1).into_bytes())))
+            }
+            Query::FileKind { .. } => Some(Answer::FileKind(FileKind::File)),
+            other => Machine(THERE).answer(other),
+        }
+    }
+}
+
+#[test]
+fn there_is_an_end_to_what_is_read() {
+    let many: String = (1..40).map(|number| format!("bash {}\n", 100 * number)).collect();
+    let found = shown(&many, &Endless);
+    assert!(found.contains("opaque size"), "{found}");
+    assert!(shown("bash 1", &Endless).contains("opaque nesting"));
+}

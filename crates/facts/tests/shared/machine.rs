@@ -1,0 +1,61 @@
+//! A machine with what a table says, and a user whose home is `/home/u`.
+
+use castellan_event::{Answer, FileKind, Process, Query, World};
+
+/// What is at a path.
+#[allow(dead_code, reason = "no test has one of each")]
+pub(crate) enum There {
+    Text(&'static str),
+    Bytes(&'static [u8]),
+    Link(&'static str),
+    Kind(FileKind),
+}
+
+use There::{Bytes, Kind, Link, Text};
+
+pub(crate) struct Machine(pub(crate) &'static [(&'static str, There)]);
+
+impl Machine {
+    fn at(&self, path: &str) -> Option<&There> {
+        self.0.iter().find(|(one, _)| *one == path).map(|(_, there)| there)
+    }
+
+    fn real(&self, path: &str) -> String {
+        match self.at(path) {
+            Some(Link(target)) => (*target).to_owned(),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+impl World for Machine {
+    fn answer(&self, query: &Query) -> Option<Answer> {
+        Some(match query {
+            Query::RealPath { base, path } => {
+                let whole = if path.starts_with('/') { path.clone() } else { format!("{base}/{path}") };
+                let plain = whole.replace("/./", "/").replace("//", "/");
+                Answer::RealPath(self.real(plain.trim_end_matches("/.")))
+            }
+            Query::FileKind { path } => Answer::FileKind(match self.at(path) {
+                Some(Text(_) | Bytes(_) | Link(_)) => FileKind::File,
+                Some(Kind(kind)) => *kind,
+                None => FileKind::Missing,
+            }),
+            Query::Contents { path } => Answer::Contents(match self.at(path) {
+                Some(Text(text)) => Some(text.as_bytes().to_vec()),
+                Some(Bytes(bytes)) => Some(bytes.to_vec()),
+                Some(Kind(_) | Link(_)) | None => None,
+            }),
+            Query::Executable { name, .. } => Answer::Executable(Some(format!("/usr/bin/{name}"))),
+            Query::Repository { .. } => Answer::Repository(None),
+            Query::Newest { .. } => Answer::Newest(None),
+            Query::Process { .. } => Answer::Process(Some(Process {
+                env: [("PATH", "/usr/bin"), ("HOME", "/home/u")]
+                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                    .to_vec(),
+                home: "/home/u".to_owned(),
+                ..Process::default()
+            })),
+        })
+    }
+}

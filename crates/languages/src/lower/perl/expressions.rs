@@ -1,0 +1,535 @@
+//! Expressions.
+
+use castellan_event::Why;
+use tree_sitter::Node as Parsed;
+
+use super::super::Lower;
+use super::super::escapes::number;
+use super::with_topic;
+use crate::tree::{Kind, Loop, Node, Span};
+
+/// Forms that give any number of values in a list.
+const PLURAL: &[&str] = &[
+    "array",
+    "hash",
+    "function_call_expression",
+    "ambiguous_function_call_expression",
+    "method_call_expression",
+    "coderef_call_expression",
+    "map_grep_expression",
+    "sort_expression",
+    "slice_expression",
+    "keyval_expression",
+    "anonymous_slice_expression",
+    "func1op_call_expression",
+    "readline_expression",
+    "fileglob_expression",
+    "quoted_word_list",
+    "array_deref_expression",
+    "hash_deref_expression",
+    "do_expression",
+    "eval_expression",
+    "bareword",
+    "conditional_expression",
+    "assignment_expression",
+    "stub_expression",
+];
+
+impl Lower<'_> {
+    pub(super) fn pl(&mut self, node: Parsed<'_>) -> Node {
+        self.deeper(node, |lower| lower.pl_expression(node))
+    }
+
+    pub(super) fn pl_field(&mut self, node: Parsed<'_>, name: &str) -> Node {
+        match node.child_by_field_name(name) {
+            Some(child) => self.pl(child),
+            None => self.hole(node, Why::Syntax),
+        }
+    }
+
+    fn pl_all(&mut self, node: Parsed<'_>) -> Vec<Node> {
+        Self::children(node).into_iter().map(|one| self.pl(one)).collect()
+    }
+
+    /// Whether it may stand for several values in a list.
+    pub(super) fn pl_is_plural(node: Parsed<'_>) -> bool {
+        match node.kind() {
+            "binary_expression" => node
+                .child_by_field_name("operator")
+                .is_some_and(|one| matches!(one.kind(), ".." | "..." | "x") || is_range(node)),
+            "localization_expression" | "variable_declaration" => {
+                Self::children(node).iter().any(|one| matches!(one.kind(), "array" | "hash"))
+            }
+            kind => PLURAL.contains(&kind),
+        }
+    }
+
+    /// Values in a list: those of lists in it stand there themselves.
+    pub(super) fn pl_values(&mut self, node: Parsed<'_>) -> Vec<Node> {
+        let mut values = Vec::new();
+        for one in Self::pl_listed(node) {
+            let at = Self::at(one);
+            let is_plural = Self::pl_is_plural(one);
+            let value = self.pl(one);
+            values.push(if is_plural { Node::new(at, Kind::Spread(value.into())) } else { value });
+        }
+        values
+    }
+
+    /// A list of values.
+    pub(super) fn pl_flat(&mut self, node: Option<Parsed<'_>>, at: Span) -> Node {
+        let values = node.map(|node| self.pl_values(node)).unwrap_or_default();
+        Node::new(at, Kind::List(values))
+    }
+
+    /// A value where only one is wanted.
+    pub(super) fn pl_scalar(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        match node.kind() {
+            "parenthesized_expression" => match Self::children(node).as_slice() {
+                [inner] => self.deeper(node, |lower| lower.pl_scalar(*inner)),
+                _ => self.pl(node),
+            },
+            // How many there are.
+            "array" | "hash" | "array_deref_expression" => {
+                let of = self.pl(node);
+                Node::new(at, Kind::Inert(vec![of]))
+            }
+            "ambiguous_function_call_expression" | "function_call_expression"
+                if node.child_by_field_name("function").map(|one| self.text_of(one)) == Some("reverse") =>
+            {
+                let given = match node.child_by_field_name("arguments") {
+                    Some(given) => self.pl_values(given),
+                    None => vec![Node::name(at, "$_")],
+                };
+                self.pl_builtin(at, "reversed", given)
+            }
+            _ => self.pl(node),
+        }
+    }
+
+    fn pl_expression(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let kind = match node.kind() {
+            "scalar" | "array" | "hash" => return self.pl_variable(node),
+            "array_element_expression" | "hash_element_expression" => return self.pl_element(node),
+            "slice_expression" | "anonymous_slice_expression" => return self.pl_slice(node),
+            "keyval_expression" => {
+                let of = self.pl_slice(node);
+                Kind::Inert(vec![of])
+            }
+            "arraylen"
+            | "arraylen_deref_expression"
+            | "boolean"
+            | "yadayada"
+            | "glob"
+            | "glob_slot_expression"
+            | "loopex_expression"
+            | "filehandle" => {
+                if node.kind() == "loopex_expression" {
+                    self.jumps += 1;
+                }
+                if node.kind() == "glob" {
+                    return Node::text(at, self.text_of(node));
+                }
+                Kind::Inert(vec![Self::nothing(node)])
+            }
+            "array_deref_expression" | "hash_deref_expression" => return self.pl_first(node),
+            "scalar_deref_expression" => {
+                let inner = self.pl_first(node);
+                return self.pl_builtin(at, "$$", vec![inner]);
+            }
+            "number" | "version" => number(self.text_of(node)).map_or(Kind::Constant, Kind::Number),
+            "bareword" => return self.pl_bareword(node),
+            "autoquoted_bareword" => Kind::Text(self.text_of(node).into()),
+            "string_literal"
+            | "interpolated_string_literal"
+            | "command_string"
+            | "heredoc_token"
+            | "command_heredoc_token"
+            | "quoted_word_list"
+            | "fileglob_expression"
+            | "match_regexp"
+            | "quoted_regexp" => return self.pl_text(node),
+            "substitution_regexp" | "transliteration_expression" => {
+                let topic = Node::name(at, "$_");
+                return self.pl_replaced(node, topic, Some(Node::name(at, "$_")));
+            }
+            "readline_expression" => return self.pl_readline(node),
+            "parenthesized_expression" | "list_expression" => match Self::children(node).as_slice() {
+                [inner] if !Self::pl_is_plural(*inner) => return self.pl(*inner),
+                _ => return self.pl_flat(Some(node), at),
+            },
+            "stub_expression" => Kind::List(Vec::new()),
+            "assignment_expression" => return self.pl_assignment(node),
+            "variable_declaration" => return self.pl_declared_only(node),
+            "localization_expression" => return self.pl_localized(node),
+            "anonymous_array_expression" => {
+                let values = Self::children(node).into_iter().flat_map(|one| self.pl_values(one)).collect();
+                Kind::List(values)
+            }
+            "anonymous_hash_expression" => {
+                let values = Self::children(node).into_iter().flat_map(|one| self.pl_values(one)).collect();
+                return self.pl_builtin(at, "{}", values);
+            }
+            "refgen_expression" => return self.pl_refgen(node),
+            "anonymous_subroutine_expression" | "anonymous_method_expression" => {
+                return self.pl_function(node);
+            }
+            "binary_expression" | "lowprec_logical_expression" => return self.pl_binary(node),
+            "unary_expression" => return self.pl_unary(node),
+            "equality_expression" | "relational_expression" | "logical_not_expression" => {
+                Kind::Inert(self.pl_all(node))
+            }
+            "preinc_expression" | "postinc_expression" => {
+                let Some(operand) = node.child_by_field_name("operand") else { return self.error(node) };
+                let value = self.pl(operand);
+                let target = self.pl_target(operand);
+                return Node::assign(at, target, Node::new(at, Kind::Inert(vec![value])));
+            }
+            "conditional_expression" => {
+                let condition = self.pl_field(node, "condition");
+                let bodies = vec![self.pl_field(node, "consequent"), self.pl_field(node, "alternative")];
+                Kind::Sequence(vec![condition, Node::new(at, Kind::Either(bodies))])
+            }
+            "postfix_conditional_expression" | "postfix_loop_expression" | "postfix_for_expression" => {
+                return self.pl_postfix(node);
+            }
+            "map_grep_expression" => return self.pl_map(node),
+            "sort_expression" => return self.pl_sort(node),
+            "do_expression" | "async_block_expression" => match Self::children(node).first() {
+                Some(block) if block.kind() == "block" => return self.pl_block(*block),
+                _ => return self.pl_strange(node),
+            },
+            "eval_expression"
+            | "require_expression"
+            | "return_expression"
+            | "undef_expression"
+            | "goto_expression"
+            | "func0op_call_expression"
+            | "func1op_call_expression"
+            | "ambiguous_function_call_expression"
+            | "function_call_expression"
+            | "method_call_expression"
+            | "coderef_call_expression"
+            | "function"
+            | "amper_deref_expression" => return self.pl_call(node),
+            "await_expression" => return self.pl_first(node),
+            "require_version_expression" | "prototype" | "attrlist" => Kind::Constant,
+            "block" => return self.pl_block(node),
+            "expression_statement" => match Self::children(node).first() {
+                Some(inner) => return self.pl(*inner),
+                None => Kind::Constant,
+            },
+            _ => return self.pl_strange(node),
+        };
+        Node::new(at, kind)
+    }
+
+    fn pl_first(&mut self, node: Parsed<'_>) -> Node {
+        match Self::children(node).first() {
+            Some(inner) => self.pl(*inner),
+            None => self.error(node),
+        }
+    }
+
+    fn pl_assignment(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+        else {
+            return self.error(node);
+        };
+        let operator = node.child_by_field_name("operator").map(|one| one.kind()).unwrap_or_default();
+        if operator != "=" {
+            return self.pl_augmented(node, left, right, operator);
+        }
+        let inner = match left.kind() {
+            "localization_expression" => Self::children(left).first().copied().unwrap_or(left),
+            _ => left,
+        };
+        let declares = inner.kind() == "variable_declaration";
+        let shape = match inner.child_by_field_name("variable") {
+            Some(variable) => variable.kind(),
+            None => inner.kind(),
+        };
+        match shape {
+            "array" | "array_deref_expression" => {
+                let list = self.pl_flat(Some(right), at);
+                let target = self.pl_target(inner);
+                if declares {
+                    Node::assign(at, target, list)
+                } else {
+                    self.pl_builtin(at, "@=", vec![target, list])
+                }
+            }
+            "hash" | "hash_deref_expression" => {
+                let values = self.pl_values(right);
+                let map = self.pl_builtin(at, "{}", values);
+                let target = self.pl_target(inner);
+                match &target.kind {
+                    Kind::Name(name) if &**name == "%ENV" => {
+                        let update = Node::new(at, Kind::Member(target.into(), "update".into()));
+                        Node::new(at, Kind::Call(update.into(), vec![map]))
+                    }
+                    _ if declares => Node::assign(at, target, map),
+                    _ => self.pl_builtin(at, "@=", vec![target, map]),
+                }
+            }
+            "glob" => self.pl_glob_assignment(inner, right),
+            "parenthesized_expression" | "list_expression" | "slice_expression" | "variable_declaration" => {
+                let mut list = self.pl_flat(Some(right), at);
+                if shape == "slice_expression"
+                    && let Kind::List(values) = &mut list.kind
+                {
+                    values.insert(0, Self::nothing(node));
+                }
+                let target = self.pl_target(inner);
+                Node::assign(at, target, list)
+            }
+            _ => {
+                let value = self.pl_scalar(right);
+                let target = self.pl_target(inner);
+                Node::assign(at, target, value)
+            }
+        }
+    }
+
+    fn pl_augmented(
+        &mut self,
+        node: Parsed<'_>,
+        left: Parsed<'_>,
+        right: Parsed<'_>,
+        operator: &str,
+    ) -> Node {
+        let at = Self::at(node);
+        let before = self.pl(left);
+        let value = self.pl_scalar(right);
+        let target = self.pl_target(left);
+        let value = match operator {
+            ".=" => Kind::Join(vec![before, value]),
+            "||=" | "&&=" | "//=" => Kind::Or(vec![before, value]),
+            "x=" => Kind::Multiply(before.into(), value.into()),
+            "+=" => Kind::Add(vec![before, value]),
+            _ => Kind::Inert(vec![before, value]),
+        };
+        Node::assign(at, target, Node::new(at, value))
+    }
+
+    /// `local $x`: the value is given back later.
+    fn pl_localized(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let mut parts = Vec::new();
+        for inner in Self::children(node).into_iter().flat_map(Self::pl_listed) {
+            let target = self.pl_target(inner);
+            if matches!(inner.kind(), "scalar") {
+                let before = self.pl(inner);
+                let either = Node::new(at, Kind::Or(vec![before, Self::nothing(node)]));
+                parts.push(Node::assign(at, target, either));
+            } else if !matches!(target.kind, Kind::Hole(_)) {
+                parts.push(target);
+            }
+        }
+        Node::new(at, Kind::Inert(parts))
+    }
+
+    /// The operands of operators that lie deep inside each other.
+    fn pl_chain(&mut self, node: Parsed<'_>, operators: &[&str]) -> Vec<Node> {
+        let mut operands = Vec::new();
+        let mut left = node;
+        while left.kind() == node.kind()
+            && left.child_by_field_name("operator").is_some_and(|one| operators.contains(&one.kind()))
+        {
+            operands.extend(left.child_by_field_name("right"));
+            match left.child_by_field_name("left") {
+                Some(next) => left = next,
+                None => break,
+            }
+        }
+        operands.push(left);
+        operands.into_iter().rev().map(|one| self.pl_scalar(one)).collect()
+    }
+
+    fn pl_binary(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+        else {
+            return self.error(node);
+        };
+        let kind = match node.child_by_field_name("operator").map(|one| one.kind()).unwrap_or_default() {
+            ".." | "..." => {
+                let given = vec![self.pl_scalar(left), self.pl_scalar(right)];
+                return self.pl_builtin(at, "..", given);
+            }
+            // `1..3`, as the grammar takes it apart.
+            "." if is_range(node) => {
+                let from =
+                    number(self.text_of(left).trim_end_matches('.')).map_or(Kind::Constant, Kind::Number);
+                let given = vec![Node::new(Self::at(left), from), self.pl_scalar(right)];
+                return self.pl_builtin(at, "..", given);
+            }
+            "." => Kind::Join(self.pl_chain(node, &["."])),
+            "+" => Kind::Add(self.pl_chain(node, &["+"])),
+            "&&" | "||" | "//" => Kind::Or(self.pl_chain(node, &["&&", "||", "//"])),
+            "and" | "or" | "xor" => Kind::Or(self.pl_chain(node, &["and", "or", "xor"])),
+            "x" => {
+                let of = if left.kind() == "parenthesized_expression" || left.kind() == "quoted_word_list" {
+                    self.pl_flat(Some(left), at)
+                } else {
+                    self.pl_scalar(left)
+                };
+                Kind::Multiply(of.into(), self.pl_scalar(right).into())
+            }
+            "=~" | "!~" => match right.kind() {
+                "substitution_regexp" | "transliteration_expression" => {
+                    let inner = match left.kind() {
+                        "parenthesized_expression" => Self::children(left).first().copied().unwrap_or(left),
+                        _ => left,
+                    };
+                    let value = self.pl(left);
+                    let written = match inner.kind() {
+                        "assignment_expression" => inner.child_by_field_name("left").unwrap_or(inner),
+                        _ => inner,
+                    };
+                    // What the assignment declares has been declared.
+                    let target = match written.kind() {
+                        "variable_declaration" => match written.child_by_field_name("variable") {
+                            Some(variable) => self.pl_target(variable),
+                            None => self.pl_strange(written),
+                        },
+                        _ => self.pl_target(written),
+                    };
+                    return self.pl_replaced(right, value, Some(target));
+                }
+                _ => Kind::Inert(vec![self.pl_scalar(left), self.pl_scalar(right)]),
+            },
+            other => {
+                let other = [other];
+                Kind::Inert(self.pl_chain(node, &other))
+            }
+        };
+        Node::new(at, kind)
+    }
+
+    fn pl_unary(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let operand = self.pl_field(node, "operand");
+        match (node.child_by_field_name("operator").map(|one| one.kind()).unwrap_or_default(), operand.kind) {
+            ("-", Kind::Number(number)) => Node::new(at, Kind::Number(number.saturating_neg())),
+            ("+", kind) => Node::new(at, kind),
+            (_, kind) => Node::new(at, Kind::Inert(vec![Node::new(operand.at, kind)])),
+        }
+    }
+
+    fn pl_postfix(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let condition = node.child_by_field_name("condition");
+        let list = node.child_by_field_name("list");
+        let body = Self::children(node).into_iter().find(|one| Some(*one) != condition && Some(*one) != list);
+        let Some(body) = body else { return self.error(node) };
+        match node.kind() {
+            // `eval 'exec perl ...' if 0;`, by which a shell that is given the file starts Perl.
+            "postfix_conditional_expression"
+                if Self::has_word(node, &["if"]) && condition.is_some_and(|one| self.text_of(one) == "0") =>
+            {
+                Self::nothing(node)
+            }
+            "postfix_conditional_expression" => {
+                let condition = self.pl_condition(condition, node);
+                let body = self.pl(body);
+                let bodies = vec![Self::nothing(node), body];
+                Node::new(at, Kind::Sequence(vec![condition, Node::new(at, Kind::Either(bodies))]))
+            }
+            "postfix_loop_expression" => {
+                let runs_first = body.kind() == "do_expression";
+                let condition = self.pl_condition(condition, node);
+                let body = self.pl(body);
+                let parts = if runs_first { vec![body, condition] } else { vec![condition, body] };
+                super::repeated(at, Node::new(at, Kind::Sequence(parts)))
+            }
+            _ => {
+                let over = self.pl_flat(list, at);
+                let mark = self.perl.changed.len();
+                let body = self.pl(body);
+                let target = Node::name(at, "$_");
+                let one = Loop { over: Some((target, over)), body, jumps: false, collects: false };
+                let mut parts = vec![Node::new(at, Kind::Loop(Box::new(one)))];
+                parts.extend(self.pl_elements_changed(list, mark, &[]));
+                with_topic(at, Node::new(at, Kind::Sequence(parts)))
+            }
+        }
+    }
+
+    /// `map`, `grep`
+    fn pl_map(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let list = node.child_by_field_name("list");
+        let over = self.pl_flat(list, at);
+        let mark = self.perl.changed.len();
+        let callback = node.child_by_field_name("callback");
+        let body = match callback {
+            Some(block) if block.kind() == "block" => self.deeper(block, |lower| lower.pl_block(block)),
+            Some(other) => self.pl(other),
+            None => self.error(node),
+        };
+        let filters = Self::has_word(node, &["grep"]);
+        let target = Node::name(at, "$_");
+        let body =
+            if filters { Node::new(at, Kind::Sequence(vec![body, Node::name(at, "$_")])) } else { body };
+        let one = Loop { over: Some((target, over)), body, jumps: false, collects: true };
+        let mut made = Node::new(at, Kind::Loop(Box::new(one)));
+        if filters {
+            made = Self::pl_some_of(made);
+        } else {
+            made = self.pl_builtin(at, "flat", vec![Node::new(at, Kind::Spread(made.into()))]);
+        }
+        let changed = self.pl_elements_changed(list, mark, &[]);
+        if !changed.is_empty() {
+            let kept = format!("map at {}", at.0);
+            let mut parts = vec![Node::assign(at, Node::name(at, &kept), made)];
+            parts.extend(changed);
+            parts.push(Node::name(at, &kept));
+            made = Node::new(at, Kind::Sequence(parts));
+        }
+        with_topic(at, made)
+    }
+
+    /// Some of a list, or all of it in another order.
+    fn pl_some_of(list: Node) -> Node {
+        let at = list.at;
+        let spread = Node::new(at, Kind::Spread(list.into()));
+        let unknown = Node::new(at, Kind::Spread(Self::pl_unknown(at).into()));
+        Node::new(at, Kind::List(vec![spread, unknown]))
+    }
+
+    fn pl_sort(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let list = self.pl_flat(node.child_by_field_name("list"), at);
+        let list = if Self::has_word(node, &["reverse"]) {
+            self.pl_builtin(at, "reverse", vec![Node::new(at, Kind::Spread(list.into()))])
+        } else {
+            Self::pl_some_of(list)
+        };
+        let mut parts = Vec::new();
+        match node.child_by_field_name("callback") {
+            Some(block) if block.kind() == "block" => {
+                let body = self.deeper(block, |lower| lower.pl_block(block));
+                parts.push(Node::new(at, Kind::Either(vec![Self::nothing(node), body])));
+            }
+            Some(function) if function.kind() == "function" => {
+                let function = self.pl_function_value(function);
+                parts.push(Node::new(at, Kind::Call(function.into(), Vec::new())));
+            }
+            Some(other) => parts.push(self.pl(other)),
+            None => {}
+        }
+        parts.push(list);
+        Node::new(at, Kind::Sequence(parts))
+    }
+}
+
+/// `1..3` is taken for `1.` and `.3`; no other number touches a dot.
+fn is_range(node: Parsed<'_>) -> bool {
+    let left = node.child_by_field_name("left").filter(|left| left.kind() == "number");
+    let operator = node.child_by_field_name("operator").filter(|operator| operator.kind() == ".");
+    left.zip(operator).is_some_and(|(left, operator)| left.end_byte() == operator.start_byte())
+}

@@ -1,0 +1,478 @@
+//! What Perl does in its own way: lists that flatten, names for functions, commands and files in one text.
+
+use castellan_event::{EffectKind, Role, Why};
+use castellan_programs::{Arg, Piece};
+
+use super::perform::Bound;
+use super::{Argument, Machine};
+use crate::act::{Operand, What};
+use crate::language::Language;
+use crate::limits::ITERATIONS_MAX;
+use crate::state::Cell;
+use crate::tree::Node;
+use crate::value::{Ref, Value};
+
+impl Machine<'_> {
+    /// A variable that nothing gave a value.
+    pub(super) fn unset(&mut self, node: &Node, name: &str) -> Option<Value> {
+        if self.language != Language::Perl {
+            return None;
+        }
+        let cell = || Cell { is_open: true, ..Cell::default() };
+        let value = match name.as_bytes().first() {
+            Some(b'$') => return Some(Value::unknown(Why::Variable, name)),
+            Some(b'@') => Value::List(self.state.new_cell(cell())),
+            Some(b'%') => Value::Map(self.state.new_cell(cell())),
+            _ => return self.starred(node),
+        };
+        self.state.set_own(0, &name.into(), value.clone());
+        Some(value)
+    }
+
+    /// A method that the program defines, or that of a class in a text.
+    pub(super) fn method_by_name(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        name: &str,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        if self.language != Language::Perl {
+            return None;
+        }
+        if let Some(function) = self.state.name(self.scope, &format!("->{name}")) {
+            let first = Argument::plain(of.clone());
+            let all = std::iter::once(first).chain(arguments.iter().cloned()).collect();
+            return Some(self.call(node, &function, all));
+        }
+        let module = of.as_str().and_then(|class| self.table.module(class))?;
+        let member = self.member(node, &Value::Module(Ref(module)), name);
+        Some(self.call(node, &member, arguments.to_vec()))
+    }
+
+    /// All arguments, those of lists in their places; whether these are all.
+    pub(super) fn flattened(&self, node: &Node, bound: &Bound) -> (Vec<Value>, bool) {
+        let mut values = Vec::new();
+        let mut known = !bound.is_open;
+        for value in bound.given.iter().map(|(_, value)| value).chain(&bound.others) {
+            match value {
+                Value::List(_) => {
+                    let (elements, all) = self.elements(node, value);
+                    values.extend(elements);
+                    known &= all;
+                }
+                other => values.push(other.clone()),
+            }
+        }
+        (values, known)
+    }
+
+    /// `system`, `exec`: one text is for a shell, several are a program and its arguments.
+    pub(super) fn listed_command(&mut self, node: &Node, bound: &Bound) -> Value {
+        let (values, known) = self.flattened(node, bound);
+        match values.as_slice() {
+            [] if known => {}
+            [only] if known || matches!(only, Value::Unknown(..)) => self.shell(node, only, bound),
+            _ => {
+                let entries = values.into_iter().map(|value| (None, value)).collect();
+                let list = Value::List(self.state.new_cell(Cell { entries, is_open: !known, class: None }));
+                let argv = self.argv(node, &list);
+                self.starts(node, argv, bound);
+            }
+        }
+        self.unknown(node, Why::Dynamic)
+    }
+
+    /// `open`, without its handle.
+    pub(super) fn opened(&mut self, node: &Node, bound: &Bound) -> Value {
+        let (values, known) = self.flattened(node, bound);
+        let Some((mode, rest)) = values.split_first() else {
+            if !known {
+                self.lost(node, Why::Dynamic);
+            }
+            return self.unknown(node, Why::File);
+        };
+        for mode in self.args(node, mode) {
+            if rest.is_empty() {
+                self.opened_by_one(node, &mode, bound);
+                continue;
+            }
+            let Some(mode) = mode.as_str().map(str::trim) else {
+                // It may be a mode for commands.
+                self.lost(node, mode.why().unwrap_or(Why::Dynamic));
+                continue;
+            };
+            self.opened_by_mode(node, mode, rest, bound);
+        }
+        self.unknown(node, Why::File)
+    }
+
+    fn opened_by_mode(&mut self, node: &Node, mode: &str, rest: &[Value], bound: &Bound) {
+        if mode.contains('&') {
+            return;
+        }
+        if mode.contains('|') {
+            match rest {
+                [only] => self.shell_with(node, only, bound, mode.starts_with('|')),
+                _ => {
+                    let list = self.list(rest.iter().cloned());
+                    let argv = self.argv(node, &list);
+                    self.starts(node, argv, bound);
+                }
+            }
+            return;
+        }
+        let Some(path) = rest.first().filter(|path| !matches!(path, Value::List(_))) else { return };
+        let reads = mode.starts_with('<') || mode.starts_with('+') || !mode.contains('>');
+        let writes = mode.contains('>') || mode.starts_with('+');
+        for (kind, does) in [(EffectKind::Read, reads), (EffectKind::Write, writes)] {
+            for path in self.operands(node, path).into_iter().filter(|_| does) {
+                self.act(node.at, What::Effect { kind, on: Operand::Path(path), recursive: false });
+            }
+        }
+    }
+
+    /// Mode and file, or command, in one text.
+    fn opened_by_one(&mut self, node: &Node, spec: &Arg, bound: &Bound) {
+        let begin = spec.prefix().trim_start();
+        let ends = match spec.pieces().last() {
+            Some(Piece::Text(text)) => text.trim_end().ends_with('|'),
+            Some(Piece::Unknown { .. }) | None => false,
+        };
+        if ends || begin.starts_with('|') {
+            let text = trimmed(spec, |text| text.trim().trim_matches('|').trim_end().to_owned());
+            self.shell_with(node, &Value::arg(text), bound, begin.starts_with('|'));
+            return;
+        }
+        if begin.contains('&') || matches!(spec.as_str().map(str::trim), Some("-" | ">-")) {
+            return;
+        }
+        let has_mode = begin.starts_with(['<', '>', '+']);
+        let is_open = !has_mode && spec.as_str().is_none();
+        if is_open {
+            // What is not known of it may make a command of it.
+            self.hole(node.at, Role::Code, spec.why().unwrap_or(Why::Dynamic), &spec.written());
+        }
+        let mode: String = begin.chars().take_while(|letter| matches!(letter, '<' | '>' | '+')).collect();
+        let path =
+            trimmed(spec, |text| text.trim().trim_start_matches(['<', '>', '+']).trim_start().to_owned());
+        self.opened_by_mode(node, &mode, &[Value::arg(path)], bound);
+    }
+
+    /// Text for a shell, which may read what the program writes.
+    fn shell_with(&mut self, node: &Node, text: &Value, bound: &Bound, is_fed: bool) {
+        if !is_fed {
+            return self.shell(node, text, bound);
+        }
+        for text in self.args(node, text) {
+            let stdin = Some(Arg::unknown(Why::Dynamic, "what is written to it", false));
+            self.act(node.at, What::Shell { text: (*text).clone(), cwd: None, env: Vec::new(), stdin });
+        }
+    }
+
+    /// `%h = (...)`, `{...}`: keys and values by turns.
+    pub(super) fn paired(&mut self, _node: &Node, bound: &Bound) -> Value {
+        let values: Vec<Value> =
+            bound.given.iter().map(|(_, value)| value).chain(&bound.others).cloned().collect();
+        if bound.is_open {
+            // Which of them are keys is not known.
+            let entries = values.into_iter().map(|value| (None, value)).collect();
+            return Value::Map(self.state.new_cell(Cell { entries, is_open: true, class: None }));
+        }
+        let mut cell = Cell::default();
+        let mut places = std::collections::HashMap::new();
+        let mut values = values.into_iter();
+        while let Some(key) = values.next() {
+            let entry = (
+                key.to_arg().and_then(|key| key.as_str().map(std::rc::Rc::<str>::from)),
+                values.next().unwrap_or(Value::Constant),
+            );
+            // The last of a key counts.
+            let place = entry.0.as_ref().and_then(|key| places.insert(key.clone(), cell.entries.len()));
+            match place.and_then(|place| cell.entries.get_mut(place)) {
+                Some(before) => {
+                    places.insert(entry.0.clone().unwrap_or_default(), place.unwrap_or_default());
+                    *before = entry;
+                }
+                None => {
+                    cell.is_open |= entry.0.is_none();
+                    cell.entries.push(entry);
+                }
+            }
+        }
+        Value::Map(self.state.new_cell(cell))
+    }
+
+    /// `@x = ...`: the list stays the same one, for those who have a reference to it.
+    pub(super) fn refilled(&mut self, node: &Node, bound: &Bound) -> Value {
+        let (Some(of), Some(value)) = (bound.at(0).cloned(), bound.at(1).cloned()) else {
+            return self.unknown(node, Why::Dynamic);
+        };
+        let from = match &value {
+            Value::List(cell) | Value::Map(cell) => self.state.cell(*cell),
+            _ => Cell { entries: vec![(None, value.clone())], is_open: true, class: None },
+        };
+        let certain = matches!(of, Value::List(_) | Value::Map(_));
+        for one in of.choices() {
+            match one {
+                Value::List(cell) | Value::Map(cell) => {
+                    let mut next = from.clone();
+                    if !certain {
+                        next.entries.extend(self.state.cell(*cell).entries);
+                        next.is_open = true;
+                    }
+                    self.state.set_cell(*cell, next);
+                }
+                _ => self.hand(node, &value),
+            }
+        }
+        of
+    }
+
+    /// A method of a list or map that is the first argument.
+    pub(super) fn on_list(&mut self, node: &Node, bound: &Bound, name: &str) -> Value {
+        let Some(of) = bound.at(0).cloned() else { return self.unknown(node, Why::Dynamic) };
+        let count = bound.given.len();
+        let mut arguments: Vec<Argument> =
+            bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
+        if let Some(last) = arguments.last_mut().filter(|_| bound.is_open && count > 1) {
+            last.is_spread = true;
+        }
+        let mut values = Vec::new();
+        for one in of.choices() {
+            match self.list_method(node, one, name, &arguments) {
+                Some(value) => values.push(value),
+                None => {
+                    for argument in &arguments {
+                        self.hand(node, &argument.value);
+                    }
+                    values.push(self.unknown(node, Why::Dynamic));
+                }
+            }
+        }
+        self.any(node, values)
+    }
+
+    /// `$$x`: what a reference refers to, or the variable that is named so.
+    pub(super) fn referred(&mut self, node: &Node, bound: &Bound) -> Value {
+        let of = super::compute::first(bound);
+        let mut values = Vec::new();
+        for one in of.choices() {
+            values.push(match one {
+                Value::List(_) => self.index(node, one, &Value::Number(0)),
+                Value::Text(arg) => match arg.as_str() {
+                    Some(name) => self.name(node, &format!("${name}").into()),
+                    None => self.unknown(node, Why::Dynamic),
+                },
+                _ => self.unknown(node, Why::Dynamic),
+            });
+        }
+        self.any(node, values)
+    }
+
+    /// `&$f(...)`: what is called may be a function or its name.
+    pub(super) fn called(&mut self, node: &Node, bound: &Bound) -> Value {
+        let function = super::compute::first(bound);
+        let mut given: Vec<Argument> =
+            bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
+        if bound.is_open {
+            given.push(Argument::unknown());
+        }
+        let mut values = Vec::new();
+        for one in function.choices() {
+            let value = match one {
+                Value::Text(arg) => match arg.as_str() {
+                    Some(name) => {
+                        let name = name.trim_start_matches('&').trim_start_matches("main::");
+                        let full = format!("main::{name}");
+                        match self.state.name(self.scope, &full) {
+                            Some(function) => function,
+                            None => self.name(node, &name.into()),
+                        }
+                    }
+                    None => self.lost(node, arg.why().unwrap_or(Why::Dynamic)),
+                },
+                // What the program calls by a name that is not known may be anything that it has loaded.
+                Value::Unknown(why, _) if self.has_capable_module() => self.lost(node, *why),
+                other => other.clone(),
+            };
+            values.push(self.call(node, &value, given.clone()));
+        }
+        self.any(node, values)
+    }
+
+    fn has_capable_module(&self) -> bool {
+        let mut modules = self.modules.iter().filter_map(|name| self.table.module(name));
+        modules.any(crate::table::Space::is_capable)
+    }
+
+    /// `use lib`: modules are taken from there first.
+    pub(super) fn library_path(&mut self, node: &Node, bound: &Bound) -> Value {
+        let (paths, _) = self.flattened(node, bound);
+        for path in paths {
+            match (path.as_str(), &self.start.cwd) {
+                (Some(path), _) if path.starts_with('/') => self.libraries.push(path.to_owned()),
+                (Some(path), Some(cwd)) => self.libraries.push(format!("{cwd}/{path}")),
+                _ => self.variable(node, &Value::text("PERL5LIB"), &path),
+            }
+        }
+        Value::Constant
+    }
+
+    /// `a..b`
+    pub(super) fn spanned(&mut self, node: &Node, bound: &Bound) -> Value {
+        let (Some(from), Some(to)) = (bound.at(0), bound.at(1)) else {
+            return self.unknown(node, Why::Arithmetic);
+        };
+        let letters = (from.as_str().unwrap_or_default(), to.as_str().unwrap_or_default());
+        match (from, to) {
+            (Value::Number(from), Value::Number(to)) => {
+                let count = to.saturating_sub(*from);
+                if count >= i64::try_from(ITERATIONS_MAX).unwrap_or(i64::MAX) {
+                    return self.unknown(node, Why::Arithmetic);
+                }
+                self.step(u64::try_from(count).unwrap_or(0));
+                self.list((*from..=*to).map(Value::Number))
+            }
+            _ if letters.0.len() == 1 && letters.1.len() == 1 => {
+                let from = letters.0.chars().next().unwrap_or_default();
+                let to = letters.1.chars().next().unwrap_or_default();
+                self.list((from..=to).map(|letter| Value::text(letter.to_string())))
+            }
+            _ => self.unknown(node, Why::Arithmetic),
+        }
+    }
+
+    /// `tr/a-z/b/`
+    pub(super) fn transliterated(&mut self, node: &Node, bound: &Bound) -> Value {
+        let texts: Vec<&str> = bound.given.iter().filter_map(|(_, value)| value.as_str()).collect();
+        let [of, from, to] = texts.as_slice() else { return self.unknown(node, Why::Dynamic) };
+        let (from, mut to) = (ranged(from), ranged(to));
+        if to.is_empty() {
+            to.clone_from(&from);
+        }
+        let turned = of.chars().map(|letter| match from.iter().position(|one| *one == letter) {
+            Some(at) => to.get(at).or(to.last()).copied().unwrap_or(letter),
+            None => letter,
+        });
+        self.work += (of.len() * from.len() / 16) as u64;
+        Value::text(turned.collect::<String>())
+    }
+
+    /// `pack TEMPLATE, LIST`
+    pub(super) fn packed(&mut self, node: &Node, bound: &Bound) -> Value {
+        let format = super::compute::first(bound);
+        let rest = bound.without(1);
+        let letter = format
+            .as_str()
+            .unwrap_or_default()
+            .trim_end_matches(['*', ' '])
+            .trim_end_matches(|c: char| c.is_ascii_digit());
+        let value = super::compute::first(&rest);
+        match letter {
+            "H" => match value.as_str().and_then(super::texts::hex) {
+                Some(text) => Value::text(text),
+                None => self.unknown(node, Why::Dynamic),
+            },
+            "A" | "a" => value,
+            "C" | "c" | "U" | "W" if !bound.is_open => self.characters(node, &rest),
+            _ => self.unknown(node, Why::Encoding),
+        }
+    }
+
+    /// `File::Find::find`: a function is called for all that lies below some directories.
+    pub(super) fn searched(&mut self, node: &Node, bound: &Bound) -> Value {
+        let mut functions = vec![super::compute::first(bound)];
+        if let Value::Map(cell) = super::compute::first(bound) {
+            functions = self.state.cell(cell).entries.into_iter().map(|(_, value)| value).collect();
+        }
+        let mut paths = Vec::new();
+        for (_, directory) in bound.given.iter().skip(1) {
+            let below = Value::arg(Arg::unknown(Why::Glob, "**", false));
+            let path = self.beside(node, &directory.clone(), &below);
+            paths.push(path);
+        }
+        let path = self.any(node, paths);
+        for name in ["$_", "$File::Find::name", "$File::Find::dir"] {
+            self.state.set_own(0, &name.into(), path.clone());
+        }
+        for function in functions {
+            if function.is_callable() {
+                self.call(node, &function, Vec::new());
+            }
+        }
+        Value::Constant
+    }
+
+    /// The patterns of `glob`, one for each word.
+    pub(super) fn globbed_words(&mut self, node: &Node, bound: &Bound) -> Value {
+        let words = match super::compute::first(bound).as_str() {
+            Some(text) if !text.contains(['"', '\'', '\\']) => {
+                text.split_whitespace().map(Value::text).collect::<Vec<_>>()
+            }
+            _ => vec![super::compute::first(bound)],
+        };
+        let mut found = Vec::new();
+        for word in words {
+            let given = bound.given.iter().take(1).map(|(parameter, _)| (*parameter, word.clone())).collect();
+            let list = self.globbed(node, &Bound { given, ..Bound::default() });
+            found.extend(self.elements(node, &list).0);
+        }
+        self.list(found)
+    }
+
+    /// `<>` reads the files that are named on the command line.
+    pub(super) fn read_arguments(&mut self, node: &Node) -> Value {
+        let files = self.name(node, &"@ARGV".into());
+        for path in self.operands(node, &files).into_iter().filter(|path| path.as_str() != Some("-")) {
+            let is_known = path.as_str().is_some();
+            if is_known {
+                let on = Operand::Path(path);
+                self.act(node.at, What::Effect { kind: EffectKind::Read, on, recursive: false });
+            }
+        }
+        self.unknown(node, Why::File)
+    }
+}
+
+/// The letters of a range: `a-z`.
+fn ranged(text: &str) -> Vec<char> {
+    let letters: Vec<char> = text.chars().collect();
+    let mut all = Vec::new();
+    let mut at = 0;
+    while let Some(letter) = letters.get(at) {
+        match (letters.get(at + 1), letters.get(at + 2)) {
+            (Some('-'), Some(last)) if last >= letter => {
+                all.extend((*letter..=*last).take(ITERATIONS_MAX));
+                at += 3;
+            }
+            _ => {
+                all.push(*letter);
+                at += 1;
+            }
+        }
+    }
+    all
+}
+
+/// A text whose known ends are changed as a whole would be.
+fn trimmed(arg: &Arg, cut: impl Fn(&str) -> String) -> Arg {
+    let pieces = arg.pieces();
+    if let Some(text) = arg.as_str() {
+        return Arg::known(cut(text));
+    }
+    let last = pieces.len().saturating_sub(1);
+    let changed = pieces.iter().enumerate().map(|(at, piece)| match piece {
+        Piece::Text(text) if at == 0 => {
+            let cut = cut(text);
+            // Blanks before what is not known stay.
+            let blanks = text.len() - text.trim_end().len();
+            Piece::Text(cut + text.get(text.len() - blanks..).unwrap_or_default())
+        }
+        Piece::Text(text) if at == last => {
+            Piece::Text(text.trim_end().trim_end_matches('|').trim_end().to_owned())
+        }
+        other => other.clone(),
+    });
+    Arg::from_pieces(changed, false)
+}

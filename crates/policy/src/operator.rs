@@ -1,0 +1,114 @@
+//! The operator's short rules: `deny`, `ask` and `allow` patterns such as `Bash(git push:*)`, in the form that Claude Code's
+//! permission rules have, matched on commands and effects instead of text. It must not know what follows from a match.
+//!
+//! A deny or ask pattern fires on any part of a call that can be read so; an allow pattern covers only the parts that say
+//! nothing else, and counts only where together they cover the call.
+
+mod meet;
+mod pattern;
+mod subject;
+
+use castellan_event::{Answer, Answers, Call, CallRow, Query};
+
+use crate::limits::{PATTERN_BYTES_MAX, PATTERNS_MAX};
+use crate::operator::pattern::Pattern;
+
+/// The operator's short rules.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Operator {
+    deny: Vec<ShortRule>,
+    ask: Vec<ShortRule>,
+    allow: Vec<ShortRule>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ShortRule {
+    text: String,
+    pattern: Pattern,
+}
+
+/// A short rule that fired, and the rows on which it did.
+#[derive(Debug)]
+pub(crate) struct ShortMatch<'o> {
+    pub(crate) rule: &'o str,
+    pub(crate) rows: Vec<usize>,
+}
+
+impl Operator {
+    /// Reads the three lists. The error names the list, the pattern, and what is wrong with it.
+    pub fn parse(deny: &[String], ask: &[String], allow: &[String]) -> Result<Operator, String> {
+        Ok(Operator { deny: list("deny", deny)?, ask: list("ask", ask)?, allow: list("allow", allow)? })
+    }
+
+    /// The texts of the three lists: deny, ask, allow.
+    pub(crate) fn texts(&self) -> [Vec<&str>; 3] {
+        [&self.deny, &self.ask, &self.allow].map(|list| list.iter().map(|rule| rule.text.as_str()).collect())
+    }
+
+    pub(crate) fn denies(&self, call: &Call, rows: &[CallRow<'_>], answers: &Answers) -> Vec<ShortMatch<'_>> {
+        matches(&self.deny, call, rows, answers)
+    }
+
+    pub(crate) fn asks(&self, call: &Call, rows: &[CallRow<'_>], answers: &Answers) -> Vec<ShortMatch<'_>> {
+        matches(&self.ask, call, rows, answers)
+    }
+
+    /// Whether there are allow patterns at all.
+    pub(crate) fn allows(&self) -> bool {
+        !self.allow.is_empty()
+    }
+
+    /// Whether one of the allow patterns covers a leaf: what the row describes, and nothing else.
+    pub(crate) fn covers(&self, call: &Call, row: &CallRow<'_>, answers: &Answers) -> bool {
+        let home = homes(call, answers).own;
+        self.allow.iter().any(|rule| subject::is_covered(&rule.pattern, call, row, home))
+    }
+}
+
+fn matches<'o>(
+    list: &'o [ShortRule],
+    call: &Call,
+    rows: &[CallRow<'_>],
+    answers: &Answers,
+) -> Vec<ShortMatch<'o>> {
+    let homes = homes(call, answers);
+    let of = |rule: &'o ShortRule| {
+        let fires = |row: &CallRow<'_>| subject::is_matched(&rule.pattern, call, row, homes);
+        let rows: Vec<usize> =
+            rows.iter().enumerate().filter(|(_, row)| fires(row)).map(|(at, _)| at).collect();
+        (!rows.is_empty()).then_some(ShortMatch { rule: &rule.text, rows })
+    };
+    list.iter().filter_map(of).collect()
+}
+
+/// The homes that `~` may mean, where the analysis has asked for the agent's process.
+#[derive(Debug, Clone, Copy, Default)]
+struct Homes<'a> {
+    /// That of the agent's user.
+    own: Option<&'a str>,
+    /// The one that its environment names; an agent's settings may say another than the user's.
+    named: Option<&'a str>,
+}
+
+fn homes<'a>(call: &Call, answers: &'a Answers) -> Homes<'a> {
+    let Some(Answer::Process(Some(process))) = answers.get(&Query::Process { pid: call.agent.pid }) else {
+        return Homes::default();
+    };
+    let real = |path: &'a str| (!path.is_empty()).then(|| process.real(path));
+    Homes { own: real(&process.home), named: process.var("HOME").and_then(real) }
+}
+
+fn list(name: &str, texts: &[String]) -> Result<Vec<ShortRule>, String> {
+    if texts.len() > PATTERNS_MAX {
+        return Err(format!("`{name}` has {} patterns, at most {PATTERNS_MAX} can be read", texts.len()));
+    }
+    let rule = |text: &String| {
+        if text.len() > PATTERN_BYTES_MAX {
+            return Err(format!("`{name}`: a pattern of {} bytes, at most {PATTERN_BYTES_MAX}", text.len()));
+        }
+        let pattern = Pattern::parse(text).map_err(|why| format!("`{name}`: `{text}`: {why}"))?;
+        Ok(ShortRule { text: text.clone(), pattern })
+    };
+    texts.iter().map(rule).collect()
+}

@@ -1,0 +1,118 @@
+//! Whether two patterns of paths may stand for the same path. It must not know what either is for.
+
+use crate::limits::GLOB_BYTES_MAX;
+
+/// A part of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Letter {
+    Is(u8),
+    One,
+    /// Any text within a name.
+    Within,
+    /// Any text, slashes too.
+    Any,
+}
+
+/// Whether a path that `glob` names, or one below it, may be one that a shell's pattern stands for. `is_tree`: the shell's
+/// pattern stands for all that is below it, too. Yes where it is not sure.
+pub(super) fn may_meet(glob: &str, shell: &str, is_tree: bool) -> bool {
+    if shell.len() > GLOB_BYTES_MAX {
+        return true;
+    }
+    let mut shell: Vec<Letter> = shell.trim_end_matches('/').bytes().map(of_shell).rev().collect();
+    let mut path: Vec<Letter> = glob.bytes().map(of_operator).rev().collect();
+    if meet(&path, &shell) {
+        return true;
+    }
+    let below = [Letter::Any, Letter::Is(b'/')];
+    if is_tree {
+        shell.splice(0..0, below);
+    } else {
+        path.splice(0..0, below);
+    }
+    meet(&path, &shell)
+}
+
+/// Whether two patterns, last letter first, can be the same text. For each letter of the one, from its end on, there is one
+/// row: whether the rest of it and the rest of the other can be the same, the shortest rest first.
+fn meet(one: &[Letter], other: &[Letter]) -> bool {
+    let mut row = vec![true];
+    for letter in other {
+        let may_be_nothing = matches!(letter, Letter::Any | Letter::Within);
+        row.push(may_be_nothing && row.last() == Some(&true));
+    }
+    for letter in one {
+        let mut next = vec![*letter == Letter::Any && row.first() == Some(&true)];
+        let mut shorter = next.first() == Some(&true);
+        for (theirs, pair) in other.iter().zip(row.windows(2)) {
+            let &[both_shorter, ours_shorter] = pair else { continue };
+            shorter = match (letter, theirs) {
+                (Letter::Any, _) | (_, Letter::Any) => ours_shorter || shorter,
+                (ours, Letter::Within) => shorter || (ours_shorter && *ours != Letter::Is(b'/')),
+                (Letter::Within, theirs) => ours_shorter || (shorter && *theirs != Letter::Is(b'/')),
+                (Letter::Is(ours), Letter::Is(theirs)) => ours == theirs && both_shorter,
+                (Letter::One, _) | (_, Letter::One) => both_shorter,
+            };
+            next.push(shorter);
+        }
+        row = next;
+    }
+    row.last() == Some(&true)
+}
+
+/// Brackets and braces have more ways than one; any text stands for them.
+fn of_shell(byte: u8) -> Letter {
+    match byte {
+        b'*' => Letter::Within,
+        b'[' | b']' | b'{' | b'}' | b'\\' => Letter::Any,
+        b'?' => Letter::One,
+        other => Letter::Is(other),
+    }
+}
+
+fn of_operator(byte: u8) -> Letter {
+    if byte == b'*' { Letter::Any } else { Letter::Is(byte) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(glob: &str, shell: &str, expected: bool) {
+        assert_eq!(may_meet(glob, shell, false), expected, "{glob} and {shell}");
+    }
+
+    fn check_tree(glob: &str, shell: &str, expected: bool) {
+        assert_eq!(may_meet(glob, shell, true), expected, "{glob} and all below {shell}");
+    }
+
+    #[test]
+    fn patterns_that_may_stand_for_one_path_meet() {
+        check("/etc/passwd", "/etc/pass*", true);
+        check("/etc/passwd", "/etc/passw?", true);
+        check("/etc/passwd", "/etc/pass??", true);
+        check("/etc/passwd", "/etc/pass?", false);
+        check("/etc/passwd", "/etc/host*", false);
+        check("/etc/**", "/etc/*", true);
+        check("/etc/ssh", "/etc/*/key", true);
+        check("/etc/ssh", "/etc/ssh/*", true);
+        check("/etc/ssh", "/var/*", false);
+        check(".env", ".e*", true);
+        check(".env", "*", true);
+        check(".env", "[.]env", true);
+        check("*.pem", "k*", true);
+        check("*.pem", "k*.pub", false);
+        check("/etc/a/b", "/etc/*", false);
+        check("/etc/a/b", "/etc/{a,x}/b", true);
+        check("a*c", "ab?d*", true);
+        check("/etc/ssh", "/etc", false);
+        check_tree("/etc/ssh", "/etc", true);
+        check_tree("/etc/ssh", "/etc/", true);
+        check_tree("/etc/ssh", "/", true);
+        check_tree("/etc/ssh", "/etc/ssh", true);
+        check_tree("/etc/ssh", "/e*", true);
+        check_tree("/etc/ssh", "/etc2", false);
+        check_tree("/etc/ssh", "/var", false);
+        check("x", &"y".repeat(GLOB_BYTES_MAX + 1), true);
+    }
+}

@@ -1,0 +1,249 @@
+//! [`Pattern`]: one short rule, read. `Tool`, or `Tool(content)`; `\(`, `\)` and `\\` stand for themselves. It must not know
+//! calls.
+
+use regex::Regex;
+
+/// A short rule, read.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern {
+    pub(crate) tool: ToolPattern,
+    pub(crate) content: Content,
+    /// What it was read from: two patterns of one text are equal.
+    text: String,
+}
+
+/// Which tools are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ToolPattern {
+    /// Those that run shell text.
+    Shell,
+    /// Those that read files.
+    Read,
+    /// Those that change files.
+    Change,
+    /// Those that fetch from the web.
+    Web,
+    /// One server's, or one tool of it.
+    Mcp { server: String, tool: Option<String> },
+    /// The one of this name, lower case.
+    Named(String),
+}
+
+/// What of a tool's calls is meant.
+#[derive(Debug, Clone)]
+pub(crate) enum Content {
+    Any,
+    /// Words of a command, parted by [`SEPARATOR`].
+    Command(Regex),
+    /// A path.
+    Path(PathPattern),
+    /// A host.
+    Host(HostPattern),
+}
+
+/// A path, with all that is below it.
+#[derive(Debug, Clone)]
+pub(crate) struct PathPattern {
+    /// Where it begins.
+    pub(crate) from: PathFrom,
+    /// What a path from there is compared with.
+    pub(crate) regex: Regex,
+    /// What a pattern of a shell from there is compared with.
+    pub(crate) glob: String,
+}
+
+/// Where the path of a pattern begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PathFrom {
+    /// At the root of the file system; the path has its first `/`.
+    Root,
+    /// In the home directory.
+    Home,
+    /// In any directory.
+    Anywhere,
+}
+
+/// A host, or every host below a domain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HostPattern {
+    pub(crate) name: String,
+    /// `*.` stood before it.
+    pub(crate) is_domain: bool,
+}
+
+/// Stands between the words of a command; no argument that a program gets could be taken for two.
+pub(crate) const SEPARATOR: char = '\u{0}';
+
+/// Names of tools, lower case, that mean a kind of tool: those of the agents, and what people call them.
+const ALIASES: &[(&[&str], ToolPattern)] = &[
+    (
+        &[
+            "bash",
+            "shell",
+            "sh",
+            "exec",
+            "exec_command",
+            "local_shell",
+            "run_shell_command",
+            "powershell",
+            "terminal",
+            "run_terminal_cmd",
+        ],
+        ToolPattern::Shell,
+    ),
+    (&["read", "glob", "grep", "ls", "search", "read_file", "notebookread"], ToolPattern::Read),
+    (
+        &[
+            "edit",
+            "write",
+            "multiedit",
+            "notebookedit",
+            "apply_patch",
+            "patch",
+            "write_file",
+            "edit_file",
+            "replace",
+        ],
+        ToolPattern::Change,
+    ),
+    (&["webfetch", "web_fetch", "fetch"], ToolPattern::Web),
+];
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Pattern) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Pattern {}
+
+impl Pattern {
+    /// Reads a pattern. The error says what is wrong, and what to write instead.
+    pub(crate) fn parse(text: &str) -> Result<Pattern, String> {
+        let (name, content) = split(text)?;
+        let tool = tool(name)?;
+        let content = match content.as_deref() {
+            None | Some("" | "*") => Content::Any,
+            Some(content) => read_content(&tool, content)?,
+        };
+        Ok(Pattern { tool, content, text: text.to_owned() })
+    }
+}
+
+/// The tool's name, and what stands in the brackets, escapes taken off.
+fn split(text: &str) -> Result<(&str, Option<String>), String> {
+    let Some((name, rest)) = text.split_once('(') else {
+        return if text.contains(')') { Err("a `)` without `(`".to_owned()) } else { Ok((text, None)) };
+    };
+    let mut content = String::new();
+    let mut letters = rest.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => match letters.next() {
+                Some(escaped @ ('(' | ')' | '\\')) => content.push(escaped),
+                Some(other) => content.extend(['\\', other]),
+                None => return Err("it ends in a `\\`".to_owned()),
+            },
+            ')' if letters.as_str().is_empty() => return Ok((name, Some(content))),
+            other => content.push(other),
+        }
+    }
+    Err("it does not end in `)`: write `Tool` or `Tool(content)`".to_owned())
+}
+
+fn tool(name: &str) -> Result<ToolPattern, String> {
+    if name.trim() != name || name.is_empty() {
+        return Err("no tool's name stands before `(`".to_owned());
+    }
+    if let Some(rest) = name.strip_prefix("mcp__") {
+        let (server, tool) =
+            rest.split_once("__").map_or((rest, None), |(server, tool)| (server, Some(tool)));
+        if server.is_empty() || server.contains('*') {
+            return Err("name the MCP server: `mcp__server` or `mcp__server__tool`".to_owned());
+        }
+        let tool = tool.filter(|tool| *tool != "*").map(str::to_owned);
+        if tool.as_deref().is_some_and(|tool| tool.is_empty() || tool.contains('*')) {
+            return Err("name one tool of the server, or `*`".to_owned());
+        }
+        return Ok(ToolPattern::Mcp { server: server.to_owned(), tool });
+    }
+    if name.contains('*') {
+        return Err("a tool is named in full".to_owned());
+    }
+    let lower = name.to_lowercase();
+    let alias = ALIASES.iter().find(|(names, _)| names.contains(&lower.as_str()));
+    Ok(alias.map_or(ToolPattern::Named(lower), |(_, tool)| tool.clone()))
+}
+
+fn read_content(tool: &ToolPattern, content: &str) -> Result<Content, String> {
+    match tool {
+        ToolPattern::Shell => command(content).map(Content::Command),
+        ToolPattern::Read | ToolPattern::Change => path(content),
+        ToolPattern::Web => host(content).map(Content::Host),
+        ToolPattern::Mcp { .. } | ToolPattern::Named(_) => {
+            Err("what stands in the brackets is read for shells, files and web fetches only".to_owned())
+        }
+    }
+}
+
+/// `git push` is that command alone, `git push:*` and `git push *` with any further words, and `*` anywhere else is any text.
+fn command(content: &str) -> Result<Regex, String> {
+    let (words, goes_on) = match content.strip_suffix(":*").or_else(|| content.strip_suffix(" *")) {
+        Some(words) => (words, true),
+        None => (content, false),
+    };
+    let words: Vec<String> = words.split_whitespace().map(|word| glob(word, ".*")).collect();
+    if words.is_empty() {
+        return Err("no command stands in it".to_owned());
+    }
+    let end = if goes_on { format!("(?:{SEPARATOR}.*)?") } else { String::new() };
+    compile(&(words.join(&SEPARATOR.to_string()) + &end))
+}
+
+/// `//etc/x` is an absolute path, `~/x` one below the home, `x` or `./a/x` one anywhere. Each is meant with all that is below
+/// it. `*` is any text within a name, `**` any names.
+fn path(content: &str) -> Result<Content, String> {
+    if content.split('/').any(|name| name == "..") {
+        return Err("a path with `..` never matches one that is resolved".to_owned());
+    }
+    let (from, path) = if let Some(rest) = content.strip_prefix("//") {
+        (PathFrom::Root, format!("/{rest}"))
+    } else if let Some(rest) = content.strip_prefix("~/") {
+        (PathFrom::Home, rest.to_owned())
+    } else if content.starts_with(['/', '~']) {
+        return Err("write `//...` for an absolute path, `~/...` for one in the home, or a path that begins with a name"
+            .to_owned());
+    } else {
+        (PathFrom::Anywhere, content.strip_prefix("./").unwrap_or(content).to_owned())
+    };
+    let path = path.trim_end_matches('/');
+    let names: Vec<String> = path.split('/').map(|name| glob(name, "[^/]*")).collect();
+    // `a/**/b` is `a/b`, too.
+    let joined = names.join("/").replace(&format!("{ANY_NAMES}/"), "(?:.*/)?").replace(ANY_NAMES, ".*");
+    let regex = compile(&format!("{joined}(?:/.*)?"))?;
+    Ok(Content::Path(PathPattern { from, regex, glob: path.to_owned() }))
+}
+
+/// What `**` is while a path is put together; no regex of ours says so elsewhere.
+const ANY_NAMES: &str = "(?:.*)";
+
+fn host(content: &str) -> Result<HostPattern, String> {
+    let name = content.strip_prefix("domain:").ok_or("write `domain:` and a host")?;
+    let (name, is_domain) = name.strip_prefix("*.").map_or((name, false), |name| (name, true));
+    if name.is_empty() || name.contains(['*', '/', ':', ' ']) {
+        return Err("write `domain:` and a host such as `example.com`, or `*.example.com`".to_owned());
+    }
+    Ok(HostPattern { name: name.trim_end_matches('.').to_lowercase(), is_domain })
+}
+
+/// A word with `*` in it; `?` and `[` are themselves.
+fn glob(word: &str, any: &str) -> String {
+    if word == "**" && any != ".*" {
+        return ANY_NAMES.to_owned();
+    }
+    word.split('*').map(regex::escape).collect::<Vec<_>>().join(any)
+}
+
+fn compile(regex: &str) -> Result<Regex, String> {
+    Regex::new(&format!("(?s)^{regex}$")).map_err(|error| format!("it is too large: {error}"))
+}

@@ -1,0 +1,197 @@
+//! What a short rule is compared with: the words of a command in every way in which they can be read, the paths and hosts of
+//! effects, the tool. It must not know how patterns are written.
+
+use castellan_event::{Call, CallRow, Command, Effect, EffectKind, Level, Row as _, Scope, ToolKind};
+
+use crate::operator::Homes;
+use crate::operator::meet::may_meet;
+use crate::operator::pattern::{
+    Content, HostPattern, PathFrom, PathPattern, Pattern, SEPARATOR, ToolPattern,
+};
+
+/// Whether a deny or ask pattern fires on a row: if it may mean it, it does.
+pub(super) fn is_matched(pattern: &Pattern, call: &Call, row: &CallRow<'_>, homes: Homes<'_>) -> bool {
+    match (&pattern.content, row.level()) {
+        (Content::Any, Level::Call) => is_tool(&pattern.tool, call),
+        (Content::Any, _) => false,
+        (Content::Command(regex), Level::Command) => row
+            .command()
+            .is_some_and(|(_, command)| readings(command).iter().any(|text| regex.is_match(text))),
+        // The text as a whole, as other tools would compare it.
+        (Content::Command(regex), Level::Call) => {
+            let text = call.command.as_deref().filter(|_| call.tool.kind == ToolKind::Shell);
+            text.is_some_and(|text| regex.is_match(&joined(text.split_whitespace())))
+        }
+        (Content::Path(path), Level::Effect) => row.effect().is_some_and(|effect| {
+            is_access(&pattern.tool, effect)
+                && path_of(effect).is_some_and(|one| may_be(path, one, effect.recursive == Some(true), homes))
+        }),
+        (Content::Host(host), Level::Effect) => {
+            row.effect().and_then(|effect| effect.host.as_deref()).is_some_and(|name| {
+                is_host(host, name) || is_host(&HostPattern { is_domain: true, ..host.clone() }, name)
+            })
+        }
+        _ => false,
+    }
+}
+
+/// Whether an allow pattern covers a leaf of the call: it means all that the leaf does.
+pub(super) fn is_covered(pattern: &Pattern, call: &Call, row: &CallRow<'_>, home: Option<&str>) -> bool {
+    match &pattern.content {
+        Content::Any => is_tool(&pattern.tool, call),
+        Content::Command(regex) => row.command().is_some_and(|(_, command)| {
+            is_plain(command)
+                && words(command).is_some_and(|text| regex.is_match(&text))
+                && row.effect().is_none_or(|effect| is_said(command, effect))
+        }),
+        Content::Path(path) => row.effect().is_some_and(|effect| {
+            is_access(&pattern.tool, effect)
+                && path_of(effect).is_some_and(|one| is_path(path, one, home))
+                && (path.from != PathFrom::Anywhere || effect.place == Some(Scope::Workspace))
+        }),
+        Content::Host(host) => row.effect().is_some_and(|effect| {
+            let fetches = matches!(effect.kind, EffectKind::Connect | EffectKind::Download);
+            fetches && effect.host.as_deref().is_some_and(|name| is_host(host, name))
+        }),
+    }
+}
+
+fn is_tool(tool: &ToolPattern, call: &Call) -> bool {
+    match tool {
+        ToolPattern::Shell => call.tool.kind == ToolKind::Shell,
+        ToolPattern::Read => call.tool.kind == ToolKind::Read,
+        ToolPattern::Change => {
+            matches!(call.tool.kind, ToolKind::Write | ToolKind::Edit | ToolKind::Patch)
+        }
+        ToolPattern::Web => {
+            call.tool.kind == ToolKind::Web && !call.tool.name.eq_ignore_ascii_case("websearch")
+        }
+        ToolPattern::Mcp { server, tool } => {
+            let named = |(one, its): &(String, String)| {
+                one.eq_ignore_ascii_case(server)
+                    && tool.as_ref().is_none_or(|tool| its.eq_ignore_ascii_case(tool))
+            };
+            call.tool.mcp.as_ref().is_some_and(named)
+        }
+        ToolPattern::Named(name) => {
+            [&call.tool.name, &call.tool.name_raw].into_iter().any(|one| one.to_lowercase() == *name)
+        }
+    }
+}
+
+/// Whether an effect is what a tool of the pattern's kind would do.
+fn is_access(tool: &ToolPattern, effect: &Effect) -> bool {
+    match tool {
+        ToolPattern::Read => effect.kind == EffectKind::Read,
+        ToolPattern::Shell
+        | ToolPattern::Change
+        | ToolPattern::Web
+        | ToolPattern::Mcp { .. }
+        | ToolPattern::Named(_) => is_change(effect),
+    }
+}
+
+fn is_change(effect: &Effect) -> bool {
+    matches!(effect.kind, EffectKind::Write | EffectKind::Delete | EffectKind::Link | EffectKind::Permission)
+}
+
+fn path_of(effect: &Effect) -> Option<&str> {
+    effect.path.as_deref().or(effect.path_raw.as_deref())
+}
+
+/// Whether a path is one that is meant. Below a home that is not known there is none.
+fn is_path(pattern: &PathPattern, path: &str, home: Option<&str>) -> bool {
+    match pattern.from {
+        PathFrom::Root => pattern.regex.is_match(path),
+        PathFrom::Home => below(home, path).is_some_and(|rest| pattern.regex.is_match(rest)),
+        PathFrom::Anywhere => ends(path).any(|rest| pattern.regex.is_match(rest)),
+    }
+}
+
+/// Whether a path may be one that is meant: it is, or it is a pattern that may stand for one, or one lies in the tree below
+/// it, or it lies in a home that is not known. A path that is meant anywhere lies in no tree in particular.
+fn may_be(pattern: &PathPattern, path: &str, is_tree: bool, homes: Homes<'_>) -> bool {
+    let is_pattern = path.contains(['*', '?', '[', '{']);
+    let meets =
+        |glob: &str, path: &str, is_tree: bool| (is_pattern || is_tree) && may_meet(glob, path, is_tree);
+    let anywhere =
+        || ends(path).any(|rest| pattern.regex.is_match(rest) || meets(&pattern.glob, rest, false));
+    match (pattern.from, homes) {
+        (PathFrom::Root, _) => is_path(pattern, path, None) || meets(&pattern.glob, path, is_tree),
+        (PathFrom::Anywhere, _) | (PathFrom::Home, Homes { own: None, named: None }) => anywhere(),
+        (PathFrom::Home, Homes { own, named }) => own.into_iter().chain(named).any(|home| {
+            let whole = format!("{}/{}", home.trim_end_matches('/'), pattern.glob);
+            is_path(pattern, path, Some(home)) || meets(&whole, path, is_tree)
+        }),
+    }
+}
+
+fn below<'p>(home: Option<&str>, path: &'p str) -> Option<&'p str> {
+    path.strip_prefix(home?.trim_end_matches('/'))?.strip_prefix('/')
+}
+
+/// A path without its first names, one after the other.
+fn ends(path: &str) -> impl Iterator<Item = &str> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let later = path.match_indices('/').filter_map(|(at, _)| path.get(at + 1..));
+    std::iter::once(path).chain(later)
+}
+
+fn is_host(host: &HostPattern, name: &str) -> bool {
+    let name = name.trim_end_matches('.').to_lowercase();
+    if host.is_domain {
+        name.strip_suffix(&host.name).is_some_and(|above| above.ends_with('.') || (above.is_empty()))
+    } else {
+        name == host.name
+    }
+}
+
+/// The command as a program gets it.
+fn words(command: &Command) -> Option<String> {
+    let name = command.name.as_deref()?;
+    Some(joined(std::iter::once(name).chain(command.args.iter().map(String::as_str))))
+}
+
+/// Every way in which a command can be read: as it is, without the options before its subcommand, after each of its wrappers,
+/// and as it is written.
+fn readings(command: &Command) -> Vec<String> {
+    let mut readings = vec![joined(command.line.split_whitespace())];
+    let Some(name) = command.name.as_deref() else { return readings };
+    let args = command.args.iter().map(String::as_str);
+    let mut plain: Vec<&str> = std::iter::once(name).chain(args.clone()).collect();
+    readings.push(joined(plain.iter().copied()));
+    if let Some(subcommand) = &command.subcommand {
+        let last = subcommand.split(' ').next_back().unwrap_or_default();
+        let after = args.clone().skip_while(|arg| *arg != last).skip(1);
+        readings.push(joined(std::iter::once(name).chain(subcommand.split(' ')).chain(after)));
+    }
+    for wrapper in command.wrappers.iter().rev() {
+        plain.insert(0, wrapper);
+        readings.push(joined(plain.iter().copied()));
+    }
+    readings
+}
+
+fn joined<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    let mut text = String::new();
+    for (at, word) in words.enumerate() {
+        if at > 0 {
+            text.push(SEPARATOR);
+        }
+        text.push_str(word);
+    }
+    text
+}
+
+/// Whether its words say all about a command: who runs it, where, and with what.
+fn is_plain(command: &Command) -> bool {
+    (command.wrappers.is_empty() || command.wrappers_are_neutral)
+        && command.remote.is_none()
+        && command.env.is_empty()
+}
+
+/// Whether a command's words say what it changes: a redirect (`echo x > f`) stands in none of them.
+fn is_said(command: &Command, effect: &Effect) -> bool {
+    let Some(path) = effect.path_raw.as_deref().filter(|_| is_change(effect)) else { return true };
+    command.args.iter().any(|arg| arg.ends_with(path))
+}

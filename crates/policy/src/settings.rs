@@ -1,0 +1,146 @@
+//! [`Settings`] of the decision, and the [`Profile`]s that preset them. It must not know files.
+
+use std::fmt;
+use std::str::FromStr;
+
+use castellan_event::{AccessLevel, Verdict};
+
+use crate::operator::Operator;
+use crate::tags::Tags;
+
+/// Settings of the decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The preset that the others come from.
+    pub profile: Profile,
+    /// The session may use tools.
+    pub tools: bool,
+    /// What is answered when nothing was found.
+    pub default_verdict: Verdict,
+    /// The same where nobody is there to be asked.
+    pub headless_default: Verdict,
+    /// The access level that sessions have; `None`: levels do not count.
+    pub level: Option<AccessLevel>,
+    /// What a call is answered that needs a higher one: ask or deny.
+    pub on_insufficient: Verdict,
+    /// What is answered to a program, target or code that was not understood: defer, ask or deny.
+    pub opaque: Verdict,
+    /// The same where nobody is there to be asked.
+    pub headless_opaque: Verdict,
+    /// What is answered to a tool that castellan does not know: defer or deny.
+    pub unknown_tool: Verdict,
+    /// A call that was understood whole and is safe runs without a prompt.
+    pub allow_understood: bool,
+    /// The operator's short rules.
+    pub operator: Operator,
+    /// Which tags of the user's rules say what. The organisation's rules use the default ones, which nobody can take from
+    /// them.
+    pub tags: Tags,
+}
+
+/// A named preset of the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// Stops the catastrophic, asks about what cannot be undone or understood, leaves the rest to the agent.
+    Standard,
+    /// The workspace is the border; what is not understood is denied.
+    Strict,
+    /// For agents that run unattended: what is understood and safe runs without a prompt.
+    Autonomous,
+    /// No tools at all.
+    Observer,
+    /// As Falco's coding-agents-kit: what no rule names is allowed.
+    Kit,
+}
+
+impl Profile {
+    /// All profiles.
+    pub const ALL: [Profile; 5] =
+        [Profile::Standard, Profile::Strict, Profile::Autonomous, Profile::Observer, Profile::Kit];
+
+    /// Returns the word used in configuration and records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Profile::Standard => "standard",
+            Profile::Strict => "strict",
+            Profile::Autonomous => "autonomous",
+            Profile::Observer => "observer",
+            Profile::Kit => "kit",
+        }
+    }
+
+    /// What the profile presets.
+    pub fn settings(self) -> Settings {
+        use Verdict::{Allow, Ask, Defer, Deny};
+        let standard = Settings {
+            profile: self,
+            tools: true,
+            default_verdict: Defer,
+            headless_default: Defer,
+            level: None,
+            on_insufficient: Ask,
+            opaque: Ask,
+            headless_opaque: Ask,
+            unknown_tool: Defer,
+            allow_understood: false,
+            operator: Operator::default(),
+            tags: Tags::default(),
+        };
+        let bounded = Settings {
+            level: Some(AccessLevel::WorkspaceWrite),
+            headless_default: Deny,
+            headless_opaque: Deny,
+            unknown_tool: Deny,
+            ..standard.clone()
+        };
+        match self {
+            Profile::Standard => standard,
+            Profile::Strict => Settings { opaque: Deny, ..bounded },
+            Profile::Autonomous => Settings { allow_understood: true, ..bounded },
+            Profile::Observer => Settings { tools: false, opaque: Deny, ..bounded },
+            Profile::Kit => Settings {
+                default_verdict: Allow,
+                headless_default: Allow,
+                opaque: Defer,
+                headless_opaque: Defer,
+                ..standard
+            },
+        }
+    }
+}
+
+impl Settings {
+    /// What is answered to what was not understood.
+    pub(crate) fn opaque_verdict(&self, headless: bool) -> Verdict {
+        if headless { self.headless_opaque.max(self.opaque) } else { self.opaque }
+    }
+
+    /// Whether anything is answered otherwise where nobody is there to be asked.
+    pub fn minds_headless(&self) -> bool {
+        self.headless_default != self.default_verdict || self.opaque_verdict(true) != self.opaque
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Profile::Standard.settings()
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Profile {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Profile, String> {
+        let known = Profile::ALL.into_iter().find(|profile| profile.as_str() == word);
+        known.ok_or_else(|| {
+            let words = Profile::ALL.map(Profile::as_str).join(", ");
+            format!("`{word}` is none of {words}")
+        })
+    }
+}

@@ -1,0 +1,32 @@
+//! Parts of a call that were not understood, by what they stand for. An operand of something harmless is nothing; the rest
+//! is what the profile says. It must not know why something was not understood.
+
+use castellan_event::{CallRow, Code, Effect, Finding, Role, Verdict};
+
+/// Programs, targets and code that were not understood, told as one finding.
+pub(crate) fn opaque(rows: &[CallRow<'_>], verdict: Verdict) -> Option<Finding> {
+    let parts: Vec<(usize, &Effect)> = rows
+        .iter()
+        .enumerate()
+        .filter_map(|(position, row)| Some((position, row.effect().filter(|effect| counts(effect))?)))
+        .collect();
+    let (_, first) = parts.first()?;
+    let (role, why) = (first.role.unwrap_or_default(), first.why.unwrap_or_default());
+    let written = first.target.as_deref().unwrap_or_default();
+    let more = match parts.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let message = format!("not understood: `{written}`: the {role} is {}{more}", why.meaning());
+    let rows = parts.iter().map(|(position, _)| *position).collect();
+    Some(Finding { rows, ..Finding::new(verdict, Code::Opaque, message) })
+}
+
+fn counts(effect: &Effect) -> bool {
+    effect.is_opaque()
+        && match effect.role.unwrap_or_default() {
+            Role::Program | Role::Target | Role::Code => true,
+            // A tool is judged by itself.
+            Role::Operand | Role::Tool => false,
+        }
+}

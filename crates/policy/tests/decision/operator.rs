@@ -1,0 +1,191 @@
+//! The operator's short rules: how they are written, and that no allow of theirs reaches further than it says. What they
+//! mean for real commands stands with `castellan check`.
+
+use castellan_event::{Command, Effect, EffectKind, Facts, Layer, Scope, ToolKind, Verdict};
+use castellan_policy::{Operator, Policy, Settings};
+use proptest::prelude::*;
+
+use crate::support::{bash, call, judge, layered, rule};
+
+fn operator(deny: &[&str], ask: &[&str], allow: &[&str]) -> Operator {
+    let [deny, ask, allow] =
+        [deny, ask, allow].map(|list| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+    Operator::parse(&deny, &ask, &allow).unwrap()
+}
+
+fn policy(operator: Operator, rules: &str) -> Policy {
+    layered(&[(Layer::User, rules)], Settings { operator, ..Settings::default() })
+}
+
+fn command(words: &str) -> Command {
+    let mut words = words.split(' ').map(str::to_owned);
+    let name = words.next();
+    let args: Vec<String> = words.collect();
+    Command {
+        line: name.iter().chain(&args).cloned().collect::<Vec<_>>().join(" "),
+        name,
+        args,
+        ..Command::default()
+    }
+}
+
+#[test]
+fn a_pattern_that_cannot_be_read_is_an_error_that_says_what_to_write() {
+    let check = |text: &str, expected: &str| {
+        let error = Operator::parse(&[text.to_owned()], &[], &[]).unwrap_err();
+        assert!(error.starts_with(&format!("`deny`: `{text}`: ")) && error.contains(expected), "{error}");
+    };
+    check("Bash(git push", "does not end in `)`");
+    check("Bash(git push) x", "does not end in `)`");
+    check(r"Bash(git push\)", "does not end in `)`");
+    check("Bash)", "without `(`");
+    check("(x)", "no tool's name");
+    check("", "no tool's name");
+    check("B*(x)", "named in full");
+    check("Bash(:*)", "no command");
+    check("Read(/etc/passwd)", "write `//...`");
+    check("Read(~root/x)", "write `//...`");
+    check("Read(../x)", "`..`");
+    check("WebFetch(example.com)", "write `domain:`");
+    check("WebFetch(domain:)", "write `domain:`");
+    check("WebFetch(domain:a.*.com)", "write `domain:`");
+    check("mcp__", "name the MCP server");
+    check("mcp__*__x", "name the MCP server");
+    check("mcp__s__x*", "name one tool");
+    check("mcp__s__t(x)", "shells, files and web fetches only");
+    check("Agent(x)", "shells, files and web fetches only");
+}
+
+#[test]
+fn limits_hold_for_lists_and_patterns() {
+    let long = format!("Bash({})", "x".repeat(2000));
+    assert!(Operator::parse(&[], std::slice::from_ref(&long), &[]).unwrap_err().contains("at most"));
+    let many = vec!["Bash(x)".to_owned(); 1001];
+    assert!(Operator::parse(&[], &[], &many).unwrap_err().contains("`allow` has 1001 patterns"));
+}
+
+#[test]
+fn tools_are_named_in_any_case_and_by_any_agents_name() {
+    let check = |pattern: &str, tool: &str, kind, expected| {
+        let call = call(tool, kind, "x", &[]);
+        let got = judge(&call, &Facts::default(), &policy(operator(&[pattern], &[], &[]), "")).verdict;
+        assert_eq!(got == Verdict::Deny, expected, "{pattern} on {tool}");
+    };
+    check("bash", "Bash", ToolKind::Shell, true);
+    check("exec_command", "Bash", ToolKind::Shell, true);
+    check("Shell(*)", "Bash", ToolKind::Shell, true);
+    check("write", "Edit", ToolKind::Edit, true);
+    check("Edit", "apply_patch", ToolKind::Patch, true);
+    check("Read", "Edit", ToolKind::Edit, false);
+    check("websearch", "WebSearch", ToolKind::Web, true);
+    check("WebFetch", "WebSearch", ToolKind::Web, false);
+    check("MAGIC", "Magic", ToolKind::Unknown, true);
+    check("Magi", "Magic", ToolKind::Unknown, false);
+}
+
+#[test]
+fn an_allow_covers_what_the_words_say_and_lifts_what_asks() {
+    let ask = rule("ask git", "cmd.name = git", "coding_agent_ask");
+    let deny = rule("no git", "cmd.name = git", "coding_agent_deny");
+    let effect = |path: &str| Effect {
+        command: Some(0),
+        kind: EffectKind::Write,
+        path: Some(format!("/w/{path}")),
+        path_raw: Some(path.to_owned()),
+        place: Some(Scope::Workspace),
+        ..Effect::default()
+    };
+    let check = |command: Command, effects: Vec<Effect>, rules: &str, expected| {
+        let facts = Facts { commands: vec![command], effects, ..Facts::default() };
+        let policy = policy(operator(&[], &[], &["Bash(git add:*)"]), rules);
+        let decision = judge(&bash("x"), &facts, &policy);
+        assert_eq!(decision.verdict, expected, "{facts:?}");
+    };
+    let add = || command("git add out");
+    check(add(), vec![effect("out")], "", Verdict::Allow);
+    check(add(), vec![effect("out")], &ask, Verdict::Allow);
+    check(add(), vec![effect("out")], &deny, Verdict::Deny);
+    // A redirect stands in none of its words.
+    check(add(), vec![effect(".bashrc")], "", Verdict::Defer);
+    check(add(), vec![effect(".bashrc")], &ask, Verdict::Ask);
+    check(command("git addx"), vec![], &ask, Verdict::Ask);
+    check(Command { wrappers: vec!["sudo".to_owned()], ..add() }, vec![], &ask, Verdict::Ask);
+    check(Command { env: vec!["GIT_DIR=/x".to_owned()], ..add() }, vec![], &ask, Verdict::Ask);
+    check(Command { remote: Some("host".to_owned()), ..add() }, vec![], &ask, Verdict::Ask);
+    let opaque = Effect { command: Some(0), kind: EffectKind::Opaque, ..Effect::default() };
+    check(add(), vec![opaque], &ask, Verdict::Ask);
+}
+
+#[test]
+fn nothing_lifts_what_the_organisation_asks_unless_its_rule_says_so() {
+    let check = |tags: &str, expected| {
+        let upper = rule("ask git", "cmd.name = git", tags);
+        let settings = Settings { operator: operator(&[], &[], &["Bash(git:*)"]), ..Settings::default() };
+        let policy = layered(&[(Layer::Organisation, &upper)], settings);
+        let facts = Facts { commands: vec![command("git x")], effects: vec![], ..Facts::default() };
+        assert_eq!(judge(&bash("git x"), &facts, &policy).verdict, expected, "{tags}");
+    };
+    check("coding_agent_ask", Verdict::Ask);
+    check("coding_agent_ask, coding_agent_liftable", Verdict::Allow);
+}
+
+const PATTERNS: &[&str] =
+    &["Bash(git:*)", "Bash(rm x)", "Bash", "Edit(x)", "Read(//w/**)", "WebFetch(domain:x.org)"];
+
+fn any_facts() -> impl Strategy<Value = Facts> {
+    let words = prop::sample::select(vec!["git status", "git push", "rm x", "sudo git"]);
+    let kind = prop::sample::select(EffectKind::ALL.to_vec());
+    let effect = (prop::option::of(0..2usize), kind, prop::sample::select(vec!["/w/x", "/etc/x"]));
+    (prop::collection::vec(words, 0..3), prop::collection::vec(effect, 0..3)).prop_map(
+        |(commands, effects)| {
+            let effect = |(command, kind, path): (Option<usize>, EffectKind, &str)| Effect {
+                command,
+                kind,
+                path: Some(path.to_owned()),
+                path_raw: Some(path.to_owned()),
+                host: Some("x.org".to_owned()),
+                ..Effect::default()
+            };
+            Facts {
+                commands: commands.into_iter().map(command).collect(),
+                effects: effects.into_iter().map(effect).collect(),
+                ..Facts::default()
+            }
+        },
+    )
+}
+
+fn patterns() -> impl Strategy<Value = Vec<&'static str>> {
+    prop::collection::vec(prop::sample::select(PATTERNS.to_vec()), 0..4)
+}
+
+proptest! {
+    #[test]
+    fn a_deny_or_ask_pattern_more_never_loosens(
+        facts in any_facts(), deny in patterns(), ask in patterns(), allow in patterns(),
+        more in prop::sample::select(PATTERNS.to_vec()), denies in any::<bool>(),
+    ) {
+        let verdict = |deny: &[&str], ask: &[&str]| {
+            judge(&bash("git x; rm x"), &facts, &policy(operator(deny, ask, &allow), "")).verdict
+        };
+        let before = verdict(&deny, &ask);
+        let longer = |list: &[&'static str]| [list, &[more]].concat();
+        let after = if denies { verdict(&longer(&deny), &ask) } else { verdict(&deny, &longer(&ask)) };
+        // What asks where an allow pattern covers it is lifted: then it is allowed as before.
+        prop_assert!(after >= before, "{before} became {after}");
+    }
+
+    #[test]
+    fn an_allow_pattern_less_never_loosens(facts in any_facts(), deny in patterns(), ask in patterns(), allow in patterns()) {
+        let verdict = |allow: &[&str]| {
+            judge(&bash("git x; rm x"), &facts, &policy(operator(&deny, &ask, allow), "")).verdict
+        };
+        let (with, without) = (verdict(&allow), verdict(allow.get(1..).unwrap_or_default()));
+        prop_assert!(without >= with || (with, without) == (Verdict::Allow, Verdict::Defer));
+    }
+
+    #[test]
+    fn any_pattern_is_read_or_refused(text in ".{0,40}") {
+        let _ = Operator::parse(&[text], &[], &[]);
+    }
+}

@@ -1,0 +1,216 @@
+//! What the profiles make of the same calls: what was not understood, access levels, sessions without tools.
+
+use castellan_event::{
+    AccessLevel, Call, Code, Command, Decision, Effect, EffectKind, Facts, HostClass, Layer, Mode, Recorder,
+    Relief, Role, Scope, ToolKind, Verdict,
+};
+use castellan_policy::{Policy, Profile, Settings, State, drive};
+use proptest::prelude::*;
+
+use crate::support::{Lexical, bash, call, layered, rule, state};
+
+use castellan_event::Verdict::{Allow, Ask, Defer, Deny};
+
+fn policy(settings: Settings) -> Policy {
+    layered(&[(Layer::User, "")], settings)
+}
+
+fn judge(call: &Call, facts: &Facts, settings: Settings, state: &State<'_>) -> Decision {
+    drive(call, facts, &policy(settings), state, &mut Recorder::new(&Lexical)).0
+}
+
+fn of(effects: Vec<Effect>) -> Facts {
+    let command = Command { name: Some("x".to_owned()), line: "x".to_owned(), ..Command::default() };
+    Facts { commands: vec![command], effects, ..Facts::default() }
+}
+
+fn effect(kind: EffectKind) -> Effect {
+    Effect { command: Some(0), kind, ..Effect::default() }
+}
+
+fn opaque(role: Role) -> Effect {
+    Effect { role: Some(role), ..effect(EffectKind::Opaque) }
+}
+
+fn at(kind: EffectKind, path: &str, scope: Scope, place: Scope) -> Effect {
+    let path = Some(path.to_owned());
+    Effect { path_raw: path.clone(), path, scope: Some(scope), place: Some(place), ..effect(kind) }
+}
+
+fn inside(kind: EffectKind) -> Effect {
+    at(kind, "/w/x", Scope::Workspace, Scope::Workspace)
+}
+
+/// Checks a call in standard, strict, autonomous, observer and kit.
+fn check(call: &Call, facts: &Facts, headless: bool, expected: [Verdict; 5]) {
+    let state = State { headless, ..state(Mode::Enforce, true) };
+    let got = Profile::ALL.map(|profile| judge(call, facts, profile.settings(), &state).verdict);
+    assert_eq!(got, expected, "{call:?} {facts:?}");
+}
+
+#[test]
+fn the_table_of_profiles() {
+    let shell = bash("x");
+    let harmless = of(vec![inside(EffectKind::Read)]);
+    check(&shell, &harmless, false, [Defer, Defer, Allow, Deny, Allow]);
+    check(&shell, &harmless, true, [Defer, Deny, Allow, Deny, Allow]);
+    for role in [Role::Program, Role::Target, Role::Code] {
+        check(&shell, &of(vec![opaque(role)]), false, [Ask, Deny, Ask, Deny, Allow]);
+        check(&shell, &of(vec![opaque(role)]), true, [Ask, Deny, Deny, Deny, Allow]);
+    }
+    check(&shell, &of(vec![opaque(Role::Operand)]), false, [Defer, Defer, Defer, Deny, Allow]);
+    let unknown = call("Magic", ToolKind::Unknown, "", &[]);
+    let tool = Facts {
+        commands: vec![],
+        effects: vec![Effect { command: None, ..opaque(Role::Tool) }],
+        ..Facts::default()
+    };
+    check(&unknown, &tool, false, [Defer, Deny, Deny, Deny, Defer]);
+    // Outside of the workspace.
+    let outside = of(vec![at(EffectKind::Write, "/etc/x", Scope::System, Scope::System)]);
+    check(&shell, &outside, false, [Defer, Ask, Ask, Deny, Allow]);
+    // Understood, within the level, and still nothing that runs without a question.
+    let secret = of(vec![at(EffectKind::Read, "/w/.env", Scope::Secret, Scope::Workspace)]);
+    check(&shell, &secret, false, [Defer, Defer, Defer, Deny, Allow]);
+    let fetch = Effect {
+        host: Some("x.org".into()),
+        host_class: Some(HostClass::Public),
+        ..effect(EffectKind::Download)
+    };
+    check(&shell, &of(vec![fetch]), false, [Defer, Defer, Defer, Deny, Allow]);
+}
+
+#[test]
+fn what_a_call_needs() {
+    use AccessLevel::{FullAccess, ReadOnly, WorkspaceWrite};
+    let shell = bash("x");
+    let check = |call: &Call, facts: &Facts, expected| {
+        let got = judge(call, facts, Settings::default(), &state(Mode::Enforce, true)).required;
+        assert_eq!(got, Some(expected), "{call:?} {facts:?}");
+    };
+    let one = |effect: Effect| of(vec![effect]);
+    check(&shell, &of(vec![]), ReadOnly);
+    check(&shell, &one(inside(EffectKind::Read)), ReadOnly);
+    check(&shell, &one(opaque(Role::Operand)), ReadOnly);
+    for kind in [EffectKind::Write, EffectKind::Delete, EffectKind::Link, EffectKind::Permission] {
+        check(&shell, &one(inside(kind)), WorkspaceWrite);
+        check(&shell, &one(at(kind, "/tmp/x", Scope::Temporary, Scope::Temporary)), WorkspaceWrite);
+        check(&shell, &one(at(kind, "/etc/x", Scope::System, Scope::System)), FullAccess);
+        // In the workspace, and other programs take their orders from it.
+        for scope in [Scope::Agent, Scope::Hijack, Scope::Startup, Scope::Castellan] {
+            check(&shell, &one(at(kind, "/w/x", scope, Scope::Workspace)), FullAccess);
+        }
+        // Nobody knows where.
+        check(&shell, &one(effect(kind)), FullAccess);
+    }
+    let git = Effect { system: Some("git".into()), ..effect(EffectKind::Mutate) };
+    check(&shell, &one(Effect { place: Some(Scope::Workspace), ..git.clone() }), WorkspaceWrite);
+    check(&shell, &one(git), FullAccess);
+    for role in [Role::Program, Role::Target, Role::Code] {
+        check(&shell, &one(opaque(role)), FullAccess);
+    }
+    for kind in
+        [EffectKind::Elevate, EffectKind::Execute, EffectKind::Install, EffectKind::Upload, EffectKind::Spawn]
+    {
+        check(&shell, &one(effect(kind)), FullAccess);
+    }
+    // On another machine nothing is of this workspace.
+    let mut remote = of(vec![inside(EffectKind::Read)]);
+    remote.commands.iter_mut().for_each(|command| command.remote = Some("host".into()));
+    check(&shell, &remote, FullAccess);
+    check(&call("Read", ToolKind::Read, "", &[]), &Facts::default(), ReadOnly);
+    check(&call("TodoWrite", ToolKind::Internal, "", &[]), &Facts::default(), ReadOnly);
+    let spawn = Effect { command: None, ..effect(EffectKind::Spawn) };
+    check(
+        &call("Agent", ToolKind::Subagent, "", &[]),
+        &Facts { effects: vec![spawn], ..Facts::default() },
+        ReadOnly,
+    );
+    check(&call("WebFetch", ToolKind::Web, "", &[]), &Facts::default(), WorkspaceWrite);
+    check(&call("mcp__s__t", ToolKind::Mcp, "", &[]), &Facts::default(), FullAccess);
+    check(&call("Magic", ToolKind::Unknown, "", &[]), &Facts::default(), FullAccess);
+    check(&call("Write", ToolKind::Write, "", &["/w/x"]), &Facts::default(), FullAccess);
+}
+
+#[test]
+fn a_call_that_needs_more_says_what_it_needs_and_what_the_session_has() {
+    let strict = Profile::Strict.settings();
+    let deny = Settings { on_insufficient: Deny, ..strict.clone() };
+    let outside = of(vec![at(EffectKind::Delete, "/etc/x", Scope::System, Scope::System)]);
+    for (settings, verdict) in [(strict.clone(), Ask), (deny, Deny)] {
+        let decision = judge(&bash("x"), &outside, settings, &state(Mode::Enforce, true));
+        assert_eq!(decision.verdict, verdict);
+        assert_eq!(
+            decision.reason,
+            "this needs full-access, and the session has workspace-write: delete /etc/x"
+        );
+        assert_eq!(decision.active, Some(AccessLevel::WorkspaceWrite));
+    }
+    // An agent that plans has less than its profile gives it.
+    let plans = State { ceiling: AccessLevel::ReadOnly, ..state(Mode::Enforce, true) };
+    let decision = judge(&bash("x"), &of(vec![inside(EffectKind::Write)]), strict, &plans);
+    assert_eq!(decision.reason, "this needs workspace-write, and the session has read-only: write /w/x");
+}
+
+#[test]
+fn an_observer_has_no_tools_in_any_mode() {
+    for mode in Mode::ALL {
+        let observer = Profile::Observer.settings();
+        let decision =
+            judge(&call("Read", ToolKind::Read, "", &[]), &Facts::default(), observer, &state(mode, true));
+        assert_eq!((decision.verdict, decision.answer), (Deny, Deny), "{mode}");
+    }
+}
+
+#[test]
+fn a_rule_asks_whatever_the_profile_allows() {
+    let rules = rule("ask reads", "fx.kind = read", "coding_agent_ask");
+    let policy = layered(&[(Layer::User, &rules)], Profile::Autonomous.settings());
+    let facts = of(vec![inside(EffectKind::Read)]);
+    let judged =
+        drive(&bash("x"), &facts, &policy, &state(Mode::Enforce, true), &mut Recorder::new(&Lexical));
+    assert_eq!(judged.0.verdict, Ask);
+}
+
+#[test]
+fn relief_lifts_what_names_it_and_nothing_else() {
+    let liftable: Vec<&str> = [
+        Code::Malformed,
+        Code::FailClosed,
+        Code::NoPolicy,
+        Code::NoTools,
+        Code::DenyRule,
+        Code::OperatorDeny,
+        Code::AskRule,
+        Code::ReviewRule,
+        Code::OperatorAsk,
+        Code::Opaque,
+        Code::Access,
+        Code::AllowRule,
+        Code::OperatorAllow,
+        Code::Understood,
+        Code::UnknownTool,
+        Code::Notice,
+    ]
+    .into_iter()
+    .filter(|code| code.liftable_by().contains(&Relief::Operator))
+    .map(Code::as_str)
+    .collect();
+    assert_eq!(liftable, ["ask_rule", "review_rule", "operator_ask", "opaque", "access"]);
+}
+
+proptest! {
+    #[test]
+    fn a_lower_level_never_loosens(
+        kind in prop::sample::select(EffectKind::ALL.to_vec()), scope in prop::sample::select(Scope::ALL.to_vec()),
+        profile in prop::sample::select(Profile::ALL.to_vec()), lower in 0..3usize, higher in 0..3usize,
+    ) {
+        let facts = of(vec![at(kind, "/w/x", scope, scope)]);
+        let verdict = |level: usize| {
+            let settings = Settings { level: Some(AccessLevel::ALL[level]), ..profile.settings() };
+            judge(&bash("x"), &facts, settings, &state(Mode::Enforce, true)).verdict
+        };
+        let (low, high) = (verdict(lower.min(higher)), verdict(lower.max(higher)));
+        prop_assert!(low >= high || (low, high) == (Defer, Allow), "{low} below {high}");
+    }
+}
