@@ -291,20 +291,11 @@ impl<'s> Machine<'s> {
             Kind::Augment(target, value) => self.augment(node, target, value),
             Kind::Loop(one) => self.repeat(node, one),
             Kind::Try(parts) => self.attempt(node, parts),
-            Kind::Return(value) => {
-                let value = value.as_ref().map_or(Value::Constant, |value| self.eval(value));
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.returns.push(value);
-                }
-                Value::Constant
-            }
+            Kind::Return(value) => self.returned(value.as_deref()),
             Kind::Yield(value) => self.yielded(node, value.as_deref()),
             Kind::Scope(locals, body) => {
                 let scope = self.state.scope(Some(self.scope), locals, false);
-                let before = std::mem::replace(&mut self.scope, scope);
-                let value = self.eval(body);
-                self.scope = before;
-                value
+                self.eval_in(scope, body)
             }
             Kind::Load(name) => {
                 let name = self.eval(name);
@@ -317,6 +308,13 @@ impl<'s> Machine<'s> {
             }
             Kind::Hole(why) => self.lost(node, *why),
         }
+    }
+
+    fn eval_in(&mut self, scope: ScopeId, body: &Node) -> Value {
+        let before = std::mem::replace(&mut self.scope, scope);
+        let value = self.eval(body);
+        self.scope = before;
+        value
     }
 
     fn operation(&mut self, node: &Node) -> Value {

@@ -42,16 +42,7 @@ impl Machine<'_> {
                 Value::unknown(Why::Unsupported, &written)
             }
             Value::Package(package) => self.member_of_package(package, name),
-            Value::Library(_, entry) => {
-                if name == "default" {
-                    return of.clone();
-                }
-                let kind = self.table.kind(entry.0.gives).or_else(|| self.table.kind(entry.0.name()));
-                match kind.and_then(|kind| Some((kind, kind.entry(name)?))) {
-                    Some((kind, entry)) => Value::Library(Ref(kind), Ref(entry)),
-                    None => Value::Method(of.clone().into(), name.into()),
-                }
-            }
+            Value::Library(_, entry) => self.member_of_library(of, entry.0, name),
             Value::Object(space, _)
                 if self.is_environment(space.0) && self.language == Language::JavaScript =>
             {
@@ -87,6 +78,17 @@ impl Machine<'_> {
             | Value::Partial(..)
             | Value::Any(_)
             | Value::Unknown(..) => Value::Method(of.clone().into(), name.into()),
+        }
+    }
+
+    fn member_of_library(&self, of: &Value, entry: &Entry, name: &str) -> Value {
+        if name == "default" {
+            return of.clone();
+        }
+        let kind = self.table.kind(entry.gives).or_else(|| self.table.kind(entry.name()));
+        match kind.and_then(|kind| Some((kind, kind.entry(name)?))) {
+            Some((kind, entry)) => Value::Library(Ref(kind), Ref(entry)),
+            None => Value::Method(of.clone().into(), name.into()),
         }
     }
 

@@ -18,9 +18,7 @@ impl Machine<'_> {
     pub(super) fn class(&mut self, node: &Node, class: &Class) -> Value {
         let bases: Rc<[Value]> = class.bases.iter().map(|base| self.eval(base)).collect();
         let members = self.state.scope(Some(self.state.seen_from(self.scope)), &class.locals, true);
-        let before = std::mem::replace(&mut self.scope, members);
-        self.eval(&class.body);
-        self.scope = before;
+        self.eval_in(members, &class.body);
         // Members are called without being named: operators, entries, conversions.
         for (name, value) in self.state.names(members) {
             match value {

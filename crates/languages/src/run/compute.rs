@@ -238,9 +238,6 @@ pub(super) fn takes_functions(name: &str) -> bool {
     )
 }
 
-/// What stands in templates that reach more than their values.
-const CODE_IN_TEMPLATES: &[&str] = &["__", "<%", "constructor", "attr(", "\\x", "\\u", "#{"];
-
 /// A temporary path.
 fn fresh() -> Value {
     let unknown = Piece::Unknown { why: Why::Dynamic, written: "*".into() };
@@ -370,19 +367,6 @@ impl Machine<'_> {
             "" | "utf_8" | "utf8" | "ascii" | "latin1" | "latin_1" | "binary" => first(bound),
             _ => self.unknown(node, Why::Encoding),
         }
-    }
-
-    /// What a template engine makes of a text. It may hold code; what names no inner member and no block of code holds none.
-    fn template(&mut self, node: &Node, bound: &Bound) -> Value {
-        let text = bound.plain().next().cloned().unwrap_or(Value::Constant);
-        let is_plain = |text: &str| !CODE_IN_TEMPLATES.iter().any(|sign| text.contains(sign));
-        for one in text.choices() {
-            if !one.as_str().is_some_and(is_plain) {
-                let why = one.to_arg().and_then(|arg| arg.why()).unwrap_or(Why::Language);
-                self.lost(node, why);
-            }
-        }
-        self.unknown(node, Why::Dynamic)
     }
 
     fn integer(&mut self, node: &Node, value: &Value) -> Value {

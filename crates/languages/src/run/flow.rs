@@ -113,6 +113,14 @@ impl Machine<'_> {
         }
     }
 
+    pub(super) fn returned(&mut self, value: Option<&Node>) -> Value {
+        let value = value.map_or(Value::Constant, |value| self.eval(value));
+        if let Some(frame) = self.frames.last_mut() {
+            frame.returns.push(value);
+        }
+        Value::Constant
+    }
+
     pub(super) fn yielded(&mut self, node: &Node, value: Option<&Node>) -> Value {
         let value = value.map_or(Value::Constant, |value| self.eval(value));
         if let Some(frame) = self.frames.last_mut() {

@@ -38,21 +38,8 @@ impl Lower<'_> {
             "boolean_operator" => Kind::Or(self.chain(node, &["and", "or"])),
             "not_operator" | "comparison_operator" => return self.inert(node),
             "unary_operator" => return self.unary(node),
-            "conditional_expression" => {
-                let mut parts = Self::children(node).into_iter().map(|one| self.expression(one));
-                match (parts.next(), parts.next(), parts.next()) {
-                    (Some(yes), Some(condition), Some(no)) => {
-                        Kind::Sequence(vec![condition, Node::new(at, Kind::Either(vec![yes, no]))])
-                    }
-                    _ => Kind::Hole(Why::Syntax),
-                }
-            }
-            "named_expression" => {
-                let value = self.field(node, "value");
-                let name = node.child_by_field_name("name").map(|one| self.text_of(one)).unwrap_or_default();
-                let name = self.declare_outside(name);
-                return Node::assign(at, Node::name(at, &name), value);
-            }
+            "conditional_expression" => return self.conditional(node),
+            "named_expression" => return self.named(node),
             "assignment" => return self.assignment(node),
             "augmented_assignment" => return self.augmented(node),
             "lambda" => return self.function(node, false),
@@ -88,6 +75,26 @@ impl Lower<'_> {
             _ => Kind::Hole(Why::Unsupported),
         };
         Node::new(at, kind)
+    }
+
+    fn conditional(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let mut parts = Self::children(node).into_iter().map(|one| self.expression(one));
+        let kind = match (parts.next(), parts.next(), parts.next()) {
+            (Some(yes), Some(condition), Some(no)) => {
+                Kind::Sequence(vec![condition, Node::new(at, Kind::Either(vec![yes, no]))])
+            }
+            _ => Kind::Hole(Why::Syntax),
+        };
+        Node::new(at, kind)
+    }
+
+    fn named(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let value = self.field(node, "value");
+        let name = node.child_by_field_name("name").map(|one| self.text_of(one)).unwrap_or_default();
+        let name = self.declare_outside(name);
+        Node::assign(at, Node::name(at, &name), value)
     }
 
     fn field(&mut self, node: Parsed<'_>, name: &str) -> Node {
