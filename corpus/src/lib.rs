@@ -1,6 +1,6 @@
 //! Shell text and what is expected of it, as data for tests, benchmarks and measurements: everyday commands
 //! (`commands.txt`), commands in disguise with the facts that must be found in them (`disguises.txt`), and hostile shapes
-//! (`hostile.txt`). Expected facts are conditions of the rule language, tested on the rows of the call.
+//! (`hostile.txt`); programs in other languages (`programs/`). Expected facts are conditions of the rule language, tested on the rows of the call.
 //!
 //! It must not know how facts are found: whoever has analysed a call brings its [`castellan_event::Facts`].
 
@@ -18,6 +18,22 @@ pub use place::{HOME, Machine, WORKSPACE, shell_call};
 pub fn commands() -> Vec<String> {
     include_str!("../commands.txt").lines().filter_map(text_of).collect()
 }
+
+/// An ordinary program of about 4 KiB in a language, by the language's name; `None` where there is none yet.
+pub fn program(language: &str) -> Option<String> {
+    std::fs::read_to_string(format!("{PROGRAMS}/{language}.txt")).ok()
+}
+
+/// Parts of programs that are hostile to parsers when they are repeated, whatever the language.
+pub fn hostile_parts() -> Vec<String> {
+    let lines = include_str!("../programs/hostile.txt").lines();
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with("# "))
+        .map(|line| line.replace("\\n", "\n"))
+        .collect()
+}
+
+const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/programs");
 
 /// The text of a line: `⏎` stands for a newline. Blank lines and comments have none.
 fn text_of(line: &str) -> Option<String> {

@@ -7,6 +7,7 @@ mod corpus;
 mod holes;
 mod instructions;
 mod ordinary;
+mod programs;
 mod sample;
 mod shapes;
 mod table;
@@ -21,6 +22,8 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         [] => table::print(),
         ["--shape", name, bytes] => shapes::run_one(name, bytes),
+        ["--programs"] => programs::print(),
+        ["--first", language] => programs::run_first(language),
         ["--count", set] => instructions::run_counted(set),
         ["corpus", items, sample, number, seed] => corpus::print(items, sample, number, seed),
         ["witness", items, program] => witness::print(items, program),

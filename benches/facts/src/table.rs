@@ -7,7 +7,7 @@ use castellan_event::Call;
 use castellan_facts::Setting;
 
 use crate::ordinary::{COMMANDS, SCRIPTS, TYPICAL_BYTES};
-use crate::{analysis, instructions, ordinary, shapes};
+use crate::{analysis, instructions, ordinary, programs, shapes};
 
 const WARM_UP: usize = 3;
 /// Rounds over all calls of a set.
@@ -23,6 +23,7 @@ pub(crate) fn print() -> anyhow::Result<()> {
     let setting = analysis::setting();
     everyday(&setting)?;
     scripts(&setting)?;
+    programs::print()?;
     shapes::print()
 }
 

@@ -42,6 +42,8 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
             None => command.operands.clone_from(&command.args),
         }
     }
+    let modules = code::module_programs(run, sink.scene);
+    sink.programs.extend(modules);
     let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));
     let own = facts.effects.get_mut(before..).unwrap_or_default();
     scene.secrets.add(run, own);

@@ -30,6 +30,12 @@ const THERE: &[(&str, There)] = &[
     ("/w/broken.sh", Text("if true; then\nrm -rf /w/out\n")),
     ("/w/env.sh", Text("export PATH=/w/tools:$PATH\nlib() { rm -rf /w/out; }\n")),
     ("/w/tool.py", Text("#!/usr/bin/env python3\nprint(1)\n")),
+    ("/w/mymod.py", Text("import shutil\nshutil.rmtree('/w/out')\n")),
+    ("/w/pack", Kind(FileKind::Directory)),
+    ("/w/pack/__init__.py", Text("import os\nos.remove('/w/a')\n")),
+    ("/w/pack/__main__.py", Text("import os\nos.remove('/w/b')\n")),
+    ("/w/json/tool.py", Text("import os\nos.remove('/w/c')\n")),
+    ("/w/app.zip", Bytes(b"PK\x03\x04\x00")),
     (
         "/w/Makefile",
         Text(
@@ -79,6 +85,22 @@ fn shown(text: &str, setting: &Setting) -> String {
         lines.insert(format!("{} {what}{script}", effect.kind));
     }
     lines.into_iter().collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn a_module_that_stands_there_is_what_runs() {
+    let check = |text: &str, expected: &str| assert_eq!(shown(text, &Setting::default()), expected, "{text}");
+    check("python3 -m mymod", "delete /w/out in /w/mymod.py");
+    check("python3 -Wignore -um mymod x", "delete /w/out in /w/mymod.py");
+    check("python3 -m pack", "delete /w/a in /w/pack/__init__.py; delete /w/b in /w/pack/__main__.py");
+    // It is found before the library's own.
+    check("python3 -m json.tool x.json", "delete /w/c in /w/json/tool.py");
+    check("python3 -m http.server 80", "");
+    check("python3 pack", "delete /w/b in /w/pack/__main__.py");
+    check("python3 ./pack/", "delete /w/b in /w/pack/__main__.py");
+    check("python3 sub", "opaque code file in /w/sub/__main__.py");
+    check("python3 app.zip", "opaque code encoding in /w/app.zip");
+    check("echo 'import os; os.remove(\"/w/d\")' > fresh.py; python3 -m fresh", "delete /w/d in /w/fresh.py");
 }
 
 #[test]

@@ -14,8 +14,8 @@ pub(crate) const PARSER_CALLS_PER_KIB: u64 = 28;
 /// Calls that any text may take.
 pub(crate) const PARSER_CALLS_MIN: u64 = 100;
 
-/// Units of work for each of these calls.
-pub(crate) const WORK_PER_PARSER_CALL: u64 = 60;
+/// Units of work for each of these calls, and for what is made of the tree: ten to twenty µs.
+pub(crate) const WORK_PER_PARSER_CALL: u64 = 100;
 
 /// Levels of the tree that are gone into. Real programs reach about forty. Each takes some hundred bytes of stack when it is read, more
 /// when it is run.

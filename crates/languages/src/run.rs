@@ -22,6 +22,7 @@ mod access;
 mod arrays;
 mod assign;
 mod call;
+mod classes;
 mod cmdlets;
 mod code;
 mod command;
@@ -71,6 +72,8 @@ struct Closure {
     class: Option<usize>,
     /// Why what it is given is not known when it is never called by name.
     why: Why,
+    /// The language calls it by itself: operators, conversions, what a member gives.
+    is_implicit: bool,
     /// It was run.
     is_called: bool,
     /// It was run with arguments of which nothing is known.
@@ -316,10 +319,7 @@ impl<'s> Machine<'s> {
             Kind::Yield(value) => self.yielded(node, value.as_deref()),
             Kind::Scope(locals, body) => {
                 let scope = self.state.scope(Some(self.scope), locals, false);
-                let before = std::mem::replace(&mut self.scope, scope);
-                let value = self.eval(body);
-                self.scope = before;
-                value
+                self.eval_in(scope, body)
             }
             Kind::Load(name) => {
                 let name = self.eval(name);
@@ -333,6 +333,13 @@ impl<'s> Machine<'s> {
             Kind::Command(_) | Kind::Pipe(_) | Kind::Flag(_) => self.of_shell(node),
             Kind::Hole(why) => self.lost(node, *why),
         }
+    }
+
+    fn eval_in(&mut self, scope: ScopeId, body: &Node) -> Value {
+        let before = std::mem::replace(&mut self.scope, scope);
+        let value = self.eval(body);
+        self.scope = before;
+        value
     }
 
     fn operation(&mut self, node: &Node) -> Value {

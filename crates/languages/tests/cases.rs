@@ -116,6 +116,17 @@ fn javascript_programs_do_what_is_expected() {
     check(Language::JavaScript, include_str!("javascript.cases"));
 }
 
+/// Programs that reach what they do in a roundabout way, and programs that only look so.
+#[test]
+fn disguised_python_programs_are_not_silent() {
+    check(Language::Python, include_str!("python_disguised.cases"));
+}
+
+#[test]
+fn disguised_javascript_programs_are_not_silent() {
+    check(Language::JavaScript, include_str!("javascript_disguised.cases"));
+}
+
 #[test]
 fn php_programs_do_what_is_expected() {
     check(Language::Php, include_str!("php.cases"));

@@ -12,6 +12,9 @@ const COMMENTS: [(Language, &str); 5] = [
     (Language::Ruby, "#"),
 ];
 
+/// Why something was not read to its end.
+const CUT: &[Why] = &[Why::Syntax, Why::Budget, Why::Size, Why::Nesting];
+
 /// Reads a program in the language that its first line names, else in one that its first byte chooses: no panic, what it does
 /// stands in it, two readings are equal, work is paid for, and a line that says nothing changes nothing.
 pub fn program(bytes: &[u8]) {
@@ -31,15 +34,13 @@ pub fn program(bytes: &[u8]) {
     }
     assert_eq!(first, reading(language, text), "read twice, and differently: {text:?}");
     // Where parsing goes on after an error, and what a limit cuts off, may depend on where it stands.
-    if has_hole(&first, &[Why::Syntax, Why::Budget, Why::Size, Why::Nesting])
-        || text.starts_with(['#', '\u{feff}'])
-    {
+    if has_hole(&first, CUT) || text.starts_with(['#', '\u{feff}']) {
         return;
     }
     let comments = COMMENTS.iter().filter(|(of, _)| *of == language).map(|(_, begin)| format!("{begin} c\n"));
     for line in ["\n".to_owned()].into_iter().chain(comments) {
         let second = reading(language, &format!("{line}{text}"));
-        if !has_hole(&second, &[Why::Budget, Why::Size]) {
+        if !has_hole(&second, CUT) {
             assert_eq!(whats(&first), whats(&second), "{language} with {line:?} before {text:?}");
         }
     }

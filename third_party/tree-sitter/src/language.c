@@ -329,6 +329,7 @@ TSFieldId ts_language_field_id_for_name(
 ) {
   uint16_t count = (uint16_t)ts_language_field_count(self);
   for (TSSymbol i = 1; i < count + 1; i++) {
+    if (name_length > 0 && self->field_names[i][0] != name[0]) continue; // castellan: most are other names
     switch (strncmp(name, self->field_names[i], name_length)) {
       case 0:
         if (self->field_names[i][name_length] == 0) return i;

@@ -84,7 +84,7 @@ static const unsigned OP_COUNT_PER_PARSER_CALLBACK_CHECK = 100;
 static const unsigned ADVANCES_PER_OP = 16;
 static const unsigned OP_COUNT_PER_REDUCTION = 1;
 static const unsigned LOOKAHEADS_PER_OP = 3;
-static const unsigned OP_COUNT_PER_RECOVERY = 2;
+static const unsigned OP_COUNT_PER_RECOVERY = 4;
 static const unsigned CHILDREN_PER_OP = 16;
 
 typedef struct {

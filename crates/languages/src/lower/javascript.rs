@@ -69,10 +69,7 @@ impl Lower<'_> {
                 self.jumps += 1;
                 Kind::Constant
             }
-            "throw_statement" => {
-                self.jumps += 1;
-                Kind::Inert(Self::children(node).into_iter().map(|one| self.js(one)).collect())
-            }
+            "throw_statement" => return self.js_throw(node),
             "empty_statement" | "debugger_statement" | "hash_bang_line" | "html_comment" => Kind::Constant,
             "if_statement" => return self.js_branch(node),
             "else_clause" => {
@@ -129,6 +126,13 @@ impl Lower<'_> {
             }
         }
         Node::new(Self::at(node), Kind::Sequence(parts))
+    }
+
+    /// Who catches what is thrown is not followed: it goes anywhere.
+    fn js_throw(&mut self, node: Parsed<'_>) -> Node {
+        self.jumps += 1;
+        let value = Self::children(node).first().map_or_else(|| Self::nothing(node), |one| self.js(*one));
+        Node::assign(Self::at(node), Self::nothing(node), value)
     }
 
     /// Conditions first, then one of the bodies. `else if` lies inside: it is gone through here.

@@ -20,6 +20,11 @@ impl Machine<'_> {
             let members: Vec<Value> = values.iter().map(|one| self.member(node, one, name)).collect();
             return self.any(node, members);
         }
+        if let Value::Object(space, this) = of
+            && space.0.name() == "Super"
+        {
+            return self.member_of_super(node, this, name);
+        }
         let has_entry = matches!(of, Value::Module(space) if space.0.entry(name).is_some());
         if self.table.escapes.contains(&name) && !has_entry && !matches!(of, Value::Map(_)) {
             return self.escape(node, of, name);
@@ -43,16 +48,7 @@ impl Machine<'_> {
                 Value::unknown(Why::Unsupported, &written)
             }
             Value::Package(package) => self.member_of_package(package, name),
-            Value::Library(_, entry) => {
-                if name == "default" {
-                    return of.clone();
-                }
-                let kind = self.table.kind(entry.0.gives).or_else(|| self.table.kind(entry.0.name()));
-                match kind.and_then(|kind| Some((kind, kind.entry(name)?))) {
-                    Some((kind, entry)) => Value::Library(Ref(kind), Ref(entry)),
-                    None => Value::Method(of.clone().into(), name.into()),
-                }
-            }
+            Value::Library(_, entry) => self.member_of_library(of, entry.0, name),
             Value::Object(space, _)
                 if self.is_environment(space.0) && self.language == Language::JavaScript =>
             {
@@ -66,7 +62,7 @@ impl Machine<'_> {
                 Value::Method(of.clone().into(), name.into())
             }
             Value::Class(class) if self.language == Language::Ruby => self.member_of_class(of, *class, name),
-            Value::Instance(cell) => self.member_of_instance(of, *cell, name),
+            Value::Instance(cell) => self.member_of_instance(node, of, *cell, name),
             Value::Class(class) => self
                 .class_member(*class, name, 0)
                 .unwrap_or_else(|| Value::Method(of.clone().into(), name.into())),
@@ -94,7 +90,18 @@ impl Machine<'_> {
         }
     }
 
-    fn member_of_instance(&self, of: &Value, cell: CellId, name: &str) -> Value {
+    fn member_of_library(&self, of: &Value, entry: &Entry, name: &str) -> Value {
+        if name == "default" {
+            return of.clone();
+        }
+        let kind = self.table.kind(entry.gives).or_else(|| self.table.kind(entry.name()));
+        match kind.and_then(|kind| Some((kind, kind.entry(name)?))) {
+            Some((kind, entry)) => Value::Library(Ref(kind), Ref(entry)),
+            None => Value::Method(of.clone().into(), name.into()),
+        }
+    }
+
+    fn member_of_instance(&mut self, node: &Node, of: &Value, cell: CellId, name: &str) -> Value {
         let cell = self.state.cell(cell);
         let own = cell.entries.iter().find(|(key, _)| key.as_deref() == Some(name));
         let own = own.map(|(_, value)| value.clone());
@@ -103,7 +110,10 @@ impl Machine<'_> {
             (Some(own), _) => own,
             (None, Some(Value::Function(function))) => self.method_of(of, function),
             (None, Some(other)) => other,
-            (None, None) => Value::Method(of.clone().into(), name.into()),
+            (None, None) => cell
+                .class
+                .and_then(|class| self.missing_member(node, of, class, name))
+                .unwrap_or_else(|| Value::Method(of.clone().into(), name.into())),
         }
     }
 

@@ -294,6 +294,11 @@ impl Machine<'_> {
                             cell.is_open |= other.is_open;
                             cell.entries.extend(other.entries);
                         }
+                        Value::List(other) => {
+                            let values = self.state.cell(*other).entries.into_iter();
+                            cell.entries.extend(values.map(|(_, value)| (None, value)));
+                            cell.is_open = true;
+                        }
                         Value::Object(..) | Value::Constant => {}
                         _ => cell.is_open = true,
                     }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use castellan_event::Why;
 
+use super::classes::CONSTRUCTORS;
 use super::{Argument, Machine};
 use crate::language::Language;
 use crate::state::Cell;
@@ -18,6 +19,29 @@ const ENTERS: &[&str] = &["__enter__", "__aenter__"];
 
 /// Functions that are types of data.
 const TYPES: &[&str] = &["str", "list", "int"];
+
+/// Methods of lists and maps that keep what they are given, or call it with each element.
+const FOLLOWED: &[&str] = &[
+    "append",
+    "push",
+    "add",
+    "unshift",
+    "appendleft",
+    "extend",
+    "update",
+    "insert",
+    "set",
+    "setdefault",
+    "concat",
+    "map",
+    "forEach",
+    "flatMap",
+    "every",
+    "some",
+    "find",
+    "get",
+    "__setitem__",
+];
 
 impl Machine<'_> {
     pub(super) fn calls(&mut self, node: &Node, callee: &Node, arguments: &[Node], is_new: bool) -> Value {
@@ -35,8 +59,8 @@ impl Machine<'_> {
         }
         if let (true, Value::Function(function)) = (is_new, &callee) {
             let this = Value::Instance(self.state.new_cell(Cell::default()));
-            self.inline(node, *function, Some(this.clone()), given);
-            return this;
+            let made = self.inline(node, *function, Some(this.clone()), given);
+            return if made.is_callable() { self.any(node, [this, made]) } else { this };
         }
         self.call(node, &callee, given)
     }
@@ -151,6 +175,10 @@ impl Machine<'_> {
         if let Some(entry) = self.entry_of(of, name) {
             return self.perform(node, entry, Some(of), arguments);
         }
+        if CONSTRUCTORS.contains(&name) && matches!(of, Value::Library(..)) {
+            // `Base.__init__(self, ...)`
+            return self.call(node, of, arguments.into_iter().skip(1).collect());
+        }
         if let Some(value) = self.method_by_name(node, of, name, &arguments) {
             return value;
         }
@@ -165,6 +193,13 @@ impl Machine<'_> {
         if let Some(value) = self.applied(node, of, name, &arguments) {
             return value;
         }
+        // A function that is handed to a list may be called with what is in it.
+        if matches!(of, Value::List(_) | Value::Map(_))
+            && arguments.iter().any(|one| one.value.is_callable())
+            && !FOLLOWED.contains(&name)
+        {
+            self.hand_capable(node, of);
+        }
         if let Some(value) = self.list_method(node, of, name, &arguments) {
             return value;
         }
@@ -177,7 +212,15 @@ impl Machine<'_> {
         if let Some(entry) = table.methods.entry(name).filter(|_| !is_data) {
             return self.perform(node, entry, Some(of), arguments);
         }
-        self.inert(node, &arguments)
+        let value = self.inert(node, &arguments);
+        match of {
+            // It may give one of those that are in it.
+            Value::List(cell) | Value::Map(cell) if self.is_capable(of) => {
+                let values = self.state.cell(*cell).entries.into_iter().map(|(_, value)| value);
+                self.any(node, values.chain([value]))
+            }
+            _ => value,
+        }
     }
 
     fn entry_of(&self, of: &Value, name: &str) -> Option<&'static Entry> {

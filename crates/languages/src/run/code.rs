@@ -5,6 +5,7 @@ use std::rc::Rc;
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::Arg;
 
+use super::perform::Bound;
 use super::{Argument, Machine, Source};
 use crate::act::{Operand, What};
 use crate::language::Language;
@@ -12,6 +13,9 @@ use crate::limits::TEXT_DEPTH_MAX;
 use crate::parse::parse;
 use crate::tree::{Function, Node, Span};
 use crate::value::{Ref, Value};
+
+/// What stands in templates that reach more than their values.
+const CODE_IN_TEMPLATES: &[&str] = &["__", "<%", "constructor", "attr(", "\\x", "\\u", "#{"];
 
 impl Machine<'_> {
     /// Runs the whole program.
@@ -101,6 +105,19 @@ impl Machine<'_> {
             values.push(value);
         }
         self.any(node, values)
+    }
+
+    /// What a template engine makes of a text. It may hold code; what names no inner member and no block of code holds none.
+    pub(super) fn template(&mut self, node: &Node, bound: &Bound) -> Value {
+        let text = bound.plain().next().cloned().unwrap_or(Value::Constant);
+        let is_plain = |text: &str| !CODE_IN_TEMPLATES.iter().any(|sign| text.contains(sign));
+        for one in text.choices() {
+            if !one.as_str().is_some_and(is_plain) {
+                let why = one.to_arg().and_then(|arg| arg.why()).unwrap_or(Why::Language);
+                self.lost(node, why);
+            }
+        }
+        self.unknown(node, Why::Dynamic)
     }
 
     /// A module by its name.

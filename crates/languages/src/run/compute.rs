@@ -276,9 +276,21 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("sprintf", |machine, node, bound| machine.printed(node, bound, false)),
     ("substring", |machine, node, bound| machine.substring(node, bound, false)),
     ("substring-from-one", |machine, node, bound| machine.substring(node, bound, true)),
+    ("super", |machine, _, _| machine.this_object()),
     ("tail", |machine, node, bound| machine.path_part(node, &first(bound), false)),
     ("target", |_, _, bound| bound.named("target").cloned().unwrap_or(Value::Constant)),
+    ("template", |machine, node, bound| machine.template(node, bound)),
     ("text", |machine, node, bound| machine.as_text(node, &first(bound))),
+    ("timer", |machine, node, bound| {
+        // Text is code, as browsers have it.
+        for text in first(bound).choices().iter().filter(|one| one.as_str().is_some()) {
+            machine.code(node, text);
+        }
+        for value in bound.plain() {
+            machine.hand(node, value);
+        }
+        machine.unknown(node, Why::Dynamic)
+    }),
     ("tmp", |_, _, _| Value::text("/tmp")),
     ("top", |machine, _, _| machine.globals()),
     ("top-names", |_, _, _| Value::Names(0)),
@@ -320,6 +332,7 @@ pub(super) fn takes_functions(name: &str) -> bool {
             | "second"
             | "decorator"
             | "identity"
+            | "timer"
     ) || super::cmdlets::is_known(name)
 }
 

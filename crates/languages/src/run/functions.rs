@@ -1,19 +1,16 @@
-//! Functions and classes of the program: a call runs the body with its arguments; what is never called is run at the end, with
+//! Functions of the program: a call runs the body with its arguments; what is never called is run at the end, with
 //! arguments of which nothing is known.
 
 use std::rc::Rc;
 
 use castellan_event::{Role, Why};
 
-use super::{Argument, ClassOf, Closure, Frame, Machine};
+use super::{Argument, Closure, Frame, Machine};
 use crate::language::Language;
 use crate::limits::RECURSION_MAX;
 use crate::state::Cell;
-use crate::tree::{Class, Function, Kind, Node, Parameter, Rest};
-use crate::value::{CellId, Value};
-
-/// Names of the function that makes an object.
-const CONSTRUCTORS: &[&str] = &["__init__", "constructor", "initialize", "__construct"];
+use crate::tree::{Function, Kind, Node, Parameter, Rest};
+use crate::value::Value;
 
 impl Machine<'_> {
     pub(super) fn function(&mut self, function: &Rc<Function>) -> Value {
@@ -29,78 +26,11 @@ impl Machine<'_> {
             defaults,
             class: None,
             why: Why::Parameter,
+            is_implicit: false,
             is_called: false,
             is_covered: false,
         });
         Value::Function(self.functions.len() - 1)
-    }
-
-    pub(super) fn class(&mut self, node: &Node, class: &Class) -> Value {
-        let bases: Rc<[Value]> = class.bases.iter().map(|base| self.eval(base)).collect();
-        let members = self.state.scope(Some(self.state.seen_from(self.scope)), &class.locals, true);
-        let before = std::mem::replace(&mut self.scope, members);
-        self.eval(&class.body);
-        self.scope = before;
-        // Members are called without being named: operators, entries, conversions.
-        for (name, value) in self.state.names(members) {
-            match value {
-                Value::Function(id) => {
-                    if let Some(closure) = self.functions.get_mut(id) {
-                        if name.starts_with("__") && !CONSTRUCTORS.contains(&&*name) {
-                            closure.why = self.language.handed();
-                        }
-                        closure.class = Some(self.classes.len());
-                    }
-                }
-                other => self.hand(node, &other),
-            }
-        }
-        self.classes.push(ClassOf { members, bases, instances: Vec::new() });
-        Value::Class(self.classes.len() - 1)
-    }
-
-    /// A member of a class or of those that it is made of.
-    pub(super) fn class_member(&self, class: usize, name: &str, depth: usize) -> Option<Value> {
-        let of = self.classes.get(class)?;
-        if let Some(value) = self.state.own_name(of.members, name) {
-            return Some(value);
-        }
-        let bases = of.bases.iter().flat_map(Value::choices);
-        bases
-            .filter_map(|base| match base {
-                Value::Class(base) if depth < crate::limits::VALUE_DEPTH_MAX => {
-                    self.class_member(*base, name, depth + 1)
-                }
-                _ => None,
-            })
-            .next()
-    }
-
-    pub(super) fn instantiate(&mut self, node: &Node, class: usize, arguments: Vec<Argument>) -> Value {
-        let cell = self.state.new_cell(Cell { class: Some(class), ..Cell::default() });
-        if let Some(of) = self.classes.get_mut(class) {
-            of.instances.push(cell);
-        }
-        let this = Value::Instance(cell);
-        let made = CONSTRUCTORS.iter().find_map(|name| self.class_member(class, name, 0));
-        match made {
-            Some(Value::Function(function)) => {
-                self.inline(node, function, Some(this.clone()), arguments);
-            }
-            Some(other) => self.hand(node, &other),
-            None => {
-                let bases = self.classes.get(class).map(|of| Rc::clone(&of.bases)).unwrap_or_default();
-                for base in bases.iter().flat_map(Value::choices) {
-                    if matches!(base, Value::Library(..)) {
-                        return self.call(node, base, arguments);
-                    }
-                }
-                for argument in &arguments {
-                    self.hand(node, &argument.value);
-                }
-            }
-        }
-        this
     }
 
     /// Runs a function of the program.
@@ -234,7 +164,11 @@ impl Machine<'_> {
             return;
         }
         let mark = self.state.mark();
-        self.inline(node, id, this, vec![Argument::unknown(why)]);
+        let value = self.inline(node, id, this, vec![Argument::unknown(why)]);
+        // What it gives goes where it is not followed.
+        if self.is_capable(&value) {
+            self.hand(node, &value);
+        }
         // Whether it is called, and when, is not known.
         let joined = self.state.join_history(mark, false);
         self.settled(node, joined);
@@ -246,7 +180,7 @@ impl Machine<'_> {
         let mut at = 0;
         while let Some(closure) = self.functions.get(at) {
             // What was handed on is run again: the state may be another by then.
-            if (!closure.is_called || closure.is_covered) && !self.is_over {
+            if (!closure.is_called || closure.is_covered || closure.is_implicit) && !self.is_over {
                 let why = closure.why;
                 let this = self.owner(at);
                 if let Some(closure) = self.functions.get_mut(at) {
@@ -259,21 +193,6 @@ impl Machine<'_> {
         if self.is_over && self.acts.is_empty() {
             self.hole((0, 0), Role::Code, Why::Budget, "");
         }
-    }
-
-    /// The objects that a function may be called on, as a member of their class.
-    fn owner(&mut self, id: usize) -> Option<Value> {
-        let class = self.functions.get(id)?.class?;
-        let mut instances: Vec<CellId> = self.classes.get(class)?.instances.clone();
-        if instances.is_empty() {
-            instances.push(self.state.new_cell(Cell {
-                class: Some(class),
-                is_open: true,
-                ..Cell::default()
-            }));
-        }
-        instances.truncate(crate::limits::CHOICES_MAX);
-        Value::any(instances.into_iter().map(Value::Instance)).ok()
     }
 }
 

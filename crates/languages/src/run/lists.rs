@@ -193,27 +193,38 @@ impl Machine<'_> {
                 return Some(value);
             }
             "pop" | "shift" | "popleft" | "remove" | "clear" | "sort" | "splice" | "fill" => {
-                let values: Vec<Value> = cell.entries.iter().map(|(_, value)| value.clone()).collect();
-                let given = arguments.iter().map(|one| one.value.clone()).collect::<Vec<_>>();
-                cell.entries.extend(given.into_iter().map(|value| (None, value)));
-                let end = if name == "pop" && arguments.is_empty() && !cell.is_open {
-                    let last = cell.entries.pop().map(|(_, value)| value);
-                    self.state.set_cell(id, cell);
-                    return last;
-                } else {
-                    self.any(node, values)
-                };
-                cell.is_open = true;
-                self.state.set_cell(id, cell);
-                for argument in arguments {
-                    self.hand(node, &argument.value);
-                }
-                return Some(if name == "sort" { of.clone() } else { end });
+                return self.reordered(node, of, id, name, arguments);
             }
             _ => return self.made_of_list(node, of, cell, name, first, arguments),
         }
         self.state.set_cell(id, cell);
         Some(Value::Constant)
+    }
+
+    /// Some elements are taken out, or stand elsewhere.
+    fn reordered(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        id: usize,
+        name: &str,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        let mut cell = self.state.cell(id);
+        if name == "pop" && arguments.is_empty() && !cell.is_open {
+            let last = cell.entries.pop().map(|(_, value)| value);
+            self.state.set_cell(id, cell);
+            return last;
+        }
+        let values: Vec<Value> = cell.entries.iter().map(|(_, value)| value.clone()).collect();
+        cell.entries.extend(arguments.iter().map(|one| (None, one.value.clone())));
+        let taken = self.any(node, values);
+        cell.is_open = true;
+        self.state.set_cell(id, cell);
+        for argument in arguments {
+            self.hand(node, &argument.value);
+        }
+        Some(if name == "sort" { of.clone() } else { taken })
     }
 
     /// What a method makes of a list that it leaves as it is.
@@ -248,6 +259,18 @@ impl Machine<'_> {
                 Some(self.joined_by(node, &first.unwrap_or(comma), of))
             }
             "toString" => Some(self.as_text(node, of)),
+            "next" | "__next__" | "__anext__" | "send" | "asend" => {
+                for argument in arguments {
+                    self.hand(node, &argument.value);
+                }
+                let (elements, _) = self.elements(node, of);
+                let value = self.any(node, elements);
+                if name != "next" {
+                    return Some(value);
+                }
+                let entries = vec![(Some("value".into()), value)];
+                Some(Value::Map(self.state.new_cell(Cell { entries, is_open: true, class: None })))
+            }
             "entries" => Some(self.enumerated(node, of)),
             "reduce" | "reduceRight" => {
                 for argument in arguments {
@@ -324,25 +347,7 @@ impl Machine<'_> {
                 self.store(node, of, &first?, second?);
                 Some(of.clone())
             }
-            "update" => {
-                let mut cell = self.state.cell(id);
-                for argument in arguments {
-                    match (&argument.name, &argument.value) {
-                        (Some(name), value) => cell.entries.push((Some(name.clone()), value.clone())),
-                        (None, Value::Map(other)) => {
-                            let other = self.state.cell(*other);
-                            for (key, value) in other.entries {
-                                cell.entries.retain(|(own, _)| own.is_none() || *own != key);
-                                cell.entries.push((key, value));
-                            }
-                            cell.is_open |= other.is_open;
-                        }
-                        (None, _) => cell.is_open = true,
-                    }
-                }
-                self.state.set_cell(id, cell);
-                Some(Value::Constant)
-            }
+            "update" => Some(self.updated(id, arguments)),
             "items" | "entries" | "values" | "keys" => {
                 let cell = self.state.cell(id);
                 let mut rows = Vec::new();
@@ -366,5 +371,25 @@ impl Machine<'_> {
             }
             _ => None,
         }
+    }
+
+    fn updated(&mut self, id: usize, arguments: &[Argument]) -> Value {
+        let mut cell = self.state.cell(id);
+        for argument in arguments {
+            match (&argument.name, &argument.value) {
+                (Some(name), value) => cell.entries.push((Some(name.clone()), value.clone())),
+                (None, Value::Map(other)) => {
+                    let other = self.state.cell(*other);
+                    for (key, value) in other.entries {
+                        cell.entries.retain(|(own, _)| own.is_none() || *own != key);
+                        cell.entries.push((key, value));
+                    }
+                    cell.is_open |= other.is_open;
+                }
+                (None, _) => cell.is_open = true,
+            }
+        }
+        self.state.set_cell(id, cell);
+        Value::Constant
     }
 }

@@ -213,6 +213,22 @@ impl Machine<'_> {
         }
     }
 
+    /// What a method makes of what is not known is not known for the same reason.
+    fn method_of_unknown(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        name: &str,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        let is_text =
+            SAME.contains(&name) || matches!(name, "strip" | "trim" | "replace" | "read" | "split" | "text");
+        for argument in arguments.iter().filter(|_| is_text) {
+            self.hand(node, &argument.value);
+        }
+        is_text.then(|| of.clone())
+    }
+
     /// A method of a text; `None` for what is no text.
     pub(super) fn text_method(
         &mut self,
@@ -221,14 +237,8 @@ impl Machine<'_> {
         name: &str,
         arguments: &[Argument],
     ) -> Option<Value> {
-        if let Value::Unknown(why, written) = of {
-            // What a method makes of what is not known is not known for the same reason.
-            let is_text = SAME.contains(&name)
-                || matches!(name, "strip" | "trim" | "replace" | "read" | "split" | "text");
-            for argument in arguments.iter().filter(|_| is_text) {
-                self.hand(node, &argument.value);
-            }
-            return is_text.then(|| Value::Unknown(*why, written.clone()));
+        if let Value::Unknown(..) = of {
+            return self.method_of_unknown(node, of, name, arguments);
         }
         let (Value::Text(_) | Value::Number(_)) = of else { return None };
         let first = arguments.first().map(|one| one.value.clone());

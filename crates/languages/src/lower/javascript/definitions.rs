@@ -99,12 +99,26 @@ impl Lower<'_> {
         }
     }
 
+    /// A method. One that runs when the member is read stands for what it gives as well.
+    pub(super) fn js_method(&mut self, node: Parsed<'_>) -> Node {
+        let made = self.js_function(node, true);
+        let mut cursor = node.walk();
+        let is_getter = node.children(&mut cursor).any(|child| child.kind() == "get");
+        let Kind::Function(function) = &made.kind else { return made };
+        if !is_getter {
+            return made;
+        }
+        let at = made.at;
+        let again = Node::new(at, Kind::Function(Rc::clone(function)));
+        Node::new(at, Kind::Either(vec![again, Node::new(at, Kind::Call(made.into(), Vec::new()))]))
+    }
+
     fn js_member(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
         match node.kind() {
             "method_definition" => {
                 let decorators = self.ts_decorators(node);
-                let function = self.js_function(node, true);
+                let function = self.js_method(node);
                 let key = node.child_by_field_name("name");
                 let member = self.js_named_member(node, key, function);
                 Node::new(at, Kind::Sequence(decorators.into_iter().chain([member]).collect()))

@@ -33,7 +33,8 @@ impl Lower<'_> {
             "number" => number(self.text_of(node)).map_or(Kind::Constant, Kind::Number),
             "true" => Kind::Number(1),
             "false" => Kind::Number(0),
-            "null" | "undefined" | "regex" | "super" => Kind::Constant,
+            "null" | "undefined" | "regex" => Kind::Constant,
+            "super" => Kind::Call(Node::name(at, "super").into(), Vec::new()),
             "string" => return self.js_string(node),
             "template_string" => return self.js_template(node),
             "parenthesized_expression" => match Self::children(node).as_slice() {
@@ -92,8 +93,7 @@ impl Lower<'_> {
     fn js_assignment(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
         let (value, target) = if node.kind() == "update_expression" {
-            let before = self.js_field(node, "argument");
-            (Node::new(at, Kind::Inert(vec![before])), node.child_by_field_name("argument"))
+            (Node::new(at, Kind::Inert(vec![Self::nothing(node)])), node.child_by_field_name("argument"))
         } else {
             (self.js_field(node, "right"), node.child_by_field_name("left"))
         };
@@ -116,8 +116,15 @@ impl Lower<'_> {
     fn js_call(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
         let arguments = match node.child_by_field_name("arguments") {
-            // A tag is given the text; that its parts come apart does not matter.
-            Some(template) if template.kind() == "template_string" => vec![self.js_template(template)],
+            // A tag is given a list of texts, and the values: that the texts come apart does not matter.
+            Some(template) if template.kind() == "template_string" => {
+                let text = self.js_template(template);
+                let values = Self::children(template).into_iter();
+                let values = values.filter(|one| one.kind() == "template_substitution");
+                let values: Vec<_> = values.flat_map(Self::children).collect();
+                let values: Vec<Node> = values.into_iter().map(|one| self.js(one)).collect();
+                std::iter::once(Node::new(at, Kind::List(vec![text]))).chain(values).collect()
+            }
             Some(list) => self.js_all(list),
             None => Vec::new(),
         };
@@ -127,7 +134,10 @@ impl Lower<'_> {
             let name = arguments.next().unwrap_or_else(|| self.error(node));
             return Node::new(at, Kind::Load(name.into()));
         }
-        let callee = self.js(function);
+        let mut callee = self.js(function);
+        if function.kind() == "super" {
+            callee = Node::new(callee.at, Kind::Member(callee.into(), "constructor".into()));
+        }
         Node::new(at, Kind::Call(callee.into(), arguments))
     }
 
@@ -142,7 +152,7 @@ impl Lower<'_> {
                 "shorthand_property_identifier" => (Node::text(at, self.text_of(child)), self.js(child)),
                 "method_definition" => {
                     let key = self.js_key(child.child_by_field_name("name"), child);
-                    (key, self.js_function(child, true))
+                    (key, self.js_method(child))
                 }
                 "spread_element" => (self.js(child), Self::nothing(child)),
                 _ => (self.error(child), Self::nothing(child)),

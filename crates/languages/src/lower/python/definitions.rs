@@ -50,6 +50,10 @@ impl Lower<'_> {
             .iter()
             .map(|one| one.child_by_field_name("value").map(|value| self.expression(value)))
             .collect();
+        let mut annotations = self.annotations(node.child_by_field_name("return_type"));
+        for one in &given {
+            annotations.extend(self.annotations(one.child_by_field_name("type")));
+        }
         self.scopes.push(Names::default());
         let mut parameters = Vec::new();
         for (one, default) in given.into_iter().zip(defaults) {
@@ -65,7 +69,25 @@ impl Lower<'_> {
         };
         let locals = self.locals();
         let function = Function { parameters, locals, body, has_this: false, takes_self };
-        Node::new(at, Kind::Function(Rc::new(function)))
+        after(annotations, Node::new(at, Kind::Function(Rc::new(function))))
+    }
+
+    /// What runs when a type is read: the calls in it, and texts in which there are calls. Names alone may be given a meaning later.
+    pub(super) fn annotations(&mut self, node: Option<Parsed<'_>>) -> Vec<Node> {
+        let mut found = Vec::new();
+        let mut left: Vec<Parsed<'_>> = node.into_iter().collect();
+        while let Some(node) = left.pop() {
+            match node.kind() {
+                "call" => found.push(self.expression(node)),
+                "string" if self.text_of(node).contains('(') => {
+                    let text = self.expression(node);
+                    let at = text.at;
+                    found.push(Node::new(at, Kind::Call(Node::name(at, "eval").into(), vec![text])));
+                }
+                _ => left.extend(Self::children(node)),
+            }
+        }
+        found
     }
 
     fn parameter(&mut self, node: Parsed<'_>, default: Option<Node>) -> Option<Parameter> {
@@ -98,6 +120,15 @@ impl Lower<'_> {
         let class = Class { bases, locals, body };
         Node::new(at, Kind::Class(Rc::new(class)))
     }
+}
+
+/// What runs first, if anything does, and the value.
+pub(super) fn after(first: Vec<Node>, value: Node) -> Node {
+    if first.is_empty() {
+        return value;
+    }
+    let at = value.at;
+    Node::new(at, Kind::Sequence(vec![Node::new(at, Kind::Inert(first)), value]))
 }
 
 fn rest_of(node: Parsed<'_>) -> Rest {

@@ -5,6 +5,7 @@ use tree_sitter::Node as Parsed;
 
 use super::super::escapes::{number, unescaped};
 use super::super::{Lower, Names};
+use super::definitions::after;
 use crate::limits::LAYERS_MAX;
 use crate::tree::{Kind, Loop, Node};
 
@@ -37,21 +38,8 @@ impl Lower<'_> {
             "boolean_operator" => Kind::Or(self.chain(node, &["and", "or"])),
             "not_operator" | "comparison_operator" => return self.inert(node),
             "unary_operator" => return self.unary(node),
-            "conditional_expression" => {
-                let mut parts = Self::children(node).into_iter().map(|one| self.expression(one));
-                match (parts.next(), parts.next(), parts.next()) {
-                    (Some(yes), Some(condition), Some(no)) => {
-                        Kind::Sequence(vec![condition, Node::new(at, Kind::Either(vec![yes, no]))])
-                    }
-                    _ => Kind::Hole(Why::Syntax),
-                }
-            }
-            "named_expression" => {
-                let value = self.field(node, "value");
-                let name = node.child_by_field_name("name").map(|one| self.text_of(one)).unwrap_or_default();
-                let name = self.declare_outside(name);
-                return Node::assign(at, Node::name(at, &name), value);
-            }
+            "conditional_expression" => return self.conditional(node),
+            "named_expression" => return self.named(node),
             "assignment" => return self.assignment(node),
             "augmented_assignment" => return self.augmented(node),
             "lambda" => return self.function(node, false),
@@ -63,11 +51,13 @@ impl Lower<'_> {
                 None => Kind::Constant,
             },
             "dictionary" => return self.dictionary(node),
-            "list_comprehension"
-            | "set_comprehension"
-            | "generator_expression"
-            | "dictionary_comprehension" => {
+            "list_comprehension" | "set_comprehension" | "generator_expression" => {
                 return self.comprehension(node);
+            }
+            "dictionary_comprehension" => {
+                let values = self.comprehension(node);
+                let values = Node::new(at, Kind::Spread(values.into()));
+                Kind::Map(vec![(values, Self::nothing(node))])
             }
             "yield" => {
                 self.jumps += 1;
@@ -79,10 +69,32 @@ impl Lower<'_> {
             }
             "as_pattern" => return self.as_pattern(node),
             "print_statement" => return self.inert(node),
-            "pair" => return self.inert(node),
+            "pair" => {
+                Kind::Sequence(Self::children(node).into_iter().map(|one| self.expression(one)).collect())
+            }
             _ => Kind::Hole(Why::Unsupported),
         };
         Node::new(at, kind)
+    }
+
+    fn conditional(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let mut parts = Self::children(node).into_iter().map(|one| self.expression(one));
+        let kind = match (parts.next(), parts.next(), parts.next()) {
+            (Some(yes), Some(condition), Some(no)) => {
+                Kind::Sequence(vec![condition, Node::new(at, Kind::Either(vec![yes, no]))])
+            }
+            _ => Kind::Hole(Why::Syntax),
+        };
+        Node::new(at, kind)
+    }
+
+    fn named(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let value = self.field(node, "value");
+        let name = node.child_by_field_name("name").map(|one| self.text_of(one)).unwrap_or_default();
+        let name = self.declare_outside(name);
+        Node::assign(at, Node::name(at, &name), value)
     }
 
     fn field(&mut self, node: Parsed<'_>, name: &str) -> Node {
@@ -201,15 +213,16 @@ impl Lower<'_> {
     }
 
     fn assignment(&mut self, node: Parsed<'_>) -> Node {
-        let Some(right) = node.child_by_field_name("right") else { return Self::nothing(node) };
-        let value = self.expression(right);
-        match node.child_by_field_name("left") {
-            Some(left) => {
+        let annotations = self.annotations(node.child_by_field_name("type"));
+        let right = node.child_by_field_name("right").map(|right| self.expression(right));
+        let made = match (node.child_by_field_name("left"), right) {
+            (Some(left), Some(value)) => {
                 let target = self.target(left);
                 Node::assign(Self::at(node), target, value)
             }
-            None => value,
-        }
+            (_, value) => value.unwrap_or_else(|| Self::nothing(node)),
+        };
+        after(annotations, made)
     }
 
     fn augmented(&mut self, node: Parsed<'_>) -> Node {
@@ -341,9 +354,16 @@ impl Lower<'_> {
     /// A value in a text; one with a format of its own is not known.
     fn interpolation(&mut self, node: Parsed<'_>) -> Node {
         let value = self.field(node, "expression");
-        let has_format = node.child_by_field_name("format_specifier").is_some()
+        let format = node.child_by_field_name("format_specifier");
+        let inner = format.map(Self::children).unwrap_or_default();
+        let inner = inner.into_iter().filter(|one| one.kind() == "format_expression");
+        let has_format = format.is_some()
             || node.child_by_field_name("type_conversion").is_some_and(|one| self.text_of(one) != "!s");
-        if has_format { Node::new(Self::at(node), Kind::Inert(vec![value])) } else { value }
+        let parts: Vec<Node> = inner.map(|one| self.deeper(one, |lower| lower.interpolation(one))).collect();
+        if !has_format {
+            return value;
+        }
+        Node::new(Self::at(node), Kind::Inert(std::iter::once(value).chain(parts).collect()))
     }
 }
 

@@ -1,0 +1,106 @@
+//! Programs in other languages: what it costs to read one, ordinary, tiny or hostile, and what each grammar costs when it is first
+//! used, in a process of its own.
+
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::Context;
+use castellan_languages::{Language, Reading, Start, What, read};
+
+use crate::table::percentile;
+
+/// Rounds over an ordinary program.
+const ROUNDS: usize = 200;
+
+/// What is to be reached for an ordinary program of 4 KiB, in µs.
+const ORDINARY_US: f64 = 1_000.0;
+
+/// What is to be reached for all programs of one call together, in µs.
+const HOSTILE_US: f64 = 20_000.0;
+
+/// Bytes of hostile programs: the most that is parsed.
+const HOSTILE_BYTES: usize = 64 << 10;
+
+/// Each hostile text is read so often, and the fastest counts: what else the machine does is not the analysis.
+const HOSTILE_ROUNDS: usize = 3;
+
+/// A row for each of the slowest.
+const SLOWEST: usize = 10;
+
+/// What is read for the first use of a grammar, and as the smallest program.
+const TINY: &str = "x";
+
+pub(crate) fn print() -> anyhow::Result<()> {
+    println!(
+        "\nPrograms in other languages, read alone; µs. Ordinary: `corpus/programs`, {ROUNDS} rounds. Tiny: one name. First: the first \
+         of a process.\n\n\
+         | language | bytes | p50 | p99 | to be reached | holes | tiny p50 | first |\n|---|---|---|---|---|---|---|---|"
+    );
+    for language in Language::ALL {
+        let (tiny, _) = times(*language, TINY);
+        let first = first_of(*language)?;
+        let Some(text) = castellan_corpus::program(language.as_str()) else {
+            println!("| {language} | | | | | | {tiny:.1} | {first} |");
+            continue;
+        };
+        let (p50, p99) = times(*language, &text);
+        let read = read(*language, &text, &Start::default());
+        let holes = read.acts.iter().filter(|act| matches!(act.what, What::Hole { .. })).count();
+        println!(
+            "| {language} | {} | {p50:.0} | {p99:.0} | {ORDINARY_US:.0} | {holes} | {tiny:.1} | {first} |",
+            text.len()
+        );
+    }
+    hostile();
+    Ok(())
+}
+
+/// The first use of a language in this process, in µs: a process of its own prints it.
+pub(crate) fn run_first(language: &str) -> anyhow::Result<()> {
+    let language = Language::ALL.iter().find(|one| one.as_str() == language).context("no such language")?;
+    let (took, _) = time_us(*language, TINY);
+    println!("{took:.0}");
+    Ok(())
+}
+
+fn first_of(language: Language) -> anyhow::Result<String> {
+    let own = std::env::current_exe()?;
+    let output = Command::new(own).args(["--first", language.as_str()]).output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// p50 and p99.
+fn times(language: Language, text: &str) -> (f64, f64) {
+    let mut samples: Vec<f64> = (0..ROUNDS).map(|_| time_us(language, text).0).collect();
+    (percentile(&mut samples, 50), percentile(&mut samples, 99))
+}
+
+fn time_us(language: Language, text: &str) -> (f64, Reading) {
+    let started = Instant::now();
+    let reading = read(language, text, &Start::default());
+    (started.elapsed().as_secs_f64() * 1e6, std::hint::black_box(reading))
+}
+
+fn hostile() {
+    let mut rows: Vec<(f64, Language, String)> = Vec::new();
+    for language in Language::ALL {
+        for part in castellan_corpus::hostile_parts() {
+            let text = part.repeat(HOSTILE_BYTES / part.len());
+            let took = (0..HOSTILE_ROUNDS).map(|_| time_us(*language, &text).0).fold(f64::INFINITY, f64::min);
+            rows.push((took, *language, part.replace('\n', "⏎").replace('|', "\\|")));
+        }
+    }
+    let over = rows.iter().filter(|(took, ..)| *took > HOSTILE_US).count();
+    let mut all: Vec<f64> = rows.iter().map(|(took, ..)| *took).collect();
+    println!(
+        "\nHostile programs of {} KiB, one part again and again, {} texts; µs. p50 {:.0}, to be reached {HOSTILE_US:.0}, over it \
+         {over}. The slowest:\n\n| language | part | |\n|---|---|---|",
+        HOSTILE_BYTES >> 10,
+        rows.len(),
+        percentile(&mut all, 50),
+    );
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (took, language, part) in rows.iter().take(SLOWEST) {
+        println!("| {language} | `{part}` | {took:.0} |");
+    }
+}

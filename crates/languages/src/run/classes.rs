@@ -1,0 +1,179 @@
+//! Classes of the program and their objects: members, constructors, what they are made of. It must not know what libraries do.
+
+use std::rc::Rc;
+
+use super::{Argument, ClassOf, Machine};
+use crate::limits::{CHOICES_MAX, VALUE_DEPTH_MAX};
+use crate::state::Cell;
+use crate::tree::{Class, Kind, Node};
+use crate::value::{CellId, Value};
+
+/// Names of the function that makes an object.
+pub(super) const CONSTRUCTORS: &[&str] = &["__init__", "constructor", "initialize", "__construct"];
+
+/// Names of members that give those that an object does not have.
+const MISSING: &[&str] = &["__getattribute__", "__getattr__"];
+
+impl Machine<'_> {
+    pub(super) fn class(&mut self, node: &Node, class: &Class) -> Value {
+        let bases: Rc<[Value]> = class.bases.iter().map(|base| self.eval(base)).collect();
+        let members = self.state.scope(Some(self.state.seen_from(self.scope)), &class.locals, true);
+        self.eval_in(members, &class.body);
+        // Members are called without being named: operators, entries, conversions.
+        for (name, value) in self.state.names(members) {
+            match value {
+                Value::Function(id) => {
+                    if let Some(closure) = self.functions.get_mut(id) {
+                        closure.class = Some(self.classes.len());
+                        closure.is_implicit = name.starts_with("__") && !CONSTRUCTORS.contains(&&*name);
+                        if closure.is_implicit {
+                            closure.why = self.language.handed();
+                        }
+                    }
+                }
+                other => self.hand(node, &other),
+            }
+        }
+        self.classes.push(ClassOf { members, bases, instances: Vec::new() });
+        Value::Class(self.classes.len() - 1)
+    }
+
+    /// A member of a class or of those that it is made of.
+    pub(super) fn class_member(&self, class: usize, name: &str, depth: usize) -> Option<Value> {
+        let of = self.classes.get(class)?;
+        if let Some(value) = self.state.own_name(of.members, name) {
+            return Some(value);
+        }
+        let bases = of.bases.iter().flat_map(Value::choices);
+        bases
+            .filter_map(|base| match base {
+                Value::Class(base) if depth < VALUE_DEPTH_MAX => self.class_member(*base, name, depth + 1),
+                _ => None,
+            })
+            .next()
+    }
+
+    /// What a class is made of that the program does not define.
+    fn foreign_bases(&self, class: usize, depth: usize) -> Vec<Value> {
+        let bases = self.classes.get(class).map(|of| Rc::clone(&of.bases)).unwrap_or_default();
+        let mut foreign = Vec::new();
+        for base in bases.iter().flat_map(Value::choices) {
+            match base {
+                Value::Class(base) if depth < VALUE_DEPTH_MAX => {
+                    foreign.extend(self.foreign_bases(*base, depth + 1));
+                }
+                Value::Class(_) => {}
+                other => foreign.push(other.clone()),
+            }
+        }
+        foreign
+    }
+
+    pub(super) fn instantiate(&mut self, node: &Node, class: usize, arguments: Vec<Argument>) -> Value {
+        let cell = self.state.new_cell(Cell { class: Some(class), ..Cell::default() });
+        if let Some(of) = self.classes.get_mut(class) {
+            of.instances.push(cell);
+        }
+        let this = Value::Instance(cell);
+        if let Some(Value::Function(function)) = self.class_member(class, "__new__", 0) {
+            let of_class = Value::Class(class);
+            let made = self.inline(node, function, Some(of_class), arguments.clone());
+            if made.is_callable() {
+                return made;
+            }
+        }
+        let made = CONSTRUCTORS.iter().find_map(|name| self.class_member(class, name, 0));
+        match made {
+            Some(Value::Function(function)) => {
+                let made = self.inline(node, function, Some(this.clone()), arguments);
+                if made.is_callable() {
+                    return self.any(node, [this, made]);
+                }
+            }
+            Some(other) => self.hand(node, &other),
+            None => {
+                for base in self.foreign_bases(class, 0) {
+                    if matches!(base, Value::Library(..)) {
+                        return self.call(node, &base, arguments);
+                    }
+                }
+                for argument in &arguments {
+                    self.hand(node, &argument.value);
+                }
+            }
+        }
+        this
+    }
+
+    /// The objects that a function may be called on, as a member of their class.
+    pub(super) fn owner(&mut self, id: usize) -> Option<Value> {
+        let class = self.functions.get(id)?.class?;
+        let mut instances: Vec<CellId> = self.classes.get(class)?.instances.clone();
+        if instances.is_empty() {
+            instances.push(self.state.new_cell(Cell {
+                class: Some(class),
+                is_open: true,
+                ..Cell::default()
+            }));
+        }
+        instances.truncate(CHOICES_MAX);
+        Value::any(instances.into_iter().map(Value::Instance)).ok()
+    }
+
+    /// The object that the function being run belongs to, by its first parameter.
+    pub(super) fn this_object(&self) -> Value {
+        let closure = self.member_being_run().and_then(|id| self.functions.get(id));
+        let function = closure.map(|closure| &closure.function).filter(|function| function.takes_self);
+        let name = match function.and_then(|function| function.parameters.first()).map(|one| &one.target.kind)
+        {
+            Some(Kind::Name(name)) => name,
+            _ => "this",
+        };
+        self.state.name(self.scope, name).unwrap_or(Value::Constant)
+    }
+
+    fn member_being_run(&self) -> Option<usize> {
+        let is_member = |id: &usize| self.functions.get(*id).is_some_and(|one| one.class.is_some());
+        self.active.iter().rev().map(|(id, _)| *id).find(is_member)
+    }
+
+    /// `super().name`: a member of what the class is made of, for the same object.
+    pub(super) fn member_of_super(&mut self, node: &Node, this: &Value, name: &str) -> Value {
+        let class = self.member_being_run().and_then(|id| self.functions.get(id)).and_then(|one| one.class);
+        let bases = class.and_then(|class| self.classes.get(class)).map(|of| Rc::clone(&of.bases));
+        let mut members = Vec::new();
+        for base in bases.iter().flat_map(|bases| bases.iter()).flat_map(Value::choices) {
+            members.push(match base {
+                Value::Class(base) => match self.class_member(*base, name, 0) {
+                    Some(Value::Function(function)) => self.method_of(this, function),
+                    Some(other) => other,
+                    None => {
+                        let foreign = self.foreign_bases(*base, 0);
+                        let made = foreign.into_iter().find(|one| matches!(one, Value::Library(..)));
+                        made.filter(|_| CONSTRUCTORS.contains(&name)).unwrap_or(Value::Constant)
+                    }
+                },
+                Value::Library(..) if CONSTRUCTORS.contains(&name) => base.clone(),
+                _ if CONSTRUCTORS.contains(&name) => Value::Constant,
+                other => self.member(node, &other.clone(), name),
+            });
+        }
+        if members.is_empty() {
+            members.push(Value::Method(this.clone().into(), name.into()));
+        }
+        self.any(node, members)
+    }
+
+    /// A member that an object does not have may be given by a function of its class.
+    pub(super) fn missing_member(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        class: usize,
+        name: &str,
+    ) -> Option<Value> {
+        let made = MISSING.iter().find_map(|name| self.class_member(class, name, 0));
+        let Some(Value::Function(function)) = made else { return None };
+        Some(self.inline(node, function, Some(of.clone()), vec![Argument::plain(Value::text(name))]))
+    }
+}
