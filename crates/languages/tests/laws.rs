@@ -408,6 +408,17 @@ fn errors_are_paid_for() {
     }
 }
 
+/// Perl's scanner waits for the end of a line in a here-document, and does not see that the text is over.
+#[test]
+fn a_here_document_that_does_not_end_is_read() {
+    let text = r##"await await sub f {Remove-Item @{$x}function f(&$x, ...$y) {@y = ]@x ||  = é[IO.File]::require('fs')\<<<E
+for /f "tokens=1" %%i in (']](yield x->s/a/b/e;require 'fileutils'
+.systemf'{x}'case x
+when 1
+match($x) { "##;
+    assert!(!reading(Language::Perl, text).acts.is_empty());
+}
+
 /// Programs that share their work cost no more together than one alone may.
 #[test]
 fn work_is_shared() {

@@ -259,9 +259,16 @@ static void ts_lexer__do_advance(Lexer *self, bool skip) {
 
 // Advance to the next character in the source code, retrieving a new
 // chunk of source code if needed.
+// castellan: no grammar goes on so far at the end of a text.
+#define PAST_END_MAX 1000
+
 static void ts_lexer__advance(TSLexer *_self, bool skip) {
   Lexer *self = (Lexer *)_self;
-  if (!self->chunk) return;
+  if (!self->chunk) {
+    // castellan: a scanner that waits for a character and does not look for the end would go on for ever. It is told each in turn.
+    if (++self->past_end > PAST_END_MAX) self->data.lookahead = self->past_end & 0x7F;
+    return;
+  }
 
   if (skip) {
     LOG("skip", self->data.lookahead)
@@ -430,6 +437,7 @@ void ts_lexer_reset(Lexer *self, Length position) {
 }
 
 void ts_lexer_start(Lexer *self) {
+  self->past_end = 0; // castellan
   self->token_start_position = self->current_position;
   self->token_end_position = LENGTH_UNDEFINED;
   self->data.result_symbol = 0;

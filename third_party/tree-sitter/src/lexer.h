@@ -32,6 +32,7 @@ typedef struct {
   uint32_t chunk_size;
   uint32_t lookahead_size;
   uint32_t advances; // castellan: characters that were gone over, by any scanner
+  uint32_t past_end; // castellan: steps at the end of the text, since the token began
   bool did_get_column;
   ColumnData column_data;
 

@@ -2164,6 +2164,7 @@ TSTree *ts_parser_parse(
 
   self->operation_count = 0;
   self->lexer.advances = 0; // castellan
+  self->lexer.past_end = 0; // castellan
 
   if (ts_parser_has_outstanding_parse(self)) {
     LOG("resume_parsing");

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::{Argument, ClassOf, Machine};
+use crate::language::Language;
 use crate::limits::{CHOICES_MAX, VALUE_DEPTH_MAX};
 use crate::state::Cell;
 use crate::tree::{Class, Kind, Node};
@@ -25,8 +26,9 @@ impl Machine<'_> {
                 Value::Function(id) => {
                     if let Some(closure) = self.functions.get_mut(id) {
                         closure.class = Some(self.classes.len());
-                        closure.is_implicit = name.starts_with("__") && !CONSTRUCTORS.contains(&&*name);
-                        if closure.is_implicit {
+                        if name.starts_with("__") && !CONSTRUCTORS.contains(&&*name) {
+                            // What is called so in PHP is seen where it is called.
+                            closure.is_implicit = self.language == Language::Python;
                             closure.why = self.language.handed();
                         }
                     }
