@@ -76,10 +76,13 @@ pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<P
     };
     let path = name.replace('.', "/");
     let files = [format!("{path}.py"), format!("{path}/__init__.py"), format!("{path}/__main__.py")];
-    let place = Place::of(run, 0, None);
+    let place = Place::of(run, 0, run.cwd.clone());
     let found = files.into_iter().filter_map(|file| beside(&[file], &place, scene));
-    let program =
-        |file| Program { language: language.to_owned(), from: From::File(Arg::known(file)), cwd: None };
+    let program = |file| Program {
+        language: language.to_owned(),
+        from: From::File(Arg::known(file)),
+        cwd: run.cwd.clone(),
+    };
     found.map(program).collect()
 }
 
@@ -102,8 +105,13 @@ fn module_of(argv: &[Arg]) -> Option<&str> {
 }
 
 /// The file that a directory stands for when it is run.
-fn main_of(file: &Arg, language: Language, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Option<Arg> {
-    let path = file.as_str().filter(|_| language == Language::Python && place.run.remote.is_empty())?;
+fn main_of(
+    file: &Arg,
+    language: Option<Language>,
+    place: &Place<'_>,
+    scene: &mut Scene<'_, '_, '_>,
+) -> Option<Arg> {
+    let path = file.as_str().filter(|_| language == Some(Language::Python) && place.run.remote.is_empty())?;
     let path = path::collapse(place.cwd.as_deref(), path)?;
     let kind = scene.world.ask(Query::FileKind { path: path.clone() });
     matches!(kind, Some(Answer::FileKind(FileKind::Directory)))

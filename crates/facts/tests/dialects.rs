@@ -24,7 +24,7 @@ impl World for Machine {
             }))),
             Query::FileKind { .. } => Some(Answer::FileKind(FileKind::Missing)),
             Query::Newest { .. } => Some(Answer::Newest(None)),
-            _ => None,
+            Query::Contents { .. } | Query::Repository { .. } => None,
         }
     }
 }

@@ -289,11 +289,10 @@ const JAVASCRIPT: &[&str] = &[
     "try { JSON.parse('x') } catch (e) {}",
 ];
 
-/// Texts that are long, deep or wrong: each is read to its end, or says that it was not.
-#[test]
-fn hostile_texts_end() {
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn hostile_texts() -> Vec<String> {
     let deep = |open: &str, close: &str, count: usize| open.repeat(count) + "x" + &close.repeat(count);
-    let texts = [
+    vec![
         deep("(", ")", 30_000),
         deep("[", "]", 30_000),
         deep("{", "}", 30_000),
@@ -360,8 +359,13 @@ fn hostile_texts_end() {
         "namespace A { ".repeat(4_000),
         "class A extends B {}\n".repeat(3_000),
         (0..1_500).map(|n| format!("class A{n} extends A{m} {{}}\n", m = n + 1)).collect::<String>(),
-    ];
-    for text in &texts {
+    ]
+}
+
+/// Texts that are long, deep or wrong: each is read to its end, or says that it was not.
+#[test]
+fn hostile_texts_end() {
+    for text in &hostile_texts() {
         for language in Language::ALL {
             let start = std::time::Instant::now();
             let read = reading(*language, text);

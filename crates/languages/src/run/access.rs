@@ -71,13 +71,7 @@ impl Machine<'_> {
                 Some(value) => value,
                 None => Value::Method(of.clone().into(), name.into()),
             },
-            Value::List(_) if name == "length" => {
-                let (elements, known) = self.elements(node, of);
-                match i64::try_from(elements.len()) {
-                    Ok(count) if known => Value::Number(count),
-                    _ => self.unknown(node, Why::Dynamic),
-                }
-            }
+            Value::List(_) if name == "length" => self.length(node, of),
             Value::Text(_)
             | Value::Number(_)
             | Value::Constant
@@ -87,6 +81,14 @@ impl Machine<'_> {
             | Value::Partial(..)
             | Value::Any(_)
             | Value::Unknown(..) => Value::Method(of.clone().into(), name.into()),
+        }
+    }
+
+    fn length(&mut self, node: &Node, list: &Value) -> Value {
+        let (elements, known) = self.elements(node, list);
+        match i64::try_from(elements.len()) {
+            Ok(count) if known => Value::Number(count),
+            _ => self.unknown(node, Why::Dynamic),
         }
     }
 

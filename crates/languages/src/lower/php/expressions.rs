@@ -60,12 +60,7 @@ impl Lower<'_> {
             "assignment_expression" => return self.php_assignment(node),
             "reference_assignment_expression" => return self.php_alias(node),
             "augmented_assignment_expression" => return self.php_augmented(node),
-            "update_expression" => {
-                let before = self.php_field(node, "argument");
-                let Some(target) = node.child_by_field_name("argument") else { return before };
-                let target = self.php_target(target);
-                return Node::assign(at, target, Node::new(at, Kind::Inert(vec![before])));
-            }
+            "update_expression" => return self.php_update(node),
             "binary_expression" => return self.php_binary(node),
             "unary_op_expression" => return self.php_unary(node),
             "cast_expression" => return self.php_cast(node),
@@ -85,10 +80,7 @@ impl Lower<'_> {
             "member_call_expression" | "nullsafe_member_call_expression" => return self.php_method(node),
             "scoped_call_expression" => return self.php_static_method(node),
             "object_creation_expression" => return self.php_new(node),
-            "clone_expression" => {
-                let of = self.php_only(node);
-                return library(node, "clone", vec![of]);
-            }
+            "clone_expression" => return library(node, "clone", vec![self.php_only(node)]),
             "array_creation_expression" => return self.php_array(node),
             "anonymous_function" | "arrow_function" => return self.php_function(node, false),
             "include_expression"
@@ -114,6 +106,15 @@ impl Lower<'_> {
             _ => Kind::Hole(Why::Unsupported),
         };
         Node::new(at, kind)
+    }
+
+    /// `$x++`
+    fn php_update(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let before = self.php_field(node, "argument");
+        let Some(target) = node.child_by_field_name("argument") else { return before };
+        let target = self.php_target(target);
+        Node::assign(at, target, Node::new(at, Kind::Inert(vec![before])))
     }
 
     fn php_only_of(&mut self, node: Parsed<'_>) -> Node {
