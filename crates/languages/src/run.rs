@@ -27,6 +27,7 @@ mod cmdlets;
 mod code;
 mod command;
 mod compute;
+mod computed;
 mod flow;
 mod functions;
 mod lists;

@@ -1,0 +1,332 @@
+//! Computations of the table in `compute` that take more than a line.
+
+use castellan_event::{Role, Why};
+
+use super::compute::{first, inner};
+use super::perform::Bound;
+use super::{Argument, Machine};
+use crate::limits::ITERATIONS_MAX;
+use crate::state::Cell;
+use crate::table::Part;
+use crate::tree::Node;
+use crate::value::Value;
+
+impl Machine<'_> {
+    pub(super) fn argv_of_program(&mut self) -> Value {
+        if self.language.is_shell() {
+            let entries =
+                self.start.args.iter().map(|arg| (None, Value::arg(arg.clone()))).collect::<Vec<_>>();
+            // What is not told may be any number of them.
+            let is_open = entries.is_empty();
+            return Value::List(self.state.new_cell(Cell { entries, is_open, class: None }));
+        }
+        let own = Value::text(self.start.file.clone().unwrap_or_else(|| "-c".to_owned()));
+        let before = match self.language {
+            crate::language::Language::Python | crate::language::Language::Php => vec![own],
+            crate::language::Language::Perl
+            | crate::language::Language::Ruby
+            | crate::language::Language::Lua => Vec::new(),
+            crate::language::Language::JavaScript if self.start.file.is_some() => {
+                vec![Value::text("node"), own]
+            }
+            crate::language::Language::JavaScript => vec![Value::text("node")],
+            crate::language::Language::PowerShell
+            | crate::language::Language::Batch
+            | crate::language::Language::AppleScript => Vec::new(),
+        };
+        let args: Vec<Value> = self.start.args.iter().cloned().map(Value::arg).collect();
+        let is_open =
+            matches!(self.language, crate::language::Language::Perl | crate::language::Language::Ruby)
+                && args.is_empty();
+        let entries = before.into_iter().chain(args).map(|value| (None, value)).collect();
+        Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
+    }
+
+    pub(super) fn environment(&mut self, node: &Node, name: &Value) -> Value {
+        let Some(name) = name.as_str() else { return self.unknown(node, Why::Variable) };
+        let known = self.start.env.iter().rev().find(|(own, _)| own == name);
+        match (known, name, &self.start.home, &self.start.cwd) {
+            (Some((_, value)), ..) => Value::arg(value.clone()),
+            (None, "HOME", Some(home), _) => Value::text(home.clone()),
+            (None, "PWD", _, Some(cwd)) => Value::text(cwd.clone()),
+            _ => Value::unknown(Why::Variable, &format!("${name}")),
+        }
+    }
+
+    pub(super) fn environment_or(&mut self, node: &Node, bound: &Bound) -> Value {
+        let name = bound.named("key").cloned().unwrap_or_else(|| first(bound));
+        let value = self.environment(node, &name);
+        match bound.named("default") {
+            Some(default) if value.as_str().is_none() => self.any(node, [value, default.clone()]),
+            _ => value,
+        }
+    }
+
+    pub(super) fn content(&mut self, node: &Node, bound: &Bound) -> Value {
+        let url = [Part::Request, Part::Download, Part::Upload].into_iter().find_map(|part| bound.part(part));
+        let is_url = first(bound).to_arg().is_some_and(|arg| arg.prefix().contains("://"));
+        let why = if url.is_some() || is_url { Why::Network } else { Why::File };
+        match inner(url.unwrap_or(&first(bound))) {
+            Value::Unknown(why, written) => Value::Unknown(why, written),
+            other => match other.to_arg() {
+                Some(path) => Value::unknown(why, &path.written()),
+                None => self.unknown(node, why),
+            },
+        }
+    }
+
+    pub(super) fn characters(&mut self, node: &Node, bound: &Bound) -> Value {
+        let mut text = String::new();
+        let values = bound.given.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>();
+        for value in values {
+            let elements = match value {
+                Value::List(_) => match self.elements(node, &value) {
+                    (elements, true) => elements,
+                    (_, false) => return self.unknown(node, Why::Dynamic),
+                },
+                Value::Text(_) => return value,
+                other => vec![other],
+            };
+            for element in elements {
+                let Value::Number(number) = element else { return self.unknown(node, Why::Dynamic) };
+                let Some(letter) = u32::try_from(number).ok().and_then(char::from_u32) else {
+                    return self.unknown(node, Why::Dynamic);
+                };
+                text.push(letter);
+            }
+        }
+        Value::text(text)
+    }
+
+    pub(super) fn decoded(
+        &mut self,
+        node: &Node,
+        bound: &Bound,
+        decode: fn(&str) -> Option<String>,
+    ) -> Value {
+        let of = first(bound);
+        let values: Vec<Value> = of
+            .choices()
+            .iter()
+            .map(|one| match one.as_str().and_then(decode) {
+                Some(text) => Value::text(text),
+                None => self.unknown(node, Why::Dynamic),
+            })
+            .collect();
+        self.any(node, values)
+    }
+
+    /// `codecs.decode(text, encoding)`, `Buffer.from(text, encoding)`
+    pub(super) fn decode(&mut self, node: &Node, bound: &Bound) -> Value {
+        if let value @ Value::List(_) = first(bound) {
+            let alone = Bound { given: bound.given.iter().take(1).cloned().collect(), ..Bound::default() };
+            let _ = value;
+            return self.characters(node, &alone);
+        }
+        let encoding =
+            bound.at(1).and_then(Value::as_str).unwrap_or_default().replace('-', "_").to_ascii_lowercase();
+        match encoding.as_str() {
+            "rot13" | "rot_13" => self.decoded(node, bound, super::texts::rot13),
+            "hex" | "hex_codec" => self.decoded(node, bound, super::texts::hex),
+            "base64" | "base64_codec" | "base64url" => self.decoded(node, bound, super::texts::base64),
+            "" | "utf_8" | "utf8" | "ascii" | "latin1" | "latin_1" | "binary" => first(bound),
+            _ => self.unknown(node, Why::Encoding),
+        }
+    }
+
+    pub(super) fn integer(&mut self, node: &Node, value: &Value) -> Value {
+        match value {
+            Value::Number(_) => value.clone(),
+            other => match other.as_str().and_then(|text| text.trim().parse().ok()) {
+                Some(number) => Value::Number(number),
+                None => self.unknown(node, Why::Arithmetic),
+            },
+        }
+    }
+
+    /// A text as a number of that radix.
+    pub(super) fn integer_of(&mut self, node: &Node, value: &Value, radix: u32) -> Value {
+        let digits = value.as_str().map(|text| text.trim_start_matches("0x").to_owned());
+        let digits = digits.or_else(|| match value {
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        });
+        match digits.and_then(|digits| i64::from_str_radix(&digits, radix).ok()) {
+            Some(number) => Value::Number(number),
+            None => self.unknown(node, Why::Arithmetic),
+        }
+    }
+
+    pub(super) fn range(&mut self, node: &Node, bound: &Bound) -> Value {
+        let numbers: Option<Vec<i64>> = bound
+            .given
+            .iter()
+            .map(|(_, value)| match value {
+                Value::Number(number) => Some(*number),
+                _ => None,
+            })
+            .collect();
+        let (from, to, step) = match numbers.as_deref() {
+            Some([to]) => (0, *to, 1),
+            Some([from, to]) => (*from, *to, 1),
+            Some([from, to, step]) if *step != 0 => (*from, *to, *step),
+            _ => return self.unknown(node, Why::Arithmetic),
+        };
+        let mut values = Vec::new();
+        let mut at = from;
+        while (step > 0 && at < to) || (step < 0 && at > to) {
+            if values.len() >= ITERATIONS_MAX {
+                return self.unknown(node, Why::Arithmetic);
+            }
+            values.push(Value::Number(at));
+            let Some(next) = at.checked_add(step) else { break };
+            at = next;
+        }
+        self.step(values.len() as u64);
+        self.list(values)
+    }
+
+    pub(super) fn mapped(&mut self, node: &Node, bound: &Bound, filters: bool) -> Value {
+        let mut given_values = bound.plain();
+        let function = given_values.next().cloned().unwrap_or(Value::Constant);
+        let list = given_values.next();
+        let more: Vec<Value> = given_values.cloned().collect();
+        let mut made = Vec::new();
+        let (elements, known) = list.map(|list| self.elements(node, list)).unwrap_or_default();
+        for element in elements {
+            let mut given = vec![Argument::plain(element.clone())];
+            // Of further lists any element may be its partner.
+            for list in &more {
+                let (elements, _) = self.elements(node, list);
+                let value = self.any(node, elements);
+                given.push(Argument::plain(value));
+            }
+            let value = self.call_named(node, &function, given);
+            made.push(if filters { element } else { value });
+        }
+        let is_open = !known || filters;
+        let entries = made.into_iter().map(|value| (None, value)).collect();
+        Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
+    }
+
+    /// Calls a function that is handed over with its arguments: threads, executors, exit handlers.
+    pub(super) fn run_with(&mut self, node: &Node, bound: &Bound) -> Value {
+        let is_target = |name: &str| matches!(name, "target" | "function");
+        let at = bound.given.iter().position(|(parameter, _)| is_target(parameter.name)).unwrap_or(0);
+        let Some((_, target)) = bound.given.get(at) else { return Value::Constant };
+        let is_named = self.language == crate::language::Language::Php;
+        let mut given = Vec::new();
+        match bound.named("args") {
+            Some(list) => {
+                let (elements, known) = self.elements(node, list);
+                given.extend(elements.into_iter().map(Argument::plain));
+                if !known {
+                    given.push(Argument::unknown(Why::Parameter));
+                }
+            }
+            None => {
+                given.extend(bound.given.iter().skip(at + 1).map(|(_, value)| Argument::plain(value.clone())))
+            }
+        }
+        given.extend(bound.others.iter().cloned().map(Argument::plain));
+        if is_named || target.is_callable() {
+            self.call_named(node, target, given)
+        } else {
+            self.unknown(node, Why::Dynamic)
+        }
+    }
+
+    /// A decorator that gives what it is given.
+    pub(super) fn identity(&mut self, node: &Node) -> Value {
+        let table = self.table;
+        let global = table.module(table.global);
+        let same = global.and_then(|global| self.member_of_module(node, global, "staticmethod"));
+        same.unwrap_or(Value::Constant)
+    }
+
+    pub(super) fn update_environment(&mut self, node: &Node, bound: &Bound) -> Value {
+        for value in bound.given.iter().map(|(_, value)| value).chain(&bound.others) {
+            if let Value::Map(cell) = value {
+                for (key, value) in self.state.cell(*cell).entries {
+                    let key = key.map_or_else(|| self.unknown(node, Why::Dynamic), |key| Value::text(&*key));
+                    self.variable(node, &key, &value);
+                }
+            } else if matches!(value, Value::Unknown(..)) {
+                self.variable(node, value, value);
+            }
+        }
+        Value::Constant
+    }
+
+    /// The words of a command, where they are plain.
+    pub(super) fn words(&mut self, node: &Node, text: &Value) -> Value {
+        match text.as_str() {
+            Some(text) if !text.contains(['\'', '"', '\\', '#']) => {
+                self.list(text.split_whitespace().map(Value::text).collect::<Vec<_>>())
+            }
+            Some(text) => match quoted_words(text) {
+                Some(words) => self.list(words.into_iter().map(Value::text)),
+                None => self.unknown(node, Why::Dynamic),
+            },
+            None => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    pub(super) fn member_by_name(&mut self, node: &Node, bound: &Bound) -> Value {
+        let of = first(bound);
+        let name = bound.at(1).cloned().unwrap_or(Value::Constant);
+        let mut values = Vec::new();
+        for name in name.choices() {
+            match name.as_str().map(str::to_owned) {
+                Some(name) => values.push(self.member(node, &of, &name)),
+                None if matches!(of, Value::Instance(_) | Value::Class(_)) => {
+                    values.push(self.unknown(node, Why::Dynamic));
+                }
+                // Which member it is is not known.
+                None => values.push(self.lost(node, Why::Dynamic)),
+            }
+        }
+        values.extend(bound.at(2).cloned());
+        self.any(node, values)
+    }
+
+    pub(super) fn set_member(&mut self, node: &Node, bound: &Bound) -> Value {
+        if let [(_, of), (_, name), (_, value), ..] = bound.given.as_slice() {
+            self.store(node, of, name, value.clone());
+        }
+        if bound.is_open {
+            self.hole(node.at, Role::Code, Why::Dynamic, "");
+        }
+        Value::Constant
+    }
+}
+
+/// Words as `shlex.split` finds them; `None` for an open quote.
+fn quoted_words(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (None, ' ' | '\t' | '\n' | '\r') => words.extend(word.take()),
+            (None, '\'' | '"') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (Some(open), _) if letter == open => quote = None,
+            (None, '\\') => word.get_or_insert_default().push(letters.next()?),
+            (Some('"'), '\\') => {
+                let next = letters.next()?;
+                let word = word.get_or_insert_default();
+                if !matches!(next, '"' | '\\') {
+                    word.push('\\');
+                }
+                word.push(next);
+            }
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    quote.is_none().then_some(words)
+}
