@@ -289,7 +289,6 @@ const JAVASCRIPT: &[&str] = &[
     "try { JSON.parse('x') } catch (e) {}",
 ];
 
-#[expect(clippy::too_many_lines, reason = "a table")]
 fn hostile_texts() -> Vec<String> {
     let deep = |open: &str, close: &str, count: usize| open.repeat(count) + "x" + &close.repeat(count);
     vec![
