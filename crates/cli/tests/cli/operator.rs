@@ -135,7 +135,7 @@ fn levels_and_profiles_by_what_commands_do() {
             ("touch x && mkdir -p a/b", "defer"),
             ("git init && git add . && git commit -m x", "defer"),
             ("echo x > /tmp/castellan-test", "defer"),
-            ("echo x > ~/x", "ask"),
+            ("echo x > /var/lib/castellan-test", "ask"),
             ("rm -rf /etc/x", "ask"),
             ("git -C /etc commit", "ask"),
             ("git --git-dir=/x/.git commit", "ask"),
