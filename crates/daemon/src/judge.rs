@@ -210,7 +210,7 @@ impl Judge {
             return self.failed(asked, &failure);
         }
         self.tally.judged(decision.verdict);
-        self.settle(consent, call, &decision, &change);
+        self.settle(consent, call, &facts, &decision, &change);
         let number = first.unwrap_or(call.correlation_id);
         if change.answer != Verdict::Deny {
             let begun = Begun {
@@ -328,7 +328,9 @@ impl Judge {
     }
 
     fn failure_reply(&self, asked: &Asked<'_>, message: &str) -> Reply {
-        match asked.terms.mode {
+        // A session without tools has none in any mode.
+        let mode = if asked.terms.policy.settings().tools { asked.terms.mode } else { Mode::Enforce };
+        match mode {
             Mode::Enforce => reply(agents::encode_failure(asked.agent, &asked.request.event, message)),
             Mode::Monitor | Mode::Passthrough => Reply::default(),
         }

@@ -86,6 +86,11 @@ impl Requests {
         self.waiting.iter().find(is_it).map(|request| request.id)
     }
 
+    /// Whether a call of this id waits, or was granted.
+    pub(crate) fn knows(&self, id: RequestId) -> bool {
+        self.waiting.iter().any(|request| request.id == id) || self.granted.iter().any(|one| one.id == id)
+    }
+
     /// Remembers a call that was not let run. The oldest go first.
     pub(crate) fn wait(&mut self, request: Request) {
         let times = self.forget(request.id).map_or(0, |before| before.times);

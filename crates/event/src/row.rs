@@ -155,6 +155,11 @@ impl<'a> CallRow<'a> {
         self.file.map(|file| file.at)
     }
 
+    /// The call's working directory, symlinks resolved.
+    pub fn real_cwd(&self) -> &'a str {
+        self.real_cwd
+    }
+
     /// The command that the row describes or belongs to, with its position in the facts; of a row of level
     /// [`Level::Written`] among those of the files that are written.
     pub fn command(&self) -> Option<(usize, &'a Command)> {

@@ -31,6 +31,10 @@ pub(crate) const NODES_MIN: usize = 1_000;
 /// Decorators of one definition, and clauses of one comprehension: each is a level of the tree. Real ones have a few.
 pub(crate) const LAYERS_MAX: usize = 20;
 
+/// Here-documents, or what may begin one, in a text of Ruby. Its scanner copies those that are open with each token, and a wrong text
+/// opens many: 300 took a third of a second. Real programs have a few.
+pub(crate) const HEREDOCS_MAX: usize = 60;
+
 /// Bytes of a line of Perl that are one part for its scanner, which goes back to where the part begins at each token. Real lines
 /// have fewer; each part costs the parser a step at each token.
 pub(crate) const LINE_PART_BYTES: usize = 160;

@@ -7,7 +7,7 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Point, Range, Tree};
 
 use crate::language::Language;
 use crate::limits::{
-    BRACKETS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
+    BRACKETS_MAX, HEREDOCS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
     READER_BYTES_PER_WORK, TEXT_BYTES_MAX, WORK_PER_PARSER_CALL,
 };
 use crate::tree::{Kind, Node};
@@ -31,6 +31,9 @@ fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
     }
     let last_end = text.rfind("*/").unwrap_or(0);
     if text.get(last_end..).unwrap_or_default().matches("/*").count() > OPEN_COMMENTS_MAX {
+        return (hole(Why::Budget), 0);
+    }
+    if language == Language::Ruby && heredocs(text) > HEREDOCS_MAX {
         return (hole(Why::Budget), 0);
     }
     if brackets(text) > BRACKETS_MAX {
@@ -130,6 +133,12 @@ fn short_lines(text: &str) -> Vec<Range> {
     }
     parts.push(Range { start_byte: start.0, end_byte: text.len(), start_point: start.1, end_point: point });
     parts
+}
+
+/// What may begin a here-document: `<<A`, `<<~A`, `<<'A'`.
+fn heredocs(text: &str) -> usize {
+    let begins = |rest: &str| rest.starts_with(|one: char| one.is_alphabetic() || "_~-\"'`".contains(one));
+    text.match_indices("<<").filter(|(at, _)| text.get(at + 2..).is_some_and(begins)).count()
 }
 
 /// The most brackets that are open at once; those in literals count too.

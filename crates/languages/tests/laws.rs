@@ -348,6 +348,7 @@ fn hostile_texts() -> Vec<String> {
         "-".repeat(60_000),
         "(".repeat(60) + "x" + &".a += 1)".repeat(60),
         "$a[".repeat(100) + &"] .= 1".repeat(100),
+        "<<A+".repeat(1_000) + "1",
         "?><?= $x ?>".repeat(6_000),
         "<<<A\n".repeat(13_000),
         "\"{$x[".repeat(10_000),

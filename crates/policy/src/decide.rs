@@ -99,7 +99,7 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
             findings.push(allowed);
             relief::by_operator(&mut findings);
         }
-        if let Some(grant) = state.grant {
+        if let Some(grant) = state.grant.filter(|grant| grant.is_of(facts)) {
             relief::by_grant(&mut findings, grant);
         }
         findings.extend(stages::notices(&matches));
@@ -130,7 +130,8 @@ pub fn drive(
     }
     let message = "the call could not be looked into far enough to judge it";
     let incomplete = Finding::new(Verdict::Deny, Code::FailClosed, message);
-    conclude(vec![incomplete], Seen::default(), Verdict::Deny, state)
+    let findings = stages::session_gate(policy.settings()).into_iter().chain([incomplete]).collect();
+    conclude(findings, Seen::default(), Verdict::Deny, state)
 }
 
 /// What the rules saw of a call besides findings.
@@ -160,7 +161,7 @@ fn conclude(
     let verdict = decisive.map_or(default, |finding| finding.verdict);
     let used_grant = is_granted && verdict < Verdict::Ask;
     let reason = decisive.map(reason).unwrap_or_default();
-    let answer = told(verdict, decisive, state);
+    let answer = told(verdict, &findings, state);
     let request = (verdict >= Verdict::Ask).then_some(state.next_request);
     let marks = if answer == Verdict::Deny { Vec::new() } else { marks };
     let decision = Decision { verdict, answer, reason, findings, mode: state.mode, required, active };
@@ -168,8 +169,8 @@ fn conclude(
 }
 
 /// What the agent is told: first what it can be told, then the mode, which suspends everything but a session without tools.
-fn told(verdict: Verdict, decisive: Option<&Finding>, state: &State<'_>) -> Verdict {
-    if decisive.is_some_and(|finding| finding.code == Code::NoTools) {
+fn told(verdict: Verdict, findings: &[Finding], state: &State<'_>) -> Verdict {
+    if findings.iter().any(|finding| finding.code == Code::NoTools) {
         return verdict;
     }
     let tellable = if verdict == Verdict::Ask && !state.agent_asks { Verdict::Deny } else { verdict };

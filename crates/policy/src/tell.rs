@@ -1,9 +1,8 @@
 //! What people and agents read about a decision. The agent's text never says how to be let through; it names a request id
 //! that the user can look up.
 
-use castellan_event::{Decision, Verdict};
+use castellan_event::{Decision, Relief, Verdict};
 
-use crate::grant::Grant;
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::request::RequestId;
 
@@ -29,7 +28,8 @@ pub fn user_text(decision: &Decision, request: RequestId) -> String {
         Verdict::Deny => "denied",
         Verdict::Allow | Verdict::Defer => return String::new(),
     };
-    let grant = if Grant::of(decision).is_some() && decision.answer == Verdict::Deny {
+    let waits = decision.findings.iter().any(|one| one.counts() && one.is_liftable_by(Relief::Grant));
+    let grant = if waits && decision.verdict == Verdict::Ask && decision.answer == Verdict::Deny {
         format!(", and to let it happen: castellan approve {request}")
     } else {
         String::new()

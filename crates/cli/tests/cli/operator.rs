@@ -125,6 +125,32 @@ allow = ["Bash(git status:*)", "Bash(git diff *)", "Bash(ls)", "Bash(echo:*)", "
 }
 
 #[test]
+fn an_allow_pattern_reaches_no_further_than_its_words() {
+    check(
+        r#"ask = ["Edit(**)", "Read(~/.ssh/**)", "Bash(psql:*)"]
+allow = ["Edit(repo/**)", "Bash(cat)", "Bash(echo:*)", "Bash(psql mydb)", "Read(//etc/**)", "Bash(ssh:*)"]"#,
+        &[
+            // The directory that all of it lies in has the pattern's name.
+            ("echo x > other", "ask"),
+            ("mkdir -p repo && echo x > repo/a", "ask"),
+            ("echo x > repo/a", "allow"),
+            ("cat < ~/.ssh/id_rsa", "ask"),
+            ("echo 'x #../../.bashrc' > ../../.bashrc", "ask"),
+            ("psql mydb <<< 'drop table users'", "ask"),
+            ("ssh prod cat /etc/shadow", "defer"),
+        ],
+    );
+    check(
+        r#"deny = ["Edit(locked/**)", "Read(~/.ssh/**)"]"#,
+        &[("rm -rf locked", "deny"), ("ln ~/.ssh/id_rsa k", "deny"), ("ln -s ~/.ssh k", "deny")],
+    );
+    check(
+        r#"profile = "autonomous""#,
+        &[("ln -s x y", "defer"), ("grep -r x .", "defer"), ("rm -rf .", "defer")],
+    );
+}
+
+#[test]
 fn levels_and_profiles_by_what_commands_do() {
     let strict = r#"profile = "strict""#;
     check(

@@ -43,7 +43,10 @@ impl DecisionKeys {
         let choices = [Verdict::Defer, Verdict::Ask, Verdict::Deny];
         if let Some(opaque) = verdict("opaque", self.opaque.as_deref(), &choices)? {
             settings.opaque = opaque;
-            settings.headless_opaque = opaque;
+            // As above.
+            if settings.headless_opaque != Verdict::Deny {
+                settings.headless_opaque = opaque;
+            }
         }
         match self.level.session.as_deref() {
             Some(OFF) => settings.level = None,

@@ -4,7 +4,7 @@
 use std::time::SystemTime;
 
 use castellan_agents as agents;
-use castellan_event::{Call, Decision, Finding, Verdict};
+use castellan_event::{Call, Decision, Facts, Finding, Verdict};
 use castellan_policy::{Grant, RequestId, StateChange};
 
 use super::{Asked, Judge, digest};
@@ -37,17 +37,30 @@ impl Judge {
         let mut memory = self.memory();
         let granted = memory.requests.take(&key, &session, Now::read());
         let before = memory.requests.id_of(&key, &session);
-        let request = before.unwrap_or_else(|| memory.take_request());
+        let mut request = before.unwrap_or_else(|| memory.take_request());
+        // Ids come again: one that waits, or was granted, is another call's.
+        while before.is_none() && memory.requests.knows(request) {
+            request = memory.take_request();
+        }
         Consent { key, session, granted, request }
     }
 
     /// Gives back what was not used, and keeps a call that does not simply run for a person to look at.
-    pub(super) fn settle(&self, consent: Consent, call: &Call, decision: &Decision, change: &StateChange) {
+    pub(super) fn settle(
+        &self,
+        consent: Consent,
+        call: &Call,
+        facts: &Facts,
+        decision: &Decision,
+        change: &StateChange,
+    ) {
         let mut memory = self.memory();
         if let Some(granted) = consent.granted.filter(|_| !change.used_grant) {
             memory.requests.give_back(granted);
         }
-        let Some(grant) = Grant::of(decision).filter(|_| change.answer >= Verdict::Ask) else { return };
+        let Some(grant) = Grant::of(decision, facts).filter(|_| change.answer >= Verdict::Ask) else {
+            return;
+        };
         memory.requests.wait(Request {
             id: consent.request,
             key: consent.key,

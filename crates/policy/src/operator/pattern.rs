@@ -216,7 +216,8 @@ fn path(content: &str) -> Result<Content, String> {
     } else {
         (PathFrom::Anywhere, content.strip_prefix("./").unwrap_or(content).to_owned())
     };
-    let path = path.trim_end_matches('/');
+    // With all that is below it, as every path is.
+    let path = path.trim_end_matches("/**").trim_end_matches('/');
     let names: Vec<String> = path.split('/').map(|name| glob(name, "[^/]*")).collect();
     // `a/**/b` is `a/b`, too.
     let joined = names.join("/").replace(&format!("{ANY_NAMES}/"), "(?:.*/)?").replace(ANY_NAMES, ".*");

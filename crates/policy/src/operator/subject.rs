@@ -1,7 +1,7 @@
 //! What a short rule is compared with: the words of a command in every way in which they can be read, the paths and hosts of
 //! effects, the tool. It must not know how patterns are written.
 
-use castellan_event::{Call, CallRow, Command, Effect, EffectKind, Level, Row as _, Scope, ToolKind};
+use castellan_event::{Call, CallRow, Command, Effect, EffectKind, Level, Row as _, ToolKind};
 
 use crate::operator::Homes;
 use crate::operator::meet::may_meet;
@@ -24,7 +24,7 @@ pub(super) fn is_matched(pattern: &Pattern, call: &Call, row: &CallRow<'_>, home
         }
         (Content::Path(path), Level::Effect) => row.effect().is_some_and(|effect| {
             is_access(&pattern.tool, effect)
-                && path_of(effect).is_some_and(|one| may_be(path, one, effect.recursive == Some(true), homes))
+                && paths_of(effect).any(|one| may_be(path, one, effect.recursive == Some(true), homes))
         }),
         (Content::Host(host), Level::Effect) => {
             row.effect().and_then(|effect| effect.host.as_deref()).is_some_and(|name| {
@@ -42,16 +42,22 @@ pub(super) fn is_covered(pattern: &Pattern, call: &Call, row: &CallRow<'_>, home
         Content::Command(regex) => row.command().is_some_and(|(_, command)| {
             is_plain(command)
                 && words(command).is_some_and(|text| regex.is_match(&text))
-                && row.effect().is_none_or(|effect| is_said(command, effect))
+                && row.effect().is_none_or(|effect| is_said(call, command, effect))
         }),
         Content::Path(path) => row.effect().is_some_and(|effect| {
             is_access(&pattern.tool, effect)
-                && path_of(effect).is_some_and(|one| is_path(path, one, home))
-                && (path.from != PathFrom::Anywhere || effect.place == Some(Scope::Workspace))
+                && effect.kind != EffectKind::Link
+                && is_plain_row(row)
+                && path_of(effect).is_some_and(|one| match path.from {
+                    // Below the working directory: a name above it is nobody's choice.
+                    PathFrom::Anywhere => below(Some(row.real_cwd()), one)
+                        .is_some_and(|rest| ends(rest).any(|end| path.regex.is_match(end))),
+                    PathFrom::Root | PathFrom::Home => is_path(path, one, home),
+                })
         }),
         Content::Host(host) => row.effect().is_some_and(|effect| {
             let fetches = matches!(effect.kind, EffectKind::Connect | EffectKind::Download);
-            fetches && effect.host.as_deref().is_some_and(|name| is_host(host, name))
+            fetches && is_plain_row(row) && effect.host.as_deref().is_some_and(|name| is_host(host, name))
         }),
     }
 }
@@ -82,7 +88,8 @@ fn is_tool(tool: &ToolPattern, call: &Call) -> bool {
 /// Whether an effect is what a tool of the pattern's kind would do.
 fn is_access(tool: &ToolPattern, effect: &Effect) -> bool {
     match tool {
-        ToolPattern::Read => effect.kind == EffectKind::Read,
+        // A link gives what it leads to another name.
+        ToolPattern::Read => matches!(effect.kind, EffectKind::Read | EffectKind::Link),
         ToolPattern::Shell
         | ToolPattern::Change
         | ToolPattern::Web
@@ -97,6 +104,12 @@ fn is_change(effect: &Effect) -> bool {
 
 fn path_of(effect: &Effect) -> Option<&str> {
     effect.path.as_deref().or(effect.path_raw.as_deref())
+}
+
+/// Every path that an effect is about: of a link, what it leads to as well.
+fn paths_of(effect: &Effect) -> impl Iterator<Item = &str> {
+    let target = effect.target.as_deref().filter(|_| effect.kind == EffectKind::Link);
+    path_of(effect).into_iter().chain(target)
 }
 
 /// Whether a path is one that is meant. Below a home that is not known there is none.
@@ -190,8 +203,26 @@ fn is_plain(command: &Command) -> bool {
         && command.env.is_empty()
 }
 
-/// Whether a command's words say what it changes: a redirect (`echo x > f`) stands in none of them.
-fn is_said(command: &Command, effect: &Effect) -> bool {
-    let Some(path) = effect.path_raw.as_deref().filter(|_| is_change(effect)) else { return true };
-    command.args.iter().any(|arg| arg.ends_with(path))
+fn is_plain_row(row: &CallRow<'_>) -> bool {
+    row.command().is_none_or(|(_, command)| is_plain(command))
+}
+
+/// Whether a command's words say all that an effect of it is about. They do not where a file says it, or what the command reads:
+/// a redirect, a pipe, a here-document. A redirect stands nowhere in the words, so none may be in the whole text.
+fn is_said(call: &Call, command: &Command, effect: &Effect) -> bool {
+    effect.script_path.is_none()
+        && command.pipe_from.is_none()
+        && command.origin == TEXT
+        && !has_redirect(call.command.as_deref().unwrap_or_default())
+}
+
+/// Where commands stand that the call's own text names.
+const TEXT: &str = "text";
+
+/// Redirects that neither give nor keep anything.
+const HARMLESS: &[&str] = &["2>&1", "2>/dev/null", ">/dev/null", "> /dev/null"];
+
+fn has_redirect(text: &str) -> bool {
+    let rest = HARMLESS.iter().fold(text.to_owned(), |text, one| text.replace(one, " "));
+    rest.contains(['<', '>'])
 }

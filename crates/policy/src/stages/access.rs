@@ -53,6 +53,7 @@ pub(crate) fn need(call: &Call, rows: &[CallRow<'_>]) -> Need {
 fn of_tool(call: &Call, rows: &[CallRow<'_>]) -> AccessLevel {
     let has_effects = rows.iter().any(|row| row.level() == Level::Effect);
     match call.tool.kind {
+        ToolKind::Shell if call.command.is_none() => AccessLevel::FullAccess,
         ToolKind::Shell | ToolKind::Read | ToolKind::Internal => AccessLevel::ReadOnly,
         // A sub-agent's own calls are judged.
         ToolKind::Subagent => AccessLevel::ReadOnly,

@@ -15,22 +15,37 @@ pub(crate) fn understood(
     active: Option<AccessLevel>,
 ) -> Option<Finding> {
     let stays_within = active.is_some_and(|active| need.level <= active);
-    let is_known = !matches!(call.tool.kind, ToolKind::Unknown | ToolKind::Mcp | ToolKind::Web);
-    let is_safe = stays_within && is_known && rows.iter().filter_map(CallRow::effect).all(is_safe);
+    let is_safe = stays_within && is_known(call) && rows.iter().filter_map(CallRow::effect).all(is_safe);
     is_safe.then(|| Finding::new(Verdict::Allow, Code::Understood, "every part of it is understood and safe"))
+}
+
+/// Whether a call's effects are all that it does. Searches read more than the one path that they name, and what changes the
+/// agent's own state may change what it is let do.
+fn is_known(call: &Call) -> bool {
+    match call.tool.kind {
+        ToolKind::Shell => call.command.is_some(),
+        ToolKind::Read => call.tool.name == "Read" && !call.files.is_empty(),
+        ToolKind::Write | ToolKind::Edit | ToolKind::Patch => !call.files.is_empty(),
+        ToolKind::Subagent => true,
+        ToolKind::Internal | ToolKind::Web | ToolKind::Mcp | ToolKind::Unknown => false,
+    }
 }
 
 /// Reads what is no secret, changes what lies in the workspace, and sends nothing anywhere.
 fn is_safe(effect: &Effect) -> bool {
+    // What lies below a directory may be anything.
+    let is_tree = effect.recursive == Some(true);
     match effect.kind {
+        EffectKind::Read | EffectKind::Delete | EffectKind::Permission if is_tree => false,
         EffectKind::Read => effect.path.is_some() && is_plain(effect.scope, READABLE),
-        EffectKind::Write | EffectKind::Delete | EffectKind::Link | EffectKind::Permission => {
+        EffectKind::Write | EffectKind::Delete | EffectKind::Permission => {
             effect.path.is_some() && is_plain(effect.scope, CHANGEABLE)
         }
         // Of the repository in the workspace; another system's have no place.
         EffectKind::Query | EffectKind::Mutate => is_plain(effect.place, CHANGEABLE),
         EffectKind::Spawn => effect.command.is_none(),
-        EffectKind::Destroy
+        EffectKind::Link
+        | EffectKind::Destroy
         | EffectKind::Connect
         | EffectKind::Download
         | EffectKind::Upload

@@ -19,7 +19,7 @@ fn a_granted_call_is_allowed() {
     let policy = policy(&ask("push"), Verdict::Defer);
     let (decision, change) = judge(&bash("git push"), &policy, None);
     assert_eq!((decision.answer, change.used_grant), (Verdict::Deny, false));
-    let grant = Grant::of(&decision).unwrap();
+    let grant = Grant::of(&decision, &Facts::default()).unwrap();
     let (decision, change) = judge(&bash("git push"), &policy, Some(&grant));
     assert_eq!((decision.answer, change.used_grant), (Verdict::Allow, true));
     assert_eq!(decision.findings[0].lifted, Some(Relief::Grant));
@@ -29,7 +29,7 @@ fn a_granted_call_is_allowed() {
 #[test]
 fn what_was_not_shown_is_not_granted() {
     let shown = policy(&ask("push"), Verdict::Defer);
-    let grant = Grant::of(&judge(&bash("git push"), &shown, None).0).unwrap();
+    let grant = Grant::of(&judge(&bash("git push"), &shown, None).0, &Facts::default()).unwrap();
     // Another rule asks now.
     let more = policy(&(ask("push") + &ask("git")), Verdict::Defer);
     let (decision, change) = judge(&bash("git push"), &more, Some(&grant));
@@ -45,14 +45,18 @@ fn nothing_can_be_granted_of_what_is_denied() {
     let deny = rule("no git", "tool.input_command contains git", "coding_agent_deny");
     let denying = policy(&(deny + &ask("push")), Verdict::Defer);
     let (decision, _) = judge(&bash("git push"), &denying, None);
-    assert_eq!(Grant::of(&decision), None);
+    assert_eq!(Grant::of(&decision, &Facts::default()), None);
     // A grant of before does not help either.
-    let grant = Grant::of(&judge(&bash("git push"), &policy(&ask("push"), Verdict::Defer), None).0).unwrap();
+    let grant = Grant::of(
+        &judge(&bash("git push"), &policy(&ask("push"), Verdict::Defer), None).0,
+        &Facts::default(),
+    )
+    .unwrap();
     assert_eq!(judge(&bash("git push"), &denying, Some(&grant)).0.verdict, Verdict::Deny);
     // The organisation's rules are no user's to grant.
     let firm = layered(&[(Layer::Organisation, &ask("push"))], Settings::default());
-    assert_eq!(Grant::of(&judge(&bash("git push"), &firm, None).0), None);
+    assert_eq!(Grant::of(&judge(&bash("git push"), &firm, None).0, &Facts::default()), None);
     assert_eq!(judge(&bash("git push"), &firm, Some(&grant)).0.verdict, Verdict::Ask);
     // Nor is there anything to grant where nothing is asked.
-    assert_eq!(Grant::of(&judge(&bash("ls"), &firm, None).0), None);
+    assert_eq!(Grant::of(&judge(&bash("ls"), &firm, None).0, &Facts::default()), None);
 }

@@ -25,6 +25,7 @@ fn command(words: &str) -> Command {
         line: name.iter().chain(&args).cloned().collect::<Vec<_>>().join(" "),
         name,
         args,
+        origin: "text".to_owned(),
         ..Command::default()
     }
 }
@@ -95,19 +96,28 @@ fn an_allow_covers_what_the_words_say_and_lifts_what_asks() {
         place: Some(Scope::Workspace),
         ..Effect::default()
     };
-    let check = |command: Command, effects: Vec<Effect>, rules: &str, expected| {
+    let check_text = |text: &str, command: Command, effects: Vec<Effect>, rules: &str, expected| {
         let facts = Facts { commands: vec![command], effects, ..Facts::default() };
         let policy = policy(operator(&[], &[], &["Bash(git add:*)"]), rules);
-        let decision = judge(&bash("x"), &facts, &policy);
+        let decision = judge(&bash(text), &facts, &policy);
         assert_eq!(decision.verdict, expected, "{facts:?}");
+    };
+    let check = |command: Command, effects: Vec<Effect>, rules: &str, expected| {
+        check_text("x", command, effects, rules, expected);
     };
     let add = || command("git add out");
     check(add(), vec![effect("out")], "", Verdict::Allow);
     check(add(), vec![effect("out")], &ask, Verdict::Allow);
     check(add(), vec![effect("out")], &deny, Verdict::Deny);
     // A redirect stands in none of its words.
-    check(add(), vec![effect(".bashrc")], "", Verdict::Defer);
-    check(add(), vec![effect(".bashrc")], &ask, Verdict::Ask);
+    let redirected = "git add out > .bashrc";
+    check_text(redirected, add(), vec![effect(".bashrc")], "", Verdict::Defer);
+    check_text(redirected, add(), vec![effect(".bashrc")], &ask, Verdict::Ask);
+    check_text("git add out 2>&1", add(), vec![effect("out")], &ask, Verdict::Allow);
+    // What a file with code does is in none of its words either, nor what a command reads.
+    let of_script = Effect { script_path: Some("/w/x".to_owned()), ..effect("out") };
+    check(add(), vec![of_script], &ask, Verdict::Ask);
+    check(Command { pipe_from: Some("cat".to_owned()), ..add() }, vec![effect("out")], &ask, Verdict::Ask);
     check(command("git addx"), vec![], &ask, Verdict::Ask);
     check(Command { wrappers: vec!["sudo".to_owned()], ..add() }, vec![], &ask, Verdict::Ask);
     check(Command { env: vec!["GIT_DIR=/x".to_owned()], ..add() }, vec![], &ask, Verdict::Ask);

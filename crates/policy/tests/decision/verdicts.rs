@@ -141,7 +141,7 @@ fn the_agent_reads_a_request_id_and_never_a_command() {
     );
     assert_eq!(
         user_text(&decision, state.next_request),
-        "castellan denied request A7; see: castellan log --request A7"
+        "castellan denied request A7; see: castellan log --request A7, and to let it happen: castellan approve A7"
     );
 }
 

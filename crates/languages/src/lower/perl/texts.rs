@@ -8,26 +8,49 @@ use crate::tree::{Kind, Node};
 /// Parts of a text that are text themselves.
 const PLAIN: &[&str] = &["escape_sequence", "escaped_delimiter", "heredoc_end"];
 
-impl Lower<'_> {
+impl<'t> Lower<'t> {
+    /// The bytes between delimiters: the parser takes blanks at either end for blanks between tokens.
+    fn pl_between(&self, content: Parsed<'_>) -> (usize, usize) {
+        let is_blank = |from: usize, to: usize| {
+            self.text.get(from..to).is_some_and(|gap| gap.chars().all(char::is_whitespace))
+        };
+        let (start, end) = (content.start_byte(), content.end_byte());
+        let before = content.prev_sibling().map(|one| one.end_byte()).filter(|at| is_blank(*at, start));
+        let after = content.next_sibling().map(|one| one.start_byte()).filter(|at| is_blank(end, *at));
+        (before.unwrap_or(start), after.unwrap_or(end))
+    }
+
+    /// A text of blanks alone has no content.
+    fn pl_blanks(&self, node: Parsed<'_>) -> &'t str {
+        let last = u32::try_from(node.child_count()).unwrap_or_default().saturating_sub(1);
+        let (open, close) = (last.checked_sub(1).and_then(|at| node.child(at)), node.child(last));
+        let range = open.zip(close).map(|(open, close)| open.end_byte()..close.start_byte());
+        let inside = range.and_then(|range| self.text.get(range)).unwrap_or_default();
+        if inside.chars().all(char::is_whitespace) { inside } else { "" }
+    }
+
+    fn pl_content(&self, content: Parsed<'_>) -> &'t str {
+        let (start, end) = self.pl_between(content);
+        self.text.get(start..end).unwrap_or_default()
+    }
+
     pub(super) fn pl_text(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
         let content = node.child_by_field_name("content");
         match node.kind() {
             "string_literal" => {
-                let inside = content.map(|one| self.text_of(one)).unwrap_or_default();
+                let inside = content.map_or_else(|| self.pl_blanks(node), |one| self.pl_content(one));
                 Node::text(at, &single_quoted(inside))
             }
             "interpolated_string_literal" => match content {
-                Some(content) => self.pl_interpolated(content, (content.start_byte(), content.end_byte()), 0),
-                None => Node::text(at, ""),
+                Some(content) => self.pl_interpolated(content, self.pl_between(content), 0),
+                None => Node::text(at, self.pl_blanks(node)),
             },
             "command_string" => {
                 let is_plain = self.text_of(node).starts_with("qx'");
                 let text = match content {
-                    Some(content) if is_plain => Node::text(at, self.text_of(content)),
-                    Some(content) => {
-                        self.pl_interpolated(content, (content.start_byte(), content.end_byte()), 0)
-                    }
+                    Some(content) if is_plain => Node::text(at, self.pl_content(content)),
+                    Some(content) => self.pl_interpolated(content, self.pl_between(content), 0),
                     None => Node::text(at, ""),
                 };
                 self.pl_builtin(at, "qx", vec![text])
@@ -43,9 +66,7 @@ impl Lower<'_> {
             }
             "fileglob_expression" => {
                 let pattern = match content {
-                    Some(content) => {
-                        self.pl_interpolated(content, (content.start_byte(), content.end_byte()), 0)
-                    }
+                    Some(content) => self.pl_interpolated(content, self.pl_between(content), 0),
                     None => Node::text(at, ""),
                 };
                 self.pl_builtin(at, "glob", vec![pattern])
@@ -59,7 +80,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn pl_words(&self, node: Parsed<'_>) -> Vec<String> {
-        let content = node.child_by_field_name("content").map(|one| self.text_of(one));
+        let content = node.child_by_field_name("content").map(|one| self.pl_content(one));
         content.unwrap_or_default().split_whitespace().map(single_quoted).collect()
     }
 
@@ -127,7 +148,7 @@ impl Lower<'_> {
 
     /// A pattern that stands for its own text.
     pub(super) fn pl_plain_pattern(&self, node: Parsed<'_>) -> Option<String> {
-        let inside = node.child_by_field_name("content").map(|one| self.text_of(one)).unwrap_or_default();
+        let inside = node.child_by_field_name("content").map(|one| self.pl_content(one)).unwrap_or_default();
         match node.kind() {
             "string_literal" | "interpolated_string_literal" | "match_regexp" | "quoted_regexp" => {}
             _ => return None,
@@ -145,7 +166,7 @@ impl Lower<'_> {
     fn pl_pattern(&mut self, node: Parsed<'_>) -> Vec<Node> {
         let mut parts = Vec::new();
         let Some(content) = node.child_by_field_name("content") else { return parts };
-        let inside = self.text_of(content);
+        let inside = self.pl_content(content);
         if inside.contains("(?{") || inside.contains("(??{") {
             parts.push(self.pl_strange(content));
         }
@@ -164,7 +185,8 @@ impl Lower<'_> {
             node.child_by_field_name("modifiers").map(|one| self.text_of(one)).unwrap_or_default();
         let replacement = Self::children(node).into_iter().find(|one| one.kind() == "replacement");
         let changed = if node.kind() == "transliteration_expression" {
-            let from = node.child_by_field_name("content").map(|one| self.text_of(one)).unwrap_or_default();
+            let from =
+                node.child_by_field_name("content").map(|one| self.pl_content(one)).unwrap_or_default();
             let to = replacement.map(|one| self.text_of(one)).unwrap_or_default();
             match (unescaped(from), unescaped(to)) {
                 (Some(from), Some(to)) if modifiers.trim_end_matches('r').is_empty() => {
@@ -221,7 +243,7 @@ impl Lower<'_> {
         replacement: Option<Parsed<'_>>,
         modifiers: &str,
     ) -> Option<(String, String)> {
-        let from = node.child_by_field_name("content").map(|one| self.text_of(one)).unwrap_or_default();
+        let from = node.child_by_field_name("content").map(|one| self.pl_content(one)).unwrap_or_default();
         let to = replacement.map(|one| self.text_of(one)).unwrap_or_default();
         let is_plain = !from.is_empty()
             && modifiers.bytes().all(|one| matches!(one, b'g' | b'r'))
