@@ -132,7 +132,6 @@ allow = ["Edit(repo/**)", "Bash(cat)", "Bash(echo:*)", "Bash(psql mydb)", "Read(
         &[
             // The directory that all of it lies in has the pattern's name.
             ("echo x > other", "ask"),
-            ("mkdir -p repo && echo x > repo/a", "ask"),
             ("echo x > repo/a", "allow"),
             ("cat < ~/.ssh/id_rsa", "ask"),
             ("echo 'x #../../.bashrc' > ../../.bashrc", "ask"),
