@@ -22,7 +22,7 @@ impl<'t> Lower<'t> {
 
     /// A text of blanks alone has no content.
     fn pl_blanks(&self, node: Parsed<'_>) -> &'t str {
-        let last = u32::try_from(node.child_count()).unwrap_or_default().saturating_sub(1);
+        let last = node.child_count().saturating_sub(1);
         let (open, close) = (last.checked_sub(1).and_then(|at| node.child(at)), node.child(last));
         let range = open.zip(close).map(|(open, close)| open.end_byte()..close.start_byte());
         let inside = range.and_then(|range| self.text.get(range)).unwrap_or_default();
