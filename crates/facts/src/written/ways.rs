@@ -20,21 +20,29 @@ pub(super) struct Way {
 
 /// Endings of names, with the command that people run such files by.
 const BY_ENDING: &[(&str, &[&str])] = &[
+    ("applescript", &["osascript"]),
     ("awk", &["awk", "-f"]),
     ("bash", &["bash"]),
+    ("bat", &["cmd", "/c"]),
     ("cjs", &["node"]),
+    ("cmd", &["cmd", "/c"]),
     ("command", &["bash"]),
+    ("cts", &["tsx"]),
     ("dash", &["dash"]),
     ("js", &["node"]),
     ("ksh", &["ksh"]),
     ("lua", &["lua"]),
     ("mjs", &["node"]),
+    ("mts", &["tsx"]),
     ("php", &["php"]),
     ("pl", &["perl"]),
+    ("pm", &["perl"]),
     ("ps1", &["pwsh", "-File"]),
+    ("psm1", &["pwsh", "-File"]),
     ("py", &["python3"]),
     ("rb", &["ruby"]),
     ("sh", &["bash"]),
+    ("ts", &["tsx"]),
     ("zsh", &["zsh"]),
 ];
 
