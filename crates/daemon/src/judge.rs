@@ -182,7 +182,7 @@ impl Judge {
         let Terms { policy, .. } = &*asked.terms;
         let session_key = session_key(asked.agent, &call.agent);
         let first = before.as_ref().map(|before| before.call);
-        let consent = self.consent(asked, call, session_key);
+        let mut consent = self.consent(asked, call, session_key);
         let (session, before) = match before {
             Some(before) => (before.session, before.grant),
             None => (Arc::new(self.memory().marks.session(&session_key, self.now_ms())), None),
@@ -196,6 +196,9 @@ impl Judge {
         let answers = world.into_answers();
         if first.is_some() {
             change.marks.clear();
+        }
+        if change.request.is_some() {
+            change.request = Some(self.named(&mut consent, &facts, &decision));
         }
         let judged = Judged {
             call,

@@ -86,6 +86,11 @@ impl Requests {
         self.waiting.iter().find(is_it).map(|request| request.id)
     }
 
+    /// Whether what waits under this id could be granted something else: a person may have looked at that already.
+    pub(crate) fn differs(&self, id: RequestId, grant: &Grant) -> bool {
+        self.waiting.iter().any(|request| request.id == id && request.grant != *grant)
+    }
+
     /// Whether a call of this id waits, or was granted.
     pub(crate) fn knows(&self, id: RequestId) -> bool {
         self.waiting.iter().any(|request| request.id == id) || self.granted.iter().any(|one| one.id == id)
@@ -93,7 +98,9 @@ impl Requests {
 
     /// Remembers a call that was not let run. The oldest go first.
     pub(crate) fn wait(&mut self, request: Request) {
-        let times = self.forget(request.id).map_or(0, |before| before.times);
+        let is_it = |one: &Request| one.key == request.key && one.session == request.session;
+        let times = self.waiting.iter().find(|one| is_it(one)).map_or(0, |before| before.times);
+        self.waiting.retain(|one| !is_it(one));
         self.waiting.push_back(Request { times: times.saturating_add(1), ..request });
         if self.waiting.len() > REQUESTS_MAX {
             self.waiting.pop_front();
@@ -280,6 +287,17 @@ mod tests {
         assert_eq!(requests.waiting().count(), REQUESTS_MAX);
         assert!(requests.approve("A1", Scope::Once, at(0)).is_none(), "it is forgotten");
         assert!(!requests.refuse("A1"));
+    }
+
+    #[test]
+    fn what_waits_for_another_consent_is_another_request() {
+        let mut requests = Requests::default();
+        requests.wait(request(0));
+        assert!(!requests.differs(request(0).id, &Grant::default()));
+        // The same call, under another id: a person cannot approve the one that is gone.
+        requests.wait(Request { id: RequestId::from_seed(5), ..request(0) });
+        assert!(requests.approve("A1", Scope::Once, at(0)).is_none());
+        assert!(requests.approve("A6", Scope::Once, at(0)).is_some());
     }
 
     #[test]

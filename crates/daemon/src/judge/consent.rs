@@ -9,7 +9,7 @@ use castellan_policy::{Grant, RequestId, StateChange};
 
 use super::{Asked, Judge, digest};
 use crate::limits::SHOWN_INPUT_BYTES_MAX;
-use crate::memory::SessionKey;
+use crate::memory::{Memory, SessionKey};
 use crate::requests::{GrantKey, Granted, Now, Request, Scope};
 
 /// What there was for a call before it was judged.
@@ -37,12 +37,19 @@ impl Judge {
         let mut memory = self.memory();
         let granted = memory.requests.take(&key, &session, Now::read());
         let before = memory.requests.id_of(&key, &session);
-        let mut request = before.unwrap_or_else(|| memory.take_request());
-        // Ids come again: one that waits, or was granted, is another call's.
-        while before.is_none() && memory.requests.knows(request) {
-            request = memory.take_request();
-        }
+        let request = before.unwrap_or_else(|| fresh(&mut memory));
         Consent { key, session, granted, request }
+    }
+
+    /// The id under which a call waits. What waits under the one of before is what a person may be looking at: where there is something
+    /// else to be granted now, it is another request.
+    pub(super) fn named(&self, consent: &mut Consent, facts: &Facts, decision: &Decision) -> RequestId {
+        let mut memory = self.memory();
+        let grant = Grant::of(decision, facts);
+        if grant.is_some_and(|grant| memory.requests.differs(consent.request, &grant)) {
+            consent.request = fresh(&mut memory);
+        }
+        consent.request
     }
 
     /// Gives back what was not used, and keeps a call that does not simply run for a person to look at.
@@ -96,6 +103,15 @@ impl Judge {
         self.memory().outdate();
         refused
     }
+}
+
+/// Ids come again: one that waits, or was granted, is another call's.
+fn fresh(memory: &mut Memory) -> RequestId {
+    let mut id = memory.take_request();
+    while memory.requests.knows(id) {
+        id = memory.take_request();
+    }
+    id
 }
 
 /// What a call is made with: the shell text, the files, else the whole input.
