@@ -223,6 +223,15 @@ const TEXT: &str = "text";
 const HARMLESS: &[&str] = &["2>&1", "2>/dev/null", ">/dev/null", "> /dev/null"];
 
 fn has_redirect(text: &str) -> bool {
-    let rest = HARMLESS.iter().fold(text.to_owned(), |text, one| text.replace(one, " "));
-    rest.contains(['<', '>'])
+    // A longer word (`>/dev/nullx`) is another file.
+    let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', '\t', '\n', ';', '|', '&', ')']);
+    let is_harmless = |at: usize| {
+        let words = HARMLESS.iter().filter_map(|one| Some((one.len(), one.find('>')?)));
+        words.zip(HARMLESS).any(|((length, sign), one)| {
+            let start = at.checked_sub(sign);
+            let found = start.and_then(|start| text.get(start..start + length)) == Some(one);
+            found && start.and_then(|start| text.get(start + length..)).is_some_and(ends)
+        })
+    };
+    text.contains('<') || text.match_indices('>').any(|(at, _)| !is_harmless(at))
 }

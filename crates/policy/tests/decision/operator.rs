@@ -113,6 +113,9 @@ fn an_allow_covers_what_the_words_say_and_lifts_what_asks() {
     let redirected = "git add out > .bashrc";
     check_text(redirected, add(), vec![effect(".bashrc")], "", Verdict::Defer);
     check_text(redirected, add(), vec![effect(".bashrc")], &ask, Verdict::Ask);
+    check_text("git add out 2>/dev/null", add(), vec![effect("out")], &ask, Verdict::Allow);
+    check_text("git add out >/dev/nullx", add(), vec![effect("out")], &ask, Verdict::Ask);
+    check_text("git add out 2>&1x", add(), vec![effect("out")], &ask, Verdict::Ask);
     check_text("git add out 2>&1", add(), vec![effect("out")], &ask, Verdict::Allow);
     // What a file with code does is in none of its words either, nor what a command reads.
     let of_script = Effect { script_path: Some("/w/x".to_owned()), ..effect("out") };
