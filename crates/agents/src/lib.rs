@@ -20,6 +20,7 @@ mod settings;
 mod shell_words;
 mod start;
 mod tools;
+mod transcript;
 mod trust;
 
 pub use agent::{
@@ -37,4 +38,5 @@ pub use settings::{
     Foreign, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };
 pub use start::{HookStart, agent_line, hook_start};
+pub use transcript::{TranscriptCall, TranscriptEntry, subagent_transcripts, transcript_entries};
 pub use trust::{Trust, codex_trust};
