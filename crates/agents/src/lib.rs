@@ -7,6 +7,7 @@
 mod agent;
 mod claude;
 mod codex;
+mod hook_files;
 mod input;
 mod json;
 mod limits;
@@ -27,6 +28,7 @@ pub use agent::{
     AgentId, HookEvent, can_ask, ceiling, hook_events, is_headless, machine_settings_path, question_event,
     settings_path, settings_variable,
 };
+pub use hook_files::{HookFile, HookFileReport, Place, hook_files, read_hook_file};
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
 pub use managed::{managed_settings_text, register_managed_codex, unregister_managed_codex};
@@ -37,6 +39,6 @@ pub use repository::{repository_files, repository_switches_off};
 pub use settings::{
     Foreign, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };
-pub use start::{HookStart, agent_line, hook_start};
+pub use start::{HookStart, agent_line, hook_start, keeps_hooks_on};
 pub use transcript::{TranscriptCall, TranscriptEntry, subagent_transcripts, transcript_entries};
 pub use trust::{Trust, codex_trust};
