@@ -219,6 +219,9 @@ impl View<'_> {
                 View { call: None, agent: &notice.agent, session: &notice.session_id, tool: &notice.tool }
             }
             Record::Failure(failure) => View { agent: &failure.agent, ..View::default() },
+            Record::Ungoverned(call) => {
+                View { call: None, agent: &call.agent, session: &call.session_id, tool: &call.tool }
+            }
             Record::Gap(gap) => View { agent: &gap.agent, ..View::default() },
             Record::Control(_) | Record::Retention(_) | Record::Recovery(_) => View::default(),
         }

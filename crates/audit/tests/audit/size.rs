@@ -4,7 +4,7 @@ use std::fs;
 
 use castellan_audit::{
     CallRecord, Config, ControlRecord, FailureRecord, FileRecord, Filter, FindingRecord, GapRecord,
-    MarkRecord, Record, ScriptRecord, SessionRecord, Stream, WorldRecord,
+    MarkRecord, Record, ScriptRecord, SessionRecord, Stream, UngovernedRecord, WorldRecord,
 };
 use serde_json::Value;
 
@@ -112,6 +112,22 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
             event: t(),
             peer_pid: u32::MAX,
             answer: t(),
+        }),
+        Record::Ungoverned(UngovernedRecord {
+            why: t(),
+            seen: t(),
+            agent: t(),
+            agent_pid: u32::MAX,
+            session_id: t(),
+            subagent_id: t(),
+            cwd: t(),
+            tool: t(),
+            use_id: t(),
+            input: serde_json::json!({ text: vec![serde_json::json!({ text: text }); 2 * entries] }),
+            file: t(),
+            message: t(),
+            action: t(),
+            ceiling: t(),
         }),
         Record::Gap(GapRecord { agent: t(), event: t(), count: u64::MAX, since: t(), message: t() }),
     ]
