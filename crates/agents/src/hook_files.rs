@@ -1,14 +1,14 @@
-//! The files from which an agent takes its hooks, and what one of them says of castellan's: whether it registers them, switches
-//! them off, or registers hooks of others that are asked about the same calls. It must not know where the user's files lie.
+//! The files from which an agent takes its hooks, and what one of them says: castellan's hooks, a switch that switches hooks off,
+//! hooks of others that are asked about the same calls. It must not know where the user's files lie.
 //!
 //! Hooks also come from plugins, skills and the command line, which are not in this table.
 
 use serde_json::json;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
-use crate::agent::{AgentId, EventKind};
+use crate::agent::{AgentId, EventKind, question_event};
 use crate::repository::switch;
-use crate::settings::{Foreign, inspect, our_argv};
+use crate::settings::{Foreign, HookCommand, inspect, our_argv};
 
 /// A file from which an agent takes hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +42,8 @@ enum Form {
 /// What a file says of hooks. One that the agent cannot read says nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HookFileReport {
-    /// It registers castellan's hook for questions, as castellan writes it.
-    pub registers: bool,
+    /// castellan's hooks for questions that it registers as castellan writes them.
+    pub ours: Vec<HookCommand>,
     /// The switch in it that switches hooks off.
     pub off: Option<&'static str>,
     /// Hooks of others that the agent asks about calls before they run: they can change or allow what castellan has judged.
@@ -101,8 +101,9 @@ fn read_settings(agent: AgentId, text: &str) -> HookFileReport {
     let Some(found) = inspect(agent, text).ok().filter(|found| found.ignored.is_none()) else {
         return HookFileReport::default();
     };
-    let registers = found.ours.iter().any(|ours| ours.intact && is_question(agent, &ours.event));
-    HookFileReport { registers, off: None, foreign: found.foreign }
+    let intact = found.ours.iter().filter(|ours| ours.intact && ours.event == question_event(agent));
+    let ours = intact.filter_map(|ours| HookCommand::of_argv(&ours.argv)).collect();
+    HookFileReport { ours, off: None, foreign: found.foreign }
 }
 
 /// `[[hooks.EVENT]]` with `[[hooks.EVENT.hooks]]`, also written as inline tables.
@@ -114,9 +115,11 @@ fn read_toml(agent: AgentId, text: &str) -> HookFileReport {
         let handlers = tables(groups).into_iter().filter_map(|group| group.get("hooks")).flat_map(tables);
         for handler in handlers {
             let command = handler.get("command").and_then(Item::as_str);
-            let is_ours = our_argv(agent, &json!({ "command": command })).is_some();
-            report.registers |= is_ours && is_question(agent, event);
-            if !is_ours {
+            let argv = our_argv(agent, &json!({ "command": command }));
+            if let Some(argv) = argv {
+                let hook = HookCommand::of_argv(&argv).filter(|_| event == question_event(agent));
+                report.ours.extend(hook);
+            } else {
                 let kind = handler.get("type").and_then(Item::as_str);
                 let shown = command.or(kind).unwrap_or("a hook of an unknown kind");
                 report.foreign.push(Foreign { event: event.to_owned(), command: shown.to_owned() });
@@ -150,7 +153,7 @@ const fn toml(place: Place, path: &'static str) -> HookFile {
 mod tests {
     use super::*;
     use crate::managed::register_managed_codex;
-    use crate::settings::{HookCommand, register};
+    use crate::settings::register;
 
     fn file(agent: AgentId, path: &str) -> &'static HookFile {
         hook_files(agent).iter().find(|file| file.path == path).unwrap()
@@ -161,7 +164,7 @@ mod tests {
         let commands: Vec<_> =
             report.foreign.iter().map(|foreign| format!("{} {}", foreign.event, foreign.command)).collect();
         assert_eq!(
-            (report.registers, report.off, commands),
+            (!report.ours.is_empty(), report.off, commands),
             (registers, off, foreign.iter().map(|s| (*s).to_owned()).collect()),
             "{path}: {text}"
         );

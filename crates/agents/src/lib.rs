@@ -40,5 +40,7 @@ pub use settings::{
     Foreign, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };
 pub use start::{HookStart, agent_line, hook_start, keeps_hooks_on};
-pub use transcript::{TranscriptCall, TranscriptEntry, subagent_transcripts, transcript_entries};
+pub use transcript::{
+    TranscriptCall, TranscriptEntry, TranscriptLine, subagent_transcripts, transcript_line,
+};
 pub use trust::{Trust, codex_trust};

@@ -13,6 +13,15 @@ use serde_json::{Map, Value as Json};
 use crate::agent::AgentId;
 use crate::{json, tools};
 
+/// What a line says of calls.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TranscriptLine {
+    /// When it was written, as RFC 3339 in UTC; empty where it does not say.
+    pub time: String,
+    /// What it says, in order.
+    pub entries: Vec<TranscriptEntry>,
+}
+
 /// What a line says of one call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TranscriptEntry {
@@ -63,12 +72,12 @@ pub(crate) enum Acts {
 }
 
 /// Reads one line, without its line break. A line that may be about calls and cannot be read is an error, which says why.
-pub fn transcript_entries(agent: AgentId, line: &[u8]) -> Result<Vec<TranscriptEntry>, String> {
-    let text = str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
-    if text.trim().is_empty() {
-        return Ok(Vec::new());
+pub fn transcript_line(agent: AgentId, line: &[u8]) -> Result<TranscriptLine, String> {
+    let line = str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
+    if line.trim().is_empty() {
+        return Ok(TranscriptLine::default());
     }
-    if !text.starts_with('{') {
+    if !line.starts_with('{') {
         return Err("not a JSON object".to_owned());
     }
     // Most lines, and all the long ones, are about something else.
@@ -76,14 +85,15 @@ pub fn transcript_entries(agent: AgentId, line: &[u8]) -> Result<Vec<TranscriptE
         AgentId::Claude => claude::WORDS,
         AgentId::Codex => codex::WORDS,
     };
-    if !words.iter().any(|word| text.contains(word)) {
-        return Ok(Vec::new());
+    if !words.iter().any(|word| line.contains(word)) {
+        return Ok(TranscriptLine::default());
     }
-    let fields = json::parse_object(text)?;
-    Ok(match agent {
+    let fields = json::parse_object(line)?;
+    let entries = match agent {
         AgentId::Claude => claude::entries(&fields),
         AgentId::Codex => codex::entries(&fields),
-    })
+    };
+    Ok(TranscriptLine { time: text(&fields, "timestamp").to_owned(), entries })
 }
 
 /// Returns the folder in which the transcripts of a session's sub-agents lie, given the session's own; `None` where each has a

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use castellan_agents::{AgentId, TranscriptEntry, subagent_transcripts, transcript_entries};
+use castellan_agents::{AgentId, TranscriptEntry, subagent_transcripts, transcript_line};
 use proptest::prelude::*;
 
 fn told(agent: AgentId, line: &str) -> String {
@@ -14,8 +14,8 @@ fn told(agent: AgentId, line: &str) -> String {
         TranscriptEntry::Ended { id, ran } => format!("ended {id} ran={ran}"),
         TranscriptEntry::Ran(call) => format!("ran {} {} {}", call.id, call.tool, call.input),
     };
-    match transcript_entries(agent, line.as_bytes()) {
-        Ok(entries) => entries.iter().map(entry).collect::<Vec<_>>().join("; "),
+    match transcript_line(agent, line.as_bytes()) {
+        Ok(line) => line.entries.iter().map(entry).collect::<Vec<_>>().join("; "),
         Err(why) => format!("error: {why}"),
     }
 }
@@ -38,6 +38,13 @@ fn lines_say_what_became_of_calls() {
 }
 
 #[test]
+fn a_line_says_when_it_was_written() {
+    let line = include_str!("transcript/codex.cases").lines().nth(1).unwrap();
+    let read = transcript_line(AgentId::Codex, line.as_bytes()).unwrap();
+    assert_eq!(read.time, "2026-11-22T16:24:14.789Z");
+}
+
+#[test]
 fn sub_agents_have_transcripts_of_their_own() {
     let of = |agent, path| subagent_transcripts(agent, path);
     assert_eq!(of(AgentId::Claude, "/p/x.jsonl").as_deref(), Some("/p/x/subagents"));
@@ -49,9 +56,9 @@ proptest! {
     #[test]
     fn no_line_is_too_odd(line in any::<Vec<u8>>(), word in "(_call|item_completed|tool_use|tool_result)") {
         for agent in AgentId::ALL {
-            let _ = transcript_entries(agent, &line);
+            let _ = transcript_line(agent, &line);
             let text = format!("{{\"{word}\":{}", String::from_utf8_lossy(&line));
-            let _ = transcript_entries(agent, text.as_bytes());
+            let _ = transcript_line(agent, text.as_bytes());
         }
     }
 }

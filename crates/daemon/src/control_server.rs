@@ -16,6 +16,7 @@ use crate::control::{
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::limits::{CONTROL_CONNECTIONS_MAX, FRAME_TIME};
+use crate::lookout::unguarded;
 use crate::peers::Peers;
 use crate::policy_state::{PolicyState, Report};
 use crate::presence;
@@ -220,6 +221,7 @@ impl ControlServer {
         let log = judge.log().status();
         let Report { origin, problems, applied, reload, pending } = self.policy.report();
         let (failures, last_failure) = judge.tally().failures();
+        let (ungoverned, last_ungoverned) = judge.tally().ungoverned_calls();
         StatusReport {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -235,6 +237,10 @@ impl ControlServer {
             verdicts: judge.tally().verdicts(),
             failures,
             last_failure,
+            ungoverned,
+            last_ungoverned,
+            unguarded: unguarded(|pid, started| self.peers.is_guarded(pid, started)),
+            trusted_hooks: terms.policy.settings().ungoverned.trusted_hooks.clone(),
             log: self.layout.log().display().to_string(),
             log_last_seq: log.last_seq,
             log_limit_reached: log.limit_reached,

@@ -3,10 +3,11 @@
 
 mod consent;
 mod scripts;
+mod ungoverned;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Instant, SystemTime};
 
 use castellan_agents::{self as agents, AgentId, Incoming, Malformed, Origin, Told};
@@ -19,7 +20,8 @@ use castellan_wire::{Reply, Request};
 use sha2::{Digest, Sha256};
 
 use crate::facts::facts_after;
-use crate::memory::{Begun, CallKey, Given, Memory, SessionKey};
+use crate::lookout::LiveSessions;
+use crate::memory::{Begun, CallKey, Consequence, Given, Memory, SessionKey};
 use crate::peers::AgentProcess;
 use crate::process::arguments_of;
 use crate::record::{self, Judged};
@@ -33,6 +35,10 @@ const _: () = assert!(agents::PAYLOAD_BYTES_MAX == castellan_wire::PAYLOAD_BYTES
 pub(crate) struct Judge {
     terms: RwLock<Arc<Terms>>,
     memory: Mutex<Memory>,
+    /// The sessions whose agents run.
+    live: LiveSessions,
+    /// When this process started, in the kernel's count.
+    own_start: OnceLock<u64>,
     /// What is to be looked at when the answer is sent.
     due: Mutex<Vec<scripts::Check>>,
     log: Log,
@@ -68,12 +74,20 @@ impl Asked<'_> {
     }
 
     /// What the decision must know besides the call.
-    fn state<'s>(&self, call: &Call, next_request: RequestId, session: &'s Session) -> State<'s> {
+    fn state<'s>(
+        &self,
+        call: &Call,
+        next_request: RequestId,
+        session: &'s Session,
+        follows: &'s Consequence,
+    ) -> State<'s> {
+        let ceiling = agents::ceiling(self.agent, &call.agent.permission_mode);
         State {
             mode: self.terms.mode,
             agent_asks: agents::can_ask(self.agent, &self.request.event),
             headless: self.terms.policy.settings().minds_headless() && self.is_headless(),
-            ceiling: agents::ceiling(self.agent, &call.agent.permission_mode),
+            ceiling: follows.ceiling.map_or(ceiling, |level| level.min(ceiling)),
+            bar: follows.bar.as_ref(),
             next_request,
             session,
             grant: None,
@@ -120,6 +134,8 @@ impl Judge {
         Judge {
             terms: RwLock::new(Arc::new(Terms { policy: Arc::new(policy), mode })),
             memory: Mutex::new(Memory::new(random())),
+            live: LiveSessions::default(),
+            own_start: OnceLock::new(),
             due: Mutex::default(),
             log,
             told: record::Told::default(),
@@ -157,15 +173,24 @@ impl Judge {
             hook_cwd: String::from_utf8_lossy(&request.cwd).into_owned(),
         };
         match agents::decode(asked.agent, &request.event, &request.payload, &origin) {
-            Ok(Incoming::Question(call)) => self.question(asked, &call, None),
-            Ok(Incoming::Permission(call)) => self.second_question(asked, &call),
+            Ok(Incoming::Question(call)) => {
+                self.hear(asked, &call.agent);
+                self.question(asked, &call, None)
+            }
+            Ok(Incoming::Permission(call)) => {
+                self.hear(asked, &call.agent);
+                self.second_question(asked, &call)
+            }
             Ok(Incoming::Done(done)) => {
+                self.hear(asked, &done.call.agent);
+                self.ran(asked, &done);
                 let session = session_key(asked.agent, &done.call.agent);
                 let ended = self.memory().changes.end(&session, &done.call.tool.use_id);
                 self.check_later(&done.call.agent, ended);
                 self.note(asked, record::done(&done))
             }
             Ok(Incoming::Session(event)) => {
+                self.hear(asked, &event.agent);
                 if event.agent.event == PROMPT {
                     let ended = self.memory().changes.end_turn(&session_key(asked.agent, &event.agent));
                     self.check_later(&event.agent, ended);
@@ -188,7 +213,9 @@ impl Judge {
             None => (Arc::new(self.memory().marks.session(&session_key, self.now_ms())), None),
         };
         let grant = consent.grant().cloned().or(before);
-        let state = State { grant: grant.as_ref(), ..asked.state(call, consent.request, &session) };
+        let follows = self.consequence(&session_key);
+        let state = asked.state(call, consent.request, &session, &follows);
+        let state = State { grant: grant.as_ref(), ..state };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (&session_key, first), &mut world);
@@ -227,6 +254,7 @@ impl Judge {
             let forgotten = self.memory().changes.begin(session_key, begun);
             self.check_later(&call.agent, forgotten);
         }
+        self.decided(asked, call, change.answer);
         let told = told(call, &decision, change.request);
         let (verdict, reason) = (change.answer, told.reason.clone());
         let grant = grant.filter(|_| change.used_grant);
@@ -258,10 +286,11 @@ impl Judge {
     /// The decision as it would be now, for comparison only.
     fn judge_now(&self, asked: &Asked<'_>, call: &Call, given: &Given) -> Decision {
         let grant = given.grant.as_ref();
-        let state = State { grant, ..asked.state(call, RequestId::from_seed(0), &given.session) };
+        let session = session_key(asked.agent, &call.agent);
+        let follows = self.consequence(&session);
+        let state = State { grant, ..asked.state(call, RequestId::from_seed(0), &given.session, &follows) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
-        let session = session_key(asked.agent, &call.agent);
         let facts = self.facts(call, state.mode, (&session, Some(given.call)), &mut world);
         drive(call, &facts, &asked.terms.policy, &state, &mut world).0
     }

@@ -16,6 +16,7 @@ mod gaps;
 mod judge;
 mod layout;
 mod limits;
+mod lookout;
 mod memory;
 mod peers;
 mod policy_state;
@@ -38,11 +39,12 @@ pub use compile::{Compiled, compile};
 pub use config::{Config, ConfigError, Reload, write_mode};
 pub use control::{
     ControlClient, ControlError, ControlRequest, ControlResponse, GrantScope, PendingCall, StatusReport,
-    VerdictCounts,
+    UnguardedAgent, VerdictCounts,
 };
 pub use facts::{facts_of, own_paths};
 pub use file_set::{FileSet, FileSetError};
 pub use layout::{Layout, LayoutError};
+pub use lookout::HookSettings;
 pub use presence::{Refusal, check as check_presence};
 pub use run::{DaemonError, run};
 pub use shipped::{Shipped, is_own_change, organisation_rules, shipped_rules, write_shipped};

@@ -1,6 +1,8 @@
 //! What the daemon remembers between calls: answers given, marks of sessions, and the next request id.
 
 mod changes;
+mod consequences;
+mod decided;
 mod marks;
 
 use std::collections::{HashMap, VecDeque};
@@ -13,6 +15,8 @@ use crate::limits::REMEMBERED_ANSWERS_MAX;
 use crate::requests::Requests;
 
 pub(crate) use changes::{Begun, Changed, Changes, Ended};
+pub(crate) use consequences::{Consequence, Consequences};
+pub(crate) use decided::{Decided, DecidedCalls};
 pub(crate) use marks::{Marks, SessionKey};
 
 /// Names one call for the agent's second question about it, which carries no id: SHA-256 over agent, session, sub-agent,
@@ -46,6 +50,10 @@ pub(crate) struct Memory {
     pub(crate) changes: Changes,
     /// And what waits for a person, or was granted by one.
     pub(crate) requests: Requests,
+    /// What was decided about calls that may run now.
+    pub(crate) decided: DecidedCalls,
+    /// What follows for sessions in which calls ran as nobody decided.
+    pub(crate) consequences: Consequences,
 }
 
 impl Memory {
@@ -58,6 +66,8 @@ impl Memory {
             marks: Marks::default(),
             changes: Changes::default(),
             requests: Requests::default(),
+            decided: DecidedCalls::default(),
+            consequences: Consequences::default(),
         }
     }
 

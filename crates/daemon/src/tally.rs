@@ -16,6 +16,8 @@ pub(crate) struct Tally {
     defer: AtomicU64,
     failures: AtomicU64,
     last_failure: Mutex<String>,
+    ungoverned: AtomicU64,
+    last_ungoverned: Mutex<String>,
 }
 
 impl Tally {
@@ -34,6 +36,18 @@ impl Tally {
     pub(crate) fn failed(&self, message: &str) {
         self.failures.fetch_add(1, Ordering::Relaxed);
         message.clone_into(&mut self.last_failure.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Counts a call that ran as nobody decided, or what makes such calls possible.
+    pub(crate) fn ungoverned(&self, message: &str) {
+        self.ungoverned.fetch_add(1, Ordering::Relaxed);
+        message.clone_into(&mut self.last_ungoverned.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// How many there were, and the last of them; empty when there was none.
+    pub(crate) fn ungoverned_calls(&self) -> (u64, String) {
+        let last = self.last_ungoverned.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        (self.ungoverned.load(Ordering::Relaxed), last)
     }
 
     /// Judged calls by verdict.

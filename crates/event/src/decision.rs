@@ -85,6 +85,10 @@ pub enum Code {
     OperatorAllow,
     /// The session may not use tools at all.
     NoTools,
+    /// Calls of the session ran as nobody decided, and the operator has such sessions stopped.
+    Ungoverned,
+    /// A hook of somebody else's could change the call after it was judged, and nobody has said that it is trusted.
+    ForeignHook,
     /// A part of the call was not understood, where that matters.
     Opaque,
     /// The call needs a higher access level than the session has.
@@ -112,6 +116,8 @@ impl Code {
             Code::OperatorAsk => "operator_ask",
             Code::OperatorAllow => "operator_allow",
             Code::NoTools => "no_tools",
+            Code::Ungoverned => "ungoverned",
+            Code::ForeignHook => "foreign_hook",
             Code::Opaque => "opaque",
             Code::Access => "access",
             Code::Understood => "understood",
@@ -152,6 +158,8 @@ impl Code {
             | Code::FailClosed
             | Code::NoPolicy
             | Code::NoTools
+            | Code::Ungoverned
+            | Code::ForeignHook
             | Code::DenyRule
             | Code::OperatorDeny
             | Code::AllowRule

@@ -11,6 +11,7 @@ use crate::policy::Policy;
 use crate::relief;
 use crate::request::RequestId;
 use crate::stages;
+use crate::ungoverned::Bar;
 
 /// What the decision must know besides the call and the policy.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +24,8 @@ pub struct State<'s> {
     pub headless: bool,
     /// The highest access level that the session may have, whatever the profile says: the agent's own mode lowers it.
     pub ceiling: AccessLevel,
+    /// Why the session may do nothing, where that is so.
+    pub bar: Option<&'s Bar>,
     /// The id for this call, should a person have to look at it.
     pub next_request: RequestId,
     /// What earlier calls of the session left behind.
@@ -39,6 +42,7 @@ impl<'s> State<'s> {
             agent_asks: true,
             headless: false,
             ceiling: AccessLevel::FullAccess,
+            bar: None,
             next_request: RequestId::from_seed(0),
             session,
             grant: None,
@@ -73,6 +77,7 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
     let settings = policy.settings();
     let mut findings = stages::intake(call);
     findings.extend(stages::session_gate(settings));
+    findings.extend(stages::barred(state.bar));
     let mut seen = Seen::default();
     if state.mode != Mode::Passthrough {
         let rows = match rows(call, facts, state.session, answers) {

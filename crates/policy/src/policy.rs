@@ -174,12 +174,13 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
         headless_opaque,
         unknown_tool,
         allow_understood,
+        ungoverned,
         operator,
         tags: Tags { deny, ask, review, allow, seen, mark },
     } = settings;
     let verdicts =
         [default_verdict, headless_default, on_insufficient, opaque, headless_opaque, unknown_tool];
-    let choices = (profile, tools, verdicts, level, allow_understood, operator.texts());
+    let choices = (profile, tools, verdicts, level, allow_understood, ungoverned, operator.texts());
     let mut hasher = Sha256::new();
     let mut put = |text: &str| {
         hasher.update((text.len() as u64).to_le_bytes());

@@ -14,6 +14,7 @@ use crate::operator::{Operator, ShortMatch};
 use crate::policy::{Policy, RuleMatch};
 use crate::settings::Settings;
 use crate::tags::RuleVerdict;
+use crate::ungoverned::Bar;
 
 pub(crate) use access::{level, need};
 pub(crate) use opaque::opaque;
@@ -34,6 +35,11 @@ pub(crate) fn done<'r, 'c>(rows: &'r [CallRow<'c>]) -> &'r [CallRow<'c>] {
 pub(crate) fn session_gate(settings: &Settings) -> Option<Finding> {
     let message = || format!("sessions of the profile {} have no tools", settings.profile);
     (!settings.tools).then(|| Finding::new(Verdict::Deny, Code::NoTools, message()))
+}
+
+/// A session that may do nothing more. Nothing lifts it at run time.
+pub(crate) fn barred(bar: Option<&Bar>) -> Option<Finding> {
+    bar.map(|bar| Finding::new(Verdict::Deny, bar.code, bar.message.clone()))
 }
 
 /// Without a policy nothing but reading is let through.

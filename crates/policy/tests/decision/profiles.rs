@@ -4,7 +4,7 @@ use castellan_event::{
     AccessLevel, Call, Code, Command, Decision, Effect, EffectKind, Facts, HostClass, Layer, Mode, Recorder,
     Relief, Role, Scope, ToolKind, Verdict,
 };
-use castellan_policy::{Policy, Profile, Settings, State, drive};
+use castellan_policy::{Bar, Operator, Policy, Profile, Settings, State, drive};
 use proptest::prelude::*;
 
 use crate::support::{Lexical, bash, call, layered, rule, state};
@@ -159,6 +159,22 @@ fn an_observer_has_no_tools_in_any_mode() {
         let decision =
             judge(&call("Read", ToolKind::Read, "", &[]), &Facts::default(), observer, &state(mode, true));
         assert_eq!((decision.verdict, decision.answer), (Deny, Deny), "{mode}");
+    }
+}
+
+#[test]
+fn a_barred_session_does_nothing_more() {
+    let bar = Bar { code: Code::Ungoverned, message: "a call ran that nobody judged".to_owned() };
+    let facts = of(vec![inside(EffectKind::Read)]);
+    for mode in Mode::ALL {
+        for profile in Profile::ALL {
+            let mut settings = profile.settings();
+            settings.operator = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap();
+            let barred = State { bar: Some(&bar), ..state(mode, true) };
+            let decision = judge(&bash("x"), &facts, settings, &barred);
+            let answer = if mode == Mode::Enforce || profile == Profile::Observer { Deny } else { Defer };
+            assert_eq!((decision.verdict, decision.answer), (Deny, answer), "{mode} {profile}");
+        }
     }
 }
 
