@@ -7,8 +7,9 @@ use serde_json::json;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 use crate::agent::{AgentId, EventKind, question_event};
-use crate::repository::switch;
+
 use crate::settings::{Foreign, HookCommand, inspect, our_argv};
+use crate::switches::switches_off;
 
 /// A file from which an agent takes hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +71,7 @@ const CODEX: &[HookFile] = &[
 
 impl HookFile {
     /// Whether it can switch hooks off.
-    pub(crate) fn can_switch(&self, agent: AgentId) -> bool {
+    fn can_switch(&self, agent: AgentId) -> bool {
         match agent {
             AgentId::Claude => self.form == Form::Settings,
             AgentId::Codex => self.form == Form::Toml,
@@ -92,7 +93,7 @@ pub fn read_hook_file(agent: AgentId, file: &HookFile, text: &str) -> HookFileRe
         Form::Settings => read_settings(agent, text),
         Form::Toml => read_toml(agent, text),
     };
-    report.off = file.can_switch(agent).then(|| switch(agent, text)).flatten();
+    report.off = file.can_switch(agent).then(|| switches_off(agent, text)).flatten();
     report.foreign.retain(|foreign| is_question(agent, &foreign.event));
     report
 }

@@ -16,10 +16,10 @@ mod patch;
 mod payload;
 mod question;
 mod reply;
-mod repository;
 mod settings;
 mod shell_words;
 mod start;
+mod switches;
 mod tools;
 mod transcript;
 mod trust;
@@ -35,11 +35,11 @@ pub use managed::{managed_settings_text, register_managed_codex, unregister_mana
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode};
 pub use question::{Question, file_input, shell_call};
 pub use reply::{Reply, Told, encode, encode_failure, is_deferral, is_denial};
-pub use repository::{repository_files, repository_switches_off};
 pub use settings::{
     Foreign, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };
 pub use start::{HookStart, agent_line, hook_start, keeps_hooks_on};
+pub use switches::switches_off;
 pub use transcript::{
     TranscriptCall, TranscriptEntry, TranscriptLine, subagent_transcripts, transcript_line,
 };

@@ -15,6 +15,7 @@ mod marks;
 mod origin;
 mod scripts;
 mod second_question;
+mod ungoverned;
 mod watch;
 mod ways_out;
 mod written;
