@@ -1,6 +1,8 @@
 //! What the real-agent tests play: one agent, castellan registered with it as a user would, one scripted model; then a
 //! look at the world, at what the model was told and at the record. It must not know how an answer is encoded.
 
+mod ungoverned;
+
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -15,6 +17,8 @@ use crate::model::{Block, Model, Script};
 use crate::process::{Finished, stop_process};
 use crate::run::{self, AGENT_LIMIT, Options};
 use crate::terminal;
+
+pub use ungoverned::{check_noticed, check_rewritten, check_typed};
 
 /// Each rule is about one file name, by whatever tool the file is made.
 const RULES: &str = r#"

@@ -4,7 +4,9 @@ use anyhow::Result;
 use castellan_tests::agents::Agent::Claude;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
-use castellan_tests::scenario::{Case, Registered, SwitchedOff, check, check_subagent, check_switched_off};
+use castellan_tests::scenario::{
+    Case, Registered, SwitchedOff, check, check_noticed, check_rewritten, check_subagent, check_switched_off,
+};
 use serde_json::json;
 
 castellan_tests::shared_plays!(Claude);
@@ -52,4 +54,14 @@ fn a_subagents_calls_are_judged() -> Result<()> {
 fn a_repository_switches_off_the_users_registration() -> Result<()> {
     check_switched_off(Claude, Registered::User, SwitchedOff::BeforeStart, false)?;
     check_switched_off(Claude, Registered::User, SwitchedOff::MidSession, false)
+}
+
+#[test]
+fn a_call_that_another_hook_rewrites_is_recorded() -> Result<()> {
+    check_rewritten()
+}
+
+#[test]
+fn hooks_that_are_switched_off_in_a_session_are_noticed() -> Result<()> {
+    check_noticed()
 }

@@ -4,7 +4,9 @@ use anyhow::Result;
 use castellan_tests::agents::Agent::Codex;
 use castellan_tests::model::Block;
 use castellan_tests::run::{CODEX_CODE_MODE, CODEX_REVIEWED, CODEX_UNKNOWN_MODEL, Options};
-use castellan_tests::scenario::{Case, Registered, SwitchedOff, check, check_subagent, check_switched_off};
+use castellan_tests::scenario::{
+    Case, Registered, SwitchedOff, check, check_subagent, check_switched_off, check_typed,
+};
 use serde_json::json;
 
 castellan_tests::shared_plays!(Codex);
@@ -108,4 +110,9 @@ fn a_repository_switches_off_the_users_registration() -> Result<()> {
     check_switched_off(Codex, Registered::User, SwitchedOff::BeforeStart, false)?;
     // Codex does not read the file again.
     check_switched_off(Codex, Registered::User, SwitchedOff::MidSession, true)
+}
+
+#[test]
+fn what_is_typed_into_a_running_program_is_recorded() -> Result<()> {
+    check_typed()
 }
