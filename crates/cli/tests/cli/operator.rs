@@ -50,6 +50,34 @@ fn a_deny_pattern_fires_on_every_reading_of_a_command() {
             ("echo git push", "defer"),
             ("git commit -m 'git push'", "defer"),
             ("rm -r x", "defer"),
+            ("rm -fr x", "deny"),
+            ("rm -r -f x", "deny"),
+            ("rm x -f --recursive", "deny"),
+            ("rm -vRf x", "deny"),
+            ("rm --force -R x", "deny"),
+            ("rm -fv x", "defer"),
+            ("git -C push push", "deny"),
+            ("git -C push status", "defer"),
+            ("sudo -u root git -C x push", "deny"),
+        ],
+    );
+}
+
+#[test]
+fn flags_may_stand_anywhere_and_a_pattern_without_an_end_is_the_command_alone() {
+    check(
+        r#"deny = ["Bash(git push origin:*)", "Bash(git reset --hard)", "Bash(sudo git fetch:*)", "Bash(tar -x * --to-command:*)"]"#,
+        &[
+            ("git push origin main", "deny"),
+            ("git push --tags origin main", "deny"),
+            ("git -C origin push other", "defer"),
+            ("git reset --hard", "deny"),
+            ("git -C x reset --hard", "deny"),
+            ("git reset --hard HEAD", "defer"),
+            ("git reset -q --hard", "defer"),
+            ("git reset", "defer"),
+            ("sudo git -C x fetch --all", "deny"),
+            ("git fetch", "defer"),
         ],
     );
 }
@@ -74,8 +102,22 @@ fn a_path_pattern_is_about_what_is_done_to_the_path() {
             ("cat locked.txt", "defer"),
             ("ls ~/.config", "defer"),
             ("touch unlocked.txt", "defer"),
+            ("cat ~/.ss[gh]/id_rsa", "deny"),
+            ("shopt -s extglob; cat ~/.@(aws|ssh)/id_rsa", "deny"),
+            ("chmod -R 700 .", "deny"),
+            ("grep -r x .", "defer"),
         ],
     );
+}
+
+#[test]
+fn a_star_is_every_path_and_a_tool_without_content_is_the_tool() {
+    let check_both = |pattern: &str, touch: &str| {
+        check(&format!("deny = [\"{pattern}\"]"), &[("touch x", touch), ("ls", "defer")]);
+    };
+    check_both("Edit(*)", "deny");
+    check_both("Edit(**)", "deny");
+    check_both("Edit", "defer");
 }
 
 #[test]
