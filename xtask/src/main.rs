@@ -49,6 +49,8 @@ usage: cargo xtask COMMAND
           holds every case that real Falco answered against the rule engine; PATH is a file or folder of cases
   conformance forerunners --facts [PATH]
           holds what four earlier guards said of commands against castellan's facts
+  conformance forerunners [PATH]
+          holds what they decided against castellan's decisions: nothing is laxer that is not listed with the reason
   conformance disguises
           holds commands in disguise, and texts that only look dangerous, against castellan's facts
   conformance bypasses

@@ -153,10 +153,9 @@ impl Code {
     /// What may lift a finding of this kind. Nothing lifts a failure, a deny rule or what the session may not do at all.
     pub fn liftable_by(self) -> &'static [Relief] {
         match self {
-            Code::AskRule | Code::ReviewRule | Code::OperatorAsk | Code::Access => {
-                &[Relief::Grant, Relief::Operator]
-            }
-            Code::Opaque | Code::OverrideAsk => &[Relief::Grant],
+            Code::AskRule | Code::ReviewRule | Code::Access => &[Relief::Grant, Relief::Operator],
+            // Of the operator's own lists the strictest counts.
+            Code::OperatorAsk | Code::Opaque | Code::OverrideAsk => &[Relief::Grant],
             Code::Malformed
             | Code::FailClosed
             | Code::NoPolicy

@@ -3,10 +3,10 @@
 
 use crate::home::Home;
 
-/// A home with a configuration and without rules.
-fn home(config: &str) -> Home {
+/// A home with a configuration and rules.
+fn home(config: &str, rules: &str) -> Home {
     let home = Home::new();
-    home.write("h/config/rules/default/10.yaml", "");
+    home.write("h/config/rules/default/10.yaml", rules);
     std::fs::create_dir_all(home.path("h/config/rules/user")).unwrap();
     std::fs::create_dir_all(home.repo().join(".git")).unwrap();
     home.write("h/config/config.toml", format!("version = 1\n{config}\n"));
@@ -14,7 +14,11 @@ fn home(config: &str) -> Home {
 }
 
 fn check(config: &str, cases: &[(&str, &str)]) {
-    let home = home(config);
+    check_with(config, "", cases);
+}
+
+fn check_with(config: &str, rules: &str, cases: &[(&str, &str)]) {
+    let home = home(config, rules);
     let dir = home.path("h").display().to_string();
     for (command, expected) in cases {
         let done = home.run(&["--home", &dir, "check", command]);
@@ -137,9 +141,11 @@ fn a_host_pattern_is_about_any_program() {
 
 #[test]
 fn an_allow_pattern_lets_nothing_ride_along() {
-    check(
-        r#"ask = ["Bash(git:*)"]
-allow = ["Bash(git status:*)", "Bash(git diff *)", "Bash(ls)", "Bash(echo:*)", "Edit(notes/**)"]"#,
+    let git = "- rule: git\n  desc: d\n  condition: cmd.name = git\n  output: o\n  priority: NOTICE\n  source: coding_agent\n  \
+               tags: [coding_agent_ask]\n";
+    check_with(
+        r#"allow = ["Bash(git status:*)", "Bash(git diff *)", "Bash(ls)", "Bash(echo:*)", "Edit(notes/**)"]"#,
+        git,
         &[
             ("git status", "allow"),
             ("git status --short", "allow"),
@@ -253,8 +259,17 @@ fn a_wrong_key_is_an_error_that_names_it() {
         ("[level]\non_insufficient = \"defer\"", "none of ask, deny"),
         ("[level]\nx = 1", "unknown field `x`"),
     ] {
-        let home = home(config);
+        let home = home(config, "");
         let done = home.run(&["--home", &home.path("h").display().to_string(), "check", "ls"]);
         assert!(done.code != Some(0) && done.stderr.contains(expected), "{config}: {done:?}");
     }
+}
+
+#[test]
+fn of_the_operators_own_lists_the_strictest_counts() {
+    check(
+        r#"ask = ["Bash(git push:*)"]
+allow = ["Bash(git:*)"]"#,
+        &[("git push", "ask"), ("git status", "allow"), ("git status; git push", "ask")],
+    );
 }
