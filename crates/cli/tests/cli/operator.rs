@@ -17,6 +17,14 @@ fn check(config: &str, cases: &[(&str, &str)]) {
     check_with(config, "", cases);
 }
 
+/// A rule that asks.
+fn asking(condition: &str) -> String {
+    format!(
+        "- rule: asks\n  desc: d\n  condition: {condition}\n  output: o\n  priority: NOTICE\n  source: coding_agent\n  \
+         tags: [coding_agent_ask]\n"
+    )
+}
+
 fn check_with(config: &str, rules: &str, cases: &[(&str, &str)]) {
     let home = home(config, rules);
     let dir = home.path("h").display().to_string();
@@ -141,11 +149,9 @@ fn a_host_pattern_is_about_any_program() {
 
 #[test]
 fn an_allow_pattern_lets_nothing_ride_along() {
-    let git = "- rule: git\n  desc: d\n  condition: cmd.name = git\n  output: o\n  priority: NOTICE\n  source: coding_agent\n  \
-               tags: [coding_agent_ask]\n";
     check_with(
         r#"allow = ["Bash(git status:*)", "Bash(git diff *)", "Bash(ls)", "Bash(echo:*)", "Edit(notes/**)"]"#,
-        git,
+        &asking("cmd.name = git"),
         &[
             ("git status", "allow"),
             ("git status --short", "allow"),
@@ -174,9 +180,9 @@ fn an_allow_pattern_lets_nothing_ride_along() {
 
 #[test]
 fn an_allow_pattern_reaches_no_further_than_its_words() {
-    check(
-        r#"ask = ["Edit(**)", "Read(~/.ssh/**)", "Bash(psql:*)"]
-allow = ["Edit(repo/**)", "Bash(cat)", "Bash(echo:*)", "Bash(psql mydb)", "Read(//etc/**)", "Bash(ssh:*)"]"#,
+    check_with(
+        r#"allow = ["Edit(repo/**)", "Bash(cat)", "Bash(echo:*)", "Bash(psql mydb)", "Read(//etc/**)", "Bash(ssh:*)"]"#,
+        &asking("fx.kind = write or fx.scope = secret or cmd.name = psql"),
         &[
             // The directory that all of it lies in has the pattern's name.
             ("echo x > other", "ask"),
