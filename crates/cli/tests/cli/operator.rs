@@ -190,7 +190,7 @@ fn an_allow_pattern_reaches_no_further_than_its_words() {
             ("cat < ~/.ssh/id_rsa", "ask"),
             ("echo 'x #../../.bashrc' > ../../.bashrc", "ask"),
             ("psql mydb <<< 'drop table users'", "ask"),
-            ("ssh prod cat /etc/shadow", "defer"),
+            ("ssh prod cat /etc/shadow", "ask"),
         ],
     );
     check(
