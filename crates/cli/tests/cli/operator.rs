@@ -13,19 +13,23 @@ fn home(config: &str, rules: &str) -> Home {
     home
 }
 
-fn check(config: &str, cases: &[(&str, &str)]) {
+pub(crate) fn check(config: &str, cases: &[(&str, &str)]) {
     check_with(config, "", cases);
 }
 
-/// A rule that asks.
-fn asking(condition: &str) -> String {
+/// A rule as it stands in a file.
+pub(crate) fn rule(name: &str, condition: &str, tag: &str) -> String {
     format!(
-        "- rule: asks\n  desc: d\n  condition: {condition}\n  output: o\n  priority: NOTICE\n  source: coding_agent\n  \
-         tags: [coding_agent_ask]\n"
+        "- rule: {name}\n  desc: d\n  condition: {condition}\n  output: o\n  priority: NOTICE\n  source: coding_agent\n  \
+         tags: [{tag}]\n"
     )
 }
 
-fn check_with(config: &str, rules: &str, cases: &[(&str, &str)]) {
+fn asking(condition: &str) -> String {
+    rule("asks", condition, "coding_agent_ask")
+}
+
+pub(crate) fn check_with(config: &str, rules: &str, cases: &[(&str, &str)]) {
     let home = home(config, rules);
     let dir = home.path("h").display().to_string();
     for (command, expected) in cases {
