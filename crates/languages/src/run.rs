@@ -37,6 +37,7 @@ mod parameters;
 mod paths;
 mod perform;
 mod perl;
+mod php;
 mod providers;
 mod ruby;
 mod shells;

@@ -93,6 +93,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         url.as_str().and_then(|url| url.strip_prefix("file://")).map_or(url.clone(), Value::text)
     }),
     ("filter", |machine, node, bound| machine.mapped(node, bound, true)),
+    ("filter-var", |machine, node, bound| machine.filtered(node, bound)),
     ("first", |_, _, bound| first(bound)),
     ("first-of", |machine, node, bound| machine.end_of(node, bound, 0)),
     ("flat", |machine, node, bound| {
@@ -123,6 +124,10 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("identity", |machine, node, _| machine.identity(node)),
     ("implode", |machine, node, bound| machine.imploded(node, bound)),
     ("include", |machine, node, bound| machine.included(node, &first(bound))),
+    ("include-path", |machine, node, _| {
+        machine.includes_elsewhere();
+        machine.unknown(node, Why::Dynamic)
+    }),
     ("inclusive-range", |machine, node, bound| machine.inclusive_range(node, bound)),
     ("inner", |_, _, bound| inner(&first(bound))),
     ("insert", |machine, node, bound| machine.inserted(node, bound)),
@@ -167,6 +172,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("load-code", |machine, node, bound| machine.loaded_code(node, bound)),
     ("lost", |machine, node, _| machine.lost(node, Why::Unsupported)),
+    ("mail", |machine, node, bound| machine.mailed(node, bound)),
     ("map", |machine, node, bound| machine.mapped(node, bound, false)),
     ("member", |machine, node, bound| machine.member_by_name(node, bound)),
     ("metatable", |machine, node, bound| machine.with_metatable(node, bound)),
@@ -180,6 +186,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("opened", |machine, node, bound| machine.opened(node, bound)),
     ("opened-in-ruby", |machine, node, bound| machine.opened_in_ruby(node, bound)),
+    ("option", |machine, node, bound| machine.set_option(node, bound)),
     ("ordinal", |machine, node, bound| match first(bound).as_str().and_then(|text| text.chars().next()) {
         Some(letter) => Value::Number(i64::from(u32::from(letter))),
         None => machine.unknown(node, Why::Arithmetic),
@@ -298,6 +305,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("uncapital", |machine, node, bound| machine.first_letter(node, bound, false)),
     ("unpack", |machine, node, bound| machine.unpacked(node, bound)),
     ("unpacked-of", |machine, node, bound| machine.unpacked_of(node, bound)),
+    ("unserialize", |machine, node, bound| machine.unserialized(node, bound)),
     ("url", |machine, node, bound| match bound.at(1) {
         None => first(bound),
         Some(base) => {
@@ -309,6 +317,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("vsprintf", |machine, node, bound| machine.printed(node, bound, true)),
     ("walk", |machine, node, bound| machine.walked(node, bound)),
     ("words", |machine, node, bound| machine.words(node, &first(bound))),
+    ("xml-file", |machine, node, bound| machine.xml_of(node, bound)),
     ("zip", |machine, node, bound| machine.zipped(node, bound)),
 ];
 
