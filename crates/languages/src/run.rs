@@ -42,6 +42,7 @@ mod providers;
 mod ruby;
 mod shells;
 mod texts;
+mod vim;
 
 pub(crate) use texts::{base64, utf16};
 

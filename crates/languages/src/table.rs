@@ -234,7 +234,15 @@ const CAPABLE: &[&str] = &[
     "opened",
     "called",
     "searched",
+    "vim-code",
 ];
+
+impl Parameter {
+    /// Whether what it is given becomes code in a way that is not followed.
+    pub(crate) fn is_opaque(&self) -> bool {
+        self.parts.contains(&Part::Opaque)
+    }
+}
 
 impl Entry {
     pub(crate) fn name(&self) -> &'static str {

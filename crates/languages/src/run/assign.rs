@@ -195,6 +195,12 @@ impl Machine<'_> {
                 Value::Object(space, _) if space.0.name() == "defaultparameters" => {
                     self.default_parameter(node, key);
                 }
+                Value::Object(space, _) if space.0.name() == "VimOptions" => {
+                    self.vim_option(node, key, &value);
+                }
+                Value::Object(space, _) if space.0.name() == "VimGlobals" => {
+                    self.vim_global(node, key, &value);
+                }
                 // .NET's own, from which what is no cmdlet sees relative paths.
                 Value::Module(space) if space.0.name() == "environment" && self.language.is_shell() => {
                     for to in self.operands(node, &value) {

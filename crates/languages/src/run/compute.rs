@@ -40,6 +40,11 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("class-named", |machine, node, bound| machine.class_named(node, &first(bound))),
     ("clone", |machine, _, bound| machine.cloned(&first(bound))),
     ("code", |machine, node, bound| machine.code(node, &first(bound))),
+    ("code-path", |machine, node, bound| {
+        let path = bound.plain().next().cloned().unwrap_or(Value::Constant);
+        machine.variable(node, &Value::text("LUA_PATH"), &path);
+        Value::Constant
+    }),
     ("code-second", |machine, node, bound| {
         machine.code(node, &bound.at(1).cloned().unwrap_or(Value::Constant))
     }),
@@ -314,6 +319,14 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
     }),
     ("values", |machine, _, bound| machine.returned(bound)),
+    ("vim-code", |machine, node, bound| machine.vim_code(node, bound)),
+    ("vim-expand", |machine, node, bound| machine.vim_expanded(node, bound)),
+    ("vim-option", |machine, node, bound| {
+        let value = bound.at(1).cloned().unwrap_or(Value::Constant);
+        machine.vim_option(node, &first(bound), &value);
+        Value::Constant
+    }),
+    ("vim-substitute", |machine, node, bound| machine.vim_substituted(node, bound)),
     ("vsprintf", |machine, node, bound| machine.printed(node, bound, true)),
     ("walk", |machine, node, bound| machine.walked(node, bound)),
     ("words", |machine, node, bound| machine.words(node, &first(bound))),
