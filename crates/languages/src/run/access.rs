@@ -54,7 +54,7 @@ impl Machine<'_> {
             {
                 self.environment(node, &Value::text(name))
             }
-            Value::Object(space, _) => match space.0.entry(name) {
+            Value::Object(space, _) => match space.0.member(name) {
                 Some(entry) if entry.parameters.is_none() => self.value_of(node, entry, Some(of)),
                 Some(_) | None => Value::Method(of.clone().into(), name.into()),
             },

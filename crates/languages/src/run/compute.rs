@@ -3,7 +3,7 @@
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
-use super::perform::Bound;
+use super::perform::{Bound, is_true};
 use super::{Argument, Machine};
 use crate::state::Cell;
 use crate::table::Part;
@@ -310,6 +310,12 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("uncapital", |machine, node, bound| machine.first_letter(node, bound, false)),
     ("unpack", |machine, node, bound| machine.unpacked(node, bound)),
     ("unpacked-of", |machine, node, bound| machine.unpacked_of(node, bound)),
+    ("unpickled", |machine, node, bound| {
+        if bound.named("allow_pickle").is_some_and(is_true) {
+            machine.lost(node, Why::Unsupported);
+        }
+        machine.unknown(node, Why::File)
+    }),
     ("unserialize", |machine, node, bound| machine.unserialized(node, bound)),
     ("url", |machine, node, bound| match bound.at(1) {
         None => first(bound),
@@ -331,6 +337,18 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("walk", |machine, node, bound| machine.walked(node, bound)),
     ("words", |machine, node, bound| machine.words(node, &first(bound))),
     ("xml-file", |machine, node, bound| machine.xml_of(node, bound)),
+    ("yaml", |machine, node, bound| {
+        // Without a loader that makes data only, objects of any class are made.
+        let is_plain = |one: &Value| {
+            one.to_arg()
+                .is_some_and(|loader| PLAIN_LOADERS.iter().any(|plain| loader.written().ends_with(plain)))
+        };
+        let loader = bound.named("Loader");
+        if !loader.is_some_and(|loader| loader.choices().iter().all(is_plain)) {
+            machine.lost(node, Why::Unsupported);
+        }
+        machine.unknown(node, Why::Dynamic)
+    }),
     ("zip", |machine, node, bound| machine.zipped(node, bound)),
 ];
 
@@ -375,6 +393,9 @@ pub(super) fn inner(value: &Value) -> Value {
         other => other.clone(),
     }
 }
+
+/// Loaders of YAML that make no objects of classes.
+const PLAIN_LOADERS: &[&str] = &["SafeLoader", "BaseLoader", "FullLoader"];
 
 impl Machine<'_> {
     pub(super) fn compute(&mut self, node: &Node, name: &str, bound: &Bound) -> Value {
