@@ -56,7 +56,37 @@ impl Machine<'_> {
                 let value = self.any(target, values);
                 self.assign(inner, value);
             }
+            // What is changed in a way that is not followed.
+            Kind::Inert(targets) => {
+                for inner in targets {
+                    self.change_somehow(inner);
+                }
+                self.hand(target, &value);
+            }
             _ => self.hand(target, &value),
+        }
+    }
+
+    /// A list keeps what it may still hold; anything else is not known any more.
+    fn change_somehow(&mut self, target: &Node) {
+        let unknown = self.unknown(target, Why::Dynamic);
+        let value = self.eval(target);
+        let mut is_container = false;
+        for one in value.choices() {
+            if let Value::List(id) | Value::Map(id) = one {
+                is_container = true;
+                let mut cell = self.state.cell(*id);
+                cell.entries.retain(|(_, value)| value.is_callable());
+                for (key, _) in &mut cell.entries {
+                    *key = None;
+                }
+                cell.entries.push((None, unknown.clone()));
+                cell.is_open = true;
+                self.state.set_cell(*id, cell);
+            }
+        }
+        if !is_container {
+            self.assign(target, unknown);
         }
     }
 
@@ -181,6 +211,14 @@ impl Machine<'_> {
                     }
                     self.hand(node, &value);
                 }
+                // `$$name = ...`
+                Value::Text(name) if self.language == Language::Perl => match name.as_str() {
+                    Some(name) => self.state.set_name(self.scope, &format!("${name}").into(), value.clone()),
+                    None => {
+                        let why = name.why().unwrap_or(Why::Dynamic);
+                        self.hole(node.at, Role::Code, why, "a variable");
+                    }
+                },
                 Value::Text(_)
                 | Value::Number(_)
                 | Value::Constant

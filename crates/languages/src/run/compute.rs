@@ -20,6 +20,13 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.concatenated(node, &parts)
     }),
     ("ancestor", |machine, node, bound| machine.ancestor(node, bound)),
+    ("any-of", |machine, node, bound| {
+        let (mut values, known) = machine.flattened(node, bound);
+        if !known || values.is_empty() {
+            values.push(machine.unknown(node, Why::Dynamic));
+        }
+        machine.any(node, values)
+    }),
     ("appended", |machine, node, bound| machine.appended(node, bound)),
     ("argv", |machine, _, _| machine.argv_of_program()),
     ("array-cast", |machine, _, bound| machine.array_of(&first(bound))),
@@ -194,10 +201,12 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("paired", |machine, node, bound| machine.paired(node, bound)),
     ("parent", |machine, node, bound| machine.path_part(node, &first(bound), true)),
     ("parent-method", |machine, _, bound| machine.bound_method(bound)),
+    ("part-replaced", |machine, node, bound| machine.part_replaced(node, bound)),
     ("partial", |_, _, bound| {
         let rest = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
         Value::partial(first(bound), rest)
     }),
+    ("pattern-code", |machine, node, bound| machine.pattern_code(node, bound)),
     ("pattern-replace", |machine, node, bound| machine.pattern_replaced(node, bound)),
     ("percent", |machine, node, bound| machine.decoded(node, bound, super::texts::percent)),
     ("plain-replace", |machine, node, bound| machine.plainly_replaced(node, bound)),
@@ -280,6 +289,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("target", |_, _, bound| bound.named("target").cloned().unwrap_or(Value::Constant)),
     ("template", |machine, node, bound| machine.template(node, bound)),
     ("text", |machine, node, bound| machine.as_text(node, &first(bound))),
+    ("tied", |machine, node, bound| machine.tied(node, bound)),
     ("timer", |machine, node, bound| {
         // Text is code, as browsers have it.
         for text in first(bound).choices().iter().filter(|one| one.as_str().is_some()) {

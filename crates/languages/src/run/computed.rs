@@ -84,6 +84,10 @@ impl Machine<'_> {
                     (elements, true) => elements,
                     (_, false) => return self.unknown(node, Why::Dynamic),
                 },
+                // A text of digits is a number.
+                Value::Text(_) if self.language == crate::language::Language::Perl => {
+                    vec![self.integer(node, &value)]
+                }
                 Value::Text(_) => return value,
                 other => vec![other],
             };

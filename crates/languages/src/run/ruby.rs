@@ -304,10 +304,6 @@ impl Machine<'_> {
         };
         let mut given = vec![(*parameter, format.clone())];
         given.extend(elements.into_iter().map(|value| (*parameter, value)));
-        let format = format.as_str().unwrap_or_default();
-        if format.starts_with('m') {
-            return self.unknown(node, Why::Encoding);
-        }
         self.packed(node, &Bound { given, ..Bound::default() })
     }
 
