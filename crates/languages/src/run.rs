@@ -22,6 +22,7 @@ mod access;
 mod arrays;
 mod assign;
 mod call;
+mod changed;
 mod classes;
 mod cmdlets;
 mod code;
@@ -39,6 +40,7 @@ mod parameters;
 mod paths;
 mod perform;
 mod perl;
+mod pipes;
 mod providers;
 mod ruby;
 mod shells;
@@ -382,7 +384,8 @@ impl<'s> Machine<'s> {
             return Value::Module(Ref(global));
         }
         if let Some(value) = self.member_of_module(node, global, name) {
-            if name.starts_with('@') {
+            // It stays the same list.
+            if name.starts_with('@') || &**name == "ARGV" {
                 self.state.set_own(0, name, value.clone());
             }
             return value;

@@ -166,3 +166,8 @@ fn disguised_perl_programs_are_not_silent() {
 fn ruby_programs_do_what_is_expected() {
     check(Language::Ruby, include_str!("ruby.cases"));
 }
+
+#[test]
+fn disguised_ruby_programs_are_not_silent() {
+    check(Language::Ruby, include_str!("ruby_disguised.cases"));
+}

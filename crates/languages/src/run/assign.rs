@@ -30,12 +30,19 @@ impl Machine<'_> {
                 self.store(target, &of, &name, value);
             }
             Kind::Index(of, index) => {
-                let (of, index_value) = (self.container(of), self.eval(index));
+                let (held, index_value) = (self.container(of), self.eval(index));
                 if matches!(index.kind, Kind::Spread(_)) {
-                    return self.append(target, &of, value);
+                    return self.append(target, &held, value);
                 }
-                let index = index_value;
-                self.store(target, &of, &index, value);
+                self.store(target, &held, &index_value, value.clone());
+                // A text is no list: the variable gets another one.
+                if self.language == Language::Php && matches!(held, Value::Text(_)) {
+                    let new = match held.to_arg() {
+                        Some(text) => self.changed_part(target, &text, &index_value, &value),
+                        None => value,
+                    };
+                    self.assign(of, new);
+                }
             }
             Kind::Slice(of, _) => {
                 let of = self.eval(of);
@@ -67,25 +74,25 @@ impl Machine<'_> {
         }
     }
 
-    /// A list keeps what it may still hold; anything else is not known any more.
+    /// What is there may be anything now.
     fn change_somehow(&mut self, target: &Node) {
         let unknown = self.unknown(target, Why::Dynamic);
         let value = self.eval(target);
-        let mut is_container = false;
+        let mut is_shared = false;
         for one in value.choices() {
-            if let Value::List(id) | Value::Map(id) = one {
-                is_container = true;
-                let mut cell = self.state.cell(*id);
-                cell.entries.retain(|(_, value)| value.is_callable());
-                for (key, _) in &mut cell.entries {
-                    *key = None;
+            match one {
+                Value::List(id) | Value::Map(id) => {
+                    is_shared = true;
+                    self.loosen(*id, &unknown);
                 }
-                cell.entries.push((None, unknown.clone()));
-                cell.is_open = true;
-                self.state.set_cell(*id, cell);
+                Value::Text(text) if self.language == Language::Ruby => {
+                    is_shared = true;
+                    self.change(text, &unknown);
+                }
+                _ => {}
             }
         }
-        if !is_container {
+        if !is_shared {
             self.assign(target, unknown);
         }
     }
@@ -210,6 +217,11 @@ impl Machine<'_> {
                         self.lost(node, Why::Dynamic);
                     }
                     self.hand(node, &value);
+                }
+                // `text[0] = ...`
+                Value::Text(text) if self.language == Language::Ruby => {
+                    let new = self.changed_part(node, text, key, &value);
+                    self.change(text, &new);
                 }
                 // `$$name = ...`
                 Value::Text(name) if self.language == Language::Perl => match name.as_str() {

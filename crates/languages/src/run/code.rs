@@ -213,12 +213,11 @@ impl Machine<'_> {
     fn unknown_module(&mut self, node: &Node, name: &str) -> Value {
         let files = match self.language {
             Language::JavaScript
-            | Language::Ruby
             | Language::Php
             | Language::PowerShell
             | Language::Batch
             | Language::AppleScript => Vec::new(),
-            Language::Perl => self.in_libraries(name),
+            Language::Perl | Language::Ruby => self.in_libraries(name),
             Language::Python | Language::Lua => {
                 let path = name.trim_start_matches('.').replace('.', "/");
                 self.table.files.iter().map(|ending| format!("{path}{ending}")).collect()

@@ -27,7 +27,6 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
         machine.any(node, values)
     }),
-    ("appended", |machine, node, bound| machine.appended(node, bound)),
     ("argv", |machine, _, _| machine.argv_of_program()),
     ("array-cast", |machine, _, bound| machine.array_of(&first(bound))),
     ("array-entries", |machine, node, bound| machine.array_entries(node, &first(bound))),
@@ -52,6 +51,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("constant", |machine, node, bound| machine.constant(node, &first(bound))),
     ("content", |machine, node, bound| machine.content(node, bound)),
+    ("copied-object", |machine, node, bound| machine.copied_object(node, bound)),
     ("curl-option", |machine, node, bound| machine.curl_option(node, bound)),
     ("cwd", |machine, node, _| match &machine.start.cwd {
         Some(cwd) => Value::text(cwd.clone()),
@@ -62,6 +62,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         function if function.is_callable() => function,
         _ => machine.identity(node),
     }),
+    ("dev-null", |_, _, _| Value::text("/dev/null")),
     ("directory", |machine, node, _| match machine.start.file.clone() {
         Some(file) => machine.path_part(node, &Value::text(file), true),
         None => machine.unknown(node, Why::Dynamic),
@@ -187,6 +188,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("opened", |machine, node, bound| machine.opened(node, bound)),
     ("opened-in-ruby", |machine, node, bound| machine.opened_in_ruby(node, bound)),
+    ("opened-uri", |machine, node, bound| machine.opened_uri(node, bound)),
     ("ordinal", |machine, node, bound| match first(bound).as_str().and_then(|text| text.chars().next()) {
         Some(letter) => Value::Number(i64::from(u32::from(letter))),
         None => machine.unknown(node, Why::Arithmetic),
@@ -305,9 +307,11 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("top-names", |_, _, _| Value::Names(0)),
     ("translate", |machine, node, bound| machine.translated(node, bound)),
     ("transliterated", |machine, node, bound| machine.transliterated(node, bound)),
+    ("trapped", |machine, node, bound| machine.trapped(node, bound)),
     ("uncapital", |machine, node, bound| machine.first_letter(node, bound, false)),
     ("unpack", |machine, node, bound| machine.unpacked(node, bound)),
     ("unpacked-of", |machine, node, bound| machine.unpacked_of(node, bound)),
+    ("unsafe-yaml", |machine, node, bound| machine.unsafe_yaml(node, bound)),
     ("url", |machine, node, bound| match bound.at(1) {
         None => first(bound),
         Some(base) => {
@@ -319,6 +323,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("vsprintf", |machine, node, bound| machine.printed(node, bound, true)),
     ("walk", |machine, node, bound| machine.walked(node, bound)),
     ("words", |machine, node, bound| machine.words(node, &first(bound))),
+    ("written-in-ruby", |machine, node, bound| machine.written_in_ruby(node, bound)),
     ("zip", |machine, node, bound| machine.zipped(node, bound)),
 ];
 

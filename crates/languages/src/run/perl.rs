@@ -92,7 +92,7 @@ impl Machine<'_> {
     /// `system`, `exec`: one text is for a shell, several are a program and its arguments.
     pub(super) fn listed_command(&mut self, node: &Node, bound: &Bound) -> Value {
         let (values, known) = self.flattened(node, bound);
-        let values = self.without_environment(node, values);
+        let values = self.only_words(node, bound, values);
         match values.as_slice() {
             [] if known => {}
             [only] if known || matches!(only, Value::Unknown(..)) => self.shell(node, only, bound),
@@ -353,7 +353,10 @@ impl Machine<'_> {
                 _ if !matches!(path, Value::Text(_) | Value::Unknown(..)) => {}
                 (Some(path), _) if path.starts_with('/') => self.libraries.push(path.to_owned()),
                 (Some(path), Some(cwd)) => self.libraries.push(format!("{cwd}/{path}")),
-                _ => self.variable(node, &Value::text("PERL5LIB"), path),
+                _ => {
+                    let name = if self.language == Language::Ruby { "RUBYLIB" } else { "PERL5LIB" };
+                    self.variable(node, &Value::text(name), path);
+                }
             }
         }
     }
@@ -384,8 +387,21 @@ impl Machine<'_> {
 
     /// `tr/a-z/b/`
     pub(super) fn transliterated(&mut self, node: &Node, bound: &Bound) -> Value {
-        let texts: Vec<&str> = bound.given.iter().filter_map(|(_, value)| value.as_str()).collect();
-        let [of, from, to] = texts.as_slice() else { return self.unknown(node, Why::Dynamic) };
+        match bound.given.as_slice() {
+            [(_, of), (_, from), (_, to)] => self.translated_letters(node, of, from, to),
+            _ => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    pub(super) fn translated_letters(&mut self, node: &Node, of: &Value, from: &Value, to: &Value) -> Value {
+        let (Some(of), Some(from), Some(to)) = (of.as_str(), from.as_str(), to.as_str()) else {
+            return self.unknown(node, Why::Dynamic);
+        };
+        // In Ruby `^` takes all other letters, and no letters take those away.
+        let is_other = from.starts_with('^') || to.is_empty() || from.contains('\\');
+        if self.language == Language::Ruby && is_other {
+            return self.unknown(node, Why::Dynamic);
+        }
         let (from, mut to) = (ranged(from), ranged(to));
         if to.is_empty() {
             to.clone_from(&from);
