@@ -394,7 +394,7 @@ fn own_module(
             vec![format!("{path}.lua"), format!("{path}/init.lua")]
         }
         // The file in a directory that the program takes modules from.
-        Language::Perl if module.starts_with('/') => vec![module.to_owned()],
+        Language::Perl | Language::Ruby if module.starts_with('/') => vec![module.to_owned()],
         // A bare name never means a file beside the program.
         Language::JavaScript
         | Language::Perl
