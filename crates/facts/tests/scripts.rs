@@ -100,9 +100,10 @@ fn a_module_that_stands_there_is_what_runs() {
     check("python3 ./pack/", "delete /w/b in /w/pack/__main__.py");
     check("python3 sub", "opaque code file in /w/sub/__main__.py");
     check("python3 app.zip", "opaque code encoding in /w/app.zip");
-    // That the module is the file that the call writes is known, what it holds is not.
+    // The module is the file that the call writes.
+    check("echo 'import os; os.remove(\"/w/d\")' > fresh.py; python3 -m fresh", "delete /w/d in /w/fresh.py");
     check(
-        "echo 'import os; os.remove(\"/w/d\")' > fresh.py; python3 -m fresh",
+        "echo 'print(1)' > fresh.py; cp x fresh.py; python3 -m fresh",
         "opaque code shadowed in /w/fresh.py",
     );
 }
