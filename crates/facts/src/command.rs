@@ -9,7 +9,7 @@ use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, environment, handlers, recipes, redirect, rows, slots};
+use crate::{code, environment, handlers, loaded, recipes, redirect, rows, slots};
 
 /// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
 pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
@@ -253,6 +253,7 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     if let Some(handler) = handler.and_then(handlers::handler) {
         handler(read, argv, sink);
     }
+    loaded::add(read, argv, sink);
     not_understood(read, argv, sink);
     sink.knows_subcommand = false;
     (sink.recursive, sink.force, sink.dry) = before;

@@ -105,6 +105,13 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         is_there || self.overlay.has_written(path) || self.has_script(path)
     }
 
+    /// Files below a directory that this call or an earlier one of the session wrote.
+    pub(crate) fn written_below(&self, directory: &str) -> Vec<String> {
+        let begin = format!("{}/", directory.trim_end_matches('/'));
+        let earlier = self.setting.written.range(begin.clone()..).take_while(|path| path.starts_with(&begin));
+        earlier.cloned().chain(self.overlay.written_below(&begin)).collect()
+    }
+
     /// How a file came to where it is: what is written to a directory, as a repository that is cloned, is in it.
     pub(crate) fn origin_of(&self, path: &str, place: Option<Scope>) -> Option<FileOrigin> {
         let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));

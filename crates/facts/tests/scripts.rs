@@ -35,6 +35,9 @@ const THERE: &[(&str, There)] = &[
     ("/w/pack/__init__.py", Text("import os\nos.remove('/w/a')\n")),
     ("/w/pack/__main__.py", Text("import os\nos.remove('/w/b')\n")),
     ("/w/json/tool.py", Text("import os\nos.remove('/w/c')\n")),
+    ("/w/tests/test_a.py", Text("import shutil\nshutil.rmtree('/w/out')\n")),
+    ("/w/conftest.py", Text("import shutil\nshutil.rmtree('/w/fix')\n")),
+    ("/w/vite.config.js", Text("require('fs').rmSync('/w/conf', {recursive: true})\n")),
     ("/w/app.zip", Bytes(b"PK\x03\x04\x00")),
     (
         "/w/Makefile",
@@ -106,6 +109,30 @@ fn a_module_that_stands_there_is_what_runs() {
         "echo 'print(1)' > fresh.py; cp x fresh.py; python3 -m fresh",
         "opaque code shadowed in /w/fresh.py",
     );
+}
+
+#[test]
+fn what_a_test_runner_loads_is_read_where_the_session_wrote_it() {
+    let check = |text: &str, written: &[&str], expected: &str| {
+        let written: BTreeSet<String> = written.iter().map(|path| (*path).to_owned()).collect();
+        let setting = Setting { workspace: "/w".to_owned(), written: written.into(), ..Setting::default() };
+        assert_eq!(shown(text, &setting), expected, "{text}");
+    };
+    const TEST: &str = "delete /w/out in /w/tests/test_a.py";
+    check("pytest", &[], "");
+    check("pytest", &["/w/tests/test_a.py"], TEST);
+    check("python3 -m pytest -q", &["/w/tests/test_a.py"], TEST);
+    check("pytest tests/test_a.py::test_x", &["/w/tests/test_a.py"], TEST);
+    check("pytest other/", &["/w/tests/test_a.py"], "");
+    check("pytest other/", &["/w/conftest.py"], "delete /w/fix in /w/conftest.py");
+    check("pytest --version", &["/w/tests/test_a.py"], "");
+    check("cd tests && pytest", &["/w/conftest.py"], "");
+    check("pytest", &["/w/tests/test_gone.py"], "opaque code file in /w/tests/test_gone.py");
+    check("npx vitest run", &["/w/vite.config.js", "/w/notes.js"], "delete /w/conf in /w/vite.config.js");
+    check("vite build", &["/w/vite.config.js"], "delete /w/conf in /w/vite.config.js");
+    check("echo 'import os' > test_b.py; pytest", &[], "opaque code shadowed in /w/test_b.py");
+    // What is compiled is not read; that it runs, and where it is from, is an effect.
+    check("cargo test", &["/w/src/lib.rs", "/w/build.rs"], "");
 }
 
 #[test]
