@@ -68,6 +68,49 @@ pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) 
     Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: run.cwd.clone() })
 }
 
+/// Whether the file at an absolute path is a script, and not a program of the machine's own code. One that is not known may be.
+pub(crate) fn is_script(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+    !matches!(scripts::text(path, scene), Err(Why::Encoding | Why::Unresolved))
+}
+
+/// Adds what a script at an absolute path does, run by the interpreter that its first line names with the command's arguments.
+pub(crate) fn script(
+    path: &str,
+    run: &Run,
+    command: usize,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
+    let place = Place::of(run, command, run.cwd.clone());
+    if !scene.counts_program() {
+        return opaque(&place, (Why::Nesting, path), scene, facts);
+    }
+    let text = match scripts::text(path, scene) {
+        Ok(text) => text,
+        Err(why) => return opaque(&place, (why, path), scene, facts),
+    };
+    let first = interpreter(&text).unwrap_or_else(|| vec!["sh"]);
+    let words = first.into_iter().map(Arg::known).chain([Arg::known(path)]);
+    let argv: Vec<Arg> = words.chain(run.argv.iter().skip(1).cloned()).collect();
+    command_line(argv, None, &started(&place, None, &[], scene), &place, scene, facts);
+}
+
+/// Adds what a command does that a program starts.
+fn command_line(
+    argv: Vec<Arg>,
+    stdin: Option<&Arg>,
+    start: &Start,
+    place: &Place<'_>,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
+    let mut work = std::mem::take(&mut scene.work);
+    let mut read = |path: &str| scripts::text(path, scene);
+    let found = program_within(argv, stdin, start, &mut work, Files::new(&mut read));
+    scene.work = work;
+    commands(found, place, scene, facts);
+}
+
 /// The files of a module that `python -m` runs as a program: those that stand in the directory that the command runs in are found
 /// before the language's own.
 pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<Program> {
@@ -346,12 +389,7 @@ fn acts(
             }
             What::Command { argv, cwd, env, stdin } => {
                 let start = started(place, cwd.as_ref(), &env, scene);
-                let mut work = std::mem::take(&mut scene.work);
-                let mut read = |path: &str| scripts::text(path, scene);
-                let files = Files::new(&mut read);
-                let found = program_within(argv, stdin.as_ref(), &start, &mut work, files);
-                scene.work = work;
-                commands(found, place, scene, facts);
+                command_line(argv, stdin.as_ref(), &start, place, scene, facts);
             }
             What::Shell { text, cwd, env, stdin } => match text.as_str() {
                 Some(text) => {

@@ -42,6 +42,7 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
             None => command.operands.clone_from(&command.args),
         }
     }
+    let other = sink.other.take();
     let modules = code::module_programs(run, sink.scene);
     sink.programs.extend(modules);
     let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));
@@ -53,6 +54,9 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     facts.commands.push(command);
     for program in &programs {
         code::add(program, run, at, scene, facts);
+    }
+    if let Some(path) = other {
+        code::script(&path, run, at, scene, facts);
     }
     for (task, cwd) in &tasks {
         recipes::add(task, Place::of(run, at, cwd.clone()), scene, facts);
@@ -150,8 +154,11 @@ fn program_effects(
     let place = sink.scene.program(&path).place;
     let is_installed = matches!(place, Some(Scope::System | Scope::Home));
     let own = if model.is_none() { code::own_program(name, run, sink.scene) } else { None };
+    let is_other = model.is_some() && !is_installed && !is_put_there_by_tools(&path);
     if let Some(program) = own {
         sink.programs.push(program);
+    } else if is_other && code::is_script(&path, sink.scene) {
+        sink.other = Some(path.clone());
     } else if is_shadowed(&path, place, sink.scene) {
         sink.opaque(Role::Program, Why::Shadowed, &path);
     }
@@ -161,6 +168,13 @@ fn program_effects(
         sink.located(effect, located);
     }
     Some(path)
+}
+
+/// Whether a file lies where tools put the programs that their names mean, or is one of the wrappers that builds have in a project.
+fn is_put_there_by_tools(path: &str) -> bool {
+    let (directory, name) = path.rsplit_once('/').unwrap_or_default();
+    matches!(base_name(directory), "bin" | ".bin" | "sbin" | "Scripts" | "shims")
+        || matches!(name, "gradlew" | "mvnw")
 }
 
 /// Whether another program runs it, and not a shell: `env test` runs the file `test` of the `PATH`, not what the shell has of that

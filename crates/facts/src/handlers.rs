@@ -65,6 +65,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("git_hub", git::hub),
     ("git_push", git::push),
     ("git_read", git::look),
+    ("git_remove", git::remove),
     ("helm", kubernetes::helm),
     ("hosting", cloud::hosting),
     ("httpie", httpie::httpie),

@@ -38,6 +38,12 @@ const THERE: &[(&str, There)] = &[
     ("/w/tests/test_a.py", Text("import shutil\nshutil.rmtree('/w/out')\n")),
     ("/w/conftest.py", Text("import shutil\nshutil.rmtree('/w/fix')\n")),
     ("/w/vite.config.js", Text("require('fs').rmSync('/w/conf', {recursive: true})\n")),
+    ("/w/ls", Text("#!/bin/sh\nrm -rf /w/s $1\n")),
+    ("/w/cat", Text("#!/usr/bin/env python3\nimport os\nos.remove('/w/c')\n")),
+    ("/w/head", Kind(FileKind::Fifo)),
+    ("/w/du", Bytes(b"\x7fELF\x02\x01\x01\0")),
+    ("/w/node_modules/.bin/ls", Text("rm -rf /w/n\n")),
+    ("/w/gradlew", Text("#!/bin/sh\nexec \"$JAVACMD\" \"$@\"\n")),
     ("/w/app.zip", Bytes(b"PK\x03\x04\x00")),
     (
         "/w/Makefile",
@@ -133,6 +139,25 @@ fn what_a_test_runner_loads_is_read_where_the_session_wrote_it() {
     check("echo 'import os' > test_b.py; pytest", &[], "opaque code shadowed in /w/test_b.py");
     // What is compiled is not read; that it runs, and where it is from, is an effect.
     check("cargo test", &["/w/src/lib.rs", "/w/build.rs"], "");
+}
+
+#[test]
+fn a_script_with_the_name_of_a_known_program_is_what_runs() {
+    let check = |text: &str, expected: &str| {
+        let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
+        assert_eq!(shown(text, &setting), expected, "{text}");
+    };
+    check("./ls", "delete /w/s in /w/ls");
+    check("./ls x", "delete /w/s in /w/ls; delete /w/x in /w/ls");
+    check("sudo ./ls", "delete /w/s in /w/ls");
+    check("./cat", "delete /w/c in /w/cat");
+    check("./head", "opaque code input");
+    // One that is no text is a program that nothing is known of, as any other.
+    check("./du", "");
+    // Where tools put programs, the name means the program.
+    check("./node_modules/.bin/ls", "");
+    check("./gradlew build", "");
+    check("ls", "");
 }
 
 #[test]
