@@ -9,7 +9,7 @@ use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, environment, handlers, loaded, recipes, redirect, rows, slots};
+use crate::{code, environment, handlers, loaded, recipes, redirect, rows, scripts, slots};
 
 /// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
 pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
@@ -154,11 +154,14 @@ fn program_effects(
     let place = sink.scene.program(&path).place;
     let is_installed = matches!(place, Some(Scope::System | Scope::Home));
     let own = if model.is_none() { code::own_program(name, run, sink.scene) } else { None };
+    let is_unknown = model.is_none() && !is_installed;
     let is_other = model.is_some() && !is_installed && !is_put_there_by_tools(&path);
     if let Some(program) = own {
         sink.programs.push(program);
     } else if is_other && code::is_script(&path, sink.scene) {
         sink.other = Some(path.clone());
+    } else if is_unknown && name.contains('/') && scripts::is_strange_script(&path, sink.scene) {
+        sink.opaque(Role::Code, Why::Encoding, &path);
     } else if is_shadowed(&path, place, sink.scene) {
         sink.opaque(Role::Program, Why::Shadowed, &path);
     }
