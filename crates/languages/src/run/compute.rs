@@ -199,8 +199,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("opened", |machine, node, bound| machine.opened(node, bound)),
     ("opened-in-ruby", |machine, node, bound| machine.opened_in_ruby(node, bound)),
-    ("option", |machine, node, bound| machine.set_option(node, bound)),
     ("opened-uri", |machine, node, bound| machine.opened_uri(node, bound)),
+    ("option", |machine, node, bound| machine.set_option(node, bound)),
     ("ordinal", |machine, node, bound| match first(bound).as_str().and_then(|text| text.chars().next()) {
         Some(letter) => Value::Number(i64::from(u32::from(letter))),
         None => machine.unknown(node, Why::Arithmetic),
@@ -329,8 +329,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
         machine.unknown(node, Why::File)
     }),
-    ("unserialize", |machine, node, bound| machine.unserialized(node, bound)),
     ("unsafe-yaml", |machine, node, bound| machine.unsafe_yaml(node, bound)),
+    ("unserialize", |machine, node, bound| machine.unserialized(node, bound)),
     ("url", |machine, node, bound| match bound.at(1) {
         None => first(bound),
         Some(base) => {
@@ -350,6 +350,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("vsprintf", |machine, node, bound| machine.printed(node, bound, true)),
     ("walk", |machine, node, bound| machine.walked(node, bound)),
     ("words", |machine, node, bound| machine.words(node, &first(bound))),
+    ("written-in-ruby", |machine, node, bound| machine.written_in_ruby(node, bound)),
     ("xml-file", |machine, node, bound| machine.xml_of(node, bound)),
     ("yaml", |machine, node, bound| {
         // Without a loader that makes data only, objects of any class are made.
@@ -363,7 +364,6 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
         machine.unknown(node, Why::Dynamic)
     }),
-    ("written-in-ruby", |machine, node, bound| machine.written_in_ruby(node, bound)),
     ("zip", |machine, node, bound| machine.zipped(node, bound)),
 ];
 
