@@ -113,24 +113,29 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
             peer_pid: u32::MAX,
             answer: t(),
         }),
-        Record::Ungoverned(UngovernedRecord {
-            why: t(),
-            seen: t(),
-            agent: t(),
-            agent_pid: u32::MAX,
-            session_id: t(),
-            subagent_id: t(),
-            cwd: t(),
-            tool: t(),
-            use_id: t(),
-            input: serde_json::json!({ text: vec![serde_json::json!({ text: text }); 2 * entries] }),
-            file: t(),
-            message: t(),
-            action: t(),
-            ceiling: t(),
-        }),
+        ungoverned_of(text, entries),
         Record::Gap(GapRecord { agent: t(), event: t(), count: u64::MAX, since: t(), message: t() }),
     ]
+}
+
+fn ungoverned_of(text: &str, entries: usize) -> Record {
+    let t = || text.to_owned();
+    Record::Ungoverned(UngovernedRecord {
+        why: t(),
+        seen: t(),
+        agent: t(),
+        agent_pid: u32::MAX,
+        session_id: t(),
+        subagent_id: t(),
+        cwd: t(),
+        tool: t(),
+        use_id: t(),
+        input: serde_json::json!({ text: vec![serde_json::json!({ text: text }); 2 * entries] }),
+        file: t(),
+        message: t(),
+        action: t(),
+        ceiling: t(),
+    })
 }
 
 #[test]

@@ -17,10 +17,8 @@ impl Bench {
 
     fn ungoverned(&self) -> Vec<UngovernedRecord> {
         let records = self.records().into_iter();
-        let found = records.filter_map(|record| match record {
-            Record::Ungoverned(record) => Some(record),
-            _ => None,
-        });
+        let found = records
+            .filter_map(|record| if let Record::Ungoverned(record) = record { Some(record) } else { None });
         found.collect()
     }
 
