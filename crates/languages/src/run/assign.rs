@@ -1,8 +1,9 @@
 //! Where values go: names, members, elements, patterns. What may act and goes where it is not followed is a hole.
 
-use castellan_event::{Role, Why};
+use castellan_event::{EffectKind, Role, Why};
 
 use super::Machine;
+use super::perform::Bound;
 use crate::act::What;
 use crate::language::Language;
 use crate::state::Cell;
@@ -201,6 +202,15 @@ impl Machine<'_> {
                 Value::Object(space, _) if space.0.name() == "VimGlobals" => {
                     self.vim_global(node, key, &value);
                 }
+                Value::Object(space, _)
+                    if space.0.name() == "Report"
+                        && matches!(key.as_str(), Some("directory" | "filename")) =>
+                {
+                    self.path(node, EffectKind::Write, &value, false);
+                }
+                Value::Library(_, entry) if entry.0.takes_shell_text() => {
+                    self.shell_setting(node, key, &value)
+                }
                 // .NET's own, from which what is no cmdlet sees relative paths.
                 Value::Module(space) if space.0.name() == "environment" && self.language.is_shell() => {
                     for to in self.operands(node, &value) {
@@ -238,6 +248,19 @@ impl Machine<'_> {
                 let what = What::Variable { name: (**name).clone(), value: (*value).clone() };
                 self.act(node.at, what);
             }
+        }
+    }
+
+    /// `$.prefix = text`: what a function that is given shell text puts around it, or where that runs.
+    fn shell_setting(&mut self, node: &Node, key: &Value, value: &Value) {
+        match key.as_str() {
+            Some("prefix" | "postfix" | "shell") => self.shell(node, value, &Bound::default()),
+            Some("cwd") => {
+                for to in self.operands(node, value) {
+                    self.act(node.at, What::Directory(to));
+                }
+            }
+            _ => self.hand(node, value),
         }
     }
 
