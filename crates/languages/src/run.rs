@@ -40,6 +40,7 @@ mod perl;
 mod php;
 mod providers;
 mod ruby;
+mod settings;
 mod shells;
 mod texts;
 mod vim;
