@@ -5,7 +5,7 @@ mod encoding;
 
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_within};
-use castellan_programs::{Arg, Does, SlotRole, find};
+use castellan_programs::{Arg, Does, Operand as Given, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, interpreter, program_within};
 
 use crate::limits::PROGRAM_DEPTH_MAX;
@@ -23,6 +23,21 @@ pub(crate) struct Program {
     pub(crate) from: From,
     /// The directory that it runs in, as far as it is known: the command's own, unless its options say another.
     pub(crate) cwd: Option<String>,
+    /// Its arguments, as far as they are known.
+    pub(crate) args: Option<Vec<Arg>>,
+}
+
+impl Program {
+    /// Gives it its arguments: the operands of the command that runs it, which stand behind its file if that is one of them.
+    pub(crate) fn given(&mut self, operands: &[Given]) {
+        let is_file = |operand: &Given| match &self.from {
+            From::File(file) => operand.arg == *file,
+            From::Text(_) => operand.slot.role == SlotRole::Execute,
+        };
+        let behind = operands.iter().position(is_file).map_or(0, |at| at + 1);
+        let args = operands.get(behind..).unwrap_or_default();
+        self.args = Some(args.iter().map(|operand| operand.arg.clone()).collect());
+    }
 }
 
 /// What shell text is called among languages; no model's language is called so.
@@ -62,7 +77,12 @@ pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) 
         let interpreter = interpreter(text)?.into_iter().next()?;
         language_of_files(interpreter.rsplit('/').next()?)
     })?;
-    Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: run.cwd.clone() })
+    Some(Program {
+        language: language.to_owned(),
+        from: From::File(Arg::known(name)),
+        cwd: run.cwd.clone(),
+        args: run.argv.get(1..).map(<[Arg]>::to_vec),
+    })
 }
 
 /// The files of a module that `python -m` runs as a program: those that stand in the directory that the command runs in are found
@@ -71,7 +91,9 @@ pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<P
     let interpreter = run.argv.first().and_then(Arg::as_str).unwrap_or_default();
     let language = language_of_files(interpreter.rsplit('/').next().unwrap_or_default());
     let language = language.filter(|word| language_of(word) == Some(Language::Python));
-    let (Some(language), Some(name), true) = (language, module_of(&run.argv), run.remote.is_empty()) else {
+    let (Some(language), Some((name, behind)), true) =
+        (language, module_of(&run.argv), run.remote.is_empty())
+    else {
         return Vec::new();
     };
     let path = name.replace('.', "/");
@@ -82,21 +104,29 @@ pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<P
         language: language.to_owned(),
         from: From::File(Arg::known(file)),
         cwd: run.cwd.clone(),
+        args: run.argv.get(behind..).map(<[Arg]>::to_vec),
     };
     found.map(program).collect()
 }
 
-/// The module that `python -m` is given, alone or behind other letters.
-fn module_of(argv: &[Arg]) -> Option<&str> {
-    let mut args = argv.iter().skip(1);
-    while let Some(letters) = args.next().and_then(Arg::as_str)?.strip_prefix('-') {
-        let Some(at) = letters.find(['m', 'c', 'W', 'X']).filter(|_| !letters.starts_with('-')) else {
+/// The module that `python -m` is given, alone or behind other letters, and where its arguments begin.
+fn module_of(argv: &[Arg]) -> Option<(&str, usize)> {
+    let mut at = 1;
+    while let Some(letters) = argv.get(at).and_then(Arg::as_str)?.strip_prefix('-') {
+        at += 1;
+        let Some(place) = letters.find(['m', 'c', 'W', 'X']).filter(|_| !letters.starts_with('-')) else {
             continue;
         };
-        let (_, rest) = letters.split_at(at);
-        let value = rest.get(1..).filter(|value| !value.is_empty()).or_else(|| args.next()?.as_str());
+        let (_, rest) = letters.split_at(place);
+        let value = match rest.get(1..).filter(|value| !value.is_empty()) {
+            Some(value) => Some(value),
+            None => {
+                at += 1;
+                argv.get(at - 1)?.as_str()
+            }
+        };
         match rest.chars().next() {
-            Some('m') => return value,
+            Some('m') => return value.map(|value| (value, at)),
             Some('c') => return None,
             _ => {}
         }
@@ -190,7 +220,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
             }
             Ok(text) => match language {
                 Some(language) => {
-                    let start = start(&place, scene);
+                    let start = start(program, &place, scene);
                     let reading = read_within(language, &text, &start, &mut scene.program_work);
                     acts(reading, language, &mut place, scene, facts);
                 }
@@ -292,12 +322,16 @@ pub(crate) fn environment_of(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> Ve
     known.chain(exported).chain(place.run.env.iter().cloned()).collect()
 }
 
-fn start(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> castellan_languages::Start {
+fn start(
+    program: &Program,
+    place: &Place<'_>,
+    scene: &Scene<'_, '_, '_>,
+) -> castellan_languages::Start {
     let env = environment_of(place, scene);
     let home = scene.places.home();
     castellan_languages::Start {
         file: place.file.clone(),
-        args: Vec::new(),
+        args: program.args.clone(),
         cwd: place.cwd.clone(),
         home: (!home.is_empty()).then(|| home.to_owned()),
         env,
@@ -342,7 +376,7 @@ fn acts(
             },
             What::Script { language, path } => {
                 inner(
-                    &Program { language: language.as_str().to_owned(), from: From::File(path), cwd: None },
+                    &Program { language: language.as_str().to_owned(), from: From::File(path), cwd: None, args: None },
                     place,
                     scene,
                     facts,
@@ -352,7 +386,7 @@ fn acts(
                 Some(file) => {
                     let from = From::File(Arg::known(file));
                     inner(
-                        &Program { language: language.as_str().to_owned(), from, cwd: None },
+                        &Program { language: language.as_str().to_owned(), from, cwd: None, args: None },
                         place,
                         scene,
                         facts,
@@ -403,7 +437,7 @@ fn own_module(
     };
     if let Some(file) = beside(&files, place, scene) {
         let from = From::File(Arg::known(file));
-        inner(&Program { language: language.as_str().to_owned(), from, cwd: None }, place, scene, facts);
+        inner(&Program { language: language.as_str().to_owned(), from, cwd: None, args: None }, place, scene, facts);
     }
 }
 
