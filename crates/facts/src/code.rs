@@ -322,11 +322,7 @@ pub(crate) fn environment_of(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> Ve
     known.chain(exported).chain(place.run.env.iter().cloned()).collect()
 }
 
-fn start(
-    program: &Program,
-    place: &Place<'_>,
-    scene: &Scene<'_, '_, '_>,
-) -> castellan_languages::Start {
+fn start(program: &Program, place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> castellan_languages::Start {
     let env = environment_of(place, scene);
     let home = scene.places.home();
     castellan_languages::Start {
@@ -376,7 +372,12 @@ fn acts(
             },
             What::Script { language, path } => {
                 inner(
-                    &Program { language: language.as_str().to_owned(), from: From::File(path), cwd: None, args: None },
+                    &Program {
+                        language: language.as_str().to_owned(),
+                        from: From::File(path),
+                        cwd: None,
+                        args: None,
+                    },
                     place,
                     scene,
                     facts,
@@ -437,7 +438,12 @@ fn own_module(
     };
     if let Some(file) = beside(&files, place, scene) {
         let from = From::File(Arg::known(file));
-        inner(&Program { language: language.as_str().to_owned(), from, cwd: None, args: None }, place, scene, facts);
+        inner(
+            &Program { language: language.as_str().to_owned(), from, cwd: None, args: None },
+            place,
+            scene,
+            facts,
+        );
     }
 }
 
