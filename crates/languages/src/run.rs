@@ -40,11 +40,13 @@ mod parameters;
 mod paths;
 mod perform;
 mod perl;
+mod php;
 mod pipes;
 mod providers;
 mod ruby;
 mod shells;
 mod texts;
+mod vim;
 
 pub(crate) use texts::{base64, utf16};
 
