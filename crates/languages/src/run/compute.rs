@@ -324,13 +324,13 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("uncapital", |machine, node, bound| machine.first_letter(node, bound, false)),
     ("unpack", |machine, node, bound| machine.unpacked(node, bound)),
     ("unpacked-of", |machine, node, bound| machine.unpacked_of(node, bound)),
-    ("unsafe-yaml", |machine, node, bound| machine.unsafe_yaml(node, bound)),
     ("unpickled", |machine, node, bound| {
         if bound.named("allow_pickle").is_some_and(is_true) {
             machine.lost(node, Why::Unsupported);
         }
         machine.unknown(node, Why::File)
     }),
+    ("unsafe-yaml", |machine, node, bound| machine.unsafe_yaml(node, bound)),
     ("unserialize", |machine, node, bound| machine.unserialized(node, bound)),
     ("url", |machine, node, bound| match bound.at(1) {
         None => first(bound),
