@@ -36,8 +36,10 @@ impl Machine<'_> {
     }
 
     fn arguments_behind(&mut self, before: Vec<Value>) -> Value {
-        let mut entries: Vec<_> = before.into_iter().map(|value| (None, value)).collect();
         let args = self.start.args.as_deref();
+        // Behind what is not known no place is known, nor which one the program's own name has.
+        let before = if args.is_some() { before } else { Vec::new() };
+        let mut entries: Vec<_> = before.into_iter().map(|value| (None, value)).collect();
         // What is not told to a script of a shell may be any number of them.
         let mut is_open = args.is_none_or(|args| args.is_empty() && self.language.is_shell());
         if args.is_none() {
