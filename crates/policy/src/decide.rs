@@ -99,8 +99,8 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
             findings.push(allowed);
             relief::by_operator(&mut findings);
         }
-        if let Some(grant) = state.grant.filter(|grant| grant.is_of(facts)) {
-            relief::by_grant(&mut findings, grant);
+        if let Some(grant) = state.grant {
+            relief::by_grant(&mut findings, grant, facts);
         }
         findings.extend(stages::notices(&matches));
         seen = Seen { marks: stages::marks(&matches), required: Some(need.level), active: level };

@@ -15,7 +15,7 @@ mod tags;
 mod tell;
 
 pub use decide::{State, StateChange, Step, decide, drive};
-pub use grant::Grant;
+pub use grant::{FindingName, Grant, GrantPart};
 pub use operator::Operator;
 pub use policy::{LayerRules, Policy, PolicyRule};
 pub use request::RequestId;
