@@ -85,6 +85,8 @@ pub enum Code {
     OperatorAllow,
     /// The session may not use tools at all.
     NoTools,
+    /// The session's workspace is one in which sessions may do nothing.
+    DeniedWorkspace,
     /// A part of the call was not understood, where that matters.
     Opaque,
     /// The call needs a higher access level than the session has.
@@ -112,6 +114,7 @@ impl Code {
             Code::OperatorAsk => "operator_ask",
             Code::OperatorAllow => "operator_allow",
             Code::NoTools => "no_tools",
+            Code::DeniedWorkspace => "denied_workspace",
             Code::Opaque => "opaque",
             Code::Access => "access",
             Code::Understood => "understood",
@@ -152,6 +155,7 @@ impl Code {
             | Code::FailClosed
             | Code::NoPolicy
             | Code::NoTools
+            | Code::DeniedWorkspace
             | Code::DenyRule
             | Code::OperatorDeny
             | Code::AllowRule
