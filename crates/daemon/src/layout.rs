@@ -123,6 +123,11 @@ impl Layout {
         self.state.join("log")
     }
 
+    /// What sessions did, what was granted and who is trusted.
+    pub fn journal(&self) -> PathBuf {
+        self.state.join("journal")
+    }
+
     /// The set that was last applied.
     pub fn applied(&self) -> PathBuf {
         self.state.join("last-good")
