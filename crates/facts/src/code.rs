@@ -317,7 +317,7 @@ fn acts(
     for Act { what, .. } in reading.acts {
         match what {
             What::Directory(directory) => {
-                place.cwd = directory.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
+                place.cwd = path::directory(&directory, place.cwd.as_deref(), language.has_drives());
             }
             What::Command { argv, cwd, env, stdin } => {
                 let start = started(place, cwd.as_ref(), &env, scene);
@@ -361,7 +361,10 @@ fn acts(
                 None => opaque(place, (Why::Unresolved, &name), scene, facts),
             },
             What::Effect { .. } | What::Sql { .. } | What::Variable { .. } | What::Hole { .. } => {
-                with_sink(place, scene, facts, |sink| effect(what, sink));
+                with_sink(place, scene, facts, |sink| {
+                    sink.has_drives = language.has_drives();
+                    effect(what, sink);
+                });
             }
         }
     }
@@ -429,7 +432,7 @@ pub(crate) fn started(
 ) -> Start {
     let mut start = analyse::start_in(place.cwd.clone(), scene);
     if let Some(cwd) = cwd {
-        start.cwd = cwd.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
+        start.cwd = path::directory(cwd, place.cwd.as_deref(), false);
     }
     start.env.clear();
     for (name, value) in environment_of(place, scene).iter().chain(env) {

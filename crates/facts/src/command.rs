@@ -203,6 +203,7 @@ fn invocation_effects(
 ) {
     let Some(read) = read(program, &run.argv, sink) else { return };
     command.flags = read.flags(&run.argv).collect();
+    command.flag_spellings = read.spellings().map(str::to_owned).collect();
     command.operands = read.operands.iter().map(|operand| operand.arg.written().into_owned()).collect();
     command.subcommand = (!read.subcommand.is_empty()).then(|| read.subcommand.join(" "));
     model_effects(&read, &run.argv, sink);

@@ -37,10 +37,12 @@ mod parameters;
 mod paths;
 mod perform;
 mod perl;
+mod php;
 mod providers;
 mod ruby;
 mod shells;
 mod texts;
+mod vim;
 
 pub(crate) use texts::{base64, utf16};
 
