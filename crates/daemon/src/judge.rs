@@ -71,7 +71,7 @@ impl Asked<'_> {
         &self,
         call: &Call,
         next_request: RequestId,
-        heard: &Heard,
+        whose: &Whose,
         session: &'s Session,
     ) -> State<'s> {
         State {
@@ -79,7 +79,7 @@ impl Asked<'_> {
             agent_asks: agents::can_ask(self.agent, &self.request.event),
             headless: self.terms.policy.settings().minds_headless() && self.is_headless(),
             ceiling: agents::ceiling(self.agent, &call.agent.permission_mode),
-            standing: heard.standing,
+            standing: whose.standing,
             next_request,
             session,
             grant: None,
@@ -95,7 +95,7 @@ impl Asked<'_> {
 
 /// Whose event it is.
 #[derive(Debug, Clone)]
-struct Heard {
+struct Whose {
     session: Entered,
     /// Where the session works. `None` where that cannot be looked at.
     workspace: Option<Workspace>,
@@ -103,7 +103,7 @@ struct Heard {
     standing: Standing,
 }
 
-impl Heard {
+impl Whose {
     /// The directory in which things count as the workspace's; empty where there is none.
     fn inside(&self) -> &str {
         self.workspace.as_ref().map_or("", Workspace::inside)
@@ -188,23 +188,23 @@ impl Judge {
         };
         match agents::decode(asked.agent, &request.event, &request.payload, &origin) {
             Ok(Incoming::Question(call)) => {
-                let heard = self.hear(asked, &call.agent)?;
-                self.question(asked, &call, &heard, None)
+                let whose = self.whose(asked, &call.agent)?;
+                self.question(asked, &call, &whose, None)
             }
             Ok(Incoming::Permission(call)) => {
-                let heard = self.hear(asked, &call.agent)?;
-                self.second_question(asked, &call, &heard)
+                let whose = self.whose(asked, &call.agent)?;
+                self.second_question(asked, &call, &whose)
             }
             Ok(Incoming::Done(done)) => {
-                let heard = self.hear(asked, &done.call.agent)?;
-                let ended = self.memory().end(heard.session.root, &done.call.tool.use_id);
+                let whose = self.whose(asked, &done.call.agent)?;
+                let ended = self.memory().end(whose.session.root, &done.call.tool.use_id);
                 self.check_later(&done.call.agent, ended);
                 self.note(&record::done(&done))
             }
             Ok(Incoming::Session(event)) => {
-                let heard = self.hear(asked, &event.agent)?;
+                let whose = self.whose(asked, &event.agent)?;
                 if event.agent.event == PROMPT {
-                    let ended = self.memory().end_turn(heard.session.root);
+                    let ended = self.memory().end_turn(whose.session.root);
                     self.check_later(&event.agent, ended);
                 }
                 self.note(&record::session_event(&event))
@@ -219,21 +219,21 @@ impl Judge {
         &self,
         asked: &Asked<'_>,
         call: &Call,
-        heard: &Heard,
+        whose: &Whose,
         before: Option<Given>,
     ) -> Result<Reply, Failure> {
         let Terms { policy, .. } = &*asked.terms;
         let first = before.as_ref().map(|before| before.call);
-        let mut consent = self.consent(asked, call, heard.session.id);
+        let mut consent = self.consent(asked, call, whose.session.id);
         let (session, before) = match before {
             Some(before) => (before.session, before.grant),
-            None => (Arc::new(self.session(heard, policy)), None),
+            None => (Arc::new(self.session(whose, policy)), None),
         };
         let grant = consent.grant().cloned().or(before);
-        let state = State { grant: grant.as_ref(), ..asked.state(call, consent.request, heard, &session) };
+        let state = State { grant: grant.as_ref(), ..asked.state(call, consent.request, whose, &session) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
-        let facts = self.facts(call, state.mode, (heard, first), &mut world);
+        let facts = self.facts(call, state.mode, (whose, first), &mut world);
         let (decision, mut change) = drive(call, &facts, policy, &state, &mut world);
         let answers = world.into_answers();
         if first.is_some() {
@@ -248,12 +248,12 @@ impl Judge {
             answers: &answers,
             change: &change,
             policy: policy.hash(),
-            workspace: heard.inside(),
+            workspace: whose.inside(),
             told: &self.told,
         };
         let record = judged.record(asked.started.elapsed());
-        self.commit(&record, heard, &change.marks)?;
-        self.tell_unknown(heard, &call.agent, policy);
+        self.commit(&record, whose, &change.marks)?;
+        self.tell_unknown(whose, &call.agent, policy);
         self.tally.judged(decision.verdict);
         self.settle(consent, call, &facts, &decision, &change);
         let number = first.unwrap_or(call.correlation_id);
@@ -266,7 +266,7 @@ impl Judge {
                 in_background: in_background(call, &facts),
                 scripts: facts.scripts,
             };
-            let forgotten = self.memory().begin(heard.session.root, begun);
+            let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);
         }
         let told = told(call, &decision, change.request);
@@ -281,11 +281,11 @@ impl Judge {
     /// The agent asks again, at its own prompt, about a call that it has asked about before: the answer stands, and after
     /// an ask the prompt is the answer. A call that was not asked about is judged now, and so is one that would be answered
     /// more strictly by now: a symlink may have moved in between.
-    fn second_question(&self, asked: &Asked<'_>, call: &Call, heard: &Heard) -> Result<Reply, Failure> {
+    fn second_question(&self, asked: &Asked<'_>, call: &Call, whose: &Whose) -> Result<Reply, Failure> {
         let key = key(asked.agent, call);
         let given = self.memory().given(&key).cloned();
         let is_at_least =
-            |given: &Given| given.stands && self.judge_now(asked, call, heard, given).answer <= given.verdict;
+            |given: &Given| given.stands && self.judge_now(asked, call, whose, given).answer <= given.verdict;
         match given {
             Some(given) if is_at_least(&given) => {
                 let verdict = if given.verdict == Verdict::Ask { Verdict::Defer } else { given.verdict };
@@ -293,19 +293,19 @@ impl Judge {
                 Ok(reply(agents::encode(asked.agent, &asked.request.event, &told)))
             }
             // A denied call set no marks: allowed by another policy, it is a new one.
-            Some(given) if given.verdict == Verdict::Deny => self.question(asked, call, heard, None),
-            Some(given) => self.question(asked, call, heard, Some(given)),
-            None => self.question(asked, call, heard, None),
+            Some(given) if given.verdict == Verdict::Deny => self.question(asked, call, whose, None),
+            Some(given) => self.question(asked, call, whose, Some(given)),
+            None => self.question(asked, call, whose, None),
         }
     }
 
     /// The decision as it would be now, for comparison only.
-    fn judge_now(&self, asked: &Asked<'_>, call: &Call, heard: &Heard, given: &Given) -> Decision {
+    fn judge_now(&self, asked: &Asked<'_>, call: &Call, whose: &Whose, given: &Given) -> Decision {
         let grant = given.grant.as_ref();
-        let state = State { grant, ..asked.state(call, RequestId::from_seed(0), heard, &given.session) };
+        let state = State { grant, ..asked.state(call, RequestId::from_seed(0), whose, &given.session) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
-        let facts = self.facts(call, state.mode, (heard, Some(given.call)), &mut world);
+        let facts = self.facts(call, state.mode, (whose, Some(given.call)), &mut world);
         drive(call, &facts, &asked.terms.policy, &state, &mut world).0
     }
 
@@ -315,26 +315,26 @@ impl Judge {
         &self,
         call: &Call,
         mode: Mode,
-        (heard, but): (&Heard, Option<u64>),
+        (whose, but): (&Whose, Option<u64>),
         world: &mut Recorder<'_>,
     ) -> Facts {
         if mode == Mode::Passthrough {
             return Facts::default();
         }
-        let changed = self.memory().changed(&heard.session.root, but);
-        facts_after(call, &self.own, heard.inside(), changed, world)
+        let changed = self.memory().changed(&whose.session.root, but);
+        facts_after(call, &self.own, whose.inside(), changed, world)
     }
 
     /// Writes a call's record, and then sets its marks, as one step: no other call's marks come between the look for room
     /// and the marks.
-    fn commit(&self, record: &Record, heard: &Heard, marks: &[String]) -> Result<(), Failure> {
+    fn commit(&self, record: &Record, whose: &Whose, marks: &[String]) -> Result<(), Failure> {
         if marks.is_empty() {
             return Ok(self.append(record)?);
         }
         let mut memory = self.memory();
-        memory.check_room(&heard.session.root, marks).map_err(Failure::unmarked)?;
+        memory.check_room(&whose.session.root, marks).map_err(Failure::unmarked)?;
         self.append(record)?;
-        memory.mark(heard.session.root, marks);
+        memory.mark(whose.session.root, marks);
         Ok(())
     }
 

@@ -25,7 +25,7 @@ use crate::requests::Requests;
 
 pub(crate) use changes::{Begun, Changed, Ended};
 pub(crate) use sessions::{SessionKey, Workspace};
-pub(crate) use trust::{Decided, Trust};
+pub(crate) use trust::{Trust, WorkspaceDecision};
 
 use entry::Entry;
 use lasting::Lasting;
@@ -259,12 +259,12 @@ impl Memory {
 
     /// Decides about a workspace; `None` forgets what was decided. An error when it could not be kept: what tightens counts all the
     /// same as long as this daemon runs.
-    pub(crate) fn decide(&mut self, workspace: &str, decided: Option<Decided>) -> io::Result<()> {
+    pub(crate) fn decide(&mut self, workspace: &str, decided: Option<WorkspaceDecision>) -> io::Result<()> {
         if !self.lasting.trust.has_room(workspace) {
             return Err(io::Error::other("there are too many decided workspaces: forget some"));
         }
         let before = self.lasting.trust.get(workspace).cloned();
-        let tightens = decided == Some(Decided::Denied);
+        let tightens = decided == Some(WorkspaceDecision::Denied);
         self.put(Entry::Trust { workspace: workspace.to_owned(), decided });
         self.save().inspect_err(|_| {
             if !tightens {

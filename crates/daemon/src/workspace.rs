@@ -92,7 +92,10 @@ mod tests {
                         if *pid == AGENT { vec![("HOME".to_owned(), "/dot".to_owned())] } else { vec![] };
                     Answer::Process(Some(Process { home: "/link".to_owned(), env, ..Process::default() }))
                 }
-                _ => return None,
+                Query::FileKind { .. }
+                | Query::Contents { .. }
+                | Query::Executable { .. }
+                | Query::Newest { .. } => return None,
             })
         }
     }
@@ -126,13 +129,11 @@ mod tests {
         struct Deep;
         impl World for Deep {
             fn answer(&self, query: &Query) -> Option<Answer> {
-                match query {
-                    Query::Process { .. } => Some(Answer::Process(Some(Process {
-                        home: "/home/u".to_owned(),
-                        ..Process::default()
-                    }))),
-                    query => Machine.answer(query),
+                if matches!(query, Query::Process { .. }) {
+                    let process = Process { home: "/home/u".to_owned(), ..Process::default() };
+                    return Some(Answer::Process(Some(process)));
                 }
+                Machine.answer(query)
             }
         }
         let inside = |cwd: &str| {

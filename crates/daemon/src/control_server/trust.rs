@@ -3,7 +3,7 @@
 use super::{ControlServer, Peer};
 use crate::control::{ControlResponse, WorkspaceStanding};
 use crate::limits::SHOWN_PATH_CHARS;
-use crate::memory::Decided;
+use crate::memory::WorkspaceDecision;
 use crate::workspace::workspace_at;
 
 impl ControlServer {
@@ -16,11 +16,11 @@ impl ControlServer {
     ) -> Result<(), ControlResponse> {
         let argument = format!("{} {}", standing.as_str(), shown(workspace));
         let (action, decided) = match standing {
-            WorkspaceStanding::Trusted => ("trust_resolved", Some(Decided::Trusted)),
-            WorkspaceStanding::Denied => ("trust_denied", Some(Decided::Denied)),
+            WorkspaceStanding::Trusted => ("trust_resolved", Some(WorkspaceDecision::Trusted)),
+            WorkspaceStanding::Denied => ("trust_denied", Some(WorkspaceDecision::Denied)),
             WorkspaceStanding::Unknown => ("trust_resolved", None),
         };
-        if decided != Some(Decided::Denied) {
+        if decided != Some(WorkspaceDecision::Denied) {
             self.check_presence("trust", &argument, peer)?;
         }
         let there = match standing {
@@ -45,7 +45,7 @@ fn is_there(workspace: &str, standing: &WorkspaceStanding) -> Result<(), String>
         WorkspaceStanding::Trusted if found.path != workspace => {
             Err(format!("`{}` is no workspace: `{}` is", shown(workspace), shown(&found.path)))
         }
-        _ => Ok(()),
+        WorkspaceStanding::Trusted | WorkspaceStanding::Denied | WorkspaceStanding::Unknown => Ok(()),
     }
 }
 

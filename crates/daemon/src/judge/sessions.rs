@@ -5,17 +5,17 @@ use std::io;
 use castellan_event::{Agent, Mark, Recorder, Session};
 use castellan_policy::{Policy, Standing};
 
-use super::{Asked, Failure, Heard, Judge, digest};
+use super::{Asked, Failure, Judge, Whose, digest};
 use crate::control::{DecidedWorkspace, WorkspaceStanding};
 use crate::limits::SUSPECT_MARKS;
-use crate::memory::{Decided, SessionKey};
+use crate::memory::{SessionKey, WorkspaceDecision};
 use crate::record;
 use crate::workspace::workspace_of;
 use crate::world::FileSystem;
 
 impl Judge {
     /// An agent's event: which session it is of. The first one fixes where the session works.
-    pub(super) fn hear(&self, asked: &Asked<'_>, of: &Agent) -> Result<Heard, Failure> {
+    pub(super) fn whose(&self, asked: &Asked<'_>, of: &Agent) -> Result<Whose, Failure> {
         let id = SessionKey(digest(&[asked.agent.word(), &of.session_id]));
         let mut memory = self.memory();
         let session = memory.enter(id, asked.process).map_err(Failure::unkept)?;
@@ -32,14 +32,14 @@ impl Judge {
         // As another event of the session may have fixed it in between.
         let workspace = memory.workspace(&id).cloned();
         let standing = memory.standing(workspace.as_ref());
-        Ok(Heard { session, workspace, standing })
+        Ok(Whose { session, workspace, standing })
     }
 
     /// What earlier calls of the session left behind. One of which nothing is known has set every mark that a rule sets, now.
-    pub(super) fn session(&self, heard: &Heard, policy: &Policy) -> Session {
+    pub(super) fn session(&self, whose: &Whose, policy: &Policy) -> Session {
         let memory = self.memory();
-        let mut session = memory.session(&heard.session.root);
-        if memory.is_suspect(&heard.session.root) {
+        let mut session = memory.session(&whose.session.root);
+        if memory.is_suspect(&whose.session.root) {
             let mark = Mark { count: SUSPECT_MARKS, at_ms: session.now_ms };
             let labels = policy.rules().flat_map(|rule| rule.marks);
             session.marks.extend(labels.map(|label| (label.clone(), mark)));
@@ -48,12 +48,12 @@ impl Judge {
     }
 
     /// Records, once a session, that nobody has said whether it may work where it does.
-    pub(super) fn tell_unknown(&self, heard: &Heard, agent: &Agent, policy: &Policy) {
+    pub(super) fn tell_unknown(&self, whose: &Whose, agent: &Agent, policy: &Policy) {
         let matters = policy.settings().unknown_workspace.is_some();
-        if heard.standing != Standing::Unknown || !matters || !self.memory().is_to_tell(&heard.session.id) {
+        if whose.standing != Standing::Unknown || !matters || !self.memory().is_to_tell(&whose.session.id) {
             return;
         }
-        let path = heard.workspace.as_ref().map_or("", |workspace| &workspace.path);
+        let path = whose.workspace.as_ref().map_or("", |workspace| &workspace.path);
         // That the record fails shows in the status; the call has its own.
         let _ = self.append(&record::trust_required(agent, path));
     }
@@ -64,15 +64,15 @@ impl Judge {
         let decided = memory.trust().all().map(|(workspace, decided)| DecidedWorkspace {
             workspace: workspace.to_owned(),
             standing: match decided {
-                Decided::Trusted => WorkspaceStanding::Trusted,
-                Decided::Denied => WorkspaceStanding::Denied,
+                WorkspaceDecision::Trusted => WorkspaceStanding::Trusted,
+                WorkspaceDecision::Denied => WorkspaceStanding::Denied,
             },
         });
         decided.collect()
     }
 
     /// Decides about a workspace; `None` forgets what was decided. An error when it could not be kept.
-    pub(crate) fn decide(&self, workspace: &str, decided: Option<Decided>) -> io::Result<()> {
+    pub(crate) fn decide(&self, workspace: &str, decided: Option<WorkspaceDecision>) -> io::Result<()> {
         let mut memory = self.memory();
         // What was answered before answers no second question any more.
         memory.outdate();

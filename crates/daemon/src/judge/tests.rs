@@ -12,7 +12,7 @@ use super::*;
 use crate::compile::compile;
 use crate::config::Config;
 use crate::limits::MARKS_PER_SESSION_MAX;
-use crate::memory::{Decided, SessionKey};
+use crate::memory::{SessionKey, WorkspaceDecision};
 
 /// A judge, and the directory of its log.
 struct Bench {
@@ -462,7 +462,7 @@ impl Bench {
         decision.to_owned()
     }
 
-    fn trust(&self, path: &str, decided: Option<Decided>) {
+    fn trust(&self, path: &str, decided: Option<WorkspaceDecision>) {
         self.judge.decide(path, decided).unwrap();
     }
 
@@ -482,12 +482,12 @@ fn a_workspace_is_unknown_until_a_person_trusts_it_and_that_outlives_the_daemon(
     assert_eq!(bench.told(), 1, "once a session");
     assert_eq!(bench.write_in("b", &path), "ask");
     assert_eq!(bench.told(), 2);
-    bench.trust(&path, Some(Decided::Trusted));
+    bench.trust(&path, Some(WorkspaceDecision::Trusted));
     assert_eq!(bench.write_in("a", &path), "defer");
     let bench = bench.restarted(strict());
     assert_eq!(bench.write_in("a", &path), "defer");
     assert_eq!(bench.write_in("c", &path), "defer");
-    bench.trust(&path, Some(Decided::Denied));
+    bench.trust(&path, Some(WorkspaceDecision::Denied));
     assert_eq!(bench.write_in("a", &path), "deny");
     let bench = bench.restarted(strict());
     assert_eq!(bench.write_in("c", &path), "deny");
@@ -504,7 +504,7 @@ fn a_session_works_where_it_began() {
         std::fs::create_dir(root.join(name)).unwrap();
         root.join(name).display().to_string()
     });
-    bench.trust(&first, Some(Decided::Trusted));
+    bench.trust(&first, Some(WorkspaceDecision::Trusted));
     assert_eq!(bench.write_in("a", &first), "defer");
     // It goes on in another directory, which is outside then; below the temporary one that needs no more, so look.
     bench.write_in("a", &other);

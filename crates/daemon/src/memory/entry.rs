@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::sessions::{SessionKey, Workspace};
-use super::trust::Decided;
+use super::trust::WorkspaceDecision;
 
 /// Version of the journal's format.
 pub(super) const VERSION: u32 = 1;
@@ -61,7 +61,7 @@ pub(super) enum Entry {
     /// machine was booted again.
     Lost { ticks: u64 },
     /// A person has decided about a workspace; `None`: it is unknown again.
-    Trust { workspace: String, decided: Option<Decided> },
+    Trust { workspace: String, decided: Option<WorkspaceDecision> },
     /// The next request ids up to this one are taken.
     Requests { next: u64 },
 }
@@ -113,9 +113,14 @@ mod tests {
     fn a_hash_is_64_hex_digits() {
         let text = "0123456789abcdef".repeat(4);
         assert_eq!(from_hex(&text).map(|bytes| Hex(&bytes).to_string()), Some(text.clone()));
-        for wrong in
-            ["", "00", &text[1..], &format!("{text}0"), &text.replace('0', "+"), &text.replace('0', "é")]
-        {
+        for wrong in [
+            "",
+            "00",
+            text.trim_start_matches('0'),
+            &format!("{text}0"),
+            &text.replace('0', "+"),
+            &text.replace('0', "é"),
+        ] {
             assert_eq!(from_hex(wrong), None, "{wrong}");
         }
     }

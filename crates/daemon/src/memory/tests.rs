@@ -114,12 +114,16 @@ enum Event {
     Write(usize, u64),
     End(usize, u64),
     EndTurn(usize),
-    Trust(usize, Option<Decided>),
+    Trust(usize, Option<WorkspaceDecision>),
     Request,
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    let decided = prop_oneof![Just(None), Just(Some(Decided::Trusted)), Just(Some(Decided::Denied))];
+    let decided = prop_oneof![
+        Just(None),
+        Just(Some(WorkspaceDecision::Trusted)),
+        Just(Some(WorkspaceDecision::Denied))
+    ];
     prop_oneof![
         (0..5usize, 0..4u32).prop_map(|(id, pid)| Event::Enter(id, pid)),
         (0..5usize).prop_map(Event::Workspace),
@@ -225,14 +229,14 @@ fn what_could_not_be_saved_is_saved_whole_later() {
     assert!(memory.save().is_err());
     memory.mark(root, &["b".to_owned()]);
     assert!(memory.save().is_err());
-    assert!(memory.decide("/w", Some(Decided::Trusted)).is_err());
-    assert!(memory.decide("/v", Some(Decided::Denied)).is_err());
+    assert!(memory.decide("/w", Some(WorkspaceDecision::Trusted)).is_err());
+    assert!(memory.decide("/v", Some(WorkspaceDecision::Denied)).is_err());
     std::fs::rename(&away, dir.path()).unwrap();
     memory.save().unwrap();
     let next = again(&path);
     assert_eq!(next.session(&root).marks.keys().collect::<Vec<_>>(), ["a", "b"]);
     // What loosens was not done, as it was not said to be; what tightens was.
-    assert_eq!((next.trust().get("/w"), next.trust().get("/v")), (None, Some(&Decided::Denied)));
+    assert_eq!((next.trust().get("/w"), next.trust().get("/v")), (None, Some(&WorkspaceDecision::Denied)));
 }
 
 #[test]
@@ -254,7 +258,7 @@ fn check_lost(damage: impl FnOnce(&Path), expected: &str) {
     let (_dir, path, mut memory) = new();
     let root = memory.enter(session(1), UNSEEN).unwrap().root;
     memory.mark(root, &["a".to_owned()]);
-    memory.decide("/w", Some(Decided::Trusted)).unwrap();
+    memory.decide("/w", Some(WorkspaceDecision::Trusted)).unwrap();
     damage(&path);
     let (mut next, trouble) = Memory::open(path.clone(), false, 1).unwrap();
     assert!(trouble.as_deref().is_some_and(|why| why.contains(expected)), "{expected}: {trouble:?}");

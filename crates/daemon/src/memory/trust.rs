@@ -12,7 +12,7 @@ use crate::limits::DECIDED_WORKSPACES_MAX;
 /// What a person has decided about one workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Decided {
+pub(crate) enum WorkspaceDecision {
     /// Sessions may work there.
     Trusted,
     /// Sessions there have no tools, nor below it.
@@ -22,12 +22,12 @@ pub(crate) enum Decided {
 /// The decisions.
 #[derive(Debug, Default)]
 pub(crate) struct Trust {
-    workspaces: BTreeMap<String, Decided>,
+    workspaces: BTreeMap<String, WorkspaceDecision>,
 }
 
 impl Trust {
     /// Decides; `None` forgets what was decided.
-    pub(super) fn decide(&mut self, workspace: String, decided: Option<Decided>) {
+    pub(super) fn decide(&mut self, workspace: String, decided: Option<WorkspaceDecision>) {
         match decided {
             Some(decided) => self.workspaces.insert(workspace, decided),
             None => self.workspaces.remove(&workspace),
@@ -40,25 +40,26 @@ impl Trust {
     }
 
     /// What was decided about a workspace itself.
-    pub(crate) fn get(&self, workspace: &str) -> Option<&Decided> {
+    pub(crate) fn get(&self, workspace: &str) -> Option<&WorkspaceDecision> {
         self.workspaces.get(workspace)
     }
 
     /// How sessions of a workspace stand. Denied counts for all below, trusted for the workspace itself.
     pub(crate) fn of(&self, workspace: &str) -> Standing {
-        let denied = |at: &Path| self.workspaces.get(&*at.to_string_lossy()) == Some(&Decided::Denied);
+        let denied =
+            |at: &Path| self.workspaces.get(&*at.to_string_lossy()) == Some(&WorkspaceDecision::Denied);
         if Path::new(workspace).ancestors().any(denied) {
             return Standing::Denied;
         }
         match self.workspaces.get(workspace) {
-            Some(Decided::Trusted) => Standing::Trusted,
-            Some(Decided::Denied) => Standing::Denied,
+            Some(WorkspaceDecision::Trusted) => Standing::Trusted,
+            Some(WorkspaceDecision::Denied) => Standing::Denied,
             None => Standing::Unknown,
         }
     }
 
     /// Every decision, by path.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &Decided)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &WorkspaceDecision)> {
         self.workspaces.iter().map(|(workspace, decided)| (workspace.as_str(), decided))
     }
 }
@@ -71,9 +72,9 @@ mod tests {
     fn trust_is_of_one_path_and_denial_of_all_below() {
         let mut trust = Trust::default();
         for path in ["/w/a", "/w/b/inside"] {
-            trust.decide(path.to_owned(), Some(Decided::Trusted));
+            trust.decide(path.to_owned(), Some(WorkspaceDecision::Trusted));
         }
-        trust.decide("/w/b".to_owned(), Some(Decided::Denied));
+        trust.decide("/w/b".to_owned(), Some(WorkspaceDecision::Denied));
         let cases = [
             ("/w/a", Standing::Trusted),
             ("/w/a/below", Standing::Unknown),
