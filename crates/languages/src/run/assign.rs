@@ -53,12 +53,19 @@ impl Machine<'_> {
                 self.store(target, &of, &name, value);
             }
             Kind::Index(of, index) => {
-                let (of, index_value) = (self.container(of), self.eval(index));
+                let (held, index_value) = (self.container(of), self.eval(index));
                 if matches!(index.kind, Kind::Spread(_)) {
-                    return self.append(target, &of, value);
+                    return self.append(target, &held, value);
                 }
-                let index = index_value;
-                self.store(target, &of, &index, value);
+                self.store(target, &held, &index_value, value.clone());
+                // A text is no list: the variable gets another one.
+                if self.language == Language::Php && matches!(held, Value::Text(_)) {
+                    let new = match held.to_arg() {
+                        Some(text) => self.changed_part(target, &text, &index_value, &value),
+                        None => value,
+                    };
+                    self.assign(of, new);
+                }
             }
             Kind::Slice(of, _) => {
                 let of = self.eval(of);
@@ -79,7 +86,37 @@ impl Machine<'_> {
                 let value = self.any(target, values);
                 self.assign(inner, value);
             }
+            // What is changed in a way that is not followed.
+            Kind::Inert(targets) => {
+                for inner in targets {
+                    self.change_somehow(inner);
+                }
+                self.hand(target, &value);
+            }
             _ => self.hand(target, &value),
+        }
+    }
+
+    /// What is there may be anything now.
+    fn change_somehow(&mut self, target: &Node) {
+        let unknown = self.unknown(target, Why::Dynamic);
+        let value = self.eval(target);
+        let mut is_shared = false;
+        for one in value.choices() {
+            match one {
+                Value::List(id) | Value::Map(id) => {
+                    is_shared = true;
+                    self.loosen(*id, &unknown);
+                }
+                Value::Text(text) if self.language == Language::Ruby => {
+                    is_shared = true;
+                    self.change(text, &unknown);
+                }
+                _ => {}
+            }
+        }
+        if !is_shared {
+            self.assign(target, unknown);
         }
     }
 
@@ -219,6 +256,19 @@ impl Machine<'_> {
                     }
                     self.hand(node, &value);
                 }
+                // `text[0] = ...`
+                Value::Text(text) if self.language == Language::Ruby => {
+                    let new = self.changed_part(node, text, key, &value);
+                    self.change(text, &new);
+                }
+                // `$$name = ...`
+                Value::Text(name) if self.language == Language::Perl => match name.as_str() {
+                    Some(name) => self.state.set_name(self.scope, &format!("${name}").into(), value.clone()),
+                    None => {
+                        let why = name.why().unwrap_or(Why::Dynamic);
+                        self.hole(node.at, Role::Code, why, "a variable");
+                    }
+                },
                 Value::Text(_)
                 | Value::Number(_)
                 | Value::Constant

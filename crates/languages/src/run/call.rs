@@ -161,6 +161,12 @@ impl Machine<'_> {
     }
 
     fn method(&mut self, node: &Node, of: &Value, name: &str, arguments: Vec<Argument>) -> Value {
+        if self.language == Language::Ruby
+            && self.state.name(self.scope, &format!("->{name}")).is_none()
+            && let Some(value) = self.changed(node, of, name, &arguments)
+        {
+            return value;
+        }
         if ENTERS.contains(&name) && !matches!(of, Value::Instance(_)) {
             return of.clone();
         }

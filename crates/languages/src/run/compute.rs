@@ -20,7 +20,13 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.concatenated(node, &parts)
     }),
     ("ancestor", |machine, node, bound| machine.ancestor(node, bound)),
-    ("appended", |machine, node, bound| machine.appended(node, bound)),
+    ("any-of", |machine, node, bound| {
+        let (mut values, known) = machine.flattened(node, bound);
+        if !known || values.is_empty() {
+            values.push(machine.unknown(node, Why::Dynamic));
+        }
+        machine.any(node, values)
+    }),
     ("argv", |machine, _, _| machine.argv_of_program()),
     ("array-cast", |machine, _, bound| machine.array_of(&first(bound))),
     ("array-entries", |machine, node, bound| machine.array_entries(node, &first(bound))),
@@ -50,6 +56,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("constant", |machine, node, bound| machine.constant(node, &first(bound))),
     ("content", |machine, node, bound| machine.content(node, bound)),
+    ("copied-object", |machine, node, bound| machine.copied_object(node, bound)),
     ("curl-option", |machine, node, bound| machine.curl_option(node, bound)),
     ("cwd", |machine, node, _| match &machine.start.cwd {
         Some(cwd) => Value::text(cwd.clone()),
@@ -60,6 +67,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         function if function.is_callable() => function,
         _ => machine.identity(node),
     }),
+    ("dev-null", |_, _, _| Value::text("/dev/null")),
     ("directory", |machine, node, _| match machine.start.file.clone() {
         Some(file) => machine.path_part(node, &Value::text(file), true),
         None => machine.unknown(node, Why::Dynamic),
@@ -191,6 +199,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("opened", |machine, node, bound| machine.opened(node, bound)),
     ("opened-in-ruby", |machine, node, bound| machine.opened_in_ruby(node, bound)),
+    ("opened-uri", |machine, node, bound| machine.opened_uri(node, bound)),
     ("option", |machine, node, bound| machine.set_option(node, bound)),
     ("ordinal", |machine, node, bound| match first(bound).as_str().and_then(|text| text.chars().next()) {
         Some(letter) => Value::Number(i64::from(u32::from(letter))),
@@ -206,10 +215,12 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("paired", |machine, node, bound| machine.paired(node, bound)),
     ("parent", |machine, node, bound| machine.path_part(node, &first(bound), true)),
     ("parent-method", |machine, _, bound| machine.bound_method(bound)),
+    ("part-replaced", |machine, node, bound| machine.part_replaced(node, bound)),
     ("partial", |_, _, bound| {
         let rest = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
         Value::partial(first(bound), rest)
     }),
+    ("pattern-code", |machine, node, bound| machine.pattern_code(node, bound)),
     ("pattern-replace", |machine, node, bound| machine.pattern_replaced(node, bound)),
     ("percent", |machine, node, bound| machine.decoded(node, bound, super::texts::percent)),
     ("plain-replace", |machine, node, bound| machine.plainly_replaced(node, bound)),
@@ -292,6 +303,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("target", |_, _, bound| bound.named("target").cloned().unwrap_or(Value::Constant)),
     ("template", |machine, node, bound| machine.template(node, bound)),
     ("text", |machine, node, bound| machine.as_text(node, &first(bound))),
+    ("tied", |machine, node, bound| machine.tied(node, bound)),
     ("timer", |machine, node, bound| {
         // Text is code, as browsers have it.
         for text in first(bound).choices().iter().filter(|one| one.as_str().is_some()) {
@@ -307,6 +319,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("top-names", |_, _, _| Value::Names(0)),
     ("translate", |machine, node, bound| machine.translated(node, bound)),
     ("transliterated", |machine, node, bound| machine.transliterated(node, bound)),
+    ("trapped", |machine, node, bound| machine.trapped(node, bound)),
     ("uncapital", |machine, node, bound| machine.first_letter(node, bound, false)),
     ("unpack", |machine, node, bound| machine.unpacked(node, bound)),
     ("unpacked-of", |machine, node, bound| machine.unpacked_of(node, bound)),
@@ -316,6 +329,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
         machine.unknown(node, Why::File)
     }),
+    ("unsafe-yaml", |machine, node, bound| machine.unsafe_yaml(node, bound)),
     ("unserialize", |machine, node, bound| machine.unserialized(node, bound)),
     ("url", |machine, node, bound| match bound.at(1) {
         None => first(bound),
@@ -336,6 +350,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("vsprintf", |machine, node, bound| machine.printed(node, bound, true)),
     ("walk", |machine, node, bound| machine.walked(node, bound)),
     ("words", |machine, node, bound| machine.words(node, &first(bound))),
+    ("written-in-ruby", |machine, node, bound| machine.written_in_ruby(node, bound)),
     ("xml-file", |machine, node, bound| machine.xml_of(node, bound)),
     ("yaml", |machine, node, bound| {
         // Without a loader that makes data only, objects of any class are made.
