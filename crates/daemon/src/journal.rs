@@ -14,6 +14,9 @@ use rustix::fs::OFlags;
 use crate::files::{at_most, write_private};
 use crate::limits::{JOURNAL_BYTES_MAX, JOURNAL_GROWTH_BYTES};
 
+/// Ending of the name of a file that was put aside.
+pub(crate) const DAMAGED: &str = "damaged";
+
 /// The file, and what is to be written to it.
 #[derive(Debug)]
 pub(crate) struct Journal {
@@ -55,7 +58,7 @@ impl Journal {
 
     /// Puts what is there out of the way, beside it, for a person to look at; the one before goes.
     pub(crate) fn set_aside(path: &Path) -> io::Result<PathBuf> {
-        let aside = path.with_extension("damaged");
+        let aside = path.with_extension(DAMAGED);
         std::fs::rename(path, &aside)?;
         Ok(aside)
     }

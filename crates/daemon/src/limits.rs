@@ -57,6 +57,9 @@ pub(crate) const MARK_LABEL_BYTES_MAX: usize = 128;
 /// calls of another session are denied.
 pub(crate) const SESSIONS_MAX: usize = 4096;
 
+/// Agent processes that are kept in mind before those that have ended are forgotten: some for each session.
+pub(crate) const PROCESSES_MAX: usize = 2 * SESSIONS_MAX;
+
 /// Milliseconds without a call after which a session counts as over, and gives its place to another: a week.
 pub(crate) const SESSION_IDLE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 

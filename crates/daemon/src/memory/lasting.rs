@@ -117,7 +117,7 @@ impl Lasting {
                 self.sessions.add(id, root, seen_ms, workspace);
             }
             Entry::Process { pid, started, root } => {
-                self.sessions.add_process(AgentProcess { pid, started }, root);
+                self.sessions.add_process(AgentProcess { pid, started }, root, AgentProcess::lives);
             }
             Entry::Merged { from, into } => self.merge(from, into),
             Entry::Forgotten { ids } => self.forget(&ids),

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::entry::Entry;
-use crate::limits::{SESSION_IDLE_MS, SESSIONS_MAX};
+use crate::limits::{PROCESSES_MAX, SESSION_IDLE_MS, SESSIONS_MAX};
 use crate::peers::AgentProcess;
 
 /// Names a session of an agent, whose sub-agents share it: SHA-256 over agent and session id. The key of one of them names
@@ -112,7 +112,16 @@ impl Sessions {
         known.workspace = workspace.or(known.workspace.take());
     }
 
-    pub(super) fn add_process(&mut self, process: AgentProcess, root: SessionKey) {
+    /// Processes that have ended make room: one session may go on in any number.
+    pub(super) fn add_process(
+        &mut self,
+        process: AgentProcess,
+        root: SessionKey,
+        lives: impl Fn(&AgentProcess) -> bool,
+    ) {
+        if self.processes.len() >= PROCESSES_MAX {
+            self.processes.retain(|process, _| lives(process));
+        }
         self.processes.insert(process, root);
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
-use crate::limits::{REQUESTS_RESERVED, SESSION_IDLE_MS, SESSIONS_MAX};
+use crate::limits::{PROCESSES_MAX, REQUESTS_RESERVED, SESSION_IDLE_MS, SESSIONS_MAX};
 
 fn key(number: usize) -> CallKey {
     CallKey(bytes(number))
@@ -427,4 +427,18 @@ fn a_session_is_forgotten_a_week_after_its_last_call() {
     lasting.apply(Entry::Forgotten { ids: vec![session(1)] });
     assert_eq!(lasting.marks.session(&session(1), 0).marks.len(), 0);
     assert_eq!(lasting.marks.session(&session(2), 0).marks.len(), 1);
+}
+
+#[test]
+fn a_session_may_go_on_in_any_number_of_processes() {
+    let (_dir, _path, mut memory) = new();
+    let own = crate::process::Process::read(std::process::id()).unwrap();
+    let alive = AgentProcess { pid: own.pid, started: own.started };
+    let root = memory.enter(session(0), alive).unwrap().root;
+    for pid in 1..2 * u32::try_from(PROCESSES_MAX).unwrap() {
+        assert_eq!(memory.enter(session(0), process(pid)).unwrap().root, root);
+    }
+    let processes = kept(&memory).iter().filter(|line| line.contains("process")).count();
+    assert!(processes <= PROCESSES_MAX, "{processes}");
+    assert_eq!(memory.enter(session(1), alive).unwrap().root, root);
 }
