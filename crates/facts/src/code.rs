@@ -2,8 +2,11 @@
 //! start are found as any other. It must not know languages.
 
 mod encoding;
+mod modules;
 
-use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
+pub(crate) use modules::module_programs;
+
+use castellan_event::{Effect, EffectKind, Facts, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_within};
 use castellan_programs::{Arg, Does, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, interpreter, program_within};
@@ -111,59 +114,6 @@ fn command_line(
     commands(found, place, scene, facts);
 }
 
-/// The files of a module that `python -m` runs as a program: those that stand in the directory that the command runs in are found
-/// before the language's own.
-pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<Program> {
-    let interpreter = run.argv.first().and_then(Arg::as_str).unwrap_or_default();
-    let language = language_of_files(interpreter.rsplit('/').next().unwrap_or_default());
-    let language = language.filter(|word| language_of(word) == Some(Language::Python));
-    let (Some(language), Some(name), true) = (language, module_of(&run.argv), run.remote.is_empty()) else {
-        return Vec::new();
-    };
-    let path = name.replace('.', "/");
-    let files = [format!("{path}.py"), format!("{path}/__init__.py"), format!("{path}/__main__.py")];
-    let place = Place::of(run, 0, run.cwd.clone());
-    let found = files.into_iter().filter_map(|file| beside(&[file], &place, scene));
-    let program = |file| Program {
-        language: language.to_owned(),
-        from: From::File(Arg::known(file)),
-        cwd: run.cwd.clone(),
-    };
-    found.map(program).collect()
-}
-
-/// The module that `python -m` is given, alone or behind other letters.
-fn module_of(argv: &[Arg]) -> Option<&str> {
-    let mut args = argv.iter().skip(1);
-    while let Some(letters) = args.next().and_then(Arg::as_str)?.strip_prefix('-') {
-        let Some(at) = letters.find(['m', 'c', 'W', 'X']).filter(|_| !letters.starts_with('-')) else {
-            continue;
-        };
-        let (_, rest) = letters.split_at(at);
-        let value = rest.get(1..).filter(|value| !value.is_empty()).or_else(|| args.next()?.as_str());
-        match rest.chars().next() {
-            Some('m') => return value,
-            Some('c') => return None,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The file that a directory stands for when it is run.
-fn main_of(
-    file: &Arg,
-    language: Option<Language>,
-    place: &Place<'_>,
-    scene: &mut Scene<'_, '_, '_>,
-) -> Option<Arg> {
-    let path = file.as_str().filter(|_| language == Some(Language::Python) && place.run.remote.is_empty())?;
-    let path = path::collapse(place.cwd.as_deref(), path)?;
-    let kind = scene.world.ask(Query::FileKind { path: path.clone() });
-    matches!(kind, Some(Answer::FileKind(FileKind::Directory)))
-        .then(|| Arg::known(format!("{path}/__main__.py")))
-}
-
 /// The language of the files that an interpreter runs, as its model calls it.
 pub(crate) fn language_of_files(interpreter: &str) -> Option<&'static str> {
     let places = find(interpreter)?.forms.iter().flat_map(|form| form.operands);
@@ -235,7 +185,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
         }
         From::Text(text) => vec![known(text)],
         From::File(file) => {
-            let main = main_of(file, language, &place, scene);
+            let main = modules::main_of(file, language, &place, scene);
             let file = main.as_ref().unwrap_or(file);
             let texts = held(file, &place, scene);
             let path = file.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
