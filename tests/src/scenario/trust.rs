@@ -43,8 +43,14 @@ pub fn check_trust(agent: Agent, short: &str) -> Result<()> {
     expect_record(after?, json!({"verdict": "allow", "active_level": "workspace-write"}));
     let records = stage.home.records()?;
     let told = format!("trust_required {}", workspace.display());
-    let required = records.iter().filter(|record| record["session"]["message"] == told.as_str()).count();
+    let required = records
+        .iter()
+        .filter(|record| record.pointer("/session/message") == Some(&told.as_str().into()))
+        .count();
     ensure!(required == 1, "told {required} times that trust is required: {records:?}");
-    ensure!(records.iter().any(|record| record["control"]["action"] == "trust_resolved"), "{records:?}");
+    ensure!(
+        records.iter().any(|record| record.pointer("/control/action") == Some(&"trust_resolved".into())),
+        "{records:?}"
+    );
     Ok(())
 }
