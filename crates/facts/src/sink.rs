@@ -47,6 +47,8 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) is_followed: bool,
     /// Programs in other languages that the command runs; what they do comes after its own effects.
     pub(crate) programs: Vec<Program>,
+    /// A script that has the name of a program that a model knows, and is not that program.
+    pub(crate) other: Option<String>,
     /// Tasks are only shown: nothing runs but what reading their file does.
     pub(crate) shows_tasks: bool,
     /// Tasks that it runs, with the directories.
@@ -80,6 +82,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             is_shell: false,
             is_followed: false,
             programs: Vec::new(),
+            other: None,
             shows_tasks: false,
             tasks: Vec::new(),
             script: None,
