@@ -91,6 +91,8 @@ pub enum Code {
     OverrideAllow,
     /// The session may not use tools at all.
     NoTools,
+    /// The session's workspace is one in which sessions may do nothing.
+    DeniedWorkspace,
     /// Calls of the session ran as nobody decided, and the operator has such sessions stopped.
     Ungoverned,
     /// A hook of somebody else's could change the call after it was judged, and nobody has said that it is trusted.
@@ -125,6 +127,7 @@ impl Code {
             Code::OverrideAsk => "override_ask",
             Code::OverrideAllow => "override_allow",
             Code::NoTools => "no_tools",
+            Code::DeniedWorkspace => "denied_workspace",
             Code::Ungoverned => "ungoverned",
             Code::ForeignHook => "foreign_hook",
             Code::Opaque => "opaque",
@@ -166,6 +169,7 @@ impl Code {
             | Code::FailClosed
             | Code::NoPolicy
             | Code::NoTools
+            | Code::DeniedWorkspace
             | Code::Ungoverned
             | Code::ForeignHook
             | Code::DenyRule

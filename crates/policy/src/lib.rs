@@ -15,8 +15,8 @@ mod tags;
 mod tell;
 mod ungoverned;
 
-pub use decide::{State, StateChange, Step, decide, drive};
-pub use grant::Grant;
+pub use decide::{Standing, State, StateChange, Step, decide, drive};
+pub use grant::{FindingName, Grant, GrantPart};
 pub use operator::Operator;
 pub use policy::{LayerRules, Policy, PolicyRule};
 pub use request::RequestId;

@@ -7,12 +7,12 @@ use std::sync::PoisonError;
 
 use castellan_agents::{self as agents, Done, TranscriptCall};
 use castellan_audit::UngovernedRecord;
-use castellan_event::{AccessLevel, Agent, Call, Code, Verdict};
+use castellan_event::{AccessLevel, Agent, Call, Code, ToolKind, Verdict};
 use castellan_policy::{Bar, OnUngoverned, Ungoverned};
 
-use super::{Asked, Judge, digest, session_key};
+use super::{Asked, Judge, Whose, digest};
 use crate::lookout::{Live, LiveSessions, SettingsChange};
-use crate::memory::{Consequence, Decided, SessionKey};
+use crate::memory::{CallKey, Consequence, Decided, SessionKey};
 use crate::process::Process;
 use crate::record;
 
@@ -61,27 +61,27 @@ impl Judge {
     }
 
     /// A hook tells of a session.
-    pub(super) fn hear(&self, asked: &Asked<'_>, agent: &Agent) {
-        self.live.hear(session_key(asked.agent, agent), asked.agent, agent, asked.process);
+    pub(super) fn hear(&self, asked: &Asked<'_>, whose: &Whose, agent: &Agent) {
+        self.live.hear(whose.session.id, asked.agent, agent, asked.process);
     }
 
     /// Keeps what was decided about a call.
-    pub(super) fn decided(&self, asked: &Asked<'_>, call: &Call, answer: Verdict) {
-        let judged = super::key(asked.agent, call);
+    pub(super) fn keep_decision(&self, whose: &Whose, call: &Call, judged: CallKey, answer: Verdict) {
+        let decided = Decided { judged: Some(judged), input: Some(input(call)), answer, is_told: false };
         let mut memory = self.memory();
         if call.tool.use_id.is_empty() && answer == Verdict::Deny {
             memory.decided.deny(judged);
         }
-        let decided = Decided { judged: Some(judged), input: Some(input(call)), answer, is_told: false };
-        memory.decided.put(session_key(asked.agent, &call.agent), &call.tool.use_id, decided);
+        memory.decided.put(whose.session.id, &call.tool.use_id, decided);
     }
 
     /// A call has run, as its agent says: with this input.
-    pub(super) fn ran(&self, asked: &Asked<'_>, done: &Done) {
+    pub(super) fn ran(&self, asked: &Asked<'_>, whose: &Whose, done: &Done) {
         let call = &done.call;
-        let session = session_key(asked.agent, &call.agent);
-        // Agents of older versions give no ids.
-        if call.tool.use_id.is_empty() {
+        let session = whose.session.id;
+        // Agents of older versions give no ids. What changes the agent's own state alone is answered by changing its input, as a
+        // person's answers are put into that of a question.
+        if call.tool.use_id.is_empty() || call.tool.kind == ToolKind::Internal {
             return;
         }
         let why = match self.decision(session, &call.agent, asked.process.started, &call.tool.use_id) {
@@ -165,7 +165,7 @@ impl Judge {
 
     /// What follows for a session that wants to make a call.
     pub(super) fn consequence(&self, session: &SessionKey) -> Consequence {
-        let mut follows = self.memory().consequences.of(session);
+        let mut follows = self.memory().consequence(session);
         let terms = self.terms();
         let Ungoverned { bars_foreign_hooks, trusted_hooks, .. } = &terms.policy.settings().ungoverned;
         if *bars_foreign_hooks && follows.bar.is_none() {
@@ -222,7 +222,8 @@ impl Judge {
             message: format!("the session may do nothing more: {meaning}"),
         });
         let mut memory = self.memory();
-        memory.consequences.add(session, &Consequence { ceiling: level, bar });
+        memory.follow(&session, Consequence { ceiling: level, bar });
+        let saved = memory.save();
         if let Some(decided) = memory.decided.of(session, &record.use_id) {
             memory.decided.put(session, &record.use_id, Decided { is_told: true, ..decided });
         } else {
@@ -230,6 +231,9 @@ impl Judge {
             memory.decided.put(session, &record.use_id, told);
         }
         drop(memory);
+        if let Err(error) = saved {
+            self.fail("state", &format!("what follows for a session cannot be written: {error}"));
+        }
         let what = if record.message.is_empty() { meaning.to_owned() } else { record.message.clone() };
         self.tally.ungoverned(&format!("{word}: {what}"));
         let record = UngovernedRecord {

@@ -1,6 +1,7 @@
 //! What ran, held against what was decided.
 
 use castellan_audit::UngovernedRecord;
+use castellan_policy::Profile;
 
 use super::*;
 
@@ -48,12 +49,12 @@ fn request(event: &str, payload: &Json) -> Request {
     }
 }
 
-/// A judge with a configuration.
-fn configured(config: &str) -> Bench {
+/// A policy of a configuration, without rules.
+fn configured(config: &str) -> Policy {
     let config = Config::parse(&format!("version = 1\n{config}")).unwrap();
     let compiled = compile(&[], &config);
     assert_eq!(compiled.error(), None);
-    Bench::new(compiled.policy, Mode::Enforce)
+    compiled.policy
 }
 
 #[test]
@@ -101,10 +102,7 @@ fn a_second_answer_counts_too() {
 fn what_an_earlier_daemon_decided_is_in_the_log() {
     let bench = Bench::new(policy(RULES), Mode::Enforce);
     assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "defer");
-    let Bench { judge, dir } = bench;
-    drop(judge);
-    let log = Log::open(dir.path(), LogConfig::default(), SystemTime::now()).unwrap();
-    let bench = Bench { judge: Judge::new(policy(RULES), Mode::Enforce, log, Vec::new()), dir };
+    let bench = bench.restarted(policy(RULES));
     // With which input is not known any more.
     bench.check_done("u", "echo a", None);
     bench.check_done("another", "echo a", Some("no_decision"));
@@ -112,7 +110,8 @@ fn what_an_earlier_daemon_decided_is_in_the_log() {
 
 #[test]
 fn what_follows_is_what_the_operator_says() {
-    let stopped = configured("on_ungoverned = \"stop\"\nopaque = \"defer\"");
+    let stops = || configured("on_ungoverned = \"stop\"\nopaque = \"defer\"");
+    let stopped = Bench::new(stops(), Mode::Enforce);
     assert_eq!(stopped.ask("PreToolUse", "s", "echo a"), "defer");
     stopped.check_done("unknown", "echo a", Some("no_decision"));
     assert_eq!(stopped.ask("PreToolUse", "s", "echo a"), "deny");
@@ -121,7 +120,15 @@ fn what_follows_is_what_the_operator_says() {
     assert_eq!(last.findings.first().map(|finding| finding.code.as_str()), Some("ungoverned"));
     assert_eq!(stopped.ungoverned()[0].action, "stop");
 
-    let capped = configured("profile = \"autonomous\"");
+    // The end of the daemon changes nothing of it.
+    let stopped = stopped.restarted(stops());
+    assert_eq!(stopped.ask("PreToolUse", "s", "echo a"), "deny");
+    assert_eq!(stopped.ask("PreToolUse", "other", "echo a"), "defer");
+
+    // In a workspace that nobody trusts, the profiles that cap a session leave it no more in the first place.
+    let mut config = Config::parse("version = 1\n[level]\nsession = \"workspace-write\"").unwrap();
+    config.settings.ungoverned = Profile::Autonomous.settings().ungoverned;
+    let capped = Bench::new(compile(&[], &config).policy, Mode::Enforce);
     let level = |bench: &Bench| {
         bench.ask("PreToolUse", "s", "echo a");
         bench.calls().pop().unwrap().active_level
