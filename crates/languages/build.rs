@@ -58,11 +58,13 @@ fn table(language: &str, model: &Model, out: &mut String) -> Result<()> {
     inert.dedup();
     let modules = spaces(&model.module, &types)?;
     let kinds = spaces(&model.types, &types)?;
+    let modules_by_name = by_name(model.module.iter().map(|one| one.names.split_whitespace()));
+    let types_by_name = by_name(model.types.iter().map(|one| one.names.split_whitespace()));
     let methods = Space { names: String::new(), inert: Vec::new(), entries: model.methods.clone() };
     writeln!(
         out,
-        "static {}: Table = Table {{ global: {:?}, modules: &[{modules}], types: &[{kinds}], inert: &{inert:?}, \
-         escapes: &{:?}, methods: {}, files: &{:?} }};",
+        "static {}: Table = Table {{ global: {:?}, modules: &[{modules}], modules_by_name: &{modules_by_name:?}, \
+         types: &[{kinds}], types_by_name: &{types_by_name:?}, inert: &{inert:?}, escapes: &{:?}, methods: {}, files: &{:?} }};",
         language.to_uppercase(),
         model.global,
         words(&model.escapes),
@@ -70,6 +72,15 @@ fn table(language: &str, model: &Model, out: &mut String) -> Result<()> {
         model.files,
     )?;
     Ok(())
+}
+
+/// Every name, in order, and which one has it first.
+fn by_name<'n>(all: impl Iterator<Item = impl Iterator<Item = &'n str>>) -> Vec<(&'n str, usize)> {
+    let mut names: Vec<(&str, usize)> =
+        all.enumerate().flat_map(|(place, names)| names.map(move |name| (name, place))).collect();
+    names.sort_unstable();
+    names.dedup_by_key(|(name, _)| *name);
+    names
 }
 
 fn words(lines: &[String]) -> Vec<&str> {
@@ -82,18 +93,21 @@ fn spaces(all: &[Space], types: &[&str]) -> Result<String> {
 
 fn space(space: &Space, types: &[&str]) -> Result<String> {
     let mut entries = String::new();
-    let mut names: Vec<&str> = Vec::new();
-    for line in &space.entries {
+    let mut names: Vec<(&str, usize)> = Vec::new();
+    for (place, line) in space.entries.iter().enumerate() {
         entries.push_str(&entry(line, types).with_context(|| line.clone())?);
         let ends = ["(", " -> ", " = ", " : ", " ?"].iter().filter_map(|end| line.find(end));
         let head = line.get(..ends.min().unwrap_or(line.len())).unwrap_or_default();
-        names.extend(head.split_whitespace());
+        names.extend(head.split_whitespace().map(|name| (name, place)));
     }
     names.sort_unstable();
-    let twice = names.windows(2).find(|pair| pair.first() == pair.last());
+    let twice = names.windows(2).find(|pair| matches!(pair, [(one, _), (other, _)] if one == other));
     ensure!(twice.is_none(), "{twice:?} stands there twice");
     let own: Vec<&str> = space.names.split_whitespace().collect();
-    Ok(format!("Space {{ names: &{own:?}, entries: &[{entries}], inert: &{:?} }}", words(&space.inert)))
+    let mut inert = words(&space.inert);
+    inert.sort_unstable();
+    inert.dedup();
+    Ok(format!("Space {{ names: &{own:?}, entries: &[{entries}], by_name: &{names:?}, inert: &{inert:?} }}"))
 }
 
 fn entry(line: &str, types: &[&str]) -> Result<String> {
