@@ -54,8 +54,10 @@ fn main() -> Result<()> {
 fn table(language: &str, model: &Model, out: &mut String) -> Result<()> {
     let types: Vec<&str> = model.types.iter().flat_map(|one| one.names.split_whitespace()).collect();
     let mut inert: Vec<&str> = words(&model.inert);
+    once(inert.clone()).context("inert")?;
+    once(model.module.iter().flat_map(|one| one.names.split_whitespace()).collect()).context("modules")?;
+    once(types.clone()).context("types")?;
     inert.sort_unstable();
-    inert.dedup();
     let modules = spaces(&model.module, &types)?;
     let kinds = spaces(&model.types, &types)?;
     let modules_by_name = by_name(model.module.iter().map(|one| one.names.split_whitespace()));
@@ -74,13 +76,24 @@ fn table(language: &str, model: &Model, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Every name, in order, and which one has it first.
+/// Every name, in order, and which one has it.
 fn by_name<'n>(all: impl Iterator<Item = impl Iterator<Item = &'n str>>) -> Vec<(&'n str, usize)> {
     let mut names: Vec<(&str, usize)> =
         all.enumerate().flat_map(|(place, names)| names.map(move |name| (name, place))).collect();
     names.sort_unstable();
-    names.dedup_by_key(|(name, _)| *name);
     names
+}
+
+/// A name has one meaning: it does nothing, or it is one entry.
+fn once(mut names: Vec<&str>) -> Result<()> {
+    names.sort_unstable();
+    let twice: Vec<&str> = names
+        .windows(2)
+        .filter(|pair| pair.first() == pair.last())
+        .flat_map(|pair| pair.first().copied())
+        .collect();
+    ensure!(twice.is_empty(), "{twice:?} stand there twice");
+    Ok(())
 }
 
 fn words(lines: &[String]) -> Vec<&str> {
@@ -101,12 +114,10 @@ fn space(space: &Space, types: &[&str]) -> Result<String> {
         names.extend(head.split_whitespace().map(|name| (name, place)));
     }
     names.sort_unstable();
-    let twice = names.windows(2).find(|pair| matches!(pair, [(one, _), (other, _)] if one == other));
-    ensure!(twice.is_none(), "{twice:?} stands there twice");
-    let own: Vec<&str> = space.names.split_whitespace().collect();
     let mut inert = words(&space.inert);
     inert.sort_unstable();
-    inert.dedup();
+    once(names.iter().map(|(name, _)| *name).chain(inert.iter().copied()).collect())?;
+    let own: Vec<&str> = space.names.split_whitespace().collect();
     Ok(format!("Space {{ names: &{own:?}, entries: &[{entries}], by_name: &{names:?}, inert: &{inert:?} }}"))
 }
 

@@ -202,6 +202,11 @@ impl Space {
         find(self.by_name, self.entries, name)
     }
 
+    /// The entry of a member of a type: its own, or that of all others, `*`.
+    pub(crate) fn member(&self, name: &str) -> Option<&'static Entry> {
+        self.entry(name).or_else(|| self.entry("*").filter(|_| !self.inert.contains(&name)))
+    }
+
     pub(crate) fn is_inert(&self, member: &str) -> bool {
         self.has_inert(member) || self.has_inert("*")
     }
@@ -246,7 +251,15 @@ const CAPABLE: &[&str] = &[
     "opened",
     "called",
     "searched",
+    "vim-code",
 ];
+
+impl Parameter {
+    /// Whether what it is given becomes code in a way that is not followed.
+    pub(crate) fn is_opaque(&self) -> bool {
+        self.parts.contains(&Part::Opaque)
+    }
+}
 
 impl Entry {
     pub(crate) fn name(&self) -> &'static str {
