@@ -423,9 +423,10 @@ match($x) { "##;
     assert!(!reading(Language::Perl, text).acts.is_empty());
 }
 
-/// The most that all programs of a call may cost (`WORK_MAX`), and what one step may go beyond it.
+/// The most that all programs of a call may cost (`WORK_MAX`), and what the last step may go beyond it, which may join all that a loop
+/// has changed.
 const WORK_MAX: u64 = 100_000;
-const STEP_MAX: u64 = 5_000;
+const STEP_MAX: u64 = 10_000;
 
 /// Every token of a language and every hostile part, repeated to the most that is read: work ends where the limit is. That a unit of
 /// it takes about as long everywhere is measured: `castellan-bench-facts --programs`.
