@@ -54,12 +54,15 @@ pub(crate) fn read_bytes_guarded(file: &Path, max: u64, guard: Guard) -> io::Res
         return Err(too_long(max));
     }
     let bytes = at_most(&opened, max)?.ok_or_else(|| too_long(max))?;
-    let stamp =
-        |meta: &Metadata| (meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec());
-    if guard != Guard::Any && stamp(&before) != stamp(&opened.metadata()?) {
+    if guard != Guard::Any && is_changed(&before, &opened.metadata()?) {
         return Err(io::Error::other("it was changed while it was read: try again"));
     }
     Ok(bytes)
+}
+
+fn is_changed(before: &Metadata, after: &Metadata) -> bool {
+    let stamp = |of: &Metadata| (of.len(), of.mtime(), of.mtime_nsec(), of.ctime(), of.ctime_nsec());
+    stamp(before) != stamp(after)
 }
 
 fn too_long(max: u64) -> io::Error {
@@ -140,5 +143,25 @@ mod tests {
             let error = read_limited(file, 10).unwrap_err();
             assert_eq!(error.to_string(), "not a regular file", "{}", file.display());
         }
+    }
+
+    #[test]
+    fn a_change_while_a_file_is_read_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("config.toml");
+        let check = |what: &str, change: &dyn Fn() -> io::Result<()>| {
+            std::fs::write(&file, "one").unwrap();
+            let opened = File::open(&file).unwrap();
+            let before = opened.metadata().unwrap();
+            assert!(!is_changed(&before, &opened.metadata().unwrap()), "{what}");
+            change().unwrap();
+            assert!(is_changed(&before, &opened.metadata().unwrap()), "{what}");
+        };
+        check("longer", &|| OpenOptions::new().append(true).open(&file)?.write_all(b"two"));
+        check("shorter", &|| OpenOptions::new().write(true).open(&file)?.set_len(1));
+        check("of another time", &|| {
+            let later = std::time::SystemTime::now() + std::time::Duration::from_secs(1);
+            OpenOptions::new().write(true).open(&file)?.set_modified(later)
+        });
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct PolicyState {
 
 /// What calls of a workspace are judged by that has files of its own.
 #[derive(Debug)]
-#[expect(dead_code, reason = "until workspaces can be trusted")]
+#[cfg_attr(not(test), expect(dead_code, reason = "until workspaces can be trusted"))]
 pub(crate) struct Projected {
     pub(crate) policy: Arc<Policy>,
     /// The mode that its own files say: calls there are judged in no milder one.
@@ -250,7 +250,7 @@ impl PolicyState {
         self.in_force().floor.clone()
     }
 
-    #[expect(dead_code, reason = "until workspaces can be trusted")]
+    #[cfg_attr(not(test), expect(dead_code, reason = "until workspaces can be trusted"))]
     /// What calls of a trusted workspace are judged by, whose own files have this hash. Files that do not load leave only
     /// reading.
     pub(crate) fn with_project(&self, hash: &str, project: &FileSet) -> Arc<Projected> {
@@ -527,3 +527,6 @@ fn change(judge: &Judge, set: &Layers, policy: &Policy, mode: Mode, cause: Cause
     }
     record::control(cause.action, &argument, None, &set.hash(), cause.peer)
 }
+
+#[cfg(test)]
+mod tests;
