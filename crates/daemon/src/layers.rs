@@ -62,9 +62,14 @@ const HASH_CHARS: usize = 64;
 impl Config {
     /// What the organisation's and the user's files say now, applied or not; the defaults where there are none.
     pub fn of_home(layout: &Layout) -> Result<Config, FileSetError> {
+        Config::with_project(layout, None)
+    }
+
+    /// The same with a workspace's own files below, as if a person trusted it.
+    pub fn with_project(layout: &Layout, project: Option<&FileSet>) -> Result<Config, FileSetError> {
         let organisation = organisation_now(layout)?;
         let user = Config::read_text(&layout.config_file())?;
-        Ok(config(organisation.as_ref(), &user, None, layout)?)
+        Ok(config(organisation.as_ref(), &user, project, layout)?)
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use castellan_daemon::{Config, FileSet, Layers, Merge, Setting, Sourced, read_project};
+use castellan_daemon::{Config, Merge, Setting, Sourced, read_project};
 use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
@@ -67,8 +67,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
 fn in_project(global: &Global, dir: &Path) -> anyhow::Result<Config> {
     let layout = global.layout()?;
     let dir = std::path::absolute(dir).with_context(|| format!("`{}`", dir.display()))?;
-    let layers = Layers::above(FileSet::read(&layout)?, &layout)?;
-    Ok(Layers { project: read_project(&dir)?, ..layers }.config(&layout)?)
+    Ok(Config::with_project(&layout, read_project(&dir)?.as_ref())?)
 }
 
 /// A row for each value; one for a list without any.
