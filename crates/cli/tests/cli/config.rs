@@ -59,7 +59,7 @@ fn an_organisation_stands_above() {
     let Some(shown) = run_below(&home, &["show", "--origin"]) else { return };
     let user = home.path(USER).display().to_string();
     assert_eq!(row(&shown, "mode"), "mode \"enforce\" organisation /etc/castellan/config.toml:2");
-    assert!(shown.stdout.contains(&format!("not \"monitor\"")), "{}", shown.stdout);
+    assert!(shown.stdout.contains("not \"monitor\""), "{}", shown.stdout);
     assert_eq!(row(&shown, "opaque"), "opaque \"ask\" default (profile) locked");
     assert_eq!(row(&shown, "deny"), "deny \"Bash(b)\" organisation /etc/castellan/config.toml:4");
     assert_eq!(row(&shown, "allow"), "allow []");

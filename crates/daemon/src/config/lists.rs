@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeValue, ValueDeserializer};
 
 /// What is wrong, and where.
-type Wrong = (Range<usize>, String);
+pub(super) type Wrong = (Range<usize>, String);
 
 /// `{enable = ...}` or `{disable = ...}`.
 #[derive(Debug, Deserialize)]

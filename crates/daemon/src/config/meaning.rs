@@ -35,7 +35,10 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         if word == OFF { Ok(None) } else { word.parse().map(Some) }
     };
     let session = word(settled, "level.session").unwrap_or(OFF);
-    let given = settled.said_by(Layer::Organisation, "level.session").and_then(word_of).unwrap_or(OFF);
+    let given = settled
+        .said_by(Layer::Organisation, "level.session")
+        .and_then(|sourced| sourced.value.word())
+        .unwrap_or(OFF);
     Ok(Settings {
         profile,
         tools: is_true("tools"),
@@ -58,7 +61,7 @@ fn operators(settled: &Settled) -> Result<Operators, String> {
     for layer in Layer::ALL {
         let list = |name| -> Vec<String> {
             let own = settled.counts(name).iter().filter(|sourced| sourced.layer == layer);
-            own.filter_map(|sourced| text_of(sourced)).map(str::to_owned).collect()
+            own.filter_map(|sourced| sourced.value.text()).map(str::to_owned).collect()
         };
         let (deny, ask, allow) = (list("deny"), list("ask"), list("allow"));
         if !(deny.is_empty() && ask.is_empty() && allow.is_empty()) {
@@ -72,7 +75,7 @@ fn operators(settled: &Settled) -> Result<Operators, String> {
 fn tags(settled: &Settled) -> Result<Tags, String> {
     let default = Tags::default();
     let of = |name: &str, default: String| {
-        settled.counts(name).first().and_then(text_of).map_or(default, str::to_owned)
+        settled.counts(name).first().and_then(|sourced| sourced.value.text()).map_or(default, str::to_owned)
     };
     let tags = Tags {
         deny: of("tags.deny", default.deny),
@@ -138,7 +141,7 @@ fn log(settled: &Settled) -> audit::Config {
 /// The mode that a layer alone says.
 pub(super) fn mode_said_by(settled: &Settled, layer: Layer) -> Option<(Mode, &Sourced)> {
     let sourced = settled.said_by(layer, "mode")?;
-    Some((word_of(sourced)?.parse().ok()?, sourced))
+    Some((sourced.value.word()?.parse().ok()?, sourced))
 }
 
 fn parsed<T: FromStr<Err = String>>(settled: &Settled, name: &str) -> Result<T, String> {
@@ -153,19 +156,5 @@ fn chosen<T: Copy>(settled: &Settled, name: &str, words: &[(&str, T)]) -> Result
 
 /// The word that counts of a key.
 fn word(settled: &Settled, name: &str) -> Option<&'static str> {
-    settled.counts(name).first().and_then(word_of)
-}
-
-fn word_of(sourced: &Sourced) -> Option<&'static str> {
-    match sourced.value {
-        Value::Word(word) => Some(word),
-        Value::Text(_) | Value::Flag(_) | Value::Count(_) | Value::Selections(_) | Value::Outputs(_) => None,
-    }
-}
-
-fn text_of(sourced: &Sourced) -> Option<&str> {
-    match &sourced.value {
-        Value::Text(text) => Some(text),
-        Value::Word(_) | Value::Flag(_) | Value::Count(_) | Value::Selections(_) | Value::Outputs(_) => None,
-    }
+    settled.counts(name).first().and_then(|sourced| sourced.value.word())
 }

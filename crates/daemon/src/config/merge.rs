@@ -129,22 +129,16 @@ fn one(mut all: Vec<Sourced>, is_meant: impl Fn(&Sourced) -> bool) -> (Vec<Sourc
 
 /// How strict a word is.
 fn rank(key: &Key, sourced: &Sourced) -> usize {
-    match (key.kind, &sourced.value) {
-        (Kind::Word(words), Value::Word(word)) => {
-            words.iter().position(|known| known == word).unwrap_or_default()
-        }
-        _ => 0,
-    }
+    let (Kind::Word(words), Value::Word(word)) = (key.kind, &sourced.value) else { return 0 };
+    words.iter().position(|known| known == word).unwrap_or_default()
 }
 
 /// The keys that the organisation has locked, and where.
 fn locks(spoken: &[Spoken]) -> Vec<(String, (Arc<str>, usize))> {
     let organisation = spoken.iter().filter(|file| file.layer == Layer::Organisation);
-    let lock = |file: &Spoken, said: &Said| match &said.value {
-        Value::Text(name) if said.key.name == "locked" => {
-            Some((name.clone(), (file.file.clone(), said.line)))
-        }
-        _ => None,
+    let lock = |file: &Spoken, said: &Said| {
+        let name = said.value.text().filter(|_| said.key.name == "locked")?;
+        Some((name.to_owned(), (file.file.clone(), said.line)))
     };
     organisation.flat_map(|file| file.said.iter().filter_map(move |said| lock(file, said))).collect()
 }
@@ -202,10 +196,7 @@ fn says(
 /// Adds what a layer's profile presets, and what follows from its defaults for where nobody is there to be asked.
 fn preset(layer: Layer, says: &mut Vec<(&'static Key, Sourced)>) {
     let profile = says.iter().find(|(key, _)| key.name == "profile").map(|(_, sourced)| sourced.clone());
-    let known = profile.as_ref().and_then(|sourced| match sourced.value {
-        Value::Word(word) => word.parse::<Profile>().ok(),
-        Value::Text(_) | Value::Flag(_) | Value::Count(_) | Value::Selections(_) | Value::Outputs(_) => None,
-    });
+    let known = profile.as_ref().and_then(|sourced| sourced.value.word()?.parse::<Profile>().ok());
     for (said, headless) in [("default", "headless_default"), ("opaque", "headless_opaque")] {
         let denies =
             known.and_then(|profile| preset_word(profile, key(headless)?)) == Some(Verdict::Deny.as_str());

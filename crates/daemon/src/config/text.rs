@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::keys::{self, KEYS, Key, Kind, Place, key};
-use super::lists;
+use super::lists::{self, Wrong};
 use super::nearest::meant;
 use super::schema::lockable;
 use crate::limits::MISTAKES_MAX;
@@ -45,6 +45,16 @@ pub enum Value {
 }
 
 impl Value {
+    /// The word, if it is one.
+    pub(crate) fn word(&self) -> Option<&'static str> {
+        if let Value::Word(word) = self { Some(word) } else { None }
+    }
+
+    /// The text, if it is one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        if let Value::Text(text) = self { Some(text) } else { None }
+    }
+
     /// As JSON; of the tables of a list, how many there are.
     pub fn to_json(&self) -> serde_json::Value {
         match self {
@@ -196,33 +206,33 @@ impl Reader<'_> {
     }
 
     fn value(&mut self, key: &'static Key, value: &Spanned<DeValue<'_>>) {
-        let span = value.span();
+        let (span, given) = (value.span(), value.get_ref());
         match key.kind {
             // Looked at before all others.
             Kind::Version => {}
-            Kind::Word(words) => match value.get_ref() {
-                DeValue::String(given) => match words.iter().find(|word| *word == given) {
+            Kind::Word(words) => match given.as_str() {
+                Some(given) => match words.iter().find(|word| **word == given) {
                     Some(word) => self.say(key, &span, Value::Word(word)),
                     None => self.no_word(key, &span, given, words),
                 },
-                other => self.wrong(&span, key.name, "a text", other),
+                None => self.wrong(&span, key.name, "a text", given),
             },
-            Kind::Text => match value.get_ref() {
-                DeValue::String(given) if given.is_empty() => {
+            Kind::Text => match given.as_str() {
+                Some("") => {
                     self.mistake(&span, format!("`{}` is empty: name a tag, or leave the key out", key.name));
                 }
-                DeValue::String(given) => self.say(key, &span, Value::Text(given.clone().into_owned())),
-                other => self.wrong(&span, key.name, "a text", other),
+                Some(text) => self.say(key, &span, Value::Text(text.to_owned())),
+                None => self.wrong(&span, key.name, "a text", given),
             },
-            Kind::Flag => match value.get_ref() {
-                DeValue::Boolean(given) => self.say(key, &span, Value::Flag(*given)),
-                other => self.wrong(&span, key.name, "true or false", other),
+            Kind::Flag => match given.as_bool() {
+                Some(flag) => self.say(key, &span, Value::Flag(flag)),
+                None => self.wrong(&span, key.name, "true or false", given),
             },
-            Kind::Count(least) => match count(value.get_ref()).filter(|given| *given >= least) {
-                Some(given) => self.say(key, &span, Value::Count(given)),
+            Kind::Count(least) => match count(given).filter(|count| *count >= least) {
+                Some(count) => self.say(key, &span, Value::Count(count)),
                 None => {
                     let wanted = format!("a whole number from {least} to {}", u32::MAX);
-                    self.wrong(&span, key.name, &wanted, value.get_ref());
+                    self.wrong(&span, key.name, &wanted, given);
                 }
             },
             Kind::Patterns | Kind::Names => self.elements(key, value),
@@ -242,14 +252,8 @@ impl Reader<'_> {
                 self.wrong(&span, key.name, "a list of texts", element.get_ref());
                 continue;
             };
-            let wrong = match key.kind {
-                Kind::Names if lockable().any(|name| name == text) => None,
-                Kind::Names => {
-                    let meant = meant(text, lockable());
-                    Some(format!("`{}`: `{text}` is no key that can be locked{meant}", key.name))
-                }
-                _ => pattern_error(key.name, text),
-            };
+            let wrong =
+                if key.kind == Kind::Names { lock_error(text) } else { pattern_error(key.name, text) };
             match wrong {
                 Some(why) => self.mistake(&span, why),
                 None => self.say(key, &span, Value::Text(text.clone().into_owned())),
@@ -262,7 +266,7 @@ impl Reader<'_> {
         &mut self,
         key: &'static Key,
         value: &Spanned<DeValue<'_>>,
-        read: fn(Spanned<DeValue<'_>>) -> Result<T, (Range<usize>, String)>,
+        read: fn(Spanned<DeValue<'_>>) -> Result<T, Wrong>,
         make: fn(T) -> Value,
     ) {
         match read(value.clone()) {
@@ -282,10 +286,10 @@ impl Reader<'_> {
     }
 
     fn wrong(&mut self, span: &Range<usize>, name: &str, wanted: &str, given: &DeValue<'_>) {
-        let given = match given {
-            DeValue::Integer(given) => format!("`{given}`"),
-            other => format!("a value of the type {}", other.type_str()),
-        };
+        let given = given.as_integer().map_or_else(
+            || format!("a value of the type {}", given.type_str()),
+            |number| format!("`{number}`"),
+        );
         self.mistake(span, format!("`{name}` is {wanted}, and this is {given}"));
     }
 
@@ -312,6 +316,12 @@ fn line_starts(text: &str) -> Vec<usize> {
 fn count(value: &DeValue<'_>) -> Option<u32> {
     let integer = value.as_integer()?;
     u32::from_str_radix(integer.as_str(), integer.radix()).ok()
+}
+
+/// What is wrong with the name of a key that is to be locked.
+fn lock_error(text: &str) -> Option<String> {
+    let is_known = lockable().any(|name| name == text);
+    (!is_known).then(|| format!("`locked`: `{text}` is no key that can be locked{}", meant(text, lockable())))
 }
 
 /// What is wrong with a short rule. In which list it stands makes no difference to its form.

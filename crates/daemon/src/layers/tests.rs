@@ -86,9 +86,10 @@ fn says(without: &'static str) -> impl Strategy<Value = String> {
     let is_said =
         move |key: &&Key| key.place == Place::Every && key.kind != Kind::Version && key.name != without;
     let line = |key: &'static Key| {
-        let value = match key.kind {
-            Kind::Word(words) => prop::sample::select(words).prop_map(|word| format!("\"{word}\"")).boxed(),
-            _ => prop::sample::subsequence(PATTERNS, 0..3).prop_map(|list| format!("{list:?}")).boxed(),
+        let value = if let Kind::Word(words) = key.kind {
+            prop::sample::select(words).prop_map(|word| format!("\"{word}\"")).boxed()
+        } else {
+            prop::sample::subsequence(PATTERNS, 0..3).prop_map(|list| format!("{list:?}")).boxed()
         };
         let line = move |value: Option<String>| match value {
             Some(value) => format!("{} = {value}\n", key.name),
@@ -123,9 +124,9 @@ fn check_no_milder(before: &[Setting], after: &[Setting]) {
         let name = before.key.name;
         match (before.key.merge, before.key.kind) {
             (Merge::Strictest, Kind::Word(words)) => {
-                let rank = |setting: &Setting| match setting.counts[0].value {
-                    Value::Word(word) => words.iter().position(|known| *known == word).unwrap(),
-                    ref other => panic!("{other:?}"),
+                let rank = |setting: &Setting| {
+                    let Value::Word(word) = setting.counts[0].value else { panic!("{setting:?}") };
+                    words.iter().position(|known| *known == word).unwrap()
                 };
                 assert!(rank(after) >= rank(before), "{name}: {:?} -> {:?}", before.counts, after.counts);
             }

@@ -87,8 +87,11 @@ impl Served {
     }
 }
 
+/// Puts something into a file's place.
+type Make = fn(&Path);
+
 /// What may be in a configuration's place, and what is said of it.
-const BAD: &[(&str, fn(&Path), &str)] = &[
+const BAD: &[(&str, Make, &str)] = &[
     ("empty", |file| write(file, b""), "config.toml`:1:1: `version` is missing"),
     ("a wrong type", |file| write(file, b"version = 1\nmode = 1"), "config.toml`:2:8: `mode` is a text"),
     ("an unknown key", |file| write(file, b"version = 1\nmod = 1"), "config.toml`:2:1: unknown key `mod`"),

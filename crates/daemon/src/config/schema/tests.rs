@@ -40,10 +40,9 @@ fn fits(value: &Json, schema: &Json) -> bool {
         }
         ("additionalProperties", Json::Object(map)) => {
             let named = |key: &str| schema.get("properties").is_some_and(|named| named.get(key).is_some());
-            map.iter().filter(|(key, _)| !named(key)).all(|(_, value)| match wanted {
-                Json::Bool(allowed) => *allowed,
-                schema => fits(value, schema),
-            })
+            map.iter()
+                .filter(|(key, _)| !named(key))
+                .all(|(_, value)| wanted.as_bool().unwrap_or_else(|| fits(value, wanted)))
         }
         ("items" | "required" | "properties" | "additionalProperties", _) => true,
         (other, _) => panic!("{other}"),
