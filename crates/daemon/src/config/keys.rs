@@ -145,7 +145,7 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Lifting,
         place: Place::Every,
         default: "[]",
-        about: "Short rules that allow, where they cover a whole call. They lift what their own layer asks; a project's, where \
+        about: "Short rules that allow, where they cover a whole call. They lift what their own layer's rules ask; a project's, where \
                 you trust the workspace, what the user's does too.",
     },
     Key {

@@ -279,13 +279,33 @@ fn the_hash_names_every_layer() {
     assert_eq!(layers(None, "", None).hash(), file_set("").hash());
 }
 
+/// A layer whose words say what it does about `git push`.
+fn about_push(words: &str) -> FileSet {
+    let has = |word: &str| words.split(' ').any(|said| said == word);
+    let mut config = String::new();
+    for (word, line) in [
+        ("allow", "allow = ['Bash(git push:*)']\n"),
+        ("list", "ask = ['Bash(git push:*)']\n"),
+        ("level", "level.session = 'read-only'\n"),
+        ("locked", "locked = ['allow']\n"),
+    ] {
+        config.push_str(if has(word) { line } else { "" });
+    }
+    let tags = if has("liftable") { "coding_agent_ask, coding_agent_liftable" } else { "coding_agent_ask" };
+    let asks = rules("a.yaml", &rule("r", "cmd.name = git", tags));
+    FileSet { rules: if has("ask") { asks } else { vec![] }, ..file_set(&config) }
+}
+
 #[test]
 fn an_allow_list_lifts_what_its_own_layer_asks() {
-    let ask = "ask = ['Bash(git push:*)']";
-    let allow = "allow = ['Bash(git push:*)']";
-    let both = &format!("{ask}\n{allow}");
+    let call = call("git push");
     let check = |organisation: &str, user: &str, project: &str, expected| {
-        let decision = judge(&layers(Some(organisation), user, Some(project)), &call("git push"));
+        let layers = Layers {
+            organisation: Some(about_push(organisation)),
+            user: about_push(user),
+            project: Some(about_push(project)),
+        };
+        let decision = judge(&layers, &call);
         assert_eq!(
             stops(&decision),
             expected,
@@ -293,17 +313,19 @@ fn an_allow_list_lifts_what_its_own_layer_asks() {
             decision.findings
         );
     };
-    check("", both, "", Verdict::Allow);
-    check(allow, ask, "", Verdict::Ask);
-    check("", allow, ask, Verdict::Ask);
-    check("", "", both, Verdict::Allow);
-    check("", ask, allow, Verdict::Allow);
-    check(ask, allow, allow, Verdict::Ask);
-    check(both, "", "", Verdict::Ask);
-    check("locked = ['allow']", both, "", Verdict::Ask);
+    check("", "ask allow", "", Verdict::Allow);
+    check("allow", "ask", "", Verdict::Ask);
+    check("", "allow", "ask", Verdict::Ask);
+    check("", "", "ask allow", Verdict::Allow);
+    check("", "ask", "allow", Verdict::Allow);
+    check("ask", "allow", "allow", Verdict::Ask);
+    check("ask allow", "", "", Verdict::Ask);
+    check("ask liftable", "allow", "", Verdict::Allow);
+    check("locked", "ask allow", "", Verdict::Ask);
+    // Nothing lifts what somebody lists to be asked.
+    check("", "list allow", "", Verdict::Ask);
     // What the organisation's level is too low for.
-    let level = "level.session = 'read-only'";
-    check("", &format!("{level}\n{allow}"), "", Verdict::Allow);
-    check(level, allow, "", Verdict::Ask);
-    check(&format!("{level}\n{allow}"), "", "", Verdict::Allow);
+    check("", "level allow", "", Verdict::Allow);
+    check("level", "allow", "", Verdict::Ask);
+    check("level allow", "", "", Verdict::Allow);
 }
