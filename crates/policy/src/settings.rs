@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use castellan_event::{AccessLevel, Verdict};
 
-use crate::operator::Operator;
+use crate::operators::Operators;
 use crate::tags::Tags;
 
 /// Settings of the decision.
@@ -23,6 +23,9 @@ pub struct Settings {
     pub level: Option<AccessLevel>,
     /// The highest one where nobody has said that the workspace is trusted; `None`: the same.
     pub unknown_workspace: Option<AccessLevel>,
+    /// The one that the organisation gives them: what is short of it, only the organisation's allow
+    /// list lifts.
+    pub organisation_level: Option<AccessLevel>,
     /// What a call is answered that needs a higher one: ask or deny.
     pub on_insufficient: Verdict,
     /// What is answered to a program, target or code that was not understood: defer, ask or deny.
@@ -33,10 +36,10 @@ pub struct Settings {
     pub unknown_tool: Verdict,
     /// A call that was understood whole and is safe runs without a prompt.
     pub allow_understood: bool,
-    /// The operator's short rules.
-    pub operator: Operator,
-    /// Which tags of the user's rules say what. The organisation's rules use the default ones, which nobody can take from
-    /// them.
+    /// The operators' short rules.
+    pub operators: Operators,
+    /// Which tags of the user's rules say what. The organisation's and a project's rules use the default ones, which
+    /// nobody can take from them.
     pub tags: Tags,
 }
 
@@ -81,12 +84,13 @@ impl Profile {
             headless_default: Defer,
             level: None,
             unknown_workspace: None,
+            organisation_level: None,
             on_insufficient: Ask,
             opaque: Ask,
             headless_opaque: Ask,
             unknown_tool: Defer,
             allow_understood: false,
-            operator: Operator::default(),
+            operators: Operators::default(),
             tags: Tags::default(),
         };
         let bounded = Settings {
