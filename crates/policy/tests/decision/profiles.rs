@@ -205,7 +205,8 @@ fn a_denied_workspace_has_no_tools_and_nothing_lifts_that() {
     let read = of(vec![inside(EffectKind::Read)]);
     for profile in Profile::ALL {
         let mut settings = profile.settings();
-        settings.operator = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap();
+        let operator = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap();
+        settings.operators = operator.into();
         let denied = State { standing: Standing::Denied, ..state(Mode::Enforce, true) };
         let decision = judge(&bash("x"), &read, settings, &denied);
         assert_eq!(decision.verdict, Deny, "{profile}");
