@@ -45,6 +45,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         default_verdict: parsed(settled, "default")?,
         headless_default: parsed(settled, "headless_default")?,
         level: level(session)?,
+        unknown_workspace: profile.settings().unknown_workspace,
         organisation_level: level(given)?,
         on_insufficient: parsed(settled, "level.on_insufficient")?,
         opaque: parsed(settled, "opaque")?,
