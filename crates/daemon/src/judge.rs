@@ -2,6 +2,7 @@
 //! too, and is recorded.
 
 mod consent;
+mod hold;
 mod scripts;
 
 use std::collections::BTreeSet;
@@ -18,7 +19,10 @@ use castellan_policy::{Policy, RequestId, State, agent_text, drive, user_text};
 use castellan_wire::{Reply, Request};
 use sha2::{Digest, Sha256};
 
+use self::consent::{Settled, grantable};
+pub(crate) use self::hold::{Holding, Outcome};
 use crate::facts::facts_after;
+use crate::held::Held;
 use crate::memory::{Begun, CallKey, Given, Memory, SessionKey};
 use crate::peers::AgentProcess;
 use crate::process::arguments_of;
@@ -35,6 +39,8 @@ pub(crate) struct Judge {
     memory: Mutex<Memory>,
     /// What is to be looked at when the answer is sent.
     due: Mutex<Vec<scripts::Check>>,
+    /// Calls whose agents wait for a person.
+    held: Held,
     log: Log,
     /// What its records have told.
     told: record::Told,
@@ -60,6 +66,7 @@ struct Asked<'a> {
     started: Instant,
     /// Those that were in force when the call came in.
     terms: Arc<Terms>,
+    holding: Holding,
 }
 
 impl Asked<'_> {
@@ -121,6 +128,7 @@ impl Judge {
             terms: RwLock::new(Arc::new(Terms { policy: Arc::new(policy), mode })),
             memory: Mutex::new(Memory::new(random())),
             due: Mutex::default(),
+            held: Held::default(),
             log,
             told: record::Told::default(),
             own,
@@ -129,27 +137,33 @@ impl Judge {
         }
     }
 
-    /// Answers a hook. Always: a panic on the way denies.
-    pub(crate) fn answer(&self, request: &Request, process: AgentProcess, started: Instant) -> Reply {
+    /// Answers a hook, or says that it is to wait for a person. Always: a panic on the way denies.
+    pub(crate) fn answer(
+        &self,
+        request: &Request,
+        process: AgentProcess,
+        started: Instant,
+        holding: Holding,
+    ) -> Outcome {
         let Ok(agent) = request.agent.parse::<AgentId>() else {
             self.fail("agent", &format!("a hook names the unknown agent `{}`", request.agent));
-            return Reply {
+            return Outcome::Reply(Reply {
                 exit: 2,
                 stdout: Vec::new(),
                 stderr: b"castellan: denied, unknown agent\n".to_vec(),
-            };
+            });
         };
-        let asked = Asked { agent, request, process, started, terms: self.terms() };
+        let asked = Asked { agent, request, process, started, terms: self.terms(), holding };
         self.caught(&asked, || self.judge(&asked))
     }
 
     /// A panic is a decision: the failure's.
-    fn caught(&self, asked: &Asked<'_>, work: impl FnOnce() -> Reply) -> Reply {
+    fn caught(&self, asked: &Asked<'_>, work: impl FnOnce() -> Outcome) -> Outcome {
         let done = catch_unwind(AssertUnwindSafe(work));
-        done.unwrap_or_else(|_| self.failed(asked, &Failure::panicked()))
+        done.unwrap_or_else(|_| Outcome::Reply(self.failed(asked, &Failure::panicked())))
     }
 
-    fn judge(&self, asked: &Asked<'_>) -> Reply {
+    fn judge(&self, asked: &Asked<'_>) -> Outcome {
         let request = asked.request;
         let origin = Origin {
             correlation_id: random(),
@@ -163,22 +177,22 @@ impl Judge {
                 let session = session_key(asked.agent, &done.call.agent);
                 let ended = self.memory().changes.end(&session, &done.call.tool.use_id);
                 self.check_later(&done.call.agent, ended);
-                self.note(asked, record::done(&done))
+                Outcome::Reply(self.note(asked, record::done(&done)))
             }
             Ok(Incoming::Session(event)) => {
                 if event.agent.event == PROMPT {
                     let ended = self.memory().changes.end_turn(&session_key(asked.agent, &event.agent));
                     self.check_later(&event.agent, ended);
                 }
-                self.note(asked, record::session_event(&event))
+                Outcome::Reply(self.note(asked, record::session_event(&event)))
             }
-            Err(malformed) => self.malformed(asked, &malformed),
+            Err(malformed) => Outcome::Reply(self.malformed(asked, &malformed)),
         }
     }
 
     /// The agent asks whether a call may run. When it has asked before, `before` is what it was answered then, and its marks
     /// are set.
-    fn question(&self, asked: &Asked<'_>, call: &Call, before: Option<Given>) -> Reply {
+    fn question(&self, asked: &Asked<'_>, call: &Call, before: Option<Given>) -> Outcome {
         let Terms { policy, .. } = &*asked.terms;
         let session_key = session_key(asked.agent, &call.agent);
         let first = before.as_ref().map(|before| before.call);
@@ -187,33 +201,50 @@ impl Judge {
             Some(before) => (before.session, before.grant),
             None => (Arc::new(self.memory().marks.session(&session_key, self.now_ms())), None),
         };
-        let grant = consent.grant().cloned().or(before);
-        let state = State { grant: grant.as_ref(), ..asked.state(call, consent.request, &session) };
+        let taken = consent.taken().cloned().or(before);
+        let grant = taken.as_ref().map(|taken| &taken.grant);
+        let state = State { grant, ..asked.state(call, consent.request, &session) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (&session_key, first), &mut world);
-        let (decision, mut change) = drive(call, &facts, policy, &state, &mut world);
+        let (mut decision, mut change) = drive(call, &facts, policy, &state, &mut world);
         let answers = world.into_answers();
-        if first.is_some() {
+        asked.refuse(&mut decision, &mut change);
+        let is_grantable = grantable(call, &facts, &decision, &change).is_some();
+        let hold = asked.hold_time(&decision, first.is_none() && is_grantable);
+        if first.is_some() || hold.is_some() {
             change.marks.clear();
         }
         if change.request.is_some() {
             change.request = Some(self.named(&mut consent, &facts, &decision));
         }
+        let id = consent.request;
         let judged = Judged {
             call,
             decision: &decision,
             answers: &answers,
             change: &change,
             policy: policy.hash(),
+            is_held: hold.is_some(),
             told: &self.told,
         };
         let record = judged.record(asked.started.elapsed());
         if let Err(failure) = self.commit(&record, session_key, &change.marks) {
-            return self.failed(asked, &failure);
+            return Outcome::Reply(self.failed(asked, &failure));
+        }
+        let settled = Settled {
+            call,
+            facts: &facts,
+            answers: &answers,
+            session: &session,
+            decision: &decision,
+            change: &change,
+        };
+        self.settle(asked, consent, &settled, hold.is_some());
+        if let Some(time) = hold {
+            return Outcome::Hold { id, time };
         }
         self.tally.judged(decision.verdict);
-        self.settle(consent, call, &facts, &decision, &change);
         let number = first.unwrap_or(call.correlation_id);
         if change.answer != Verdict::Deny {
             let begun = Begun {
@@ -229,24 +260,24 @@ impl Judge {
         }
         let told = told(call, &decision, change.request);
         let (verdict, reason) = (change.answer, told.reason.clone());
-        let grant = grant.filter(|_| change.used_grant);
+        let grant = taken.filter(|_| change.used_grant);
         let given = Given { verdict, reason, session, call: number, grant, stands: true };
         let key = key(asked.agent, call);
         self.memory().remember(key, given);
-        reply(agents::encode(asked.agent, &asked.request.event, &told))
+        Outcome::Reply(reply(agents::encode(asked.agent, &asked.request.event, &told)))
     }
 
     /// The agent asks again, at its own prompt, about a call that it has asked about before: the answer stands, and after
     /// an ask the prompt is the answer. A call that was not asked about is judged now, and so is one that would be answered
     /// more strictly by now: a symlink may have moved in between.
-    fn second_question(&self, asked: &Asked<'_>, call: &Call) -> Reply {
+    fn second_question(&self, asked: &Asked<'_>, call: &Call) -> Outcome {
         let key = key(asked.agent, call);
         let given = self.memory().given(&key).cloned();
         match given {
             Some(given) if given.stands && self.judge_now(asked, call, &given).answer <= given.verdict => {
                 let verdict = if given.verdict == Verdict::Ask { Verdict::Defer } else { given.verdict };
                 let told = Told { verdict, reason: given.reason, user_note: String::new() };
-                reply(agents::encode(asked.agent, &asked.request.event, &told))
+                Outcome::Reply(reply(agents::encode(asked.agent, &asked.request.event, &told)))
             }
             // A denied call set no marks: allowed by another policy, it is a new one.
             Some(given) if given.verdict == Verdict::Deny => self.question(asked, call, None),
@@ -257,7 +288,7 @@ impl Judge {
 
     /// The decision as it would be now, for comparison only.
     fn judge_now(&self, asked: &Asked<'_>, call: &Call, given: &Given) -> Decision {
-        let grant = given.grant.as_ref();
+        let grant = given.grant.as_ref().map(|taken| &taken.grant);
         let state = State { grant, ..asked.state(call, RequestId::from_seed(0), &given.session) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
@@ -364,6 +395,11 @@ impl Judge {
         self.memory().outdate();
     }
 
+    /// Calls whose agents wait for a person.
+    pub(crate) fn held(&self) -> &Held {
+        &self.held
+    }
+
     /// The log.
     pub(crate) fn log(&self) -> &Log {
         &self.log
@@ -451,7 +487,7 @@ fn session_key(agent: AgentId, of: &Agent) -> SessionKey {
 }
 
 /// Lengths go in so that no two lists run together.
-fn digest(parts: &[&str]) -> [u8; 32] {
+pub(crate) fn digest(parts: &[&str]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());

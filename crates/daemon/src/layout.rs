@@ -123,6 +123,11 @@ impl Layout {
         self.state.join("log")
     }
 
+    /// The hash of the presence PIN.
+    pub(crate) fn pin(&self) -> PathBuf {
+        self.state.join("pin.json")
+    }
+
     /// The set that was last applied.
     pub fn applied(&self) -> PathBuf {
         self.state.join("last-good")

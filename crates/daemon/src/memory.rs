@@ -7,10 +7,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use castellan_event::{Session, Verdict};
-use castellan_policy::{Grant, RequestId};
+use castellan_policy::RequestId;
 
 use crate::limits::REMEMBERED_ANSWERS_MAX;
-use crate::requests::Requests;
+use crate::requests::{Requests, Taken};
 
 pub(crate) use changes::{Begun, Changed, Changes, Ended};
 pub(crate) use marks::{Marks, SessionKey};
@@ -30,7 +30,7 @@ pub(crate) struct Given {
     /// The number of the call's record. What it has written since does not count in a second question either.
     pub(crate) call: u64,
     /// What a person had granted of it.
-    pub(crate) grant: Option<Grant>,
+    pub(crate) grant: Option<Taken>,
     /// Whether the answer answers a second question, too: not when it was given under another policy or mode.
     pub(crate) stands: bool,
 }
@@ -84,6 +84,15 @@ impl Memory {
     pub(crate) fn outdate(&mut self) {
         for given in self.answers.values_mut() {
             given.stands = false;
+        }
+    }
+
+    /// What was granted under this id lets no call run any more that is asked about again.
+    pub(crate) fn take_back(&mut self, id: RequestId) {
+        for given in self.answers.values_mut() {
+            if given.grant.as_ref().is_some_and(|taken| taken.of.contains(&id)) {
+                given.grant = None;
+            }
         }
     }
 
