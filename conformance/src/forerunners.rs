@@ -2,7 +2,7 @@
 //! which an original was stricter than allow the table names facts that must be there; for each that an original calls
 //! read-only, facts that must not.
 
-mod row;
+pub(crate) mod row;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,6 +6,7 @@
 mod answer;
 mod bypasses;
 mod case;
+mod decisions;
 mod described;
 mod difference;
 mod disguises;
@@ -34,9 +35,11 @@ fn main() -> ExitCode {
         ["forerunners", "--facts"] => {
             recorded("forerunners.jsonl").map_or(Ok(()), |file| forerunners::run(&file))
         }
+        ["forerunners"] => recorded("forerunners.jsonl").map_or(Ok(()), |file| decisions::run(&file)),
+        ["forerunners", path] if *path != "--facts" => given(path).and_then(|path| decisions::run(&path)),
         ["forerunners", "--facts", path] => given(path).and_then(|path| forerunners::run(&path)),
         _ => Err(anyhow::anyhow!(
-            "usage: cargo xtask conformance (falco [PATH] | rules [PATH] [-v] | forerunners --facts [PATH] | disguises | bypasses)"
+            "usage: cargo xtask conformance (falco [PATH] | rules [PATH] [-v] | forerunners [--facts] [PATH] | disguises | bypasses)"
         )),
     };
     match outcome {

@@ -54,8 +54,10 @@ fn main() -> Result<()> {
 fn table(language: &str, model: &Model, out: &mut String) -> Result<()> {
     let types: Vec<&str> = model.types.iter().flat_map(|one| one.names.split_whitespace()).collect();
     let mut inert: Vec<&str> = words(&model.inert);
+    once(inert.clone()).context("inert")?;
+    once(model.module.iter().flat_map(|one| one.names.split_whitespace()).collect()).context("modules")?;
+    once(types.clone()).context("types")?;
     inert.sort_unstable();
-    inert.dedup();
     let modules = spaces(&model.module, &types)?;
     let kinds = spaces(&model.types, &types)?;
     let methods = Space { names: String::new(), inert: Vec::new(), entries: model.methods.clone() };
@@ -69,6 +71,18 @@ fn table(language: &str, model: &Model, out: &mut String) -> Result<()> {
         space(&methods, &types)?,
         model.files,
     )?;
+    Ok(())
+}
+
+/// A name has one meaning: it does nothing, or it is one entry.
+fn once(mut names: Vec<&str>) -> Result<()> {
+    names.sort_unstable();
+    let twice: Vec<&str> = names
+        .windows(2)
+        .filter(|pair| pair.first() == pair.last())
+        .flat_map(|pair| pair.first().copied())
+        .collect();
+    ensure!(twice.is_empty(), "{twice:?} stand there twice");
     Ok(())
 }
 
@@ -89,9 +103,8 @@ fn space(space: &Space, types: &[&str]) -> Result<String> {
         let head = line.get(..ends.min().unwrap_or(line.len())).unwrap_or_default();
         names.extend(head.split_whitespace());
     }
-    names.sort_unstable();
-    let twice = names.windows(2).find(|pair| pair.first() == pair.last());
-    ensure!(twice.is_none(), "{twice:?} stands there twice");
+    names.extend(words(&space.inert));
+    once(names)?;
     let own: Vec<&str> = space.names.split_whitespace().collect();
     Ok(format!("Space {{ names: &{own:?}, entries: &[{entries}], inert: &{:?} }}", words(&space.inert)))
 }

@@ -33,6 +33,8 @@ usage: cargo xtask COMMAND
           measures the hook against its floor, the daemon's throughput and memory; prints tables in Markdown
   bench rules
           measures what rules cost, beside a plain evaluator; prints tables in Markdown
+  bench decide
+          measures one decision step by step, and what the pipeline adds to the rules; prints tables in Markdown
   bench facts
           measures what it costs to understand a call: everyday commands, scripts, hostile text; prints tables in Markdown
   corpus shell [--sample N] [--seed N] [--fresh]
@@ -49,6 +51,8 @@ usage: cargo xtask COMMAND
           holds every case that real Falco answered against the rule engine; PATH is a file or folder of cases
   conformance forerunners --facts [PATH]
           holds what four earlier guards said of commands against castellan's facts
+  conformance forerunners [PATH]
+          holds what they decided against castellan's decisions: nothing is laxer that is not listed with the reason
   conformance disguises
           holds commands in disguise, and texts that only look dangerous, against castellan's facts
   conformance bypasses
@@ -79,6 +83,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["test", suites @ ..] => suites::test(suites),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["bench", "hook", rest @ ..] => bench::hook(rest),
+        ["bench", "decide"] => bench::run("castellan-bench-decide"),
         ["bench", "facts"] => bench::run("castellan-bench-facts"),
         ["bench", "rules"] => bench::run("castellan-bench-rules"),
         ["corpus", "shell", rest @ ..] => corpus::shell(rest),

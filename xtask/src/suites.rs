@@ -41,6 +41,7 @@ const SUITES: &[Suite] = &[
             "cargo xtask conformance falco",
             "cargo xtask conformance rules",
             "cargo xtask conformance forerunners --facts",
+            "cargo xtask conformance forerunners",
             "cargo xtask conformance disguises",
         ],
     },

@@ -11,9 +11,11 @@ pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) system: String,
     pub(crate) source: String,
-    tool: String,
-    input: Json,
-    config: Json,
+    pub(crate) tool: String,
+    #[serde(default)]
+    pub(crate) function: Option<String>,
+    pub(crate) input: Json,
+    pub(crate) config: Json,
     expected: Json,
     reason: Option<String>,
 }

@@ -29,6 +29,25 @@ pub struct HookEvent {
     pub blocks_on_failure: bool,
 }
 
+/// What of an agent's command line says that nobody is there to be asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Headless {
+    /// Words, also with a value behind `=`.
+    pub(crate) words: &'static [&'static str],
+    /// A letter of a cluster of short options: the `p` of `-cp`. A value that is written together with its option may hold it
+    /// as well, and counts.
+    pub(crate) letter: Option<u8>,
+}
+
+impl Headless {
+    fn is_said_by(self, argument: &[u8]) -> bool {
+        let name = argument.split(|byte| *byte == b'=').next().unwrap_or_default();
+        let is_cluster = argument.starts_with(b"-") && !argument.starts_with(b"--");
+        self.words.iter().any(|word| word.as_bytes() == name)
+            || self.letter.is_some_and(|letter| is_cluster && argument.contains(&letter))
+    }
+}
+
 /// What an event asks or tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventKind {
@@ -112,12 +131,12 @@ pub fn can_ask(agent: AgentId, event: &str) -> bool {
 
 /// Reports whether an agent that was started with these arguments has nobody to ask. What stands after `--` is a prompt.
 pub fn is_headless<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> bool {
-    let words = match agent {
+    let headless = match agent {
         AgentId::Claude => claude::HEADLESS,
         AgentId::Codex => codex::HEADLESS,
     };
     let mut arguments = arguments.iter().map(AsRef::as_ref).take_while(|argument| *argument != b"--");
-    arguments.any(|argument| words.iter().any(|word| word.as_bytes() == argument))
+    arguments.any(|argument| headless.is_said_by(argument))
 }
 
 /// Returns the highest access level that an agent gives itself in a permission mode.
@@ -197,10 +216,14 @@ mod tests {
         check(AgentId::Claude, "node /x/cli.js -p hello", true);
         check(AgentId::Claude, "claude --model x --print", true);
         check(AgentId::Claude, "claude -- -p", false);
+        check(AgentId::Claude, "claude -cp hello", true);
+        check(AgentId::Claude, "claude --print=x", true);
+        check(AgentId::Claude, "claude -c --permission-mode plan", false);
         check(AgentId::Codex, "codex -c features.hooks=true exec x", true);
         check(AgentId::Codex, "codex e x", true);
         check(AgentId::Codex, "codex execute", false);
         check(AgentId::Codex, "codex -p work", false);
+        check(AgentId::Codex, "codex review", true);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
 
-use crate::agent::{AgentId, EventKind, HookEvent};
+use crate::agent::{AgentId, EventKind, Headless, HookEvent};
 use crate::settings::HookCommand;
 use crate::start::HookStart;
 
@@ -28,8 +28,8 @@ pub(crate) const EVENTS: &[(&str, EventKind)] = &[
 /// Events at which an ask reaches the user: by its JSON, and by the prompt that PermissionRequest precedes.
 pub(crate) const ASKS_AT: &[&str] = &[QUESTION_EVENT, "PermissionRequest"];
 
-/// Words of its command line that say that nobody is there to be asked.
-pub(crate) const HEADLESS: &[&str] = &["-p", "--print"];
+/// What of its command line says that nobody is there to be asked.
+pub(crate) const HEADLESS: Headless = Headless { words: &["--print"], letter: Some(b'p') };
 
 /// Permission modes in which it is not to change anything.
 pub(crate) const READ_ONLY_MODES: &[&str] = &["plan"];

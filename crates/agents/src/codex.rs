@@ -7,7 +7,7 @@
 use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
 
-use crate::agent::{AgentId, EventKind, HookEvent};
+use crate::agent::{AgentId, EventKind, Headless, HookEvent};
 use crate::settings::HookCommand;
 use crate::shell_words;
 use crate::start::HookStart;
@@ -28,8 +28,8 @@ pub(crate) const EVENTS: &[(&str, EventKind)] = &[
 /// Codex carries out an ask nowhere.
 pub(crate) const ASKS_AT: &[&str] = &[];
 
-/// Words of its command line that say that nobody is there to be asked: `codex exec`, `codex e`.
-pub(crate) const HEADLESS: &[&str] = &["exec", "e"];
+/// What of its command line says that nobody is there to be asked. `e` is short for `exec`; `-p` names a profile.
+pub(crate) const HEADLESS: Headless = Headless { words: &["exec", "e", "review"], letter: None };
 
 /// Permission modes in which it is not to change anything.
 pub(crate) const READ_ONLY_MODES: &[&str] = &["plan"];

@@ -1,7 +1,7 @@
 //! [`decode`]: what a hook received on stdin → [`Incoming`]. Claude Code and Codex share this shape; the tables say where
 //! they differ. It must not know how a call is judged: what is wrong with it is noted on it.
 
-use castellan_event::{Agent, Call, IntakeProblem, PATH_BYTES_MAX};
+use castellan_event::{Agent, Call, IntakeProblem, Override, PATH_BYTES_MAX, Verdict};
 use serde_json::{Map, Value as Json};
 
 use crate::agent::{AgentId, EventKind};
@@ -98,6 +98,7 @@ fn read(id: AgentId, payload: &[u8], correlation_id: u64, caller: &mut Agent) ->
     }
     let mut fields = json::parse_object(&text)?;
     read_caller(&fields, caller, &mut problems);
+    caller.overriding = read_override(&fields, &mut problems);
     refuse_aliases(&fields)?;
     let Some(kind) = id.event_kind(&caller.event) else {
         return Err(format!("`{}` is no event of {} that this version knows", caller.event, id.title()));
@@ -144,6 +145,27 @@ fn read_caller(fields: &Map<String, Json>, caller: &mut Agent, problems: &mut Ve
     }
 }
 
+/// A decision that a program which embeds the agent sends along, as claw-code's `PermissionContext` has it. One that
+/// cannot be read is wrong with the call: it may have been a deny.
+fn read_override(fields: &Map<String, Json>, problems: &mut Vec<IntakeProblem>) -> Option<Override> {
+    let context = fields.get(OVERRIDE_KEY).filter(|context| !context.is_null())?;
+    let read = || {
+        let context = context.as_object()?;
+        let known = context.keys().all(|key| matches!(key.as_str(), "override_decision" | "override_reason"));
+        let verdict: Verdict = context.get("override_decision")?.as_str()?.parse().ok()?;
+        let reason = context.get("override_reason").map_or(Some(""), Json::as_str)?;
+        (known && verdict != Verdict::Defer && reason.len() <= WORD_BYTES_MAX)
+            .then(|| Override { verdict, reason: reason.to_owned() })
+    };
+    let overriding = read();
+    if overriding.is_none() {
+        problems.push(IntakeProblem::WrongType(OVERRIDE_KEY.to_owned()));
+    }
+    overriding
+}
+
+const OVERRIDE_KEY: &str = "permission_context";
+
 fn session_event(key: &str, fields: &Map<String, Json>, caller: &Agent) -> Result<SessionEvent, String> {
     let text = fields.get(key).and_then(Json::as_str);
     let text = text.ok_or_else(|| format!("`{key}` is missing or has the wrong type"))?;
@@ -164,6 +186,7 @@ const CONTRACT_KEYS: &[&str] = &[
     "tool_input",
     "tool_use_id",
     "tool_response",
+    OVERRIDE_KEY,
 ];
 
 /// Refuses a key that is one of the contract's in another spelling: whoever wrote it means a value that is not read here.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use castellan_agents::{AgentId, Incoming, Malformed, Origin, PAYLOAD_BYTES_MAX, call_key_input, decode};
-use castellan_event::{Agent, Call, Change, IntakeProblem};
+use castellan_event::{Agent, Call, Change, IntakeProblem, Override};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
@@ -105,6 +105,9 @@ fn write_agent(text: &mut String, agent: &Agent) {
     ];
     for (name, value) in rest.into_iter().filter(|(_, value)| !value.is_empty()) {
         writeln!(text, "  {name}={value}").unwrap();
+    }
+    if let Some(Override { verdict, reason }) = &agent.overriding {
+        writeln!(text, "  override={verdict} {reason:?}").unwrap();
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde_json::Value as Json;
 
+use crate::decision::Verdict;
+
 /// One tool call of an agent, before it runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
@@ -47,6 +49,17 @@ pub struct Agent {
     pub turn_id: String,
     /// Working directory as the agent reports it.
     pub cwd: String,
+    /// What a program that embeds the agent, or another hook of it, has decided about the call.
+    pub overriding: Option<Override>,
+}
+
+/// A decision about a call that was made elsewhere and is sent along.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Override {
+    /// Deny, ask or allow.
+    pub verdict: Verdict,
+    /// Why, as it says.
+    pub reason: String,
 }
 
 /// The tool that is called.

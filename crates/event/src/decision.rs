@@ -83,6 +83,12 @@ pub enum Code {
     OperatorAsk,
     /// The operator's allow patterns, which cover the whole call.
     OperatorAllow,
+    /// A program that embeds the agent, or another hook, denies the call.
+    OverrideDeny,
+    /// One of them asks about it.
+    OverrideAsk,
+    /// One of them allows it.
+    OverrideAllow,
     /// The session may not use tools at all.
     NoTools,
     /// A part of the call was not understood, where that matters.
@@ -111,6 +117,9 @@ impl Code {
             Code::OperatorDeny => "operator_deny",
             Code::OperatorAsk => "operator_ask",
             Code::OperatorAllow => "operator_allow",
+            Code::OverrideDeny => "override_deny",
+            Code::OverrideAsk => "override_ask",
+            Code::OverrideAllow => "override_allow",
             Code::NoTools => "no_tools",
             Code::Opaque => "opaque",
             Code::Access => "access",
@@ -144,10 +153,9 @@ impl Code {
     /// What may lift a finding of this kind. Nothing lifts a failure, a deny rule or what the session may not do at all.
     pub fn liftable_by(self) -> &'static [Relief] {
         match self {
-            Code::AskRule | Code::ReviewRule | Code::OperatorAsk | Code::Access => {
-                &[Relief::Grant, Relief::Operator]
-            }
-            Code::Opaque => &[Relief::Grant],
+            Code::AskRule | Code::ReviewRule | Code::Access => &[Relief::Grant, Relief::Operator],
+            // Of the operator's own lists the strictest counts.
+            Code::OperatorAsk | Code::Opaque | Code::OverrideAsk => &[Relief::Grant],
             Code::Malformed
             | Code::FailClosed
             | Code::NoPolicy
@@ -156,6 +164,8 @@ impl Code {
             | Code::OperatorDeny
             | Code::AllowRule
             | Code::OperatorAllow
+            | Code::OverrideDeny
+            | Code::OverrideAllow
             | Code::Understood
             | Code::UnknownTool
             | Code::Notice => &[],

@@ -44,6 +44,8 @@ pub struct Command {
     pub args: Vec<String>,
     /// The flags among them, clusters taken apart.
     pub flags: Vec<String>,
+    /// Every spelling of these flags that the program's model knows: with `-r` of `rm`, `--recursive` too.
+    pub flag_spellings: Vec<String>,
     /// The arguments that are no flags.
     pub operands: Vec<String>,
     /// The subcommand, such as `push` of `git push`.

@@ -16,7 +16,9 @@ mod session;
 mod world;
 
 pub use access::AccessLevel;
-pub use call::{Agent, Call, Change, FileTarget, IntakeProblem, PatchOp, Replacement, Tool, ToolKind};
+pub use call::{
+    Agent, Call, Change, FileTarget, IntakeProblem, Override, PatchOp, Replacement, Tool, ToolKind,
+};
 pub use decision::{Code, Decision, Finding, Layer, Mode, Relief, Verdict};
 pub use facts::{
     Command, Effect, EffectKind, Facts, FileOrigin, HostClass, Role, Scope, ScriptFile, UnknownWord, When,

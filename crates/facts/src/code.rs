@@ -28,6 +28,9 @@ pub(crate) struct Program {
 /// What shell text is called among languages; no model's language is called so.
 pub(crate) const SHELL: &str = "shell text";
 
+/// What statements of a database are called: this, then the system.
+pub(crate) const SQL: &str = "sql:";
+
 /// Where a program stands.
 #[derive(Debug, Clone)]
 pub(crate) enum From {
@@ -63,6 +66,49 @@ pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) 
         language_of_files(interpreter.rsplit('/').next()?)
     })?;
     Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: run.cwd.clone() })
+}
+
+/// Whether the file at an absolute path is a script, and not a program of the machine's own code. One that is not known may be.
+pub(crate) fn is_script(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+    !matches!(scripts::text(path, scene), Err(Why::Encoding | Why::Unresolved))
+}
+
+/// Adds what a script at an absolute path does, run by the interpreter that its first line names with the command's arguments.
+pub(crate) fn script(
+    path: &str,
+    run: &Run,
+    command: usize,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
+    let place = Place::of(run, command, run.cwd.clone());
+    if !scene.counts_program() {
+        return opaque(&place, (Why::Nesting, path), scene, facts);
+    }
+    let text = match scripts::text(path, scene) {
+        Ok(text) => text,
+        Err(why) => return opaque(&place, (why, path), scene, facts),
+    };
+    let first = interpreter(&text).unwrap_or_else(|| vec!["sh"]);
+    let words = first.into_iter().map(Arg::known).chain([Arg::known(path)]);
+    let argv: Vec<Arg> = words.chain(run.argv.iter().skip(1).cloned()).collect();
+    command_line(argv, None, &started(&place, None, &[], scene), &place, scene, facts);
+}
+
+/// Adds what a command does that a program starts.
+fn command_line(
+    argv: Vec<Arg>,
+    stdin: Option<&Arg>,
+    start: &Start,
+    place: &Place<'_>,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
+    let mut work = std::mem::take(&mut scene.work);
+    let mut read = |path: &str| scripts::text(path, scene);
+    let found = program_within(argv, stdin, start, &mut work, Files::new(&mut read));
+    scene.work = work;
+    commands(found, place, scene, facts);
 }
 
 /// The files of a module that `python -m` runs as a program: those that stand in the directory that the command runs in are found
@@ -156,21 +202,35 @@ impl<'p> Place<'p> {
     }
 }
 
+/// Files that a program reads as another language than its own, by the endings of their names.
+const OTHERS: &[(&str, &str, &str)] =
+    &[("ex", ".lua", "lua"), ("gdb", ".py", "python"), ("lldb", ".py", "python")];
+
+/// The language of a program's text.
+fn language_in(program: &Program) -> &str {
+    let own = program.language.as_str();
+    let From::File(file) = &program.from else { return own };
+    let written = file.written();
+    let other = OTHERS.iter().find(|(language, end, _)| *language == own && written.ends_with(end));
+    other.map_or(own, |(.., language)| language)
+}
+
 fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
-    let language = language_of(&program.language);
-    let is_small = program.language == SHELL || castellan_programs::reads(&program.language);
+    let word = language_in(program);
+    let language = language_of(word);
+    let is_small = word == SHELL || word.starts_with(SQL) || castellan_programs::reads(word);
     if language.is_none() && !is_small {
-        return opaque(&place, (Why::Language, &program.language), scene, facts);
+        return opaque(&place, (Why::Language, word), scene, facts);
     }
     if !scene.counts_program() || place.depth > PROGRAM_DEPTH_MAX {
-        return opaque(&place, (Why::Nesting, &program.language), scene, facts);
+        return opaque(&place, (Why::Nesting, word), scene, facts);
     }
     // What is fetched is said where it is.
     if matches!(&program.from, From::File(file) if file.prefix().contains("://")) {
         return;
     }
     let texts = match &program.from {
-        From::Text(text) if program.language == ENCODED => {
+        From::Text(text) if word == ENCODED => {
             vec![known(text).and_then(|text| encoded(&text).ok_or(Why::Encoding))]
         }
         From::Text(text) => vec![known(text)],
@@ -183,6 +243,10 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
             texts
         }
     };
+    // Without its file a client of a database does nothing.
+    if word.starts_with(SQL) && place.file.as_deref().is_some_and(|path| !scene.is_file_there(path)) {
+        return;
+    }
     for text in texts {
         match text {
             Ok(text) if language == Some(Language::Python) && !encoding::is_as_read(&text) => {
@@ -194,14 +258,14 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
                     let reading = read_within(language, &text, &start, &mut scene.program_work);
                     acts(reading, language, &mut place, scene, facts);
                 }
-                None => small(&program.language, &text, &place, scene, facts),
+                None => small(word, &text, &place, scene, facts),
             },
             Err(why) => opaque(&place, (why, &written(&program.from)), scene, facts),
         }
     }
 }
 
-/// Shell text, and code in a program's little language.
+/// Shell text, statements of a database, and code in a program's little language.
 fn small(language: &str, text: &str, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     if language == SHELL {
         let mut start = started(place, None, &[], scene);
@@ -210,6 +274,10 @@ fn small(language: &str, text: &str, place: &Place<'_>, scene: &mut Scene<'_, '_
         let found = analyse::walked(text, &start, scene);
         return commands(found, place, scene, facts);
     }
+    if let Some(system) = language.strip_prefix(SQL) {
+        let text = Arg::known(text);
+        return with_programs(place, scene, facts, |sink| sql::effects(system, &text, sink));
+    }
     for one in castellan_programs::code(language, &Arg::known(text)).into_iter().flatten() {
         match one {
             Does::Shell(text) => match known(&text) {
@@ -217,7 +285,7 @@ fn small(language: &str, text: &str, place: &Place<'_>, scene: &mut Scene<'_, '_
                 Err(why) => opaque(place, (why, &text.written()), scene, facts),
             },
             Does::Read(_) | Does::Write(_) | Does::Execute(_) | Does::Unknown { .. } => {
-                with_sink(place, scene, facts, |sink| slots::does(language, one, sink));
+                with_programs(place, scene, facts, |sink| slots::does(language, one, sink));
             }
         }
     }
@@ -317,16 +385,11 @@ fn acts(
     for Act { what, .. } in reading.acts {
         match what {
             What::Directory(directory) => {
-                place.cwd = directory.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
+                place.cwd = path::directory(&directory, place.cwd.as_deref(), language.has_drives());
             }
             What::Command { argv, cwd, env, stdin } => {
                 let start = started(place, cwd.as_ref(), &env, scene);
-                let mut work = std::mem::take(&mut scene.work);
-                let mut read = |path: &str| scripts::text(path, scene);
-                let files = Files::new(&mut read);
-                let found = program_within(argv, stdin.as_ref(), &start, &mut work, files);
-                scene.work = work;
-                commands(found, place, scene, facts);
+                command_line(argv, stdin.as_ref(), &start, place, scene, facts);
             }
             What::Shell { text, cwd, env, stdin } => match text.as_str() {
                 Some(text) => {
@@ -361,7 +424,10 @@ fn acts(
                 None => opaque(place, (Why::Unresolved, &name), scene, facts),
             },
             What::Effect { .. } | What::Sql { .. } | What::Variable { .. } | What::Hole { .. } => {
-                with_sink(place, scene, facts, |sink| effect(what, sink));
+                with_programs(place, scene, facts, |sink| {
+                    sink.has_drives = language.has_drives();
+                    effect(what, sink);
+                });
             }
         }
     }
@@ -391,7 +457,7 @@ fn own_module(
             vec![format!("{path}.lua"), format!("{path}/init.lua")]
         }
         // The file in a directory that the program takes modules from.
-        Language::Perl if module.starts_with('/') => vec![module.to_owned()],
+        Language::Perl | Language::Ruby if module.starts_with('/') => vec![module.to_owned()],
         // A bare name never means a file beside the program.
         Language::JavaScript
         | Language::Perl
@@ -413,11 +479,8 @@ fn beside(files: &[String], place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) ->
         Some(file) => file.rsplit_once('/').map(|(directory, _)| directory.to_owned())?,
         None => place.cwd.clone()?,
     };
-    files.iter().filter_map(|file| path::collapse(Some(&directory), file)).find(|path| {
-        let kind = scene.world.ask(Query::FileKind { path: path.clone() });
-        let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing | FileKind::Directory)));
-        is_there || scene.overlay.has_written(path) || scene.has_script(path)
-    })
+    let mut paths = files.iter().filter_map(|file| path::collapse(Some(&directory), file));
+    paths.find(|path| scene.is_file_there(path))
 }
 
 /// The shell or program that a program starts.
@@ -429,7 +492,7 @@ pub(crate) fn started(
 ) -> Start {
     let mut start = analyse::start_in(place.cwd.clone(), scene);
     if let Some(cwd) = cwd {
-        start.cwd = cwd.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
+        start.cwd = path::directory(cwd, place.cwd.as_deref(), false);
     }
     start.env.clear();
     for (name, value) in environment_of(place, scene).iter().chain(env) {
@@ -510,6 +573,21 @@ fn on_operand(kind: EffectKind, on: &Operand, sink: &mut Sink<'_, '_, '_, '_>) {
         Operand::Process(process) => sink.on(kind, "", "", Some(process)),
         Operand::System { system, verb } => sink.on(kind, system, verb, None),
     }
+}
+
+/// Adds effects, and what the programs do that they run.
+fn with_programs(
+    place: &Place<'_>,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+    add: impl FnOnce(&mut Sink<'_, '_, '_, '_>),
+) {
+    let mut programs = Vec::new();
+    with_sink(place, scene, facts, |sink| {
+        add(sink);
+        programs = std::mem::take(&mut sink.programs);
+    });
+    programs.iter().for_each(|program| inner(program, place, scene, facts));
 }
 
 fn with_sink(

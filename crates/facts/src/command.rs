@@ -9,7 +9,7 @@ use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, environment, handlers, recipes, redirect, rows, slots};
+use crate::{code, environment, handlers, loaded, recipes, redirect, rows, scripts, slots};
 
 /// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
 pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
@@ -42,6 +42,7 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
             None => command.operands.clone_from(&command.args),
         }
     }
+    let other = sink.other.take();
     let modules = code::module_programs(run, sink.scene);
     sink.programs.extend(modules);
     let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));
@@ -53,6 +54,9 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     facts.commands.push(command);
     for program in &programs {
         code::add(program, run, at, scene, facts);
+    }
+    if let Some(path) = other {
+        code::script(&path, run, at, scene, facts);
     }
     for (task, cwd) in &tasks {
         recipes::add(task, Place::of(run, at, cwd.clone()), scene, facts);
@@ -150,8 +154,14 @@ fn program_effects(
     let place = sink.scene.program(&path).place;
     let is_installed = matches!(place, Some(Scope::System | Scope::Home));
     let own = if model.is_none() { code::own_program(name, run, sink.scene) } else { None };
+    let is_unknown = model.is_none() && !is_installed;
+    let is_other = model.is_some() && !is_installed && !is_put_there_by_tools(&path);
     if let Some(program) = own {
         sink.programs.push(program);
+    } else if is_other && code::is_script(&path, sink.scene) {
+        sink.other = Some(path.clone());
+    } else if is_unknown && name.contains('/') && scripts::is_strange_script(&path, sink.scene) {
+        sink.opaque(Role::Code, Why::Encoding, &path);
     } else if is_shadowed(&path, place, sink.scene) {
         sink.opaque(Role::Program, Why::Shadowed, &path);
     }
@@ -161,6 +171,13 @@ fn program_effects(
         sink.located(effect, located);
     }
     Some(path)
+}
+
+/// Whether a file lies where tools put the programs that their names mean, or is one of the wrappers that builds have in a project.
+fn is_put_there_by_tools(path: &str) -> bool {
+    let (directory, name) = path.rsplit_once('/').unwrap_or_default();
+    matches!(base_name(directory), "bin" | ".bin" | "sbin" | "Scripts" | "shims")
+        || matches!(name, "gradlew" | "mvnw")
 }
 
 /// Whether another program runs it, and not a shell: `env test` runs the file `test` of the `PATH`, not what the shell has of that
@@ -203,6 +220,7 @@ fn invocation_effects(
 ) {
     let Some(read) = read(program, &run.argv, sink) else { return };
     command.flags = read.flags(&run.argv).collect();
+    command.flag_spellings = read.spellings().map(str::to_owned).collect();
     command.operands = read.operands.iter().map(|operand| operand.arg.written().into_owned()).collect();
     command.subcommand = (!read.subcommand.is_empty()).then(|| read.subcommand.join(" "));
     model_effects(&read, &run.argv, sink);
@@ -253,6 +271,7 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     if let Some(handler) = handler.and_then(handlers::handler) {
         handler(read, argv, sink);
     }
+    loaded::add(read, argv, sink);
     not_understood(read, argv, sink);
     sink.knows_subcommand = false;
     (sink.recursive, sink.force, sink.dry) = before;

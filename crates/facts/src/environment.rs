@@ -36,6 +36,8 @@ const VARIABLES: &[(&str, &str)] = &[
     ("CLAUDE_*", "agent"),
     ("CMAKE_*", "code"),
     ("CODEX_*", "agent"),
+    ("COMPOSER", "code"),
+    ("COMPOSER_*", "registry"),
     ("COREPACK_*", "registry"),
     ("CURL_CA_BUNDLE", "network"),
     ("CURL_HOME", "network"),

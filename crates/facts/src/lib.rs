@@ -10,6 +10,7 @@ mod command;
 mod environment;
 mod handlers;
 mod limits;
+mod loaded;
 mod mcp;
 mod names;
 mod overlay;

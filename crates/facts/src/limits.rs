@@ -107,6 +107,9 @@ pub(crate) const JUST_RECIPES_MAX: usize = 100;
 /// Tasks and scripts of other runners (Task, Deno, Composer) that run for one. Real ones name about ten.
 pub(crate) const TASKS_MAX: usize = 100;
 
+/// Files that a test runner or builder loads and that the session wrote. Each is read; agents write a few tests between two runs.
+pub(crate) const LOADED_FILES_MAX: usize = 16;
+
 /// Containers in each other in a file of YAML. Files of tasks have about six.
 pub(crate) const YAML_DEPTH_MAX: usize = 32;
 

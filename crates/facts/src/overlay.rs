@@ -54,6 +54,12 @@ impl Overlay {
         self.written.contains_key(path) || self.tree_changed(path).is_some()
     }
 
+    /// The paths that commands of this call have written and that begin so.
+    pub(crate) fn written_below(&self, begin: &str) -> impl Iterator<Item = String> {
+        let from = self.written.range(begin.to_owned()..);
+        from.map(|(path, _)| path).take_while(move |path| path.starts_with(begin)).cloned()
+    }
+
     /// Whether one has, and the walk does not know what.
     pub(crate) fn has_changed(&self, path: &str) -> bool {
         self.changed.contains(path) || self.tree_changed(path) > self.written.get(path).copied()

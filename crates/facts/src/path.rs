@@ -63,6 +63,34 @@ pub(crate) fn real(path: String, places: &Places) -> Located {
     Located::found(path.clone(), path, kind)
 }
 
+/// What a path is that begins with a drive or a server, where the language of a program knows them: it is absolute, and no place
+/// of this system. `None` for any other path.
+pub(crate) fn on_drive(raw: &Arg, world: &mut Recorder<'_>, last: Last) -> Option<Located> {
+    windows::begins_with_drive(raw.prefix()).then(|| find(raw, None, &Places::of_windows(), world, last))
+}
+
+/// The directory that is gone into, as text. `has_drives`: the path may begin with a drive or a server.
+pub(crate) fn directory(to: &Arg, cwd: Option<&str>, has_drives: bool) -> Option<String> {
+    let text = to.as_str()?;
+    let on_drive = has_drives && windows::begins_with_drive(text) || is_on_drive(text, cwd);
+    if !on_drive {
+        return collapse(cwd, text);
+    }
+    let path = windows::locate(text, cwd, &Places::of_windows()).path?;
+    Some(match path.strip_prefix("//") {
+        // With slashes a server would be a directory of this system.
+        Some(server) => format!(r"\\{server}"),
+        // The root of a drive keeps its slash.
+        None if path.ends_with(':') => path + "/",
+        None => path,
+    })
+}
+
+/// Whether a path is seen from a directory on a drive, where this system has none.
+fn is_on_drive(text: &str, cwd: Option<&str>) -> bool {
+    !text.starts_with('/') && cwd.is_some_and(windows::begins_with_drive)
+}
+
 /// A path of which nothing is said.
 pub(crate) fn unknown(raw: &Arg, why: Why) -> Located {
     Located::unknown(raw.written().into_owned(), why, None)
@@ -113,12 +141,22 @@ pub(crate) fn find(
     };
     match raw.as_str() {
         Some(text) if places.is_windows => windows::locate(text, cwd, places),
+        Some(text) if is_on_drive(text, cwd) => windows::locate(text, cwd, &Places::of_windows()),
         Some(text) => known(text, written.clone(), cwd, places, world, last),
         None if raw.pieces().iter().all(is_pattern) && !places.is_windows => {
             pattern(raw, written, cwd, places, world)
         }
+        None if places.is_windows => partly_known(&with_slashes(raw), written, cwd, places),
         None => partly_known(raw, written, cwd, places),
     }
+}
+
+fn with_slashes(raw: &Arg) -> Arg {
+    let pieces = raw.pieces().iter().map(|piece| match piece {
+        Piece::Text(text) => Piece::Text(text.replace('\\', "/")),
+        unknown @ Piece::Unknown { .. } => unknown.clone(),
+    });
+    Arg::from_pieces(pieces.collect::<Vec<_>>(), raw.splits())
 }
 
 /// The same path where its patterns hold slashes, as those of a search do (`**/*.pyc`): a search never leaves the directory

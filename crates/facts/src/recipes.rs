@@ -44,24 +44,34 @@ struct Runner {
     files: &'static [&'static str],
     /// Whether it is looked for in the directories above, too.
     climbs: bool,
+    /// A variable of the environment that names another file.
+    variable: Option<&'static str>,
     reads: fn(&str, &Wanted<'_>) -> Script,
 }
 
 const RUNNERS: &[Runner] = &[
-    Runner { system: "npm", files: &["package.json"], climbs: true, reads: npm::script },
-    Runner { system: "make", files: MAKEFILES, climbs: false, reads: make::script },
+    Runner { system: "npm", files: &["package.json"], climbs: true, variable: None, reads: npm::script },
+    Runner { system: "make", files: MAKEFILES, climbs: false, variable: None, reads: make::script },
     Runner {
         system: "just",
         files: &["justfile", ".justfile", "Justfile"],
         climbs: true,
+        variable: None,
         reads: just::script,
     },
-    Runner { system: "task", files: TASKFILES, climbs: true, reads: taskfile::script },
-    Runner { system: "composer", files: &["composer.json"], climbs: false, reads: composer::script },
+    Runner { system: "task", files: TASKFILES, climbs: true, variable: None, reads: taskfile::script },
+    Runner {
+        system: "composer",
+        files: &["composer.json"],
+        climbs: false,
+        variable: Some("COMPOSER"),
+        reads: composer::script,
+    },
     Runner {
         system: "deno",
         files: &["deno.json", "deno.jsonc", "package.json"],
         climbs: true,
+        variable: None,
         reads: deno::script,
     },
 ];
@@ -116,7 +126,19 @@ pub(crate) fn add(task: &Task, mut place: Place<'_>, scene: &mut Scene<'_, '_, '
     if place.cwd.is_none() {
         return code::opaque(&place, (Why::File, &task.file.written()), scene, facts);
     }
-    let Some((file, directory)) = find(task, &place, scene) else { return };
+    let env = code::environment_of(&place, scene);
+    let named = env.iter().rev().find(|(name, _)| Some(name.as_str()) == task.runner.variable);
+    let mut task = task.clone();
+    if let Some((_, value)) =
+        named.filter(|_| task.runner.files.iter().any(|file| task.file.as_str() == Some(file)))
+    {
+        if let Some(why) = value.why() {
+            return code::opaque(&place, (why, &value.written()), scene, facts);
+        }
+        task.file = value.clone();
+    }
+    // Without its file a runner does nothing.
+    let Some((file, directory)) = find(&task, &place, scene) else { return };
     if !scene.counts_program() {
         return code::opaque(&place, (Why::Nesting, &file), scene, facts);
     }
@@ -124,7 +146,6 @@ pub(crate) fn add(task: &Task, mut place: Place<'_>, scene: &mut Scene<'_, '_, '
         Ok(text) => text,
         Err(why) => return code::opaque(&place, (why, &file), scene, facts),
     };
-    let env = code::environment_of(&place, scene);
     let wanted = Wanted {
         verb: &task.verb,
         name: task.name.as_deref(),
@@ -132,7 +153,7 @@ pub(crate) fn add(task: &Task, mut place: Place<'_>, scene: &mut Scene<'_, '_, '
         env: &env,
         is_shown: task.is_shown,
     };
-    let script = with_includes(text.to_string(), task, &wanted, &directory, scene);
+    let script = with_includes(text.to_string(), &task, &wanted, &directory, scene);
     place.file = Some(file);
     for (why, written) in &script.holes {
         code::opaque(&place, (*why, written), scene, facts);

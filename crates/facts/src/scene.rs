@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use castellan_event::{
-    Answer, Call, Effect, EffectKind, FileOrigin, Process, Query, Recorder, Role, Scope, Why,
+    Answer, Call, Effect, EffectKind, FileKind, FileOrigin, Process, Query, Recorder, Role, Scope, Why,
 };
 use castellan_programs::Arg;
 use castellan_shell::Work;
@@ -96,6 +96,20 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
     /// Whether the text of a file is known, which may only come to be there.
     pub(crate) fn has_script(&self, path: &str) -> bool {
         self.scripts.get(path).is_some_and(|known| known.text.is_ok())
+    }
+
+    /// Whether there is a file when the call comes to it, which is no directory.
+    pub(crate) fn is_file_there(&mut self, path: &str) -> bool {
+        let kind = self.world.ask(Query::FileKind { path: path.to_owned() });
+        let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing | FileKind::Directory)));
+        is_there || self.overlay.has_written(path) || self.has_script(path)
+    }
+
+    /// Files below a directory that this call or an earlier one of the session wrote.
+    pub(crate) fn written_below(&self, directory: &str) -> Vec<String> {
+        let begin = format!("{}/", directory.trim_end_matches('/'));
+        let earlier = self.setting.written.range(begin.clone()..).take_while(|path| path.starts_with(&begin));
+        earlier.cloned().chain(self.overlay.written_below(&begin)).collect()
     }
 
     /// How a file came to where it is: what is written to a directory, as a repository that is cloned, is in it.

@@ -22,7 +22,13 @@ pub(crate) struct Known {
     pub(crate) sha256: Option<String>,
     /// What it holds.
     pub(crate) text: Result<Rc<str>, Why>,
+    /// It begins as what the machine runs itself does: no interpreter is given it.
+    pub(crate) is_of_machine: bool,
 }
+
+/// How files begin that the machine runs: ELF, Mach-O of either order and for several machines, PE.
+const MACHINE: &[&[u8]] =
+    &[b"\x7fELF", b"\xfe\xed\xfa", b"\xce\xfa\xed\xfe", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ"];
 
 /// What the file at this absolute path holds.
 pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>, Why> {
@@ -30,18 +36,27 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
         return known.text.clone();
     }
     let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
-    let mut known = Known { path: path.to_owned(), sha256: None, text: Err(Why::Unreadable) };
+    let mut known =
+        Known { path: path.to_owned(), sha256: None, text: Err(Why::Unreadable), is_of_machine: false };
     if let Some(real) = located.path {
         // What is found in a file is told, to the agent too, which may not be let read this one.
         let is_secret = matches!(located.scope, Some(Scope::Secret | Scope::Castellan));
         let bytes = if is_secret { Err(Why::File) } else { look(&real, scene) };
         known.sha256 = bytes.as_ref().ok().map(|bytes| sha256(bytes));
+        known.is_of_machine =
+            bytes.as_ref().is_ok_and(|bytes| MACHINE.iter().any(|begin| bytes.starts_with(begin)));
         known.text = bytes.and_then(code);
         known.path = real;
     }
     let text = known.text.clone();
     scene.scripts.insert(path.to_owned(), known);
     text
+}
+
+/// Whether a file is no text, and no program of the machine's own code either: run by its path, it is given to an interpreter.
+pub(crate) fn is_strange_script(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+    let is_text = text(path, scene) != Err(Why::Encoding);
+    !is_text && scene.scripts.get(path).is_none_or(|known| !known.is_of_machine)
 }
 
 /// The same for a file that nothing in the call has changed before.

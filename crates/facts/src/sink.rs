@@ -29,6 +29,8 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) force: Option<bool>,
     /// What would be changed is only shown.
     pub(crate) dry: bool,
+    /// Paths may begin with a drive or a server on every system: those of PowerShell and cmd.
+    pub(crate) has_drives: bool,
     /// It runs on another machine or in a container: paths are not this machine's.
     pub(crate) remote: bool,
     /// The program's handler knows what a subcommand is that the model does not know.
@@ -45,6 +47,8 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) is_followed: bool,
     /// Programs in other languages that the command runs; what they do comes after its own effects.
     pub(crate) programs: Vec<Program>,
+    /// A script that has the name of a program that a model knows, and is not that program.
+    pub(crate) other: Option<String>,
     /// Tasks are only shown: nothing runs but what reading their file does.
     pub(crate) shows_tasks: bool,
     /// Tasks that it runs, with the directories.
@@ -69,6 +73,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             recursive: None,
             force: None,
             dry: false,
+            has_drives: false,
             remote: false,
             knows_subcommand: false,
             names_repository: false,
@@ -77,6 +82,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             is_shell: false,
             is_followed: false,
             programs: Vec::new(),
+            other: None,
             shows_tasks: false,
             tasks: Vec::new(),
             script: None,
@@ -309,6 +315,10 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
         if self.remote {
             return path::elsewhere(arg, &self.scene.places);
+        }
+        let on_drive = self.has_drives && !self.scene.places.is_windows;
+        if let Some(located) = on_drive.then(|| path::on_drive(arg, self.scene.world, last)).flatten() {
+            return located;
         }
         let located = self.scene.located(arg, self.cwd.as_deref(), last);
         let way = located.path.as_deref().map_or(Way::Same, |path| self.scene.overlay.follow(path, through));

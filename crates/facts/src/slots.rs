@@ -144,7 +144,11 @@ pub(crate) fn does(language: &str, one: Does, sink: &mut Sink<'_, '_, '_, '_>) {
         Does::Shell(_) => {}
         Does::Read(path) => sink.path(EffectKind::Read, &named_in(language, path, sink)),
         Does::Write(path) => sink.path(EffectKind::Write, &named_in(language, path, sink)),
-        Does::Execute(path) => sink.path(EffectKind::Execute, &named_in(language, path, sink)),
+        Does::Execute(path) => {
+            let path = named_in(language, path, sink);
+            sink.path(EffectKind::Execute, &path);
+            sink.program(language, From::File(path));
+        }
         Does::Unknown { why, text } => sink.opaque(Role::Code, why, &text),
     }
 }

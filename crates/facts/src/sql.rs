@@ -5,6 +5,7 @@
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
 
+use crate::code::{From, SQL};
 use crate::limits::{SQL_BYTES_MAX, SQL_BYTES_PER_WORK, SQL_STATEMENTS_MAX};
 use crate::sink::Sink;
 
@@ -88,6 +89,12 @@ pub(crate) fn effects(name: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
             statement_effects(name, statement, system, sink);
         }
     }
+}
+
+/// A file with statements, which run.
+pub(crate) fn file(name: &str, file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    sink.path(EffectKind::Execute, file);
+    sink.program(&format!("{SQL}{name}"), From::File(file.clone()));
 }
 
 fn known(piece: &Piece) -> &str {

@@ -170,7 +170,8 @@ fn real(path: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
 
 /// What is known of the file when it is run. What a call writes counts with what it reads.
 fn known(file: &New, scene: &mut Scene<'_, '_, '_>) -> Known {
-    let mut known = Known { path: file.real.clone(), sha256: None, text: file.text.clone() };
+    let mut known =
+        Known { path: file.real.clone(), sha256: None, text: file.text.clone(), is_of_machine: false };
     if let Ok(text) = &file.text {
         scene.script_bytes = scene.script_bytes.saturating_add(text.len());
         if scene.script_bytes > SCRIPT_BYTES_MAX {

@@ -72,6 +72,19 @@ const THERE: &[(&str, There)] = &[
             "#!/bin/sh\n\":\" //; rm -rf /w/a; exec node \"$0\"\nrequire('fs').rmSync('/w/b', {recursive: true})\n",
         ),
     ),
+    // A shell script that perl reads on from, an archive that python runs, a picture of a page before shell text, a batch file
+    // that is a shell script.
+    (
+        "/w/shell-perl",
+        Text(
+            "#!/bin/sh\nrm -rf /w/a\nexec perl -x \"$0\" \"$@\"\n#!/usr/bin/perl\nunlink '/w/b';\n__END__\nx\n",
+        ),
+    ),
+    ("/w/zip-python", Bytes(b"#!/usr/bin/env python3\nPK\x03\x04\x14\0\0\0\x08\0__main__.py\x9b\xcc")),
+    ("/w/pdf-shell", Text("%PDF-1.4\nrm -rf /w/a\n%%EOF\n")),
+    ("/w/pdf-bytes", Bytes(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\nrm -rf /w/a\n")),
+    ("/w/both.bat", Text(":; rm -rf /w/a; exit\r\n@echo off\r\ndel \"\\w\\b\"\r\n")),
+    ("/w/shell-php", Text("#!/bin/sh\nrm -rf /w/a\nexit\n<?php unlink('/w/b');\n")),
 ];
 
 /// What is deleted, and what code is not known, in the order in which it is found, each once.
@@ -166,6 +179,35 @@ fn a_file_of_two_languages_is_what_runs_it() {
     check("python3 both", "delete /w/b");
     check("./both.js", "delete /w/a; delete /w/b");
     check("node both.js", "delete /w/b");
+    check("sh both.bat", "delete /w/a");
+    check("cmd /c both.bat", "delete /w/b");
+    check("./shell-php", "delete /w/a");
+    check("php shell-php", "delete /w/b");
+    check("sh pdf-shell", "delete /w/a");
+    check("./pdf-shell", "delete /w/a");
+    check("sh pdf-bytes", "opaque encoding");
+    check("./pdf-bytes", "opaque encoding");
+    check("python3 zip-python", "opaque encoding");
+    check("bash zip-python", "opaque encoding");
+    check("./zip-python", "opaque encoding");
+    // Perl skips what stands before its own first line, or gives the file to the shell that the first one names.
+    for text in ["./shell-perl", "sh shell-perl"] {
+        let found = shown(text, &Machine(THERE));
+        assert!(found.contains("delete /w/a") && found.contains("delete /w/b"), "{text}: {found}");
+    }
+    for text in ["perl shell-perl", "perl -x shell-perl"] {
+        assert!(shown(text, &Machine(THERE)).contains("opaque syntax"), "{text}");
+    }
+}
+
+#[test]
+fn what_is_run_by_its_path_and_is_no_text_is_not_taken_for_a_program() {
+    for file in ["latin", "jpeg", "wide", "wide-unmarked", "nul"] {
+        check(&format!("./{file}"), "opaque encoding");
+    }
+    // Nothing is given to an interpreter.
+    check("./elf", "");
+    check("./folder", "");
 }
 
 /// A file that holds something else each time that it is read.

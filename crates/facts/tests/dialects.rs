@@ -3,7 +3,7 @@
 #[path = "shared/call.rs"]
 mod call;
 
-use castellan_event::{Answer, Call, FileKind, Process, Query, Recorder, World};
+use castellan_event::{Answer, Call, EffectKind, FileKind, Process, Query, Recorder, World};
 use castellan_facts::{Setting, analyse};
 
 /// A machine of which nothing is known.
@@ -59,5 +59,40 @@ fn the_tool_says_the_language() {
     for text in ["rm C:/x", "Remove-Item C:/x", "del C:\\x"] {
         let all = shown(&of_tool("codex", "Bash", "C:\\w", text));
         assert!(all.iter().any(|one| one.starts_with("delete C:")), "{text}: {all:?}");
+    }
+}
+
+/// Programs of PowerShell and cmd in a workspace `/w` that has no drive, and the paths with their places.
+const ON_DRIVES: &[(&str, &str, &[&str])] = &[
+    ("PowerShell", r"Remove-Item C:\x", &["C:/x outside"]),
+    ("PowerShell", r"Remove-Item C:/w/x", &["C:/w/x outside"]),
+    ("PowerShell", r"Remove-Item \\host\share", &["//host/share network"]),
+    ("PowerShell", r"Remove-Item C:x", &["? ?"]),
+    ("PowerShell", r"Remove-Item C:\*.txt", &["? ?"]),
+    ("PowerShell", r"Set-Location C:\; Remove-Item x", &["C:/x outside"]),
+    ("PowerShell", r"Set-Location \\h\s; Remove-Item x", &["//h/s/x network"]),
+    ("PowerShell", r"D:; Remove-Item x", &["? ?"]),
+    ("PowerShell", r"Set-Location C:\; Remove-Item /w/x", &["/w/x workspace"]),
+    ("PowerShell", r"cmd /c 'cd /d D:\ & del x'", &["D:/x outside"]),
+    ("PowerShell", r"cmd /c 'subst X: C:\a & del X:\y'", &["X:/y outside"]),
+    ("PowerShell", r"Remove-Item a\x", &["/w/a/x workspace"]),
+    // To a program of POSIX it is a name as any other.
+    ("Bash", r"rm C:\\x", &[r"/w/C:\x workspace"]),
+];
+
+#[test]
+fn paths_with_a_drive_are_not_in_a_workspace_without_one() {
+    for (tool, text, expected) in ON_DRIVES {
+        let call = of_tool("claude_code", tool, "/w", text);
+        let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
+        let facts = analyse(&call, &setting, &mut Recorder::new(&Machine));
+        let deleted = facts.effects.iter().filter(|effect| effect.kind == EffectKind::Delete);
+        let shown: Vec<String> = deleted
+            .map(|effect| {
+                let place = effect.place.map_or("?".to_owned(), |place| place.to_string());
+                format!("{} {place}", effect.path.as_deref().unwrap_or("?"))
+            })
+            .collect();
+        assert_eq!(shown, *expected, "{text}");
     }
 }

@@ -35,6 +35,15 @@ const THERE: &[(&str, There)] = &[
     ("/w/pack/__init__.py", Text("import os\nos.remove('/w/a')\n")),
     ("/w/pack/__main__.py", Text("import os\nos.remove('/w/b')\n")),
     ("/w/json/tool.py", Text("import os\nos.remove('/w/c')\n")),
+    ("/w/tests/test_a.py", Text("import shutil\nshutil.rmtree('/w/out')\n")),
+    ("/w/conftest.py", Text("import shutil\nshutil.rmtree('/w/fix')\n")),
+    ("/w/vite.config.js", Text("require('fs').rmSync('/w/conf', {recursive: true})\n")),
+    ("/w/ls", Text("#!/bin/sh\nrm -rf /w/s $1\n")),
+    ("/w/cat", Text("#!/usr/bin/env python3\nimport os\nos.remove('/w/c')\n")),
+    ("/w/head", Kind(FileKind::Fifo)),
+    ("/w/du", Bytes(b"\x7fELF\x02\x01\x01\0")),
+    ("/w/node_modules/.bin/ls", Text("rm -rf /w/n\n")),
+    ("/w/gradlew", Text("#!/bin/sh\nexec \"$JAVACMD\" \"$@\"\n")),
     ("/w/app.zip", Bytes(b"PK\x03\x04\x00")),
     (
         "/w/Makefile",
@@ -100,11 +109,55 @@ fn a_module_that_stands_there_is_what_runs() {
     check("python3 ./pack/", "delete /w/b in /w/pack/__main__.py");
     check("python3 sub", "opaque code file in /w/sub/__main__.py");
     check("python3 app.zip", "opaque code encoding in /w/app.zip");
-    // That the module is the file that the call writes is known, what it holds is not.
+    // The module is the file that the call writes.
+    check("echo 'import os; os.remove(\"/w/d\")' > fresh.py; python3 -m fresh", "delete /w/d in /w/fresh.py");
     check(
-        "echo 'import os; os.remove(\"/w/d\")' > fresh.py; python3 -m fresh",
+        "echo 'print(1)' > fresh.py; cp x fresh.py; python3 -m fresh",
         "opaque code shadowed in /w/fresh.py",
     );
+}
+
+#[test]
+fn what_a_test_runner_loads_is_read_where_the_session_wrote_it() {
+    let check = |text: &str, written: &[&str], expected: &str| {
+        let written: BTreeSet<String> = written.iter().map(|path| (*path).to_owned()).collect();
+        let setting = Setting { workspace: "/w".to_owned(), written: written.into(), ..Setting::default() };
+        assert_eq!(shown(text, &setting), expected, "{text}");
+    };
+    const TEST: &str = "delete /w/out in /w/tests/test_a.py";
+    check("pytest", &[], "");
+    check("pytest", &["/w/tests/test_a.py"], TEST);
+    check("python3 -m pytest -q", &["/w/tests/test_a.py"], TEST);
+    check("pytest tests/test_a.py::test_x", &["/w/tests/test_a.py"], TEST);
+    check("pytest other/", &["/w/tests/test_a.py"], "");
+    check("pytest other/", &["/w/conftest.py"], "delete /w/fix in /w/conftest.py");
+    check("pytest --version", &["/w/tests/test_a.py"], "");
+    check("cd tests && pytest", &["/w/conftest.py"], "");
+    check("pytest", &["/w/tests/test_gone.py"], "opaque code file in /w/tests/test_gone.py");
+    check("npx vitest run", &["/w/vite.config.js", "/w/notes.js"], "delete /w/conf in /w/vite.config.js");
+    check("vite build", &["/w/vite.config.js"], "delete /w/conf in /w/vite.config.js");
+    check("echo 'import os' > test_b.py; pytest", &[], "opaque code shadowed in /w/test_b.py");
+    // What is compiled is not read; that it runs, and where it is from, is an effect.
+    check("cargo test", &["/w/src/lib.rs", "/w/build.rs"], "");
+}
+
+#[test]
+fn a_script_with_the_name_of_a_known_program_is_what_runs() {
+    let check = |text: &str, expected: &str| {
+        let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
+        assert_eq!(shown(text, &setting), expected, "{text}");
+    };
+    check("./ls", "delete /w/s in /w/ls");
+    check("./ls x", "delete /w/s in /w/ls; delete /w/x in /w/ls");
+    check("sudo ./ls", "delete /w/s in /w/ls");
+    check("./cat", "delete /w/c in /w/cat");
+    check("./head", "opaque code input");
+    // One that is no text is a program that nothing is known of, as any other.
+    check("./du", "");
+    // Where tools put programs, the name means the program.
+    check("./node_modules/.bin/ls", "");
+    check("./gradlew build", "");
+    check("ls", "");
 }
 
 #[test]

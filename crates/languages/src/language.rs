@@ -123,6 +123,11 @@ impl Language {
         matches!(self, Language::PowerShell | Language::Batch | Language::AppleScript)
     }
 
+    /// Whether paths may begin with a drive or a server (`C:\x`, `\\server\share`) on every system.
+    pub const fn has_drives(self) -> bool {
+        matches!(self, Language::PowerShell | Language::Batch)
+    }
+
     /// The word for it in the models of programs (`code:python`).
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -20,8 +20,10 @@ mod statements;
 pub(crate) fn read(text: &str) -> Node {
     // `-Command -`: the program is what is read from standard input.
     let text = if text.trim() == "-" { "" } else { text };
-    let mut reader = Reader { text, at: 0, depth: 0, scopes: Vec::new(), errors: Vec::new() };
+    let mut reader =
+        Reader { text, at: 0, depth: 0, scopes: Vec::new(), attributes: Vec::new(), errors: Vec::new() };
     let mut parts = reader.statements(None);
+    parts.append(&mut reader.attributes);
     parts.append(&mut reader.errors);
     Node::new(reader.since(0), Kind::Sequence(parts))
 }
@@ -37,6 +39,8 @@ struct Reader<'t> {
     depth: usize,
     /// The names that the functions around give a value, the innermost last.
     scopes: Vec<Vec<Rc<str>>>,
+    /// Blocks in attributes, which PowerShell runs by itself: `[ValidateScript({ ... })]`.
+    attributes: Vec<Node>,
     /// Parts that cannot be read.
     errors: Vec<Node>,
 }

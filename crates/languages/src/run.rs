@@ -22,6 +22,7 @@ mod access;
 mod arrays;
 mod assign;
 mod call;
+mod changed;
 mod classes;
 mod cmdlets;
 mod code;
@@ -29,18 +30,23 @@ mod command;
 mod compute;
 mod computed;
 mod flow;
+mod formats;
 mod functions;
 mod lists;
 mod many;
 mod named;
+mod pack;
 mod parameters;
 mod paths;
 mod perform;
 mod perl;
+mod php;
+mod pipes;
 mod providers;
 mod ruby;
 mod shells;
 mod texts;
+mod vim;
 
 pub(crate) use texts::{base64, utf16};
 
@@ -380,7 +386,8 @@ impl<'s> Machine<'s> {
             return Value::Module(Ref(global));
         }
         if let Some(value) = self.member_of_module(node, global, name) {
-            if name.starts_with('@') {
+            // It stays the same list.
+            if name.starts_with('@') || &**name == "ARGV" {
                 self.state.set_own(0, name, value.clone());
             }
             return value;

@@ -6,6 +6,7 @@ use std::hash::Hash;
 use std::rc::Rc;
 
 use castellan_event::Why;
+use castellan_programs::Arg;
 
 use crate::limits::ELEMENTS_MAX;
 use crate::value::{CellId, ScopeId, TooMany, Value};
@@ -198,6 +199,38 @@ impl State {
         }
     }
 
+    /// A text is another one now, wherever it is held.
+    pub(crate) fn change_text(&mut self, old: &Rc<Arg>, new: &Value) -> Result<(), TooMany> {
+        let is_in = |value: &Value| value.choices().iter().any(|one| is_same(one, old));
+        let mut slots = Vec::new();
+        for (id, scope) in self.scopes.iter().enumerate() {
+            self.work += 1 + scope.names.len() as u64 / 4;
+            let names = scope.names.iter().filter(|(_, value)| value.as_ref().is_some_and(is_in));
+            slots.extend(names.map(|(name, _)| Slot::Name(id, Rc::clone(name))));
+        }
+        for (id, cell) in self.cells.iter().enumerate() {
+            self.work += 1 + cell.entries.len() as u64 / 4;
+            if cell.entries.iter().any(|(_, value)| is_in(value)) {
+                slots.push(Slot::Cell(id));
+            }
+        }
+        for slot in slots {
+            let held = match self.held(&slot) {
+                Held::Name(value) => {
+                    Held::Name(value.map(|value| with_text_changed(&value, old, new)).transpose()?)
+                }
+                Held::Cell(mut cell) => {
+                    for (_, value) in &mut cell.entries {
+                        *value = with_text_changed(value, old, new)?;
+                    }
+                    Held::Cell(cell)
+                }
+            };
+            self.put(slot, held);
+        }
+        Ok(())
+    }
+
     /// A point to which [`State::leave`] goes back.
     pub(crate) fn mark(&self) -> usize {
         self.log.len()
@@ -255,6 +288,16 @@ impl State {
     pub(crate) fn has_changed(&self, mark: usize) -> bool {
         self.log.len() > mark
     }
+}
+
+/// Whether a value is this text itself, and not one that says the same.
+fn is_same(value: &Value, text: &Rc<Arg>) -> bool {
+    matches!(value, Value::Text(own) if Rc::ptr_eq(own, text))
+}
+
+fn with_text_changed(value: &Value, old: &Rc<Arg>, new: &Value) -> Result<Value, TooMany> {
+    let choices = value.choices().iter();
+    Value::any(choices.map(|one| if is_same(one, old) { new.clone() } else { one.clone() }))
 }
 
 /// What belongs to each slot, in the order of the slots' first.

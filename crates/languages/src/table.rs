@@ -195,6 +195,11 @@ impl Space {
         self.entries.iter().find(|entry| entry.names.contains(&name))
     }
 
+    /// The entry of a member of a type: its own, or that of all others, `*`.
+    pub(crate) fn member(&self, name: &str) -> Option<&'static Entry> {
+        self.entry(name).or_else(|| self.entry("*").filter(|_| !self.inert.contains(&name)))
+    }
+
     pub(crate) fn is_inert(&self, member: &str) -> bool {
         self.inert.contains(&member) || self.inert.contains(&"*")
     }
@@ -234,7 +239,15 @@ const CAPABLE: &[&str] = &[
     "opened",
     "called",
     "searched",
+    "vim-code",
 ];
+
+impl Parameter {
+    /// Whether what it is given becomes code in a way that is not followed.
+    pub(crate) fn is_opaque(&self) -> bool {
+        self.parts.contains(&Part::Opaque)
+    }
+}
 
 impl Entry {
     pub(crate) fn name(&self) -> &'static str {

@@ -158,6 +158,16 @@ fn perl_programs_do_what_is_expected() {
 }
 
 #[test]
+fn disguised_perl_programs_are_not_silent() {
+    check(Language::Perl, include_str!("perl_disguised.cases"));
+}
+
+#[test]
 fn ruby_programs_do_what_is_expected() {
     check(Language::Ruby, include_str!("ruby.cases"));
+}
+
+#[test]
+fn disguised_ruby_programs_are_not_silent() {
+    check(Language::Ruby, include_str!("ruby_disguised.cases"));
 }

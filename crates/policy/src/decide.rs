@@ -87,6 +87,9 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         findings.extend(stages::policy_present(policy, call));
         findings.extend(stages::operator_denies(operator.denies(call, rows, answers)));
         findings.extend(stages::deny_floor(&matches));
+        findings.extend(stages::boundary(call, rows));
+        findings.extend(stages::plan(call, rows));
+        findings.extend(stages::overriding(call, rows));
         findings.extend(stages::operator_asks(operator.asks(call, rows, answers)));
         findings.extend(stages::ask_rules(&matches));
         findings.extend(stages::opaque(rows, settings.opaque_verdict(state.headless)));

@@ -16,3 +16,7 @@ pub(crate) const PATTERN_BYTES_MAX: usize = 1024;
 /// Bytes of a shell's pattern that is compared with one of the operator's, letter by letter of both. Real ones have tens; a
 /// longer one may mean anything.
 pub(crate) const GLOB_BYTES_MAX: usize = 512;
+
+/// Places from either end of a command at which its subcommand's word is taken for the subcommand, when it stands there more
+/// than once. Real commands have one or two.
+pub(crate) const SUBCOMMAND_PLACES_MAX: usize = 4;

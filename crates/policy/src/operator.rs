@@ -7,6 +7,7 @@
 mod meet;
 mod pattern;
 mod subject;
+mod words;
 
 use castellan_event::{Answer, Answers, Call, CallRow, Query};
 

@@ -8,7 +8,7 @@ mod understood;
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Answers, Call, CallRow, Code, Finding, Level, Row as _, ToolKind, Verdict};
+use castellan_event::{Answers, Call, CallRow, Code, Finding, Level, Override, Row as _, ToolKind, Verdict};
 
 use crate::operator::{Operator, ShortMatch};
 use crate::policy::{Policy, RuleMatch};
@@ -55,6 +55,31 @@ pub(crate) fn ask_rules(matches: &[RuleMatch<'_>]) -> Vec<Finding> {
 /// Rules tagged review: soft denials, fine if the user asked for it. Asked as long as nobody else can judge that.
 pub(crate) fn review_rules(matches: &[RuleMatch<'_>]) -> Vec<Finding> {
     of(matches, RuleVerdict::Review, Verdict::Ask, Code::ReviewRule)
+}
+
+/// What leaves the bounds of a session's sandbox. Sessions have none yet.
+pub(crate) fn boundary(_call: &Call, _rows: &[CallRow<'_>]) -> Option<Finding> {
+    None
+}
+
+/// What an approved plan does not name. Sessions have none yet.
+pub(crate) fn plan(_call: &Call, _rows: &[CallRow<'_>]) -> Option<Finding> {
+    None
+}
+
+/// What a program that embeds the agent, or another hook, has decided. Its allow is one among others, and like those it
+/// covers nothing that was not understood.
+pub(crate) fn overriding(call: &Call, rows: &[CallRow<'_>]) -> Option<Finding> {
+    let Override { verdict, reason } = call.agent.overriding.as_ref()?;
+    let is_understood = || !allow::leaves(rows).any(|leaf| allow::is_opaque(leaf.row));
+    let (verdict, code) = match verdict {
+        Verdict::Deny => (Verdict::Deny, Code::OverrideDeny),
+        Verdict::Ask => (Verdict::Ask, Code::OverrideAsk),
+        Verdict::Allow if is_understood() => (Verdict::Allow, Code::OverrideAllow),
+        Verdict::Allow | Verdict::Defer => (Verdict::Defer, Code::OverrideAllow),
+    };
+    let reason = if reason.is_empty() { "it says no more" } else { reason };
+    Some(Finding::new(verdict, code, format!("decided before castellan was asked: {reason}")))
 }
 
 /// The operator's deny patterns that fired. Nothing lifts them at run time.

@@ -330,7 +330,7 @@ impl Invocation {
 }
 
 /// Whether a text fits a pattern in which `*` stands for any text. Linear in the text for each star.
-pub(crate) fn fits(pattern: &str, text: &str) -> bool {
+pub fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
     let Some(last) = parts.next_back() else { return rest.is_empty() };

@@ -10,6 +10,7 @@ mod negated_path;
 mod normal;
 mod one_line;
 mod redefined;
+mod row_level;
 mod shadowed;
 mod truth;
 mod unknown_word;
@@ -51,6 +52,7 @@ pub(crate) fn run(
         findings.add(rule, boundary::check);
         findings.add(rule, truth::check);
         findings.add(rule, levels::check);
+        findings.add(rule, row_level::check);
         findings.add(rule, negated_path::check);
         findings.add(rule, list_in::check);
         findings.add(rule, unknown_word::check);

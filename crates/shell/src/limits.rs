@@ -52,7 +52,8 @@ pub(crate) const WORK_MAX: u64 = 120_000;
 /// Further units for all files with code that a text runs, about 20 ms: a few long scripts.
 pub(crate) const WORK_FOR_FILES_MAX: u64 = 100_000;
 
-/// Arguments of one command among which files are looked for that the text wrote. Scripts are the first ones.
+/// Files that the text wrote which are looked for in the arguments of one command, and arguments that are looked at as paths.
+/// Scripts are the first ones, and calls write a few files.
 pub(crate) const MADE_FILES_MAX: usize = 16;
 
 /// Texts of files that are told of what one text writes. Calls write a few files; the contents of more count as not known.

@@ -17,3 +17,4 @@ mod rules_describe;
 mod rules_eval;
 mod service;
 mod upgrade;
+mod weaknesses;

@@ -3,18 +3,34 @@
 
 use crate::home::Home;
 
-/// A home with a configuration and without rules.
-fn home(config: &str) -> Home {
+/// A home with a configuration and rules.
+fn home(config: &str, rules: &str) -> Home {
     let home = Home::new();
-    home.write("h/config/rules/default/10.yaml", "");
+    home.write("h/config/rules/default/10.yaml", rules);
     std::fs::create_dir_all(home.path("h/config/rules/user")).unwrap();
     std::fs::create_dir_all(home.repo().join(".git")).unwrap();
     home.write("h/config/config.toml", format!("version = 1\n{config}\n"));
     home
 }
 
-fn check(config: &str, cases: &[(&str, &str)]) {
-    let home = home(config);
+pub(crate) fn check(config: &str, cases: &[(&str, &str)]) {
+    check_with(config, "", cases);
+}
+
+/// A rule as it stands in a file.
+pub(crate) fn rule(name: &str, condition: &str, tag: &str) -> String {
+    format!(
+        "- rule: {name}\n  desc: d\n  condition: {condition}\n  output: o\n  priority: NOTICE\n  source: coding_agent\n  \
+         tags: [{tag}]\n"
+    )
+}
+
+fn asking(condition: &str) -> String {
+    rule("asks", condition, "coding_agent_ask")
+}
+
+pub(crate) fn check_with(config: &str, rules: &str, cases: &[(&str, &str)]) {
+    let home = home(config, rules);
     let dir = home.path("h").display().to_string();
     for (command, expected) in cases {
         let done = home.run(&["--home", &dir, "check", command]);
@@ -50,6 +66,34 @@ fn a_deny_pattern_fires_on_every_reading_of_a_command() {
             ("echo git push", "defer"),
             ("git commit -m 'git push'", "defer"),
             ("rm -r x", "defer"),
+            ("rm -fr x", "deny"),
+            ("rm -r -f x", "deny"),
+            ("rm x -f --recursive", "deny"),
+            ("rm -vRf x", "deny"),
+            ("rm --force -R x", "deny"),
+            ("rm -fv x", "defer"),
+            ("git -C push push", "deny"),
+            ("git -C push status", "defer"),
+            ("sudo -u root git -C x push", "deny"),
+        ],
+    );
+}
+
+#[test]
+fn flags_may_stand_anywhere_and_a_pattern_without_an_end_is_the_command_alone() {
+    check(
+        r#"deny = ["Bash(git push origin:*)", "Bash(git reset --hard)", "Bash(sudo git fetch:*)", "Bash(tar -x * --to-command:*)"]"#,
+        &[
+            ("git push origin main", "deny"),
+            ("git push --tags origin main", "deny"),
+            ("git -C origin push other", "defer"),
+            ("git reset --hard", "deny"),
+            ("git -C x reset --hard", "deny"),
+            ("git reset --hard HEAD", "defer"),
+            ("git reset -q --hard", "defer"),
+            ("git reset", "defer"),
+            ("sudo git -C x fetch --all", "deny"),
+            ("git fetch", "defer"),
         ],
     );
 }
@@ -74,8 +118,22 @@ fn a_path_pattern_is_about_what_is_done_to_the_path() {
             ("cat locked.txt", "defer"),
             ("ls ~/.config", "defer"),
             ("touch unlocked.txt", "defer"),
+            ("cat ~/.ss[gh]/id_rsa", "deny"),
+            ("shopt -s extglob; cat ~/.@(aws|ssh)/id_rsa", "deny"),
+            ("chmod -R 700 .", "deny"),
+            ("grep -r x .", "defer"),
         ],
     );
+}
+
+#[test]
+fn a_star_is_every_path_and_a_tool_without_content_is_the_tool() {
+    let check_both = |pattern: &str, touch: &str| {
+        check(&format!("deny = [\"{pattern}\"]"), &[("touch x", touch), ("ls", "defer")]);
+    };
+    check_both("Edit(*)", "deny");
+    check_both("Edit(**)", "deny");
+    check_both("Edit", "defer");
 }
 
 #[test]
@@ -95,9 +153,9 @@ fn a_host_pattern_is_about_any_program() {
 
 #[test]
 fn an_allow_pattern_lets_nothing_ride_along() {
-    check(
-        r#"ask = ["Bash(git:*)"]
-allow = ["Bash(git status:*)", "Bash(git diff *)", "Bash(ls)", "Bash(echo:*)", "Edit(notes/**)"]"#,
+    check_with(
+        r#"allow = ["Bash(git status:*)", "Bash(git diff *)", "Bash(ls)", "Bash(echo:*)", "Edit(notes/**)"]"#,
+        &asking("cmd.name = git"),
         &[
             ("git status", "allow"),
             ("git status --short", "allow"),
@@ -126,9 +184,9 @@ allow = ["Bash(git status:*)", "Bash(git diff *)", "Bash(ls)", "Bash(echo:*)", "
 
 #[test]
 fn an_allow_pattern_reaches_no_further_than_its_words() {
-    check(
-        r#"ask = ["Edit(**)", "Read(~/.ssh/**)", "Bash(psql:*)"]
-allow = ["Edit(repo/**)", "Bash(cat)", "Bash(echo:*)", "Bash(psql mydb)", "Read(//etc/**)", "Bash(ssh:*)"]"#,
+    check_with(
+        r#"allow = ["Edit(repo/**)", "Bash(cat)", "Bash(echo:*)", "Bash(psql mydb)", "Read(//etc/**)", "Bash(ssh:*)"]"#,
+        &asking("fx.kind = write or fx.scope = secret or cmd.name = psql"),
         &[
             // The directory that all of it lies in has the pattern's name.
             ("echo x > other", "ask"),
@@ -136,7 +194,7 @@ allow = ["Edit(repo/**)", "Bash(cat)", "Bash(echo:*)", "Bash(psql mydb)", "Read(
             ("cat < ~/.ssh/id_rsa", "ask"),
             ("echo 'x #../../.bashrc' > ../../.bashrc", "ask"),
             ("psql mydb <<< 'drop table users'", "ask"),
-            ("ssh prod cat /etc/shadow", "defer"),
+            ("ssh prod cat /etc/shadow", "ask"),
         ],
     );
     check(
@@ -211,8 +269,17 @@ fn a_wrong_key_is_an_error_that_names_it() {
         ("[level]\non_insufficient = \"defer\"", "none of ask, deny"),
         ("[level]\nx = 1", "unknown field `x`"),
     ] {
-        let home = home(config);
+        let home = home(config, "");
         let done = home.run(&["--home", &home.path("h").display().to_string(), "check", "ls"]);
         assert!(done.code != Some(0) && done.stderr.contains(expected), "{config}: {done:?}");
     }
+}
+
+#[test]
+fn of_the_operators_own_lists_the_strictest_counts() {
+    check(
+        r#"ask = ["Bash(git push:*)"]
+allow = ["Bash(git:*)"]"#,
+        &[("git push", "ask"), ("git status", "allow"), ("git status; git push", "ask")],
+    );
 }

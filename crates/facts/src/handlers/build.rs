@@ -98,6 +98,10 @@ pub(crate) fn make(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
 /// `just -f FILE recipe`, `task -t FILE task`: a file that is named instead of the usual one.
 pub(crate) fn task_file(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let system = read.program.name();
+    if read.given("-g") {
+        // The one of the user.
+        sink.opaque(Role::Code, Why::File, system);
+    }
     let flag = if system == "just" { "-f" } else { "-t" };
     let Some(file) = read.values(flag).last().and_then(Arg::as_str) else { return };
     if read.operands.is_empty() {

@@ -20,7 +20,7 @@ pub(super) fn client(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '
         }
         has_statements = true;
         if used.option.slot.role == SlotRole::Special {
-            sink.path(EffectKind::Execute, file);
+            sql::file(system(read), file, sink);
         }
     }
     if !has_statements {
@@ -32,7 +32,7 @@ pub(super) fn client(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '
 pub(super) fn standard_input(system: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     match sink.stdin.clone() {
         Stdin::Text(text) => sql::effects(system, &text, sink),
-        Stdin::File(file) => sink.path(EffectKind::Execute, &file),
+        Stdin::File(file) => sql::file(system, &file, sink),
         Stdin::Inherited if sink.piped => sink.opaque(Role::Code, Why::Input, ""),
         Stdin::Inherited => sink.on(EffectKind::Interactive, system, "", None),
     }

@@ -5,6 +5,7 @@ use castellan_programs::{Arg, Invocation, Operand, Piece, SlotRole, find, invoke
 
 use crate::command;
 use crate::sink::Sink;
+use crate::slots::is_standard_stream;
 
 mod remote;
 mod settings;
@@ -34,6 +35,18 @@ pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
             target: Some(format!("git-{name}")),
             ..Effect::default()
         }),
+    }
+}
+
+/// `git rm --pathspec-from-file=FILE`: what is removed stands in a file.
+pub(crate) fn remove(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    git(read, argv, sink);
+    if sink.dry || read.given("--cached") {
+        return;
+    }
+    for list in read.values("--pathspec-from-file") {
+        let why = if is_standard_stream(list) { Why::Input } else { Why::File };
+        sink.opaque(Role::Target, why, &list.written());
     }
 }
 

@@ -1,19 +1,25 @@
 //! Programs that are made of several arguments: pieces of text, modules, and the loop over lines that an option puts around them.
 
+use castellan_event::{EffectKind, Role};
 use castellan_programs::{Arg, Invocation, Piece};
 
 use crate::code::From;
+use crate::path;
 use crate::sink::Sink;
 
 /// `perl -MFoo=a,b -ne TEXT -e TEXT`
 pub(super) fn perl(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let mut texts = read.values("-e").chain(read.values("-E")).peekable();
-    if texts.peek().is_none() && !["-M", "-m"].iter().any(|flag| read.given(flag)) {
+    let debugger = read.values("-d").filter_map(Arg::as_str).find_map(|text| Some(text.split_once(':')?.1));
+    if texts.peek().is_none() && debugger.is_none() && !["-M", "-m"].iter().any(|flag| read.given(flag)) {
         return;
     }
     let mut program = Program::default();
     for library in read.values("-I") {
         program.arg("use lib q\u{1}", library, "\u{1};");
+    }
+    if let Some(module) = debugger {
+        program.text(&used(&format!("Devel::{module}")));
     }
     for module in read.values("-M").chain(read.values("-m")) {
         match module.as_str() {
@@ -45,15 +51,21 @@ fn used(module: &str) -> String {
 
 /// `ruby -rfoo -ne TEXT -e TEXT`
 pub(super) fn ruby(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
-    let mut texts = read.values("-e").peekable();
-    if texts.peek().is_none() {
-        return;
-    }
     let mut program = Program::default();
     for library in read.values("-r") {
-        program.arg("require '", library, "'\n");
+        let directories = if is_path(library) { vec![HERE] } else { known_directories(read) };
+        match found(library, &directories, &["", ".rb"], sink) {
+            Some(file) => loaded("ruby", &Arg::known(file), sink),
+            None if is_path(library) => loaded("ruby", library, sink),
+            // In a directory that is not known there may be one of every name.
+            None => {
+                let unknown = read.values("-I").find(|directory| directory.why().is_some());
+                program.arg("require '", unknown.unwrap_or(library), "'\n");
+            }
+        }
     }
-    let loops = ["-n", "-p"].iter().any(|flag| read.given(flag));
+    let mut texts = read.values("-e").peekable();
+    let loops = ["-n", "-p"].iter().any(|flag| read.given(flag)) && texts.peek().is_some();
     if loops {
         program.text("while gets\n");
     }
@@ -63,7 +75,120 @@ pub(super) fn ruby(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
     if loops {
         program.text("\nend");
     }
-    sink.program("ruby", From::Text(Arg::from_pieces(program.pieces, false)));
+    program.run("ruby", sink);
+}
+
+/// `python -W ACTION:MESSAGE:MODULE.CATEGORY` imports the module of the category.
+pub(super) fn python(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let mut program = Program::default();
+    for filter in read.values("-W").filter_map(Arg::as_str) {
+        let category = filter.split(':').nth(2).and_then(|category| category.rsplit_once('.'));
+        if let Some((module, _)) = category {
+            program.text(&format!("import {module}\n"));
+        }
+    }
+    program.run("python", sink);
+}
+
+/// `lua -l MODULE`, `lua -l NAME=MODULE`
+pub(super) fn lua(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let mut program = Program::default();
+    for module in read.values("-l") {
+        let module = match module.as_str().and_then(|text| text.split_once('=')) {
+            Some((_, module)) => Arg::known(module),
+            None => module.clone(),
+        };
+        program.arg("require '", &module, "'\n");
+    }
+    program.run("lua", sink);
+}
+
+/// Options of Node before the program, which load modules.
+const NODE_LOADS: &[&str] = &["--require", "--import", "--loader"];
+
+/// `node -r MODULE`, `node --import URL`
+pub(super) fn node(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let mut program = Program::default();
+    for module in NODE_LOADS.iter().flat_map(|flag| read.values(flag)) {
+        if !is_path(module) {
+            program.arg("require('", module, "')\n");
+            continue;
+        }
+        match found(module, &[HERE], &["", ".js", ".cjs", ".mjs", ".ts"], sink) {
+            Some(file) => loaded("javascript", &Arg::known(file), sink),
+            None => loaded("javascript", module, sink),
+        }
+    }
+    program.run("javascript", sink);
+}
+
+/// Settings of PHP that name a file with code in PHP, and those that name a library.
+const PHP_FILES: &[&str] = &["auto_append_file", "auto_prepend_file", "opcache.preload"];
+const PHP_LIBRARIES: &[&str] = &["extension", "zend_extension", "ffi.preload"];
+
+/// `php -d auto_prepend_file=FILE`
+pub(super) fn php(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    for setting in read.values("-d") {
+        let Some((name, _)) = setting.prefix().split_once('=') else {
+            if let Some(why) = setting.why() {
+                sink.opaque(Role::Code, why, &setting.written());
+            }
+            continue;
+        };
+        let (name, begin) = (name.trim(), format!("{name}="));
+        let Some(value) = setting.strip_prefix(&begin).filter(|value| value.as_str() != Some("")) else {
+            continue;
+        };
+        let value = match value.as_str() {
+            Some(text) => Arg::known(text.trim_matches(['"', '\'', ' '])),
+            None => value,
+        };
+        if PHP_FILES.contains(&name) {
+            loaded("php", &value, sink);
+        } else if PHP_LIBRARIES.contains(&name) || name == "extension_dir" {
+            sink.path(EffectKind::Execute, &value);
+        }
+    }
+}
+
+/// The working directory.
+const HERE: &str = ".";
+
+/// Where a program is told to look for modules, as far as that is known.
+fn known_directories(read: &Invocation) -> Vec<&str> {
+    read.values("-I").filter_map(Arg::as_str).collect()
+}
+
+fn is_path(name: &Arg) -> bool {
+    name.prefix().starts_with(['.', '/'])
+}
+
+/// A file that is loaded before the program.
+fn loaded(language: &str, file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    sink.path(EffectKind::Execute, file);
+    sink.program(language, From::File(file.clone()));
+}
+
+/// The file that a module's name leads to in these directories.
+fn found(
+    name: &Arg,
+    directories: &[&str],
+    endings: &[&str],
+    sink: &mut Sink<'_, '_, '_, '_>,
+) -> Option<String> {
+    let name = name.as_str()?;
+    let cwd = sink.cwd.clone();
+    for directory in directories {
+        let directory = path::collapse(cwd.as_deref(), directory)?;
+        let paths =
+            endings.iter().filter_map(|end| path::collapse(Some(&directory), &format!("{name}{end}")));
+        for path in paths {
+            if sink.scene.is_file_there(&path) {
+                return Some(path);
+            }
+        }
+    }
+    None
 }
 
 #[derive(Default)]
@@ -80,5 +205,11 @@ impl Program {
         self.text(before);
         self.pieces.extend(arg.pieces().iter().cloned());
         self.text(after);
+    }
+
+    fn run(self, language: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+        if !self.pieces.is_empty() {
+            sink.program(language, From::Text(Arg::from_pieces(self.pieces, false)));
+        }
     }
 }

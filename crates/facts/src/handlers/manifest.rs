@@ -1,6 +1,6 @@
 //! Packages that are installed: whether the project's manifest declares them. A name that it does not declare may be anyone's.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, Query};
+use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
 use crate::code::From;
@@ -161,6 +161,9 @@ pub(crate) fn lifecycle(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_
     sink.task("npm", verb, None, "package.json");
 }
 
+/// Where Composer keeps the project that `composer global` works in, below the home directory.
+const COMPOSER_GLOBAL: &[&str] = &[".config/composer/composer.json", ".composer/composer.json"];
+
 /// `composer install`: the project's own scripts run that its manifest has for it. What is no subcommand is one of them.
 pub(crate) fn composer_scripts(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     const FILE: &str = "composer.json";
@@ -176,11 +179,23 @@ pub(crate) fn composer_scripts(read: &Invocation, argv: &[Arg], sink: &mut Sink<
     if read.given("--no-scripts") || sink.dry {
         return;
     }
-    match read.command.name() {
-        "install" => sink.task("composer", "install", None, FILE),
-        "update" | "require" | "remove" => sink.task("composer", "update", None, FILE),
-        _ => {}
+    let verb = match read.command.name() {
+        "install" => "install",
+        "update" | "require" | "remove" => "update",
+        "dump-autoload" => "dump-autoload",
+        // Those of a project that is fetched first.
+        "create-project" if !read.given("--no-install") => {
+            return sink.opaque(Role::Code, Why::Network, "create-project");
+        }
+        _ => return,
+    };
+    if read.subcommand.first().is_some_and(|first| *first == "global") {
+        let home = sink.scene.places.home().to_owned();
+        return COMPOSER_GLOBAL
+            .iter()
+            .for_each(|file| sink.task("composer", verb, None, &format!("{home}/{file}")));
     }
+    sink.task("composer", verb, None, FILE);
 }
 
 /// The program in the project's own packages.

@@ -4,6 +4,7 @@ use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation};
 use castellan_shell::Stdin;
 
+use crate::code::From;
 use crate::sink::Sink;
 use crate::slots;
 
@@ -29,6 +30,7 @@ pub(super) fn mongo(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_
         if is_script {
             has_code = true;
             sink.path(EffectKind::Execute, &operand.arg);
+            sink.program("javascript", From::File(operand.arg.clone()));
         } else if written.contains("://") || written.contains('/') {
             slots::url(EffectKind::Connect, &operand.arg, sink);
         } else if operand.arg.why().is_some() {
@@ -47,7 +49,10 @@ pub(super) fn mongo(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_
             calls(&text.written(), sink);
             sink.opaque(Role::Code, Why::Language, "javascript");
         }
-        Stdin::File(file) => sink.path(EffectKind::Execute, &file),
+        Stdin::File(file) => {
+            sink.path(EffectKind::Execute, &file);
+            sink.program("javascript", From::File(file));
+        }
         Stdin::Inherited if sink.piped => sink.opaque(Role::Code, Why::Input, ""),
         Stdin::Inherited => sink.on(EffectKind::Interactive, "mongodb", "", None),
     }

@@ -112,7 +112,10 @@ pub(super) fn redis(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_
     }
     match sink.stdin.clone() {
         Stdin::Text(text) => lines(&text, sink),
-        Stdin::File(file) => sink.path(EffectKind::Execute, &file),
+        Stdin::File(file) => {
+            sink.path(EffectKind::Execute, &file);
+            sink.opaque(Role::Code, Why::File, &file.written());
+        }
         Stdin::Inherited if sink.piped => sink.opaque(Role::Code, Why::Input, ""),
         Stdin::Inherited => sink.on(EffectKind::Interactive, "redis", "", None),
     }

@@ -106,8 +106,17 @@ pub(super) fn patch(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     }
 }
 
-/// `ed`, `ex` and `vim -es` take commands from standard input.
+/// What stands for no file in place of vim's configuration.
+const VIM_WITHOUT: &[&str] = &["DEFAULTS", "NONE", "NORC"];
+
+/// `vim -u FILE`; `ed`, `ex` and `vim -es` take commands from standard input.
 pub(super) fn ex(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    for file in read.values("-u").chain(read.values("-U")) {
+        if !file.as_str().is_some_and(|name| VIM_WITHOUT.contains(&name)) {
+            sink.path(EffectKind::Execute, file);
+            sink.program("ex", From::File(file.clone()));
+        }
+    }
     let name = read.program.name();
     let is_batch = matches!(name, "ed" | "ex") || ["-e", "-E", "-es"].iter().any(|flag| read.given(flag));
     if !is_batch {

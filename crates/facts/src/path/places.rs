@@ -110,6 +110,11 @@ impl Places {
         places
     }
 
+    /// The places of a Windows of which nothing more is known: none of its paths is a place of this system.
+    pub(crate) fn of_windows() -> Places {
+        Places { folds_case: true, is_windows: true, ..Places::default() }
+    }
+
     /// The user's home, as programs find it: what `HOME` says, else the user database; empty when it is not known.
     pub(crate) fn home(&self) -> &str {
         self.homes.first().map(String::as_str).unwrap_or_default()

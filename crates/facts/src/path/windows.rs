@@ -24,6 +24,14 @@ pub(super) fn locate(text: &str, cwd: Option<&str>, places: &Places) -> Located 
     Located::found(path, raw, kind)
 }
 
+/// Whether a path begins with a drive or a server, as PowerShell and cmd take it on any system.
+pub(super) fn begins_with_drive(text: &str) -> bool {
+    let mut letters = text.chars();
+    let (first, second) = (letters.next(), letters.next());
+    let is_drive = first.is_some_and(|letter| letter.is_ascii_alphabetic()) && second == Some(':');
+    is_drive || first == Some('\\') && matches!(second, Some('\\' | '/'))
+}
+
 /// The names of a path that begins with a drive or a server.
 fn absolute(text: &str) -> Option<Vec<String>> {
     let text = text.replace('\\', "/");

@@ -9,6 +9,7 @@ use crate::limits::TASKS_MAX;
 
 /// What Composer runs besides a script that is asked for.
 const EVENTS: &[(&str, &[&str])] = &[
+    ("dump-autoload", &["pre-autoload-dump", "post-autoload-dump"]),
     ("install", &["pre-install-cmd", "pre-autoload-dump", "post-autoload-dump", "post-install-cmd"]),
     ("update", &["pre-update-cmd", "pre-autoload-dump", "post-autoload-dump", "post-update-cmd"]),
 ];
@@ -38,7 +39,13 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
         let lines = match manifest.get("scripts").and_then(|scripts| scripts.get(name)) {
             Some(Value::Array(lines)) => lines.as_slice(),
             Some(line) => std::slice::from_ref(line),
-            None => &[],
+            None => {
+                // A command of a plug-in, an alias of one of Composer's own, or nothing.
+                if Some(name) == wanted.name {
+                    script.holes.push((Why::Unsupported, name.to_owned()));
+                }
+                continue;
+            }
         };
         for line in lines.iter().filter_map(Value::as_str) {
             if let Some(next) = add(line, &mut script) {
@@ -89,6 +96,8 @@ mod tests {
         check(r#"{"a": "@putenv PATH=/tmp/x"}"#, run("a"), &["export PATH=/tmp/x"]);
         check(r#"{"a": "X\\Y::run"}"#, run("a"), &["hole language X\\Y::run"]);
         check(r#"{"a": "@a"}"#, run("a"), &[]);
+        check(r#"{"a": "@b"}"#, run("a"), &[]);
+        check(r#"{"a": "rm x"}"#, run("inst"), &["hole unsupported inst"]);
         check(r#"["#, run("a"), &["hole syntax composer.json"]);
     }
 
@@ -98,5 +107,6 @@ mod tests {
             r#"{"post-install-cmd": "rm i", "post-update-cmd": "rm u", "post-autoload-dump": "rm a"}"#;
         check(scripts, ("install", None), &["rm a", "rm i"]);
         check(scripts, ("update", None), &["rm a", "rm u"]);
+        check(scripts, ("dump-autoload", None), &["rm a"]);
     }
 }

@@ -94,9 +94,7 @@ pub(super) fn effects(system: &str, text: &str, sink: &mut Sink<'_, '_, '_, '_>)
     match act {
         Act::Shell if !rest.is_empty() => sink.shell(Arg::known(rest)),
         Act::Shell => sink.on(EffectKind::Interactive, system, "", None),
-        Act::Run => {
-            last.into_iter().for_each(|file| sink.path(EffectKind::Execute, &Arg::known(file)));
-        }
+        Act::Run => run(system, rest, sink),
         Act::Results => sink.opaque(Role::Code, Why::Dynamic, &shortened(text)),
         Act::Copy => copy(rest, sink),
         Act::Read | Act::Write | Act::Library => {
@@ -116,6 +114,18 @@ pub(super) fn effects(system: &str, text: &str, sink: &mut Sink<'_, '_, '_, '_>)
                 sink.path(kind, &Arg::known(file));
             }
         }
+    }
+}
+
+/// `FILE`, to the end of the line; shell text after `|`.
+fn run(system: &str, rest: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    let file = rest.trim_matches(['\'', '"']);
+    match file.strip_prefix('|') {
+        Some(command) => sink.shell(Arg::known(command)),
+        // psql's variables.
+        None if file.starts_with(':') => sink.opaque(Role::Code, Why::Variable, file),
+        None if file.is_empty() => {}
+        None => super::file(system, &Arg::known(file), sink),
     }
 }
 

@@ -7,6 +7,7 @@ use castellan_programs::Arg;
 use super::lex::{self, Token};
 use super::{System, shortened};
 use crate::sink::Sink;
+use crate::slots;
 
 /// Something that a statement does.
 #[derive(Debug, PartialEq, Eq)]
@@ -347,6 +348,12 @@ const CODE: &[&str] = &[
 /// Files and programs of the server that a statement names.
 pub(super) fn files_and_programs(tokens: &[Token], system: System, sink: &mut Sink<'_, '_, '_, '_>) {
     let is_copy = tokens.first().is_some_and(|first| first.is("COPY"));
+    if system == System::Duckdb
+        && tokens.first().is_some_and(|first| first.is("LOAD"))
+        && let Some(library) = text_after(tokens, 0, false).filter(|name| name.contains('/'))
+    {
+        sink.path(EffectKind::Execute, &Arg::known(library));
+    }
     let is_export = tokens.first().is_some_and(|first| first.is("EXPORT"));
     for (at, token) in tokens.iter().enumerate() {
         let Token::Word(word) = token else { continue };
@@ -373,12 +380,18 @@ pub(super) fn files_and_programs(tokens: &[Token], system: System, sink: &mut Si
             continue;
         }
         if reads && !is_memory(text) {
-            sink.path(EffectKind::Read, &Arg::known(text));
+            named_by(text, EffectKind::Read, EffectKind::Download, sink);
         }
         if writes && !is_memory(text) {
-            sink.path(EffectKind::Write, &Arg::known(text));
+            named_by(text, EffectKind::Write, EffectKind::Upload, sink);
         }
     }
+}
+
+/// A file, or what an address names.
+fn named_by(text: &str, here: EffectKind, away: EffectKind, sink: &mut Sink<'_, '_, '_, '_>) {
+    let name = Arg::known(text);
+    if text.contains("://") { slots::url(away, &name, sink) } else { sink.path(here, &name) }
 }
 
 fn is_memory(path: &str) -> bool {

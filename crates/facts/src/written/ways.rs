@@ -30,24 +30,48 @@ const BY_ENDING: &[(&str, &[&str])] = &[
     ("cts", &["tsx"]),
     ("dash", &["dash"]),
     ("js", &["node"]),
+    ("jsx", &["tsx"]),
     ("ksh", &["ksh"]),
     ("lua", &["lua"]),
     ("mjs", &["node"]),
     ("mts", &["tsx"]),
     ("php", &["php"]),
+    ("phtml", &["php"]),
     ("pl", &["perl"]),
     ("pm", &["perl"]),
     ("ps1", &["pwsh", "-File"]),
     ("psm1", &["pwsh", "-File"]),
     ("py", &["python3"]),
     ("rb", &["ruby"]),
+    ("scpt", &["osascript"]),
     ("sh", &["bash"]),
+    ("sql", &["psql", "-f"]),
+    ("sql", &["sqlite3", "-init"]),
     ("ts", &["tsx"]),
+    ("tsx", &["tsx"]),
+    ("vim", &["vim", "-S"]),
     ("zsh", &["zsh"]),
 ];
 
 /// A command that runs one task of a file in its directory, and the tasks of a text; `None` among them: without a name.
 type Runner = (&'static [&'static str], fn(&str) -> Vec<Option<String>>);
+
+/// Files that tools load as code, by their names, with the command that reads them in the same language.
+const LOADED: &[(&str, &[&str])] = &[
+    (".envrc", &["bash"]),
+    ("Brewfile", &["ruby"]),
+    ("Capfile", &["ruby"]),
+    ("Dangerfile", &["ruby"]),
+    ("Fastfile", &["ruby"]),
+    ("Gemfile", &["ruby"]),
+    ("Guardfile", &["ruby"]),
+    ("PKGBUILD", &["bash"]),
+    ("Podfile", &["ruby"]),
+    ("Rakefile", &["ruby"]),
+    ("SConstruct", &["python3"]),
+    ("Vagrantfile", &["ruby"]),
+    ("wscript", &["python3"]),
+];
 
 /// Files of task runners.
 const BY_NAME: &[(&str, Runner)] = &[
@@ -55,17 +79,29 @@ const BY_NAME: &[(&str, Runner)] = &[
     ("GNUmakefile", MAKE),
     ("Justfile", JUST),
     ("Makefile", MAKE),
+    ("Taskfile.dist.yaml", TASK),
+    ("Taskfile.dist.yml", TASK),
+    ("Taskfile.yaml", TASK),
+    ("Taskfile.yml", TASK),
+    ("composer.json", (&["composer", "run-script"], scripts)),
+    ("deno.json", (&["deno", "task"], deno_tasks)),
+    ("deno.jsonc", (&["deno", "task"], deno_tasks)),
     ("justfile", JUST),
     ("makefile", MAKE),
     ("package.json", (&["npm", "run"], scripts)),
+    ("taskfile.dist.yaml", TASK),
+    ("taskfile.dist.yml", TASK),
+    ("taskfile.yaml", TASK),
+    ("taskfile.yml", TASK),
 ];
 
 const JUST: Runner = (&["just"], targets);
 const MAKE: Runner = (&["make"], targets);
+const TASK: Runner = (&["task"], taskfile);
 
 /// Whether the name says that it is a file with code.
 pub(super) fn is_named(path: &str) -> bool {
-    by_ending(path).is_some() || runner(path).is_some()
+    by_name(path).next().is_some() || runner(path).is_some()
 }
 
 /// Whether it may be one: what has no ending may begin with the name of an interpreter.
@@ -79,8 +115,9 @@ pub(super) fn of(path: &str, text: Option<&str>, is_executable: bool) -> Vec<Way
         return tasks(path, runner, text.unwrap_or_default());
     }
     let first: Option<Vec<&str>> = text.and_then(interpreter).filter(|words| !words.is_empty());
-    let named = by_ending(path).map(<[&str]>::to_vec);
+    let named = by_name(path).map(<[&str]>::to_vec);
     let named = named.filter(|named| first.as_ref().is_none_or(|first| !is_same(first, named)));
+    let named: Vec<Vec<&str>> = named.collect();
     let mut ways: Vec<Vec<&str>> = first.into_iter().chain(named).collect();
     if ways.is_empty() && is_executable && text.is_some() {
         ways.push(vec!["sh"]);
@@ -92,9 +129,13 @@ pub(super) fn of(path: &str, text: Option<&str>, is_executable: bool) -> Vec<Way
     ways.into_iter().map(way).collect()
 }
 
-fn by_ending(path: &str) -> Option<&'static [&'static str]> {
-    let (_, ending) = base_name(path).rsplit_once('.')?;
-    BY_ENDING.iter().find(|(one, _)| *one == ending).map(|(_, words)| *words)
+/// The commands that such files are run by: for one that is loaded by its whole name, else by its ending.
+fn by_name(path: &str) -> impl Iterator<Item = &'static [&'static str]> {
+    let name = base_name(path);
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
+    let loaded = LOADED.iter().filter(move |(one, _)| *one == name);
+    let ended = BY_ENDING.iter().filter(move |(one, _)| *one == ending);
+    loaded.chain(ended).map(|(_, words)| *words)
 }
 
 fn runner(path: &str) -> Option<Runner> {
@@ -126,11 +167,39 @@ fn tasks(path: &str, (words, names): Runner, text: &str) -> Vec<Way> {
     names.map(way).collect()
 }
 
-/// The names of a `package.json`'s scripts.
+/// The names of a `package.json`'s or `composer.json`'s scripts.
 fn scripts(text: &str) -> Vec<Option<String>> {
+    names_in("scripts", text)
+}
+
+/// The names of a `deno.json`'s tasks. One that cannot be read, as it may have comments, is asked for a task of no name.
+fn deno_tasks(text: &str) -> Vec<Option<String>> {
+    let is_read = serde_json::from_str::<Json>(text).is_ok();
+    if is_read { names_in("tasks", text) } else { vec![Some("default".to_owned())] }
+}
+
+fn names_in(key: &str, text: &str) -> Vec<Option<String>> {
     let json: Json = serde_json::from_str(text).unwrap_or_default();
-    let scripts = json.get("scripts").and_then(Json::as_object);
-    scripts.into_iter().flat_map(|scripts| scripts.keys().cloned().map(Some)).collect()
+    let tasks = json.get(key).and_then(Json::as_object);
+    tasks.into_iter().flat_map(|tasks| tasks.keys().cloned().map(Some)).collect()
+}
+
+/// The names of a Taskfile's tasks: the keys at the first depth below `tasks:`. The one that runs without a name is among them.
+fn taskfile(text: &str) -> Vec<Option<String>> {
+    let mut names = vec![None];
+    let below = text.lines().skip_while(|line| !line.starts_with("tasks:")).skip(1);
+    let mut depth = None;
+    for line in below.take_while(|line| line.is_empty() || line.starts_with([' ', '#'])) {
+        let key = line.trim_start();
+        let indent = line.len() - key.len();
+        if key.is_empty() || key.starts_with('#') || *depth.get_or_insert(indent) != indent {
+            continue;
+        }
+        let name = key.split_once(": ").map_or(key.trim_end(), |(name, _)| name);
+        let name = name.trim_end_matches(':').trim_matches(['"', '\'']);
+        names.push(Some(name.to_owned()));
+    }
+    names
 }
 
 /// What runs without a name, and the names before the colons of rules and recipes, which begin a line. Special ones and patterns
@@ -184,6 +253,10 @@ mod tests {
         check("/w/x.sh", None, false, &["bash /w/x.sh $@"]);
         check("/w/x.awk", Some(""), false, &["awk -f /w/x.awk $@"]);
         check("/w/sh", Some("ls"), false, &[]);
+        check("/w/Rakefile", Some(""), false, &["ruby /w/Rakefile $@"]);
+        check("/w/.envrc", Some(""), false, &["bash /w/.envrc $@"]);
+        check("/w/x.tsx", Some(""), false, &["tsx /w/x.tsx $@"]);
+        check("/w/x.sql", Some(""), false, &["psql -f /w/x.sql $@", "sqlite3 -init /w/x.sql $@"]);
     }
 
     #[test]
@@ -194,6 +267,13 @@ mod tests {
         let json = r#"{"scripts": {"a": "x", "b": "y"}}"#;
         check("/w/package.json", Some(json), false, &["npm run a", "npm run b"]);
         check("/w/package.json", Some("{"), false, &[]);
+        check("/w/composer.json", Some(json), false, &["composer run-script a", "composer run-script b"]);
+        let deno = r#"{"tasks": {"a": "x"}}"#;
+        check("/w/deno.json", Some(deno), false, &["deno task a"]);
+        check("/w/deno.jsonc", Some("{ // a"), false, &["deno task default"]);
+        let task =
+            "version: 3\ntasks:\n  a:\n    cmds: [x]\n  # b\n  docs:build: echo a: b\n\nvars:\n  c: d\n";
+        check("/w/Taskfile.yml", Some(task), false, &["task", "task a", "task docs:build"]);
         let many: String = (0..=WRITTEN_TASKS_MAX).map(|number| format!("t{number}:\n")).collect();
         assert_eq!(of("/w/Makefile", Some(&many), false).len(), WRITTEN_TASKS_MAX + 1);
     }

@@ -91,17 +91,27 @@ impl Reader<'_> {
             !letter.is_alphanumeric() && !matches!(letter, '_' | '-' | '\\' | '.' | '%' | '!')
         });
         match word.as_str() {
-            "rem" if ends => {
+            "rem" if after.is_none_or(char::is_whitespace) => {
                 self.line_rest();
                 self.node(from, Kind::Constant)
+            }
+            // Right behind it no comment begins: `rem& command`, `rem. text & command`.
+            "rem"
+                if after.is_some_and(|letter| !letter.is_alphanumeric() && !matches!(letter, '_' | '-')) =>
+            {
+                self.at += length;
+                self.take(|letter| {
+                    !letter.is_whitespace() && !matches!(letter, '<' | '>') && !super::words::ends(letter)
+                });
+                self.words(from, |reader| Node::text(reader.since(from), "rem"))
             }
             "if" if ends => self.branch(length),
             "for" if ends => self.repeated(length),
             "set" if ends => self.set(length),
             "goto" if ends => {
                 self.jumps = true;
-                self.line_rest();
-                self.node(from, Kind::Constant)
+                self.at += length;
+                self.words(from, |reader| Node::text(reader.since(from), "goto"))
             }
             "call" if ends => {
                 self.at += length;
@@ -110,8 +120,7 @@ impl Reader<'_> {
                     return self.statement_again();
                 }
                 self.jumps = true;
-                self.line_rest();
-                self.node(from, Kind::Constant)
+                self.words(from, |reader| Node::text(reader.since(from), "goto"))
             }
             "start" if ends => {
                 self.at += length;
@@ -150,9 +159,16 @@ impl Reader<'_> {
 
     fn command(&mut self) -> Node {
         let from = self.at;
+        self.words(from, |reader| {
+            reader.blanks();
+            reader.name()
+        })
+    }
+
+    /// A command: its name, its words, and the redirects between them. What is read from a file goes to it.
+    fn words(&mut self, from: usize, name: impl FnOnce(&mut Self) -> Node) -> Node {
         let mut files = self.redirects();
-        self.blanks();
-        let name = self.name();
+        let name = name(self);
         let mut words = Vec::new();
         loop {
             files.extend(self.redirects());
@@ -168,11 +184,23 @@ impl Reader<'_> {
             }
         }
         let command = self.invoked(from, name, words);
+        self.redirected(from, command, files)
+    }
+
+    fn redirected(&self, from: usize, command: Node, files: Vec<Node>) -> Node {
         if files.is_empty() {
             return command;
         }
-        files.push(command);
-        self.node(from, Kind::Sequence(files))
+        let reads = |file: &Node| matches!(&file.kind, Kind::Call(callee, _) if matches!(&callee.kind, Kind::Name(name) if &**name == "%read"));
+        let (inputs, mut parts): (Vec<Node>, Vec<Node>) = files.into_iter().partition(reads);
+        if inputs.is_empty() {
+            parts.push(command);
+        } else {
+            // The last one counts, and all are opened.
+            let piped = inputs.into_iter().chain([command]).collect();
+            parts.push(self.node(from, Kind::Pipe(piped)));
+        }
+        self.node(from, Kind::Sequence(parts))
     }
 
     /// `> file`, `2>&1`, `< file`
@@ -353,13 +381,23 @@ impl Reader<'_> {
             return self.node(from, Kind::Constant);
         }
         let name = format!("%{}%", name.trim().trim_end_matches(['+', '-', '*']).to_lowercase());
+        if how == "p" {
+            return self.asks(from, &name);
+        }
         let value = self.line_value(is_quoted);
         let value = match how.as_str() {
             "" => value,
-            "p" => self.own(from, "asked", Vec::new()),
             _ => self.node(from, Kind::Inert(vec![value])),
         };
         let target = self.node(from, Kind::Name(name.into()));
         Node::assign(self.since(from), target, value)
+    }
+
+    /// `set /p name=prompt`: a line of what it reads.
+    fn asks(&mut self, from: usize, name: &str) -> Node {
+        let asked = self.words(from, |reader| Node::text(reader.since(from), "rem"));
+        let value = self.own(from, "asked", Vec::new());
+        let target = self.node(from, Kind::Name(name.into()));
+        self.node(from, Kind::Sequence(vec![asked, Node::assign(self.since(from), target, value)]))
     }
 }

@@ -36,6 +36,10 @@ pub(super) struct Perl<'t> {
     is_lax: bool,
     /// Variables that have been changed so far, in order.
     changed: Vec<Rc<str>>,
+    /// A function so far changes what it is given.
+    changes_arguments: bool,
+    /// Text in patterns may be code.
+    runs_patterns: bool,
 }
 
 impl<'t> Lower<'t> {
@@ -133,8 +137,8 @@ impl<'t> Lower<'t> {
             }
             "try_statement" => return self.pl_try(node),
             "use_statement" => return self.pl_use(node),
+            "format_statement" => return self.pl_format(node),
             "use_version_statement"
-            | "format_statement"
             | "data_section"
             | "eof_marker"
             | "heredoc_content"
@@ -252,16 +256,12 @@ impl<'t> Lower<'t> {
                 _ => one,
             };
             let variable = inner.child_by_field_name("variable").unwrap_or(inner);
-            if matches!(variable.kind(), "array" | "scalar") {
-                let at = Self::at(one);
-                let unknown = Self::pl_unknown(at);
-                let value = match variable.kind() {
-                    "array" => Node::new(at, Kind::List(vec![Node::new(at, Kind::Spread(unknown.into()))])),
-                    _ => unknown,
-                };
-                let target = self.pl_target(variable);
-                parts.push(Node::assign(at, target, value));
+            if variable.kind() == "array" && self.text_of(variable) == "@_" {
+                self.perl.changes_arguments = true;
             }
+            let at = Self::at(one);
+            let target = self.pl_unfollowed(variable);
+            parts.push(Node::assign(at, target, Self::pl_unknown(at)));
         }
         parts
     }

@@ -92,6 +92,9 @@ impl Reader<'_> {
         self.declare_target(&target);
         let value = self.deeper(Self::value_statement);
         let at = self.since(from);
+        if let Some(item) = drive_item(&target) {
+            return Ok(self.own(from, "store", vec![Node::text(at, &item), value]));
+        }
         Ok(match operator {
             "=" => Node::assign(at, target, value),
             "??=" => {
@@ -309,7 +312,7 @@ impl Reader<'_> {
                 let name = Node::name(self.since(from), &name);
                 return self.node(from, Kind::Spread(name.into()));
             }
-            Some(letter) if is_single_quote(letter) || is_double_quote(letter) => return self.quoted(),
+            Some(letter) if is_single_quote(letter) || is_double_quote(letter) => return self.primary(),
             Some('$') => {
                 let value = self.primary();
                 if !self.peek().is_some_and(goes_on) {
@@ -351,6 +354,17 @@ impl Reader<'_> {
         if !text.is_empty() || parts.is_empty() {
             parts.push(self.node(from, Kind::Text(text.into())));
         }
+    }
+}
+
+/// The item of a drive that a variable names: `${c:/file}`, `$alias:name`.
+fn drive_item(target: &Node) -> Option<Rc<str>> {
+    let Kind::Call(callee, arguments) = &target.kind else { return None };
+    match (&callee.kind, arguments.as_slice()) {
+        (Kind::Name(name), [Node { kind: Kind::Text(item), .. }]) if &**name == "%drive" => {
+            Some(Rc::clone(item))
+        }
+        _ => None,
     }
 }
 

@@ -184,7 +184,8 @@ impl Reader<'_> {
                     continue;
                 }
                 '{' => {
-                    self.deeper(|reader| reader.script_block(true));
+                    let block = self.deeper(|reader| reader.script_block(true));
+                    self.attributes.push(block);
                     continue;
                 }
                 _ => {}

@@ -3,7 +3,7 @@
 use castellan_event::Why;
 
 use super::Reader;
-use crate::tree::{Kind, Loop, Node};
+use crate::tree::{Kind, Loop, Node, Parameter};
 
 impl Reader<'_> {
     /// Statements up to what closes them.
@@ -91,7 +91,8 @@ impl Reader<'_> {
             ("return" | "throw" | "exit" | "break" | "continue", _) => self.leaves(&word),
             ("param", Some('(')) => {
                 self.at += length;
-                let (_, parts) = self.parameters();
+                let (parameters, mut parts) = self.parameters();
+                parts.extend(parameters.into_iter().filter_map(|one| self.own_parameter(from, one)));
                 self.node(from, Kind::Sequence(parts))
             }
             (
@@ -105,6 +106,13 @@ impl Reader<'_> {
             ("using", Some(_)) => self.using(),
             _ => self.outputs(),
         }
+    }
+
+    /// A parameter of the program itself: its default, or what it is started with.
+    fn own_parameter(&self, from: usize, parameter: Parameter) -> Option<Node> {
+        let given = self.own(from, "argument", Vec::new());
+        let value = self.node(from, Kind::Either(vec![parameter.default?, given]));
+        Some(Node::assign(self.since(from), parameter.target, value))
     }
 
     /// What a pipeline gives is given by the function that it stands in.

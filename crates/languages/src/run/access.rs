@@ -6,7 +6,7 @@ use castellan_event::{Role, Why};
 
 use super::Machine;
 use crate::language::Language;
-use crate::table::{Entry, Space};
+use crate::table::{Entry, Parameter, Space};
 use crate::tree::Node;
 use crate::value::{CellId, Ref, Value};
 
@@ -54,7 +54,7 @@ impl Machine<'_> {
             {
                 self.environment(node, &Value::text(name))
             }
-            Value::Object(space, _) => match space.0.entry(name) {
+            Value::Object(space, _) => match space.0.member(name) {
                 Some(entry) if entry.parameters.is_none() => self.value_of(node, entry, Some(of)),
                 Some(_) | None => Value::Method(of.clone().into(), name.into()),
             },
@@ -94,6 +94,10 @@ impl Machine<'_> {
 
     fn member_of_library(&self, of: &Value, entry: &Entry, name: &str) -> Value {
         if name == "default" {
+            return of.clone();
+        }
+        // `vim.cmd.name(...)` is a command as `vim.cmd("name ...")` is.
+        if self.language == Language::Lua && entry.parameters().iter().any(Parameter::is_opaque) {
             return of.clone();
         }
         let kind = self.table.kind(entry.gives).or_else(|| self.table.kind(entry.name()));

@@ -354,6 +354,13 @@ impl Machine<'_> {
             let flags = pattern.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
             pattern.len() > flags.len() && flags.contains('e')
         });
+        // That of `mb_ereg_replace` stands apart.
+        let options = bound.named("options").cloned().unwrap_or(Value::Constant);
+        let is_code = is_code
+            || options.choices().iter().any(|one| match one.as_str() {
+                Some(options) => options.contains('e'),
+                None => *one != Value::Constant,
+            });
         if let Some(to) = bound.at(1).cloned().filter(|_| is_code) {
             self.expression(node, &to);
         }
@@ -412,6 +419,9 @@ impl Machine<'_> {
                     self.path(node, EffectKind::Read, &value, false);
                 }
                 "" => self.hole(node.at, Role::Target, Why::Dynamic, "an option"),
+                option if option.ends_with("FUNCTION") => {
+                    self.call_named(node, &value, vec![Argument::unknown(Why::Dynamic)]);
+                }
                 _ => {
                     let callback = if value.is_callable() { value } else { Value::Constant };
                     self.hand(node, &callback);

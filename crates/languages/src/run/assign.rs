@@ -9,6 +9,28 @@ use crate::state::Cell;
 use crate::tree::{Kind, Node};
 use crate::value::{CellId, Value};
 
+/// PowerShell's parameters that commands are given without being told.
+const DEFAULTS: &str = "$psdefaultparametervalues";
+
+/// Parameters that change nothing about what a command does it to.
+const HARMLESS: &[&str] = &[
+    "autosize",
+    "confirm",
+    "debug",
+    "depth",
+    "encoding",
+    "erroraction",
+    "informationaction",
+    "progressaction",
+    "skipcertificatecheck",
+    "usebasicparsing",
+    "verbose",
+    "warningaction",
+    "whatif",
+    "width",
+    "wrap",
+];
+
 impl Machine<'_> {
     pub(super) fn assign(&mut self, target: &Node, value: Value) {
         if !self.step(1) {
@@ -18,6 +40,7 @@ impl Machine<'_> {
         match &target.kind {
             // A class of a library stays what it is when it is given more methods.
             Kind::Name(name) if matches!(value, Value::Class(_)) && self.table.module(name).is_some() => {}
+            Kind::Name(name) if &**name == DEFAULTS => self.default_parameters(target, &value),
             Kind::Name(name) => {
                 if let Some(variable) = self.shell_variable(name) {
                     self.variable(target, &variable, &value);
@@ -30,12 +53,19 @@ impl Machine<'_> {
                 self.store(target, &of, &name, value);
             }
             Kind::Index(of, index) => {
-                let (of, index_value) = (self.container(of), self.eval(index));
+                let (held, index_value) = (self.container(of), self.eval(index));
                 if matches!(index.kind, Kind::Spread(_)) {
-                    return self.append(target, &of, value);
+                    return self.append(target, &held, value);
                 }
-                let index = index_value;
-                self.store(target, &of, &index, value);
+                self.store(target, &held, &index_value, value.clone());
+                // A text is no list: the variable gets another one.
+                if self.language == Language::Php && matches!(held, Value::Text(_)) {
+                    let new = match held.to_arg() {
+                        Some(text) => self.changed_part(target, &text, &index_value, &value),
+                        None => value,
+                    };
+                    self.assign(of, new);
+                }
             }
             Kind::Slice(of, _) => {
                 let of = self.eval(of);
@@ -56,7 +86,37 @@ impl Machine<'_> {
                 let value = self.any(target, values);
                 self.assign(inner, value);
             }
+            // What is changed in a way that is not followed.
+            Kind::Inert(targets) => {
+                for inner in targets {
+                    self.change_somehow(inner);
+                }
+                self.hand(target, &value);
+            }
             _ => self.hand(target, &value),
+        }
+    }
+
+    /// What is there may be anything now.
+    fn change_somehow(&mut self, target: &Node) {
+        let unknown = self.unknown(target, Why::Dynamic);
+        let value = self.eval(target);
+        let mut is_shared = false;
+        for one in value.choices() {
+            match one {
+                Value::List(id) | Value::Map(id) => {
+                    is_shared = true;
+                    self.loosen(*id, &unknown);
+                }
+                Value::Text(text) if self.language == Language::Ruby => {
+                    is_shared = true;
+                    self.change(text, &unknown);
+                }
+                _ => {}
+            }
+        }
+        if !is_shared {
+            self.assign(target, unknown);
         }
     }
 
@@ -169,6 +229,21 @@ impl Machine<'_> {
                     let name = key.as_str().unwrap_or_default();
                     self.state.set_own(0, &name.into(), value.clone());
                 }
+                Value::Object(space, _) if space.0.name() == "defaultparameters" => {
+                    self.default_parameter(node, key);
+                }
+                Value::Object(space, _) if space.0.name() == "VimOptions" => {
+                    self.vim_option(node, key, &value);
+                }
+                Value::Object(space, _) if space.0.name() == "VimGlobals" => {
+                    self.vim_global(node, key, &value);
+                }
+                // .NET's own, from which what is no cmdlet sees relative paths.
+                Value::Module(space) if space.0.name() == "environment" && self.language.is_shell() => {
+                    for to in self.operands(node, &value) {
+                        self.act(node.at, What::Directory(to));
+                    }
+                }
                 // Where modules are looked for.
                 Value::Module(space) if space.0.name() == "package" && self.language == Language::Lua => {
                     self.variable(node, &Value::text("LUA_PATH"), &value);
@@ -181,6 +256,19 @@ impl Machine<'_> {
                     }
                     self.hand(node, &value);
                 }
+                // `text[0] = ...`
+                Value::Text(text) if self.language == Language::Ruby => {
+                    let new = self.changed_part(node, text, key, &value);
+                    self.change(text, &new);
+                }
+                // `$$name = ...`
+                Value::Text(name) if self.language == Language::Perl => match name.as_str() {
+                    Some(name) => self.state.set_name(self.scope, &format!("${name}").into(), value.clone()),
+                    None => {
+                        let why = name.why().unwrap_or(Why::Dynamic);
+                        self.hole(node.at, Role::Code, why, "a variable");
+                    }
+                },
                 Value::Text(_)
                 | Value::Number(_)
                 | Value::Constant
@@ -200,6 +288,26 @@ impl Machine<'_> {
                 let what = What::Variable { name: (**name).clone(), value: (*value).clone() };
                 self.act(node.at, what);
             }
+        }
+    }
+
+    fn default_parameters(&mut self, node: &Node, value: &Value) {
+        let Value::Map(cell) = value else { return self.default_parameter(node, value) };
+        let cell = self.state.cell(*cell);
+        for (key, _) in cell.entries {
+            let key = key.map_or(Value::Constant, |key| Value::text(&*key));
+            self.default_parameter(node, &key);
+        }
+        if cell.is_open {
+            self.default_parameter(node, &Value::Constant);
+        }
+    }
+
+    /// `Command:Parameter` gets a value from now on.
+    pub(super) fn default_parameter(&mut self, node: &Node, key: &Value) {
+        let parameter = key.as_str().and_then(|key| key.rsplit(':').next()).map(str::to_lowercase);
+        if !parameter.is_some_and(|parameter| HARMLESS.contains(&&*parameter)) {
+            self.hole(node.at, Role::Target, Why::Unsupported, DEFAULTS);
         }
     }
 

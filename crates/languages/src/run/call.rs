@@ -43,6 +43,10 @@ const FOLLOWED: &[&str] = &[
     "__setitem__",
 ];
 
+/// Modules that other values have as a member, and whose functions act: names that hardly mean anything else.
+const REACHED: &[&str] =
+    &["os", "posix", "subprocess", "shutil", "builtins", "pty", "runpy", "fs", "child_process", "io"];
+
 impl Machine<'_> {
     pub(super) fn calls(&mut self, node: &Node, callee: &Node, arguments: &[Node], is_new: bool) -> Value {
         let callee = self.eval(callee);
@@ -157,6 +161,12 @@ impl Machine<'_> {
     }
 
     fn method(&mut self, node: &Node, of: &Value, name: &str, arguments: Vec<Argument>) -> Value {
+        if self.language == Language::Ruby
+            && self.state.name(self.scope, &format!("->{name}")).is_none()
+            && let Some(value) = self.changed(node, of, name, &arguments)
+        {
+            return value;
+        }
         if ENTERS.contains(&name) && !matches!(of, Value::Instance(_)) {
             return of.clone();
         }
@@ -225,7 +235,11 @@ impl Machine<'_> {
 
     fn entry_of(&self, of: &Value, name: &str) -> Option<&'static Entry> {
         match of {
-            Value::Object(Ref(space), _) => space.entry(name),
+            Value::Object(Ref(space), _) => space.member(name),
+            // A module that is reached through what is not known: `x.os.remove(...)`.
+            Value::Method(_, module) if REACHED.contains(&&**module) => {
+                self.table.module(module).and_then(|space| space.entry(name))
+            }
             _ => None,
         }
     }

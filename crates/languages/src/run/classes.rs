@@ -18,6 +18,12 @@ const MISSING: &[&str] = &["__getattribute__", "__getattr__"];
 impl Machine<'_> {
     pub(super) fn class(&mut self, node: &Node, class: &Class) -> Value {
         let bases: Rc<[Value]> = class.bases.iter().map(|base| self.eval(base)).collect();
+        for (base, value) in class.bases.iter().zip(bases.iter()) {
+            // `metaclass=` is called. The program's own functions are read for themselves.
+            if matches!(base.kind, Kind::Keyword(..)) && matches!(value, Value::Library(..)) {
+                self.hand(node, value);
+            }
+        }
         let members = self.state.scope(Some(self.state.seen_from(self.scope)), &class.locals, true);
         self.eval_in(members, &class.body);
         // Members are called without being named: operators, entries, conversions.

@@ -60,6 +60,11 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             None => machine.as_text(node, &first(bound)),
         }
     }),
+    ("default-parameter", |machine, node, bound| {
+        machine.default_parameter(node, bound.at(1).unwrap_or(&Value::Constant));
+        Value::Constant
+    }),
+    ("drive-item", |machine, node, bound| machine.drive_item(node, &first(bound))),
     ("echo-line", |machine, node, bound| {
         let blank = Value::text(" ");
         let items: Vec<Value> = bound.plain().cloned().collect();
@@ -140,6 +145,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             None => input(bound),
         }
     }),
+    ("new-drive", |machine, node, bound| machine.new_drive(node, bound)),
     ("new-item", |machine, node, bound| machine.new_item(node, bound)),
     ("nothing", |_, _, _| Value::Constant),
     ("new-object", |machine, node, bound| machine.new_object(node, bound)),
@@ -224,6 +230,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
         machine.unknown(node, Why::Substitution)
     }),
+    ("stored-item", |machine, node, bound| machine.stored_item(node, bound)),
     ("true", |_, _, _| Value::Number(1)),
     ("type", |machine, node, bound| {
         let of = first(bound);
@@ -280,14 +287,18 @@ impl Machine<'_> {
         }
     }
 
-    /// A name that means another command from now on.
     fn set_alias(&mut self, node: &Node, bound: &Bound) -> Value {
         let target = bound.at(1).cloned().unwrap_or(Value::Constant);
+        self.alias(node, &first(bound), target)
+    }
+
+    /// A name that means another command from now on.
+    pub(super) fn alias(&mut self, node: &Node, name: &Value, target: Value) -> Value {
         let meant = match target.as_str().map(str::to_lowercase) {
             Some(lower) => self.meant_by(&lower).unwrap_or(target),
             None => return self.lost(node, Why::Dynamic),
         };
-        match first(bound).as_str() {
+        match name.as_str() {
             Some(name) => {
                 let name: Rc<str> = name.to_lowercase().into();
                 self.state.set_name(0, &name, meant);

@@ -213,12 +213,11 @@ impl Machine<'_> {
     fn unknown_module(&mut self, node: &Node, name: &str) -> Value {
         let files = match self.language {
             Language::JavaScript
-            | Language::Ruby
             | Language::Php
             | Language::PowerShell
             | Language::Batch
             | Language::AppleScript => Vec::new(),
-            Language::Perl => self.in_libraries(name),
+            Language::Perl | Language::Ruby => self.in_libraries(name),
             Language::Python | Language::Lua => {
                 let path = name.trim_start_matches('.').replace('.', "/");
                 self.table.files.iter().map(|ending| format!("{path}{ending}")).collect()
@@ -239,8 +238,8 @@ impl Machine<'_> {
             // What Perl has itself is not replaced by what a module may offer.
             let global = self.table.module(self.table.global).filter(|_| self.language == Language::Perl);
             let is_own = |name: &str| global.is_some_and(|global| global.entry(name).is_some());
-            for entry in space.0.entries.iter().filter(|entry| !entry.names.iter().any(|name| is_own(name))) {
-                for name in entry.names.iter().filter(|name| !name.starts_with('_')) {
+            for entry in space.0.entries {
+                for name in entry.names.iter().filter(|name| !name.starts_with('_') && !is_own(name)) {
                     if let Some(value) = self.member_of_module(node, space.0, name) {
                         let own = match self.language {
                             Language::Ruby => format!("->{name}").into(),

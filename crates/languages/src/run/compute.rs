@@ -3,7 +3,7 @@
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
-use super::perform::Bound;
+use super::perform::{Bound, is_true};
 use super::{Argument, Machine};
 use crate::state::Cell;
 use crate::table::Part;
@@ -20,7 +20,13 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.concatenated(node, &parts)
     }),
     ("ancestor", |machine, node, bound| machine.ancestor(node, bound)),
-    ("appended", |machine, node, bound| machine.appended(node, bound)),
+    ("any-of", |machine, node, bound| {
+        let (mut values, known) = machine.flattened(node, bound);
+        if !known || values.is_empty() {
+            values.push(machine.unknown(node, Why::Dynamic));
+        }
+        machine.any(node, values)
+    }),
     ("argv", |machine, _, _| machine.argv_of_program()),
     ("array-cast", |machine, _, bound| machine.array_of(&first(bound))),
     ("array-entries", |machine, node, bound| machine.array_entries(node, &first(bound))),
@@ -40,11 +46,17 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("class-named", |machine, node, bound| machine.class_named(node, &first(bound))),
     ("clone", |machine, _, bound| machine.cloned(&first(bound))),
     ("code", |machine, node, bound| machine.code(node, &first(bound))),
+    ("code-path", |machine, node, bound| {
+        let path = bound.plain().next().cloned().unwrap_or(Value::Constant);
+        machine.variable(node, &Value::text("LUA_PATH"), &path);
+        Value::Constant
+    }),
     ("code-second", |machine, node, bound| {
         machine.code(node, &bound.at(1).cloned().unwrap_or(Value::Constant))
     }),
     ("constant", |machine, node, bound| machine.constant(node, &first(bound))),
     ("content", |machine, node, bound| machine.content(node, bound)),
+    ("copied-object", |machine, node, bound| machine.copied_object(node, bound)),
     ("curl-option", |machine, node, bound| machine.curl_option(node, bound)),
     ("cwd", |machine, node, _| match &machine.start.cwd {
         Some(cwd) => Value::text(cwd.clone()),
@@ -55,6 +67,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         function if function.is_callable() => function,
         _ => machine.identity(node),
     }),
+    ("dev-null", |_, _, _| Value::text("/dev/null")),
     ("directory", |machine, node, _| match machine.start.file.clone() {
         Some(file) => machine.path_part(node, &Value::text(file), true),
         None => machine.unknown(node, Why::Dynamic),
@@ -93,6 +106,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         url.as_str().and_then(|url| url.strip_prefix("file://")).map_or(url.clone(), Value::text)
     }),
     ("filter", |machine, node, bound| machine.mapped(node, bound, true)),
+    ("filter-var", |machine, node, bound| machine.filtered(node, bound)),
     ("first", |_, _, bound| first(bound)),
     ("first-of", |machine, node, bound| machine.end_of(node, bound, 0)),
     ("flat", |machine, node, bound| {
@@ -123,6 +137,10 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("identity", |machine, node, _| machine.identity(node)),
     ("implode", |machine, node, bound| machine.imploded(node, bound)),
     ("include", |machine, node, bound| machine.included(node, &first(bound))),
+    ("include-path", |machine, node, _| {
+        machine.includes_elsewhere();
+        machine.unknown(node, Why::Dynamic)
+    }),
     ("inclusive-range", |machine, node, bound| machine.inclusive_range(node, bound)),
     ("inner", |_, _, bound| inner(&first(bound))),
     ("insert", |machine, node, bound| machine.inserted(node, bound)),
@@ -167,6 +185,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("load-code", |machine, node, bound| machine.loaded_code(node, bound)),
     ("lost", |machine, node, _| machine.lost(node, Why::Unsupported)),
+    ("mail", |machine, node, bound| machine.mailed(node, bound)),
     ("map", |machine, node, bound| machine.mapped(node, bound, false)),
     ("member", |machine, node, bound| machine.member_by_name(node, bound)),
     ("metatable", |machine, node, bound| machine.with_metatable(node, bound)),
@@ -180,6 +199,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("opened", |machine, node, bound| machine.opened(node, bound)),
     ("opened-in-ruby", |machine, node, bound| machine.opened_in_ruby(node, bound)),
+    ("opened-uri", |machine, node, bound| machine.opened_uri(node, bound)),
+    ("option", |machine, node, bound| machine.set_option(node, bound)),
     ("ordinal", |machine, node, bound| match first(bound).as_str().and_then(|text| text.chars().next()) {
         Some(letter) => Value::Number(i64::from(u32::from(letter))),
         None => machine.unknown(node, Why::Arithmetic),
@@ -194,10 +215,12 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("paired", |machine, node, bound| machine.paired(node, bound)),
     ("parent", |machine, node, bound| machine.path_part(node, &first(bound), true)),
     ("parent-method", |machine, _, bound| machine.bound_method(bound)),
+    ("part-replaced", |machine, node, bound| machine.part_replaced(node, bound)),
     ("partial", |_, _, bound| {
         let rest = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
         Value::partial(first(bound), rest)
     }),
+    ("pattern-code", |machine, node, bound| machine.pattern_code(node, bound)),
     ("pattern-replace", |machine, node, bound| machine.pattern_replaced(node, bound)),
     ("percent", |machine, node, bound| machine.decoded(node, bound, super::texts::percent)),
     ("plain-replace", |machine, node, bound| machine.plainly_replaced(node, bound)),
@@ -280,6 +303,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("target", |_, _, bound| bound.named("target").cloned().unwrap_or(Value::Constant)),
     ("template", |machine, node, bound| machine.template(node, bound)),
     ("text", |machine, node, bound| machine.as_text(node, &first(bound))),
+    ("tied", |machine, node, bound| machine.tied(node, bound)),
     ("timer", |machine, node, bound| {
         // Text is code, as browsers have it.
         for text in first(bound).choices().iter().filter(|one| one.as_str().is_some()) {
@@ -295,9 +319,18 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("top-names", |_, _, _| Value::Names(0)),
     ("translate", |machine, node, bound| machine.translated(node, bound)),
     ("transliterated", |machine, node, bound| machine.transliterated(node, bound)),
+    ("trapped", |machine, node, bound| machine.trapped(node, bound)),
     ("uncapital", |machine, node, bound| machine.first_letter(node, bound, false)),
     ("unpack", |machine, node, bound| machine.unpacked(node, bound)),
     ("unpacked-of", |machine, node, bound| machine.unpacked_of(node, bound)),
+    ("unpickled", |machine, node, bound| {
+        if bound.named("allow_pickle").is_some_and(is_true) {
+            machine.lost(node, Why::Unsupported);
+        }
+        machine.unknown(node, Why::File)
+    }),
+    ("unsafe-yaml", |machine, node, bound| machine.unsafe_yaml(node, bound)),
+    ("unserialize", |machine, node, bound| machine.unserialized(node, bound)),
     ("url", |machine, node, bound| match bound.at(1) {
         None => first(bound),
         Some(base) => {
@@ -306,9 +339,31 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
     }),
     ("values", |machine, _, bound| machine.returned(bound)),
+    ("vim-code", |machine, node, bound| machine.vim_code(node, bound)),
+    ("vim-expand", |machine, node, bound| machine.vim_expanded(node, bound)),
+    ("vim-option", |machine, node, bound| {
+        let value = bound.at(1).cloned().unwrap_or(Value::Constant);
+        machine.vim_option(node, &first(bound), &value);
+        Value::Constant
+    }),
+    ("vim-substitute", |machine, node, bound| machine.vim_substituted(node, bound)),
     ("vsprintf", |machine, node, bound| machine.printed(node, bound, true)),
     ("walk", |machine, node, bound| machine.walked(node, bound)),
     ("words", |machine, node, bound| machine.words(node, &first(bound))),
+    ("written-in-ruby", |machine, node, bound| machine.written_in_ruby(node, bound)),
+    ("xml-file", |machine, node, bound| machine.xml_of(node, bound)),
+    ("yaml", |machine, node, bound| {
+        // Without a loader that makes data only, objects of any class are made.
+        let is_plain = |one: &Value| {
+            one.to_arg()
+                .is_some_and(|loader| PLAIN_LOADERS.iter().any(|plain| loader.written().ends_with(plain)))
+        };
+        let loader = bound.named("Loader");
+        if !loader.is_some_and(|loader| loader.choices().iter().all(is_plain)) {
+            machine.lost(node, Why::Unsupported);
+        }
+        machine.unknown(node, Why::Dynamic)
+    }),
     ("zip", |machine, node, bound| machine.zipped(node, bound)),
 ];
 
@@ -353,6 +408,9 @@ pub(super) fn inner(value: &Value) -> Value {
         other => other.clone(),
     }
 }
+
+/// Loaders of YAML that make no objects of classes.
+const PLAIN_LOADERS: &[&str] = &["SafeLoader", "BaseLoader", "FullLoader"];
 
 impl Machine<'_> {
     pub(super) fn compute(&mut self, node: &Node, name: &str, bound: &Bound) -> Value {

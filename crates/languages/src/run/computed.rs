@@ -5,6 +5,7 @@ use castellan_event::{Role, Why};
 use super::compute::{first, inner};
 use super::perform::Bound;
 use super::{Argument, Machine};
+use crate::language::Language;
 use crate::limits::ITERATIONS_MAX;
 use crate::state::Cell;
 use crate::table::Part;
@@ -22,22 +23,16 @@ impl Machine<'_> {
         }
         let own = Value::text(self.start.file.clone().unwrap_or_else(|| "-c".to_owned()));
         let before = match self.language {
-            crate::language::Language::Python | crate::language::Language::Php => vec![own],
-            crate::language::Language::Perl
-            | crate::language::Language::Ruby
-            | crate::language::Language::Lua => Vec::new(),
-            crate::language::Language::JavaScript if self.start.file.is_some() => {
+            Language::Python | Language::Php => vec![own],
+            Language::Perl | Language::Ruby | Language::Lua => Vec::new(),
+            Language::JavaScript if self.start.file.is_some() => {
                 vec![Value::text("node"), own]
             }
-            crate::language::Language::JavaScript => vec![Value::text("node")],
-            crate::language::Language::PowerShell
-            | crate::language::Language::Batch
-            | crate::language::Language::AppleScript => Vec::new(),
+            Language::JavaScript => vec![Value::text("node")],
+            Language::PowerShell | Language::Batch | Language::AppleScript => Vec::new(),
         };
         let args: Vec<Value> = self.start.args.iter().cloned().map(Value::arg).collect();
-        let is_open =
-            matches!(self.language, crate::language::Language::Perl | crate::language::Language::Ruby)
-                && args.is_empty();
+        let is_open = matches!(self.language, Language::Perl | Language::Ruby) && args.is_empty();
         let entries = before.into_iter().chain(args).map(|value| (None, value)).collect();
         Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
     }
@@ -84,6 +79,13 @@ impl Machine<'_> {
                     (elements, true) => elements,
                     (_, false) => return self.unknown(node, Why::Dynamic),
                 },
+                // `"ab".chr`
+                Value::Text(_) if self.language == Language::Ruby => {
+                    let letter = value.as_str().and_then(|text| text.chars().next());
+                    return letter.map_or_else(|| self.unknown(node, Why::Dynamic), Value::text);
+                }
+                // A text of digits is a number.
+                Value::Text(_) if self.language != Language::Python => vec![self.integer(node, &value)],
                 Value::Text(_) => return value,
                 other => vec![other],
             };
@@ -214,7 +216,7 @@ impl Machine<'_> {
         let is_target = |name: &str| matches!(name, "target" | "function");
         let at = bound.given.iter().position(|(parameter, _)| is_target(parameter.name)).unwrap_or(0);
         let Some((_, target)) = bound.given.get(at) else { return Value::Constant };
-        let is_named = self.language == crate::language::Language::Php;
+        let is_named = self.language == Language::Php;
         let mut given = Vec::new();
         match bound.named("args") {
             Some(list) => {

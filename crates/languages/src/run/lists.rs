@@ -377,7 +377,10 @@ impl Machine<'_> {
         let mut cell = self.state.cell(id);
         for argument in arguments {
             match (&argument.name, &argument.value) {
-                (Some(name), value) => cell.entries.push((Some(name.clone()), value.clone())),
+                (Some(name), value) => {
+                    cell.entries.retain(|(own, _)| own.as_deref() != Some(&**name));
+                    cell.entries.push((Some(name.clone()), value.clone()));
+                }
                 (None, Value::Map(other)) => {
                     let other = self.state.cell(*other);
                     for (key, value) in other.entries {

@@ -250,7 +250,11 @@ impl Machine<'_> {
         let why = match prefix.split_once("://").map(|(scheme, _)| scheme) {
             None => {
                 let what = What::Script { language: self.language, path: arg.clone() };
-                return self.act(node.at, what);
+                self.act(node.at, what);
+                if !self.libraries.is_empty() && !prefix.starts_with(['.', '/']) {
+                    self.hole(node.at, Role::Code, Why::Unresolved, &arg.written());
+                }
+                return;
             }
             Some("http" | "https" | "ftp" | "ftps") => {
                 let on = Operand::Url(arg.clone());

@@ -43,16 +43,24 @@ enum Meant {
 impl Machine<'_> {
     /// Whether a command has all parameters that it is given, and these are no letters of a program's.
     pub(super) fn fits(&self, entry: &'static Entry, words: &[Word]) -> bool {
-        words.iter().all(|word| {
-            let (Word::Flag(name) | Word::Named(name, _)) = word else { return true };
-            let lower = name.to_lowercase();
-            let own = entry.parameters().iter();
-            let fitting =
-                own.clone().filter(|parameter| names(parameter).any(|one| one.starts_with(&lower))).count();
-            let is_exact = own.clone().any(|parameter| names(parameter).any(|one| one == lower));
-            let is_word = fitting == 1 && (lower.len() == 1 || lower.len() > 3);
-            is_exact || is_word || matches!(meant(entry, name, COMMON), Meant::Common(..))
-        })
+        let places =
+            entry.parameters().iter().filter(|one| one.takes == Takes::One && !is_switch(one)).count();
+        let takes_all = entry.parameters().iter().any(|one| one.takes == Takes::Rest);
+        let plain = words.iter().filter(|word| matches!(word, Word::Plain(_))).count();
+        let has_places = takes_all || plain <= places || words.len() > plain;
+        has_places
+            && words.iter().all(|word| {
+                let (Word::Flag(name) | Word::Named(name, _)) = word else { return true };
+                let lower = name.to_lowercase();
+                let own = entry.parameters().iter();
+                let fitting = own
+                    .clone()
+                    .filter(|parameter| names(parameter).any(|one| one.starts_with(&lower)))
+                    .count();
+                let is_exact = own.clone().any(|parameter| names(parameter).any(|one| one == lower));
+                let is_word = fitting == 1 && (lower.len() == 1 || lower.len() > 3);
+                is_exact || is_word || matches!(meant(entry, name, COMMON), Meant::Common(..))
+            })
     }
 
     pub(super) fn cmdlet(

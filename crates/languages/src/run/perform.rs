@@ -337,6 +337,7 @@ impl Machine<'_> {
         for one in value.choices() {
             match one {
                 Value::Number(_) | Value::Constant | Value::Function(_) => {}
+                Value::Object(space, _) if space.0.name() == "Stream" => {}
                 Value::List(_) => {
                     let (elements, _) = self.elements(node, one);
                     for element in &elements {

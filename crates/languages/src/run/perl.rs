@@ -7,11 +7,17 @@ use super::perform::Bound;
 use super::{Argument, Machine};
 use crate::act::{Operand, What};
 use crate::language::Language;
-use crate::limits::ITERATIONS_MAX;
+use crate::limits::{BYTES_PER_WORK, ITERATIONS_MAX};
 use crate::state::Cell;
 use crate::table::Takes;
 use crate::tree::Node;
 use crate::value::{Ref, Value};
+
+/// The variable by which files that are read by `<>` are written.
+const IN_PLACE: &str = "$^I";
+
+/// The type of `@INC` and `%INC`.
+const MODULES: &str = "Loaded";
 
 impl Machine<'_> {
     /// A variable that nothing gave a value.
@@ -86,7 +92,7 @@ impl Machine<'_> {
     /// `system`, `exec`: one text is for a shell, several are a program and its arguments.
     pub(super) fn listed_command(&mut self, node: &Node, bound: &Bound) -> Value {
         let (values, known) = self.flattened(node, bound);
-        let values = self.without_environment(node, values);
+        let values = self.only_words(node, bound, values);
         match values.as_slice() {
             [] if known => {}
             [only] if known || matches!(only, Value::Unknown(..)) => self.shell(node, only, bound),
@@ -232,6 +238,13 @@ impl Machine<'_> {
         let certain = matches!(of, Value::List(_) | Value::Map(_));
         for one in of.choices() {
             match one {
+                Value::Object(space, _) if space.0.name() == MODULES => {
+                    self.libraries_added(
+                        node,
+                        &from.entries.iter().map(|(_, one)| one.clone()).collect::<Vec<_>>(),
+                    );
+                    self.hand(node, &value);
+                }
                 Value::List(cell) | Value::Map(cell) => {
                     let mut next = from.clone();
                     if !certain {
@@ -257,6 +270,10 @@ impl Machine<'_> {
         }
         let mut values = Vec::new();
         for one in of.choices() {
+            if matches!(one, Value::Object(space, _) if space.0.name() == MODULES) {
+                let paths: Vec<Value> = arguments.iter().map(|one| one.value.clone()).collect();
+                self.libraries_added(node, &paths);
+            }
             match self.list_method(node, one, name, &arguments) {
                 Some(value) => values.push(value),
                 None => {
@@ -326,14 +343,22 @@ impl Machine<'_> {
     /// `use lib`: modules are taken from there first.
     pub(super) fn library_path(&mut self, node: &Node, bound: &Bound) -> Value {
         let (paths, _) = self.flattened(node, bound);
-        for path in paths {
+        self.libraries_added(node, &paths);
+        Value::Constant
+    }
+
+    fn libraries_added(&mut self, node: &Node, paths: &[Value]) {
+        for path in paths.iter().flat_map(Value::choices) {
             match (path.as_str(), &self.start.cwd) {
+                _ if !matches!(path, Value::Text(_) | Value::Unknown(..)) => {}
                 (Some(path), _) if path.starts_with('/') => self.libraries.push(path.to_owned()),
                 (Some(path), Some(cwd)) => self.libraries.push(format!("{cwd}/{path}")),
-                _ => self.variable(node, &Value::text("PERL5LIB"), &path),
+                _ => {
+                    let name = if self.language == Language::Ruby { "RUBYLIB" } else { "PERL5LIB" };
+                    self.variable(node, &Value::text(name), path);
+                }
             }
         }
-        Value::Constant
     }
 
     /// `a..b`
@@ -362,8 +387,21 @@ impl Machine<'_> {
 
     /// `tr/a-z/b/`
     pub(super) fn transliterated(&mut self, node: &Node, bound: &Bound) -> Value {
-        let texts: Vec<&str> = bound.given.iter().filter_map(|(_, value)| value.as_str()).collect();
-        let [of, from, to] = texts.as_slice() else { return self.unknown(node, Why::Dynamic) };
+        match bound.given.as_slice() {
+            [(_, of), (_, from), (_, to)] => self.translated_letters(node, of, from, to),
+            _ => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    pub(super) fn translated_letters(&mut self, node: &Node, of: &Value, from: &Value, to: &Value) -> Value {
+        let (Some(of), Some(from), Some(to)) = (of.as_str(), from.as_str(), to.as_str()) else {
+            return self.unknown(node, Why::Dynamic);
+        };
+        // In Ruby `^` takes all other letters, and no letters take those away.
+        let is_other = from.starts_with('^') || to.is_empty() || from.contains('\\');
+        if self.language == Language::Ruby && is_other {
+            return self.unknown(node, Why::Dynamic);
+        }
         let (from, mut to) = (ranged(from), ranged(to));
         if to.is_empty() {
             to.clone_from(&from);
@@ -376,25 +414,76 @@ impl Machine<'_> {
         Value::text(turned.collect::<String>())
     }
 
-    /// `pack TEMPLATE, LIST`
-    pub(super) fn packed(&mut self, node: &Node, bound: &Bound) -> Value {
-        let format = super::compute::first(bound);
-        let rest = bound.without(1);
-        let letter = format
-            .as_str()
-            .unwrap_or_default()
-            .trim_end_matches(['*', ' '])
-            .trim_end_matches(|c: char| c.is_ascii_digit());
-        let value = super::compute::first(&rest);
-        match letter {
-            "H" => match value.as_str().and_then(super::texts::hex) {
-                Some(text) => Value::text(text),
-                None => self.unknown(node, Why::Dynamic),
-            },
-            "A" | "a" => value,
-            "C" | "c" | "U" | "W" if !bound.is_open => self.characters(node, &rest),
-            _ => self.unknown(node, Why::Encoding),
+    /// `substr($x, from, length) = by`: the text after it.
+    pub(super) fn part_replaced(&mut self, node: &Node, bound: &Bound) -> Value {
+        let text = |at: usize| bound.at(at).and_then(Value::as_str);
+        let (Some(of), Some(by), Some(Value::Number(from))) = (text(0), text(1), bound.at(2)) else {
+            return self.unknown(node, Why::Dynamic);
+        };
+        let letters: Vec<char> = of.chars().collect();
+        let count = i64::try_from(letters.len()).unwrap_or(i64::MAX);
+        let place = |at: i64| if at < 0 { at.saturating_add(count) } else { at };
+        let from = place(*from);
+        let to = match bound.at(3) {
+            None | Some(Value::Constant) => count,
+            Some(Value::Number(size)) if *size < 0 => place(*size),
+            Some(Value::Number(size)) => from.saturating_add(*size).min(count),
+            Some(_) => return self.unknown(node, Why::Dynamic),
+        };
+        let part = |range: Option<&[char]>| range.map(|letters| letters.iter().collect::<String>());
+        let (from, to) = (usize::try_from(from).ok(), usize::try_from(to).ok());
+        let before = from.and_then(|from| part(letters.get(..from)));
+        let after = to.filter(|to| Some(*to) >= from).and_then(|to| part(letters.get(to..)));
+        match before.zip(after) {
+            Some((before, after)) => {
+                self.step((of.len() / BYTES_PER_WORK) as u64);
+                Value::text(format!("{before}{by}{after}"))
+            }
+            None => self.unknown(node, Why::Dynamic),
         }
+    }
+
+    /// A text in a pattern that may hold code.
+    pub(super) fn pattern_code(&mut self, node: &Node, bound: &Bound) -> Value {
+        let text = super::compute::first(bound);
+        let is_plain = |one: &Value| {
+            one.as_str().is_some_and(|text| !["(?{", "(??{", "(*{"].iter().any(|code| text.contains(code)))
+        };
+        if !text.choices().iter().all(is_plain) {
+            let why = text.to_arg().and_then(|text| text.why()).unwrap_or(Why::Unsupported);
+            self.lost(node, why);
+        }
+        text
+    }
+
+    /// `tie VARIABLE, CLASS, LIST`: the class makes what stands behind the variable.
+    pub(super) fn tied(&mut self, node: &Node, bound: &Bound) -> Value {
+        let (values, known) = self.flattened(node, &bound.without(1));
+        let Some((class, rest)) = values.split_first() else { return self.unknown(node, Why::Dynamic) };
+        let mut given: Vec<Argument> = rest.iter().cloned().map(Argument::plain).collect();
+        if !known {
+            given.push(Argument::unknown(Why::Parameter));
+        }
+        for class in class.choices() {
+            match class.as_str() {
+                // Methods of the program are run anyway.
+                Some(name)
+                    if ["TIEHASH", "TIEARRAY", "TIESCALAR", "TIEHANDLE"]
+                        .iter()
+                        .any(|method| self.state.name(0, &format!("{name}::{method}")).is_some()) => {}
+                Some(_) => {
+                    let class = self.load(node, class);
+                    let make = self.member(node, &class, "TIE");
+                    self.call(node, &make, given.clone());
+                }
+                None => {
+                    if let Some(name) = class.to_arg() {
+                        self.lost(node, name.why().unwrap_or(Why::Dynamic));
+                    }
+                }
+            }
+        }
+        self.unknown(node, Why::Dynamic)
     }
 
     /// `File::Find::find`: a function is called for all that lies below some directories.
@@ -441,11 +530,17 @@ impl Machine<'_> {
     /// `<>` reads the files that are named on the command line.
     pub(super) fn read_arguments(&mut self, node: &Node) -> Value {
         let files = self.name(node, &if self.language == Language::Perl { "@ARGV" } else { "ARGV" }.into());
-        for path in self.operands(node, &files).into_iter().filter(|path| path.as_str() != Some("-")) {
-            let is_known = path.as_str().is_some();
-            if is_known {
-                let on = Operand::Path(path);
-                self.act(node.at, What::Effect { kind: EffectKind::Read, on, recursive: false });
+        // They are written in place while that has a value.
+        let suffix = self.state.name(self.scope, IN_PLACE).unwrap_or(Value::Constant);
+        let writes = suffix.choices().iter().any(|suffix| *suffix != Value::Constant);
+        let lists = files.choices().iter().filter(|one| matches!(one, Value::List(_)));
+        let paths: Vec<Arg> = lists.flat_map(|list| self.operands(node, list)).collect();
+        for path in paths.into_iter().filter(|path| path.as_str() != Some("-")) {
+            for (kind, does) in [(EffectKind::Read, true), (EffectKind::Write, writes)] {
+                if does {
+                    let on = Operand::Path(path.clone());
+                    self.act(node.at, What::Effect { kind, on, recursive: false });
+                }
             }
         }
         self.unknown(node, Why::File)

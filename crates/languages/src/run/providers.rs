@@ -40,7 +40,7 @@ impl Machine<'_> {
                 self.list(elements)
             }
             Value::Text(arg) => {
-                let arg = (**arg).clone();
+                let arg = self.on_own_drive(node, arg);
                 if self.on_drive(node, &arg, parts) {
                     return Value::Constant;
                 }
@@ -55,6 +55,64 @@ impl Machine<'_> {
             }
             other => other.clone(),
         }
+    }
+
+    /// A path on a drive that the program has made, or on one that PowerShell makes of directories, as the path that it is.
+    fn on_own_drive(&mut self, node: &Node, arg: &Arg) -> Arg {
+        let found = arg.prefix().split_once(':').map(|(drive, _)| (drive.len() + 1, drive_name(drive)));
+        let Some((length, drive)) = found else { return arg.clone() };
+        let rest = arg.prefix().get(..length).and_then(|drive| arg.strip_prefix(drive));
+        let root = match &*drive {
+            "drive:/" => Some(Value::text("/")),
+            "drive:temp" => Some(Value::text("/tmp")),
+            _ => self.state.own_name(0, &drive),
+        };
+        let (Some(root), Some(rest)) = (root, rest) else { return arg.clone() };
+        let rest = file_path(&rest);
+        let rest = rest.strip_prefix("/").unwrap_or(rest);
+        let path = self.beside(node, &root, &Value::arg(rest));
+        path.to_arg().map_or_else(|| Arg::unknown(Why::Dynamic, arg.written(), false), |path| (*path).clone())
+    }
+
+    /// `New-PSDrive`: paths that begin with its name are below its root.
+    pub(super) fn new_drive(&mut self, node: &Node, bound: &Bound) -> Value {
+        let named = |name: &str| bound.named(name).cloned().unwrap_or(Value::Constant);
+        let is_file = named("psprovider").as_str().is_none_or(|one| one.eq_ignore_ascii_case("filesystem"));
+        match named("name").as_str() {
+            Some(name) if is_file => {
+                let root = self.path_of(node, &named("root"), &[Part::Directory]);
+                self.state.set_own(0, &drive_name(name).into(), root);
+            }
+            Some(_) => {}
+            None => self.hole(node.at, Role::Code, Why::Dynamic, "a drive"),
+        }
+        Value::Constant
+    }
+
+    /// `${c:/file}`: what it holds.
+    pub(super) fn drive_item(&mut self, node: &Node, item: &Value) -> Value {
+        // A colon behind a name in a text is mostly meant as one.
+        let is_path =
+            item.as_str().is_some_and(|item| item.contains(['/', '\\']) || item.find(':') == Some(1));
+        if is_path {
+            let path = self.path_of(node, item, &[Part::Read]);
+            self.path(node, EffectKind::Read, &path, false);
+        }
+        self.unknown(node, Why::File)
+    }
+
+    /// `${c:/file} = value`, `$alias:name = value`
+    pub(super) fn stored_item(&mut self, node: &Node, bound: &Bound) -> Value {
+        let item = bound.at(0).and_then(Value::as_str).unwrap_or_default();
+        if let Some((drive, name)) = item.split_once(':')
+            && drive.eq_ignore_ascii_case("alias")
+        {
+            let value = bound.at(1).cloned().unwrap_or(Value::Constant);
+            return self.alias(node, &Value::text(name), value);
+        }
+        let path = self.path_of(node, &Value::text(item), &[Part::Write]);
+        self.path(node, EffectKind::Write, &path, false);
+        Value::Constant
     }
 
     /// What is done to something that is no file. Whether it was none.
@@ -89,6 +147,11 @@ impl Machine<'_> {
                 What::Hole { role: Role::Code, why: Why::Unsupported, written: arg.written().into_owned() }
             }
             "env" | "function" | "alias" | "variable" => return true,
+            // A drive that was made elsewhere: it may lead anywhere.
+            name if name.len() > 1 && name.chars().all(char::is_alphanumeric) && !rest.starts_with("//") => {
+                let role = if changes { Role::Target } else { Role::Operand };
+                What::Hole { role, why: Why::Unresolved, written: arg.written().into_owned() }
+            }
             _ => return false,
         };
         self.act(node.at, what);
@@ -187,6 +250,11 @@ fn file_path(arg: &Arg) -> Arg {
         unknown @ Piece::Unknown { .. } => unknown.clone(),
     });
     Arg::from_pieces(pieces.collect::<Vec<_>>(), arg.splits())
+}
+
+/// What a drive that a program makes is kept as; no variable or function is named so.
+fn drive_name(name: &str) -> String {
+    format!("drive:{}", name.to_lowercase())
 }
 
 /// Whether a part of an argument is a path of a provider: a drive may stand before it, and patterns in it.

@@ -1,11 +1,10 @@
 //! What Ruby does in its own way: names of functions and constants, methods of the program, blocks.
 
-use castellan_event::{EffectKind, Role, Why};
+use castellan_event::Why;
 
 use super::perform::Bound;
 use super::{Argument, Machine};
-use crate::act::{Operand, What};
-use crate::language::Language;
+use crate::act::What;
 use crate::limits::ITERATIONS_MAX;
 use crate::state::Cell;
 use crate::tree::Node;
@@ -125,7 +124,7 @@ impl Machine<'_> {
     }
 
     /// The block that a call is given.
-    fn block_of(bound: &Bound) -> Option<Value> {
+    pub(super) fn block_of(bound: &Bound) -> Option<Value> {
         bound.named("&").cloned()
     }
 
@@ -219,59 +218,21 @@ impl Machine<'_> {
         }
     }
 
-    /// `a << b`
-    pub(super) fn appended(&mut self, node: &Node, bound: &Bound) -> Value {
-        let (Some(of), Some(value)) = (bound.at(0).cloned(), bound.at(1).cloned()) else {
-            return Value::Constant;
-        };
-        match &of {
-            Value::List(_) => {
-                self.list_method(node, &of, "push", &[Argument::plain(value)]);
-                of
-            }
-            Value::Text(_) => self.concatenated(node, &[of.clone(), value]),
-            Value::Any(_) => {
-                self.hand(node, &value);
-                self.unknown(node, Why::Dynamic)
-            }
-            _ => {
-                self.hand(node, &value);
-                of
-            }
-        }
-    }
-
-    /// `Kernel#open`: a file, a command behind a bar, or a URL.
-    pub(super) fn opened_in_ruby(&mut self, node: &Node, bound: &Bound) -> Value {
-        let Some(what) = bound.at(0).cloned() else { return self.unknown(node, Why::File) };
-        for arg in self.operands(node, &what) {
-            if let Some(command) = arg.strip_prefix("|") {
-                self.shell(node, &Value::arg(command), &Bound::default());
-                continue;
-            }
-            if arg.prefix().contains("://") {
-                let on = Operand::Url(arg);
-                self.act(node.at, What::Effect { kind: EffectKind::Download, on, recursive: false });
-                continue;
-            }
-            if arg.prefix().is_empty() && arg.as_str().is_none() {
-                // It may begin with a bar.
-                self.hole(node.at, Role::Code, arg.why().unwrap_or(Why::Dynamic), &arg.written());
-            }
-            let mode = bound.at(1).and_then(Value::as_str).unwrap_or("r").to_owned();
-            let kinds = [
-                (EffectKind::Read, !mode.contains(['w', 'a'])),
-                (EffectKind::Write, mode.contains(['w', 'a', '+'])),
-            ];
-            for (kind, _) in kinds.into_iter().filter(|(_, does)| *does) {
-                self.act(node.at, What::Effect { kind, on: Operand::Path(arg.clone()), recursive: false });
-            }
-        }
-        let unknown = self.unknown(node, Why::File);
-        if let Some(block) = Self::block_of(bound) {
-            self.call(node, &block, vec![Argument::plain(unknown.clone())]);
-        }
-        unknown
+    /// Another object that is the same: what is changed in it is not changed in the first.
+    pub(super) fn copied_object(&mut self, node: &Node, bound: &Bound) -> Value {
+        let of = super::compute::first(bound);
+        let values: Vec<Value> = of
+            .choices()
+            .iter()
+            .map(|one| match one {
+                Value::Text(text) => Value::arg((**text).clone()),
+                Value::Number(number) => Value::text(number.to_string()),
+                Value::List(cell) => Value::List(self.state.new_cell(self.state.cell(*cell))),
+                Value::Map(cell) => Value::Map(self.state.new_cell(self.state.cell(*cell))),
+                other => other.clone(),
+            })
+            .collect();
+        self.any(node, values)
     }
 
     /// `Dir.chdir`, for the time of its block.
@@ -304,10 +265,6 @@ impl Machine<'_> {
         };
         let mut given = vec![(*parameter, format.clone())];
         given.extend(elements.into_iter().map(|value| (*parameter, value)));
-        let format = format.as_str().unwrap_or_default();
-        if format.starts_with('m') {
-            return self.unknown(node, Why::Encoding);
-        }
         self.packed(node, &Bound { given, ..Bound::default() })
     }
 
@@ -340,19 +297,5 @@ impl Machine<'_> {
             }
             _ => self.unknown(node, Why::Dynamic),
         }
-    }
-
-    /// Environment variables in a first argument, which stand before a command.
-    pub(super) fn without_environment(&mut self, node: &Node, mut values: Vec<Value>) -> Vec<Value> {
-        if self.language == Language::Ruby
-            && let Some(Value::Map(cell)) = values.first()
-        {
-            for (name, value) in self.state.cell(*cell).entries {
-                let name = name.map_or_else(|| self.unknown(node, Why::Dynamic), |name| Value::text(&*name));
-                self.variable(node, &name, &value);
-            }
-            values.remove(0);
-        }
-        values
     }
 }

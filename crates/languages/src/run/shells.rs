@@ -155,6 +155,11 @@ impl Machine<'_> {
         input: Option<Value>,
     ) -> Value {
         let lower = name.to_lowercase();
+        if is_drive(&lower) {
+            // `D:` goes there.
+            self.act(node.at, What::Directory(arg.clone()));
+            return Value::Constant;
+        }
         let is_file = self.table.files.iter().any(|ending| lower.ends_with(ending));
         if is_file || command.way == Way::Source {
             let path = Arg::known(name.replace('\\', "/"));
@@ -375,4 +380,9 @@ impl Machine<'_> {
         let kind = name.strip_prefix('[')?.to_owned();
         Some(self.load(node, &Value::text(kind)))
     }
+}
+
+/// `D:`
+fn is_drive(name: &str) -> bool {
+    matches!(name.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic())
 }

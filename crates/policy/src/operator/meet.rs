@@ -19,8 +19,10 @@ pub(super) fn may_meet(glob: &str, shell: &str, is_tree: bool) -> bool {
     if shell.len() > GLOB_BYTES_MAX {
         return true;
     }
-    let mut shell: Vec<Letter> = shell.trim_end_matches('/').bytes().map(of_shell).rev().collect();
-    let mut path: Vec<Letter> = glob.bytes().map(of_operator).rev().collect();
+    let mut shell = of_shell(shell.trim_end_matches('/'));
+    let mut path = of_operator(glob);
+    shell.reverse();
+    path.reverse();
     if meet(&path, &shell) {
         return true;
     }
@@ -60,18 +62,55 @@ fn meet(one: &[Letter], other: &[Letter]) -> bool {
     row.last() == Some(&true)
 }
 
-/// Brackets and braces have more ways than one; any text stands for them.
-fn of_shell(byte: u8) -> Letter {
-    match byte {
-        b'*' => Letter::Within,
-        b'[' | b']' | b'{' | b'}' | b'\\' => Letter::Any,
-        b'?' => Letter::One,
-        other => Letter::Is(other),
+/// A shell's pattern. What stands between brackets has more ways than one: any text stands for a group, and for what has no end.
+fn of_shell(pattern: &str) -> Vec<Letter> {
+    let mut letters = Vec::new();
+    let mut rest = pattern.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let (letter, after) = match (first, after.first()) {
+            (b'@' | b'+' | b'!' | b'?' | b'*', Some(b'(')) => (Letter::Any, behind(after, b'(', b')')),
+            (b'(', _) => (Letter::Any, behind(rest, b'(', b')')),
+            (b'{', _) => (Letter::Any, behind(rest, b'{', b'}')),
+            (b'[', _) => (Letter::Any, behind_bracket(after)),
+            (b'*', Some(b'*')) => (Letter::Any, after.get(1..).unwrap_or_default()),
+            (b'*', _) => (Letter::Within, after),
+            (b'?', _) => (Letter::One, after),
+            (b'\\', _) => (Letter::Any, after),
+            (other, _) => (Letter::Is(*other), after),
+        };
+        letters.push(letter);
+        rest = after;
     }
+    letters
 }
 
-fn of_operator(byte: u8) -> Letter {
-    if byte == b'*' { Letter::Any } else { Letter::Is(byte) }
+/// What stands behind a group that begins here; nothing where it does not end.
+fn behind(text: &[u8], open: u8, close: u8) -> &[u8] {
+    let mut depth = 0_usize;
+    for (at, byte) in text.iter().enumerate() {
+        if *byte == open {
+            depth += 1;
+        } else if *byte == close {
+            depth = depth.saturating_sub(1);
+        }
+        if depth == 0 {
+            return text.get(at + 1..).unwrap_or_default();
+        }
+    }
+    &[]
+}
+
+/// What stands behind a bracket that has begun: at its last end within the name, because a `]` may stand in it.
+fn behind_bracket(text: &[u8]) -> &[u8] {
+    let name = text.split(|byte| *byte == b'/').next().unwrap_or_default();
+    let end = name.iter().rposition(|byte| *byte == b']').map_or(0, |at| at + 1);
+    text.get(end..).unwrap_or_default()
+}
+
+/// `a/**/b` is `a/b`, too.
+fn of_operator(glob: &str) -> Vec<Letter> {
+    let shorter = glob.replace("**/", "*");
+    shorter.bytes().map(|byte| if byte == b'*' { Letter::Any } else { Letter::Is(byte) }).collect()
 }
 
 #[cfg(test)]
@@ -105,12 +144,24 @@ mod tests {
         check("/etc/a/b", "/etc/*", false);
         check("/etc/a/b", "/etc/{a,x}/b", true);
         check("a*c", "ab?d*", true);
+        check("/etc/passwd", "/etc/pass[vw]d", true);
+        check("/etc/passwd", "/etc/[]p]asswd", true);
+        check("/etc/passwd", "/etc/@(shadow|passwd)", true);
+        check("/etc/passwd", "/etc/(shadow|passwd)", true);
+        check("/etc/passwd", "/etc/!(hosts)", true);
+        check("/etc/passwd", "/etc/+(pass)wd", true);
+        check("/etc/passwd", "/var/@(shadow|passwd", false);
+        check("/etc/passwd", "/**/passwd", true);
+        check("/a/**/b", "/a/b*", true);
+        check("**/b", "b*", true);
         check("/etc/ssh", "/etc", false);
         check_tree("/etc/ssh", "/etc", true);
         check_tree("/etc/ssh", "/etc/", true);
         check_tree("/etc/ssh", "/", true);
         check_tree("/etc/ssh", "/etc/ssh", true);
         check_tree("/etc/ssh", "/e*", true);
+        check_tree("/etc/ssh", "/et[bc]", true);
+        check_tree("/etc/ssh", "/{etc,var}", true);
         check_tree("/etc/ssh", "/etc2", false);
         check_tree("/etc/ssh", "/var", false);
         check("x", &"y".repeat(GLOB_BYTES_MAX + 1), true);

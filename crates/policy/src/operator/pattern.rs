@@ -33,12 +33,25 @@ pub(crate) enum ToolPattern {
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
     Any,
-    /// Words of a command, parted by [`SEPARATOR`].
-    Command(Regex),
+    /// A command.
+    Command(CommandPattern),
     /// A path.
     Path(PathPattern),
     /// A host.
     Host(HostPattern),
+}
+
+/// A command, by its words.
+#[derive(Debug, Clone)]
+pub(crate) struct CommandPattern {
+    /// What its words, in their order and parted by [`SEPARATOR`], are compared with.
+    pub(crate) line: Regex,
+    /// The same without the flags, for commands that write flags elsewhere.
+    pub(crate) words: Regex,
+    /// The flags that it names.
+    pub(crate) flags: Vec<String>,
+    /// Further words may follow.
+    pub(crate) goes_on: bool,
 }
 
 /// A path, with all that is below it.
@@ -122,8 +135,12 @@ impl Pattern {
     pub(crate) fn parse(text: &str) -> Result<Pattern, String> {
         let (name, content) = split(text)?;
         let tool = tool(name)?;
+        let is_of_files = matches!(tool, ToolPattern::Read | ToolPattern::Change);
         let content = match content.as_deref() {
-            None | Some("" | "*") => Content::Any,
+            None | Some("") => Content::Any,
+            // Every path, by whatever program.
+            Some("*") if is_of_files => path("**")?,
+            Some("*") => Content::Any,
             Some(content) => read_content(&tool, content)?,
         };
         Ok(Pattern { tool, content, text: text.to_owned() })
@@ -187,17 +204,23 @@ fn read_content(tool: &ToolPattern, content: &str) -> Result<Content, String> {
 }
 
 /// `git push` is that command alone, `git push:*` and `git push *` with any further words, and `*` anywhere else is any text.
-fn command(content: &str) -> Result<Regex, String> {
+fn command(content: &str) -> Result<CommandPattern, String> {
     let (words, goes_on) = match content.strip_suffix(":*").or_else(|| content.strip_suffix(" *")) {
         Some(words) => (words, true),
         None => (content, false),
     };
-    let words: Vec<String> = words.split_whitespace().map(|word| glob(word, ".*")).collect();
+    let words: Vec<&str> = words.split_whitespace().collect();
     if words.is_empty() {
         return Err("no command stands in it".to_owned());
     }
-    let end = if goes_on { format!("(?:{SEPARATOR}.*)?") } else { String::new() };
-    compile(&(words.join(&SEPARATOR.to_string()) + &end))
+    let (flags, plain): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with('-'));
+    let compile_words = |words: &[&str]| {
+        let globs: Vec<String> = words.iter().map(|word| glob(word, ".*")).collect();
+        let end = if goes_on { format!("(?:{SEPARATOR}.*)?") } else { String::new() };
+        compile(&(globs.join(&SEPARATOR.to_string()) + &end))
+    };
+    let flags = flags.into_iter().map(str::to_owned).collect();
+    Ok(CommandPattern { line: compile_words(&words)?, words: compile_words(&plain)?, flags, goes_on })
 }
 
 /// `//etc/x` is an absolute path, `~/x` one below the home, `x` or `./a/x` one anywhere. Each is meant with all that is below

@@ -5,26 +5,26 @@ use castellan_event::{Call, CallRow, Command, Effect, EffectKind, Level, Row as 
 
 use crate::operator::Homes;
 use crate::operator::meet::may_meet;
-use crate::operator::pattern::{
-    Content, HostPattern, PathFrom, PathPattern, Pattern, SEPARATOR, ToolPattern,
-};
+use crate::operator::pattern::{Content, HostPattern, PathFrom, PathPattern, Pattern, ToolPattern};
+use crate::operator::words;
 
 /// Whether a deny or ask pattern fires on a row: if it may mean it, it does.
 pub(super) fn is_matched(pattern: &Pattern, call: &Call, row: &CallRow<'_>, homes: Homes<'_>) -> bool {
     match (&pattern.content, row.level()) {
-        (Content::Any, Level::Call) => is_tool(&pattern.tool, call),
+        (Content::Any, Level::Call) => is_tool(&pattern.tool, call) || is_patch(&pattern.tool, call),
         (Content::Any, _) => false,
-        (Content::Command(regex), Level::Command) => row
-            .command()
-            .is_some_and(|(_, command)| readings(command).iter().any(|text| regex.is_match(text))),
+        (Content::Command(meant), Level::Command) => {
+            row.command().is_some_and(|(_, command)| words::may_be(meant, command))
+        }
         // The text as a whole, as other tools would compare it.
-        (Content::Command(regex), Level::Call) => {
+        (Content::Command(meant), Level::Call) => {
             let text = call.command.as_deref().filter(|_| call.tool.kind == ToolKind::Shell);
-            text.is_some_and(|text| regex.is_match(&joined(text.split_whitespace())))
+            text.is_some_and(|text| meant.line.is_match(&words::joined(text.split_whitespace())))
         }
         (Content::Path(path), Level::Effect) => row.effect().is_some_and(|effect| {
             is_access(&pattern.tool, effect)
-                && paths_of(effect).any(|one| may_be(path, one, effect.recursive == Some(true), homes))
+                && (paths_of(effect).any(|one| may_be(path, one, effect.recursive == Some(true), homes))
+                    || is_above(path, effect, row.real_cwd()))
         }),
         (Content::Host(host), Level::Effect) => {
             row.effect().and_then(|effect| effect.host.as_deref()).is_some_and(|name| {
@@ -39,9 +39,9 @@ pub(super) fn is_matched(pattern: &Pattern, call: &Call, row: &CallRow<'_>, home
 pub(super) fn is_covered(pattern: &Pattern, call: &Call, row: &CallRow<'_>, home: Option<&str>) -> bool {
     match &pattern.content {
         Content::Any => is_tool(&pattern.tool, call),
-        Content::Command(regex) => row.command().is_some_and(|(_, command)| {
+        Content::Command(meant) => row.command().is_some_and(|(_, command)| {
             is_plain(command)
-                && words(command).is_some_and(|text| regex.is_match(&text))
+                && words::of(command).is_some_and(|text| meant.line.is_match(&text))
                 && row.effect().is_none_or(|effect| is_said(call, command, effect))
         }),
         Content::Path(path) => row.effect().is_some_and(|effect| {
@@ -85,6 +85,11 @@ fn is_tool(tool: &ToolPattern, call: &Call) -> bool {
     }
 }
 
+/// A patch that stands in shell text, and that the agent takes for one.
+fn is_patch(tool: &ToolPattern, call: &Call) -> bool {
+    *tool == ToolPattern::Change && call.files.iter().any(|file| file.patch_op.is_some())
+}
+
 /// Whether an effect is what a tool of the pattern's kind would do.
 fn is_access(tool: &ToolPattern, effect: &Effect) -> bool {
     match tool {
@@ -121,10 +126,18 @@ fn is_path(pattern: &PathPattern, path: &str, home: Option<&str>) -> bool {
     }
 }
 
+/// Whether a directory that is changed as a whole has the path that is meant from the working directory on. What lies
+/// elsewhere in a tree is not known; and whoever searches a tree does not mean every name that may lie in it.
+fn is_above(pattern: &PathPattern, effect: &Effect, cwd: &str) -> bool {
+    let is_tree = pattern.from == PathFrom::Anywhere && effect.recursive == Some(true) && is_change(effect);
+    let whole = || format!("{}/{}", cwd.trim_end_matches('/'), pattern.glob);
+    is_tree && paths_of(effect).any(|path| may_meet(&whole(), path, true))
+}
+
 /// Whether a path may be one that is meant: it is, or it is a pattern that may stand for one, or one lies in the tree below
-/// it, or it lies in a home that is not known. A path that is meant anywhere lies in no tree in particular.
+/// it, or it lies in a home that is not known.
 fn may_be(pattern: &PathPattern, path: &str, is_tree: bool, homes: Homes<'_>) -> bool {
-    let is_pattern = path.contains(['*', '?', '[', '{']);
+    let is_pattern = path.contains(['*', '?', '[', '{', '(']);
     let meets =
         |glob: &str, path: &str, is_tree: bool| (is_pattern || is_tree) && may_meet(glob, path, is_tree);
     let anywhere =
@@ -157,43 +170,6 @@ fn is_host(host: &HostPattern, name: &str) -> bool {
     } else {
         name == host.name
     }
-}
-
-/// The command as a program gets it.
-fn words(command: &Command) -> Option<String> {
-    let name = command.name.as_deref()?;
-    Some(joined(std::iter::once(name).chain(command.args.iter().map(String::as_str))))
-}
-
-/// Every way in which a command can be read: as it is, without the options before its subcommand, after each of its wrappers,
-/// and as it is written.
-fn readings(command: &Command) -> Vec<String> {
-    let mut readings = vec![joined(command.line.split_whitespace())];
-    let Some(name) = command.name.as_deref() else { return readings };
-    let args = command.args.iter().map(String::as_str);
-    let mut plain: Vec<&str> = std::iter::once(name).chain(args.clone()).collect();
-    readings.push(joined(plain.iter().copied()));
-    if let Some(subcommand) = &command.subcommand {
-        let last = subcommand.split(' ').next_back().unwrap_or_default();
-        let after = args.clone().skip_while(|arg| *arg != last).skip(1);
-        readings.push(joined(std::iter::once(name).chain(subcommand.split(' ')).chain(after)));
-    }
-    for wrapper in command.wrappers.iter().rev() {
-        plain.insert(0, wrapper);
-        readings.push(joined(plain.iter().copied()));
-    }
-    readings
-}
-
-fn joined<'w>(words: impl Iterator<Item = &'w str>) -> String {
-    let mut text = String::new();
-    for (at, word) in words.enumerate() {
-        if at > 0 {
-            text.push(SEPARATOR);
-        }
-        text.push_str(word);
-    }
-    text
 }
 
 /// Whether its words say all about a command: who runs it, where, and with what.

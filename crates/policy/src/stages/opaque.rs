@@ -11,7 +11,7 @@ pub(crate) fn opaque(rows: &[CallRow<'_>], verdict: Verdict) -> Option<Finding> 
         .filter_map(|(position, row)| Some((position, row.effect().filter(|effect| counts(effect))?)))
         .collect();
     let (_, first) = parts.first()?;
-    let (role, why) = (first.role.unwrap_or_default(), first.why.unwrap_or_default());
+    let (role, why) = (first.role.map_or("part", Role::as_str), first.why.unwrap_or_default());
     let written = first.target.as_deref().unwrap_or_default();
     let more = match parts.len() - 1 {
         0 => String::new(),
@@ -24,9 +24,10 @@ pub(crate) fn opaque(rows: &[CallRow<'_>], verdict: Verdict) -> Option<Finding> 
 
 fn counts(effect: &Effect) -> bool {
     effect.is_opaque()
-        && match effect.role.unwrap_or_default() {
-            Role::Program | Role::Target | Role::Code => true,
+        && match effect.role {
+            // What it stands for is not known either: it may be anything.
+            None | Some(Role::Program | Role::Target | Role::Code) => true,
             // A tool is judged by itself.
-            Role::Operand | Role::Tool => false,
+            Some(Role::Operand | Role::Tool) => false,
         }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Call, Command, Effect, EffectKind, Facts, Layer, ToolKind, Verdict, Written};
+use castellan_event::{Call, Command, Effect, EffectKind, Facts, Layer, Role, ToolKind, Verdict, Written};
 use castellan_policy::Settings;
 use proptest::prelude::*;
 
@@ -16,6 +16,8 @@ fn facts(commands: &[&Command], effects: &Effects) -> Facts {
         command: *command,
         file: *file,
         kind: kind.parse().unwrap(),
+        // Of an opaque part: one that asks nothing by itself.
+        role: Some(Role::Operand),
         ..Effect::default()
     };
     Facts {

@@ -7,6 +7,7 @@ mod grants;
 mod layers;
 mod marks;
 mod operator;
+mod overrides;
 mod profiles;
 mod support;
 mod verdicts;

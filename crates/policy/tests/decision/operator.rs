@@ -1,7 +1,9 @@
 //! The operator's short rules: how they are written, and that no allow of theirs reaches further than it says. What they
 //! mean for real commands stands with `castellan check`.
 
-use castellan_event::{Command, Effect, EffectKind, Facts, Layer, Scope, ToolKind, Verdict};
+use castellan_event::{
+    Call, Change, Command, Effect, EffectKind, Facts, FileTarget, Layer, PatchOp, Scope, ToolKind, Verdict,
+};
 use castellan_policy::{Operator, Policy, Settings};
 use proptest::prelude::*;
 
@@ -82,6 +84,20 @@ fn tools_are_named_in_any_case_and_by_any_agents_name() {
     check("WebFetch", "WebSearch", ToolKind::Web, false);
     check("MAGIC", "Magic", ToolKind::Unknown, true);
     check("Magi", "Magic", ToolKind::Unknown, false);
+}
+
+#[test]
+fn a_patch_in_shell_text_is_an_edit() {
+    let file = FileTarget {
+        path: "x".to_owned(),
+        patch_op: Some(PatchOp::Update),
+        patch_text: String::new(),
+        change: Change::Unsaid,
+    };
+    let patched = Call { files: vec![file], ..bash("apply_patch <<'EOF' ...") };
+    let policy = policy(operator(&["Edit"], &[], &[]), "");
+    assert_eq!(judge(&patched, &Facts::default(), &policy).verdict, Verdict::Deny);
+    assert_eq!(judge(&bash("ls"), &Facts::default(), &policy).verdict, Verdict::Defer);
 }
 
 #[test]

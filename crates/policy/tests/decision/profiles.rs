@@ -174,7 +174,7 @@ fn a_rule_asks_whatever_the_profile_allows() {
 
 #[test]
 fn relief_lifts_what_names_it_and_nothing_else() {
-    let liftable: Vec<&str> = [
+    let codes = [
         Code::Malformed,
         Code::FailClosed,
         Code::NoPolicy,
@@ -184,6 +184,9 @@ fn relief_lifts_what_names_it_and_nothing_else() {
         Code::AskRule,
         Code::ReviewRule,
         Code::OperatorAsk,
+        Code::OverrideDeny,
+        Code::OverrideAsk,
+        Code::OverrideAllow,
         Code::Opaque,
         Code::Access,
         Code::AllowRule,
@@ -191,12 +194,16 @@ fn relief_lifts_what_names_it_and_nothing_else() {
         Code::Understood,
         Code::UnknownTool,
         Code::Notice,
-    ]
-    .into_iter()
-    .filter(|code| code.liftable_by().contains(&Relief::Operator))
-    .map(Code::as_str)
-    .collect();
-    assert_eq!(liftable, ["ask_rule", "review_rule", "operator_ask", "access"]);
+    ];
+    let liftable = |relief| -> Vec<&str> {
+        let names = |code: &&Code| code.liftable_by().contains(&relief);
+        codes.iter().filter(names).map(|code| code.as_str()).collect()
+    };
+    assert_eq!(liftable(Relief::Operator), ["ask_rule", "review_rule", "access"]);
+    assert_eq!(
+        liftable(Relief::Grant),
+        ["ask_rule", "review_rule", "operator_ask", "override_ask", "opaque", "access"]
+    );
 }
 
 proptest! {

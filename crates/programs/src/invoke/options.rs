@@ -406,6 +406,11 @@ impl Invocation {
         all.sort_by_key(|(at, _)| *at);
         all.into_iter().map(|(_, flag)| flag)
     }
+
+    /// Every way to write the known ones among them.
+    pub fn spellings(&self) -> impl Iterator<Item = &'static str> {
+        self.options.iter().flat_map(|used| used.option.flags.iter().copied())
+    }
 }
 
 fn ends_clause(arg: &Arg) -> bool {

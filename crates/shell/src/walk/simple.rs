@@ -386,7 +386,7 @@ impl Walker<'_> {
         self.work.spend(2 + (pieces + call.env.len() + redirects.len() + scope.wrappers.len()) as u64);
         self.work.spend_bytes(bytes + cwd.as_ref().map_or(0, |cwd| cwd.len()));
         let line = line(&call.argv);
-        let made = self.made(state, scope, call);
+        let made = self.made(state, scope, call, &stdin);
         let compared = self.items.command(Run {
             argv: call.argv.clone(),
             env: call.env.clone(),
@@ -406,8 +406,9 @@ impl Walker<'_> {
         self.work.spend(compared as u64);
     }
 
-    /// Files among the arguments that the text wrote, and descriptors of texts.
-    fn made(&mut self, state: &State, scope: &Scope, call: &Call) -> Vec<(Rc<str>, Arg)> {
+    /// Files that the text wrote and that are among the arguments or the input, or that an argument may name: `-lm`,
+    /// `.read x.sql`. And descriptors of texts.
+    fn made(&mut self, state: &State, scope: &Scope, call: &Call, stdin: &Stdin) -> Vec<(Rc<str>, Arg)> {
         let mut made = Vec::new();
         if !scope.remote.is_empty() {
             return made;
@@ -421,8 +422,19 @@ impl Walker<'_> {
         if state.files.is_empty() {
             return made;
         }
-        let paths = call.argv.iter().filter_map(|arg| state.absolute(arg.as_str()?));
-        for path in paths.take(MADE_FILES_MAX) {
+        let input = match stdin {
+            Stdin::File(file) => Some(file),
+            Stdin::Inherited | Stdin::Text(_) => None,
+        };
+        let paths = call.argv.iter().take(MADE_FILES_MAX).chain(input);
+        let mut paths: Vec<Rc<str>> = paths.filter_map(|arg| state.absolute(arg.as_str()?)).collect();
+        for (path, _) in state.files.iter().take(MADE_FILES_MAX) {
+            self.work.spend_bytes(call.arguments().iter().map(Arg::len).sum());
+            if !paths.contains(path) && call.arguments().iter().any(|arg| may_name(arg, path)) {
+                paths.push(Rc::clone(path));
+            }
+        }
+        for path in paths {
             for text in state.files.get(&path).into_iter().flatten() {
                 let text = match text {
                     Some(text) => text.to_arg(),
@@ -434,6 +446,13 @@ impl Walker<'_> {
         }
         made
     }
+}
+
+/// Whether an argument holds a file's name, without the ending.
+fn may_name(arg: &Arg, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+    !stem.is_empty() && arg.written().contains(stem)
 }
 
 /// Where a command itself stands, without the operator after it.

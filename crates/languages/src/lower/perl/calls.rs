@@ -4,6 +4,7 @@ use castellan_event::Why;
 use tree_sitter::Node as Parsed;
 
 use super::super::Lower;
+use super::with_topic;
 use crate::tree::{Kind, Node, Span};
 
 /// Builtins that take `$_` when they are given nothing.
@@ -31,14 +32,14 @@ const OF_TOPIC: &[&str] = &[
 
 /// Builtins whose first argument is a list or hash itself.
 const OF_CONTAINER: &[&str] =
-    &["push", "unshift", "pop", "shift", "splice", "keys", "values", "each", "tie", "untie", "tied", "bless"];
+    &["push", "unshift", "pop", "shift", "splice", "keys", "values", "each", "untie", "tied", "bless"];
 
 /// Builtins whose first argument is a handle that they make.
 const MAKES_HANDLE: &[&str] = &["open", "opendir", "sysopen", "socket", "accept", "socketpair", "pipe"];
 
 /// Builtins that fill a variable, and its place among their arguments.
 const FILLS: &[(&str, usize)] =
-    &[("read", 1), ("sysread", 1), ("recv", 1), ("chop", 0), ("vec", 0), ("shmread", 1)];
+    &[("read", 1), ("sysread", 1), ("recv", 1), ("chop", 0), ("shmread", 1), ("tie", 0), ("dbmopen", 0)];
 
 impl Lower<'_> {
     pub(super) fn pl_builtin(&self, at: Span, name: &str, arguments: Vec<Node>) -> Node {
@@ -98,8 +99,39 @@ impl Lower<'_> {
         }
     }
 
+    /// What a call is given, a block first: `first { ... } @x`.
     pub(super) fn pl_arguments(&mut self, node: Parsed<'_>) -> Vec<Node> {
-        node.child_by_field_name("arguments").map(|given| self.pl_values(given)).unwrap_or_default()
+        let mut arguments = Vec::new();
+        for object in Self::children(node).into_iter().filter(|one| one.kind() == "indirect_object") {
+            match Self::children(object).first() {
+                Some(block) if block.kind() == "block" => {
+                    arguments.push(self.deeper(object, |lower| lower.pl_block_function(*block)));
+                }
+                Some(other) => arguments.push(self.pl(*other)),
+                None => {}
+            }
+        }
+        let given = node.child_by_field_name("arguments");
+        arguments.extend(given.map(|given| self.pl_values(given)).unwrap_or_default());
+        arguments
+    }
+
+    /// A call of a function of a library that a block is given to. It is run with any of the values as `$_`, `$a` and `$b`.
+    fn pl_call_with_block(&mut self, at: Span, callee: Node, arguments: Vec<Node>) -> Node {
+        let mut arguments = arguments.into_iter();
+        let block = arguments.next();
+        let kept = format!("values at {}", at.0);
+        let values = Node::assign(at, Node::name(at, &kept), Node::new(at, Kind::List(arguments.collect())));
+        let rest = || Node::new(at, Kind::Spread(Node::name(at, &kept).into()));
+        let mut parts = vec![values];
+        for name in ["$_", "$a", "$b"] {
+            let one = self.pl_builtin(at, "any-of", vec![rest()]);
+            parts.push(Node::assign(at, Node::name(at, name), one));
+        }
+        parts.extend(block.map(|block| Node::new(at, Kind::Call(block.into(), vec![rest()]))));
+        let given = vec![rest()];
+        parts.push(Node::new(at, Kind::Call(callee.into(), given)));
+        with_topic(at, Node::new(at, Kind::Sequence(parts)))
     }
 
     /// A call of what may be the name of a function.
@@ -149,8 +181,34 @@ impl Lower<'_> {
         if is_constant {
             return callee;
         }
+        let mark = self.perl.changed.len();
         let arguments = self.pl_arguments(node);
-        Node::new(at, Kind::Call(callee.into(), arguments))
+        let changes =
+            self.perl.changed.get(mark..).is_some_and(|since| since.iter().any(|one| &**one == "$_"));
+        let has_block = Self::children(node).iter().any(|one| one.kind() == "indirect_object");
+        let call = match has_block && !self.pl_is_declared(written) {
+            true => self.pl_call_with_block(at, callee, arguments),
+            false => Node::new(at, Kind::Call(callee.into(), arguments)),
+        };
+        match node.child_by_field_name("arguments") {
+            Some(given) if self.perl.changes_arguments || (has_block && changes) => {
+                self.pl_arguments_changed(given, call)
+            }
+            _ => call,
+        }
+    }
+
+    /// A call of what may change the variables that it is given.
+    fn pl_arguments_changed(&mut self, given: Parsed<'_>, call: Node) -> Node {
+        let at = call.at;
+        let kept = format!("given at {}", at.0);
+        let target = self.pl_unfollowed(given);
+        let parts = vec![
+            Node::assign(at, Node::name(at, &kept), call),
+            Node::assign(at, target, Self::pl_unknown(at)),
+            Node::name(at, &kept),
+        ];
+        Node::new(at, Kind::Sequence(parts))
     }
 
     /// `new Foo(1)`
@@ -209,6 +267,10 @@ impl Lower<'_> {
                 return Node::new(at, Kind::Modulo(format.into(), values.into()));
             }
             "split" => return self.pl_split(node, &listed),
+            "substr" if listed.len() == 4 => {
+                let value = listed.last().map(|one| self.pl_scalar(*one));
+                return self.pl_part_replaced(node, &listed, value);
+            }
             "eval" | "evalbytes" => return self.pl_eval(node, given),
             "system" | "exec" => {
                 let program = Self::children(node).into_iter().find(|one| one.kind() == "indirect_object");
@@ -240,8 +302,14 @@ impl Lower<'_> {
         }
         let mut arguments = Vec::new();
         for (place, one) in listed.iter().enumerate() {
-            if FILLS.contains(&(name, place)) && matches!(one.kind(), "scalar" | "variable_declaration") {
-                let target = self.pl_target(*one);
+            if FILLS.contains(&(name, place)) {
+                if one.kind() == "assignment_expression" {
+                    before.push(self.pl(*one));
+                }
+                let target = match one.kind() {
+                    "scalar" | "variable_declaration" => self.pl_target(*one),
+                    _ => self.pl_unfollowed(*one),
+                };
                 before.push(Node::assign(at, target, Self::pl_unknown(at)));
                 arguments.push(Self::nothing(*one));
             } else if place == 0 && OF_CONTAINER.contains(&name) {
@@ -265,6 +333,31 @@ impl Lower<'_> {
         }
         before.push(call);
         Node::new(at, Kind::Sequence(before))
+    }
+
+    /// A part of a text that is replaced: `substr($x, 0, 1) = ...`, `substr($x, 0, 1, ...)`.
+    pub(super) fn pl_part_replaced(
+        &mut self,
+        node: Parsed<'_>,
+        listed: &[Parsed<'_>],
+        value: Option<Node>,
+    ) -> Node {
+        let at = Self::at(node);
+        let value = value.unwrap_or_else(|| Self::nothing(node));
+        let Some((of, places)) = listed.split_first() else { return value };
+        if !matches!(of.kind(), "scalar" | "array_element_expression" | "hash_element_expression") {
+            let target = self.pl_unfollowed(*of);
+            return Node::assign(at, target, value);
+        }
+        let before = self.pl(*of);
+        let target = self.pl_target(*of);
+        let mut places: Vec<Node> = places.iter().take(2).map(|one| self.pl_scalar(*one)).collect();
+        if places.len() < 2 {
+            places.resize_with(2, || Self::nothing(node));
+        }
+        let mut given = vec![before, value];
+        given.extend(places);
+        Node::assign(at, target, self.pl_builtin(at, "substr=", given))
     }
 
     fn pl_inert(&mut self, node: Parsed<'_>, listed: &[Parsed<'_>]) -> Node {

@@ -294,6 +294,13 @@ impl Lower<'_> {
                 }
             }
             "glob" => self.pl_glob_assignment(inner, right),
+            "function_call_expression" | "ambiguous_function_call_expression"
+                if self.pl_called(inner) == "substr" =>
+            {
+                let value = self.pl_scalar(right);
+                let listed = inner.child_by_field_name("arguments").map(Self::pl_listed).unwrap_or_default();
+                self.pl_part_replaced(node, &listed, Some(value))
+            }
             "parenthesized_expression" | "list_expression" | "slice_expression" | "variable_declaration" => {
                 let mut list = self.pl_flat(Some(right), at);
                 if shape == "slice_expression"

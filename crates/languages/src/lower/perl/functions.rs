@@ -85,6 +85,15 @@ impl Lower<'_> {
     }
 
     pub(super) fn pl_function(&mut self, node: Parsed<'_>) -> Node {
+        self.pl_function_with(node, node.child_by_field_name("body"))
+    }
+
+    /// A block that is handed over to be run.
+    pub(super) fn pl_block_function(&mut self, block: Parsed<'_>) -> Node {
+        self.pl_function_with(block, Some(block))
+    }
+
+    fn pl_function_with(&mut self, node: Parsed<'_>, body: Option<Parsed<'_>>) -> Node {
         let at = Self::at(node);
         self.scopes.push(Names::default());
         self.declare("@_");
@@ -98,7 +107,7 @@ impl Lower<'_> {
         for signature in Self::children(node).into_iter().filter(|one| one.kind() == "signature") {
             parts.push(self.pl_signature(signature));
         }
-        match node.child_by_field_name("body") {
+        match body {
             Some(body) => parts.extend(self.pl_statements(body)),
             None => parts.push(Self::nothing(node)),
         }

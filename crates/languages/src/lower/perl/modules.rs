@@ -4,7 +4,7 @@ use castellan_event::Why;
 use tree_sitter::Node as Parsed;
 
 use super::super::Lower;
-use crate::tree::{Kind, Node};
+use crate::tree::{Kind, Node, Span};
 
 /// Modules by which a program says how it is to be read; they give it no functions.
 const PRAGMAS: &[&str] = &[
@@ -82,6 +82,7 @@ impl<'t> Lower<'t> {
                 "use_statement" => {
                     let module = node.child_by_field_name("module").map(|one| self.text_of(one));
                     match module {
+                        Some("re") => self.perl.runs_patterns |= self.text_of(node).contains("eval"),
                         Some("strict") if Self::has_word(node, &["no"]) => self.perl.is_lax = true,
                         Some("strict" | "Moose" | "Moo" | "Mojo::Base" | "Modern::Perl") => strict = true,
                         _ => {}
@@ -148,56 +149,83 @@ impl<'t> Lower<'t> {
             "parent" | "base" => return self.pl_parents(node, &given),
             _ => {}
         }
+        match name {
+            "if" => self.pl_use_if(node, &given),
+            // It is loaded when one of the functions is called.
+            "autouse" => {
+                let mut listed = given.into_iter().flat_map(Self::pl_listed);
+                let named = listed.next();
+                let rest: Vec<_> = listed.collect();
+                match named {
+                    Some(named) => self.pl_use_named(node, named, &rest),
+                    None => Self::nothing(node),
+                }
+            }
+            _ => self.pl_brought(node, name, &given),
+        }
+    }
+
+    /// `use if CONDITION, MODULE => LIST`
+    fn pl_use_if(&mut self, node: Parsed<'_>, given: &[Parsed<'_>]) -> Node {
+        let at = Self::at(node);
+        let mut listed = given.iter().flat_map(|one| Self::pl_listed(*one));
+        let Some(condition) = listed.next() else { return Self::nothing(node) };
+        let mut parts = vec![self.pl(condition)];
+        if let Some(named) = listed.next() {
+            let rest: Vec<_> = listed.collect();
+            parts.push(self.pl_use_named(node, named, &rest));
+        }
+        Node::new(at, Kind::Sequence(parts))
+    }
+
+    /// A module whose name is a value.
+    fn pl_use_named(&mut self, node: Parsed<'_>, named: Parsed<'_>, given: &[Parsed<'_>]) -> Node {
+        let at = Self::at(node);
+        if let Some([name]) = self.pl_import_words(named).as_deref() {
+            return self.pl_brought(node, name, given);
+        }
+        let named = self.pl_scalar(named);
+        let load = Node::new(at, Kind::Load(named.into()));
+        let mut parts = vec![Node::new(at, Kind::LoadAll(load.into()))];
+        parts.extend(given.iter().map(|one| self.pl(*one)));
+        Node::new(at, Kind::Sequence(parts))
+    }
+
+    /// A module, and the names that it brings in.
+    fn pl_brought(&mut self, node: Parsed<'_>, name: &str, given: &[Parsed<'_>]) -> Node {
+        let at = Self::at(node);
         if self.perl.packages.contains(name) {
             return Self::nothing(node);
         }
-        let mut parts = vec![Node::new(at, Kind::Load(Node::text(at, name).into()))];
-        let words: Option<Vec<String>> = given
-            .iter()
-            .map(|one| self.pl_import_words(*one))
-            .collect::<Option<Vec<_>>>()
-            .map(|all| all.concat());
-        match words {
-            Some(words) => {
-                // Pairs are settings, beside which everything is brought in.
-                let is_set = given
-                    .iter()
-                    .copied()
-                    .flat_map(Self::pl_listed)
-                    .any(|one| one.kind() == "autoquoted_bareword");
-                let takes_all = is_set
-                    || given.is_empty()
-                    || words.iter().any(|word| word.starts_with([':', '/', '!', '-']));
-                if takes_all && !PRAGMAS.contains(&name) {
-                    let load = Node::new(at, Kind::Load(Node::text(at, name).into()));
-                    parts.push(Node::new(at, Kind::LoadAll(load.into())));
-                }
-                for word in words.iter().map(|word| word.trim_start_matches('&')) {
-                    let is_name = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-                        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-                    if is_name && !PRAGMAS.contains(&name) {
-                        let load = Node::new(at, Kind::Load(Node::text(at, name).into()));
-                        let member = Node::new(at, Kind::Member(load.into(), word.into()));
-                        parts.push(Node::assign(at, Node::name(at, word), member));
-                    }
-                }
+        let load = || Node::new(at, Kind::Load(Node::text(at, name).into()));
+        let mut parts = vec![load()];
+        let words: Option<Vec<Vec<String>>> = given.iter().map(|one| self.pl_import_words(*one)).collect();
+        let Some(words) = words.map(|all| all.concat()) else {
+            if !PRAGMAS.contains(&name) {
+                parts.push(Node::new(at, Kind::LoadAll(load().into())));
             }
-            None => {
-                if !PRAGMAS.contains(&name) {
-                    let load = Node::new(at, Kind::Load(Node::text(at, name).into()));
-                    parts.push(Node::new(at, Kind::LoadAll(load.into())));
-                }
-                let values = given.iter().flat_map(|one| self.pl_values(*one)).collect();
-                // It may call what it is given.
-                parts.push(Node::new(at, Kind::Call(Self::nothing(node).into(), values)));
-            }
+            let values = given.iter().flat_map(|one| self.pl_values(*one)).collect();
+            // It may call what it is given.
+            parts.push(Node::new(at, Kind::Call(Self::nothing(node).into(), values)));
+            return Node::new(at, Kind::Sequence(parts));
+        };
+        if PRAGMAS.contains(&name) {
+            return Node::new(at, Kind::Sequence(parts));
         }
-        // `use if COND, MODULE => ...`
-        if name == "if" {
-            let named = given.iter().flat_map(|one| Self::pl_listed(*one)).nth(1);
-            if let Some(named) = named {
-                let named = self.pl_scalar(named);
-                parts.push(Node::new(at, Kind::Load(named.into())));
+        // Pairs are settings, beside which everything is brought in.
+        let is_set =
+            given.iter().copied().flat_map(Self::pl_listed).any(|one| one.kind() == "autoquoted_bareword");
+        let takes_all =
+            is_set || given.is_empty() || words.iter().any(|word| word.starts_with([':', '/', '!', '-']));
+        if takes_all {
+            parts.push(Node::new(at, Kind::LoadAll(load().into())));
+        }
+        for word in words.iter().map(|word| word.trim_start_matches('&')) {
+            let is_name = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            if is_name {
+                let member = Node::new(at, Kind::Member(load().into(), word.into()));
+                parts.push(Node::assign(at, Node::name(at, word), member));
             }
         }
         Node::new(at, Kind::Sequence(parts))
@@ -278,27 +306,60 @@ impl<'t> Lower<'t> {
                 plain_text(&inner).map(str::to_owned)
             }
         };
-        let value = match value.kind() {
-            "glob" => {
-                let name = self.text_of(value).trim_start_matches('*').to_owned();
-                let is_function = self.pl_is_declared(&name) || name.starts_with("CORE::");
-                if is_function { self.pl_function_named(at, &name) } else { Self::nothing(target) }
-            }
-            _ => self.pl(value),
-        };
-        match name {
-            Some(name)
-                if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':')) =>
-            {
-                let function = self.pl_function_named(at, &name);
-                match function.kind {
-                    Kind::Name(_) => Node::assign(at, function, value),
-                    _ => Node::new(at, Kind::Call(Self::nothing(target).into(), vec![value])),
-                }
-            }
+        let name = name.filter(|name| {
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':'))
+        });
+        let Some(name) = name else {
+            let value = self.pl(value);
             // Which name that is is not known: what calls it is not followed.
-            _ => Node::new(at, Kind::Call(Self::nothing(target).into(), vec![value])),
+            return Node::new(at, Kind::Call(Self::nothing(target).into(), vec![value]));
+        };
+        let mut parts = Vec::new();
+        let referred = (value.kind() == "refgen_expression").then(|| Self::children(value).first().copied());
+        let sigil = match referred.flatten().map(|one| one.kind()) {
+            Some("array") => "@",
+            Some("hash") => "%",
+            _ => "$",
+        };
+        let function = match value.kind() {
+            "glob" => {
+                let other = self.text_of(value).trim_start_matches('*').to_owned();
+                parts.extend(self.pl_same_variables(at, &name, &other));
+                let is_function = self.pl_is_declared(&other) || other.starts_with("CORE::");
+                if is_function { self.pl_function_named(at, &other) } else { Self::nothing(target) }
+            }
+            "anonymous_subroutine_expression" => self.pl(value),
+            "refgen_expression" if sigil != "$" => {
+                let inner = self.pl(value);
+                return Node::assign(at, Node::name(at, &format!("{sigil}{name}")), inner);
+            }
+            _ => {
+                // It may be a reference to a text as well as a function.
+                parts.push(Node::assign(at, Node::name(at, &format!("${name}")), Self::pl_unknown(at)));
+                self.pl(value)
+            }
+        };
+        let named = self.pl_function_named(at, &name);
+        parts.push(match named.kind {
+            Kind::Name(_) => Node::assign(at, named, function),
+            _ => Node::new(at, Kind::Call(Self::nothing(target).into(), vec![function])),
+        });
+        Node::new(at, Kind::Sequence(parts))
+    }
+
+    /// `*x = *y`: the lists are the same, of the texts each may change the other.
+    fn pl_same_variables(&self, at: Span, name: &str, other: &str) -> Vec<Node> {
+        let mut parts: Vec<Node> = ["@", "%"]
+            .into_iter()
+            .map(|sigil| {
+                let value = Node::name(at, &format!("{sigil}{other}"));
+                Node::assign(at, Node::name(at, &format!("{sigil}{name}")), value)
+            })
+            .collect();
+        for one in [name, other] {
+            parts.push(Node::assign(at, Node::name(at, &format!("${one}")), Self::pl_unknown(at)));
         }
+        parts
     }
 }
 

@@ -167,12 +167,14 @@ impl<'t> Lower<'t> {
         let mut parts = Vec::new();
         let Some(content) = node.child_by_field_name("content") else { return parts };
         let inside = self.pl_content(content);
-        if inside.contains("(?{") || inside.contains("(??{") {
+        if inside.contains("(?{") || inside.contains("(??{") || inside.contains("(*{") {
             parts.push(self.pl_strange(content));
         }
         for child in Self::children(content) {
             if !PLAIN.contains(&child.kind()) {
-                parts.push(self.pl(child));
+                let value = self.pl(child);
+                let is_code = self.perl.runs_patterns && child.kind() != "escape_sequence";
+                parts.push(if is_code { self.pl_builtin(value.at, "//{}", vec![value]) } else { value });
             }
         }
         parts
@@ -188,8 +190,11 @@ impl<'t> Lower<'t> {
             let from =
                 node.child_by_field_name("content").map(|one| self.pl_content(one)).unwrap_or_default();
             let to = replacement.map(|one| self.text_of(one)).unwrap_or_default();
+            // A sign of a range that is escaped is a letter.
+            let is_plain =
+                !format!("{from}{to}").contains("\\-") && modifiers.trim_end_matches('r').is_empty();
             match (unescaped(from), unescaped(to)) {
-                (Some(from), Some(to)) if modifiers.trim_end_matches('r').is_empty() => {
+                (Some(from), Some(to)) if is_plain => {
                     self.pl_builtin(at, "tr", vec![value, Node::text(at, &from), Node::text(at, &to)])
                 }
                 _ => Node::new(at, Kind::Inert(vec![value])),
@@ -250,6 +255,24 @@ impl<'t> Lower<'t> {
             && !from.contains(['.', '*', '+', '?', '[', '(', '{', '|', '^', '$', '@', '\\'])
             && !to.contains(['$', '@', '\\']);
         is_plain.then(|| (from.to_owned(), to.to_owned()))
+    }
+
+    /// `format NAME = ...`: the lines below its pictures are code, which `write` runs.
+    pub(super) fn pl_format(&self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let content = Self::children(node).into_iter().find(|one| one.kind() == "format_content");
+        let mut parts = Vec::new();
+        let mut is_picture = false;
+        for line in content.map(|one| self.text_of(one)).unwrap_or_default().lines() {
+            let line = line.trim();
+            if is_picture {
+                let values = line.trim_start_matches('{').trim_end_matches('}');
+                let code = self.pl_builtin(at, "eval", vec![Node::text(at, values)]);
+                parts.push(Node::new(at, Kind::Either(vec![Self::nothing(node), code])));
+            }
+            is_picture = !is_picture && !line.starts_with('#') && line.contains(['@', '^']);
+        }
+        Node::new(at, Kind::Sequence(parts))
     }
 
     /// `<STDIN>`, `<$x>`, `<>`

@@ -5,7 +5,16 @@ use tree_sitter::Node as Parsed;
 use super::super::Lower;
 use crate::tree::{Kind, Node};
 
-impl Lower<'_> {
+/// Functions that give what can be changed in their first argument.
+const PARTS_OF: &[&str] = &["substr", "vec", "pos", "values"];
+
+impl<'t> Lower<'t> {
+    /// The name of the builtin that is called.
+    pub(super) fn pl_called(&self, node: Parsed<'_>) -> &'t str {
+        let function = node.child_by_field_name("function").map(|one| self.text_of(one));
+        function.unwrap_or_else(|| self.text_of(node).split(['(', ' ']).next().unwrap_or_default())
+    }
+
     /// The name of a variable that is written plainly, with its sigil.
     pub(super) fn pl_sigiled(&self, sigil: &str, node: Parsed<'_>) -> String {
         let named = Self::children(node).into_iter().find(|one| one.kind() == "varname");
@@ -180,6 +189,7 @@ impl Lower<'_> {
             }
             "array_element_expression" | "hash_element_expression" => {
                 self.perl.changed.push("an element".into());
+                self.perl.changes_arguments |= self.text_of(node).starts_with("$_[");
                 self.pl_element(node)
             }
             "slice_expression" => self.pl_slice_targets(node),
@@ -196,16 +206,42 @@ impl Lower<'_> {
             "undef_expression" => Self::nothing(node),
             "array_deref_expression" | "hash_deref_expression" | "scalar_deref_expression" => self.pl(node),
             // Which of them it is is not followed, nor which part.
-            _ => {
-                for inner in Self::children(node) {
-                    if inner.kind() == "scalar" && Self::pl_referred(inner).is_none() {
-                        let name = self.pl_sigiled("$", inner);
-                        self.perl.changed.push(name.into());
-                    }
+            _ => self.pl_unfollowed(node),
+        }
+    }
+
+    /// All that stands in an expression that is changed in a way that is not followed.
+    pub(super) fn pl_unfollowed(&mut self, node: Parsed<'_>) -> Node {
+        let mut found = Vec::new();
+        let mut left = vec![node];
+        while let Some(one) = left.pop() {
+            match one.kind() {
+                "scalar" | "array" | "hash" | "array_element_expression" | "hash_element_expression" => {
+                    found.push(self.pl_target(one));
                 }
-                self.pl_strange(node)
+                "slice_expression" => {
+                    let container = ["array", "hash"].map(|field| one.child_by_field_name(field));
+                    let [array, hash] = container;
+                    found.extend(array.map(|of| self.pl_container(of, "@")));
+                    found.extend(hash.map(|of| self.pl_container(of, "%")));
+                }
+                // What it gives is a part of its first argument.
+                "function_call_expression"
+                | "ambiguous_function_call_expression"
+                | "func1op_call_expression"
+                    if PARTS_OF.contains(&self.pl_called(one)) =>
+                {
+                    let given = one.child_by_field_name("arguments").or(Self::children(one).last().copied());
+                    left.extend(given.and_then(|given| Self::pl_listed(given).first().copied()));
+                }
+                "assignment_expression" => left.extend(one.child_by_field_name("left")),
+                // What these make is new.
+                "anonymous_subroutine_expression" | "block" | "binary_expression" => {}
+                kind if kind.ends_with("call_expression") => {}
+                _ => left.extend(Self::children(one)),
             }
         }
+        Node::new(Self::at(node), Kind::Inert(found))
     }
 
     fn pl_spread_target(&mut self, node: Parsed<'_>) -> Node {
@@ -291,23 +327,10 @@ impl Lower<'_> {
         let at = Self::at(node);
         let Some(inner) = Self::children(node).first().copied() else { return self.error(node) };
         match inner.kind() {
-            "scalar" if Self::pl_referred(inner).is_none() => {
-                // Whoever has the reference may change it.
-                let name = self.pl_variable(inner);
-                let target = self.pl_variable(inner);
-                let value = self.pl_variable(inner);
-                self.perl.changed.push("a reference".into());
-                let either = Node::new(at, Kind::Or(vec![value, Self::pl_unknown(at)]));
-                let kept = format!("reference at {}", at.0);
-                let list = Node::new(at, Kind::List(vec![name]));
-                Node::new(
-                    at,
-                    Kind::Sequence(vec![
-                        Node::assign(at, Node::name(at, &kept), list),
-                        Node::assign(at, target, either),
-                        Node::name(at, &kept),
-                    ]),
-                )
+            "scalar" | "array_element_expression" | "hash_element_expression"
+                if Self::pl_referred(inner).is_none() =>
+            {
+                self.pl_scalar_reference(inner)
             }
             "array" | "hash" | "array_deref_expression" | "hash_deref_expression" => self.pl(inner),
             "function" => self.pl_function_value(inner),
@@ -320,7 +343,11 @@ impl Lower<'_> {
                 }
             }
             "parenthesized_expression" | "list_expression" => {
-                let all = Self::pl_listed(inner).into_iter().map(|one| self.pl(one)).collect();
+                let all = Self::pl_listed(inner).into_iter().map(|one| match one.kind() {
+                    "scalar" if Self::pl_referred(one).is_none() => self.pl_scalar_reference(one),
+                    _ => self.pl(one),
+                });
+                let all = all.collect();
                 Node::new(at, Kind::List(all))
             }
             "variable_declaration" => {
@@ -332,5 +359,21 @@ impl Lower<'_> {
                 Node::new(at, Kind::List(vec![value]))
             }
         }
+    }
+
+    /// A reference to one value: a list of it. Whoever has it may change the value.
+    fn pl_scalar_reference(&mut self, node: Parsed<'_>) -> Node {
+        let at = Self::at(node);
+        let list = Node::new(at, Kind::List(vec![self.pl(node)]));
+        let either = Node::new(at, Kind::Or(vec![self.pl(node), Self::pl_unknown(at)]));
+        let target = self.pl_target(node);
+        self.perl.changed.push("a reference".into());
+        let kept = format!("reference at {}", at.0);
+        let parts = vec![
+            Node::assign(at, Node::name(at, &kept), list),
+            Node::assign(at, target, either),
+            Node::name(at, &kept),
+        ];
+        Node::new(at, Kind::Sequence(parts))
     }
 }

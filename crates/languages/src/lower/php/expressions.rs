@@ -49,6 +49,7 @@ impl Lower<'_> {
                 Some(number) => Kind::Number(number),
                 None => Kind::Constant,
             },
+            "boolean" if self.text_of(node).eq_ignore_ascii_case("true") => Kind::Number(1),
             "float" | "boolean" | "null" | "argument_placeholder" => Kind::Constant,
             "expression_statement"
             | "parenthesized_expression"

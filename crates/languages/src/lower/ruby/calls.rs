@@ -8,22 +8,11 @@ use super::repeated;
 use crate::tree::{Function, Kind, Node, Parameter, Rest};
 
 /// Methods that give the object itself, as far as matters.
-const SAME: &[&str] = &[
-    "freeze",
-    "dup",
-    "clone",
-    "to_s",
-    "to_sym",
-    "to_str",
-    "itself",
-    "chomp",
-    "to_a",
-    "shellescape",
-    "b",
-    "scrub",
-    "strip",
-    "squish",
-];
+const SAME: &[&str] = &["freeze", "to_str", "itself", "to_a"];
+
+/// Methods that give another object, which is the same as far as matters.
+const COPIES: &[&str] =
+    &["dup", "clone", "to_s", "to_sym", "chomp", "shellescape", "b", "scrub", "strip", "squish", "+@", "-@"];
 
 /// Methods that call their block for each element, and what they give.
 const EACH: &[(&str, &str)] = &[
@@ -62,37 +51,7 @@ const OF_TEXT: &[(&str, &str)] = &[
     ("downcase", "toLowerCase"),
     ("gsub", "replaceAll"),
     ("sub", "replace"),
-    ("gsub!", "replaceAll"),
-    ("sub!", "replace"),
     ("capitalize", "capitalize"),
-];
-
-/// Methods that change a text in place.
-const CHANGES: &[&str] = &[
-    "gsub!",
-    "sub!",
-    "tr!",
-    "reverse!",
-    "replace",
-    "concat",
-    "prepend",
-    "upcase!",
-    "downcase!",
-    "swapcase!",
-    "insert",
-    "slice!",
-    "squeeze!",
-    "delete!",
-    "capitalize!",
-    "succ!",
-    "next!",
-    "strip!",
-    "chomp!",
-    "chop!",
-    "setbyte",
-    "map!",
-    "collect!",
-    "fill",
 ];
 
 impl Lower<'_> {
@@ -109,29 +68,30 @@ impl Lower<'_> {
         if given.is_empty() && SAME.contains(&name.as_str()) {
             return self.rb(receiver);
         }
+        if given.is_empty() && COPIES.contains(&name.as_str()) {
+            let of = self.rb(receiver);
+            return self.rb_function_call(at, "copy.of", vec![of]);
+        }
+        if name == "new" && self.text_of(receiver) == "String" {
+            let plain = given.into_iter().filter(|one| !matches!(one.kind, Kind::Keyword(..)));
+            return Node::new(at, Kind::Join(plain.take(1).collect()));
+        }
         if name == "new" && matches!(self.text_of(receiver), "Proc") {
             return given.into_iter().next().unwrap_or_else(|| Self::nothing(node));
         }
-        let changes = CHANGES.contains(&name.as_str());
-        let is_variable = matches!(receiver.kind(), "identifier" | "instance_variable" | "global_variable");
         let of = self.rb(receiver);
         let has_block = given.iter().any(|one| matches!(&one.kind, Kind::Keyword(name, _) if &**name == "&"));
         let kind = EACH.iter().find(|(own, _)| *own == name && (has_block || *own == "each"));
-        let value = match (kind, name.as_str()) {
+        match (kind, name.as_str()) {
             (Some((_, gives)), _) => {
                 let mut all = vec![Node::text(at, gives), Node::text(at, &name), of];
                 all.extend(given);
                 self.rb_function_call(at, "each.of", all)
             }
-            (
-                None,
-                "pack" | "unpack1" | "unpack" | "tr" | "reverse" | "tr!" | "reverse!" | "first" | "last"
-                | "rotate",
-            ) => {
-                let bare = name.trim_end_matches('!');
+            (None, "pack" | "unpack1" | "unpack" | "tr" | "reverse" | "first" | "last" | "rotate") => {
                 let mut all = vec![of];
                 all.extend(given);
-                self.rb_function_call(at, &format!("{bare}.of"), all)
+                self.rb_function_call(at, &format!("{name}.of"), all)
             }
             (None, "chars") => {
                 let member = Node::new(at, Kind::Member(of.into(), "split".into()));
@@ -147,16 +107,7 @@ impl Lower<'_> {
                 let member = Node::new(at, Kind::Member(of.into(), own.into()));
                 Node::new(at, Kind::Call(member.into(), given))
             }
-        };
-        if !(changes && is_variable) {
-            return value;
         }
-        // Other names for the same text do not see it.
-        let before = self.rb(receiver);
-        let target = self.rb_target(receiver);
-        let is_plain = matches!(name.as_str(), "gsub!" | "sub!" | "tr!" | "reverse!");
-        let after = if is_plain { value } else { Node::new(at, Kind::Inert(vec![value, before])) };
-        Node::assign(at, target, after)
     }
 
     pub(super) fn rb_arguments(&mut self, node: Parsed<'_>) -> Vec<Node> {
@@ -182,7 +133,13 @@ impl Lower<'_> {
                         _ => None,
                     };
                     let name = name.map(str::to_owned);
-                    let value = self.rb_pair_value(one);
+                    let is_stream = matches!(name.as_deref(), Some("in" | "out" | "err"));
+                    let symbol = one.child_by_field_name("value").filter(|one| one.kind() == "simple_symbol");
+                    let value = match symbol.filter(|_| is_stream) {
+                        // One that is open already, or none.
+                        Some(symbol) => Self::nothing(symbol),
+                        None => self.rb_pair_value(one),
+                    };
                     given.push(match (name, key) {
                         (Some(name), _) => Node::new(at, Kind::Keyword(name.into(), value.into())),
                         (None, Some(key)) => {
@@ -336,7 +293,7 @@ fn symbol_function(name: &str, at: crate::tree::Span) -> Node {
     let of = Node::name(at, "of symbol");
     let body = match name {
         "chr" => Node::new(at, Kind::Call(Node::name(at, "chr.of()").into(), vec![of])),
-        _ if SAME.contains(&name) => of,
+        _ if SAME.contains(&name) || COPIES.contains(&name) => of,
         _ => {
             let name = OF_TEXT.iter().find(|(own, _)| *own == name).map_or(name, |(_, own)| own);
             let member = Node::new(at, Kind::Member(of.into(), name.into()));

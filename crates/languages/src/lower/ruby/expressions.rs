@@ -96,6 +96,9 @@ impl Lower<'_> {
                 let operand = self.rb_field(node, "operand");
                 match (node.child_by_field_name("operator").map(|one| one.kind()), operand.kind) {
                     (Some("-"), Kind::Number(number)) => Kind::Number(number.saturating_neg()),
+                    (Some("+"), kind) => {
+                        return self.rb_function_call(at, "copy.of", vec![Node::new(operand.at, kind)]);
+                    }
                     // It is looked at, and not run.
                     (Some("defined?"), _) => Kind::Constant,
                     (_, kind) => Kind::Inert(vec![Node::new(operand.at, kind)]),
@@ -270,20 +273,9 @@ impl Lower<'_> {
     /// `a << b`: a list gets an element, a text more text.
     fn rb_appended(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
-        let Some(left) = node.child_by_field_name("left") else { return self.error(node) };
-        let of = self.rb(left);
+        let of = self.rb_field(node, "left");
         let value = self.rb_field(node, "right");
-        let appended = self.rb_function_call(at, "<<.of", vec![of, value]);
-        match left.kind() {
-            "identifier" if self.rb_is_local(self.text_of(left)) => {
-                let target = self.rb_target(left);
-                Node::assign(at, target, appended)
-            }
-            "instance_variable" | "global_variable" | "class_variable" | "element_reference" => {
-                let target = self.rb_target(left);
-                Node::assign(at, target, appended)
-            }
-            _ => appended,
-        }
+        let member = Node::new(at, Kind::Member(of.into(), "<<".into()));
+        Node::new(at, Kind::Call(member.into(), vec![value]))
     }
 }

@@ -1,0 +1,105 @@
+//! What each original was told, as settings and rules of castellan. They bind no profile that is shipped.
+
+use anyhow::{Context, anyhow, bail};
+use castellan_event::{AccessLevel, FIELDS, Layer, Verdict};
+use castellan_policy::{LayerRules, Operator, Policy, Profile, Settings, Tags};
+use castellan_rules::{Options, Source, load};
+use serde_json::Value as Json;
+
+use crate::forerunners::row::Row;
+
+/// Rules of the originals that have any.
+#[derive(Debug)]
+pub(crate) struct Profiles {
+    gatekeeper: Source,
+    gatekeeper_allows: Vec<String>,
+    claw: Source,
+}
+
+impl Profiles {
+    pub(crate) fn read() -> anyhow::Result<Profiles> {
+        let text = include_str!("../../profiles/gatekeeper.yaml").to_owned();
+        let gatekeeper = Source { name: "conformance/profiles/gatekeeper.yaml".into(), text };
+        let allows: Vec<String> = include_str!("../../profiles/gatekeeper_allows.txt")
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .map(str::to_owned)
+            .collect();
+        let text = include_str!("../../profiles/claw.yaml").to_owned();
+        let claw = Source { name: "conformance/profiles/claw.yaml".into(), text };
+        Ok(Profiles { gatekeeper, gatekeeper_allows: allows, claw })
+    }
+
+    /// The policy under which the original judged a row.
+    pub(crate) fn policy(&self, row: &Row) -> anyhow::Result<Policy> {
+        match row.system.as_str() {
+            "gatekeeper" => {
+                let operator =
+                    Operator::parse(&[], &[], &self.gatekeeper_allows).map_err(|why| anyhow!(why))?;
+                let opaque = Verdict::Defer;
+                compiled(
+                    std::slice::from_ref(&self.gatekeeper),
+                    Settings { operator, opaque, ..Settings::default() },
+                )
+            }
+            "claude-mem" => compiled(&[], Profile::Observer.settings()),
+            system if system.starts_with("claw-") => compiled(std::slice::from_ref(&self.claw), claw(row)?),
+            system => bail!("no profile for `{system}`"),
+        }
+    }
+}
+
+/// claw-code: a mode, and lists of rules. What its mode suffices for is allowed.
+fn claw(row: &Row) -> anyhow::Result<Settings> {
+    let lists = ["deny", "denied_tools", "ask", "allow"].map(|key| texts(row.config.get(key)));
+    let [deny, denied_tools, ask, allow] = lists;
+    let operator =
+        Operator::parse(&[deny, denied_tools].concat(), &ask, &allow).map_err(|why| anyhow!(why))?;
+    // What the level stage cannot read needs full access.
+    let open = Settings {
+        default_verdict: Verdict::Allow,
+        operator,
+        opaque: Verdict::Defer,
+        ..Profile::Standard.settings()
+    };
+    let said = row.says();
+    let is_read_only = said
+        .iter()
+        .any(|word| word.starts_with("validate_command@read-only=") || word.starts_with("read-only="));
+    let mode = row.config.get("mode").and_then(Json::as_str);
+    // Its validators warn in every mode.
+    let warns = if row.system == "claw-bash-validation" && mode.is_none() { "warning_ask" } else { "none" };
+    let tags = |deny: &str| Tags { deny: deny.to_owned(), ask: warns.to_owned(), ..Tags::default() };
+    let bounded = |level, on_insufficient| Settings {
+        level: Some(level),
+        on_insufficient,
+        tags: tags("bounded_deny"),
+        ..open.clone()
+    };
+    Ok(match mode {
+        Some("read-only") => bounded(AccessLevel::ReadOnly, Verdict::Deny),
+        None if is_read_only => bounded(AccessLevel::ReadOnly, Verdict::Deny),
+        // Only from the middle level up its user is asked.
+        Some("workspace-write") => bounded(AccessLevel::WorkspaceWrite, Verdict::Ask),
+        Some("danger-full-access" | "allow" | "none") | None => Settings { tags: tags("none"), ..open },
+        // Asks about everything.
+        Some("prompt") => Settings { default_verdict: Verdict::Ask, tags: tags("none"), ..open },
+        Some(mode) => bail!("the mode `{mode}` is not known"),
+    })
+}
+
+fn texts(list: Option<&Json>) -> Vec<String> {
+    let texts = list.and_then(Json::as_array).into_iter().flatten();
+    texts.filter_map(Json::as_str).map(str::to_owned).collect()
+}
+
+fn compiled(sources: &[Source], settings: Settings) -> anyhow::Result<Policy> {
+    let options = Options::default();
+    let loaded = load(sources, FIELDS, &options);
+    if loaded.has_errors() {
+        let problem = loaded.problems.first().map(|problem| format!("{problem:?}"));
+        return Err(anyhow!("{}", problem.unwrap_or_default())).context("the profile's rules do not load");
+    }
+    let layer = LayerRules { layer: Layer::User, rules: loaded.rules, sources, options: &options };
+    Ok(Policy::new(vec![layer], settings))
+}

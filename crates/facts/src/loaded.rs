@@ -1,0 +1,165 @@
+//! Files that test runners and builders load as code because of their names: tests, configurations. What lies in the repository is what
+//! the user has run with the tool; those that the session wrote are executed by name, with the mark of their origin, and read as if
+//! they were run themselves. It must not know languages.
+
+use std::collections::BTreeSet;
+
+use castellan_event::{EffectKind, Role, Why};
+use castellan_programs::{Arg, Attribute, Invocation};
+
+use crate::code::From;
+use crate::command::base_name;
+use crate::limits::LOADED_FILES_MAX;
+use crate::path;
+use crate::sink::Sink;
+
+/// A pattern for names, in which `*` stands for any text, and the language of such files; empty for one that is compiled, of which
+/// the effect of executing it says all that is known.
+type Pattern = (&'static str, &'static str);
+
+/// Programs, with the subcommands that load files (all where there are none), and the files.
+type Loader = (&'static [&'static str], &'static [&'static str], &'static [&'static [Pattern]]);
+
+const LOADERS: &[Loader] = &[
+    (&["pytest", "py.test", "nose2", "unittest", "coverage"], &[], &[PYTHON_TESTS]),
+    (
+        &["tox", "nox"],
+        &[],
+        &[PYTHON_TESTS, &[("noxfile.py", "python"), ("setup.py", "python"), ("tox.ini", "tox")]],
+    ),
+    (&["pip", "pip3", "uv", "build"], &[], &[&[("setup.py", "python")]]),
+    (
+        &["jest", "vitest", "mocha", "_mocha", "ava", "jasmine", "karma", "cypress", "playwright"],
+        &[],
+        &[JS_TESTS, JS_CONFIGURATIONS],
+    ),
+    (
+        &[
+            "vite",
+            "webpack",
+            "webpack-cli",
+            "rollup",
+            "esbuild",
+            "next",
+            "nuxt",
+            "astro",
+            "eslint",
+            "prettier",
+            "stylelint",
+            "babel",
+            "storybook",
+            "tsup",
+            "gulp",
+            "grunt",
+            "parcel",
+            "tailwindcss",
+        ],
+        &[],
+        &[JS_CONFIGURATIONS],
+    ),
+    (&["rspec", "minitest"], &[], &[&[("*_spec.rb", "ruby"), ("*_helper.rb", "ruby"), (".rspec", "rspec")]]),
+    (
+        &["rake", "thor"],
+        &[],
+        &[&[("Rakefile", "ruby"), ("*.rake", "ruby"), ("Thorfile", "ruby"), ("*_test.rb", "ruby")]],
+    ),
+    (&["bundle"], &[], &[&[("Gemfile", "ruby"), ("*.gemspec", "ruby")]]),
+    (
+        &["phpunit", "pest", "paratest"],
+        &[],
+        &[&[("*Test.php", "php"), ("bootstrap.php", "php"), ("Pest.php", "php")]],
+    ),
+    (
+        &["cargo"],
+        &["build", "check", "test", "run", "clippy", "bench", "doc", "install"],
+        &[&[("build.rs", "")]],
+    ),
+    (&["cargo"], &["test", "bench"], &[&[("*.rs", "")]]),
+    (&["go"], &["test"], &[&[("*_test.go", "")]]),
+    (&["gradle", "gradlew"], &[], &[&[("*.gradle", "groovy"), ("*.gradle.kts", "kotlin")]]),
+    (&["mvn", "mvnw", "mvnd"], &[], &[&[("pom.xml", "maven")]]),
+];
+
+const PYTHON_TESTS: &[Pattern] =
+    &[("conftest.py", "python"), ("test_*.py", "python"), ("*_test.py", "python")];
+
+const JS_TESTS: &[Pattern] = &[
+    ("*.test.*s", "javascript"),
+    ("*.spec.*s", "javascript"),
+    ("*.test.*sx", "javascript"),
+    ("*.cy.*s", "javascript"),
+];
+
+const JS_CONFIGURATIONS: &[Pattern] = &[
+    ("*.config.js", "javascript"),
+    ("*.config.cjs", "javascript"),
+    ("*.config.mjs", "javascript"),
+    ("*.config.ts", "javascript"),
+    ("*.config.mts", "javascript"),
+    (".*rc.js", "javascript"),
+    (".*rc.cjs", "javascript"),
+    (".*rc.mjs", "javascript"),
+    ("*.setup.*s", "javascript"),
+    ("Gruntfile.js", "javascript"),
+    ("gulpfile.*", "javascript"),
+];
+
+/// Adds the files that the session wrote and that the program loads, from its directory on down.
+pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let name = argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
+    let patterns: Vec<&Pattern> = LOADERS
+        .iter()
+        .filter(|loader| is_of(loader, name, read))
+        .flat_map(|(_, _, patterns)| patterns.iter().copied().flatten())
+        .collect();
+    if patterns.is_empty() || sink.remote || sink.dry {
+        return;
+    }
+    let Some(cwd) = sink.cwd.clone() else { return };
+    let found = sink.scene.written_below(&cwd);
+    if !sink.spend(found.len() as u64) {
+        return;
+    }
+    let mut loaded: BTreeSet<(String, &str)> = BTreeSet::new();
+    for file in found {
+        let pattern =
+            patterns.iter().find(|(pattern, _)| castellan_programs::fits(pattern, base_name(&file)));
+        if let Some((pattern, language)) = pattern
+            && is_asked_for(&file, pattern, read, &cwd)
+        {
+            loaded.insert((file, language));
+        }
+    }
+    if loaded.len() > LOADED_FILES_MAX || sink.scene.setting.written_is_full {
+        sink.opaque(Role::Code, Why::Budget, name);
+    }
+    for (file, language) in loaded.into_iter().take(LOADED_FILES_MAX) {
+        let file = Arg::known(file);
+        sink.path(EffectKind::Execute, &file);
+        if !language.is_empty() {
+            sink.program(language, From::File(file));
+        }
+    }
+}
+
+fn is_of((programs, subcommands, _): &Loader, name: &str, read: &Invocation) -> bool {
+    let is_program = programs.contains(&name);
+    let named = || read.subcommand.first().is_some_and(|first| subcommands.contains(first));
+    is_program && (subcommands.is_empty() || named()) && !read.is(Attribute::Inert)
+}
+
+/// Whether a test is one of those that the operands name, where they name files. What has a name of its own is always loaded.
+fn is_asked_for(file: &str, pattern: &str, read: &Invocation, cwd: &str) -> bool {
+    let names = |arg: &Arg| {
+        let path = arg.as_str().map(|text| text.split("::").next().unwrap_or_default());
+        path.and_then(|path| path::collapse(Some(cwd), path))
+    };
+    let is_path = |arg: &&Arg| arg.as_str().is_some_and(|text| text.contains(['/', '.']));
+    let mut named = read.operands.iter().map(|operand| &operand.arg).filter(is_path).peekable();
+    let is_test = pattern.starts_with('*') || pattern.starts_with("test_");
+    !is_test
+        || named.peek().is_none()
+        || named
+            .filter_map(names)
+            .any(|path| file.strip_prefix(&path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}

@@ -1,0 +1,322 @@
+//! Ruby's texts and lists that are changed in place. A text is an object: all names for it see the change. It must not know
+//! what other objects do.
+
+use std::rc::Rc;
+
+use castellan_event::Why;
+use castellan_programs::Arg;
+
+use super::{Argument, Machine};
+use crate::state::Cell;
+use crate::tree::Node;
+use crate::value::{CellId, Value};
+
+/// Methods that take elements out or put them in another order.
+const SORTS: &[&str] = &[
+    "sort!",
+    "sort_by!",
+    "shuffle!",
+    "rotate!",
+    "uniq!",
+    "compact!",
+    "flatten!",
+    "select!",
+    "filter!",
+    "reject!",
+    "keep_if",
+    "delete_if",
+    "slice!",
+    "delete",
+    "delete_at",
+];
+
+/// Methods that change a text, beside those that end in `!`.
+const OF_TEXTS: &[&str] = &[
+    "<<",
+    "concat",
+    "append_as_bytes",
+    "prepend",
+    "replace",
+    "initialize_copy",
+    "insert",
+    "clear",
+    "setbyte",
+];
+
+/// Methods that change a list, beside those.
+const OF_LISTS: &[&str] = &["<<", "concat", "prepend", "append", "replace", "insert", "clear", "fill"];
+
+/// Methods that change a map, beside those.
+const OF_MAPS: &[&str] = &["update", "store", "replace", "clear", "delete", "delete_if", "keep_if"];
+
+impl Machine<'_> {
+    /// A method that changes what it belongs to; `None` where it is none.
+    pub(super) fn changed(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        name: &str,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        let is_change = name.len() > 1 && name.ends_with('!');
+        match of {
+            Value::Text(text) if is_change || OF_TEXTS.contains(&name) => {
+                let new = self.changed_text(node, of, name, arguments);
+                self.hand_all(node, arguments);
+                self.change(text, &new);
+                Some(if name == "slice!" { self.unknown(node, Why::Dynamic) } else { new })
+            }
+            Value::List(cell) if is_change || OF_LISTS.contains(&name) || SORTS.contains(&name) => {
+                self.changed_list(node, of, *cell, name, arguments)
+            }
+            Value::Map(cell) if is_change || OF_MAPS.contains(&name) => {
+                self.changed_map(node, of, *cell, name, arguments)
+            }
+            // A number that is shifted.
+            Value::Number(_) if name == "<<" => Some(self.unknown(node, Why::Arithmetic)),
+            _ => None,
+        }
+    }
+
+    /// A text is another one now.
+    pub(super) fn change(&mut self, old: &Rc<Arg>, new: &Value) {
+        if self.state.change_text(old, new).is_err() {
+            self.hole((0, 0), castellan_event::Role::Code, Why::Budget, "");
+        }
+    }
+
+    /// `text[index] = by`
+    pub(super) fn changed_part(&mut self, node: &Node, text: &Arg, index: &Value, by: &Value) -> Value {
+        let made = match (text.as_str(), index, by.as_str()) {
+            (Some(text), Value::Number(at), Some(by)) => with_letter(text, *at, by),
+            (Some(text), Value::Text(part), Some(by)) => {
+                part.as_str().filter(|part| text.contains(part)).map(|part| text.replacen(part, by, 1))
+            }
+            _ => None,
+        };
+        made.map_or_else(|| self.unknown(node, Why::Dynamic), Value::text)
+    }
+
+    fn hand_all(&mut self, node: &Node, arguments: &[Argument]) {
+        for argument in arguments {
+            self.hand(node, &argument.value);
+        }
+    }
+
+    fn changed_text(&mut self, node: &Node, of: &Value, name: &str, arguments: &[Argument]) -> Value {
+        let plain: Vec<Value> =
+            arguments.iter().filter(|one| one.name.is_none()).map(|one| one.value.clone()).collect();
+        if arguments.iter().any(|one| one.is_spread) {
+            return self.unknown(node, Why::Dynamic);
+        }
+        let method = |machine: &mut Self, name: &str| {
+            let made = machine.text_method(node, of, name, arguments);
+            made.unwrap_or_else(|| machine.unknown(node, Why::Dynamic))
+        };
+        match (name, plain.as_slice()) {
+            ("<<" | "concat" | "append_as_bytes", _) => {
+                let mut parts = vec![of.clone()];
+                // A number is a character.
+                parts.extend(plain.iter().map(|one| {
+                    match one {
+                        Value::Number(code) => u32::try_from(*code)
+                            .ok()
+                            .and_then(char::from_u32)
+                            .map_or_else(|| self.unknown(node, Why::Dynamic), Value::text),
+                        other => other.clone(),
+                    }
+                }));
+                self.concatenated(node, &parts)
+            }
+            ("prepend", _) => {
+                let parts: Vec<Value> = plain.iter().cloned().chain([of.clone()]).collect();
+                self.concatenated(node, &parts)
+            }
+            // A text of its own.
+            ("replace" | "initialize_copy", [by]) => self.concatenated(node, std::slice::from_ref(by)),
+            ("clear", []) => Value::text(""),
+            ("insert", [Value::Number(at), by]) => {
+                let made = of.as_str().zip(by.as_str()).and_then(|(text, by)| inserted(text, *at, by));
+                made.map_or_else(|| self.unknown(node, Why::Dynamic), Value::text)
+            }
+            ("gsub!", [_, _]) => method(self, "replaceAll"),
+            ("sub!", [_, _]) => method(self, "replace"),
+            ("upcase!", []) => method(self, "toUpperCase"),
+            ("downcase!", []) => method(self, "toLowerCase"),
+            ("strip!", []) => method(self, "trim"),
+            ("lstrip!", []) => method(self, "trimStart"),
+            ("rstrip!" | "chomp!", []) => method(self, "trimEnd"),
+            ("tr!", [from, to]) => self.translated_letters(node, of, from, to),
+            ("reverse!", []) => match of.as_str() {
+                Some(text) => Value::text(text.chars().rev().collect::<String>()),
+                None => self.unknown(node, Why::Dynamic),
+            },
+            _ => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    fn changed_list(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        id: CellId,
+        name: &str,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        let mut cell = self.state.cell(id);
+        match name {
+            "<<" | "append" | "push" => {
+                self.list_method(node, of, "push", arguments);
+                return Some(of.clone());
+            }
+            "prepend" => {
+                self.list_method(node, of, "unshift", arguments);
+                return Some(of.clone());
+            }
+            "reverse!" => return self.list_method(node, of, "reverse", arguments),
+            "concat" | "replace" => {
+                if name == "replace" {
+                    cell = Cell::default();
+                }
+                for argument in arguments {
+                    let (elements, known) = self.elements(node, &argument.value);
+                    cell.entries.extend(elements.into_iter().map(|value| (None, value)));
+                    cell.is_open |= !known;
+                }
+            }
+            "clear" => cell = Cell::default(),
+            "insert" => match arguments {
+                [Argument { value: Value::Number(at), .. }, _] if *at >= 0 => {
+                    self.list_method(node, of, "insert", arguments);
+                    return Some(of.clone());
+                }
+                _ => {
+                    cell.entries.extend(arguments.iter().skip(1).map(|one| (None, one.value.clone())));
+                    cell.is_open = true;
+                }
+            },
+            "map!" | "collect!" => {
+                let block = arguments.iter().find(|one| one.name.as_deref() == Some("&"))?.value.clone();
+                let mut made = Vec::new();
+                for (key, value) in cell.entries {
+                    made.push((key, self.call(node, &block, vec![Argument::plain(value)])));
+                }
+                cell.entries = made;
+            }
+            _ => {
+                let values: Vec<Value> = cell.entries.iter().map(|(_, value)| value.clone()).collect();
+                let one = self.any(node, values);
+                self.run_blocks(node, arguments, vec![one.clone()]);
+                if !SORTS.contains(&name) {
+                    cell.entries.push((None, self.unknown(node, Why::Dynamic)));
+                }
+                cell.is_open = true;
+                self.state.set_cell(id, cell);
+                let gives_one = matches!(name, "slice!" | "delete" | "delete_at");
+                return Some(if gives_one { one } else { of.clone() });
+            }
+        }
+        self.state.set_cell(id, cell);
+        Some(of.clone())
+    }
+
+    fn changed_map(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        id: CellId,
+        name: &str,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        let mut cell = self.state.cell(id);
+        match (name, arguments) {
+            ("merge!" | "update" | "replace", _) => {
+                if name == "replace" {
+                    self.state.set_cell(id, Cell::default());
+                }
+                let (blocks, given): (Vec<_>, Vec<_>) =
+                    arguments.iter().cloned().partition(|one| one.name.as_deref() == Some("&"));
+                self.list_method(node, of, "update", &given);
+                if !blocks.is_empty() {
+                    let unknown = self.unknown(node, Why::Dynamic);
+                    self.run_blocks(node, &blocks, vec![unknown.clone(); 3]);
+                    self.loosen(id, &unknown);
+                }
+            }
+            ("store", [key, value]) => self.store(node, of, &key.value, value.value.clone()),
+            ("clear", _) => self.state.set_cell(id, Cell::default()),
+            ("delete", [key]) => {
+                let own = |(name, _): &(Option<Rc<str>>, Value)| {
+                    name.is_some() && name.as_deref() == key.value.as_str()
+                };
+                let taken = cell.entries.iter().position(own).map(|at| cell.entries.remove(at).1);
+                let value = match taken {
+                    Some(value) => value,
+                    None if key.value.as_str().is_some() && !cell.is_open => Value::Constant,
+                    None => {
+                        cell.is_open = true;
+                        let values: Vec<Value> =
+                            cell.entries.iter().map(|(_, value)| value.clone()).collect();
+                        self.any(node, values)
+                    }
+                };
+                self.state.set_cell(id, cell);
+                return Some(value);
+            }
+            _ => {
+                let unknown = self.unknown(node, Why::Dynamic);
+                let values: Vec<Value> = cell.entries.iter().map(|(_, value)| value.clone()).collect();
+                let one = self.any(node, values);
+                self.run_blocks(node, arguments, vec![unknown.clone(), one]);
+                if SORTS.contains(&name) {
+                    cell.is_open = true;
+                    self.state.set_cell(id, cell);
+                } else {
+                    self.loosen(id, &unknown);
+                }
+            }
+        }
+        Some(of.clone())
+    }
+
+    fn run_blocks(&mut self, node: &Node, arguments: &[Argument], given: Vec<Value>) {
+        for argument in arguments {
+            match argument.name.as_deref() {
+                Some("&") => {
+                    let given = given.iter().cloned().map(Argument::plain).collect();
+                    self.call(node, &argument.value, given);
+                }
+                _ => self.hand(node, &argument.value),
+            }
+        }
+    }
+
+    /// A list or map keeps what may act, and may hold anything else.
+    pub(super) fn loosen(&mut self, id: CellId, unknown: &Value) {
+        let mut cell = self.state.cell(id);
+        cell.entries.retain(|(_, value)| value.is_callable());
+        for (key, _) in &mut cell.entries {
+            *key = None;
+        }
+        cell.entries.push((None, unknown.clone()));
+        cell.is_open = true;
+        self.state.set_cell(id, cell);
+    }
+}
+
+/// One letter is replaced, from the end if the number is negative.
+fn with_letter(text: &str, at: i64, by: &str) -> Option<String> {
+    let count = i64::try_from(text.chars().count()).ok()?;
+    let at = usize::try_from(if at < 0 { at.checked_add(count)? } else { at }).ok()?;
+    let (start, letter) = text.char_indices().nth(at)?;
+    Some(format!("{}{by}{}", text.get(..start)?, text.get(start + letter.len_utf8()..)?))
+}
+
+/// A text stands before that letter, or behind the one that a negative number counts from the end.
+fn inserted(text: &str, at: i64, by: &str) -> Option<String> {
+    let count = i64::try_from(text.chars().count()).ok()?;
+    let at = usize::try_from(if at < 0 { at.checked_add(count + 1)? } else { at }).ok()?;
+    let ends = text.char_indices().map(|(start, _)| start).chain([text.len()]);
+    let (before, after) = text.split_at_checked(ends.into_iter().nth(at)?)?;
+    Some(format!("{before}{by}{after}"))
+}

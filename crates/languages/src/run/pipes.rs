@@ -1,0 +1,171 @@
+//! What Ruby starts and opens by a name: files, commands behind a bar, URLs, and where a process that is started reads and writes.
+
+use castellan_event::{EffectKind, Role, Why};
+
+use super::perform::Bound;
+use super::{Argument, Machine};
+use crate::act::{Operand, What};
+use crate::language::Language;
+use crate::tree::Node;
+use crate::value::Value;
+
+/// What `trap` takes that is no code.
+const DISPOSITIONS: &[&str] =
+    &["", "IGNORE", "SIG_IGN", "DEFAULT", "SIG_DFL", "SYSTEM_DEFAULT", "SYSTEM_DEFAULT", "EXIT"];
+
+/// What stands in YAML that makes objects.
+const OBJECTS: &[&str] = &["!ruby", "!<", "!object", "tag:ruby"];
+
+impl Machine<'_> {
+    /// `Kernel#open`: a file, a command behind a bar, or a URL.
+    pub(super) fn opened_in_ruby(&mut self, node: &Node, bound: &Bound) -> Value {
+        let Some(what) = bound.at(0).cloned() else { return self.unknown(node, Why::File) };
+        for arg in self.operands(node, &what) {
+            if let Some(command) = arg.strip_prefix("|") {
+                self.shell(node, &Value::arg(command), &Bound::default());
+                continue;
+            }
+            if arg.prefix().contains("://") {
+                let on = Operand::Url(arg);
+                self.act(node.at, What::Effect { kind: EffectKind::Download, on, recursive: false });
+                continue;
+            }
+            if arg.prefix().is_empty() && arg.as_str().is_none() {
+                // It may begin with a bar.
+                self.hole(node.at, Role::Code, arg.why().unwrap_or(Why::Dynamic), &arg.written());
+            }
+            let mode = bound.at(1).and_then(Value::as_str).unwrap_or("r").to_owned();
+            let kinds = [
+                (EffectKind::Read, !mode.contains(['w', 'a'])),
+                (EffectKind::Write, mode.contains(['w', 'a', '+'])),
+            ];
+            for (kind, _) in kinds.into_iter().filter(|(_, does)| *does) {
+                self.act(node.at, What::Effect { kind, on: Operand::Path(arg.clone()), recursive: false });
+            }
+        }
+        let is_url = what.to_arg().is_some_and(|what| what.prefix().contains("://"));
+        let unknown = self.unknown(node, if is_url { Why::Network } else { Why::File });
+        if let Some(block) = Self::block_of(bound) {
+            self.call(node, &block, vec![Argument::plain(unknown.clone())]);
+        }
+        unknown
+    }
+
+    /// `URI.open`: what does not begin with a bar is a URL.
+    pub(super) fn opened_uri(&mut self, node: &Node, bound: &Bound) -> Value {
+        let what = super::compute::first(bound);
+        for arg in self.operands(node, &what) {
+            match arg.strip_prefix("|") {
+                Some(command) => self.shell(node, &Value::arg(command), &Bound::default()),
+                None => {
+                    let on = Operand::Url(arg);
+                    self.act(node.at, What::Effect { kind: EffectKind::Download, on, recursive: false });
+                }
+            }
+        }
+        let content = match what {
+            Value::Unknown(..) => what,
+            _ => self.unknown(node, Why::Network),
+        };
+        if let Some(block) = Self::block_of(bound) {
+            self.call(node, &block, vec![Argument::plain(content.clone())]);
+        }
+        content
+    }
+
+    /// `IO.write`: a file, or a command behind a bar.
+    pub(super) fn written_in_ruby(&mut self, node: &Node, bound: &Bound) -> Value {
+        let Some(what) = bound.at(0).cloned() else { return Value::Constant };
+        for arg in self.operands(node, &what) {
+            match arg.strip_prefix("|") {
+                Some(command) => self.shell(node, &Value::arg(command), &Bound::default()),
+                None => {
+                    let on = Operand::Path(arg);
+                    self.act(node.at, What::Effect { kind: EffectKind::Write, on, recursive: false });
+                }
+            }
+        }
+        Value::Constant
+    }
+
+    /// `trap(signal, command)`: text is code.
+    pub(super) fn trapped(&mut self, node: &Node, bound: &Bound) -> Value {
+        for command in bound.at(1).cloned().iter().flat_map(Value::choices) {
+            match command.as_str() {
+                Some(text) if DISPOSITIONS.contains(&text) => {}
+                Some(_) => {
+                    self.code(node, command);
+                }
+                None => self.hand(node, command),
+            }
+        }
+        self.unknown(node, Why::Dynamic)
+    }
+
+    /// YAML that may make any object.
+    pub(super) fn unsafe_yaml(&mut self, node: &Node, bound: &Bound) -> Value {
+        let text = super::compute::first(bound);
+        let is_plain =
+            |one: &Value| one.as_str().is_some_and(|text| !OBJECTS.iter().any(|sign| text.contains(sign)));
+        if !text.choices().iter().all(is_plain) {
+            let why = text.to_arg().and_then(|text| text.why()).unwrap_or(Why::Unsupported);
+            self.lost(node, why);
+        }
+        self.unknown(node, Why::Dynamic)
+    }
+
+    /// The words of a command, without what Ruby takes from them: the environment first, where it reads and writes last, a block.
+    pub(super) fn only_words(&mut self, node: &Node, bound: &Bound, values: Vec<Value>) -> Vec<Value> {
+        if self.language != Language::Ruby {
+            return values;
+        }
+        let mut values = self.without_environment(node, values);
+        values.retain(|value| !matches!(value, Value::Function(_)));
+        for (name, kind) in [("in", EffectKind::Read), ("out", EffectKind::Write), ("err", EffectKind::Write)]
+        {
+            if let Some(to) = bound.named(name).cloned() {
+                self.redirected(node, kind, &to);
+            }
+        }
+        while let Some(Value::Map(cell)) = values.last() {
+            for (key, to) in self.state.cell(*cell).entries {
+                let reads = matches!(key.as_deref(), Some("in" | "0"));
+                self.redirected(node, if reads { EffectKind::Read } else { EffectKind::Write }, &to);
+            }
+            values.pop();
+        }
+        values
+    }
+
+    /// A file, or a file and its mode. What is open already is none.
+    fn redirected(&mut self, node: &Node, kind: EffectKind, to: &Value) {
+        for one in to.choices() {
+            let Value::List(_) = one else {
+                if matches!(one, Value::Text(_) | Value::Unknown(..)) {
+                    self.path(node, kind, one, false);
+                }
+                continue;
+            };
+            let (parts, _) = self.elements(node, one);
+            let Some(path) = parts.first().filter(|path| path.as_str() != Some("child")) else { continue };
+            let mode = parts.get(1).map(|mode| mode.as_str().unwrap_or("w").to_owned());
+            let mode = mode.unwrap_or_else(|| "r".to_owned());
+            let writes = mode.contains(['w', 'a', '+']);
+            self.path(node, if writes { EffectKind::Write } else { EffectKind::Read }, path, false);
+        }
+    }
+
+    /// Environment variables in a first argument, which stand before a command.
+    fn without_environment(&mut self, node: &Node, mut values: Vec<Value>) -> Vec<Value> {
+        if self.language == Language::Ruby
+            && let Some(Value::Map(cell)) = values.first()
+        {
+            for (name, value) in self.state.cell(*cell).entries {
+                let name = name.map_or_else(|| self.unknown(node, Why::Dynamic), |name| Value::text(&*name));
+                self.variable(node, &name, &value);
+            }
+            values.remove(0);
+        }
+        values
+    }
+}

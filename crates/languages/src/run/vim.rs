@@ -1,0 +1,103 @@
+//! What Neovim's functions and options do with texts that are code of its own: commands, expressions, programs. It must not know
+//! that language: such a text is a hole.
+
+use castellan_event::{EffectKind, Role, Why};
+
+use super::Machine;
+use super::compute::first;
+use super::perform::Bound;
+use crate::tree::Node;
+use crate::value::Value;
+
+/// Options that hold a command line, which Neovim has a shell run.
+const PROGRAMS: &[&str] = &[
+    "shell",
+    "sh",
+    "makeprg",
+    "mp",
+    "grepprg",
+    "gp",
+    "equalprg",
+    "ep",
+    "formatprg",
+    "fp",
+    "keywordprg",
+    "kp",
+];
+
+/// Options that name a directory or file that is written.
+const WRITTEN: &[&str] = &[
+    "backupdir",
+    "bdir",
+    "directory",
+    "dir",
+    "shadafile",
+    "sdf",
+    "spellfile",
+    "spf",
+    "undodir",
+    "udir",
+    "verbosefile",
+    "vfile",
+    "viewdir",
+    "vdir",
+];
+
+/// Options that list directories from which code is loaded.
+const CODE: &[&str] = &["runtimepath", "rtp", "packpath", "pp"];
+
+impl Machine<'_> {
+    /// `vim.opt.name = value`
+    pub(super) fn vim_option(&mut self, node: &Node, key: &Value, value: &Value) {
+        match key.as_str() {
+            Some(name) if PROGRAMS.contains(&name) => self.shell(node, value, &Bound::default()),
+            Some(name) if WRITTEN.contains(&name) => self.path(node, EffectKind::Write, value, false),
+            Some(name) if CODE.contains(&name) => self.variable(node, &Value::text("LUA_PATH"), value),
+            // A file of whatever directory it starts in.
+            Some("exrc" | "ex") => {
+                self.lost(node, Why::File);
+            }
+            Some(_) => {}
+            None => self.hole(node.at, Role::Target, Why::Dynamic, "an option"),
+        }
+    }
+
+    /// `vim.g.python3_host_prog = path`: a program that is started for code of its language.
+    pub(super) fn vim_global(&mut self, node: &Node, key: &Value, value: &Value) {
+        if key.as_str().is_some_and(|name| name.ends_with("_host_prog")) {
+            self.path(node, EffectKind::Execute, value, false);
+        }
+    }
+
+    /// Text that is given as code, or as `command` in a table, is a hole; functions are called.
+    pub(super) fn vim_code(&mut self, node: &Node, bound: &Bound) -> Value {
+        let value = bound.named("code").cloned().unwrap_or(Value::Constant);
+        let code = match &value {
+            Value::List(_) => self.index(node, &value, &Value::text("command")),
+            other => other.clone(),
+        };
+        if code.choices().iter().any(|one| matches!(one, Value::Text(_) | Value::Unknown(..))) {
+            self.lost(node, Why::Unsupported);
+        }
+        self.hand(node, &value);
+        self.unknown(node, Why::Dynamic)
+    }
+
+    /// `vim.fn.expand(text)`: what stands in backticks is run.
+    pub(super) fn vim_expanded(&mut self, node: &Node, bound: &Bound) -> Value {
+        let runs = |one: &Value| one.to_arg().is_some_and(|arg| arg.written().contains('`'));
+        if first(bound).choices().iter().any(runs) {
+            self.lost(node, Why::Unsupported);
+        }
+        self.expanded(node, &first(bound))
+    }
+
+    /// `vim.fn.substitute(text, pattern, to)`: behind `\=` stands an expression.
+    pub(super) fn vim_substituted(&mut self, node: &Node, bound: &Bound) -> Value {
+        let to = bound.at(2).cloned().unwrap_or(Value::Constant);
+        if !to.choices().iter().all(|one| one.as_str().is_some_and(|to| !to.contains("\\="))) {
+            self.lost(node, Why::Unsupported);
+        }
+        self.unknown(node, Why::Dynamic)
+    }
+}

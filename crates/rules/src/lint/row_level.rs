@@ -1,0 +1,37 @@
+//! `CASTELLAN_ROW_LEVEL`: a test for rows of a level that the rule is never tested on, as it names no field of that level:
+//! `row.level = written` without `fx.when`. The test is never true, and a deny rule with it never fires.
+
+use castellan_event::Level;
+
+use crate::ast::{Op, OperandKind, Right, Word};
+use crate::lint::Linted;
+use crate::problem::Fault;
+
+const FIELD: &str = "row.level";
+
+pub(super) fn check(rule: &Linted<'_>) -> Vec<Fault> {
+    let own = rule.rule.level;
+    let mut faults = Vec::new();
+    for literal in rule.normal.literals().into_iter().filter(|literal| literal.positive) {
+        let check = literal.check;
+        if !matches!(&check.left.kind, OperandKind::Field { name, .. } if name == FIELD) {
+            continue;
+        }
+        let words: &[Word] = match (check.op, &check.right) {
+            (Op::Equal, Right::Value(word)) => std::slice::from_ref(word),
+            (Op::In, Right::List(words)) => words,
+            _ => continue,
+        };
+        let level = |word: &Word| Level::ALL.into_iter().find(|level| level.as_str() == word.text);
+        for finer in words.iter().filter_map(level).filter(|level| *level > own) {
+            let (finer, own) = (finer.as_str(), own.as_str());
+            let message = format!("no row of level {finer} is ever tested: the condition is of level {own}");
+            let help = match finer {
+                "written" => "name `fx.when` in the condition".to_owned(),
+                _ => format!("name a field of level {finer} in the condition"),
+            };
+            faults.push(Fault::new("CASTELLAN_ROW_LEVEL", literal.place(), message).help(help));
+        }
+    }
+    faults
+}
