@@ -196,7 +196,7 @@ impl Judge {
         let Terms { policy, .. } = &*asked.terms;
         let session_key = session_key(asked.agent, &call.agent);
         let first = before.as_ref().map(|before| before.call);
-        let mut consent = self.consent(asked, call, session_key);
+        let mut consent = self.consent(asked, call, session_key, first.is_none());
         let (session, before) = match before {
             Some(before) => (before.session, before.grant),
             None => (Arc::new(self.memory().marks.session(&session_key, self.now_ms())), None),
