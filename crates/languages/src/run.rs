@@ -44,6 +44,7 @@ mod php;
 mod pipes;
 mod providers;
 mod ruby;
+mod settings;
 mod shells;
 mod texts;
 mod vim;

@@ -254,6 +254,11 @@ impl Entry {
         self.names.first().copied().unwrap_or_default()
     }
 
+    /// Whether a shell reads what it is given.
+    pub(crate) fn takes_shell_text(&self) -> bool {
+        self.parameters().iter().any(|parameter| parameter.parts.contains(&Part::Shell))
+    }
+
     /// Whether calling it does something.
     pub(crate) fn is_capable(&self) -> bool {
         let acts = |parameter: &Parameter| parameter.parts.iter().any(|part| *part != Part::Any);

@@ -408,6 +408,8 @@ impl Reader<'_> {
             ("invoke" | "invokereturnasis", false) => {
                 self.own(from, "invoke", std::iter::once(of).chain(arguments).collect())
             }
+            // Blocks, or the name of a method, for each value.
+            ("foreach", false) => self.own(from, "each", std::iter::once(of).chain(arguments).collect()),
             (name, false) => {
                 let known = METHODS.iter().find(|(own, _)| *own == name);
                 self.method(from, of, known.map_or(name, |(_, engine)| engine), arguments)

@@ -276,12 +276,14 @@ impl Reader<'_> {
         let from = self.at;
         self.at += length;
         self.blanks(true);
+        let mut is_file = false;
         while self.peek().is_some_and(super::is_dash) {
             self.bump();
-            self.take(super::is_name);
+            is_file |= self.take(super::is_name).eq_ignore_ascii_case("file");
             self.blanks(true);
         }
         let value = if self.peek() == Some('(') { self.condition() } else { self.word() };
+        let value = if is_file { self.own(from, "file", vec![value]) } else { value };
         let item = self.node(from, Kind::Name("$_".into()));
         let mut parts = vec![Node::assign(self.since(from), item, value)];
         self.expect("{");
