@@ -1,6 +1,8 @@
 //! What the real-agent tests play: one agent, castellan registered with it as a user would, one scripted model; then a
 //! look at the world, at what the model was told and at the record. It must not know how an answer is encoded.
 
+mod trust;
+
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -8,6 +10,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value as Json, json};
+
+pub use trust::check_trust;
 
 use crate::agents::Agent;
 use crate::home::Home;

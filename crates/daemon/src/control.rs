@@ -70,9 +70,50 @@ pub enum ControlRequest {
         /// The new one.
         new: String,
     },
+    /// What was decided about workspaces.
+    Trusted,
+    /// Decide about a workspace. Loosens, unless it denies.
+    Trust {
+        /// Its real path.
+        workspace: String,
+        /// What to do about sessions there.
+        standing: WorkspaceStanding,
+    },
     /// May the requesting process loosen something that the daemon does not do itself, such as an uninstall? Says what,
     /// for the record.
     Loosen(String),
+}
+
+/// What a person has decided about a workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkspaceStanding {
+    /// Sessions may work there.
+    Trusted,
+    /// Sessions there have no tools, nor below it.
+    Denied,
+    /// Nothing, or not any more.
+    Unknown,
+}
+
+impl WorkspaceStanding {
+    /// The word that a person reads.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            WorkspaceStanding::Trusted => "trusted",
+            WorkspaceStanding::Denied => "denied",
+            WorkspaceStanding::Unknown => "unknown",
+        }
+    }
+}
+
+/// A workspace that a person has decided about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecidedWorkspace {
+    /// Its real path.
+    pub workspace: String,
+    /// What was decided.
+    pub standing: WorkspaceStanding,
 }
 
 /// For how long a grant holds. Only for the same call, made in the same session unless it is said otherwise.
@@ -168,6 +209,8 @@ pub enum ControlResponse {
     Shown(Box<ShownCall>),
     /// Not without the person's PIN.
     PinNeeded,
+    /// The workspaces that a person has decided about, by path.
+    Trusted(Vec<DecidedWorkspace>),
     /// Not allowed: why.
     Refused(String),
     /// Allowed, and it did not work: why.
@@ -201,6 +244,12 @@ pub struct StatusReport {
     /// Edited files that wait for `castellan apply`, by folder and name.
     #[serde(default)]
     pub pending: Vec<String>,
+    /// Sessions that are kept in mind.
+    #[serde(default)]
+    pub sessions: usize,
+    /// Workspaces that a person has decided about.
+    #[serde(default)]
+    pub workspaces: usize,
     /// Seconds since the start.
     pub uptime_s: u64,
     /// Calls judged since the start, by verdict.
@@ -350,6 +399,19 @@ impl ControlClient {
         self.carry_out(&ControlRequest::SetPin { new })
     }
 
+    /// Asks what was decided about workspaces.
+    pub fn trusted(&self) -> Result<Vec<DecidedWorkspace>, ControlError> {
+        match self.ask(&ControlRequest::Trusted)? {
+            ControlResponse::Trusted(workspaces) => Ok(workspaces),
+            _ => Err(no("workspaces")),
+        }
+    }
+
+    /// Decides about the workspace at this real path.
+    pub fn trust(&self, workspace: &str, standing: WorkspaceStanding) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Trust { workspace: workspace.to_owned(), standing })
+    }
+
     /// Stops the daemon for good.
     pub fn stop(&self) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Stop)
@@ -386,7 +448,8 @@ impl ControlClient {
             | ControlResponse::Status(_)
             | ControlResponse::Pending(_)
             | ControlResponse::Granted(_)
-            | ControlResponse::Shown(_)) => Ok(done),
+            | ControlResponse::Shown(_)
+            | ControlResponse::Trusted(_)) => Ok(done),
         }
     }
 

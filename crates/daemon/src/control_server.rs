@@ -2,6 +2,7 @@
 //! check.
 
 mod consent;
+mod trust;
 
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
@@ -110,6 +111,8 @@ impl ControlServer {
             ControlRequest::Approve { id, shown, scope } => self.approve(id, shown, *scope, peer)?,
             ControlRequest::Refuse { id } => self.refuse(id, peer)?,
             ControlRequest::SetPin { new } => self.set_pin(new, peer)?,
+            ControlRequest::Trusted => return Ok(ControlResponse::Trusted(self.judge.decided())),
+            ControlRequest::Trust { workspace, standing } => self.trust(workspace, standing, peer)?,
             ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
             ControlRequest::Apply { hash } => self.apply(hash, peer)?,
             ControlRequest::Stop => {
@@ -239,6 +242,8 @@ impl ControlServer {
             reload: reload.as_str().to_owned(),
             pending,
             rules: terms.policy.rules().filter(|rule| rule.rule.enabled).count(),
+            sessions: judge.sessions(),
+            workspaces: judge.decided().len(),
             uptime_s: self.started.elapsed().as_secs(),
             verdicts: judge.tally().verdicts(),
             failures,

@@ -5,6 +5,7 @@
 //! `control` is the other socket, over which everything that changes anything goes.
 
 mod applied;
+mod clock;
 mod compile;
 mod config;
 mod control;
@@ -15,6 +16,7 @@ mod file_set;
 mod files;
 mod gaps;
 mod held;
+mod journal;
 mod judge;
 mod layout;
 mod limits;
@@ -35,14 +37,15 @@ mod store;
 mod tally;
 mod timed;
 mod watch;
+mod workspace;
 mod world;
 
 pub use applied::{AppliedError, read as read_applied};
 pub use compile::{Compiled, compile};
 pub use config::{Config, ConfigError, Reload, write_mode};
 pub use control::{
-    AskPin, ControlClient, ControlError, ControlRequest, ControlResponse, GrantScope, GrantedCall,
-    PendingCall, ShownCall, StatusReport, VerdictCounts,
+    AskPin, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
+    GrantedCall, PendingCall, ShownCall, StatusReport, VerdictCounts, WorkspaceStanding,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};
@@ -52,4 +55,5 @@ pub use presence::{Refusal, check as check_presence};
 pub use run::{DaemonError, run};
 pub use shipped::{Shipped, is_own_change, organisation_rules, shipped_rules, write_shipped};
 pub use store::{Loaded, PolicyOrigin, load as load_policy};
+pub use workspace::find_workspace;
 pub use world::FileSystem;

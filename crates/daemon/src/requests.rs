@@ -48,6 +48,8 @@ pub(crate) struct Request {
     pub(crate) id: RequestId,
     pub(crate) key: GrantKey,
     pub(crate) session: SessionKey,
+    /// The sessions that are one with that.
+    pub(crate) root: SessionKey,
     /// The number of the record of the call, as it was asked last.
     pub(crate) record: u64,
     /// The agent's own ids of it, each time that it was asked, the last ones.
@@ -332,6 +334,7 @@ mod tests {
             id: RequestId::from_seed(number),
             key: GrantKey([number.to_le_bytes()[0]; 32]),
             session: SessionKey([1; 32]),
+            root: SessionKey([1; 32]),
             record: 1,
             use_ids: vec!["u".to_owned()],
             session_id: String::new(),

@@ -14,7 +14,7 @@ mod stages;
 mod tags;
 mod tell;
 
-pub use decide::{State, StateChange, Step, decide, drive};
+pub use decide::{Standing, State, StateChange, Step, decide, drive};
 pub use grant::{FindingName, Grant, GrantPart};
 pub use operator::Operator;
 pub use policy::{LayerRules, Policy, PolicyRule};

@@ -169,6 +169,7 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
         default_verdict,
         headless_default,
         level,
+        unknown_workspace,
         on_insufficient,
         opaque,
         headless_opaque,
@@ -183,7 +184,7 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
     } = settings;
     let verdicts =
         [default_verdict, headless_default, on_insufficient, opaque, headless_opaque, unknown_tool];
-    let choices = (profile, tools, verdicts, level, allow_understood, operator.texts());
+    let choices = (profile, tools, verdicts, (level, unknown_workspace), allow_understood, operator.texts());
     let mut hasher = Sha256::new();
     let mut put = |text: &str| {
         hasher.update((text.len() as u64).to_le_bytes());

@@ -21,6 +21,8 @@ pub struct Settings {
     pub headless_default: Verdict,
     /// The access level that sessions have; `None`: levels do not count.
     pub level: Option<AccessLevel>,
+    /// The highest one where nobody has said that the workspace is trusted; `None`: the same.
+    pub unknown_workspace: Option<AccessLevel>,
     /// What a call is answered that needs a higher one: ask or deny.
     pub on_insufficient: Verdict,
     /// What is answered to a program, target or code that was not understood: defer, ask or deny.
@@ -120,6 +122,7 @@ impl Profile {
             default_verdict: Defer,
             headless_default: Defer,
             level: None,
+            unknown_workspace: None,
             on_insufficient: Ask,
             opaque: Ask,
             headless_opaque: Ask,
@@ -133,6 +136,7 @@ impl Profile {
         };
         let bounded = Settings {
             level: Some(AccessLevel::WorkspaceWrite),
+            unknown_workspace: Some(AccessLevel::ReadOnly),
             headless_default: Deny,
             headless_opaque: Deny,
             unknown_tool: Deny,

@@ -39,6 +39,8 @@ pub(super) struct Settled<'a> {
     pub(super) facts: &'a Facts,
     pub(super) answers: &'a Answers,
     pub(super) session: &'a Session,
+    /// The sessions that are one with it.
+    pub(super) root: SessionKey,
     pub(super) decision: &'a Decision,
     pub(super) change: &'a StateChange,
 }
@@ -113,11 +115,11 @@ impl Judge {
     pub(crate) fn approve(&self, id: &str, shown: &str, scope: Scope) -> Result<Granted, Ungrantable> {
         let mut memory = self.memory();
         let waiting = memory.requests.waiting_as(id);
-        let asked = waiting.map(|request| (request.session, request.use_ids.clone()));
+        let asked = waiting.map(|request| (request.root, request.use_ids.clone()));
         let granted = memory.requests.approve(id, shown, scope, Now::read())?;
         // The person says by this that it was not run: what it would have written is not being written.
-        if let Some((session, use_ids)) = asked {
-            use_ids.iter().for_each(|id| drop(memory.changes.end(&session, id)));
+        if let Some((root, use_ids)) = asked {
+            use_ids.iter().for_each(|id| drop(memory.end(root, id)));
         }
         // What was answered before answers no second question any more.
         memory.outdate();
@@ -156,6 +158,7 @@ fn request(consent: Consent, grant: Grant, settled: &Settled<'_>) -> Request {
         id: consent.request,
         key: consent.key,
         session: consent.session,
+        root: settled.root,
         record: call.correlation_id,
         use_ids: vec![call.tool.use_id.clone()],
         session_id: agent.session_id.clone(),
