@@ -13,6 +13,7 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod mode;
 pub(crate) mod pending;
+pub(crate) mod presence;
 pub(crate) mod refuse;
 pub(crate) mod restart;
 pub(crate) mod rules;
@@ -46,10 +47,13 @@ pub(crate) enum Command {
     Apply(apply::Options),
     /// Show the calls that wait for your consent
     Pending(pending::Options),
-    /// Let a call happen that waits; the agent has to make it again
+    /// Let a call happen that waits, after showing all of it
     Approve(approve::Options),
     /// Do not let a call happen that waits, or was granted
     Refuse(refuse::Options),
+    /// Choose what proves that a person is there
+    #[command(subcommand)]
+    Presence(presence::Command),
     /// Let agents work in a workspace, or not; show which may
     Trust(trust::Options),
     /// Judge one call without an agent, and show why
@@ -88,6 +92,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Pending(options) => pending::run(global, options),
         Command::Approve(options) => approve::run(global, options),
         Command::Refuse(options) => refuse::run(global, options),
+        Command::Presence(command) => presence::run(global, command),
         Command::Trust(options) => trust::run(global, options),
         Command::Check(options) => check::run(global, options),
         Command::Explain(options) => explain::run(global, options),

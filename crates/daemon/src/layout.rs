@@ -152,6 +152,11 @@ impl Layout {
         self.state.join("log")
     }
 
+    /// The hash of the presence PIN.
+    pub(crate) fn pin(&self) -> PathBuf {
+        self.state.join("pin.json")
+    }
+
     /// What sessions did, what was granted and who is trusted.
     pub(crate) fn journal(&self) -> PathBuf {
         self.state.join("journal")

@@ -10,10 +10,12 @@ mod compile;
 mod config;
 mod control;
 mod control_server;
+mod explanation;
 mod facts;
 mod file_set;
 mod files;
 mod gaps;
+mod held;
 mod journal;
 mod judge;
 mod layers;
@@ -21,7 +23,9 @@ mod layout;
 mod limits;
 mod lookout;
 mod memory;
+mod notification;
 mod peers;
+mod pin;
 mod policy_state;
 mod presence;
 mod process;
@@ -45,9 +49,10 @@ pub use config::{
     Sourced, Value, json_schema, markdown, read_config, write_mode,
 };
 pub use control::{
-    ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope, PendingCall,
-    StatusReport, UnguardedAgent, VerdictCounts, WorkspaceStanding,
+    AskPin, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
+    GrantedCall, PendingCall, ShownCall, StatusReport, UnguardedAgent, VerdictCounts, WorkspaceStanding,
 };
+pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};
 pub use file_set::{FileSet, FileSetError, PROJECT_FOLDER, read_organisation, read_project};
 pub use layers::Layers;

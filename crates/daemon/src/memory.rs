@@ -17,13 +17,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use castellan_event::{Session, Verdict};
-use castellan_policy::{Grant, RequestId, Standing};
+use castellan_policy::{RequestId, Standing};
 
 use crate::clock::Moment;
 use crate::journal::{Found, Journal};
 use crate::limits::{REMEMBERED_ANSWERS_MAX, REQUESTS_RESERVED};
 use crate::peers::AgentProcess;
-use crate::requests::Requests;
+use crate::requests::{Requests, Taken};
 
 pub(crate) use changes::{Begun, Changed, Ended};
 pub(crate) use consequences::Consequence;
@@ -49,7 +49,7 @@ pub(crate) struct Given {
     /// The number of the call's record. What it has written since does not count in a second question either.
     pub(crate) call: u64,
     /// What a person had granted of it.
-    pub(crate) grant: Option<Grant>,
+    pub(crate) grant: Option<Taken>,
     /// Whether the answer answers a second question, too: not when it was given under another policy or mode.
     pub(crate) stands: bool,
 }
@@ -330,6 +330,15 @@ impl Memory {
     pub(crate) fn outdate(&mut self) {
         for given in self.answers.values_mut() {
             given.stands = false;
+        }
+    }
+
+    /// What was granted under this id lets no call run any more that is asked about again.
+    pub(crate) fn take_back(&mut self, id: RequestId) {
+        for given in self.answers.values_mut() {
+            if given.grant.as_ref().is_some_and(|taken| taken.of.contains(&id)) {
+                given.grant = None;
+            }
         }
     }
 

@@ -22,7 +22,7 @@ pub use operator::Operator;
 pub use operators::Operators;
 pub use policy::{LayerRules, Policy, PolicyRule};
 pub use request::RequestId;
-pub use settings::{Profile, Settings};
+pub use settings::{Presence, Profile, Settings};
 pub use tags::{RuleVerdict, Tags};
 pub use tell::{agent_text, user_text};
 pub use ungoverned::{Bar, OnUngoverned, Ungoverned};

@@ -16,6 +16,8 @@ const COMMANDS: &[&str] = &[
     "approve",
     "pending",
     "refuse",
+    "presence",
+    "presence set-pin",
     "check",
     "explain",
     "log",

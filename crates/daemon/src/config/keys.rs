@@ -151,6 +151,33 @@ pub const KEYS: &[Key] = &[
                 you trust the workspace, what the user's does too.",
     },
     Key {
+        name: "presence",
+        kind: Kind::Word(&["terminal", "pin"]),
+        merge: Merge::Strictest,
+        place: Place::AboveProject,
+        default: "\"terminal\"",
+        about: "What proves that a person is there when something is to be loosened (approve, mode, apply, stop, ...). \
+                `terminal`: a terminal that a person has opened, with no agent above it; code of your own user can imitate one. \
+                `pin`: that, and a PIN (`castellan presence set-pin`, before this is applied).",
+    },
+    Key {
+        name: "ask_wait",
+        kind: Kind::Count(0),
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "0",
+        about: "For how many seconds a call that is asked about waits for `castellan approve` or `refuse` before its agent is \
+                told: up to 580.",
+    },
+    Key {
+        name: "notify",
+        kind: Kind::Flag,
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "true",
+        about: "Whether calls that wait are shown on the desktop, where there is one (`notify-send`).",
+    },
+    Key {
         name: "on_ungoverned",
         kind: Kind::Word(&["record", "notify", "stop"]),
         merge: Merge::Strictest,

@@ -14,7 +14,7 @@ use super::{Asked, Judge, Whose, digest};
 use crate::lookout::{Live, LiveSessions, SettingsChange};
 use crate::memory::{CallKey, Consequence, Decided, SessionKey};
 use crate::process::Process;
-use crate::record;
+use crate::{notification, record};
 
 /// How a call ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -236,6 +236,9 @@ impl Judge {
         }
         let what = if record.message.is_empty() { meaning.to_owned() } else { record.message.clone() };
         self.tally.ungoverned(&format!("{word}: {what}"));
+        if action >= OnUngoverned::Notify {
+            notification::show_ungoverned(&agent.name, &agent.cwd, meaning);
+        }
         let record = UngovernedRecord {
             why: word.to_owned(),
             message: what,
