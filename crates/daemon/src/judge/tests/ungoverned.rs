@@ -13,7 +13,7 @@ impl Bench {
             "tool_input": { "description": "d", "command": command }, "tool_use_id": id, "tool_response": {},
         });
         let request = request("PostToolUse", &payload);
-        assert_eq!(self.judge.answer(&request, AgentProcess::default(), Instant::now()), Reply::default());
+        assert_eq!(self.answer(&request), Reply::default());
     }
 
     fn ungoverned(&self) -> Vec<UngovernedRecord> {
@@ -92,8 +92,7 @@ fn a_second_answer_counts_too() {
         "session_id": "s", "cwd": "/", "hook_event_name": "PermissionRequest", "tool_name": "Bash",
         "tool_input": { "command": "x" },
     });
-    let reply =
-        bench.judge.answer(&request("PermissionRequest", &payload), AgentProcess::default(), Instant::now());
+    let reply = bench.answer(&request("PermissionRequest", &payload));
     assert!(String::from_utf8_lossy(&reply.stdout).contains("deny"), "{reply:?}");
     bench.check_done("u", "x", Some("against_decision"));
 }
