@@ -9,6 +9,7 @@ mod consent;
 mod facts;
 mod hostile;
 mod isolation;
+mod layers;
 mod life;
 mod log;
 mod marks;
