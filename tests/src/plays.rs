@@ -7,7 +7,7 @@ use crate::agents::Agent;
 use crate::run::Options;
 use crate::scenario::{
     Absent, Case, Registered, SwitchedOff, check, check_absent_daemon, check_killed_daemon, check_loosening,
-    check_parallel_calls, check_switched_off,
+    check_parallel_calls, check_switched_off, check_trust,
 };
 
 /// Declares a test for each play, with `$agent`.
@@ -24,6 +24,7 @@ macro_rules! shared_plays {
             nothing_runs_without_the_daemons_binary,
             a_call_does_not_run_when_the_daemon_is_killed_while_it_waits,
             parallel_calls_are_judged_one_by_one,
+            a_workspace_is_only_looked_at_until_a_person_trusts_it,
             a_repository_does_not_switch_off_a_launched_agent,
             a_repository_does_not_switch_off_the_managed_registration,
         }
@@ -78,6 +79,12 @@ pub fn a_call_does_not_run_when_the_daemon_is_killed_while_it_waits(agent: Agent
 /// One denied call of a turn does not touch the other.
 pub fn parallel_calls_are_judged_one_by_one(agent: Agent) -> Result<()> {
     check_parallel_calls(agent)
+}
+
+/// Trusted from another terminal, it counts at once.
+pub fn a_workspace_is_only_looked_at_until_a_person_trusts_it(agent: Agent) -> Result<()> {
+    // Codex knows no ask before a call.
+    check_trust(agent, if agent == Agent::Claude { "ask" } else { "deny" })
 }
 
 /// The launcher's flags are stronger than a repository's files.

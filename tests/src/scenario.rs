@@ -1,6 +1,8 @@
 //! What the real-agent tests play: one agent, castellan registered with it as a user would, one scripted model; then a
 //! look at the world, at what the model was told and at the record. It must not know how an answer is encoded.
 
+mod trust;
+
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -8,6 +10,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value as Json, json};
+
+pub use trust::check_trust;
 
 use crate::agents::Agent;
 use crate::home::Home;
@@ -289,9 +293,13 @@ pub fn check_switched_off(
 impl Stage {
     /// Sets up a home and registers castellan. `None` when the test cannot run here, which was said.
     fn set(agent: Agent, mode: &str, registered: Registered) -> Result<Option<Stage>> {
+        Stage::with_config(agent, &format!("version = 1\nmode = \"{mode}\"\n"), registered)
+    }
+
+    /// The same with a configuration.
+    fn with_config(agent: Agent, config: &str, registered: Registered) -> Result<Option<Stage>> {
         let Some(executable) = agent.executable()? else { return Ok(None) };
-        let config = format!("version = 1\nmode = \"{mode}\"\n");
-        let mut home = Home::with_castellan(agent.name(), &config, RULES)?;
+        let mut home = Home::with_castellan(agent.name(), config, RULES)?;
         if registered == Registered::Managed {
             if !home.make_etc_private()? {
                 return Ok(None);

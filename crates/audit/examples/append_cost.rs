@@ -52,6 +52,7 @@ fn record(verdict: &str, command: String) -> Record {
         permission_mode: text("default"),
         cwd: text("/home/user/project"),
         real_cwd: text("/home/user/project"),
+        workspace: text("/home/user/project"),
         tool: text("Bash"),
         tool_raw: text("Bash"),
         use_id: text("toolu_01ABCDEFGHIJKLMNOPQRSTUV"),

@@ -129,6 +129,9 @@ pub struct CallRecord {
     /// Working directory, resolved.
     #[serde(serialize_with = "clean::text")]
     pub real_cwd: String,
+    /// The session's workspace; empty where there is none.
+    #[serde(serialize_with = "clean::text")]
+    pub workspace: String,
     /// Canonical tool name.
     #[serde(serialize_with = "clean::text")]
     pub tool: String,

@@ -19,6 +19,7 @@ pub(crate) mod rules;
 pub(crate) mod start;
 pub(crate) mod status;
 pub(crate) mod stop;
+pub(crate) mod trust;
 pub(crate) mod uninstall;
 
 use crate::exit::Exit;
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     Approve(approve::Options),
     /// Do not let a call happen that waits, or was granted
     Refuse(refuse::Options),
+    /// Let agents work in a workspace, or not; show which may
+    Trust(trust::Options),
     /// Judge one call without an agent, and show why
     Check(check::Options),
     /// Show what one call would do: its commands and their effects, and which rules look at them
@@ -85,6 +88,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Pending(options) => pending::run(global, options),
         Command::Approve(options) => approve::run(global, options),
         Command::Refuse(options) => refuse::run(global, options),
+        Command::Trust(options) => trust::run(global, options),
         Command::Check(options) => check::run(global, options),
         Command::Explain(options) => explain::run(global, options),
         Command::Log(options) => log::run(global, options),

@@ -50,9 +50,50 @@ pub enum ControlRequest {
         /// Its request id.
         id: String,
     },
+    /// What was decided about workspaces.
+    Trusted,
+    /// Decide about a workspace. Loosens, unless it denies.
+    Trust {
+        /// Its real path.
+        workspace: String,
+        /// What to do about sessions there.
+        standing: WorkspaceStanding,
+    },
     /// May the requesting process loosen something that the daemon does not do itself, such as an uninstall? Says what,
     /// for the record.
     Loosen(String),
+}
+
+/// What a person has decided about a workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkspaceStanding {
+    /// Sessions may work there.
+    Trusted,
+    /// Sessions there have no tools, nor below it.
+    Denied,
+    /// Nothing, or not any more.
+    Unknown,
+}
+
+impl WorkspaceStanding {
+    /// The word that a person reads.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            WorkspaceStanding::Trusted => "trusted",
+            WorkspaceStanding::Denied => "denied",
+            WorkspaceStanding::Unknown => "unknown",
+        }
+    }
+}
+
+/// A workspace that a person has decided about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecidedWorkspace {
+    /// Its real path.
+    pub workspace: String,
+    /// What was decided.
+    pub standing: WorkspaceStanding,
 }
 
 /// For how long a grant holds. Only for the same call, made in the same session.
@@ -100,6 +141,8 @@ pub enum ControlResponse {
     Status(Box<StatusReport>),
     /// The calls that wait, the oldest first.
     Pending(Vec<PendingCall>),
+    /// The workspaces that a person has decided about, by path.
+    Trusted(Vec<DecidedWorkspace>),
     /// Not allowed: why.
     Refused(String),
     /// Allowed, and it did not work: why.
@@ -133,6 +176,12 @@ pub struct StatusReport {
     /// Edited files that wait for `castellan apply`, by folder and name.
     #[serde(default)]
     pub pending: Vec<String>,
+    /// Sessions that are kept in mind.
+    #[serde(default)]
+    pub sessions: usize,
+    /// Workspaces that a person has decided about.
+    #[serde(default)]
+    pub workspaces: usize,
     /// Seconds since the start.
     pub uptime_s: u64,
     /// Calls judged since the start, by verdict.
@@ -211,7 +260,7 @@ impl ControlClient {
     pub fn status(&self) -> Result<StatusReport, ControlError> {
         match self.ask(&ControlRequest::Status)? {
             ControlResponse::Status(report) => Ok(*report),
-            ControlResponse::Done | ControlResponse::Pending(_) => {
+            ControlResponse::Done | ControlResponse::Pending(_) | ControlResponse::Trusted(_) => {
                 Err(ControlError::Failed("the daemon sent no status".to_owned()))
             }
             ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
@@ -233,7 +282,7 @@ impl ControlClient {
     pub fn pending(&self) -> Result<Vec<PendingCall>, ControlError> {
         match self.ask(&ControlRequest::Pending)? {
             ControlResponse::Pending(calls) => Ok(calls),
-            ControlResponse::Done | ControlResponse::Status(_) => {
+            ControlResponse::Done | ControlResponse::Status(_) | ControlResponse::Trusted(_) => {
                 Err(ControlError::Failed("the daemon sent no calls".to_owned()))
             }
             ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
@@ -249,6 +298,23 @@ impl ControlClient {
     /// Does not let a call happen.
     pub fn refuse(&self, id: &str) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Refuse { id: id.to_owned() })
+    }
+
+    /// Asks what was decided about workspaces.
+    pub fn trusted(&self) -> Result<Vec<DecidedWorkspace>, ControlError> {
+        match self.ask(&ControlRequest::Trusted)? {
+            ControlResponse::Trusted(workspaces) => Ok(workspaces),
+            ControlResponse::Done | ControlResponse::Status(_) | ControlResponse::Pending(_) => {
+                Err(ControlError::Failed("the daemon sent no workspaces".to_owned()))
+            }
+            ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
+            ControlResponse::Failed(why) => Err(ControlError::Failed(why)),
+        }
+    }
+
+    /// Decides about the workspace at this real path.
+    pub fn trust(&self, workspace: &str, standing: WorkspaceStanding) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Trust { workspace: workspace.to_owned(), standing })
     }
 
     /// Stops the daemon for good.
@@ -268,7 +334,10 @@ impl ControlClient {
 
     fn carry_out(&self, request: &ControlRequest) -> Result<(), ControlError> {
         match self.ask(request)? {
-            ControlResponse::Done | ControlResponse::Status(_) | ControlResponse::Pending(_) => Ok(()),
+            ControlResponse::Done
+            | ControlResponse::Status(_)
+            | ControlResponse::Pending(_)
+            | ControlResponse::Trusted(_) => Ok(()),
             ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
             ControlResponse::Failed(why) => Err(ControlError::Failed(why)),
         }

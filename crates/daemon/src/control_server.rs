@@ -1,6 +1,8 @@
 //! The control socket: everything that changes anything goes over it, and what loosens anything passes the one presence
 //! check.
 
+mod trust;
+
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -101,6 +103,8 @@ impl ControlServer {
                 let refused = if self.judge.refuse(id) { Ok(()) } else { Err(nothing_called(id)) };
                 self.conclude("refuse", &printable(id), peer, refused)?;
             }
+            ControlRequest::Trusted => return Ok(ControlResponse::Trusted(self.judge.decided())),
+            ControlRequest::Trust { workspace, standing } => self.trust(workspace, standing, peer)?,
             ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
             ControlRequest::Apply { hash } => self.apply(hash, peer)?,
             ControlRequest::Stop => {
@@ -235,6 +239,8 @@ impl ControlServer {
             reload: reload.as_str().to_owned(),
             pending,
             rules: terms.policy.rules().filter(|rule| rule.rule.enabled).count(),
+            sessions: judge.sessions(),
+            workspaces: judge.decided().len(),
             uptime_s: self.started.elapsed().as_secs(),
             verdicts: judge.tally().verdicts(),
             failures,

@@ -2,27 +2,31 @@
 
 use std::path::Path;
 
-use castellan_event::{Answer, Call, Facts, Query, Recorder};
+use castellan_event::{Call, Facts, Recorder};
 use castellan_facts::{Setting, analyse};
 
 use crate::layout::Layout;
-use crate::memory::Changed;
+use crate::memory::{Changed, Workspace};
+use crate::workspace::workspace_of;
 
-/// Finds what a call would do. `own`: castellan's own files, see [`own_paths`].
+/// Finds what a call would do, as the first of its session. `own`: castellan's own files, see [`own_paths`].
 pub fn facts_of(call: &Call, own: &[String], world: &mut Recorder<'_>) -> Facts {
-    facts_after(call, own, None, world)
+    let workspace = workspace_of(&call.agent.cwd, call.agent.pid, world);
+    let inside = workspace.as_ref().map_or("", Workspace::inside);
+    facts_after(call, own, inside, None, world)
 }
 
-/// The same, with what earlier calls of the session wrote.
+/// The same, with where the session works and what earlier calls of it wrote.
 pub(crate) fn facts_after(
     call: &Call,
     own: &[String],
+    workspace: &str,
     changed: Option<Changed>,
     world: &mut Recorder<'_>,
 ) -> Facts {
     let changed = changed.unwrap_or_default();
     let setting = Setting {
-        workspace: workspace(&call.agent.cwd, world).unwrap_or_default(),
+        workspace: workspace.to_owned(),
         own: own.to_vec(),
         changing: changed.changing,
         written: changed.written,
@@ -30,19 +34,6 @@ pub(crate) fn facts_after(
         written_is_full: changed.is_full,
     };
     analyse(call, &setting, world)
-}
-
-/// The repository around the working directory, else the directory itself; never the root of the file system, which would
-/// make everything the workspace's.
-fn workspace(cwd: &str, world: &mut Recorder<'_>) -> Option<String> {
-    let Answer::RealPath(real) = world.ask(Query::RealPath { base: "/".to_owned(), path: cwd.to_owned() })?
-    else {
-        return None;
-    };
-    let Answer::Repository(repository) = world.ask(Query::Repository { of: real.clone() })? else {
-        return None;
-    };
-    Some(repository.unwrap_or(real)).filter(|workspace| workspace != "/")
 }
 
 /// castellan's own files: its home, configuration and state, and the programs themselves; as they are called and as they lie.

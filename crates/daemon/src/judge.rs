@@ -3,6 +3,7 @@
 
 mod consent;
 mod scripts;
+mod sessions;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,12 +15,12 @@ use castellan_audit::{AuditError, Log, Record};
 use castellan_event::{
     Agent, Call, Decision, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, Verdict,
 };
-use castellan_policy::{Policy, RequestId, State, agent_text, drive, user_text};
+use castellan_policy::{Policy, RequestId, Standing, State, agent_text, drive, user_text};
 use castellan_wire::{Reply, Request};
 use sha2::{Digest, Sha256};
 
 use crate::facts::facts_after;
-use crate::memory::{Begun, CallKey, Given, Memory, SessionKey};
+use crate::memory::{Begun, CallKey, Entered, Given, Memory, Workspace};
 use crate::peers::AgentProcess;
 use crate::process::arguments_of;
 use crate::record::{self, Judged};
@@ -41,8 +42,6 @@ pub(crate) struct Judge {
     /// castellan's own files.
     own: Vec<String>,
     tally: Tally,
-    /// What marks count their time from.
-    born: Instant,
 }
 
 /// What calls are judged by. What is put in force together stands here together: a call sees all of it or none.
@@ -68,12 +67,19 @@ impl Asked<'_> {
     }
 
     /// What the decision must know besides the call.
-    fn state<'s>(&self, call: &Call, next_request: RequestId, session: &'s Session) -> State<'s> {
+    fn state<'s>(
+        &self,
+        call: &Call,
+        next_request: RequestId,
+        whose: &Whose,
+        session: &'s Session,
+    ) -> State<'s> {
         State {
             mode: self.terms.mode,
             agent_asks: agents::can_ask(self.agent, &self.request.event),
             headless: self.terms.policy.settings().minds_headless() && self.is_headless(),
             ceiling: agents::ceiling(self.agent, &call.agent.permission_mode),
+            standing: whose.standing,
             next_request,
             session,
             grant: None,
@@ -84,6 +90,23 @@ impl Asked<'_> {
     fn is_headless(&self) -> bool {
         let arguments = arguments_of(self.agent_pid());
         arguments.is_empty() || agents::is_headless(self.agent, &arguments)
+    }
+}
+
+/// Whose event it is.
+#[derive(Debug, Clone)]
+struct Whose {
+    session: Entered,
+    /// Where the session works. `None` where that cannot be looked at.
+    workspace: Option<Workspace>,
+    /// What a person has said of that.
+    standing: Standing,
+}
+
+impl Whose {
+    /// The directory in which things count as the workspace's; empty where there is none.
+    fn inside(&self) -> &str {
+        self.workspace.as_ref().map_or("", Workspace::inside)
     }
 }
 
@@ -106,6 +129,11 @@ impl Failure {
     fn unmarked(why: String) -> Failure {
         Failure { code: "marks", what: "the call could not be noted for later ones", why }
     }
+
+    /// Nothing may be answered that the next daemon would not know of.
+    fn unkept(why: String) -> Failure {
+        Failure { code: "state", what: "the call could not be noted for later ones", why }
+    }
 }
 
 impl From<AuditError> for Failure {
@@ -116,16 +144,15 @@ impl From<AuditError> for Failure {
 
 impl Judge {
     /// `own`: castellan's own files.
-    pub(crate) fn new(policy: Policy, mode: Mode, log: Log, own: Vec<String>) -> Judge {
+    pub(crate) fn new(policy: Policy, mode: Mode, log: Log, own: Vec<String>, memory: Memory) -> Judge {
         Judge {
             terms: RwLock::new(Arc::new(Terms { policy: Arc::new(policy), mode })),
-            memory: Mutex::new(Memory::new(random())),
+            memory: Mutex::new(memory),
             due: Mutex::default(),
             log,
             told: record::Told::default(),
             own,
             tally: Tally::default(),
-            born: Instant::now(),
         }
     }
 
@@ -140,7 +167,10 @@ impl Judge {
             };
         };
         let asked = Asked { agent, request, process, started, terms: self.terms() };
-        self.caught(&asked, || self.judge(&asked))
+        self.caught(&asked, || {
+            let done = self.judge(&asked).and_then(|reply| self.save().map(|()| reply));
+            done.unwrap_or_else(|failure| self.failed(&asked, &failure))
+        })
     }
 
     /// A panic is a decision: the failure's.
@@ -149,7 +179,7 @@ impl Judge {
         done.unwrap_or_else(|_| self.failed(asked, &Failure::panicked()))
     }
 
-    fn judge(&self, asked: &Asked<'_>) -> Reply {
+    fn judge(&self, asked: &Asked<'_>) -> Result<Reply, Failure> {
         let request = asked.request;
         let origin = Origin {
             correlation_id: random(),
@@ -157,20 +187,27 @@ impl Judge {
             hook_cwd: String::from_utf8_lossy(&request.cwd).into_owned(),
         };
         match agents::decode(asked.agent, &request.event, &request.payload, &origin) {
-            Ok(Incoming::Question(call)) => self.question(asked, &call, None),
-            Ok(Incoming::Permission(call)) => self.second_question(asked, &call),
+            Ok(Incoming::Question(call)) => {
+                let whose = self.whose(asked, &call.agent)?;
+                self.question(asked, &call, &whose, None)
+            }
+            Ok(Incoming::Permission(call)) => {
+                let whose = self.whose(asked, &call.agent)?;
+                self.second_question(asked, &call, &whose)
+            }
             Ok(Incoming::Done(done)) => {
-                let session = session_key(asked.agent, &done.call.agent);
-                let ended = self.memory().changes.end(&session, &done.call.tool.use_id);
+                let whose = self.whose(asked, &done.call.agent)?;
+                let ended = self.memory().end(whose.session.root, &done.call.tool.use_id);
                 self.check_later(&done.call.agent, ended);
-                self.note(asked, record::done(&done))
+                self.note(&record::done(&done))
             }
             Ok(Incoming::Session(event)) => {
+                let whose = self.whose(asked, &event.agent)?;
                 if event.agent.event == PROMPT {
-                    let ended = self.memory().changes.end_turn(&session_key(asked.agent, &event.agent));
+                    let ended = self.memory().end_turn(whose.session.root);
                     self.check_later(&event.agent, ended);
                 }
-                self.note(asked, record::session_event(&event))
+                self.note(&record::session_event(&event))
             }
             Err(malformed) => self.malformed(asked, &malformed),
         }
@@ -178,20 +215,25 @@ impl Judge {
 
     /// The agent asks whether a call may run. When it has asked before, `before` is what it was answered then, and its marks
     /// are set.
-    fn question(&self, asked: &Asked<'_>, call: &Call, before: Option<Given>) -> Reply {
+    fn question(
+        &self,
+        asked: &Asked<'_>,
+        call: &Call,
+        whose: &Whose,
+        before: Option<Given>,
+    ) -> Result<Reply, Failure> {
         let Terms { policy, .. } = &*asked.terms;
-        let session_key = session_key(asked.agent, &call.agent);
         let first = before.as_ref().map(|before| before.call);
-        let mut consent = self.consent(asked, call, session_key);
+        let mut consent = self.consent(asked, call, whose.session.id);
         let (session, before) = match before {
             Some(before) => (before.session, before.grant),
-            None => (Arc::new(self.memory().marks.session(&session_key, self.now_ms())), None),
+            None => (Arc::new(self.session(whose, policy)), None),
         };
         let grant = consent.grant().cloned().or(before);
-        let state = State { grant: grant.as_ref(), ..asked.state(call, consent.request, &session) };
+        let state = State { grant: grant.as_ref(), ..asked.state(call, consent.request, whose, &session) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
-        let facts = self.facts(call, state.mode, (&session_key, first), &mut world);
+        let facts = self.facts(call, state.mode, (whose, first), &mut world);
         let (decision, mut change) = drive(call, &facts, policy, &state, &mut world);
         let answers = world.into_answers();
         if first.is_some() {
@@ -206,12 +248,12 @@ impl Judge {
             answers: &answers,
             change: &change,
             policy: policy.hash(),
+            workspace: whose.inside(),
             told: &self.told,
         };
         let record = judged.record(asked.started.elapsed());
-        if let Err(failure) = self.commit(&record, session_key, &change.marks) {
-            return self.failed(asked, &failure);
-        }
+        self.commit(&record, whose, &change.marks)?;
+        self.tell_unknown(whose, &call.agent, policy);
         self.tally.judged(decision.verdict);
         self.settle(consent, call, &facts, &decision, &change);
         let number = first.unwrap_or(call.correlation_id);
@@ -224,7 +266,7 @@ impl Judge {
                 in_background: in_background(call, &facts),
                 scripts: facts.scripts,
             };
-            let forgotten = self.memory().changes.begin(session_key, begun);
+            let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);
         }
         let told = told(call, &decision, change.request);
@@ -233,36 +275,37 @@ impl Judge {
         let given = Given { verdict, reason, session, call: number, grant, stands: true };
         let key = key(asked.agent, call);
         self.memory().remember(key, given);
-        reply(agents::encode(asked.agent, &asked.request.event, &told))
+        Ok(reply(agents::encode(asked.agent, &asked.request.event, &told)))
     }
 
     /// The agent asks again, at its own prompt, about a call that it has asked about before: the answer stands, and after
     /// an ask the prompt is the answer. A call that was not asked about is judged now, and so is one that would be answered
     /// more strictly by now: a symlink may have moved in between.
-    fn second_question(&self, asked: &Asked<'_>, call: &Call) -> Reply {
+    fn second_question(&self, asked: &Asked<'_>, call: &Call, whose: &Whose) -> Result<Reply, Failure> {
         let key = key(asked.agent, call);
         let given = self.memory().given(&key).cloned();
+        let is_at_least =
+            |given: &Given| given.stands && self.judge_now(asked, call, whose, given).answer <= given.verdict;
         match given {
-            Some(given) if given.stands && self.judge_now(asked, call, &given).answer <= given.verdict => {
+            Some(given) if is_at_least(&given) => {
                 let verdict = if given.verdict == Verdict::Ask { Verdict::Defer } else { given.verdict };
                 let told = Told { verdict, reason: given.reason, user_note: String::new() };
-                reply(agents::encode(asked.agent, &asked.request.event, &told))
+                Ok(reply(agents::encode(asked.agent, &asked.request.event, &told)))
             }
             // A denied call set no marks: allowed by another policy, it is a new one.
-            Some(given) if given.verdict == Verdict::Deny => self.question(asked, call, None),
-            Some(given) => self.question(asked, call, Some(given)),
-            None => self.question(asked, call, None),
+            Some(given) if given.verdict == Verdict::Deny => self.question(asked, call, whose, None),
+            Some(given) => self.question(asked, call, whose, Some(given)),
+            None => self.question(asked, call, whose, None),
         }
     }
 
     /// The decision as it would be now, for comparison only.
-    fn judge_now(&self, asked: &Asked<'_>, call: &Call, given: &Given) -> Decision {
+    fn judge_now(&self, asked: &Asked<'_>, call: &Call, whose: &Whose, given: &Given) -> Decision {
         let grant = given.grant.as_ref();
-        let state = State { grant, ..asked.state(call, RequestId::from_seed(0), &given.session) };
+        let state = State { grant, ..asked.state(call, RequestId::from_seed(0), whose, &given.session) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
-        let session = session_key(asked.agent, &call.agent);
-        let facts = self.facts(call, state.mode, (&session, Some(given.call)), &mut world);
+        let facts = self.facts(call, state.mode, (whose, Some(given.call)), &mut world);
         drive(call, &facts, &asked.terms.policy, &state, &mut world).0
     }
 
@@ -272,50 +315,38 @@ impl Judge {
         &self,
         call: &Call,
         mode: Mode,
-        (session, but): (&SessionKey, Option<u64>),
+        (whose, but): (&Whose, Option<u64>),
         world: &mut Recorder<'_>,
     ) -> Facts {
         if mode == Mode::Passthrough {
             return Facts::default();
         }
-        let changed = self.memory().changes.of(session, but);
-        facts_after(call, &self.own, changed, world)
+        let changed = self.memory().changed(&whose.session.root, but);
+        facts_after(call, &self.own, whose.inside(), changed, world)
     }
 
     /// Writes a call's record, and then sets its marks, as one step: no other call's marks come between the look for room
     /// and the marks.
-    fn commit(&self, record: &Record, session: SessionKey, marks: &[String]) -> Result<(), Failure> {
+    fn commit(&self, record: &Record, whose: &Whose, marks: &[String]) -> Result<(), Failure> {
         if marks.is_empty() {
             return Ok(self.append(record)?);
         }
         let mut memory = self.memory();
-        let now_ms = self.now_ms();
-        let forgotten = memory.marks.make_room(&session, marks, now_ms).map_err(Failure::unmarked)?;
+        memory.check_room(&whose.session.root, marks).map_err(Failure::unmarked)?;
         self.append(record)?;
-        memory.marks.set(session, marks, now_ms);
-        drop(memory);
-        if forgotten > 0 {
-            self.fail(
-                "marks",
-                &format!("the marks of {forgotten} sessions without a call for a week made room"),
-            );
-        }
+        memory.mark(whose.session.root, marks);
         Ok(())
     }
 
     /// Nothing waits for an answer: recorded, and no opinion.
-    fn note(&self, asked: &Asked<'_>, record: Record) -> Reply {
-        match self.append(&record) {
-            Ok(()) => Reply::default(),
-            Err(error) => self.failed(asked, &error.into()),
-        }
+    fn note(&self, record: &Record) -> Result<Reply, Failure> {
+        self.append(record)?;
+        Ok(Reply::default())
     }
 
-    fn malformed(&self, asked: &Asked<'_>, malformed: &Malformed) -> Reply {
-        match self.append(&record::malformed(malformed, &asked.request.event, asked.terms.mode)) {
-            Ok(()) => self.failure_reply(asked, &malformed.message),
-            Err(error) => self.failed(asked, &error.into()),
-        }
+    fn malformed(&self, asked: &Asked<'_>, malformed: &Malformed) -> Result<Reply, Failure> {
+        self.append(&record::malformed(malformed, &asked.request.event, asked.terms.mode))?;
+        Ok(self.failure_reply(asked, &malformed.message))
     }
 
     /// A failure of our own: recorded as far as possible, denied in enforce, left to the agent else. The agent reads what
@@ -390,11 +421,6 @@ impl Judge {
         appended.map(|_sequence| ())
     }
 
-    /// Milliseconds on a clock that nobody can set.
-    fn now_ms(&self) -> u64 {
-        u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -446,10 +472,6 @@ fn key(agent: AgentId, call: &Call) -> CallKey {
     CallKey(digest(&[agent.word(), session_id, subagent_id, cwd, &agents::call_key_input(call)]))
 }
 
-fn session_key(agent: AgentId, of: &Agent) -> SessionKey {
-    SessionKey(digest(&[agent.word(), &of.session_id]))
-}
-
 /// Lengths go in so that no two lists run together.
 fn digest(parts: &[&str]) -> [u8; 32] {
     let mut hasher = Sha256::new();
@@ -465,7 +487,7 @@ fn reply(reply: agents::Reply) -> Reply {
 }
 
 /// A random number that is not 0. Ids need not be secret, only different: without a random source, time will do.
-fn random() -> u64 {
+pub(crate) fn random() -> u64 {
     let clock = || {
         SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)

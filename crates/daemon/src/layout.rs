@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use castellan_wire::Home;
 
 use crate::files::read_limited;
+use crate::journal::DAMAGED;
 use crate::limits::LAYOUT_BYTES_MAX;
 
 const FIRST_LINE: &str = "castellan-layout 1";
@@ -149,6 +150,16 @@ impl Layout {
     /// The audit log.
     pub fn log(&self) -> PathBuf {
         self.state.join("log")
+    }
+
+    /// What sessions did, what was granted and who is trusted.
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.state.join("journal")
+    }
+
+    /// The files of the state: the journal, and one that was damaged.
+    pub fn kept_state(&self) -> [PathBuf; 2] {
+        [self.journal(), self.journal().with_extension(DAMAGED)]
     }
 
     /// The set that was last applied.

@@ -5,6 +5,7 @@
 //! `control` is the other socket, over which everything that changes anything goes.
 
 mod applied;
+mod clock;
 mod compile;
 mod config;
 mod control;
@@ -13,6 +14,7 @@ mod facts;
 mod file_set;
 mod files;
 mod gaps;
+mod journal;
 mod judge;
 mod layers;
 mod layout;
@@ -32,6 +34,7 @@ mod store;
 mod tally;
 mod timed;
 mod watch;
+mod workspace;
 mod world;
 
 pub use applied::{AppliedError, read as read_applied};
@@ -41,8 +44,8 @@ pub use config::{
     Sourced, Value, json_schema, markdown, read_config, write_mode,
 };
 pub use control::{
-    ControlClient, ControlError, ControlRequest, ControlResponse, GrantScope, PendingCall, StatusReport,
-    VerdictCounts,
+    ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope, PendingCall,
+    StatusReport, VerdictCounts, WorkspaceStanding,
 };
 pub use facts::{facts_of, own_paths};
 pub use file_set::{FileSet, FileSetError, PROJECT_FOLDER, read_organisation, read_project};
@@ -52,4 +55,5 @@ pub use presence::{Refusal, check as check_presence};
 pub use run::{DaemonError, run};
 pub use shipped::{Shipped, is_own_change, organisation_rules, shipped_rules, write_shipped};
 pub use store::{Loaded, PolicyOrigin, load as load_policy};
+pub use workspace::find_workspace;
 pub use world::FileSystem;

@@ -52,9 +52,13 @@ pub(crate) const MARKS_PER_SESSION_MAX: usize = 64;
 /// Bytes of a mark's label: a word or two.
 pub(crate) const MARK_LABEL_BYTES_MAX: usize = 128;
 
-/// Sessions whose marks are kept: weeks of work, in kilobytes. Marks are never dropped for newer ones, which an agent could
-/// make at will; over the limit the call that would mark another session is denied.
-pub(crate) const MARKED_SESSIONS_MAX: usize = 4096;
+/// Sessions that are kept in mind, with their marks and what they wrote: weeks of work. None is dropped for a newer one while its agent
+/// runs, or within a week of its last call where anything is known of it, as an agent could make new ones at will; over the limit
+/// calls of another session are denied.
+pub(crate) const SESSIONS_MAX: usize = 4096;
+
+/// Agent processes that are kept in mind before those that have ended are forgotten: some for each session.
+pub(crate) const PROCESSES_MAX: usize = 2 * SESSIONS_MAX;
 
 /// Milliseconds without a call after which a session counts as over, and gives its place to another: a week.
 pub(crate) const SESSION_IDLE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
@@ -63,9 +67,27 @@ pub(crate) const SESSION_IDLE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// system's directories counts as written by the agent.
 pub(crate) const CHANGED_PATHS_PER_SESSION_MAX: usize = 4096;
 
-/// Sessions whose written paths are kept, the oldest go first: one machine's work of days. A session that is not known any
-/// more counts as one over its limit.
-pub(crate) const CHANGED_SESSIONS_MAX: usize = 256;
+/// Paths that are kept of what all sessions wrote: ten thousand calls that each write some, in some ten MB. Over the limit a session
+/// counts as one over its own.
+pub(crate) const CHANGED_PATHS_MAX: usize = 128 * 1024;
+
+/// Characters of a path that a record of a request shows.
+pub(crate) const SHOWN_PATH_CHARS: usize = 1024;
+
+/// Workspaces that a person has decided about: years of work.
+pub(crate) const DECIDED_WORKSPACES_MAX: usize = 4096;
+
+/// Bytes of the state on disk: everything that is kept at its limit, several times.
+pub(crate) const JOURNAL_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Bytes by which the state on disk may grow beyond the double of what counts before it is written anew.
+pub(crate) const JOURNAL_GROWTH_BYTES: u64 = 64 * 1024;
+
+/// Request ids that the state on disk says are taken, at a time: one line for so many calls.
+pub(crate) const REQUESTS_RESERVED: u64 = 64;
+
+/// How often a session of which nothing is known any more counts as having set each mark: more than any rule asks for.
+pub(crate) const SUSPECT_MARKS: u64 = 1_000_000;
 
 /// Calls of one session that count as still running. Agents run a handful at a time; some ends are never reported, and the
 /// oldest go first.

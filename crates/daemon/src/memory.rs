@@ -1,19 +1,34 @@
-//! What the daemon remembers between calls: answers given, marks of sessions, and the next request id.
+//! What the daemon remembers between calls: sessions with their marks and what they wrote, what persons have granted and whom they
+//! trust, answers given, and the next request id. What must outlive the daemon is one [`Entry`] after the other: what happens now and
+//! what a journal tells of a daemon before go the same way.
 
 mod changes;
+mod entry;
+mod lasting;
 mod marks;
+mod sessions;
+mod trust;
 
 use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use castellan_event::{Session, Verdict};
-use castellan_policy::{Grant, RequestId};
+use castellan_policy::{Grant, RequestId, Standing};
 
-use crate::limits::REMEMBERED_ANSWERS_MAX;
+use crate::clock::Moment;
+use crate::journal::{Found, Journal};
+use crate::limits::{REMEMBERED_ANSWERS_MAX, REQUESTS_RESERVED};
+use crate::peers::AgentProcess;
 use crate::requests::Requests;
 
-pub(crate) use changes::{Begun, Changed, Changes, Ended};
-pub(crate) use marks::{Marks, SessionKey};
+pub(crate) use changes::{Begun, Changed, Ended};
+pub(crate) use sessions::{SessionKey, Workspace};
+pub(crate) use trust::{Trust, WorkspaceDecision};
+
+use entry::Entry;
+use lasting::Lasting;
 
 /// Names one call for the agent's second question about it, which carries no id: SHA-256 over agent, session, sub-agent,
 /// directory, canonical tool name and input.
@@ -37,34 +52,244 @@ pub(crate) struct Given {
 
 #[derive(Debug)]
 pub(crate) struct Memory {
-    next_request: RequestId,
+    lasting: Lasting,
+    journal: Journal,
     answers: HashMap<CallKey, Given>,
     answer_order: VecDeque<CallKey>,
-    /// Marks outlive policies: a rule of the next one may ask for them.
-    pub(crate) marks: Marks,
-    /// So does what sessions have written.
-    pub(crate) changes: Changes,
-    /// And what waits for a person, or was granted by one.
+    /// Calls that wait for a person, and what persons have granted.
     pub(crate) requests: Requests,
+    next_request: RequestId,
+    /// How many more request ids the journal says are taken.
+    reserved: u64,
+}
+
+/// A session that an event is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entered {
+    /// The session by its own id: what persons grant is granted to it alone.
+    pub(crate) id: SessionKey,
+    /// The sessions that are one with it: marks and what was written are theirs together.
+    pub(crate) root: SessionKey,
 }
 
 impl Memory {
-    /// Starts empty; `seed` keeps request ids of two runs apart.
-    pub(crate) fn new(seed: u64) -> Memory {
-        Memory {
-            next_request: RequestId::from_seed(seed),
+    /// Goes on with what is kept in the file `path`. `is_first`: no daemon has served this home before; `seed` keeps request ids of
+    /// different homes apart. What cannot be read is put aside, and why is returned: then every session of an agent that ran before
+    /// counts as having done what it could, and nothing is granted or trusted. An error when nothing can be kept here.
+    pub(crate) fn open(path: PathBuf, is_first: bool, seed: u64) -> io::Result<(Memory, Option<String>)> {
+        let now = Moment::read();
+        let (lasting, trouble) = match Journal::read(&path) {
+            Found::Nothing if is_first => (Lasting::new(&now), None),
+            Found::Nothing => (Lasting::lost(&now), Some("it is gone".to_owned())),
+            Found::Lines(text) => match Lasting::read(&text, &now) {
+                Ok(lasting) => (lasting, None),
+                Err(why) => (Lasting::lost(&now), Some(set_aside(&path, &why)?)),
+            },
+            Found::Damaged(why) => (Lasting::lost(&now), Some(set_aside(&path, &why)?)),
+        };
+        let trouble = trouble.map(|why| {
+            format!(
+                "what sessions did, what was granted and who is trusted is not known any more: `{}`: {why}",
+                path.display()
+            )
+        });
+        let next_request = RequestId::from_seed(lasting.next_request.unwrap_or(seed));
+        let mut memory = Memory {
+            lasting,
+            journal: Journal::new(path),
             answers: HashMap::new(),
             answer_order: VecDeque::new(),
-            marks: Marks::default(),
-            changes: Changes::default(),
             requests: Requests::default(),
+            next_request,
+            reserved: 0,
+        };
+        memory.save()?;
+        Ok((memory, trouble))
+    }
+
+    /// Writes what has happened since the last time. Nothing that follows from it may be answered before.
+    pub(crate) fn save(&mut self) -> io::Result<()> {
+        let lasting = &self.lasting;
+        self.journal.write(|| lasting.text(&Moment::read()))
+    }
+
+    /// Writes everything again where the file is not what was written. False when it was.
+    pub(crate) fn mend(&mut self) -> io::Result<bool> {
+        if self.journal.is_ours() {
+            return Ok(false);
+        }
+        self.journal.distrust();
+        self.save().map(|()| true)
+    }
+
+    /// Milliseconds on the clock of marks and sessions.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.lasting.clock.now_ms()
+    }
+
+    /// Something of a session is heard from a process of an agent. An error when there is no room for another one: why.
+    pub(crate) fn enter(&mut self, id: SessionKey, process: AgentProcess) -> Result<Entered, String> {
+        let now_ms = self.now_ms();
+        let sessions = &self.lasting.sessions;
+        let is_new = sessions.root(&id).is_none();
+        if is_new && sessions.is_full() {
+            self.make_room(now_ms)?;
+        }
+        let sessions = &self.lasting.sessions;
+        let may_be_older = match process.pid {
+            0 => is_new,
+            _ => !sessions.is_known_process(&process),
+        };
+        for entry in sessions.entering(id, process, now_ms) {
+            self.put(entry);
+        }
+        self.lasting.sessions.see(&id, now_ms);
+        let root = self.lasting.sessions.root(&id).unwrap_or(id);
+        if may_be_older && self.lasting.was_before_loss(&process) && !self.lasting.is_suspect(&root) {
+            self.put(Entry::Suspect { root });
+        }
+        Ok(Entered { id, root })
+    }
+
+    fn make_room(&mut self, now_ms: u64) -> Result<(), String> {
+        let ids = self.lasting.forgettable(now_ms, AgentProcess::lives);
+        if ids.is_empty() {
+            return Err("there are too many sessions of the last week: end some agents".to_owned());
+        }
+        self.put(Entry::Forgotten { ids });
+        Ok(())
+    }
+
+    /// Where a session works, once that is known.
+    pub(crate) fn workspace(&self, id: &SessionKey) -> Option<&Workspace> {
+        self.lasting.sessions.workspace(id)
+    }
+
+    /// Fixes where a session works, for all its calls to come.
+    pub(crate) fn fix_workspace(&mut self, Entered { id, root }: Entered, workspace: Workspace) {
+        let seen_ms = self.now_ms();
+        self.put(Entry::Session { id, root, seen_ms, workspace: Some(workspace) });
+    }
+
+    /// Whether a record is still to tell that the session's workspace is unknown. True once.
+    pub(crate) fn is_to_tell(&mut self, id: &SessionKey) -> bool {
+        self.lasting.sessions.is_to_tell(id)
+    }
+
+    /// A session as a call sees it that comes now.
+    pub(crate) fn session(&self, root: &SessionKey) -> Session {
+        self.lasting.marks.session(root, self.now_ms())
+    }
+
+    /// Whether what the session has done is not known.
+    pub(crate) fn is_suspect(&self, root: &SessionKey) -> bool {
+        self.lasting.is_suspect(root)
+    }
+
+    /// Whether there is room for a call's marks; if not, why.
+    pub(crate) fn check_room(&self, root: &SessionKey, labels: &[String]) -> Result<(), String> {
+        self.lasting.marks.check_room(root, labels)
+    }
+
+    /// Counts a call's marks. There must be room for them.
+    pub(crate) fn mark(&mut self, root: SessionKey, labels: &[String]) {
+        if !labels.is_empty() {
+            let at_ms = self.now_ms();
+            self.put(Entry::Marked { root, labels: labels.to_vec(), at_ms });
         }
     }
 
-    /// Hands out a request id. An id that a decision does not use is simply skipped.
+    /// What the session has written so far; see [`changes::Changes::of`].
+    pub(crate) fn changed(&self, root: &SessionKey, but: Option<u64>) -> Option<Changed> {
+        let changed = self.lasting.changes.of(root, but);
+        match self.is_suspect(root) {
+            true => Some(Changed { is_full: true, ..changed.unwrap_or_default() }),
+            false => changed,
+        }
+    }
+
+    /// A call may run now; see [`changes::Changes::begin`].
+    pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
+        if !begun.paths.is_empty() {
+            self.journal.note(&lasting::line(&Entry::Begun {
+                root,
+                call: begun.call,
+                use_id: begun.id.to_owned(),
+                paths: begun.paths.iter().cloned().collect(),
+                downloaded: begun.downloaded.iter().cloned().collect(),
+                in_background: begun.in_background,
+            }));
+        }
+        self.lasting.changes.begin(root, begun)
+    }
+
+    /// The agent says that the call is done.
+    pub(crate) fn end(&mut self, root: SessionKey, use_id: &str) -> Vec<Ended> {
+        let ended = self.lasting.changes.end(&root, use_id);
+        self.note_ended(root, ended)
+    }
+
+    /// The agent's turn is over.
+    pub(crate) fn end_turn(&mut self, root: SessionKey) -> Vec<Ended> {
+        let ended = self.lasting.changes.end_turn(&root);
+        self.note_ended(root, ended)
+    }
+
+    fn note_ended(&mut self, root: SessionKey, ended: Vec<Ended>) -> Vec<Ended> {
+        if !ended.is_empty() {
+            let calls = ended.iter().map(|ended| ended.call).collect();
+            self.journal.note(&lasting::line(&Entry::Ended { root, calls }));
+        }
+        ended
+    }
+
+    /// What persons have decided about workspaces.
+    pub(crate) fn trust(&self) -> &Trust {
+        &self.lasting.trust
+    }
+
+    /// How sessions of a workspace stand. Without one, nobody can have said anything.
+    pub(crate) fn standing(&self, workspace: Option<&Workspace>) -> Standing {
+        let of = workspace.map(|workspace| (self.lasting.trust.of(&workspace.path), workspace.is_border));
+        match of {
+            Some((Standing::Trusted, false)) | None => Standing::Unknown,
+            Some((standing, _)) => standing,
+        }
+    }
+
+    /// Decides about a workspace; `None` forgets what was decided. An error when it could not be kept: what tightens counts all the
+    /// same as long as this daemon runs.
+    pub(crate) fn decide(&mut self, workspace: &str, decided: Option<WorkspaceDecision>) -> io::Result<()> {
+        if !self.lasting.trust.has_room(workspace) {
+            return Err(io::Error::other("there are too many decided workspaces: forget some"));
+        }
+        let before = self.lasting.trust.get(workspace).cloned();
+        let tightens = decided == Some(WorkspaceDecision::Denied);
+        self.put(Entry::Trust { workspace: workspace.to_owned(), decided });
+        self.save().inspect_err(|_| {
+            if !tightens {
+                self.put(Entry::Trust { workspace: workspace.to_owned(), decided: before });
+            }
+        })
+    }
+
+    /// How many sessions are known.
+    pub(crate) fn sessions(&self) -> usize {
+        self.lasting.sessions.count()
+    }
+
+    /// Hands out a request id, none of a daemon before until all have been used. An id that a decision does not use is simply
+    /// skipped.
     pub(crate) fn take_request(&mut self) -> RequestId {
         let id = self.next_request;
         self.next_request = id.next();
+        match self.reserved.checked_sub(1) {
+            Some(left) => self.reserved = left,
+            None => {
+                self.reserved = REQUESTS_RESERVED;
+                self.put(Entry::Requests { next: id.seed() + REQUESTS_RESERVED + 1 });
+            }
+        }
         id
     }
 
@@ -90,37 +315,19 @@ impl Memory {
     pub(crate) fn given(&self, key: &CallKey) -> Option<&Given> {
         self.answers.get(key)
     }
+
+    /// What happens now, for this daemon and the next.
+    fn put(&mut self, entry: Entry) {
+        self.journal.note(&lasting::line(&entry));
+        self.lasting.apply(entry);
+    }
+}
+
+/// Puts aside what cannot be read; says why, and where it is.
+fn set_aside(path: &std::path::Path, why: &str) -> io::Result<String> {
+    let aside = Journal::set_aside(path)?;
+    Ok(format!("{why}; it is kept as `{}`", aside.display()))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn key(number: usize) -> CallKey {
-        let mut bytes = [0; 32];
-        bytes[..8].copy_from_slice(&(number as u64).to_le_bytes());
-        CallKey(bytes)
-    }
-
-    #[test]
-    fn the_last_answers_are_kept_and_outdated_on_demand() {
-        let mut memory = Memory::new(1);
-        let given = |verdict| Given {
-            verdict,
-            reason: String::new(),
-            session: Arc::default(),
-            call: 1,
-            grant: None,
-            stands: true,
-        };
-        for number in 0..=REMEMBERED_ANSWERS_MAX {
-            memory.remember(key(number), given(Verdict::Allow));
-        }
-        assert_eq!(memory.given(&key(0)), None);
-        assert_eq!(memory.given(&key(1)), Some(&given(Verdict::Allow)));
-        memory.remember(key(1), given(Verdict::Deny));
-        assert_eq!(memory.given(&key(1)), Some(&given(Verdict::Deny)));
-        memory.outdate();
-        assert_eq!(memory.given(&key(1)), Some(&Given { stands: false, ..given(Verdict::Deny) }));
-    }
-}
+mod tests;

@@ -15,7 +15,8 @@ pub(crate) struct AgentProcess {
 }
 
 impl AgentProcess {
-    fn lives(&self) -> bool {
+    /// Whether it still runs.
+    pub(crate) fn lives(&self) -> bool {
         Process::read(self.pid).is_some_and(|process| process.started == self.started)
     }
 }

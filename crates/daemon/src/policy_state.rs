@@ -506,7 +506,7 @@ fn find(
 
 /// Whether a daemon has served this home before: then it had an applied set, which must not be made up for by files that
 /// anybody may have edited since.
-fn has_records(layout: &Layout) -> bool {
+pub(crate) fn has_records(layout: &Layout) -> bool {
     let entries = std::fs::read_dir(layout.log());
     // A folder that cannot be read may hold any.
     entries.map_or(true, |mut entries| entries.next().is_some())

@@ -25,6 +25,8 @@ pub(crate) struct Judged<'a> {
     pub(crate) answers: &'a Answers,
     pub(crate) change: &'a StateChange,
     pub(crate) policy: &'a str,
+    /// Where things count as the workspace's; empty where there is none.
+    pub(crate) workspace: &'a str,
     /// What was said of a process in an earlier record is not said again.
     pub(crate) told: &'a Told,
 }
@@ -32,7 +34,7 @@ pub(crate) struct Judged<'a> {
 impl Judged<'_> {
     /// The record of the call, `duration` after its request came in.
     pub(crate) fn record(&self, duration: Duration) -> Record {
-        let Judged { call, decision, answers, change, policy, told } = self;
+        let Judged { call, decision, answers, change, policy, workspace, told } = self;
         let agent = call.agent.clone();
         let real = |base: &str, path: &str| answers.real_path(base, path).unwrap_or_default().to_owned();
         let files = call.files.iter().map(|file| FileRecord {
@@ -55,6 +57,7 @@ impl Judged<'_> {
             request: change.request.map(|id| id.to_string()).unwrap_or_default(),
             agent_pid: agent.pid,
             real_cwd: real("/", &agent.cwd),
+            workspace: (*workspace).to_owned(),
             tool: call.tool.name.clone(),
             tool_raw: call.tool.name_raw.clone(),
             use_id: call.tool.use_id.clone(),
@@ -99,6 +102,11 @@ pub(crate) fn scripts(agent: &Agent, id: &str, scripts: Vec<ScriptRecord>) -> Re
     let message = if is_changed { "script_changed" } else { "script_unchecked" };
     let session = session(agent, message.to_owned());
     Record::Session(SessionRecord { use_id: id.to_owned(), scripts, ..session })
+}
+
+/// A session works where nobody has said whether it may: in the workspace `path`, empty where there is none.
+pub(crate) fn trust_required(agent: &Agent, path: &str) -> Record {
+    Record::Session(session(agent, format!("trust_required {path}")))
 }
 
 /// An event of a session that is no call.

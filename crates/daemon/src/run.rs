@@ -18,11 +18,12 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use crate::control_server::ControlServer;
 use crate::facts::own_paths;
 use crate::gaps;
-use crate::judge::Judge;
+use crate::judge::{Judge, random};
 use crate::layout::{Layout, LayoutError};
 use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS, WATCH};
+use crate::memory::Memory;
 use crate::peers::Peers;
-use crate::policy_state::PolicyState;
+use crate::policy_state::{PolicyState, has_records};
 use crate::server::Server;
 use crate::shipped::write_shipped;
 use crate::watch::Watch;
@@ -72,11 +73,17 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     write_shipped(&layout).map_err(|error| DaemonError::Io(layout.rules_shipped(), error))?;
 
     let (policy_state, config, policy) = PolicyState::start(&layout);
+    let is_first = !has_records(&layout);
     let log = Log::open(&layout.log(), config.log, SystemTime::now())?;
-    let judge = Arc::new(Judge::new(policy, config.mode, log, own_paths(&layout)));
+    let memory = Memory::open(layout.journal(), is_first, random());
+    let (memory, trouble) = memory.map_err(|error| DaemonError::Io(layout.journal(), error))?;
+    let judge = Arc::new(Judge::new(policy, config.mode, log, own_paths(&layout), memory));
     let peers = Arc::new(Peers::default());
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);
+    if let Some(trouble) = trouble {
+        judge.fail("state", &trouble);
+    }
     gaps::collect(layout.home(), &judge);
 
     let (signals, received) = channel();
@@ -123,6 +130,7 @@ fn keep_house(received: &Receiver<Signal>, layout: &Layout, judge: &Judge, polic
             continue;
         }
         next_round = Instant::now() + HOUSEKEEPING;
+        judge.mend_state();
         if organisation.has_organisation_changed(layout) {
             policy_state.reload_organisation(judge);
         }

@@ -91,6 +91,8 @@ pub enum Code {
     OverrideAllow,
     /// The session may not use tools at all.
     NoTools,
+    /// The session's workspace is one in which sessions may do nothing.
+    DeniedWorkspace,
     /// A part of the call was not understood, where that matters.
     Opaque,
     /// The call needs a higher access level than the session has.
@@ -121,6 +123,7 @@ impl Code {
             Code::OverrideAsk => "override_ask",
             Code::OverrideAllow => "override_allow",
             Code::NoTools => "no_tools",
+            Code::DeniedWorkspace => "denied_workspace",
             Code::Opaque => "opaque",
             Code::Access => "access",
             Code::Understood => "understood",
@@ -160,6 +163,7 @@ impl Code {
             | Code::FailClosed
             | Code::NoPolicy
             | Code::NoTools
+            | Code::DeniedWorkspace
             | Code::DenyRule
             | Code::OperatorDeny
             | Code::AllowRule

@@ -2,10 +2,13 @@
 //! start are found as any other. It must not know languages.
 
 mod encoding;
+mod modules;
 
-use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Why};
+pub(crate) use modules::module_programs;
+
+use castellan_event::{Effect, EffectKind, Facts, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_within};
-use castellan_programs::{Arg, Does, SlotRole, find};
+use castellan_programs::{Arg, Does, Operand as Given, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, interpreter, program_within};
 
 use crate::limits::PROGRAM_DEPTH_MAX;
@@ -23,6 +26,21 @@ pub(crate) struct Program {
     pub(crate) from: From,
     /// The directory that it runs in, as far as it is known: the command's own, unless its options say another.
     pub(crate) cwd: Option<String>,
+    /// Its arguments, as far as they are known.
+    pub(crate) args: Option<Vec<Arg>>,
+}
+
+impl Program {
+    /// Gives it its arguments: the operands of the command that runs it, which stand behind its file if that is one of them.
+    pub(crate) fn given(&mut self, operands: &[Given]) {
+        let is_file = |operand: &Given| match &self.from {
+            From::File(file) => operand.arg == *file,
+            From::Text(_) => operand.slot.role == SlotRole::Execute,
+        };
+        let behind = operands.iter().position(is_file).map_or(0, |at| at + 1);
+        let args = operands.get(behind..).unwrap_or_default();
+        self.args = Some(args.iter().map(|operand| operand.arg.clone()).collect());
+    }
 }
 
 /// What shell text is called among languages; no model's language is called so.
@@ -65,7 +83,12 @@ pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) 
         let interpreter = interpreter(text)?.into_iter().next()?;
         language_of_files(interpreter.rsplit('/').next()?)
     })?;
-    Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: run.cwd.clone() })
+    Some(Program {
+        language: language.to_owned(),
+        from: From::File(Arg::known(name)),
+        cwd: run.cwd.clone(),
+        args: run.argv.get(1..).map(<[Arg]>::to_vec),
+    })
 }
 
 /// Whether the file at an absolute path is a script, and not a program of the machine's own code. One that is not known may be.
@@ -109,59 +132,6 @@ fn command_line(
     let found = program_within(argv, stdin, start, &mut work, Files::new(&mut read));
     scene.work = work;
     commands(found, place, scene, facts);
-}
-
-/// The files of a module that `python -m` runs as a program: those that stand in the directory that the command runs in are found
-/// before the language's own.
-pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<Program> {
-    let interpreter = run.argv.first().and_then(Arg::as_str).unwrap_or_default();
-    let language = language_of_files(interpreter.rsplit('/').next().unwrap_or_default());
-    let language = language.filter(|word| language_of(word) == Some(Language::Python));
-    let (Some(language), Some(name), true) = (language, module_of(&run.argv), run.remote.is_empty()) else {
-        return Vec::new();
-    };
-    let path = name.replace('.', "/");
-    let files = [format!("{path}.py"), format!("{path}/__init__.py"), format!("{path}/__main__.py")];
-    let place = Place::of(run, 0, run.cwd.clone());
-    let found = files.into_iter().filter_map(|file| beside(&[file], &place, scene));
-    let program = |file| Program {
-        language: language.to_owned(),
-        from: From::File(Arg::known(file)),
-        cwd: run.cwd.clone(),
-    };
-    found.map(program).collect()
-}
-
-/// The module that `python -m` is given, alone or behind other letters.
-fn module_of(argv: &[Arg]) -> Option<&str> {
-    let mut args = argv.iter().skip(1);
-    while let Some(letters) = args.next().and_then(Arg::as_str)?.strip_prefix('-') {
-        let Some(at) = letters.find(['m', 'c', 'W', 'X']).filter(|_| !letters.starts_with('-')) else {
-            continue;
-        };
-        let (_, rest) = letters.split_at(at);
-        let value = rest.get(1..).filter(|value| !value.is_empty()).or_else(|| args.next()?.as_str());
-        match rest.chars().next() {
-            Some('m') => return value,
-            Some('c') => return None,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The file that a directory stands for when it is run.
-fn main_of(
-    file: &Arg,
-    language: Option<Language>,
-    place: &Place<'_>,
-    scene: &mut Scene<'_, '_, '_>,
-) -> Option<Arg> {
-    let path = file.as_str().filter(|_| language == Some(Language::Python) && place.run.remote.is_empty())?;
-    let path = path::collapse(place.cwd.as_deref(), path)?;
-    let kind = scene.world.ask(Query::FileKind { path: path.clone() });
-    matches!(kind, Some(Answer::FileKind(FileKind::Directory)))
-        .then(|| Arg::known(format!("{path}/__main__.py")))
 }
 
 /// The language of the files that an interpreter runs, as its model calls it.
@@ -235,7 +205,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
         }
         From::Text(text) => vec![known(text)],
         From::File(file) => {
-            let main = main_of(file, language, &place, scene);
+            let main = modules::main_of(file, language, &place, scene);
             let file = main.as_ref().unwrap_or(file);
             let texts = held(file, &place, scene);
             let path = file.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
@@ -254,7 +224,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
             }
             Ok(text) => match language {
                 Some(language) => {
-                    let start = start(&place, scene);
+                    let start = start(program, &place, scene);
                     let reading = read_within(language, &text, &start, &mut scene.program_work);
                     acts(reading, language, &mut place, scene, facts);
                 }
@@ -360,12 +330,12 @@ pub(crate) fn environment_of(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> Ve
     known.chain(exported).chain(place.run.env.iter().cloned()).collect()
 }
 
-fn start(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> castellan_languages::Start {
+fn start(program: &Program, place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> castellan_languages::Start {
     let env = environment_of(place, scene);
     let home = scene.places.home();
     castellan_languages::Start {
         file: place.file.clone(),
-        args: Vec::new(),
+        args: program.args.clone(),
         cwd: place.cwd.clone(),
         home: (!home.is_empty()).then(|| home.to_owned()),
         env,
@@ -405,7 +375,12 @@ fn acts(
             },
             What::Script { language, path } => {
                 inner(
-                    &Program { language: language.as_str().to_owned(), from: From::File(path), cwd: None },
+                    &Program {
+                        language: language.as_str().to_owned(),
+                        from: From::File(path),
+                        cwd: None,
+                        args: None,
+                    },
                     place,
                     scene,
                     facts,
@@ -415,7 +390,7 @@ fn acts(
                 Some(file) => {
                     let from = From::File(Arg::known(file));
                     inner(
-                        &Program { language: language.as_str().to_owned(), from, cwd: None },
+                        &Program { language: language.as_str().to_owned(), from, cwd: None, args: None },
                         place,
                         scene,
                         facts,
@@ -469,7 +444,12 @@ fn own_module(
     };
     if let Some(file) = beside(&files, place, scene) {
         let from = From::File(Arg::known(file));
-        inner(&Program { language: language.as_str().to_owned(), from, cwd: None }, place, scene, facts);
+        inner(
+            &Program { language: language.as_str().to_owned(), from, cwd: None, args: None },
+            place,
+            scene,
+            facts,
+        );
     }
 }
 

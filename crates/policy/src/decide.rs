@@ -12,6 +12,17 @@ use crate::relief;
 use crate::request::RequestId;
 use crate::stages;
 
+/// What a person has said of a workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// Sessions may work there as the profile says.
+    Trusted,
+    /// Nothing. Some profiles let sessions only look around there.
+    Unknown,
+    /// Sessions there have no tools.
+    Denied,
+}
+
 /// What the decision must know besides the call and the policy.
 #[derive(Debug, Clone, Copy)]
 pub struct State<'s> {
@@ -23,6 +34,8 @@ pub struct State<'s> {
     pub headless: bool,
     /// The highest access level that the session may have, whatever the profile says: the agent's own mode lowers it.
     pub ceiling: AccessLevel,
+    /// What a person has said of the session's workspace.
+    pub standing: Standing,
     /// The id for this call, should a person have to look at it.
     pub next_request: RequestId,
     /// What earlier calls of the session left behind.
@@ -39,6 +52,7 @@ impl<'s> State<'s> {
             agent_asks: true,
             headless: false,
             ceiling: AccessLevel::FullAccess,
+            standing: Standing::Trusted,
             next_request: RequestId::from_seed(0),
             session,
             grant: None,
@@ -73,6 +87,7 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
     let settings = policy.settings();
     let mut findings = stages::intake(call);
     findings.extend(stages::session_gate(settings));
+    findings.extend(stages::workspace_gate(state.standing));
     let mut seen = Seen::default();
     if state.mode != Mode::Passthrough {
         let rows = match rows(call, facts, state.session, answers) {
@@ -83,7 +98,7 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         let rows = stages::done(&rows);
         let operators = &settings.operators;
         let need = stages::need(call, rows);
-        let level = settings.level.map(|level| level.min(state.ceiling));
+        let level = stages::active_level(settings, state.standing, state.ceiling);
         findings.extend(stages::policy_present(policy, call));
         findings.extend(stages::operator_denies(operators, call, rows, answers));
         findings.extend(stages::deny_floor(&matches));
@@ -102,8 +117,8 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
             findings.push(allowed);
             relief::by_operator(&mut findings, layer);
         }
-        if let Some(grant) = state.grant.filter(|grant| grant.is_of(facts)) {
-            relief::by_grant(&mut findings, grant);
+        if let Some(grant) = state.grant {
+            relief::by_grant(&mut findings, grant, facts);
         }
         findings.extend(stages::notices(&matches));
         seen = Seen { marks: stages::marks(&matches), required: Some(need.level), active: level };
@@ -133,7 +148,8 @@ pub fn drive(
     }
     let message = "the call could not be looked into far enough to judge it";
     let incomplete = Finding::new(Verdict::Deny, Code::FailClosed, message);
-    let findings = stages::session_gate(policy.settings()).into_iter().chain([incomplete]).collect();
+    let gates = [stages::session_gate(policy.settings()), stages::workspace_gate(state.standing)];
+    let findings = gates.into_iter().flatten().chain([incomplete]).collect();
     conclude(findings, Seen::default(), Verdict::Deny, state)
 }
 

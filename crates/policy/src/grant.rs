@@ -3,14 +3,35 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Decision, Facts, Finding, Relief, ScriptFile};
+use castellan_event::{Decision, Facts, Finding, Layer, Relief, ScriptFile};
 
-/// Findings of one call that a person has granted, by kind, rule and what they say.
+/// What persons have granted of one call, one part for each time that they did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Grant {
-    lifts: BTreeSet<(&'static str, String, String)>,
+    /// Each lifts what it names while the code that it names is the same.
+    pub parts: Vec<GrantPart>,
+}
+
+/// What a person has granted of one call at one time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GrantPart {
+    /// The findings that they were shown.
+    pub lifts: BTreeSet<FindingName>,
     /// The files whose code ran, as they were.
-    scripts: Vec<ScriptFile>,
+    pub scripts: Vec<ScriptFile>,
+}
+
+/// What makes a finding the one that a person was shown. All words are those of records.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FindingName {
+    /// [`castellan_event::Code::as_str`].
+    pub code: String,
+    /// Name of the rule; empty where none made it.
+    pub rule: String,
+    /// The layer of that rule; empty where none made it.
+    pub layer: String,
+    /// What it says.
+    pub message: String,
 }
 
 impl Grant {
@@ -21,20 +42,33 @@ impl Grant {
         let lifts: Option<BTreeSet<_>> =
             standing.map(|finding| finding.is_liftable_by(Relief::Grant).then(|| name(finding))).collect();
         let scripts = facts.scripts.clone();
-        lifts.filter(|lifts| !lifts.is_empty()).map(|lifts| Grant { lifts, scripts })
+        let lifts = lifts.filter(|lifts| !lifts.is_empty())?;
+        Some(Grant { parts: vec![GrantPart { lifts, scripts }] })
     }
 
-    /// Whether the call still runs the same code.
-    pub(crate) fn is_of(&self, facts: &Facts) -> bool {
-        self.scripts == facts.scripts
+    /// Takes what another one grants of the same call.
+    pub fn add(&mut self, other: &Grant) {
+        self.parts.extend(other.parts.iter().cloned());
     }
 
-    /// Whether the finding is one of those.
-    pub(crate) fn names(&self, finding: &Finding) -> bool {
-        self.lifts.contains(&name(finding))
+    /// Whether it has lifted one of the findings of a decision.
+    pub fn is_used(&self, decision: &Decision, facts: &Facts) -> bool {
+        let lifted = |finding: &&Finding| finding.lifted == Some(Relief::Grant);
+        decision.findings.iter().filter(lifted).any(|finding| self.names(finding, facts))
+    }
+
+    /// Whether the finding is one of those, of a call that runs the same code as then.
+    pub(crate) fn names(&self, finding: &Finding, facts: &Facts) -> bool {
+        let name = name(finding);
+        self.parts.iter().any(|part| part.scripts == facts.scripts && part.lifts.contains(&name))
     }
 }
 
-fn name(finding: &Finding) -> (&'static str, String, String) {
-    (finding.code.as_str(), finding.rule.clone(), finding.message.clone())
+fn name(finding: &Finding) -> FindingName {
+    FindingName {
+        code: finding.code.as_str().to_owned(),
+        rule: finding.rule.clone(),
+        layer: finding.layer.map_or("", Layer::as_str).to_owned(),
+        message: finding.message.clone(),
+    }
 }

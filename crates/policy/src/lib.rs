@@ -15,8 +15,8 @@ mod stages;
 mod tags;
 mod tell;
 
-pub use decide::{State, StateChange, Step, decide, drive};
-pub use grant::Grant;
+pub use decide::{Standing, State, StateChange, Step, decide, drive};
+pub use grant::{FindingName, Grant, GrantPart};
 pub use operator::Operator;
 pub use operators::Operators;
 pub use policy::{LayerRules, Policy, PolicyRule};

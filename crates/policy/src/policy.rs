@@ -170,6 +170,7 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
         default_verdict,
         headless_default,
         level,
+        unknown_workspace,
         organisation_level,
         on_insufficient,
         opaque,
@@ -181,7 +182,7 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
     } = settings;
     let verdicts =
         [default_verdict, headless_default, on_insufficient, opaque, headless_opaque, unknown_tool];
-    let levels = (level, organisation_level);
+    let levels = (level, unknown_workspace, organisation_level);
     let choices = (profile, tools, verdicts, levels, allow_understood, operators.texts());
     let mut hasher = Sha256::new();
     let mut put = |text: &str| {

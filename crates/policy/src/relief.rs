@@ -1,7 +1,7 @@
 //! Relief: what lifts findings that name it as able to. A finding that is lifted stays in the record and has no say. It must
 //! not know where relief comes from.
 
-use castellan_event::{Code, Finding, Layer, Relief};
+use castellan_event::{Code, Facts, Finding, Layer, Relief};
 
 use crate::grant::Grant;
 
@@ -19,8 +19,8 @@ pub(crate) fn by_operator(findings: &mut [Finding], layer: Layer) {
 }
 
 /// A person has granted the call: lifts what they were shown. Something new is not covered.
-pub(crate) fn by_grant(findings: &mut [Finding], grant: &Grant) {
-    lift(findings, Relief::Grant, |finding| grant.names(finding));
+pub(crate) fn by_grant(findings: &mut [Finding], grant: &Grant, facts: &Facts) {
+    lift(findings, Relief::Grant, |finding| grant.names(finding, facts));
 }
 
 /// What is lifted already stays as it is.

@@ -17,6 +17,11 @@ impl RequestId {
         RequestId(u32::try_from(seed % u64::from(COUNT)).unwrap_or_default())
     }
 
+    /// The seed that gives this id.
+    pub fn seed(self) -> u64 {
+        self.0.into()
+    }
+
     /// Returns the id after this one.
     pub fn next(self) -> RequestId {
         RequestId((self.0 + 1) % COUNT)

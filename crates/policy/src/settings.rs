@@ -21,6 +21,8 @@ pub struct Settings {
     pub headless_default: Verdict,
     /// The access level that sessions have; `None`: levels do not count.
     pub level: Option<AccessLevel>,
+    /// The highest one where nobody has said that the workspace is trusted; `None`: the same.
+    pub unknown_workspace: Option<AccessLevel>,
     /// The one that the organisation gives them: what is short of it, only the organisation's allow
     /// list lifts.
     pub organisation_level: Option<AccessLevel>,
@@ -81,6 +83,7 @@ impl Profile {
             default_verdict: Defer,
             headless_default: Defer,
             level: None,
+            unknown_workspace: None,
             organisation_level: None,
             on_insufficient: Ask,
             opaque: Ask,
@@ -92,6 +95,7 @@ impl Profile {
         };
         let bounded = Settings {
             level: Some(AccessLevel::WorkspaceWrite),
+            unknown_workspace: Some(AccessLevel::ReadOnly),
             headless_default: Deny,
             headless_opaque: Deny,
             unknown_tool: Deny,

@@ -12,13 +12,14 @@ use castellan_event::{
     Answers, Call, CallRow, Code, Finding, Layer, Level, Override, Row as _, ToolKind, Verdict,
 };
 
+use crate::decide::Standing;
 use crate::operator::ShortMatch;
 use crate::operators::Operators;
 use crate::policy::{Policy, RuleMatch};
 use crate::settings::Settings;
 use crate::tags::RuleVerdict;
 
-pub(crate) use access::{level, need};
+pub(crate) use access::{active_level, level, need};
 pub(crate) use opaque::opaque;
 pub(crate) use understood::understood;
 
@@ -37,6 +38,12 @@ pub(crate) fn done<'r, 'c>(rows: &'r [CallRow<'c>]) -> &'r [CallRow<'c>] {
 pub(crate) fn session_gate(settings: &Settings) -> Option<Finding> {
     let message = || format!("sessions of the profile {} have no tools", settings.profile);
     (!settings.tools).then(|| Finding::new(Verdict::Deny, Code::NoTools, message()))
+}
+
+/// A workspace in which sessions may do nothing.
+pub(crate) fn workspace_gate(standing: Standing) -> Option<Finding> {
+    let message = "sessions in this workspace are denied";
+    (standing == Standing::Denied).then(|| Finding::new(Verdict::Deny, Code::DeniedWorkspace, message))
 }
 
 /// Without a policy nothing but reading is let through.

@@ -1,5 +1,5 @@
 //! The daemon: its life, what protects it from other processes, and what it does with broken files, a full disk and an
-//! agent's second question; commands that are made to break it; marks; how edited files come into force, and how they do not.
+//! agent's second question; what outlives it; commands that are made to break it; marks; how edited files come into force, and how they do not.
 
 #![cfg(test)]
 
@@ -16,6 +16,7 @@ mod marks;
 mod origin;
 mod scripts;
 mod second_question;
+mod state;
 mod watch;
 mod ways_out;
 mod written;

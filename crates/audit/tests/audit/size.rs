@@ -66,6 +66,7 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
             permission_mode: t(),
             cwd: t(),
             real_cwd: t(),
+            workspace: t(),
             tool: t(),
             tool_raw: t(),
             use_id: t(),

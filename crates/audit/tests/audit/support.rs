@@ -119,6 +119,7 @@ pub(crate) fn full_call() -> CallRecord {
         permission_mode: "default".into(),
         cwd: "/home/u/link".into(),
         real_cwd: "/home/u/project".into(),
+        workspace: "/home/u/project".into(),
         tool: "Bash".into(),
         tool_raw: "bash_raw".into(),
         use_id: "toolu_1".into(),

@@ -160,7 +160,8 @@ fn registrations(options: &Options) -> anyhow::Result<Vec<Registration>> {
 fn purge(layout: &Layout) -> anyhow::Result<()> {
     let (config, home) = (layout.config(), layout.home());
     let trees = [config.join("rules"), layout.log(), layout.applied(), home.run()];
-    let files = [layout.config_file(), Layout::file(home.dir())];
+    let mut files = vec![layout.config_file(), Layout::file(home.dir())];
+    files.extend(layout.kept_state());
     let dirs: [&Path; 3] = [config, layout.state(), home.dir()];
     for tree in trees.iter().filter(|tree| tree.exists()) {
         std::fs::remove_dir_all(tree).with_context(|| format!("`{}`", tree.display()))?;
@@ -206,6 +207,9 @@ fn left(layout: &Layout, options: &Options, registrations: &[Registration]) -> V
     if options.is_whole() {
         add("configuration, rules", layout.config().to_owned(), "castellan uninstall --purge");
         add("log", layout.log(), "castellan uninstall --purge");
+        for file in layout.kept_state() {
+            add("state", file, "castellan uninstall --purge");
+        }
     }
     for registration in registrations {
         for backup in backups(&registration.file) {

@@ -1,6 +1,7 @@
 //! The judge without sockets: payload in, reply and records out.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use castellan_audit::{CallRecord, Config as LogConfig, Filter};
 use castellan_event::{Effect, Tool, ToolKind};
@@ -11,10 +12,13 @@ use super::*;
 use crate::compile::compile;
 use crate::config::Config;
 use crate::limits::MARKS_PER_SESSION_MAX;
+use crate::memory::{SessionKey, WorkspaceDecision};
 
 /// A judge, and the directory of its log.
 struct Bench {
     judge: Judge,
+    /// The agent's; by default one that cannot be seen.
+    process: AgentProcess,
     dir: tempfile::TempDir,
 }
 
@@ -41,11 +45,25 @@ fn policy(rules: &[(&str, &str, &str)]) -> Policy {
     compiled.policy
 }
 
+fn judge_at(dir: &Path, policy: Policy, mode: Mode) -> Judge {
+    let (memory, trouble) = Memory::open(dir.join("journal"), !dir.join("journal").exists(), 1).unwrap();
+    assert_eq!(trouble, None);
+    let log = Log::open(&dir.join("log"), LogConfig::default(), SystemTime::now()).unwrap();
+    Judge::new(policy, mode, log, Vec::new(), memory)
+}
+
 impl Bench {
     fn new(policy: Policy, mode: Mode) -> Bench {
         let dir = tempfile::tempdir().unwrap();
-        let log = Log::open(dir.path(), LogConfig::default(), SystemTime::now()).unwrap();
-        Bench { judge: Judge::new(policy, mode, log, Vec::new()), dir }
+        let judge = judge_at(dir.path(), policy, mode);
+        Bench { judge, process: AgentProcess::default(), dir }
+    }
+
+    /// Another daemon of the same home, after the one before was killed.
+    fn restarted(self, policy: Policy) -> Bench {
+        let mode = self.judge.terms().mode;
+        drop(self.judge);
+        Bench { judge: judge_at(self.dir.path(), policy, mode), process: self.process, dir: self.dir }
     }
 
     /// Asks about a command as Claude's event, and returns the decision in the reply; without one, "defer".
@@ -63,7 +81,7 @@ impl Bench {
             cwd: b"/".to_vec(),
             payload: payload.to_string().into_bytes(),
         };
-        let reply = self.judge.answer(&request, AgentProcess::default(), Instant::now());
+        let reply = self.judge.answer(&request, self.process, Instant::now());
         if reply.exit == 2 {
             return "blocked".to_owned();
         }
@@ -108,9 +126,15 @@ impl Bench {
     }
 
     fn records(&self) -> Vec<Record> {
-        let entries = castellan_audit::read(self.dir.path(), &Filter::default()).unwrap().entries;
+        let entries =
+            castellan_audit::read(&self.dir.path().join("log"), &Filter::default()).unwrap().entries;
         entries.into_iter().map(|entry| entry.record).collect()
     }
+}
+
+/// A session of Claude's, by its own id.
+fn key_of(session: &str) -> SessionKey {
+    SessionKey(digest(&["claude", session]))
 }
 
 /// Lets the judge panic in `mode` and checks the exit code of the reply and the record.
@@ -234,8 +258,7 @@ fn parallel_calls_are_each_counted_once() {
         }
     });
     assert_eq!(bench.calls().len(), CALLS);
-    let key = SessionKey(digest(&["claude", "a"]));
-    let session = bench.judge.memory().marks.session(&key, 0);
+    let session = bench.judge.memory().session(&key_of("a"));
     assert_eq!(session.marks["secret"].count, CALLS as u64);
 }
 
@@ -266,8 +289,7 @@ fn a_call_sees_policy_and_mode_of_one_swap() {
 fn check_full(mode: Mode, answer: &str) {
     let bench = Bench::new(policy(RULES), mode);
     let labels: Vec<String> = (0..MARKS_PER_SESSION_MAX).map(|number| number.to_string()).collect();
-    let key = SessionKey(digest(&["claude", "full"]));
-    bench.judge.memory().marks.set(key, &labels, 0);
+    bench.judge.memory().mark(key_of("full"), &labels);
     assert_eq!(bench.ask("PreToolUse", "full", "secret"), answer);
     let records = bench.records();
     let [Record::Failure(failure)] = &records[..] else { panic!("{records:?}") };
@@ -294,8 +316,7 @@ fn a_prompt_ends_the_calls_that_the_agent_waited_for() {
     for (session, command, ends) in cases {
         let bench = Bench::new(policy(RULES), Mode::Enforce);
         let changing = || {
-            let agent = Agent { session_id: "s".to_owned(), ..Agent::default() };
-            let changed = bench.judge.memory().changes.of(&session_key(AgentId::Claude, &agent), None);
+            let changed = bench.judge.memory().changed(&key_of("s"), None);
             changed.unwrap_or_default().changing
         };
         bench.ask("PreToolUse", session, command);
@@ -373,4 +394,123 @@ fn the_world_takes_little_room_in_a_record() {
     assert_eq!(sizes.len(), 2);
     assert!(sizes[1] < 1024, "{sizes:?}");
     assert!(sizes[1] < sizes[0], "{sizes:?}: a process is told of once");
+}
+
+#[test]
+fn what_a_session_did_outlives_the_daemon() {
+    let changing = ("changing", "fx.why = changing", "coding_agent_deny");
+    let rules = [RULES, &[changing]].concat();
+    let bench = Bench::new(policy(&rules), Mode::Enforce);
+    bench.check("a", "cat secret", "defer", &["secret"]);
+    bench.check("a", "echo x > /nowhere/made", "defer", &[]);
+    let bench = bench.restarted(policy(&rules));
+    bench.check("a", "git push", "deny", &[]);
+    bench.check("b", "git push", "defer", &[]);
+    // The call may still run.
+    bench.check("a", "cat /nowhere/made > /nowhere/made", "deny", &[]);
+    bench.prompt("a");
+    bench.check("a", "cat secret", "defer", &["secret"]);
+    let bench = bench.restarted(policy(&rules));
+    bench.check("a", "third", "ask", &[]);
+    let written = bench.judge.memory().changed(&key_of("a"), None).unwrap();
+    assert_eq!(*written.written, BTreeSet::from(["/nowhere/made".to_owned()]));
+    assert_eq!(written.changing, BTreeSet::new());
+}
+
+#[test]
+fn a_process_is_one_session_under_whatever_id() {
+    let own = AgentProcess { pid: 7, started: 1 };
+    let mut bench = Bench { process: own, ..Bench::new(policy(RULES), Mode::Enforce) };
+    bench.check("a", "cat secret", "defer", &["secret"]);
+    bench.check("b", "git push", "deny", &[]);
+    // Another process of the same number is another one; with the id of before it goes on.
+    bench.process = AgentProcess { pid: 7, started: 2 };
+    bench.check("c", "git push", "defer", &[]);
+    bench.check("b", "git push", "deny", &[]);
+    bench.check("c", "git push", "deny", &[]);
+    let mut bench = bench.restarted(policy(RULES));
+    bench.process = own;
+    bench.check("d", "git push", "deny", &[]);
+    bench.process = AgentProcess { pid: 8, started: 2 };
+    bench.check("e", "git push", "defer", &[]);
+}
+
+fn strict() -> Policy {
+    let config = Config::parse("version = 1\nprofile = \"strict\"").unwrap();
+    compile(&[], &config).policy
+}
+
+impl Bench {
+    /// Writes another file in the workspace `path`, as Claude's tool.
+    fn write_in(&self, session: &str, path: &str) -> String {
+        let payload = json!({
+            "session_id": session, "cwd": path, "hook_event_name": "PreToolUse", "tool_name": "Write",
+            "tool_input": { "file_path": format!("{path}/{}", self.calls().len()), "content": "x" },
+            "tool_use_id": "u",
+        });
+        let request = Request {
+            agent: "claude".into(),
+            event: "PreToolUse".into(),
+            // Seen, and not one that runs by itself.
+            parent_pid: std::process::id(),
+            cwd: b"/".to_vec(),
+            payload: payload.to_string().into_bytes(),
+        };
+        let reply = self.judge.answer(&request, AgentProcess::default(), Instant::now());
+        let output: Json = serde_json::from_slice(&reply.stdout).unwrap_or_default();
+        let decision = output["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("defer");
+        decision.to_owned()
+    }
+
+    fn trust(&self, path: &str, decided: Option<WorkspaceDecision>) {
+        self.judge.decide(path, decided).unwrap();
+    }
+
+    fn told(&self) -> usize {
+        let is_told = |record: &Record| matches!(record, Record::Session(of) if of.message.starts_with("trust_required /"));
+        self.records().iter().filter(|record| is_told(record)).count()
+    }
+}
+
+#[test]
+fn a_workspace_is_unknown_until_a_person_trusts_it_and_that_outlives_the_daemon() {
+    let bench = Bench::new(strict(), Mode::Enforce);
+    let work = tempfile::tempdir().unwrap();
+    let path = work.path().canonicalize().unwrap().display().to_string();
+    assert_eq!(bench.write_in("a", &path), "ask");
+    assert_eq!(bench.write_in("a", &path), "ask");
+    assert_eq!(bench.told(), 1, "once a session");
+    assert_eq!(bench.write_in("b", &path), "ask");
+    assert_eq!(bench.told(), 2);
+    bench.trust(&path, Some(WorkspaceDecision::Trusted));
+    assert_eq!(bench.write_in("a", &path), "defer");
+    let bench = bench.restarted(strict());
+    assert_eq!(bench.write_in("a", &path), "defer");
+    assert_eq!(bench.write_in("c", &path), "defer");
+    bench.trust(&path, Some(WorkspaceDecision::Denied));
+    assert_eq!(bench.write_in("a", &path), "deny");
+    let bench = bench.restarted(strict());
+    assert_eq!(bench.write_in("c", &path), "deny");
+    bench.trust(&path, None);
+    assert_eq!(bench.write_in("c", &path), "ask");
+}
+
+#[test]
+fn a_session_works_where_it_began() {
+    let bench = Bench::new(strict(), Mode::Enforce);
+    let work = tempfile::tempdir().unwrap();
+    let root = work.path().canonicalize().unwrap();
+    let [first, other] = ["first", "other"].map(|name| {
+        std::fs::create_dir(root.join(name)).unwrap();
+        root.join(name).display().to_string()
+    });
+    bench.trust(&first, Some(WorkspaceDecision::Trusted));
+    assert_eq!(bench.write_in("a", &first), "defer");
+    // It goes on in another directory, which is outside then; below the temporary one that needs no more, so look.
+    bench.write_in("a", &other);
+    let bench = bench.restarted(strict());
+    bench.write_in("a", &other);
+    bench.write_in("b", &other);
+    let workspaces: Vec<String> = bench.calls().into_iter().map(|call| call.workspace).collect();
+    assert_eq!(workspaces, [&first, &first, &first, &other].map(String::clone));
 }

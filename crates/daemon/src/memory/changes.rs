@@ -6,17 +6,16 @@ use std::sync::Arc;
 
 use castellan_event::ScriptFile;
 
-use crate::limits::{CHANGED_PATHS_PER_SESSION_MAX, CHANGED_SESSIONS_MAX, OPEN_CALLS_PER_SESSION_MAX};
-use crate::memory::SessionKey;
+use super::entry::Entry;
+use super::sessions::SessionKey;
+use crate::limits::{CHANGED_PATHS_MAX, CHANGED_PATHS_PER_SESSION_MAX, OPEN_CALLS_PER_SESSION_MAX};
 
-/// The sessions that have written something.
+/// The sessions that have written something, by their roots.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     sessions: HashMap<SessionKey, Session>,
-    /// In the order in which they first wrote something.
-    order: VecDeque<SessionKey>,
-    /// A session was forgotten to make room: what it wrote is not known any more.
-    forgot: bool,
+    /// Paths of all sessions together.
+    paths: usize,
 }
 
 /// What one session has written, as a call sees it.
@@ -52,6 +51,8 @@ pub(crate) struct Begun<'a> {
 /// A call that has run, or that is no longer waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ended {
+    /// Which call it is, by the number of its record.
+    pub(crate) call: u64,
     /// The agent's id of it.
     pub(crate) id: String,
     /// Files whose code it ran.
@@ -83,52 +84,89 @@ struct Open {
 impl Changes {
     /// What the session has written so far. `None`: nothing. `but`: a call that is asked about again and has not begun yet;
     /// what it alone writes does not count.
-    pub(crate) fn of(&self, key: &SessionKey, but: Option<u64>) -> Option<Changed> {
-        match self.sessions.get(key) {
-            Some(session) => Some(session.but(but)),
-            None => self.forgot.then(|| Changed { is_full: true, ..Changed::default() }),
-        }
+    pub(crate) fn of(&self, root: &SessionKey, but: Option<u64>) -> Option<Changed> {
+        self.sessions.get(root).map(|session| session.but(but))
     }
 
     /// A call may run now that writes something, or runs code of files. One that is asked about again begins once. Returns one
     /// that is no longer kept in mind for it.
-    pub(crate) fn begin(&mut self, key: SessionKey, begun: Begun<'_>) -> Option<Ended> {
-        if begun.paths.is_empty() && begun.scripts.is_empty() {
+    pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
+        if begun.is_nothing() {
             return None;
         }
-        if !self.sessions.contains_key(&key) {
-            self.make_room();
-            self.order.push_back(key);
-        }
-        self.sessions.entry(key).or_default().begin(begun)
+        let session = self.sessions.entry(root).or_default();
+        let before = session.written.len();
+        let forgotten = session.begin(begun, CHANGED_PATHS_MAX.saturating_sub(self.paths));
+        self.paths += session.written.len().saturating_sub(before);
+        forgotten
     }
 
     /// The agent says that the call is done.
-    pub(crate) fn end(&mut self, key: &SessionKey, id: &str) -> Vec<Ended> {
-        self.close(key, |open| open.id == id)
+    pub(crate) fn end(&mut self, root: &SessionKey, id: &str) -> Vec<Ended> {
+        self.close(root, |open| open.id == id)
     }
 
     /// The agent's turn is over, and so is every call that it waited for: of one that failed, was denied by the user or
     /// stopped, no agent reports the end.
-    pub(crate) fn end_turn(&mut self, key: &SessionKey) -> Vec<Ended> {
-        self.close(key, |open| !open.in_background)
+    pub(crate) fn end_turn(&mut self, root: &SessionKey) -> Vec<Ended> {
+        self.close(root, |open| !open.in_background)
     }
 
-    fn close(&mut self, key: &SessionKey, is_over: impl Fn(&Open) -> bool) -> Vec<Ended> {
-        let Some(session) = self.sessions.get_mut(key) else { return Vec::new() };
+    /// Calls are over, by the numbers of their records.
+    pub(super) fn end_calls(&mut self, root: &SessionKey, calls: &[u64]) -> Vec<Ended> {
+        self.close(root, |open| calls.contains(&open.call))
+    }
+
+    fn close(&mut self, root: &SessionKey, is_over: impl Fn(&Open) -> bool) -> Vec<Ended> {
+        let Some(session) = self.sessions.get_mut(root) else { return Vec::new() };
         let (over, open) = std::mem::take(&mut session.open).into_iter().partition(is_over);
         session.open = open;
         let over: VecDeque<Open> = over;
         over.into_iter().map(Open::ended).collect()
     }
 
-    fn make_room(&mut self) {
-        if self.sessions.len() >= CHANGED_SESSIONS_MAX
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.sessions.remove(&oldest);
-            self.forgot = true;
-        }
+    pub(super) fn has_changed(&self, root: &SessionKey) -> bool {
+        self.sessions.contains_key(root)
+    }
+
+    /// Adds what was written before.
+    pub(super) fn add(
+        &mut self,
+        root: SessionKey,
+        written: Vec<String>,
+        downloaded: Vec<String>,
+        is_full: bool,
+    ) {
+        let session = self.sessions.entry(root).or_default();
+        let before = session.written.len();
+        Arc::make_mut(&mut session.written).extend(written);
+        Arc::make_mut(&mut session.downloaded).extend(downloaded);
+        session.is_full |= is_full;
+        self.paths += session.written.len().saturating_sub(before);
+    }
+
+    pub(super) fn merge(&mut self, from: &SessionKey, into: SessionKey) {
+        let Some(Session { written, downloaded, is_full, open }) = self.sessions.remove(from) else { return };
+        self.paths = self.paths.saturating_sub(written.len());
+        let (written, downloaded) = (Arc::unwrap_or_clone(written), Arc::unwrap_or_clone(downloaded));
+        self.add(into, written.into_iter().collect(), downloaded.into_iter().collect(), is_full);
+        self.sessions.entry(into).or_default().open.extend(open);
+    }
+
+    pub(super) fn forget(&mut self, root: &SessionKey) {
+        let session = self.sessions.remove(root);
+        self.paths = self.paths.saturating_sub(session.map_or(0, |session| session.written.len()));
+    }
+
+    /// Everything but the scripts of calls that may still run, as entries.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
+        self.sessions.iter().flat_map(|(root, session)| session.entries(*root))
+    }
+}
+
+impl Begun<'_> {
+    pub(super) fn is_nothing(&self) -> bool {
+        self.paths.is_empty() && self.scripts.is_empty()
     }
 }
 
@@ -144,7 +182,8 @@ impl Session {
         Changed { written, downloaded: Arc::clone(&self.downloaded), is_full: self.is_full, changing }
     }
 
-    fn begin(&mut self, begun: Begun<'_>) -> Option<Ended> {
+    /// `room`: for how many paths more there is room in all sessions.
+    fn begin(&mut self, begun: Begun<'_>, room: usize) -> Option<Ended> {
         let Begun { call, id, paths, downloaded, scripts, in_background } = begun;
         if !downloaded.is_empty() && self.downloaded.len() < CHANGED_PATHS_PER_SESSION_MAX {
             Arc::make_mut(&mut self.downloaded).extend(downloaded);
@@ -161,11 +200,12 @@ impl Session {
         for other in &mut self.open {
             other.alone.retain(|path| !open.paths.contains(path));
         }
+        let most = CHANGED_PATHS_PER_SESSION_MAX.min(self.written.len() + room);
         for path in &open.paths {
             if self.written.contains(path) {
                 continue;
             }
-            self.is_full |= self.written.len() >= CHANGED_PATHS_PER_SESSION_MAX;
+            self.is_full |= self.written.len() >= most;
             if !self.is_full {
                 Arc::make_mut(&mut self.written).insert(path.clone());
             }
@@ -176,9 +216,26 @@ impl Session {
     }
 }
 
+impl Session {
+    fn entries(&self, root: SessionKey) -> impl Iterator<Item = Entry> {
+        let all = |paths: &BTreeSet<String>| paths.iter().cloned().collect();
+        let (paths, downloaded) = (all(&self.written), all(&self.downloaded));
+        let written = Entry::Written { root, paths, downloaded, is_full: self.is_full };
+        let open = self.open.iter().map(move |open| Entry::Begun {
+            root,
+            call: open.call,
+            use_id: open.id.clone(),
+            paths: all(&open.paths),
+            downloaded: Vec::new(),
+            in_background: open.in_background,
+        });
+        std::iter::once(written).chain(open)
+    }
+}
+
 impl Open {
     fn ended(self) -> Ended {
-        Ended { id: self.id, scripts: self.scripts }
+        Ended { call: self.call, id: self.id, scripts: self.scripts }
     }
 }
 
@@ -299,12 +356,35 @@ mod tests {
         let changed = changes.of(&key(0), None).unwrap();
         assert!(changed.is_full);
         assert_eq!(changed.written.len(), CHANGED_PATHS_PER_SESSION_MAX);
-        for number in 1..=CHANGED_SESSIONS_MAX {
-            begin(&mut changes, number, 1, "/w/a", false);
-        }
-        assert!(changes.of(&key(0), None).unwrap().is_full);
+        begin(&mut changes, 1, 1, "/w/a", false);
         assert!(!changes.of(&key(1), None).unwrap().is_full);
-        assert_eq!(changes.sessions.len(), CHANGED_SESSIONS_MAX);
+    }
+
+    #[test]
+    fn the_paths_of_all_sessions_have_a_limit_together() {
+        let mut changes = Changes { paths: CHANGED_PATHS_MAX - 1, ..Changes::default() };
+        let is_full = |changes: &Changes, session| changes.of(&key(session), None).unwrap().is_full;
+        begin(&mut changes, 0, 1, "/w/a", false);
+        begin(&mut changes, 0, 2, "/w/a", false);
+        assert!(!is_full(&changes, 0));
+        begin(&mut changes, 1, 1, "/w/a", false);
+        assert!(is_full(&changes, 1));
+        changes.forget(&key(0));
+        begin(&mut changes, 2, 1, "/w/a", false);
+        assert!(!is_full(&changes, 2));
+    }
+
+    #[test]
+    fn what_two_sessions_wrote_that_are_one_is_written_by_both() {
+        let mut changes = Changes::default();
+        begin(&mut changes, 0, 1, "/w/a", false);
+        begin(&mut changes, 1, 2, "/w/a", false);
+        begin(&mut changes, 1, 3, "/w/b", true);
+        changes.merge(&key(1), key(0));
+        check(&changes, 0, &["/w/a", "/w/b"], &["/w/a", "/w/b"]);
+        assert_eq!((changes.of(&key(1), None), changes.paths), (None, 2));
+        changes.end_turn(&key(0));
+        check(&changes, 0, &["/w/a", "/w/b"], &["/w/b"]);
     }
 
     #[test]
@@ -316,15 +396,15 @@ mod tests {
             let scripts = vec![script(id)];
             changes.begin(key(0), Begun { call: number, id, paths, downloaded, scripts, in_background })
         };
-        let ended = |id: &str| Ended { id: id.to_owned(), scripts: vec![script(id)] };
+        let ended = |call, id: &str| Ended { call, id: id.to_owned(), scripts: vec![script(id)] };
         for (number, id) in ["a", "b"].into_iter().enumerate() {
             assert_eq!(begins(number as u64, id, false), None);
         }
         assert_eq!(begins(2, "c", true), None);
-        assert_eq!(changes.end(&key(0), "a"), [ended("a")]);
+        assert_eq!(changes.end(&key(0), "a"), [ended(0, "a")]);
         assert_eq!(changes.end(&key(0), "a"), []);
-        assert_eq!(changes.end_turn(&key(0)), [ended("b")]);
-        assert_eq!(changes.end(&key(0), "c"), [ended("c")]);
+        assert_eq!(changes.end_turn(&key(0)), [ended(1, "b")]);
+        assert_eq!(changes.end(&key(0), "c"), [ended(2, "c")]);
         let mut forgotten = Vec::new();
         for number in 0..=OPEN_CALLS_PER_SESSION_MAX {
             let (paths, downloaded) = (BTreeSet::new(), BTreeSet::new());
@@ -334,6 +414,6 @@ mod tests {
                 Begun { call: number as u64, id: &id, paths, downloaded, scripts, in_background: false };
             forgotten.extend(changes.begin(key(0), begun));
         }
-        assert_eq!(forgotten, [ended("0")]);
+        assert_eq!(forgotten, [ended(0, "0")]);
     }
 }

@@ -6,51 +6,35 @@ use std::collections::{BTreeMap, HashMap};
 
 use castellan_event::{Mark, Session};
 
-use crate::limits::{MARK_LABEL_BYTES_MAX, MARKED_SESSIONS_MAX, MARKS_PER_SESSION_MAX, SESSION_IDLE_MS};
+use super::entry::Entry;
+use super::sessions::SessionKey;
+use crate::limits::{MARK_LABEL_BYTES_MAX, MARKS_PER_SESSION_MAX};
 
-/// Names a session of an agent, whose sub-agents share it: SHA-256 over agent and session id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct SessionKey(pub(crate) [u8; 32]);
-
-/// The sessions that have marks.
+/// The sessions that have marks, by their roots.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
-    sessions: HashMap<SessionKey, Marked>,
-}
-
-#[derive(Debug, Default)]
-struct Marked {
-    marks: BTreeMap<String, Mark>,
-    /// When its last call came.
-    seen_ms: u64,
+    sessions: HashMap<SessionKey, BTreeMap<String, Mark>>,
 }
 
 impl Marks {
     /// A session as a call sees it that comes now.
-    pub(crate) fn session(&mut self, key: &SessionKey, now_ms: u64) -> Session {
-        let marked = self.sessions.get_mut(key);
-        let marks = marked.map(|marked| {
-            marked.seen_ms = now_ms;
-            marked.marks.clone()
-        });
-        Session { marks: marks.unwrap_or_default(), now_ms }
+    pub(crate) fn session(&self, root: &SessionKey, now_ms: u64) -> Session {
+        Session { marks: self.sessions.get(root).cloned().unwrap_or_default(), now_ms }
     }
 
-    /// Makes room for a call's marks, if there is none by forgetting sessions that have long been silent. Returns how many
-    /// it forgot, or why there is no room.
-    pub(crate) fn make_room(
-        &mut self,
-        key: &SessionKey,
-        labels: &[String],
-        now_ms: u64,
-    ) -> Result<usize, String> {
+    pub(super) fn is_marked(&self, root: &SessionKey) -> bool {
+        self.sessions.contains_key(root)
+    }
+
+    /// Whether there is room for a call's marks; if not, why.
+    pub(super) fn check_room(&self, root: &SessionKey, labels: &[String]) -> Result<(), String> {
         if let Some(label) = labels.iter().find(|label| label.len() > MARK_LABEL_BYTES_MAX) {
             let start = label.chars().take(32).collect::<String>();
             return Err(format!(
                 "the label of a mark has more than {MARK_LABEL_BYTES_MAX} bytes: shorten the tag of `{start}…`"
             ));
         }
-        let marks = self.sessions.get(key).map(|marked| &marked.marks);
+        let marks = self.sessions.get(root);
         let known = marks.map_or(0, BTreeMap::len);
         let new = labels.iter().filter(|label| marks.is_none_or(|marks| !marks.contains_key(*label)));
         if known + new.count() > MARKS_PER_SESSION_MAX {
@@ -58,28 +42,42 @@ impl Marks {
                 "the session would have more than {MARKS_PER_SESSION_MAX} marks: use fewer labels"
             ));
         }
-        if self.sessions.contains_key(key) || self.sessions.len() < MARKED_SESSIONS_MAX {
-            return Ok(0);
-        }
-        let before = self.sessions.len();
-        self.sessions.retain(|_, marked| now_ms.saturating_sub(marked.seen_ms) <= SESSION_IDLE_MS);
-        match before.saturating_sub(self.sessions.len()) {
-            0 => Err(format!(
-                "more than {MARKED_SESSIONS_MAX} sessions of the last week have marks: mark fewer calls"
-            )),
-            forgotten => Ok(forgotten),
-        }
+        Ok(())
     }
 
     /// Counts a call's marks, each once. There must be room for them.
-    pub(crate) fn set(&mut self, key: SessionKey, labels: &[String], now_ms: u64) {
-        let marked = self.sessions.entry(key).or_default();
-        marked.seen_ms = now_ms;
+    pub(super) fn set(&mut self, root: SessionKey, labels: &[String], now_ms: u64) {
         for label in labels {
-            let mark = marked.marks.entry(label.clone()).or_default();
-            mark.count = mark.count.saturating_add(1);
-            mark.at_ms = now_ms;
+            self.add(root, label, Mark { count: 1, at_ms: now_ms });
         }
+    }
+
+    /// Adds what is known of a mark from before.
+    pub(super) fn add(&mut self, root: SessionKey, label: &str, more: Mark) {
+        let mark = self.sessions.entry(root).or_default().entry(label.to_owned()).or_default();
+        mark.count = mark.count.saturating_add(more.count);
+        mark.at_ms = mark.at_ms.max(more.at_ms);
+    }
+
+    pub(super) fn merge(&mut self, from: &SessionKey, into: SessionKey) {
+        for (label, mark) in self.sessions.remove(from).unwrap_or_default() {
+            self.add(into, &label, mark);
+        }
+    }
+
+    pub(super) fn forget(&mut self, root: &SessionKey) {
+        self.sessions.remove(root);
+    }
+
+    /// Everything, as entries.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
+        let all = self.sessions.iter().flat_map(|(root, marks)| marks.iter().map(move |mark| (root, mark)));
+        all.map(|(root, (label, Mark { count, at_ms }))| Entry::Mark {
+            root: *root,
+            label: label.clone(),
+            count: *count,
+            at_ms: *at_ms,
+        })
     }
 }
 
@@ -99,11 +97,11 @@ mod tests {
 
     /// Sets marks for which there is room.
     fn set(marks: &mut Marks, session: usize, names: &[&str], now_ms: u64) {
-        assert_eq!(marks.make_room(&key(session), &labels(names), now_ms), Ok(0));
+        assert_eq!(marks.check_room(&key(session), &labels(names)), Ok(()));
         marks.set(key(session), &labels(names), now_ms);
     }
 
-    fn check(marks: &mut Marks, session: usize, now_ms: u64, expected: &[(&str, u64, u64)]) {
+    fn check(marks: &Marks, session: usize, now_ms: u64, expected: &[(&str, u64, u64)]) {
         let seen = marks.session(&key(session), now_ms);
         let seen: Vec<_> =
             seen.marks.iter().map(|(label, mark)| (label.as_str(), mark.count, mark.at_ms)).collect();
@@ -113,13 +111,17 @@ mod tests {
     #[test]
     fn a_mark_is_counted_for_its_session_alone() {
         let mut marks = Marks::default();
-        check(&mut marks, 1, 0, &[]);
+        check(&marks, 1, 0, &[]);
         set(&mut marks, 1, &["a", "b"], 10);
         set(&mut marks, 1, &["b"], 20);
         set(&mut marks, 2, &["b"], 30);
-        check(&mut marks, 1, 40, &[("a", 1, 10), ("b", 2, 20)]);
-        check(&mut marks, 2, 40, &[("b", 1, 30)]);
-        check(&mut marks, 3, 40, &[]);
+        check(&marks, 1, 40, &[("a", 1, 10), ("b", 2, 20)]);
+        check(&marks, 2, 40, &[("b", 1, 30)]);
+        check(&marks, 3, 40, &[]);
+        // What two sessions have that are one.
+        marks.merge(&key(2), key(1));
+        check(&marks, 1, 40, &[("a", 1, 10), ("b", 3, 30)]);
+        check(&marks, 2, 40, &[]);
     }
 
     #[test]
@@ -129,28 +131,9 @@ mod tests {
             set(&mut marks, 1, &[&format!("m{number}")], 0);
         }
         set(&mut marks, 1, &["m0", "m1"], 0);
-        assert!(marks.make_room(&key(1), &labels(&["m0", "one more"]), 0).is_err());
+        assert!(marks.check_room(&key(1), &labels(&["m0", "one more"])).is_err());
         set(&mut marks, 2, &["one more"], 0);
         set(&mut marks, 2, &[&"x".repeat(MARK_LABEL_BYTES_MAX)], 0);
-        assert!(marks.make_room(&key(2), &labels(&[&"x".repeat(MARK_LABEL_BYTES_MAX + 1)]), 0).is_err());
-    }
-
-    #[test]
-    fn only_a_session_that_has_long_been_silent_makes_room_for_another() {
-        let mut marks = Marks::default();
-        for number in 0..MARKED_SESSIONS_MAX {
-            set(&mut marks, number, &["a"], 0);
-        }
-        let new = MARKED_SESSIONS_MAX;
-        assert!(marks.make_room(&key(new), &labels(&["a"]), SESSION_IDLE_MS).is_err());
-        set(&mut marks, 7, &["a"], SESSION_IDLE_MS);
-        // Every session but the first shows itself again.
-        for number in 1..MARKED_SESSIONS_MAX {
-            marks.session(&key(number), SESSION_IDLE_MS);
-        }
-        assert_eq!(marks.make_room(&key(new), &labels(&["a"]), SESSION_IDLE_MS + 1), Ok(1));
-        check(&mut marks, 0, SESSION_IDLE_MS + 1, &[]);
-        check(&mut marks, 1, SESSION_IDLE_MS + 1, &[("a", 1, 0)]);
-        check(&mut marks, 7, SESSION_IDLE_MS + 1, &[("a", 2, SESSION_IDLE_MS)]);
+        assert!(marks.check_room(&key(2), &labels(&[&"x".repeat(MARK_LABEL_BYTES_MAX + 1)])).is_err());
     }
 }

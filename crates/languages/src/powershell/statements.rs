@@ -55,7 +55,9 @@ impl Reader<'_> {
             self.blanks(true);
         }
         let word = self.keyword();
-        let after = self.rest().get(word.len()..).unwrap_or_default().trim_start();
+        let behind = self.rest().get(word.len()..).unwrap_or_default();
+        let after = behind.trim_start();
+        self.meter.pay(behind.len() - after.len());
         let length = word.len();
         let is_word = !word.is_empty()
             && !self.rest().get(length..).is_some_and(|rest| rest.starts_with(['\\', '/', '.', ':']));
@@ -276,12 +278,14 @@ impl Reader<'_> {
         let from = self.at;
         self.at += length;
         self.blanks(true);
+        let mut is_file = false;
         while self.peek().is_some_and(super::is_dash) {
             self.bump();
-            self.take(super::is_name);
+            is_file |= self.take(super::is_name).eq_ignore_ascii_case("file");
             self.blanks(true);
         }
         let value = if self.peek() == Some('(') { self.condition() } else { self.word() };
+        let value = if is_file { self.own(from, "file", vec![value]) } else { value };
         let item = self.node(from, Kind::Name("$_".into()));
         let mut parts = vec![Node::assign(self.since(from), item, value)];
         self.expect("{");

@@ -1,6 +1,9 @@
 //! Where values go: names, members, elements, patterns. What may act and goes where it is not followed is a hole.
 
+use std::rc::Rc;
+
 use castellan_event::{Role, Why};
+use castellan_programs::Arg;
 
 use super::Machine;
 use crate::act::What;
@@ -8,28 +11,6 @@ use crate::language::Language;
 use crate::state::Cell;
 use crate::tree::{Kind, Node};
 use crate::value::{CellId, Value};
-
-/// PowerShell's parameters that commands are given without being told.
-const DEFAULTS: &str = "$psdefaultparametervalues";
-
-/// Parameters that change nothing about what a command does it to.
-const HARMLESS: &[&str] = &[
-    "autosize",
-    "confirm",
-    "debug",
-    "depth",
-    "encoding",
-    "erroraction",
-    "informationaction",
-    "progressaction",
-    "skipcertificatecheck",
-    "usebasicparsing",
-    "verbose",
-    "warningaction",
-    "whatif",
-    "width",
-    "wrap",
-];
 
 impl Machine<'_> {
     pub(super) fn assign(&mut self, target: &Node, value: Value) {
@@ -40,7 +21,9 @@ impl Machine<'_> {
         match &target.kind {
             // A class of a library stays what it is when it is given more methods.
             Kind::Name(name) if matches!(value, Value::Class(_)) && self.table.module(name).is_some() => {}
-            Kind::Name(name) if &**name == DEFAULTS => self.default_parameters(target, &value),
+            Kind::Name(name) if &**name == super::settings::DEFAULTS => {
+                self.default_parameters(target, &value)
+            }
             Kind::Name(name) => {
                 if let Some(variable) = self.shell_variable(name) {
                     self.variable(target, &variable, &value);
@@ -229,48 +212,11 @@ impl Machine<'_> {
                     let name = key.as_str().unwrap_or_default();
                     self.state.set_own(0, &name.into(), value.clone());
                 }
-                Value::Object(space, _) if space.0.name() == "defaultparameters" => {
-                    self.default_parameter(node, key);
-                }
-                Value::Object(space, _) if space.0.name() == "VimOptions" => {
-                    self.vim_option(node, key, &value);
-                }
-                Value::Object(space, _) if space.0.name() == "VimGlobals" => {
-                    self.vim_global(node, key, &value);
-                }
-                // .NET's own, from which what is no cmdlet sees relative paths.
-                Value::Module(space) if space.0.name() == "environment" && self.language.is_shell() => {
-                    for to in self.operands(node, &value) {
-                        self.act(node.at, What::Directory(to));
-                    }
-                }
-                // Where modules are looked for.
-                Value::Module(space) if space.0.name() == "package" && self.language == Language::Lua => {
-                    self.variable(node, &Value::text("LUA_PATH"), &value);
-                    self.hand(node, &value);
-                }
-                // A member of a library that is replaced: what calls it later is not followed.
                 Value::Module(_) | Value::Package(_) | Value::Library(..) | Value::Object(..) => {
-                    if self.is_capable(&value) {
-                        self.lost(node, Why::Dynamic);
-                    }
-                    self.hand(node, &value);
+                    self.set_of_library(node, one, key, &value);
                 }
-                // `text[0] = ...`
-                Value::Text(text) if self.language == Language::Ruby => {
-                    let new = self.changed_part(node, text, key, &value);
-                    self.change(text, &new);
-                }
-                // `$$name = ...`
-                Value::Text(name) if self.language == Language::Perl => match name.as_str() {
-                    Some(name) => self.state.set_name(self.scope, &format!("${name}").into(), value.clone()),
-                    None => {
-                        let why = name.why().unwrap_or(Why::Dynamic);
-                        self.hole(node.at, Role::Code, why, "a variable");
-                    }
-                },
-                Value::Text(_)
-                | Value::Number(_)
+                Value::Text(text) => self.store_in_text(node, text, key, &value),
+                Value::Number(_)
                 | Value::Constant
                 | Value::Function(_)
                 | Value::Method(..)
@@ -281,6 +227,24 @@ impl Machine<'_> {
         }
     }
 
+    /// A letter of a text, or in Perl the variable that is named so.
+    fn store_in_text(&mut self, node: &Node, text: &Rc<Arg>, key: &Value, value: &Value) {
+        match (self.language, text.as_str()) {
+            (Language::Ruby, _) => {
+                let new = self.changed_part(node, text, key, value);
+                self.change(text, &new);
+            }
+            // `$$name = ...`
+            (Language::Perl, Some(name)) => {
+                self.state.set_name(self.scope, &format!("${name}").into(), value.clone());
+            }
+            (Language::Perl, None) => {
+                self.hole(node.at, Role::Code, text.why().unwrap_or(Why::Dynamic), "a variable");
+            }
+            _ => self.hand(node, value),
+        }
+    }
+
     pub(super) fn variable(&mut self, node: &Node, name: &Value, value: &Value) {
         let names = self.args(node, name);
         for value in self.args(node, value) {
@@ -288,26 +252,6 @@ impl Machine<'_> {
                 let what = What::Variable { name: (**name).clone(), value: (*value).clone() };
                 self.act(node.at, what);
             }
-        }
-    }
-
-    fn default_parameters(&mut self, node: &Node, value: &Value) {
-        let Value::Map(cell) = value else { return self.default_parameter(node, value) };
-        let cell = self.state.cell(*cell);
-        for (key, _) in cell.entries {
-            let key = key.map_or(Value::Constant, |key| Value::text(&*key));
-            self.default_parameter(node, &key);
-        }
-        if cell.is_open {
-            self.default_parameter(node, &Value::Constant);
-        }
-    }
-
-    /// `Command:Parameter` gets a value from now on.
-    pub(super) fn default_parameter(&mut self, node: &Node, key: &Value) {
-        let parameter = key.as_str().and_then(|key| key.rsplit(':').next()).map(str::to_lowercase);
-        if !parameter.is_some_and(|parameter| HARMLESS.contains(&&*parameter)) {
-            self.hole(node.at, Role::Target, Why::Unsupported, DEFAULTS);
         }
     }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::Arg;
 
+use super::named::inline_data;
 use super::perform::Bound;
 use super::{Argument, Machine, Source};
 use crate::act::{Operand, What};
@@ -137,7 +138,8 @@ impl Machine<'_> {
         let arg =
             name.to_arg().unwrap_or_else(|| Rc::new(Arg::unknown(Why::Dynamic, &*self.written(node), false)));
         // The beginning may tell that it is a file.
-        if self.language == Language::JavaScript && is_path(arg.prefix()) {
+        let is_path = is_path(arg.prefix()) || arg.prefix().starts_with("data:");
+        if self.language == Language::JavaScript && is_path {
             return self.script(node, &arg);
         }
         let why = arg.why().unwrap_or(Why::Dynamic);
@@ -145,7 +147,24 @@ impl Machine<'_> {
         Value::unknown(why, &arg.written())
     }
 
-    fn script(&mut self, node: &Node, path: &Arg) -> Value {
+    /// A file that is run, or a URL of JavaScript's, which may hold the program itself.
+    pub(super) fn script(&mut self, node: &Node, path: &Arg) -> Value {
+        if self.language == Language::JavaScript && path.prefix().starts_with("data:") {
+            return match path.as_str().and_then(inline_data) {
+                Some(text) => self.known_code(node, &text),
+                None => {
+                    self.hole(node.at, Role::Code, path.why().unwrap_or(Why::Encoding), &path.written());
+                    Value::unknown(Why::Encoding, &path.written())
+                }
+            };
+        }
+        let is_url = path.prefix().contains("://") && !path.prefix().starts_with("file:");
+        if self.language == Language::JavaScript && is_url {
+            let on = Operand::Url(path.clone());
+            self.act(node.at, What::Effect { kind: EffectKind::Download, on, recursive: false });
+            self.hole(node.at, Role::Code, Why::Network, &path.written());
+            return Value::unknown(Why::Network, &path.written());
+        }
         let what = What::Script { language: self.language, path: path.clone() };
         self.act(node.at, what);
         // What it defines is defined here as well.
@@ -166,12 +185,8 @@ impl Machine<'_> {
             return Value::Package(bare.into());
         }
         match self.language {
-            Language::JavaScript if is_path(name) => self.script(node, &Arg::known(name)),
-            Language::JavaScript if name.contains("://") => {
-                let on = Operand::Url(Arg::known(name));
-                self.act(node.at, What::Effect { kind: EffectKind::Download, on, recursive: false });
-                self.hole(node.at, Role::Code, Why::Network, name);
-                Value::unknown(Why::Network, name)
+            Language::JavaScript if is_path(name) || name.starts_with("data:") || name.contains("://") => {
+                self.script(node, &Arg::known(name))
             }
             Language::PowerShell if is_path(name) || name.contains('\\') || name.ends_with(".psm1") => {
                 self.script(node, &Arg::known(name.replace('\\', "/")))

@@ -295,7 +295,7 @@ impl Machine<'_> {
             }
             Part::Script | Part::Worker => {
                 for arg in self.operands(node, value) {
-                    self.act(node.at, What::Script { language: self.language, path: arg });
+                    self.script(node, &arg);
                 }
                 self.stars |= matches!(self.language, Language::Perl | Language::Ruby);
             }

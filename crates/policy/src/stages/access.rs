@@ -5,6 +5,7 @@ use castellan_event::{
     Scope, ToolKind,
 };
 
+use crate::decide::Standing;
 use crate::settings::Settings;
 
 /// Why a call needs its level: the first of its parts that needs as much.
@@ -15,6 +16,17 @@ pub(crate) struct Need {
     row: Option<usize>,
     /// What it does, as a person says it.
     because: String,
+}
+
+/// The level that the session has: the profile's, unless the agent's own mode lowers it, or nobody has said that the workspace
+/// is trusted.
+pub(crate) fn active_level(
+    settings: &Settings,
+    standing: Standing,
+    ceiling: AccessLevel,
+) -> Option<AccessLevel> {
+    let of_unknown = settings.unknown_workspace.filter(|_| standing != Standing::Trusted);
+    settings.level.map(|level| level.min(ceiling).min(of_unknown.unwrap_or(AccessLevel::FullAccess)))
 }
 
 /// A call that needs more than the session has. What is more than the organisation gives is the organisation's to lift.

@@ -60,3 +60,37 @@ fn nothing_can_be_granted_of_what_is_denied() {
     // Nor is there anything to grant where nothing is asked.
     assert_eq!(Grant::of(&judge(&bash("ls"), &firm, None).0, &Facts::default()), None);
 }
+
+#[test]
+fn two_grants_of_one_call_lift_together() {
+    let both = policy(&(ask("push") + &ask("git")), Verdict::Defer);
+    let none = Facts::default();
+    let one = |word: &str| {
+        let asking = policy(&ask(word), Verdict::Defer);
+        Grant::of(&judge(&bash("git push"), &asking, None).0, &none).unwrap()
+    };
+    let (push, git) = (one("push"), one("git"));
+    for alone in [&push, &git] {
+        assert_eq!(judge(&bash("git push"), &both, Some(alone)).0.verdict, Verdict::Ask);
+    }
+    let mut together = push.clone();
+    together.add(&git);
+    let (decision, change) = judge(&bash("git push"), &both, Some(&together));
+    assert_eq!((decision.answer, change.used_grant), (Verdict::Allow, true));
+    // Each has lifted its own.
+    assert!(push.is_used(&decision, &none) && git.is_used(&decision, &none));
+    let (decision, _) = judge(&bash("git push"), &policy(&ask("git"), Verdict::Defer), Some(&together));
+    assert!(!push.is_used(&decision, &none) && git.is_used(&decision, &none));
+}
+
+/// Two layers may have rules of one name that say the same: a person has seen one of them.
+#[test]
+fn a_grant_of_one_layers_rule_is_none_of_anothers() {
+    let user = layered(&[(Layer::User, &ask("push"))], Settings::default());
+    let grant = Grant::of(&judge(&bash("git push"), &user, None).0, &Facts::default()).unwrap();
+    let liftable = ask("push").replace("coding_agent_ask", "coding_agent_ask, coding_agent_liftable");
+    let above = layered(&[(Layer::Organisation, &liftable)], Settings::default());
+    let (decision, _) = judge(&bash("git push"), &above, Some(&grant));
+    assert_eq!(decision.verdict, Verdict::Ask, "{decision:?}");
+    assert!(Grant::of(&decision, &Facts::default()).is_some(), "it could be granted, had it been shown");
+}

@@ -4,7 +4,7 @@ use castellan_event::{
     AccessLevel, Call, Code, Command, Decision, Effect, EffectKind, Facts, HostClass, Layer, Mode, Recorder,
     Relief, Role, Scope, ToolKind, Verdict,
 };
-use castellan_policy::{Policy, Profile, Settings, State, drive};
+use castellan_policy::{Operator, Policy, Profile, Settings, Standing, State, drive};
 use proptest::prelude::*;
 
 use crate::support::{Lexical, bash, call, layered, rule, state};
@@ -163,6 +163,46 @@ fn an_observer_has_no_tools_in_any_mode() {
 }
 
 #[test]
+fn an_unknown_workspace_is_only_looked_at_where_the_workspace_is_the_border() {
+    let write = of(vec![inside(EffectKind::Write)]);
+    let cases = [
+        (Profile::Standard, Standing::Unknown, Defer),
+        (Profile::Kit, Standing::Unknown, Allow),
+        (Profile::Strict, Standing::Trusted, Defer),
+        (Profile::Strict, Standing::Unknown, Ask),
+        (Profile::Autonomous, Standing::Trusted, Allow),
+        (Profile::Autonomous, Standing::Unknown, Ask),
+    ];
+    for (profile, standing, expected) in cases {
+        let state = State { standing, ..state(Mode::Enforce, true) };
+        let decision = judge(&bash("x"), &write, profile.settings(), &state);
+        assert_eq!(decision.verdict, expected, "{profile} {standing:?}");
+    }
+    // Whatever level the operator gives to sessions.
+    let full = Settings { level: Some(AccessLevel::FullAccess), ..Profile::Strict.settings() };
+    let unknown = State { standing: Standing::Unknown, ..state(Mode::Enforce, true) };
+    assert_eq!(judge(&bash("x"), &write, full, &unknown).active, Some(AccessLevel::ReadOnly));
+}
+
+#[test]
+fn a_denied_workspace_has_no_tools_and_nothing_lifts_that() {
+    let read = of(vec![inside(EffectKind::Read)]);
+    for profile in Profile::ALL {
+        let mut settings = profile.settings();
+        let operator = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap();
+        settings.operators = operator.into();
+        let denied = State { standing: Standing::Denied, ..state(Mode::Enforce, true) };
+        let decision = judge(&bash("x"), &read, settings, &denied);
+        assert_eq!(decision.verdict, Deny, "{profile}");
+        assert!(decision.findings.iter().any(|one| one.code == Code::DeniedWorkspace && one.counts()));
+    }
+    // As everything but a session without tools, in monitor mode it is only recorded.
+    let denied = State { standing: Standing::Denied, ..state(Mode::Monitor, true) };
+    let decision = judge(&bash("x"), &read, Profile::Standard.settings(), &denied);
+    assert_eq!((decision.verdict, decision.answer), (Deny, Defer));
+}
+
+#[test]
 fn a_rule_asks_whatever_the_profile_allows() {
     let rules = rule("ask reads", "fx.kind = read", "coding_agent_ask");
     let policy = layered(&[(Layer::User, &rules)], Profile::Autonomous.settings());
@@ -179,6 +219,7 @@ fn relief_lifts_what_names_it_and_nothing_else() {
         Code::FailClosed,
         Code::NoPolicy,
         Code::NoTools,
+        Code::DeniedWorkspace,
         Code::DenyRule,
         Code::OperatorDeny,
         Code::AskRule,
@@ -207,6 +248,21 @@ fn relief_lifts_what_names_it_and_nothing_else() {
 }
 
 proptest! {
+    #[test]
+    fn less_trust_never_loosens(
+        kind in prop::sample::select(EffectKind::ALL.to_vec()), scope in prop::sample::select(Scope::ALL.to_vec()),
+        profile in prop::sample::select(Profile::ALL.to_vec()), agent_asks: bool,
+    ) {
+        let facts = of(vec![at(kind, "/w/x", scope, scope)]);
+        let answers = [Standing::Trusted, Standing::Unknown, Standing::Denied].map(|standing| {
+            let state = State { standing, ..state(Mode::Enforce, agent_asks) };
+            judge(&bash("x"), &facts, profile.settings(), &state).answer
+        });
+        for pair in answers.windows(2) {
+            prop_assert!(pair[1] >= pair[0] || (pair[1], pair[0]) == (Defer, Allow), "{answers:?}");
+        }
+    }
+
     #[test]
     fn a_lower_level_never_loosens(
         kind in prop::sample::select(EffectKind::ALL.to_vec()), scope in prop::sample::select(Scope::ALL.to_vec()),

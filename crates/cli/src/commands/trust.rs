@@ -1,0 +1,107 @@
+//! `castellan trust`: a person decides whether agents may work in a workspace. It must not know what a profile makes of that.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use castellan_daemon::{DecidedWorkspace, WorkspaceStanding, find_workspace};
+use serde_json::json;
+
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::output::{self, BAD, Cell, GOOD, printable};
+
+/// Options of `castellan trust`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// A directory of the workspace; without one, the current directory
+    #[arg(value_name = "DIR", conflicts_with = "list")]
+    directory: Option<PathBuf>,
+
+    #[command(flatten)]
+    what: What,
+
+    /// Print JSON
+    #[arg(long, requires = "list")]
+    json: bool,
+}
+
+/// What to do. Without a word, trust.
+#[derive(Debug, clap::Args)]
+#[group(multiple = false)]
+struct What {
+    /// Deny every call of agents that work in this directory or below it
+    #[arg(long)]
+    deny: bool,
+
+    /// Forget what was decided
+    #[arg(long)]
+    forget: bool,
+
+    /// Show what was decided
+    #[arg(long)]
+    list: bool,
+}
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let client = global.client()?;
+    if options.what.list {
+        return list(global, &client.trusted()?, options.json);
+    }
+    let directory = options.directory.as_deref().unwrap_or(Path::new("."));
+    let shown = || format!("`{}`", directory.display());
+    let (workspace, standing, words) = match options.what {
+        What { deny: true, .. } => {
+            let real = std::fs::canonicalize(directory).with_context(shown)?;
+            (text_of(&real)?, WorkspaceStanding::Denied, "every call of agents there is denied")
+        }
+        What { forget: true, .. } => (
+            decided_at(directory, &client.trusted()?)?,
+            WorkspaceStanding::Unknown,
+            "nothing is decided about it",
+        ),
+        What { .. } => {
+            let workspace = find_workspace(directory).with_context(shown)?;
+            (workspace, WorkspaceStanding::Trusted, "agents may work there, as your profile says")
+        }
+    };
+    client.trust(&workspace, standing)?;
+    global.note(&format!("{}: {words}", printable(&workspace)))?;
+    Ok(Exit::Done)
+}
+
+/// What was decided about the directory as it is called, or about the workspace that it is in. It may be gone by now.
+fn decided_at(directory: &Path, decided: &[DecidedWorkspace]) -> anyhow::Result<String> {
+    let real = std::fs::canonicalize(directory).or_else(|_| std::path::absolute(directory))?;
+    let candidates = [Some(text_of(&real)?), find_workspace(directory).ok()];
+    let is_decided = |path: &String| decided.iter().any(|one| one.workspace == *path);
+    let found = candidates.into_iter().flatten().find(is_decided);
+    found.with_context(|| {
+        format!("nothing was decided about `{}`: see `castellan trust --list`", directory.display())
+    })
+}
+
+fn text_of(path: &Path) -> anyhow::Result<String> {
+    let text = path.to_str().with_context(|| format!("`{}` is no text", path.display()))?;
+    Ok(text.to_owned())
+}
+
+fn list(global: &Global, decided: &[DecidedWorkspace], json: bool) -> anyhow::Result<Exit> {
+    let mut out = anstream::stdout();
+    if json {
+        writeln!(out, "{:#}", json!({ "version": 1, "workspaces": decided }))?;
+        return Ok(Exit::Done);
+    }
+    if decided.is_empty() {
+        global.note("nothing was decided about any workspace")?;
+    }
+    let rows: Vec<Vec<Cell>> = decided
+        .iter()
+        .map(|DecidedWorkspace { workspace, standing }| {
+            let style = if *standing == WorkspaceStanding::Trusted { GOOD } else { BAD };
+            vec![Cell::new(standing.as_str(), style), Cell::from(printable(workspace).as_str())]
+        })
+        .collect();
+    output::write_table(&mut out, &rows)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,211 @@
+//! [`Lasting`]: what outlives the daemon, as entries have made it.
+
+use std::collections::HashSet;
+
+use castellan_event::Mark;
+
+use super::changes::{Begun, Changes};
+use super::entry::{Entry, Header, VERSION};
+use super::marks::Marks;
+use super::sessions::{SessionKey, Sessions};
+use super::trust::Trust;
+use crate::clock::{Clock, Moment};
+use crate::peers::AgentProcess;
+use crate::process::Process;
+
+#[derive(Debug)]
+pub(super) struct Lasting {
+    pub(super) clock: Clock,
+    pub(super) sessions: Sessions,
+    /// Marks outlive policies: a rule of the next one may ask for them.
+    pub(super) marks: Marks,
+    /// So does what sessions have written.
+    pub(super) changes: Changes,
+    pub(super) trust: Trust,
+    /// The seed of the next request id.
+    pub(super) next_request: Option<u64>,
+    /// Roots of sessions of which it is not known what they did.
+    suspects: HashSet<SessionKey>,
+    /// Of agents that were started up to this clock tick of this boot, nothing is known.
+    lost_ticks: Option<u64>,
+}
+
+impl Lasting {
+    /// The state of a new home.
+    pub(super) fn new(now: &Moment) -> Lasting {
+        Lasting {
+            clock: Clock::showing(0, now),
+            sessions: Sessions::default(),
+            marks: Marks::default(),
+            changes: Changes::default(),
+            trust: Trust::default(),
+            next_request: None,
+            suspects: HashSet::new(),
+            lost_ticks: None,
+        }
+    }
+
+    /// The state after one that cannot be read.
+    pub(super) fn lost(now: &Moment) -> Lasting {
+        // Agents that this daemon did not serve before are older than it. Where it cannot see itself, all may be.
+        let ticks = Process::read(std::process::id()).map_or(u64::MAX, |own| own.started);
+        Lasting { lost_ticks: Some(ticks), ..Lasting::new(now) }
+    }
+
+    /// Reads what [`Lasting::text`] and lines after it say; else says what is wrong with which line.
+    pub(super) fn read(text: &str, now: &Moment) -> Result<Lasting, String> {
+        let mut lines = text.lines().zip(1..);
+        let wrong = |line: usize, error: serde_json::Error| format!("line {line}: {error}");
+        let head = lines.next().map_or("", |(line, _)| line);
+        // Of a newer version nothing else need be readable.
+        let version = serde_json::from_str::<serde_json::Value>(head).map_err(|error| wrong(1, error))?;
+        match version.get("castellan_journal").and_then(serde_json::Value::as_u64) {
+            Some(version) if version == u64::from(VERSION) => {}
+            Some(version) => return Err(format!("its version is {version}, this castellan reads {VERSION}")),
+            None => return Err("line 1: it is no journal of castellan".to_owned()),
+        }
+        let header: Header = serde_json::from_str(head).map_err(|error| wrong(1, error))?;
+        let written = Moment { boot: header.boot, boot_ms: header.boot_ms, wall_ms: header.wall_ms };
+        let is_same_boot = now.is_of_boot(&written.boot);
+        let mut lasting = Lasting::new(now);
+        let mut latest_ms = header.clock_ms;
+        for (line, number) in lines {
+            let entry: Entry = serde_json::from_str(line).map_err(|error| wrong(number, error))?;
+            latest_ms = latest_ms.max(entry.at_ms());
+            if is_same_boot || !entry.is_of_one_boot() {
+                lasting.apply(entry);
+            }
+        }
+        let going_on = Clock::going_on(header.clock_ms, &written, now);
+        // Where people's clock was set back meanwhile.
+        lasting.clock = going_on.no_earlier(Clock::showing(latest_ms, now));
+        Ok(lasting)
+    }
+
+    /// Everything that counts, as lines.
+    pub(super) fn text(&self, now: &Moment) -> String {
+        let header = Header {
+            castellan_journal: VERSION,
+            boot: now.boot.clone(),
+            clock_ms: self.clock.now_ms(),
+            boot_ms: now.boot_ms,
+            wall_ms: now.wall_ms,
+        };
+        let lost = self.lost_ticks.map(|ticks| Entry::Lost { ticks });
+        let suspects = self.suspects.iter().map(|root| Entry::Suspect { root: *root });
+        let trust = self.trust.all().map(|(workspace, decided)| Entry::Trust {
+            workspace: workspace.to_owned(),
+            decided: Some(decided.clone()),
+        });
+        let requests = self.next_request.map(|next| Entry::Requests { next });
+        let entries = requests
+            .into_iter()
+            .chain(lost)
+            .chain(self.sessions.entries())
+            .chain(self.marks.entries())
+            .chain(self.changes.entries())
+            .chain(suspects)
+            .chain(trust);
+        let lines = entries.map(|entry| line(&entry));
+        std::iter::once(line(&header)).chain(lines).flat_map(|line| [line, "\n".to_owned()]).collect()
+    }
+
+    /// Takes something that has happened.
+    pub(super) fn apply(&mut self, entry: Entry) {
+        match entry {
+            Entry::Session { id, root, seen_ms, workspace } => {
+                self.sessions.add(id, root, seen_ms, workspace);
+            }
+            Entry::Process { pid, started, root } => {
+                self.sessions.add_process(AgentProcess { pid, started }, root, AgentProcess::lives);
+            }
+            Entry::Merged { from, into } => self.merge(from, into),
+            Entry::Forgotten { ids } => self.forget(&ids),
+            Entry::Marked { root, labels, at_ms } => self.marks.set(root, &labels, at_ms),
+            Entry::Mark { root, label, count, at_ms } => self.marks.add(root, &label, Mark { count, at_ms }),
+            Entry::Begun { root, call, use_id, paths, downloaded, in_background } => {
+                let (paths, downloaded) = (paths.into_iter().collect(), downloaded.into_iter().collect());
+                let scripts = Vec::new();
+                self.changes
+                    .begin(root, Begun { call, id: &use_id, paths, downloaded, scripts, in_background });
+            }
+            Entry::Ended { root, calls } => {
+                self.changes.end_calls(&root, &calls);
+            }
+            Entry::Written { root, paths, downloaded, is_full } => {
+                self.changes.add(root, paths, downloaded, is_full);
+            }
+            Entry::Suspect { root } => {
+                self.suspects.insert(root);
+            }
+            Entry::Lost { ticks } => self.lost_ticks = Some(ticks),
+            Entry::Trust { workspace, decided } => self.trust.decide(workspace, decided),
+            Entry::Requests { next } => self.next_request = Some(next),
+        }
+    }
+
+    /// Whether nothing is known of what the process did: it ran before the state was lost, or may have.
+    pub(super) fn was_before_loss(&self, process: &AgentProcess) -> bool {
+        self.lost_ticks.is_some_and(|ticks| process.pid == 0 || process.started <= ticks)
+    }
+
+    pub(super) fn is_suspect(&self, root: &SessionKey) -> bool {
+        self.suspects.contains(root)
+    }
+
+    /// Sessions that may be forgotten.
+    pub(super) fn forgettable(&self, now_ms: u64, lives: impl Fn(&AgentProcess) -> bool) -> Vec<SessionKey> {
+        let is_plain = |root: &SessionKey| {
+            !self.marks.is_marked(root) && !self.changes.has_changed(root) && !self.is_suspect(root)
+        };
+        self.sessions.forgettable(now_ms, lives, is_plain)
+    }
+
+    fn merge(&mut self, from: SessionKey, into: SessionKey) {
+        self.sessions.merge(from, into);
+        self.marks.merge(&from, into);
+        self.changes.merge(&from, into);
+        if self.suspects.remove(&from) {
+            self.suspects.insert(into);
+        }
+    }
+
+    fn forget(&mut self, ids: &[SessionKey]) {
+        for root in self.sessions.forget(ids) {
+            self.marks.forget(&root);
+            self.changes.forget(&root);
+            self.suspects.remove(&root);
+        }
+    }
+}
+
+impl Entry {
+    /// Whether it means nothing after the machine was booted again: processes have other ids then, and clocks start anew.
+    fn is_of_one_boot(&self) -> bool {
+        matches!(self, Entry::Process { .. } | Entry::Lost { .. })
+    }
+
+    /// A time at which the clock has been by then; 0 where it says none.
+    fn at_ms(&self) -> u64 {
+        match self {
+            Entry::Session { seen_ms: at_ms, .. }
+            | Entry::Marked { at_ms, .. }
+            | Entry::Mark { at_ms, .. } => *at_ms,
+            Entry::Process { .. }
+            | Entry::Merged { .. }
+            | Entry::Forgotten { .. }
+            | Entry::Begun { .. }
+            | Entry::Ended { .. }
+            | Entry::Written { .. }
+            | Entry::Suspect { .. }
+            | Entry::Lost { .. }
+            | Entry::Trust { .. }
+            | Entry::Requests { .. } => 0,
+        }
+    }
+}
+
+/// An entry as a line, without its end. Texts of ours always have one.
+pub(super) fn line(entry: &impl serde::Serialize) -> String {
+    serde_json::to_string(entry).unwrap_or_default()
+}

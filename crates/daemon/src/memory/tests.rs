@@ -1,0 +1,444 @@
+//! What is remembered, over restarts and over what others do to the file.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::limits::{PROCESSES_MAX, REQUESTS_RESERVED, SESSION_IDLE_MS, SESSIONS_MAX};
+
+fn key(number: usize) -> CallKey {
+    CallKey(bytes(number))
+}
+
+fn session(number: usize) -> SessionKey {
+    SessionKey(bytes(number))
+}
+
+fn bytes(number: usize) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&(number as u64).to_le_bytes());
+    bytes
+}
+
+fn process(pid: u32) -> AgentProcess {
+    AgentProcess { pid, started: u64::MAX }
+}
+
+const UNSEEN: AgentProcess = AgentProcess { pid: 0, started: 0 };
+
+/// A memory of a new home, and its file.
+fn new() -> (tempfile::TempDir, PathBuf, Memory) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("journal");
+    let memory = Memory::open(path.clone(), true, 1).unwrap().0;
+    (dir, path, memory)
+}
+
+/// The memory of the next daemon, which finds nothing wrong.
+fn again(path: &Path) -> Memory {
+    let (memory, trouble) = Memory::open(path.to_owned(), false, 1).unwrap();
+    assert_eq!(trouble, None);
+    memory
+}
+
+/// Everything that is kept, but the time of the clock, and when sessions were last heard of.
+fn kept(memory: &Memory) -> BTreeSet<String> {
+    let text = memory.lasting.text(&Moment::read());
+    let plain = |line: &str| {
+        let mut entry: serde_json::Value = serde_json::from_str(line).unwrap();
+        if let Some(session) = entry.get_mut("session") {
+            session["seen_ms"] = 0.into();
+        }
+        entry.to_string()
+    };
+    text.lines().skip(1).map(plain).collect()
+}
+
+fn write(memory: &mut Memory, root: SessionKey, call: u64, path: &str) {
+    let (use_id, paths) = (call.to_string(), BTreeSet::from([path.to_owned()]));
+    let begun = Begun {
+        call,
+        id: &use_id,
+        downloaded: paths.clone(),
+        paths,
+        scripts: Vec::new(),
+        in_background: call.is_multiple_of(2),
+    };
+    memory.begin(root, begun);
+}
+
+#[test]
+fn the_last_answers_are_kept_and_outdated_on_demand() {
+    let (_dir, _path, mut memory) = new();
+    let given = |verdict| Given {
+        verdict,
+        reason: String::new(),
+        session: Arc::default(),
+        call: 1,
+        grant: None,
+        stands: true,
+    };
+    for number in 0..=REMEMBERED_ANSWERS_MAX {
+        memory.remember(key(number), given(Verdict::Allow));
+    }
+    assert_eq!(memory.given(&key(0)), None);
+    assert_eq!(memory.given(&key(1)), Some(&given(Verdict::Allow)));
+    memory.remember(key(1), given(Verdict::Deny));
+    assert_eq!(memory.given(&key(1)), Some(&given(Verdict::Deny)));
+    memory.outdate();
+    assert_eq!(memory.given(&key(1)), Some(&Given { stands: false, ..given(Verdict::Deny) }));
+}
+
+#[test]
+fn request_ids_of_a_daemon_before_do_not_come_again() {
+    let (_dir, path, mut memory) = new();
+    let mut handed = BTreeSet::new();
+    for _ in 0..3 {
+        for _ in 0..REQUESTS_RESERVED + 3 {
+            let id = memory.take_request().to_string();
+            assert!(handed.insert(id.clone()), "{id} came twice");
+            memory.save().unwrap();
+        }
+        memory = again(&path);
+    }
+}
+
+/// What may happen to a memory.
+#[derive(Debug, Clone)]
+enum Event {
+    Enter(usize, u32),
+    Workspace(usize),
+    Mark(usize),
+    Write(usize, u64),
+    End(usize, u64),
+    EndTurn(usize),
+    Trust(usize, Option<WorkspaceDecision>),
+    Request,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let decided = prop_oneof![
+        Just(None),
+        Just(Some(WorkspaceDecision::Trusted)),
+        Just(Some(WorkspaceDecision::Denied))
+    ];
+    prop_oneof![
+        (0..5usize, 0..4u32).prop_map(|(id, pid)| Event::Enter(id, pid)),
+        (0..5usize).prop_map(Event::Workspace),
+        (0..5usize).prop_map(Event::Mark),
+        (0..5usize, 0..6u64).prop_map(|(id, call)| Event::Write(id, call)),
+        (0..5usize, 0..6u64).prop_map(|(id, call)| Event::End(id, call)),
+        (0..5usize).prop_map(Event::EndTurn),
+        (0..3usize, decided).prop_map(|(id, decided)| Event::Trust(id, decided)),
+        Just(Event::Request),
+    ]
+}
+
+fn happen(memory: &mut Memory, event: Event) {
+    match event {
+        Event::Enter(id, pid) => {
+            memory.enter(session(id), process(pid)).unwrap();
+        }
+        Event::Workspace(id) => {
+            let entered = memory.enter(session(id), UNSEEN).unwrap();
+            memory.fix_workspace(entered, Workspace { path: format!("/w/{id}"), is_border: true });
+        }
+        Event::Mark(id) => {
+            let root = memory.enter(session(id), UNSEEN).unwrap().root;
+            memory.mark(root, &["a".to_owned(), id.to_string()]);
+        }
+        Event::Write(id, call) => {
+            let root = memory.enter(session(id), UNSEEN).unwrap().root;
+            write(memory, root, call, &format!("/w/{call}"));
+        }
+        Event::End(id, call) => {
+            let root = memory.enter(session(id), UNSEEN).unwrap().root;
+            memory.end(root, &call.to_string());
+        }
+        Event::EndTurn(id) => {
+            let root = memory.enter(session(id), UNSEEN).unwrap().root;
+            memory.end_turn(root);
+        }
+        Event::Trust(id, decided) => memory.decide(&format!("/w/{id}"), decided).unwrap(),
+        Event::Request => {
+            memory.take_request();
+        }
+    }
+}
+
+proptest! {
+    // Each writes files to the disk.
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever happens, a daemon that is killed after it has saved leaves the next one what it had itself.
+    #[test]
+    fn the_next_daemon_knows_what_was_saved(events in prop::collection::vec(event(), 0..40)) {
+        let (_dir, path, mut memory) = new();
+        for event in events {
+            happen(&mut memory, event);
+        }
+        memory.save().unwrap();
+        let next = again(&path);
+        prop_assert_eq!(kept(&memory), kept(&next));
+        // And what it has written anew, the one after.
+        prop_assert_eq!(kept(&next), kept(&again(&path)));
+    }
+
+    /// Wherever the file is cut, nothing is made up: it is refused, or holds what was saved before.
+    #[test]
+    fn a_file_that_is_cut_is_a_state_of_before(events in prop::collection::vec(event(), 1..20), part in 0.0..1.0f64) {
+        let (_dir, path, mut memory) = new();
+        let mut states = vec![kept(&memory)];
+        for event in events {
+            happen(&mut memory, event);
+            memory.save().unwrap();
+            states.push(kept(&memory));
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let left = (bytes.len() as f64 * part) as usize;
+        std::fs::write(&path, &bytes[..left]).unwrap();
+        let (cut, trouble) = Memory::open(path, false, 1).unwrap();
+        // One event may be several lines.
+        let is_known = |entry: &String| states.iter().any(|state| state.contains(entry));
+        prop_assert!(trouble.is_some() || kept(&cut).iter().all(|entry| is_known(entry) || entry.contains("session")));
+    }
+}
+
+#[test]
+fn what_was_not_saved_is_not_known() {
+    let (_dir, path, mut memory) = new();
+    let root = memory.enter(session(1), UNSEEN).unwrap().root;
+    memory.mark(root, &["a".to_owned()]);
+    memory.save().unwrap();
+    memory.mark(root, &["b".to_owned()]);
+    let next = again(&path);
+    assert_eq!(next.session(&root).marks.keys().collect::<Vec<_>>(), ["a"]);
+}
+
+#[test]
+fn what_could_not_be_saved_is_saved_whole_later() {
+    let (dir, path, mut memory) = new();
+    let root = memory.enter(session(1), UNSEEN).unwrap().root;
+    memory.mark(root, &["a".to_owned()]);
+    // Nothing can be written: the folder is not there.
+    let away = dir.path().with_extension("away");
+    std::fs::rename(dir.path(), &away).unwrap();
+    memory.journal.distrust();
+    assert!(memory.save().is_err());
+    memory.mark(root, &["b".to_owned()]);
+    assert!(memory.save().is_err());
+    assert!(memory.decide("/w", Some(WorkspaceDecision::Trusted)).is_err());
+    assert!(memory.decide("/v", Some(WorkspaceDecision::Denied)).is_err());
+    std::fs::rename(&away, dir.path()).unwrap();
+    memory.save().unwrap();
+    let next = again(&path);
+    assert_eq!(next.session(&root).marks.keys().collect::<Vec<_>>(), ["a", "b"]);
+    // What loosens was not done, as it was not said to be; what tightens was.
+    assert_eq!((next.trust().get("/w"), next.trust().get("/v")), (None, Some(&WorkspaceDecision::Denied)));
+}
+
+#[test]
+fn a_file_that_was_removed_is_written_again() {
+    let (_dir, path, mut memory) = new();
+    let root = memory.enter(session(1), UNSEEN).unwrap().root;
+    memory.mark(root, &["a".to_owned()]);
+    memory.save().unwrap();
+    assert!(!memory.mend().unwrap());
+    std::fs::remove_file(&path).unwrap();
+    assert!(memory.mend().unwrap());
+    assert!(!memory.mend().unwrap());
+    assert_eq!(kept(&again(&path)), kept(&memory));
+}
+
+/// A state that a person has loosened and an agent has marked, and what is done to its file; then nothing of it may be left, and the
+/// sessions of agents that ran before must count as having done what they could.
+fn check_lost(damage: impl FnOnce(&Path), expected: &str) {
+    let (_dir, path, mut memory) = new();
+    let root = memory.enter(session(1), UNSEEN).unwrap().root;
+    memory.mark(root, &["a".to_owned()]);
+    memory.decide("/w", Some(WorkspaceDecision::Trusted)).unwrap();
+    damage(&path);
+    let (mut next, trouble) = Memory::open(path.clone(), false, 1).unwrap();
+    assert!(trouble.as_deref().is_some_and(|why| why.contains(expected)), "{expected}: {trouble:?}");
+    assert_eq!(next.trust().all().count(), 0, "{expected}");
+    let is_suspect = |memory: &mut Memory, number, process| {
+        let root = memory.enter(session(number), process).unwrap().root;
+        let is_full = memory.changed(&root, None).is_some_and(|changed| changed.is_full);
+        assert_eq!(memory.is_suspect(&root), is_full, "{expected}");
+        is_full
+    };
+    let old = AgentProcess { pid: 7, started: 0 };
+    for _ in 0..2 {
+        assert!(is_suspect(&mut next, 1, UNSEEN), "{expected}: an agent that cannot be seen");
+        assert!(is_suspect(&mut next, 2, old), "{expected}: one that ran before");
+        assert!(is_suspect(&mut next, 3, old), "{expected}: under another id");
+        assert!(!is_suspect(&mut next, 4, process(8)), "{expected}: one that was started since");
+        next.save().unwrap();
+        next = again(&path);
+    }
+    // What an old one goes on with is not known either.
+    assert!(is_suspect(&mut next, 4, AgentProcess { pid: 9, started: 0 }), "{expected}: merged");
+}
+
+#[test]
+fn a_state_that_is_lost_makes_nothing_looser() {
+    let text = |path: &Path| std::fs::read_to_string(path).unwrap();
+    let put = |path: &Path, text: String| std::fs::write(path, text).unwrap();
+    check_lost(|path| std::fs::remove_file(path).unwrap(), "it is gone");
+    check_lost(|path| put(path, String::new()), "it is empty");
+    check_lost(|path| put(path, "{}\n".to_owned()), "no journal");
+    check_lost(|path| put(path, "[1]\n".to_owned()), "no journal");
+    check_lost(|path| put(path, "\n".to_owned()), "line 1");
+    check_lost(
+        |path| put(path, text(path).replacen("\"castellan_journal\":1", "\"castellan_journal\":2", 1)),
+        "its version is 2",
+    );
+    check_lost(
+        |path| put(path, text(path).replacen("\"boot\"", "\"bot\"", 1)),
+        "line 1: unknown field `bot`",
+    );
+    check_lost(|path| put(path, format!("{}nonsense\n", text(path))), "expected");
+    check_lost(|path| put(path, format!("{}{{\"trust\":7}}\n", text(path))), "invalid type");
+    check_lost(|path| put(path, text(path).replace("\"trusted\"", "\"entrusted\"")), "unknown variant");
+    check_lost(|path| put(path, text(path).replace("\"workspace\":\"", "\"workplace\":\"")), "unknown field");
+    check_lost(
+        |path| {
+            put(path, text(path).replace("\"workspace\":\"/w\"", "\"workspace\":\"/w\",\"workspace\":\"/v\""))
+        },
+        "duplicate field",
+    );
+    check_lost(
+        |path| {
+            let mut bytes = std::fs::read(path).unwrap();
+            bytes.extend(b"\xff\n");
+            std::fs::write(path, bytes).unwrap();
+        },
+        "not UTF-8",
+    );
+    check_lost(
+        |path| std::fs::File::options().write(true).open(path).unwrap().set_len(100 * 1024 * 1024).unwrap(),
+        "more than",
+    );
+    check_lost(
+        |path| {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        },
+        "others may",
+    );
+    check_lost(
+        |path| {
+            std::fs::rename(path, path.with_extension("elsewhere")).unwrap();
+            std::os::unix::fs::symlink(path.with_extension("elsewhere"), path).unwrap();
+        },
+        "symbolic links",
+    );
+}
+
+#[test]
+fn a_torn_last_line_was_never_acknowledged() {
+    let (_dir, path, mut memory) = new();
+    let root = memory.enter(session(1), UNSEEN).unwrap().root;
+    memory.mark(root, &["a".to_owned()]);
+    memory.save().unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.extend(b"{\"marked\":{\"root\":\"00");
+    std::fs::write(&path, bytes).unwrap();
+    let mut next = again(&path);
+    assert_eq!(next.session(&root).marks.len(), 1);
+    // It does not spoil what comes after it.
+    next.mark(root, &["b".to_owned()]);
+    next.save().unwrap();
+    assert_eq!(again(&path).session(&root).marks.len(), 2);
+}
+
+/// Puts the file back as it would be had it been written in another boot, some time ago by people's clock.
+fn reboot(path: &Path, wall_ms_ago: i64) {
+    let text = std::fs::read_to_string(path).unwrap();
+    let (head, rest) = text.split_once('\n').unwrap();
+    let mut head: serde_json::Value = serde_json::from_str(head).unwrap();
+    head["boot"] = "another".into();
+    head["wall_ms"] = head["wall_ms"].as_u64().unwrap().saturating_add_signed(-wall_ms_ago).into();
+    std::fs::write(path, format!("{head}\n{rest}")).unwrap();
+}
+
+#[test]
+fn over_a_boot_processes_are_others_and_marks_grow_older() {
+    for (ago, at_least) in [(3_600_000, 3_600_000), (0, 0), (-3_600_000, 0)] {
+        let (_dir, path, mut memory) = new();
+        let root = memory.enter(session(1), process(7)).unwrap().root;
+        memory.mark(root, &["a".to_owned()]);
+        memory.save().unwrap();
+        reboot(&path, ago);
+        let mut next = again(&path);
+        let seen = next.session(&root);
+        let age = seen.now_ms - seen.marks["a"].at_ms;
+        assert!((at_least..at_least + 60_000).contains(&age), "{ago}: {age}");
+        // The same numbers, and another process.
+        assert_ne!(next.enter(session(2), process(7)).unwrap().root, root);
+        assert_eq!(next.enter(session(1), process(9)).unwrap().root, root);
+    }
+}
+
+#[test]
+fn a_session_of_a_living_agent_is_never_forgotten() {
+    let (_dir, _path, mut memory) = new();
+    let own = crate::process::Process::read(std::process::id()).unwrap();
+    let alive = AgentProcess { pid: own.pid, started: own.started };
+    let known = memory.enter(session(0), alive).unwrap();
+    memory.fix_workspace(known, Workspace { path: "/w".to_owned(), is_border: true });
+    let marked = memory.enter(session(1), UNSEEN).unwrap();
+    memory.mark(marked.root, &["a".to_owned()]);
+    for number in 2..2 * SESSIONS_MAX {
+        memory.enter(session(number), UNSEEN).unwrap();
+    }
+    assert!(memory.sessions() <= SESSIONS_MAX);
+    assert!(memory.workspace(&session(0)).is_some());
+    assert_eq!(memory.session(&marked.root).marks.len(), 1);
+    // Of many of which something is known, none is: the newcomer is refused.
+    for number in 2 * SESSIONS_MAX..4 * SESSIONS_MAX {
+        match memory.enter(session(number), UNSEEN) {
+            Ok(entered) => memory.mark(entered.root, &["a".to_owned()]),
+            Err(why) => {
+                assert!(why.contains("too many sessions"), "{why}");
+                assert!(memory.enter(session(1), UNSEEN).is_ok());
+                return;
+            }
+        }
+    }
+    panic!("never refused");
+}
+
+#[test]
+fn a_session_is_forgotten_a_week_after_its_last_call() {
+    let now = Moment::read();
+    let mut lasting = Lasting::new(&now);
+    for id in [1, 2] {
+        let (id, seen_ms) = (session(id), id as u64);
+        lasting.apply(Entry::Session { id, root: id, seen_ms, workspace: None });
+        lasting.apply(Entry::Marked { root: id, labels: vec!["a".to_owned()], at_ms: 0 });
+    }
+    assert_eq!(lasting.forgettable(SESSION_IDLE_MS + 1, |_| false), []);
+    assert_eq!(lasting.forgettable(SESSION_IDLE_MS + 2, |_| false), [session(1)]);
+    lasting.apply(Entry::Process { pid: 7, started: 1, root: session(1) });
+    assert_eq!(lasting.forgettable(SESSION_IDLE_MS + 2, |_| true), []);
+    lasting.apply(Entry::Forgotten { ids: vec![session(1)] });
+    assert_eq!(lasting.marks.session(&session(1), 0).marks.len(), 0);
+    assert_eq!(lasting.marks.session(&session(2), 0).marks.len(), 1);
+}
+
+#[test]
+fn a_session_may_go_on_in_any_number_of_processes() {
+    let (_dir, _path, mut memory) = new();
+    let own = crate::process::Process::read(std::process::id()).unwrap();
+    let alive = AgentProcess { pid: own.pid, started: own.started };
+    let root = memory.enter(session(0), alive).unwrap().root;
+    for pid in 1..2 * u32::try_from(PROCESSES_MAX).unwrap() {
+        assert_eq!(memory.enter(session(0), process(pid)).unwrap().root, root);
+    }
+    let processes = kept(&memory).iter().filter(|line| line.contains("process")).count();
+    assert!(processes <= PROCESSES_MAX, "{processes}");
+    assert_eq!(memory.enter(session(1), alive).unwrap().root, root);
+}

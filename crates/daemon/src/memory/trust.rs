@@ -1,0 +1,99 @@
+//! What persons have decided about workspaces, by their real paths: never by how a path is written, nor by the name of one of its
+//! directories. It must not know what follows from it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use castellan_policy::Standing;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::DECIDED_WORKSPACES_MAX;
+
+/// What a person has decided about one workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum WorkspaceDecision {
+    /// Sessions may work there.
+    Trusted,
+    /// Sessions there have no tools, nor below it.
+    Denied,
+}
+
+/// The decisions.
+#[derive(Debug, Default)]
+pub(crate) struct Trust {
+    workspaces: BTreeMap<String, WorkspaceDecision>,
+}
+
+impl Trust {
+    /// Decides; `None` forgets what was decided.
+    pub(super) fn decide(&mut self, workspace: String, decided: Option<WorkspaceDecision>) {
+        match decided {
+            Some(decided) => self.workspaces.insert(workspace, decided),
+            None => self.workspaces.remove(&workspace),
+        };
+    }
+
+    /// Whether there is room for a decision about this workspace.
+    pub(super) fn has_room(&self, workspace: &str) -> bool {
+        self.workspaces.len() < DECIDED_WORKSPACES_MAX || self.workspaces.contains_key(workspace)
+    }
+
+    /// What was decided about a workspace itself.
+    pub(crate) fn get(&self, workspace: &str) -> Option<&WorkspaceDecision> {
+        self.workspaces.get(workspace)
+    }
+
+    /// How sessions of a workspace stand. Denied counts for all below, trusted for the workspace itself.
+    pub(crate) fn of(&self, workspace: &str) -> Standing {
+        let denied =
+            |at: &Path| self.workspaces.get(&*at.to_string_lossy()) == Some(&WorkspaceDecision::Denied);
+        if Path::new(workspace).ancestors().any(denied) {
+            return Standing::Denied;
+        }
+        match self.workspaces.get(workspace) {
+            Some(WorkspaceDecision::Trusted) => Standing::Trusted,
+            Some(WorkspaceDecision::Denied) => Standing::Denied,
+            None => Standing::Unknown,
+        }
+    }
+
+    /// Every decision, by path.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &WorkspaceDecision)> {
+        self.workspaces.iter().map(|(workspace, decided)| (workspace.as_str(), decided))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trust_is_of_one_path_and_denial_of_all_below() {
+        let mut trust = Trust::default();
+        for path in ["/w/a", "/w/b/inside"] {
+            trust.decide(path.to_owned(), Some(WorkspaceDecision::Trusted));
+        }
+        trust.decide("/w/b".to_owned(), Some(WorkspaceDecision::Denied));
+        let cases = [
+            ("/w/a", Standing::Trusted),
+            ("/w/a/below", Standing::Unknown),
+            ("/w", Standing::Unknown),
+            ("/w/ab", Standing::Unknown),
+            ("/w/A", Standing::Unknown),
+            ("/a", Standing::Unknown),
+            ("a", Standing::Unknown),
+            ("", Standing::Unknown),
+            ("/w/b", Standing::Denied),
+            ("/w/b/below", Standing::Denied),
+            ("/w/b/inside", Standing::Denied),
+            ("/w/bb", Standing::Unknown),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(trust.of(path), expected, "{path}");
+        }
+        trust.decide("/w/b".to_owned(), None);
+        assert_eq!(trust.of("/w/b/inside"), Standing::Trusted);
+        assert_eq!(trust.of("/w/b"), Standing::Unknown);
+    }
+}

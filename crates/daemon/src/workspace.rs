@@ -1,0 +1,147 @@
+//! Where a session works: the repository around its first directory, else the directory itself. Never all of the machine, nor a
+//! home, nor what holds one: everything in it would count as the workspace's. It must not know which session it is.
+
+use std::io;
+use std::path::Path;
+
+use castellan_event::{Answer, Query, Recorder};
+
+use crate::memory::Workspace;
+use crate::world::FileSystem;
+
+/// The workspace of a directory for a person who looks at it now, outside of any session. An error when it is no directory that can be
+/// looked at, or not named by its real path.
+pub(crate) fn workspace_at(directory: &str) -> io::Result<Workspace> {
+    let metadata = std::fs::metadata(directory)?;
+    if !metadata.is_dir() || std::fs::canonicalize(directory)? != Path::new(directory) {
+        return Err(io::Error::other("it is no directory by its real path"));
+    }
+    let machine = FileSystem::default();
+    let found = workspace_of(directory, std::process::id(), &mut Recorder::new(&machine));
+    found.ok_or_else(|| io::Error::other("it cannot be looked at"))
+}
+
+/// The real path of the workspace that a directory is in. An error when there is none: why.
+pub fn find_workspace(directory: &Path) -> io::Result<String> {
+    let real = std::fs::canonicalize(directory)?;
+    let real = real.to_str().ok_or_else(|| io::Error::other("its path is no text"))?;
+    let found = workspace_at(real)?;
+    if !found.is_border {
+        return Err(io::Error::other("it can be no workspace: it is, or holds, a home"));
+    }
+    Ok(found.path)
+}
+
+/// Finds the workspace of a session whose first directory is `cwd`, of the agent's process `pid`. `None` where the directory cannot be
+/// looked at.
+pub(crate) fn workspace_of(cwd: &str, pid: u32, world: &mut Recorder<'_>) -> Option<Workspace> {
+    let real = real_path(cwd, world)?;
+    let homes = homes(pid, world);
+    let is_border = |path: &str| !homes.iter().any(|home| Path::new(home).starts_with(path));
+    let Answer::Repository(repository) = world.ask(Query::Repository { of: real.clone() })? else {
+        return None;
+    };
+    // A home may be a repository, of settings, and hold work that is none.
+    let path = repository.filter(|repository| is_border(repository)).unwrap_or(real);
+    Some(Workspace { is_border: is_border(&path), path })
+}
+
+/// Where the homes of the agent's user lie. Who works for whom is no question: this daemon serves its own user alone.
+fn homes(pid: u32, world: &mut Recorder<'_>) -> Vec<String> {
+    let mut homes = vec!["/".to_owned()];
+    for pid in [std::process::id(), pid] {
+        let Some(Answer::Process(Some(process))) = world.ask(Query::Process { pid }) else { continue };
+        let of_process = [Some(process.home.as_str()), process.var("HOME")];
+        let paths: Vec<String> = of_process.into_iter().flatten().map(str::to_owned).collect();
+        homes.extend(paths.iter().filter_map(|home| real_path(home, world)));
+        homes.extend(paths);
+    }
+    homes.retain(|home| home.starts_with('/'));
+    homes
+}
+
+fn real_path(path: &str, world: &mut Recorder<'_>) -> Option<String> {
+    let query = Query::RealPath { base: "/".to_owned(), path: path.to_owned() };
+    let Answer::RealPath(real) = world.ask(query)? else { return None };
+    Some(real)
+}
+
+#[cfg(test)]
+mod tests {
+    use castellan_event::{Process, World};
+
+    use super::*;
+
+    /// Repositories at `/h/repo` and `/dot`, which is the home of the agent's environment; the user's is `/h`.
+    struct Machine;
+
+    const AGENT: u32 = 7;
+
+    impl World for Machine {
+        fn answer(&self, query: &Query) -> Option<Answer> {
+            Some(match query {
+                Query::RealPath { path, .. } if path == "/circle" => return None,
+                Query::RealPath { path, .. } => Answer::RealPath(path.replace("/link", "/h")),
+                Query::Repository { of } => {
+                    let all = ["/h/repo", "/dot"];
+                    let found = all.iter().find(|repository| Path::new(of).starts_with(repository));
+                    Answer::Repository(found.map(|found| (*found).to_owned()))
+                }
+                Query::Process { pid } => {
+                    let env =
+                        if *pid == AGENT { vec![("HOME".to_owned(), "/dot".to_owned())] } else { vec![] };
+                    Answer::Process(Some(Process { home: "/link".to_owned(), env, ..Process::default() }))
+                }
+                Query::FileKind { .. }
+                | Query::Contents { .. }
+                | Query::Executable { .. }
+                | Query::Newest { .. } => return None,
+            })
+        }
+    }
+
+    /// `inside` is where things count as the workspace's; empty: nowhere.
+    fn check(cwd: &str, pid: u32, path: &str, inside: &str) {
+        let found = workspace_of(cwd, pid, &mut Recorder::new(&Machine)).unwrap();
+        assert_eq!((found.path.as_str(), found.inside()), (path, inside), "{cwd}");
+    }
+
+    #[test]
+    fn it_is_the_repository_else_the_directory_and_never_a_home() {
+        check("/h/repo", AGENT, "/h/repo", "/h/repo");
+        check("/h/repo/src/deep", AGENT, "/h/repo", "/h/repo");
+        check("/link/repo/src", AGENT, "/h/repo", "/h/repo");
+        check("/h/other", AGENT, "/h/other", "/h/other");
+        check("/srv", AGENT, "/srv", "/srv");
+        for none in ["/", "/h", "/link", "/dot"] {
+            check(none, AGENT, &none.replace("/link", "/h"), "");
+        }
+        // A home that is a repository does not make everything in it one workspace.
+        check("/dot/work/src", AGENT, "/dot/work/src", "/dot/work/src");
+        // Of a process that says nothing of homes, the user's counts.
+        check("/h", 0, "/h", "");
+        check("/dot", 8, "/dot", "/dot");
+        assert_eq!(workspace_of("/circle", AGENT, &mut Recorder::new(&Machine)), None);
+    }
+
+    #[test]
+    fn what_holds_a_home_is_none() {
+        struct Deep;
+        impl World for Deep {
+            fn answer(&self, query: &Query) -> Option<Answer> {
+                if matches!(query, Query::Process { .. }) {
+                    let process = Process { home: "/home/u".to_owned(), ..Process::default() };
+                    return Some(Answer::Process(Some(process)));
+                }
+                Machine.answer(query)
+            }
+        }
+        let inside = |cwd: &str| {
+            workspace_of(cwd, AGENT, &mut Recorder::new(&Deep)).map(|found| found.inside().to_owned())
+        };
+        assert_eq!(inside("/home").as_deref(), Some(""));
+        assert_eq!(inside("/home/u").as_deref(), Some(""));
+        assert_eq!(inside("/home/us").as_deref(), Some("/home/us"));
+        assert_eq!(inside("/home/u/x").as_deref(), Some("/home/u/x"));
+    }
+}
