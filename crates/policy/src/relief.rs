@@ -5,7 +5,7 @@ use castellan_event::{Code, Facts, Finding, Layer, Relief};
 
 use crate::grant::Grant;
 
-/// A layer's allow list covers the call, with those of the layers above: lifts what the layer itself finds, so that no layer
+/// A layer's allow list covers the call: lifts what the layer itself finds, so that no layer
 /// lifts what another one asks. A project's lifts what the user's does too: it counts only where a person trusts it.
 pub(crate) fn by_operator(findings: &mut [Finding], layer: Layer) {
     // What no layer's rule finds comes of the user's settings.

@@ -46,6 +46,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         headless_default: parsed(settled, "headless_default")?,
         level: level(session)?,
         organisation_level: level(given)?,
+        unknown_workspace: level(word(settled, "unknown_workspace").unwrap_or(OFF))?,
         on_insufficient: parsed(settled, "level.on_insufficient")?,
         opaque: parsed(settled, "opaque")?,
         headless_opaque: parsed(settled, "headless_opaque")?,

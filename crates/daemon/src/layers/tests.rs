@@ -137,7 +137,7 @@ fn check_no_milder(before: &[Setting], after: &[Setting]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_layer_more_makes_no_key_milder(

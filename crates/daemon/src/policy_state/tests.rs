@@ -9,6 +9,7 @@ use castellan_event::Verdict;
 
 use super::*;
 use crate::file_set::read_project;
+use crate::memory::Memory;
 use crate::shipped::write_shipped;
 
 /// What each layer's good file says, so that it can be told whether it counts.
@@ -40,7 +41,9 @@ impl Place {
     fn serve(&self) -> Served {
         let (state, config, policy) = PolicyState::start(&self.layout);
         let log = Log::open(&self.layout.log(), LogConfig::default(), SystemTime::now()).unwrap();
-        let judge = Judge::new(policy, config.mode, log, Vec::new());
+        let journal = self.layout.journal();
+        let (memory, _) = Memory::open(journal.clone(), !journal.exists(), 1).unwrap();
+        let judge = Judge::new(policy, config.mode, log, Vec::new(), memory);
         state.record_start(&judge);
         Served { judge, state }
     }
