@@ -10,8 +10,8 @@ use crate::grant::Grant;
 pub(crate) fn by_operator(findings: &mut [Finding], layer: Layer) {
     // What no layer's rule finds comes of the user's settings.
     let is_meant = |finding: &Finding| match finding.layer.unwrap_or(Layer::User) {
-        // Its rules say themselves whether anybody may.
-        Layer::Organisation => layer == Layer::Organisation || finding.code != Code::Access,
+        // Its rules say themselves whether anybody may; a level says it of the layers below too.
+        Layer::Organisation => finding.code != Code::Access,
         Layer::User => layer != Layer::Organisation,
         Layer::Project => layer == Layer::Project,
     };
