@@ -213,6 +213,11 @@ pub const KEYS: &[Key] = &[
     },
     preset("headless_default", &["allow", "defer", "deny"], "`default` where nobody is there to be asked."),
     preset("headless_opaque", &["defer", "ask", "deny"], "`opaque` where nobody is there to be asked."),
+    preset(
+        "unknown_workspace",
+        &["off", "full-access", "workspace-write", "read-only"],
+        "The access level that sessions have at most in a workspace that nobody has trusted.",
+    ),
     preset("unknown_tool", &["defer", "deny"], "What is answered to a tool that castellan does not know."),
     preset(
         "allow_understood",

@@ -48,6 +48,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         level: level(session)?,
         unknown_workspace: profile.settings().unknown_workspace,
         organisation_level: level(given)?,
+        unknown_workspace: level(word(settled, "unknown_workspace").unwrap_or(OFF))?,
         on_insufficient: parsed(settled, "level.on_insufficient")?,
         opaque: parsed(settled, "opaque")?,
         headless_opaque: parsed(settled, "headless_opaque")?,
