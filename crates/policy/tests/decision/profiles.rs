@@ -169,7 +169,7 @@ fn a_barred_session_does_nothing_more() {
     for mode in Mode::ALL {
         for profile in Profile::ALL {
             let mut settings = profile.settings();
-            settings.operator = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap();
+            settings.operators = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap().into();
             let barred = State { bar: Some(&bar), ..state(mode, true) };
             let decision = judge(&bash("x"), &facts, settings, &barred);
             let answer = if mode == Mode::Enforce || profile == Profile::Observer { Deny } else { Defer };
