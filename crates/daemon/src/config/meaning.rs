@@ -46,7 +46,6 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         default_verdict: parsed(settled, "default")?,
         headless_default: parsed(settled, "headless_default")?,
         level: level(session)?,
-        unknown_workspace: profile.settings().unknown_workspace,
         organisation_level: level(given)?,
         unknown_workspace: level(word(settled, "unknown_workspace").unwrap_or(OFF))?,
         on_insufficient: parsed(settled, "level.on_insufficient")?,

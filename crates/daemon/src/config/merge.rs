@@ -235,7 +235,7 @@ fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
         "allow_understood" => flag(settings.allow_understood),
         "tools" => flag(settings.tools),
         "on_ungoverned" => settings.ungoverned.action.as_str(),
-        "ungoverned_level" => settings.ungoverned.level.map_or(OFF, castellan_event::AccessLevel::as_str),
+        "ungoverned_level" => settings.ungoverned.level.map_or(OFF, AccessLevel::as_str),
         "bars_foreign_hooks" => flag(settings.ungoverned.bars_foreign_hooks),
         _ => return None,
     };
