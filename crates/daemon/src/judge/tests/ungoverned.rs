@@ -13,7 +13,7 @@ impl Bench {
             "tool_input": { "description": "d", "command": command }, "tool_use_id": id, "tool_response": {},
         });
         let request = request("PostToolUse", &payload);
-        assert_eq!(self.judge.answer(&request, AgentProcess::default(), Instant::now()), Reply::default());
+        assert_eq!(answer(&self.judge, &request), Reply::default());
     }
 
     fn ungoverned(&self) -> Vec<UngovernedRecord> {
@@ -36,6 +36,13 @@ impl Bench {
                 assert_eq!((record.tool.as_str(), &record.input["command"]), ("Bash", &json!(command)));
             }
         }
+    }
+}
+
+fn answer(judge: &Judge, request: &Request) -> Reply {
+    match judge.answer(request, AgentProcess::default(), Instant::now(), Holding::No) {
+        Outcome::Reply(reply) => reply,
+        held @ Outcome::Hold { .. } => panic!("{held:?}"),
     }
 }
 
@@ -92,8 +99,7 @@ fn a_second_answer_counts_too() {
         "session_id": "s", "cwd": "/", "hook_event_name": "PermissionRequest", "tool_name": "Bash",
         "tool_input": { "command": "x" },
     });
-    let reply =
-        bench.judge.answer(&request("PermissionRequest", &payload), AgentProcess::default(), Instant::now());
+    let reply = answer(&bench.judge, &request("PermissionRequest", &payload));
     assert!(String::from_utf8_lossy(&reply.stdout).contains("deny"), "{reply:?}");
     bench.check_done("u", "x", Some("against_decision"));
 }
