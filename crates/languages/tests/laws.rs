@@ -452,6 +452,32 @@ fn hostile_texts_end_within_their_work() {
     assert!(beyond.is_empty(), "{beyond:?}");
 }
 
+/// Programs one of whose steps costs more than all that is left: it is not done, so that nothing goes beyond. Lists that double,
+/// names that change in loops in loops, copies of a long list.
+#[test]
+fn no_step_goes_beyond_what_is_left() {
+    let nested: String = (0..12).map(|depth| format!("{}for i in y:\n", " ".repeat(depth))).collect();
+    let body: String = (0..2_000).map(|n| format!("{}a{n} = i\n", " ".repeat(12))).collect();
+    let texts = [
+        (Language::Python, "x = ['a']\n".to_owned() + &"x = x + x\n".repeat(40)),
+        (Language::JavaScript, "let x = ['a'];\n".to_owned() + &"x = [...x, ...x];\n".repeat(40)),
+        (Language::Ruby, "x = ['a']\n".to_owned() + &"x = x + x\n".repeat(40)),
+        (Language::Python, nested + &body),
+        (Language::Batch, "for /r\n".repeat(9_000)),
+    ];
+    for (language, text) in texts {
+        let begin: String = text.chars().take(20).collect();
+        let mut work = Work::default();
+        for _ in 0..8 {
+            let read = read_within(language, &text, &Start::default(), &mut work);
+            assert!(is_over_budget(&read), "{language} {begin:?} took only {}", work.spent());
+        }
+        // The last ones have nothing left but to ask the parser once, JavaScript two of them.
+        let most = WORK_MAX + 8 * 2 * 125;
+        assert!(work.spent() <= most, "{language} {begin:?} took {}", work.spent());
+    }
+}
+
 /// Programs that share their work cost no more together than one alone may.
 #[test]
 fn work_is_shared() {
