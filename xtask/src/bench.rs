@@ -105,6 +105,11 @@ pub(crate) fn run_with(package: &str, words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What the languages cost a daemon: an example of its crate, which is not shipped.
+pub(crate) fn languages() -> anyhow::Result<()> {
+    build::cargo(&["run", "--release", "--package", "castellan-daemon", "--example", "languages_cost"], "")
+}
+
 /// A benchmark of a hook that answers something else would be worth nothing.
 fn check_answers(cases: &[Case<'_>; 4]) -> anyhow::Result<()> {
     let [_, allowed, deferred, denied] = cases;
