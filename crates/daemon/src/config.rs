@@ -271,7 +271,10 @@ mod tests {
         check("mode = \"monitor\"", Err("missing field `version`"));
         check("version = 1\ndefault = \"deny\"", Err("none of defer, allow"));
         check("version = 1\npresence = \"pin\"\nask_wait = 580\nnotify = false", Ok(Mode::Enforce));
-        check("version = 1\npresence = \"password\"", Err("`presence`: `password` cannot be checked by this"));
+        check(
+            "version = 1\npresence = \"password\"",
+            Err("`presence`: `password` cannot be checked by this"),
+        );
         check("version = 1\npresence = \"none\"", Err("`presence`: `none` is none of terminal, pin"));
         check("version = 1\nask_wait = 581", Err("`ask_wait`: agents wait for at most 580 seconds"));
         check("version = 1\nask_wait = -1", Err("invalid value"));
