@@ -369,10 +369,9 @@ impl ControlClient {
 
     /// Asks for the status.
     pub fn status(&self) -> Result<StatusReport, ControlError> {
-        match self.ask(&ControlRequest::Status)? {
-            ControlResponse::Status(report) => Ok(*report),
-            _ => Err(no("status")),
-        }
+        let response = self.ask(&ControlRequest::Status)?;
+        let ControlResponse::Status(report) = response else { return Err(no("status")) };
+        Ok(*report)
     }
 
     /// Changes the mode.
@@ -387,26 +386,23 @@ impl ControlClient {
 
     /// Asks which calls wait for a person.
     pub fn pending(&self) -> Result<Vec<PendingCall>, ControlError> {
-        match self.ask(&ControlRequest::Pending)? {
-            ControlResponse::Pending(calls) => Ok(calls),
-            _ => Err(no("calls")),
-        }
+        let response = self.ask(&ControlRequest::Pending)?;
+        let ControlResponse::Pending(calls) = response else { return Err(no("calls")) };
+        Ok(calls)
     }
 
     /// Asks what is granted.
     pub fn granted(&self) -> Result<Vec<GrantedCall>, ControlError> {
-        match self.ask(&ControlRequest::Granted)? {
-            ControlResponse::Granted(calls) => Ok(calls),
-            _ => Err(no("calls")),
-        }
+        let response = self.ask(&ControlRequest::Granted)?;
+        let ControlResponse::Granted(calls) = response else { return Err(no("calls")) };
+        Ok(calls)
     }
 
     /// Asks for all of a call that waits.
     pub fn show(&self, id: &str) -> Result<ShownCall, ControlError> {
-        match self.ask(&ControlRequest::Show { id: id.to_owned() })? {
-            ControlResponse::Shown(call) => Ok(*call),
-            _ => Err(no("call")),
-        }
+        let response = self.ask(&ControlRequest::Show { id: id.to_owned() })?;
+        let ControlResponse::Shown(call) = response else { return Err(no("call")) };
+        Ok(*call)
     }
 
     /// Lets the call happen that was `shown`.
@@ -426,10 +422,9 @@ impl ControlClient {
 
     /// Asks what was decided about workspaces.
     pub fn trusted(&self) -> Result<Vec<DecidedWorkspace>, ControlError> {
-        match self.ask(&ControlRequest::Trusted)? {
-            ControlResponse::Trusted(workspaces) => Ok(workspaces),
-            _ => Err(no("workspaces")),
-        }
+        let response = self.ask(&ControlRequest::Trusted)?;
+        let ControlResponse::Trusted(workspaces) = response else { return Err(no("workspaces")) };
+        Ok(workspaces)
     }
 
     /// Decides about the workspace at this real path.

@@ -307,14 +307,7 @@ impl Judge {
         self.tally.judged(decision.verdict);
         let number = first.unwrap_or(call.correlation_id);
         if change.answer != Verdict::Deny {
-            let begun = Begun {
-                call: number,
-                id: &call.tool.use_id,
-                paths: written(&facts),
-                downloaded: downloaded(&facts),
-                in_background: in_background(call, &facts),
-                scripts: facts.scripts,
-            };
+            let begun = begun(call, number, facts);
             let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);
         }
@@ -480,6 +473,18 @@ impl Judge {
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is known of a call that may run from now on. `number`: that of its record.
+fn begun(call: &Call, number: u64, facts: Facts) -> Begun<'_> {
+    Begun {
+        call: number,
+        id: &call.tool.use_id,
+        paths: written(&facts),
+        downloaded: downloaded(&facts),
+        in_background: in_background(call, &facts),
+        scripts: facts.scripts,
     }
 }
 
