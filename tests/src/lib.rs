@@ -2,6 +2,8 @@
 //! castellan only as a user does: by its binaries, its configuration files and its log.
 
 pub mod agents;
+pub mod consent;
+pub mod freeing;
 pub mod home;
 pub mod hook;
 pub mod model;

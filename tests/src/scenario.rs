@@ -125,10 +125,10 @@ pub enum Absent {
 }
 
 /// An agent with castellan registered.
-struct Stage {
-    agent: Agent,
-    executable: PathBuf,
-    home: Home,
+pub(crate) struct Stage {
+    pub(crate) agent: Agent,
+    pub(crate) executable: PathBuf,
+    pub(crate) home: Home,
 }
 
 /// Plays one call in enforce or monitor mode.
@@ -296,8 +296,8 @@ impl Stage {
         Stage::with_config(agent, &format!("version = 1\nmode = \"{mode}\"\n"), registered)
     }
 
-    /// The same with a configuration.
-    fn with_config(agent: Agent, config: &str, registered: Registered) -> Result<Option<Stage>> {
+    /// The same with a whole configuration.
+    pub(crate) fn with_config(agent: Agent, config: &str, registered: Registered) -> Result<Option<Stage>> {
         let Some(executable) = agent.executable()? else { return Ok(None) };
         let mut home = Home::with_castellan(agent.name(), config, RULES)?;
         if registered == Registered::Managed {
@@ -311,13 +311,13 @@ impl Stage {
         Ok(Some(Stage { agent, executable, home }))
     }
 
-    fn play(&self, scripts: Vec<Script>, options: &Options) -> Result<(Model, Finished)> {
+    pub(crate) fn play(&self, scripts: Vec<Script>, options: &Options) -> Result<(Model, Finished)> {
         let model = Model::start(self.agent.api(), scripts)?;
         let done = run::run(self.agent, &self.executable, &self.home, &model, options)?;
         Ok((model, done))
     }
 
-    fn expect_file(&self, file: &str, made: bool, done: &Finished) {
+    pub(crate) fn expect_file(&self, file: &str, made: bool, done: &Finished) {
         let there = self.home.workspace().join(file).exists();
         assert_eq!(there, made, "whether {:?} has made `{file}`\n{done:?}", self.agent);
     }
@@ -332,14 +332,14 @@ impl Stage {
     }
 
     /// The records of calls.
-    fn calls(&self) -> Result<Vec<Json>> {
+    pub(crate) fn calls(&self) -> Result<Vec<Json>> {
         let records = self.home.records()?;
         let calls = records.iter().filter(|record| record.get("type") == Some(&"call".into()));
         Ok(calls.filter_map(|record| record.get("call").cloned()).collect())
     }
 
     /// The one record of the call that the script knows by `id`.
-    fn call<'a>(&self, calls: &'a [Json], id: &str) -> Result<&'a Json> {
+    pub(crate) fn call<'a>(&self, calls: &'a [Json], id: &str) -> Result<&'a Json> {
         let mut found = calls.iter().filter(|call| call["use_id"] == id);
         let call = found.next().with_context(|| format!("no record of call `{id}`: {calls:?}"))?;
         ensure!(found.next().is_none(), "two records of call `{id}`: {calls:?}");
@@ -347,7 +347,7 @@ impl Stage {
     }
 }
 
-fn expect_told(model: &Model, call: &str, told: &str) {
+pub(crate) fn expect_told(model: &Model, call: &str, told: &str) {
     let heard = model.told(call).unwrap_or_default();
     assert!(heard.contains(told), "the model was told `{heard}`, not `{told}`");
     assert!(
@@ -356,7 +356,7 @@ fn expect_told(model: &Model, call: &str, told: &str) {
     );
 }
 
-fn expect_record(record: &Json, expected: Json) {
+pub(crate) fn expect_record(record: &Json, expected: Json) {
     for (key, value) in expected.as_object().into_iter().flatten() {
         assert_eq!(&record[key], value, "`{key}` in {record}");
     }

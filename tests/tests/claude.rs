@@ -2,6 +2,8 @@
 
 use anyhow::Result;
 use castellan_tests::agents::Agent::Claude;
+use castellan_tests::consent::{check_approved, check_held, check_held_in_vain};
+use castellan_tests::freeing::check_freeing;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{Case, Registered, SwitchedOff, check, check_subagent, check_switched_off};
@@ -52,4 +54,24 @@ fn a_subagents_calls_are_judged() -> Result<()> {
 fn a_repository_switches_off_the_users_registration() -> Result<()> {
     check_switched_off(Claude, Registered::User, SwitchedOff::BeforeStart, false)?;
     check_switched_off(Claude, Registered::User, SwitchedOff::MidSession, false)
+}
+
+#[test]
+fn a_call_that_is_approved_at_another_terminal_runs_when_it_is_made_again() -> Result<()> {
+    check_approved(Claude)
+}
+
+#[test]
+fn a_held_call_runs_when_it_is_approved_in_time() -> Result<()> {
+    check_held(Claude)
+}
+
+#[test]
+fn a_held_call_that_nobody_approves_does_not_run() -> Result<()> {
+    check_held_in_vain(Claude)
+}
+
+#[test]
+fn an_agent_does_not_free_itself() -> Result<()> {
+    check_freeing(Claude)
 }

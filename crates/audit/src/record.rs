@@ -361,6 +361,11 @@ pub struct ControlRecord {
     pub peer_pid: u32,
     /// User id of the one who asked.
     pub peer_uid: u32,
+    /// Number of the record of the call that this is about ([`CallRecord::correlation_id`]); 0 where it is about none.
+    pub call: u64,
+    /// SHA-256, in hex, of that call's input as compact JSON; empty where this is about none.
+    #[serde(serialize_with = "clean::text")]
+    pub input_sha256: String,
     /// SHA-256, in hex, of the configuration and rule files in force from here on; empty where this says nothing of them.
     #[serde(serialize_with = "clean::text")]
     pub files: String,

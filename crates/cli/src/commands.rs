@@ -12,6 +12,7 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod mode;
 pub(crate) mod pending;
+pub(crate) mod presence;
 pub(crate) mod refuse;
 pub(crate) mod restart;
 pub(crate) mod rules;
@@ -45,12 +46,15 @@ pub(crate) enum Command {
     Apply(apply::Options),
     /// Show the calls that wait for your consent
     Pending(pending::Options),
-    /// Let a call happen that waits; the agent has to make it again
+    /// Let a call happen that waits, after showing all of it
     Approve(approve::Options),
     /// Do not let a call happen that waits, or was granted
     Refuse(refuse::Options),
     /// Let agents work in a workspace, or not; show which may
     Trust(trust::Options),
+    /// Choose what proves that a person is there
+    #[command(subcommand)]
+    Presence(presence::Command),
     /// Judge one call without an agent, and show why
     Check(check::Options),
     /// Show what one call would do: its commands and their effects, and which rules look at them
@@ -85,6 +89,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Approve(options) => approve::run(global, options),
         Command::Refuse(options) => refuse::run(global, options),
         Command::Trust(options) => trust::run(global, options),
+        Command::Presence(command) => presence::run(global, command),
         Command::Check(options) => check::run(global, options),
         Command::Explain(options) => explain::run(global, options),
         Command::Log(options) => log::run(global, options),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use castellan_daemon::{ControlClient, Layout};
 
+use crate::ask;
 use crate::directories::Directories;
 use crate::output;
 
@@ -48,7 +49,7 @@ impl Global {
 
     /// Returns a client for the daemon of the home.
     pub(crate) fn client(&self) -> anyhow::Result<ControlClient> {
-        Ok(ControlClient::new(self.layout()?.home().clone()))
+        Ok(ControlClient::with_person(self.layout()?.home().clone(), ask::pin))
     }
 
     /// Writes a line that is not the answer to what was asked, such as what was done.

@@ -27,6 +27,9 @@ pub(crate) const POLL: Duration = Duration::from_millis(10);
 /// Time between two looks at the log's end.
 pub(crate) const FOLLOW_POLL: Duration = Duration::from_millis(200);
 
+/// Time between two looks at what waits.
+pub(crate) const WATCH_POLL: Duration = Duration::from_millis(500);
+
 /// Time for the canary's hook to answer. Its own deadline for a daemon that starts is below.
 pub(crate) const CANARY_TIME: Duration = Duration::from_secs(20);
 
@@ -45,8 +48,8 @@ pub(crate) const DIFF_TIME: Duration = Duration::from_secs(2);
 /// Rules that a summary names of each kind. More, nobody reads; the diff has them all.
 pub(crate) const RULES_SHOWN_MAX: usize = 100;
 
-/// Bytes of an answer to a question at the terminal: a word.
-pub(crate) const ANSWER_BYTES_MAX: u64 = 64;
+/// Bytes of an answer to a question at the terminal: a word, or a PIN.
+pub(crate) const ANSWER_BYTES_MAX: u64 = 512;
 
 /// Characters of one line of `castellan explain`: a command or path that is longer is cut; `--json` has all of it.
 pub(crate) const EXPLAINED_LINE_CHARS: usize = 200;

@@ -6,6 +6,7 @@
 
 mod account;
 mod agent_files;
+mod ask;
 mod asked_call;
 mod commands;
 mod directories;

@@ -117,9 +117,13 @@ fn escaped(text: &str, must_be: impl Fn(char) -> bool) -> String {
     shown
 }
 
+/// Characters that a terminal obeys or does not show, and those that make a text read other than it is (CVE-2021-42574).
 fn is_invisible(c: char) -> bool {
-    // Bidirectional controls make a text read other than it is (CVE-2021-42574).
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -138,6 +142,7 @@ mod tests {
     fn a_terminal_is_not_told_what_to_do() {
         assert_eq!(printable("a\u{1b}[2Jb\tc\u{202e}d"), "a\\u{1b}[2Jb\\tc\\u{202e}d");
         assert_eq!(printable_lines("a\nb\r"), "a\nb\\r");
+        assert_eq!(printable("a\u{200b}b\u{e0061}\u{2028}c"), "a\\u{200b}b\\u{e0061}\\u{2028}c");
         assert_eq!(printable("größe ✓"), "größe ✓");
     }
 

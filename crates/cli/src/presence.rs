@@ -6,6 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use castellan_daemon::{ControlClient, ControlError, check_presence};
 use castellan_wire::Home;
 
+use crate::ask;
+
 /// Fails unless a person is there, by our own look and by that of the daemons of `homes` that run. `action` goes into
 /// their logs.
 pub(crate) fn require(homes: &[Home], action: &str) -> anyhow::Result<()> {
@@ -28,7 +30,7 @@ fn is_own(home: &Home) -> bool {
 }
 
 fn ask(home: &Home, action: &str) -> anyhow::Result<()> {
-    match ControlClient::new(home.clone()).loosen(action) {
+    match ControlClient::with_person(home.clone(), ask::pin).loosen(action) {
         Err(ControlError::NotRunning) => Ok(()),
         answered => Ok(answered?),
     }

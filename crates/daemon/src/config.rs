@@ -67,6 +67,12 @@ struct File {
     #[serde(default)]
     allow: Vec<String>,
     #[serde(default)]
+    presence: Option<String>,
+    #[serde(default)]
+    ask_wait: Option<u32>,
+    #[serde(default)]
+    notify: Option<bool>,
+    #[serde(default)]
     level: LevelTable,
     #[serde(default)]
     rules: RulesTable,
@@ -118,8 +124,11 @@ impl Config {
             return Err(format!("`version` is {}, this castellan reads 1", file.version));
         }
         let mode = file.mode.as_deref().unwrap_or("enforce").parse().map_err(|e| format!("`mode`: {e}"))?;
-        let File { profile, default, opaque, deny, ask, allow, level, tags, .. } = file;
-        let decision = DecisionKeys { profile, default, opaque, deny, ask, allow, level };
+        let File {
+            profile, default, opaque, deny, ask, allow, presence, ask_wait, notify, level, tags, ..
+        } = file;
+        let decision =
+            DecisionKeys { profile, default, opaque, deny, ask, allow, presence, ask_wait, notify, level };
         let (rule_options, reload) = file.rules.into_options()?;
         Ok(Config {
             mode,

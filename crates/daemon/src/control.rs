@@ -5,23 +5,29 @@
 
 use castellan_wire::{CONTROL_BYTES_MAX, Home, Kind, WireError, connect, read_frame, write_frame};
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
+use crate::explanation::Explanation;
 use crate::limits::CONTROL_ANSWER_TIME;
 
 /// Version of the control protocol.
 pub(crate) const CONTROL_VERSION: u32 = 1;
 
 /// What goes over the socket, either way: the version first, so that it can be read whatever else has changed.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Envelope<T> {
     /// [`CONTROL_VERSION`] of the sender.
     pub(crate) version: u32,
     pub(crate) body: T,
+    /// The PIN of the person who asks, where the daemon has asked for it. It stands nowhere else, least of all in the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pin: Option<String>,
 }
 
 /// What is asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_debug_implementations, reason = "a PIN may stand in it, which is written nowhere")]
 pub enum ControlRequest {
     /// How the daemon is.
     Status,
@@ -38,10 +44,19 @@ pub enum ControlRequest {
     Restart,
     /// The calls that wait for a person.
     Pending,
-    /// Let a call that waits happen. Loosens.
+    /// What persons have granted.
+    Granted,
+    /// All of one call that waits.
+    Show {
+        /// Its request id, such as `K7`.
+        id: String,
+    },
+    /// Let a call that waits happen, if it is still the one that the person was shown. Loosens.
     Approve {
         /// Its request id, such as `K7`.
         id: String,
+        /// [`ShownCall::shown`] of what was shown.
+        shown: String,
         /// For how long.
         scope: GrantScope,
     },
@@ -58,6 +73,11 @@ pub enum ControlRequest {
         workspace: String,
         /// What to do about sessions there.
         standing: WorkspaceStanding,
+    },
+    /// Set the PIN of `presence = "pin"`, or another one. Loosens; another one needs the one of before.
+    SetPin {
+        /// The new one.
+        new: String,
     },
     /// May the requesting process loosen something that the daemon does not do itself, such as an uninstall? Says what,
     /// for the record.
@@ -96,7 +116,7 @@ pub struct DecidedWorkspace {
     pub standing: WorkspaceStanding,
 }
 
-/// For how long a grant holds. Only for the same call, made in the same session.
+/// For how long a grant holds. Only for the same call, made in the same session unless it is said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantScope {
@@ -106,6 +126,8 @@ pub enum GrantScope {
     Session,
     /// For seconds.
     For(u64),
+    /// In any session, until it is refused.
+    Always,
 }
 
 /// A call that waits for a person.
@@ -129,10 +151,50 @@ pub struct PendingCall {
     pub age_s: u64,
     /// How often it was asked.
     pub times: u32,
+    /// The agent waits for the answer just now.
+    #[serde(default)]
+    pub held: bool,
+}
+
+/// All of a call that waits for a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ShownCall {
+    /// What the list says of it.
+    #[serde(flatten)]
+    pub call: PendingCall,
+    /// Number of its record in the log.
+    pub record: u64,
+    /// What it was made with, whole, by the agent's names.
+    pub whole_input: Json,
+    /// SHA-256 of that as compact JSON, in hex.
+    pub input_sha256: String,
+    /// What it would do.
+    pub explanation: Explanation,
+    /// Names the call and what of it can be granted, in hex.
+    pub shown: String,
+}
+
+/// A call that a person has granted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantedCall {
+    /// The request id that it had, by which it is refused.
+    pub id: String,
+    /// The agent's name.
+    pub agent: String,
+    /// Directory that it is made in.
+    pub cwd: String,
+    /// Canonical name of the tool.
+    pub tool: String,
+    /// What it is made with, shortened.
+    pub input: String,
+    /// For how long.
+    pub scope: GrantScope,
+    /// Seconds since it was granted.
+    pub age_s: u64,
 }
 
 /// The answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ControlResponse {
     /// Done.
@@ -143,6 +205,12 @@ pub enum ControlResponse {
     Pending(Vec<PendingCall>),
     /// The workspaces that a person has decided about, by path.
     Trusted(Vec<DecidedWorkspace>),
+    /// What is granted, the oldest first.
+    Granted(Vec<GrantedCall>),
+    /// All of a call.
+    Shown(Box<ShownCall>),
+    /// Not without the person's PIN.
+    PinNeeded,
     /// Not allowed: why.
     Refused(String),
     /// Allowed, and it did not work: why.
@@ -179,6 +247,9 @@ pub struct StatusReport {
     /// Sessions that are kept in mind.
     #[serde(default)]
     pub sessions: usize,
+    /// Grants that hold.
+    #[serde(default)]
+    pub grants: usize,
     /// Workspaces that a person has decided about.
     #[serde(default)]
     pub workspaces: usize,
@@ -190,6 +261,15 @@ pub struct StatusReport {
     pub failures: u64,
     /// The last of them; empty when there was none.
     pub last_failure: String,
+    /// Requests to loosen something that were refused since the start, because no person was there.
+    #[serde(default)]
+    pub refused: u64,
+    /// The last of them; empty when there was none.
+    #[serde(default)]
+    pub last_refused: String,
+    /// Calls that wait for a person.
+    #[serde(default)]
+    pub waiting: usize,
     /// The log's directory.
     pub log: String,
     /// Sequence number of the last record.
@@ -239,16 +319,25 @@ pub enum ControlError {
     Failed(String),
 }
 
+/// Asks the person at the terminal for their PIN.
+pub type AskPin = fn() -> std::io::Result<String>;
+
 /// Talks to the daemon of one home.
 #[derive(Debug, Clone)]
 pub struct ControlClient {
     home: Home,
+    ask_pin: Option<AskPin>,
 }
 
 impl ControlClient {
     /// Returns a client for the daemon of `home`.
     pub fn new(home: Home) -> ControlClient {
-        ControlClient { home }
+        ControlClient { home, ask_pin: None }
+    }
+
+    /// The same, for a person who can be asked for their PIN where the daemon wants it.
+    pub fn with_person(home: Home, ask_pin: AskPin) -> ControlClient {
+        ControlClient { home, ask_pin: Some(ask_pin) }
     }
 
     /// Reports whether a daemon listens.
@@ -260,11 +349,7 @@ impl ControlClient {
     pub fn status(&self) -> Result<StatusReport, ControlError> {
         match self.ask(&ControlRequest::Status)? {
             ControlResponse::Status(report) => Ok(*report),
-            ControlResponse::Done | ControlResponse::Pending(_) | ControlResponse::Trusted(_) => {
-                Err(ControlError::Failed("the daemon sent no status".to_owned()))
-            }
-            ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
-            ControlResponse::Failed(why) => Err(ControlError::Failed(why)),
+            _ => Err(no("status")),
         }
     }
 
@@ -282,17 +367,29 @@ impl ControlClient {
     pub fn pending(&self) -> Result<Vec<PendingCall>, ControlError> {
         match self.ask(&ControlRequest::Pending)? {
             ControlResponse::Pending(calls) => Ok(calls),
-            ControlResponse::Done | ControlResponse::Status(_) | ControlResponse::Trusted(_) => {
-                Err(ControlError::Failed("the daemon sent no calls".to_owned()))
-            }
-            ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
-            ControlResponse::Failed(why) => Err(ControlError::Failed(why)),
+            _ => Err(no("calls")),
         }
     }
 
-    /// Lets a call happen.
-    pub fn approve(&self, id: &str, scope: GrantScope) -> Result<(), ControlError> {
-        self.carry_out(&ControlRequest::Approve { id: id.to_owned(), scope })
+    /// Asks what is granted.
+    pub fn granted(&self) -> Result<Vec<GrantedCall>, ControlError> {
+        match self.ask(&ControlRequest::Granted)? {
+            ControlResponse::Granted(calls) => Ok(calls),
+            _ => Err(no("calls")),
+        }
+    }
+
+    /// Asks for all of a call that waits.
+    pub fn show(&self, id: &str) -> Result<ShownCall, ControlError> {
+        match self.ask(&ControlRequest::Show { id: id.to_owned() })? {
+            ControlResponse::Shown(call) => Ok(*call),
+            _ => Err(no("call")),
+        }
+    }
+
+    /// Lets the call happen that was `shown`.
+    pub fn approve(&self, id: &str, shown: &str, scope: GrantScope) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Approve { id: id.to_owned(), shown: shown.to_owned(), scope })
     }
 
     /// Does not let a call happen.
@@ -304,17 +401,18 @@ impl ControlClient {
     pub fn trusted(&self) -> Result<Vec<DecidedWorkspace>, ControlError> {
         match self.ask(&ControlRequest::Trusted)? {
             ControlResponse::Trusted(workspaces) => Ok(workspaces),
-            ControlResponse::Done | ControlResponse::Status(_) | ControlResponse::Pending(_) => {
-                Err(ControlError::Failed("the daemon sent no workspaces".to_owned()))
-            }
-            ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
-            ControlResponse::Failed(why) => Err(ControlError::Failed(why)),
+            _ => Err(no("workspaces")),
         }
     }
 
     /// Decides about the workspace at this real path.
     pub fn trust(&self, workspace: &str, standing: WorkspaceStanding) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Trust { workspace: workspace.to_owned(), standing })
+    }
+
+    /// Sets the PIN.
+    pub fn set_pin(&self, new: String) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::SetPin { new })
     }
 
     /// Stops the daemon for good.
@@ -333,25 +431,44 @@ impl ControlClient {
     }
 
     fn carry_out(&self, request: &ControlRequest) -> Result<(), ControlError> {
-        match self.ask(request)? {
-            ControlResponse::Done
+        self.ask(request).map(drop)
+    }
+
+    /// What is answered; what is refused or fails is an error.
+    fn ask(&self, request: &ControlRequest) -> Result<ControlResponse, ControlError> {
+        let mut response = self.exchange(request, None)?;
+        if response == ControlResponse::PinNeeded
+            && let Some(ask_pin) = self.ask_pin
+        {
+            let pin = ask_pin().map_err(|error| ControlError::Wire(WireError::Io(error)))?;
+            response = self.exchange(request, Some(pin))?;
+        }
+        match response {
+            ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
+            ControlResponse::PinNeeded => Err(ControlError::Refused("this needs your PIN".to_owned())),
+            ControlResponse::Failed(why) => Err(ControlError::Failed(why)),
+            done @ (ControlResponse::Done
             | ControlResponse::Status(_)
             | ControlResponse::Pending(_)
-            | ControlResponse::Trusted(_) => Ok(()),
-            ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
-            ControlResponse::Failed(why) => Err(ControlError::Failed(why)),
+            | ControlResponse::Granted(_)
+            | ControlResponse::Shown(_)
+            | ControlResponse::Trusted(_)) => Ok(done),
         }
     }
 
-    fn ask(&self, request: &ControlRequest) -> Result<ControlResponse, ControlError> {
+    fn exchange(
+        &self,
+        request: &ControlRequest,
+        pin: Option<String>,
+    ) -> Result<ControlResponse, ControlError> {
         let mut stream = connect(&self.home.control_socket()).map_err(|_| ControlError::NotRunning)?;
         let timed = stream.set_read_timeout(Some(CONTROL_ANSWER_TIME));
         let timed = timed.and_then(|()| stream.set_write_timeout(Some(CONTROL_ANSWER_TIME)));
         timed.map_err(|error| ControlError::Wire(WireError::Io(error)))?;
-        let body = serde_json::to_vec(&Envelope { version: CONTROL_VERSION, body: request })?;
+        let body = serde_json::to_vec(&Envelope { version: CONTROL_VERSION, body: request, pin })?;
         write_frame(&mut stream, Kind::Control, &body)?;
         let frame = read_frame(&mut stream, CONTROL_BYTES_MAX)?;
-        let envelope: Envelope<serde_json::Value> = match frame.kind {
+        let envelope: Envelope<Json> = match frame.kind {
             Kind::Control => serde_json::from_slice(&frame.body)?,
             Kind::Request | Kind::Reply | Kind::Hold => return Err(ControlError::Wire(WireError::Body)),
         };
@@ -360,4 +477,9 @@ impl ControlClient {
         }
         Ok(serde_json::from_value(envelope.body)?)
     }
+}
+
+/// The daemon has answered something else.
+fn no(wanted: &str) -> ControlError {
+    ControlError::Failed(format!("the daemon sent no {wanted}"))
 }

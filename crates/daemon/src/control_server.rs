@@ -1,6 +1,7 @@
 //! The control socket: everything that changes anything goes over it, and what loosens anything passes the one presence
 //! check.
 
+mod consent;
 mod trust;
 
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -10,19 +11,18 @@ use std::sync::mpsc::Sender;
 use std::time::{Instant, SystemTime};
 
 use castellan_event::Mode;
+use castellan_policy::Presence;
 use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 
-use crate::control::{
-    CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, GrantScope, PendingCall, StatusReport,
-};
+use crate::control::{CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, StatusReport};
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::limits::{CONTROL_CONNECTIONS_MAX, FRAME_TIME};
 use crate::peers::Peers;
+use crate::pin::{Pin, PinError};
 use crate::policy_state::{PolicyState, Report};
 use crate::presence;
 use crate::record;
-use crate::requests::{Request, Scope};
 use crate::run::Signal;
 use crate::timed::Timed;
 
@@ -33,6 +33,7 @@ pub(crate) struct ControlServer {
     pub(crate) judge: Arc<Judge>,
     pub(crate) peers: Arc<Peers>,
     pub(crate) policy: Arc<PolicyState>,
+    pub(crate) pin: Pin,
     pub(crate) signals: Sender<Signal>,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
@@ -41,10 +42,13 @@ pub(crate) struct ControlServer {
 /// Characters of a hash that a record shows.
 const HASH_CHARS: usize = 16;
 
-#[derive(Debug, Clone, Copy)]
-struct Peer {
+/// Who asks.
+#[derive(Clone, Copy)]
+struct Peer<'a> {
     pid: u32,
     uid: u32,
+    /// The PIN that they have given.
+    pin: Option<&'a str>,
 }
 
 impl ControlServer {
@@ -70,13 +74,13 @@ impl ControlServer {
     fn answer(&self, stream: &UnixStream) {
         let Ok(credentials) = rustix::net::sockopt::socket_peercred(stream) else { return };
         let pid = credentials.pid.as_raw_nonzero().get().unsigned_abs();
-        let peer = Peer { pid, uid: credentials.uid.as_raw() };
         if credentials.uid != rustix::process::geteuid() {
             return self.judge.fail("peer", "another user's process tried to connect for control");
         }
         let Ok(frame) = read_frame(&mut Timed::new(stream, FRAME_TIME), CONTROL_BYTES_MAX) else { return };
         let (body, ends) = match read_request(&frame) {
-            Ok(request) => {
+            Ok((request, pin)) => {
+                let peer = Peer { pid, uid: credentials.uid.as_raw(), pin: pin.as_deref() };
                 let outcome = self.carry_out(&request, peer);
                 let ends =
                     matches!(request, ControlRequest::Stop | ControlRequest::Restart) && outcome.is_ok();
@@ -84,7 +88,7 @@ impl ControlServer {
             }
             Err(why) => (ControlResponse::Failed(why), false),
         };
-        let envelope = Envelope { version: CONTROL_VERSION, body };
+        let envelope = Envelope { version: CONTROL_VERSION, body, pin: None };
         let _ = stream.set_write_timeout(Some(FRAME_TIME));
         let _ = write_frame(&mut &*stream, Kind::Control, &serde_json::to_vec(&envelope).unwrap_or_default());
         // Only now: who asked for the end is to read the answer.
@@ -94,15 +98,19 @@ impl ControlServer {
     }
 
     /// Carries a request out. What is refused or fails is an error, which is the response as well.
-    fn carry_out(&self, request: &ControlRequest, peer: Peer) -> Result<ControlResponse, ControlResponse> {
+    fn carry_out(
+        &self,
+        request: &ControlRequest,
+        peer: Peer<'_>,
+    ) -> Result<ControlResponse, ControlResponse> {
         match request {
             ControlRequest::Status => return Ok(ControlResponse::Status(Box::new(self.status()))),
             ControlRequest::Pending => return Ok(ControlResponse::Pending(self.pending())),
-            ControlRequest::Approve { id, scope } => self.approve(id, *scope, peer)?,
-            ControlRequest::Refuse { id } => {
-                let refused = if self.judge.refuse(id) { Ok(()) } else { Err(nothing_called(id)) };
-                self.conclude("refuse", &printable(id), peer, refused)?;
-            }
+            ControlRequest::Granted => return Ok(ControlResponse::Granted(self.granted())),
+            ControlRequest::Show { id } => return self.show(id),
+            ControlRequest::Approve { id, shown, scope } => self.approve(id, shown, *scope, peer)?,
+            ControlRequest::Refuse { id } => self.refuse(id, peer)?,
+            ControlRequest::SetPin { new } => self.set_pin(new, peer)?,
             ControlRequest::Trusted => return Ok(ControlResponse::Trusted(self.judge.decided())),
             ControlRequest::Trust { workspace, standing } => self.trust(workspace, standing, peer)?,
             ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
@@ -128,7 +136,7 @@ impl ControlServer {
 
     /// Whatever the files say, that they come into force is a person's to decide: what they tighten and loosen by, only a
     /// reader can tell.
-    fn apply(&self, hash: &str, peer: Peer) -> Result<(), ControlResponse> {
+    fn apply(&self, hash: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let files = format!("files {}", printable(hash));
         self.check_presence("apply", &files, peer)?;
         match self.policy.apply(&self.judge, hash, (peer.pid, peer.uid)) {
@@ -137,40 +145,7 @@ impl ControlServer {
         }
     }
 
-    /// The record comes first: what is not recorded is not granted.
-    fn approve(&self, id: &str, scope: GrantScope, peer: Peer) -> Result<(), ControlResponse> {
-        let (scope, words) = match scope {
-            GrantScope::Once => (Scope::Once, "once".to_owned()),
-            GrantScope::Session => (Scope::Session, "for the session".to_owned()),
-            GrantScope::For(seconds) => (Scope::For(seconds), format!("for {seconds} s")),
-        };
-        let argument = format!("{} {words}", printable(id));
-        self.check_presence("approve", &argument, peer)?;
-        let waits = self.judge.waiting().iter().any(|call| call.id.to_string().eq_ignore_ascii_case(id));
-        self.conclude("approve", &argument, peer, if waits { Ok(()) } else { Err(nothing_called(id)) })?;
-        let approved = self.judge.approve(id, scope);
-        let no_room =
-            || ControlResponse::Failed("there is no room for another grant: refuse some".to_owned());
-        approved.map(|_| ()).ok_or_else(no_room)
-    }
-
-    fn pending(&self) -> Vec<PendingCall> {
-        let age = |asked: SystemTime| asked.elapsed().map_or(0, |age| age.as_secs());
-        let call = |request: Request| PendingCall {
-            id: request.id.to_string(),
-            agent: request.agent,
-            session: request.session_id,
-            cwd: request.cwd,
-            tool: request.tool,
-            input: request.input,
-            reasons: request.reasons,
-            age_s: age(request.asked),
-            times: request.times,
-        };
-        self.judge.waiting().into_iter().map(call).collect()
-    }
-
-    fn change_mode(&self, word: &str, peer: Peer) -> Result<(), ControlResponse> {
+    fn change_mode(&self, word: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let mode: Mode = word.parse().map_err(ControlResponse::Failed)?;
         let before = self.judge.terms().mode;
         if mode < before {
@@ -192,14 +167,45 @@ impl ControlServer {
     }
 
     /// The one check that whatever loosens anything passes. A refusal is recorded.
-    fn check_presence(&self, action: &str, argument: &str, peer: Peer) -> Result<(), ControlResponse> {
+    fn check_presence(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
+        self.check_terminal(action, argument, peer)?;
+        match self.judge.terms().policy.settings().presence {
+            Presence::Terminal => Ok(()),
+            Presence::Pin => self.check_pin(action, argument, peer),
+        }
+    }
+
+    /// The half of it that looks at where the request comes from.
+    fn check_terminal(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let guarded = |pid, started| self.peers.is_guarded(pid, started);
-        presence::check(peer.pid, guarded).map_err(|refusal| {
-            let why = refusal.to_string();
-            let _ =
-                self.judge.append(&record::control(action, argument, Some(&why), "", (peer.pid, peer.uid)));
-            ControlResponse::Refused(why)
-        })
+        presence::check(peer.pid, guarded)
+            .map_err(|refusal| self.refused(action, argument, peer, refusal.to_string()))
+    }
+
+    /// The half of it that asks for what only the person knows.
+    fn check_pin(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
+        // Nobody has got anything wrong yet: nothing is recorded.
+        let pin = peer.pin.ok_or(ControlResponse::PinNeeded);
+        let pin = if self.pin.is_set() { pin? } else { peer.pin.unwrap_or_default() };
+        let checked = self.pin.check(pin, SystemTime::now());
+        checked.map_err(|error: PinError| self.refused(action, argument, peer, error.to_string()))
+    }
+
+    fn refused(&self, action: &str, argument: &str, peer: Peer<'_>, why: String) -> ControlResponse {
+        self.judge.tally().refused(&format!("{action} {argument}: {why} (process {})", peer.pid));
+        let _ = self.judge.append(&record::control(action, argument, Some(&why), "", (peer.pid, peer.uid)));
+        ControlResponse::Refused(why)
+    }
+
+    /// A first PIN needs a person at a terminal, another one the person who knows it.
+    fn set_pin(&self, new: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
+        self.check_terminal("set_pin", "", peer)?;
+        if self.pin.is_set() {
+            self.check_pin("set_pin", "", peer)?;
+        }
+        // Recorded first: a PIN of somebody else's is to show.
+        self.conclude("set_pin", "", peer, Ok(()))?;
+        self.pin.set(new).map_err(ControlResponse::Failed)
     }
 
     /// Records what became of a request, and what is in force then: also a change that failed may have come halfway. One
@@ -208,7 +214,7 @@ impl ControlServer {
         &self,
         action: &str,
         argument: &str,
-        peer: Peer,
+        peer: Peer<'_>,
         outcome: Result<(), String>,
     ) -> Result<(), ControlResponse> {
         let why = outcome.as_ref().err().map(String::as_str);
@@ -224,6 +230,7 @@ impl ControlServer {
         let log = judge.log().status();
         let Report { origin, problems, applied, reload, pending } = self.policy.report();
         let (failures, last_failure) = judge.tally().failures();
+        let (refused, last_refused) = judge.tally().refusals();
         StatusReport {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -236,20 +243,20 @@ impl ControlServer {
             pending,
             rules: terms.policy.rules().filter(|rule| rule.rule.enabled).count(),
             sessions: judge.sessions(),
+            grants: judge.grants(),
             workspaces: judge.decided().len(),
             uptime_s: self.started.elapsed().as_secs(),
             verdicts: judge.tally().verdicts(),
             failures,
             last_failure,
+            refused,
+            last_refused,
+            waiting: judge.waiting().len(),
             log: self.layout.log().display().to_string(),
             log_last_seq: log.last_seq,
             log_limit_reached: log.limit_reached,
         }
     }
-}
-
-fn nothing_called(id: &str) -> String {
-    format!("no call that waits is called {}: see `castellan pending`", printable(id))
 }
 
 /// The beginning of a hash, or of what somebody gave for one.
@@ -258,7 +265,7 @@ fn printable(hash: &str) -> String {
 }
 
 /// Reads a request, or says why it is none.
-fn read_request(frame: &Frame) -> Result<ControlRequest, String> {
+fn read_request(frame: &Frame) -> Result<(ControlRequest, Option<String>), String> {
     let unreadable = |error: serde_json::Error| format!("the request cannot be read: {error}");
     match frame.kind {
         Kind::Control => {}
@@ -269,5 +276,5 @@ fn read_request(frame: &Frame) -> Result<ControlRequest, String> {
         let (theirs, ours) = (envelope.version, CONTROL_VERSION);
         return Err(format!("castellan speaks control version {theirs}, the daemon {ours}"));
     }
-    serde_json::from_value(envelope.body).map_err(unreadable)
+    Ok((serde_json::from_value(envelope.body).map_err(unreadable)?, envelope.pin))
 }

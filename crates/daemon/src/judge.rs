@@ -2,6 +2,7 @@
 //! too, and is recorded.
 
 mod consent;
+mod hold;
 mod scripts;
 mod sessions;
 
@@ -19,7 +20,10 @@ use castellan_policy::{Policy, RequestId, Standing, State, agent_text, drive, us
 use castellan_wire::{Reply, Request};
 use sha2::{Digest, Sha256};
 
+use self::consent::{Settled, grantable};
+pub(crate) use self::hold::{Holding, Outcome};
 use crate::facts::facts_after;
+use crate::held::Held;
 use crate::memory::{Begun, CallKey, Entered, Given, Memory, Workspace};
 use crate::peers::AgentProcess;
 use crate::process::arguments_of;
@@ -36,6 +40,8 @@ pub(crate) struct Judge {
     memory: Mutex<Memory>,
     /// What is to be looked at when the answer is sent.
     due: Mutex<Vec<scripts::Check>>,
+    /// Calls whose agents wait for a person.
+    held: Held,
     log: Log,
     /// What its records have told.
     told: record::Told,
@@ -59,6 +65,7 @@ struct Asked<'a> {
     started: Instant,
     /// Those that were in force when the call came in.
     terms: Arc<Terms>,
+    holding: Holding,
 }
 
 impl Asked<'_> {
@@ -149,6 +156,7 @@ impl Judge {
             terms: RwLock::new(Arc::new(Terms { policy: Arc::new(policy), mode })),
             memory: Mutex::new(memory),
             due: Mutex::default(),
+            held: Held::default(),
             log,
             told: record::Told::default(),
             own,
@@ -156,30 +164,36 @@ impl Judge {
         }
     }
 
-    /// Answers a hook. Always: a panic on the way denies.
-    pub(crate) fn answer(&self, request: &Request, process: AgentProcess, started: Instant) -> Reply {
+    /// Answers a hook, or says that it is to wait for a person. Always: a panic on the way denies.
+    pub(crate) fn answer(
+        &self,
+        request: &Request,
+        process: AgentProcess,
+        started: Instant,
+        holding: Holding,
+    ) -> Outcome {
         let Ok(agent) = request.agent.parse::<AgentId>() else {
             self.fail("agent", &format!("a hook names the unknown agent `{}`", request.agent));
-            return Reply {
+            return Outcome::Reply(Reply {
                 exit: 2,
                 stdout: Vec::new(),
                 stderr: b"castellan: denied, unknown agent\n".to_vec(),
-            };
+            });
         };
-        let asked = Asked { agent, request, process, started, terms: self.terms() };
+        let asked = Asked { agent, request, process, started, terms: self.terms(), holding };
         self.caught(&asked, || {
-            let done = self.judge(&asked).and_then(|reply| self.save().map(|()| reply));
-            done.unwrap_or_else(|failure| self.failed(&asked, &failure))
+            let done = self.judge(&asked).and_then(|outcome| self.save().map(|()| outcome));
+            done.unwrap_or_else(|failure| Outcome::Reply(self.failed(&asked, &failure)))
         })
     }
 
     /// A panic is a decision: the failure's.
-    fn caught(&self, asked: &Asked<'_>, work: impl FnOnce() -> Reply) -> Reply {
+    fn caught(&self, asked: &Asked<'_>, work: impl FnOnce() -> Outcome) -> Outcome {
         let done = catch_unwind(AssertUnwindSafe(work));
-        done.unwrap_or_else(|_| self.failed(asked, &Failure::panicked()))
+        done.unwrap_or_else(|_| Outcome::Reply(self.failed(asked, &Failure::panicked())))
     }
 
-    fn judge(&self, asked: &Asked<'_>) -> Result<Reply, Failure> {
+    fn judge(&self, asked: &Asked<'_>) -> Result<Outcome, Failure> {
         let request = asked.request;
         let origin = Origin {
             correlation_id: random(),
@@ -199,7 +213,7 @@ impl Judge {
                 let whose = self.whose(asked, &done.call.agent)?;
                 let ended = self.memory().end(whose.session.root, &done.call.tool.use_id);
                 self.check_later(&done.call.agent, ended);
-                self.note(&record::done(&done))
+                self.note(&record::done(&done)).map(Outcome::Reply)
             }
             Ok(Incoming::Session(event)) => {
                 let whose = self.whose(asked, &event.agent)?;
@@ -207,9 +221,9 @@ impl Judge {
                     let ended = self.memory().end_turn(whose.session.root);
                     self.check_later(&event.agent, ended);
                 }
-                self.note(&record::session_event(&event))
+                self.note(&record::session_event(&event)).map(Outcome::Reply)
             }
-            Err(malformed) => self.malformed(asked, &malformed),
+            Err(malformed) => self.malformed(asked, &malformed).map(Outcome::Reply),
         }
     }
 
@@ -221,7 +235,7 @@ impl Judge {
         call: &Call,
         whose: &Whose,
         before: Option<Given>,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<Outcome, Failure> {
         let Terms { policy, .. } = &*asked.terms;
         let first = before.as_ref().map(|before| before.call);
         let mut consent = self.consent(asked, call, whose.session.id);
@@ -229,19 +243,24 @@ impl Judge {
             Some(before) => (before.session, before.grant),
             None => (Arc::new(self.session(whose, policy)), None),
         };
-        let grant = consent.grant().cloned().or(before);
-        let state = State { grant: grant.as_ref(), ..asked.state(call, consent.request, whose, &session) };
+        let taken = consent.taken().cloned().or(before);
+        let grant = taken.as_ref().map(|taken| &taken.grant);
+        let state = State { grant, ..asked.state(call, consent.request, whose, &session) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (whose, first), &mut world);
-        let (decision, mut change) = drive(call, &facts, policy, &state, &mut world);
+        let (mut decision, mut change) = drive(call, &facts, policy, &state, &mut world);
         let answers = world.into_answers();
-        if first.is_some() {
+        asked.refuse(&mut decision, &mut change);
+        let is_grantable = grantable(call, &facts, &decision, &change).is_some();
+        let hold = asked.hold_time(&decision, first.is_none() && is_grantable);
+        if first.is_some() || hold.is_some() {
             change.marks.clear();
         }
         if change.request.is_some() {
             change.request = Some(self.named(&mut consent, &facts, &decision));
         }
+        let id = consent.request;
         let judged = Judged {
             call,
             decision: &decision,
@@ -249,13 +268,25 @@ impl Judge {
             change: &change,
             policy: policy.hash(),
             workspace: whose.inside(),
+            is_held: hold.is_some(),
             told: &self.told,
         };
         let record = judged.record(asked.started.elapsed());
         self.commit(&record, whose, &change.marks)?;
         self.tell_unknown(whose, &call.agent, policy);
+        let settled = Settled {
+            call,
+            facts: &facts,
+            answers: &answers,
+            session: &session,
+            decision: &decision,
+            change: &change,
+        };
+        self.settle(asked, consent, &settled, hold.is_some());
+        if let Some(time) = hold {
+            return Ok(Outcome::Hold { id, time });
+        }
         self.tally.judged(decision.verdict);
-        self.settle(consent, call, &facts, &decision, &change);
         let number = first.unwrap_or(call.correlation_id);
         if change.answer != Verdict::Deny {
             let begun = Begun {
@@ -271,17 +302,17 @@ impl Judge {
         }
         let told = told(call, &decision, change.request);
         let (verdict, reason) = (change.answer, told.reason.clone());
-        let grant = grant.filter(|_| change.used_grant);
+        let grant = taken.filter(|_| change.used_grant);
         let given = Given { verdict, reason, session, call: number, grant, stands: true };
         let key = key(asked.agent, call);
         self.memory().remember(key, given);
-        Ok(reply(agents::encode(asked.agent, &asked.request.event, &told)))
+        Ok(Outcome::Reply(reply(agents::encode(asked.agent, &asked.request.event, &told))))
     }
 
     /// The agent asks again, at its own prompt, about a call that it has asked about before: the answer stands, and after
     /// an ask the prompt is the answer. A call that was not asked about is judged now, and so is one that would be answered
     /// more strictly by now: a symlink may have moved in between.
-    fn second_question(&self, asked: &Asked<'_>, call: &Call, whose: &Whose) -> Result<Reply, Failure> {
+    fn second_question(&self, asked: &Asked<'_>, call: &Call, whose: &Whose) -> Result<Outcome, Failure> {
         let key = key(asked.agent, call);
         let given = self.memory().given(&key).cloned();
         let is_at_least =
@@ -290,7 +321,7 @@ impl Judge {
             Some(given) if is_at_least(&given) => {
                 let verdict = if given.verdict == Verdict::Ask { Verdict::Defer } else { given.verdict };
                 let told = Told { verdict, reason: given.reason, user_note: String::new() };
-                Ok(reply(agents::encode(asked.agent, &asked.request.event, &told)))
+                Ok(Outcome::Reply(reply(agents::encode(asked.agent, &asked.request.event, &told))))
             }
             // A denied call set no marks: allowed by another policy, it is a new one.
             Some(given) if given.verdict == Verdict::Deny => self.question(asked, call, whose, None),
@@ -301,7 +332,7 @@ impl Judge {
 
     /// The decision as it would be now, for comparison only.
     fn judge_now(&self, asked: &Asked<'_>, call: &Call, whose: &Whose, given: &Given) -> Decision {
-        let grant = given.grant.as_ref();
+        let grant = given.grant.as_ref().map(|taken| &taken.grant);
         let state = State { grant, ..asked.state(call, RequestId::from_seed(0), whose, &given.session) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
@@ -395,6 +426,11 @@ impl Judge {
         self.memory().outdate();
     }
 
+    /// Calls whose agents wait for a person.
+    pub(crate) fn held(&self) -> &Held {
+        &self.held
+    }
+
     /// The log.
     pub(crate) fn log(&self) -> &Log {
         &self.log
@@ -473,7 +509,7 @@ fn key(agent: AgentId, call: &Call) -> CallKey {
 }
 
 /// Lengths go in so that no two lists run together.
-fn digest(parts: &[&str]) -> [u8; 32] {
+pub(crate) fn digest(parts: &[&str]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());

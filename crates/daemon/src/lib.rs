@@ -10,16 +10,20 @@ mod compile;
 mod config;
 mod control;
 mod control_server;
+mod explanation;
 mod facts;
 mod file_set;
 mod files;
 mod gaps;
+mod held;
 mod journal;
 mod judge;
 mod layout;
 mod limits;
 mod memory;
+mod notification;
 mod peers;
+mod pin;
 mod policy_state;
 mod presence;
 mod process;
@@ -40,9 +44,10 @@ pub use applied::{AppliedError, read as read_applied};
 pub use compile::{Compiled, compile};
 pub use config::{Config, ConfigError, Reload, write_mode};
 pub use control::{
-    ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope, PendingCall,
-    StatusReport, VerdictCounts, WorkspaceStanding,
+    AskPin, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
+    GrantedCall, PendingCall, ShownCall, StatusReport, VerdictCounts, WorkspaceStanding,
 };
+pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};
 pub use file_set::{FileSet, FileSetError};
 pub use layout::{Layout, LayoutError};

@@ -34,17 +34,74 @@ pub(crate) const SHUTDOWN_TIME: Duration = Duration::from_secs(8);
 /// Answers kept for the agent's second question about a call. It follows within a second; the oldest go first.
 pub(crate) const REMEMBERED_ANSWERS_MAX: usize = 1024;
 
+/// Calls that are held at a time. Each is a descriptor, of which the daemon has a thousand.
+pub(crate) const HELD_MAX: usize = 512;
+
+/// Calls of one agent process that are held at a time: half, so that there is room for others. Sub-agents share their process.
+pub(crate) const HELD_PER_AGENT_MAX: usize = 256;
+
+/// Bytes of what all held calls asked.
+pub(crate) const HELD_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// Bytes of what one held call asked: with the rest of the payload what a person can be shown.
+pub(crate) const HOLDABLE_PAYLOAD_BYTES_MAX: usize = GRANTABLE_INPUT_BYTES_MAX + 64 * 1024;
+
+/// Time for the answer to a held call to be judged and to reach its hook, before the hook gives up, and for the hook before its
+/// agent does.
+pub(crate) const HOLD_GRACE: Duration = Duration::from_secs(10);
+
+/// Seconds that a call may be held: what agents wait for hooks, less that time on either side.
+pub(crate) const ASK_WAIT_S_MAX: u32 = 580;
+
 /// Calls that are kept for a person to grant; the oldest go first. People look at the last few.
 pub(crate) const REQUESTS_MAX: usize = 256;
 
 /// Grants that hold at a time. Nothing makes room but their end: over the limit a person is told.
-pub(crate) const GRANTS_MAX: usize = 1024;
+/// Ten thousand take some megabytes.
+pub(crate) const GRANTS_MAX: usize = 10_000;
 
 /// Time in which a grant for one call must be used. The agent tries again when its user says so.
 pub(crate) const ONCE_TIME: Duration = Duration::from_secs(15 * 60);
 
-/// Bytes of a call's input that a person is shown of what waits. The log has the rest.
-pub(crate) const SHOWN_INPUT_BYTES_MAX: usize = 400;
+/// Bytes of the input of a call that a person may grant: it is shown whole, and this much is a hundred screens. Nobody reads more,
+/// and what nobody has read is not granted.
+pub(crate) const GRANTABLE_INPUT_BYTES_MAX: usize = 256 * 1024;
+
+/// Bytes of the inputs of all calls that wait; the oldest calls go first.
+pub(crate) const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Bytes of a call's input in a list.
+pub(crate) const PREVIEW_BYTES_MAX: usize = 400;
+
+/// Commands and effects that are kept to explain a call that waits: some screens.
+pub(crate) const EXPLAINED_PARTS_MAX: usize = 256;
+
+/// Bytes of that, as JSON: a frame of the control socket has room for it and for the call's input, whatever must be escaped.
+pub(crate) const EXPLAINED_BYTES_MAX: usize = 256 * 1024;
+
+/// Characters of a PIN: four digits take the waits years to try.
+pub(crate) const PIN_CHARS_MIN: usize = 4;
+
+/// Bytes of a PIN: it is typed.
+pub(crate) const PIN_BYTES_MAX: usize = 256;
+
+/// Bytes of the file that keeps its hash; it has some hundred.
+pub(crate) const PIN_FILE_BYTES_MAX: u64 = 4 * 1024;
+
+/// Wrong PINs before the next one has to wait: people mistype.
+pub(crate) const PIN_TRIES: u32 = 5;
+
+/// How long it has to wait first; each wrong one doubles that.
+pub(crate) const PIN_WAIT: Duration = Duration::from_secs(30);
+
+/// The longest wait, so that nobody can lock the person out for good.
+pub(crate) const PIN_WAIT_MAX: Duration = Duration::from_secs(6 * 60 * 60);
+
+/// Characters of a directory or a rule's name in a notification: a line or two.
+pub(crate) const NOTIFICATION_CHARS_MAX: usize = 160;
+
+/// Time for a notification to be taken by the desktop.
+pub(crate) const NOTIFICATION_TIME: Duration = Duration::from_secs(5);
 
 /// Labels of marks that one session may have. Rule sets use a handful; one over it denies the call that would set it.
 pub(crate) const MARKS_PER_SESSION_MAX: usize = 64;
@@ -84,7 +141,7 @@ pub(crate) const JOURNAL_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub(crate) const JOURNAL_GROWTH_BYTES: u64 = 64 * 1024;
 
 /// Request ids that the state on disk says are taken, at a time: one line for so many calls.
-pub(crate) const REQUESTS_RESERVED: u64 = 64;
+pub(crate) const REQUESTS_RESERVED: u32 = 64;
 
 /// How often a session of which nothing is known any more counts as having set each mark: more than any rule asks for.
 pub(crate) const SUSPECT_MARKS: u64 = 1_000_000;
@@ -101,6 +158,12 @@ pub(crate) const WRAPPERS_MAX: usize = 4;
 
 /// Ancestors that the presence check climbs. Real chains have about ten.
 pub(crate) const ANCESTORS_MAX: usize = 64;
+
+/// Multiplexers within each other that the presence check looks through. People have one, or two.
+pub(crate) const NESTED_MULTIPLEXERS_MAX: u32 = 2;
+
+/// Clients of a multiplexer that it looks at: people have one or two.
+pub(crate) const MULTIPLEXER_CLIENTS_MAX: usize = 16;
 
 /// Symlinks followed in one path, as in Linux.
 pub(crate) const SYMLINKS_MAX: usize = 40;

@@ -1,12 +1,16 @@
 //! The one check that every loosening request passes: is a person there?
 //!
-//! Here: the requesting process has a controlling terminal; no guarded agent is above it or above the leader of its
-//! session; and none runs at the same terminal. It keeps an agent from loosening by a tool call; it is no proof against
-//! arbitrary code of the same user (see SECURITY.md).
+//! Here: the requesting process has a controlling terminal; its ancestors and those of its session's leader lead to what opens
+//! terminals for people; no guarded agent is among them; and none runs at the same terminal. Who has lost their ancestors is
+//! refused. It keeps an agent from loosening by a tool call; it is no proof against arbitrary code of the same user (see
+//! SECURITY.md).
+
+mod opener;
 
 use castellan_agents::AgentId;
 
-use crate::limits::ANCESTORS_MAX;
+use self::opener::{Opener, is_from_elsewhere, opener};
+use crate::limits::{ANCESTORS_MAX, MULTIPLEXER_CLIENTS_MAX, NESTED_MULTIPLEXERS_MAX};
 use crate::process::Process;
 
 /// Why a request was refused. The texts go to whoever asked, which may be an agent: they do not say how to get around.
@@ -21,53 +25,116 @@ pub enum Refusal {
     /// An agent runs at the same terminal.
     #[error("this cannot be done at a terminal where a guarded agent runs")]
     BesideAgent,
+    /// Its ancestors end without any that opens terminals for people.
+    #[error("this cannot be done at a terminal of which it is not known who opened it")]
+    LostAncestry,
     /// The process or an ancestor cannot be seen.
     #[error("the requesting process cannot be identified")]
     Unidentified,
 }
 
+/// What a process is to this check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Agent,
+    Opener(Opener),
+    Other,
+}
+
 /// Checks the process `pid`; `guarded` tells whether a process, by pid and start time, is known as a guarded agent.
 pub fn check(pid: u32, guarded: impl Fn(u32, u64) -> bool) -> Result<(), Refusal> {
-    let is_agent = |process: &Process| {
-        guarded(process.pid, process.started)
-            || process.program_names().iter().any(|name| is_agent_name(name))
+    let kind = |process: &Process| {
+        let is_agent = guarded(process.pid, process.started)
+            || process.program_names().iter().any(|name| is_agent_name(name));
+        if is_agent {
+            Kind::Agent
+        } else {
+            opener(&process.executable_name()).map_or(Kind::Other, Kind::Opener)
+        }
     };
-    check_among(pid, Process::read, Process::all, is_agent)
+    let machine = Machine { read: Process::read, all: Process::all, kind, is_from_elsewhere };
+    machine.check(pid)
 }
 
-fn check_among(
-    pid: u32,
-    read: impl Fn(u32) -> Option<Process>,
-    all: impl Fn() -> Vec<Process>,
-    is_agent: impl Fn(&Process) -> bool,
-) -> Result<(), Refusal> {
-    let process = read(pid).ok_or(Refusal::Unidentified)?;
-    if process.terminal == 0 {
-        return Err(Refusal::NoTerminal);
-    }
-    // An orphan has lost its ancestors; its session still leads to who opened the terminal.
-    climb(process.session, &read, &is_agent)?;
-    climb(pid, &read, &is_agent)?;
-    let beside = all().into_iter().any(|other| other.terminal == process.terminal && is_agent(&other));
-    if beside { Err(Refusal::BesideAgent) } else { Ok(()) }
+/// What the check asks of a machine.
+struct Machine<R, A, K, F> {
+    read: R,
+    all: A,
+    kind: K,
+    /// Whether the process that an ssh daemon has started was asked for by another machine.
+    is_from_elsewhere: F,
 }
 
-fn climb(
-    pid: u32,
-    read: impl Fn(u32) -> Option<Process>,
-    is_agent: impl Fn(&Process) -> bool,
-) -> Result<(), Refusal> {
-    let mut process = read(pid).ok_or(Refusal::Unidentified)?;
-    for _ in 0..ANCESTORS_MAX {
-        if is_agent(&process) {
-            return Err(Refusal::WithinAgent);
+impl<R, A, K, F> Machine<R, A, K, F>
+where
+    R: Fn(u32) -> Option<Process>,
+    A: Fn() -> Vec<Process>,
+    K: Fn(&Process) -> Kind,
+    F: Fn(&Process) -> bool,
+{
+    fn check(&self, pid: u32) -> Result<(), Refusal> {
+        let process = (self.read)(pid).ok_or(Refusal::Unidentified)?;
+        if process.terminal == 0 {
+            return Err(Refusal::NoTerminal);
         }
-        if process.parent == 0 {
-            return Ok(());
-        }
-        process = read(process.parent).ok_or(Refusal::Unidentified)?;
+        self.check_ancestors(&process, NESTED_MULTIPLEXERS_MAX)?;
+        let is_beside =
+            |other: &Process| other.terminal == process.terminal && (self.kind)(other) == Kind::Agent;
+        if (self.all)().iter().any(is_beside) { Err(Refusal::BesideAgent) } else { Ok(()) }
     }
-    Err(Refusal::Unidentified)
+
+    /// An orphan has lost its ancestors; its session still leads to who opened the terminal.
+    fn check_ancestors(&self, process: &Process, multiplexers: u32) -> Result<(), Refusal> {
+        let opened = self.climb(process.session, multiplexers)?;
+        self.climb(process.pid, multiplexers)?;
+        if opened { Ok(()) } else { Err(Refusal::LostAncestry) }
+    }
+
+    /// Climbs to the top, past no agent. Returns whether something on the way opens terminals for people.
+    fn climb(&self, pid: u32, multiplexers: u32) -> Result<bool, Refusal> {
+        let mut process = (self.read)(pid).ok_or(Refusal::Unidentified)?;
+        // What a container was started with, at a terminal of its own.
+        let mut opened = process.pid == 1;
+        let mut below: Option<Process> = None;
+        for _ in 0..ANCESTORS_MAX {
+            match (self.kind)(&process) {
+                Kind::Agent => return Err(Refusal::WithinAgent),
+                Kind::Other => {}
+                Kind::Opener(Opener::Terminal) => opened = true,
+                Kind::Opener(Opener::Ssh) if opened => {}
+                Kind::Opener(Opener::Ssh) => {
+                    // This machine's own user has no reason to come in by ssh; an agent has.
+                    opened = below.as_ref().is_some_and(&self.is_from_elsewhere);
+                    if !opened {
+                        return Ok(false);
+                    }
+                }
+                Kind::Opener(Opener::Multiplexer(name)) => {
+                    opened |= self.is_attended(name, process.pid, multiplexers);
+                }
+            }
+            if process.parent == 0 {
+                // Who has no parent and is not the first came in from outside of the container.
+                return Ok(opened || process.pid != 1);
+            }
+            let parent = (self.read)(process.parent).ok_or(Refusal::Unidentified)?;
+            below = Some(std::mem::replace(&mut process, parent));
+        }
+        Err(Refusal::Unidentified)
+    }
+
+    /// Whether a person looks at a multiplexer: it has a client at a terminal that a person has opened.
+    fn is_attended(&self, name: &str, server: u32, multiplexers: u32) -> bool {
+        let Some(left) = multiplexers.checked_sub(1) else { return false };
+        let is_client = |process: &&Process| {
+            process.pid != server
+                && process.terminal != 0
+                && (self.kind)(process) == Kind::Opener(opener::multiplexer(name))
+        };
+        let all = (self.all)();
+        let mut clients = all.iter().filter(is_client).take(MULTIPLEXER_CLIENTS_MAX);
+        clients.any(|client| self.check_ancestors(client, left).is_ok())
+    }
 }
 
 fn is_agent_name(name: &str) -> bool {
@@ -83,6 +150,7 @@ mod tests {
     /// One process: pid, parent, session, terminal, name. The last one asks.
     type Row = (u32, u32, u32, i32, &'static str);
 
+    /// Shells that an ssh daemon has started for this machine itself have odd numbers.
     fn check(rows: &[Row], expected: Result<(), Refusal>) {
         let process = |(pid, parent, session, terminal, name): &Row| Process {
             pid: *pid,
@@ -92,26 +160,38 @@ mod tests {
             started: 1,
             name: (*name).to_owned(),
         };
-        let read = |pid: u32| rows.iter().find(|row| row.0 == pid).map(process);
-        let all = || rows.iter().map(process).collect();
+        let kind = |process: &Process| match opener(&process.name) {
+            _ if is_agent_name(&process.name) => Kind::Agent,
+            Some(opener) => Kind::Opener(opener),
+            None => Kind::Other,
+        };
+        let machine = Machine {
+            read: |pid: u32| rows.iter().find(|row| row.0 == pid).map(process),
+            all: || rows.iter().map(process).collect(),
+            kind,
+            is_from_elsewhere: |process: &Process| process.pid.is_multiple_of(2),
+        };
         let asking = rows.last().map_or(99, |row| row.0);
-        let got = check_among(asking, read, all, |process| is_agent_name(&process.name));
-        assert_eq!(got, expected, "{rows:?}");
+        assert_eq!(machine.check(asking), expected, "{rows:?}");
     }
 
     const INIT: Row = (1, 0, 1, 0, "init");
-    const SHELL: Row = (10, 1, 10, 7, "bash");
+    const TERMINAL: Row = (9, 1, 9, 0, "gnome-terminal-server");
+    const SHELL: Row = (10, 9, 10, 7, "bash");
 
     #[test]
     fn a_person_has_a_terminal_and_no_agent_above() {
-        check(&[INIT, SHELL, (11, 10, 10, 7, "castellan")], Ok(()));
+        check(&[INIT, TERMINAL, SHELL, (11, 10, 10, 7, "castellan")], Ok(()));
         check(&[INIT, (10, 1, 10, 0, "bash"), (11, 10, 10, 0, "castellan")], Err(Refusal::NoTerminal));
         check(
-            &[INIT, SHELL, (11, 10, 10, 7, "claude"), (12, 11, 10, 7, "castellan")],
+            &[INIT, TERMINAL, SHELL, (11, 10, 10, 7, "claude"), (12, 11, 10, 7, "castellan")],
             Err(Refusal::WithinAgent),
         );
-        check(&[INIT, (10, 1, 10, 7, "codex.js"), (11, 10, 10, 7, "castellan")], Err(Refusal::WithinAgent));
-        check(&[INIT, SHELL, (11, 10, 10, 7, "claudette"), (12, 11, 10, 7, "castellan")], Ok(()));
+        check(
+            &[INIT, TERMINAL, (10, 9, 10, 7, "codex.js"), (11, 10, 10, 7, "castellan")],
+            Err(Refusal::WithinAgent),
+        );
+        check(&[INIT, TERMINAL, SHELL, (11, 10, 10, 7, "claudette"), (12, 11, 10, 7, "castellan")], Ok(()));
         check(&[(11, 10, 10, 7, "castellan")], Err(Refusal::Unidentified));
         check(&[], Err(Refusal::Unidentified));
     }
@@ -120,7 +200,7 @@ mod tests {
     fn an_orphan_is_judged_by_its_terminal() {
         // The agent's background job, whose shell has ended, at the user's own terminal.
         check(
-            &[INIT, SHELL, (11, 10, 10, 7, "claude"), (13, 1, 10, 7, "castellan")],
+            &[INIT, TERMINAL, SHELL, (11, 10, 10, 7, "claude"), (13, 1, 10, 7, "castellan")],
             Err(Refusal::BesideAgent),
         );
         // At a terminal that the agent opened: its shell still lives, or has ended.
@@ -131,7 +211,60 @@ mod tests {
         );
         check(&[INIT, agent, (22, 1, 21, 9, "castellan")], Err(Refusal::Unidentified));
         // An agent at another terminal is no hindrance.
-        check(&[INIT, agent, SHELL, (11, 10, 10, 7, "castellan")], Ok(()));
+        check(&[INIT, agent, TERMINAL, SHELL, (11, 10, 10, 7, "castellan")], Ok(()));
+    }
+
+    #[test]
+    fn who_has_lost_their_ancestors_is_nobody() {
+        let lost = |above: &[Row], leader: Row| {
+            let asking = (99, leader.0, leader.0, 7, "castellan");
+            let rows = [&[INIT], above, &[leader, asking]].concat();
+            check(&rows, Err(Refusal::LostAncestry));
+        };
+        // `setsid`, a double fork and `script`, below init or the user's service manager.
+        lost(&[(20, 1, 20, 0, "script")], (21, 20, 21, 7, "sh"));
+        let manager: Row = (15, 1, 15, 0, "systemd");
+        lost(&[manager, (20, 15, 20, 0, "script")], (21, 20, 21, 7, "sh"));
+        // `systemd-run --pty`: the manager starts it itself.
+        lost(&[manager], (21, 15, 21, 7, "sh"));
+        lost(&[(15, 1, 15, 0, "cron"), (20, 15, 20, 0, "sh")], (21, 20, 21, 7, "script"));
+        lost(&[(15, 1, 15, 0, "atd"), (20, 15, 20, 0, "sh")], (21, 20, 21, 7, "script"));
+        lost(&[(15, 1, 15, 0, "containerd-shim-runc-v2")], (21, 15, 21, 7, "sh"));
+        // A multiplexer at which nobody looks, and one that is looked at from another such.
+        lost(&[(15, 1, 15, 0, "tmux")], (21, 15, 21, 7, "sh"));
+        let client: Row = (17, 16, 16, 5, "tmux");
+        lost(&[(15, 1, 15, 0, "tmux"), (16, 15, 16, 5, "sh"), client], (21, 15, 21, 7, "sh"));
+        // From this machine to itself.
+        lost(&[(14, 1, 14, 0, "sshd"), (15, 14, 14, 0, "sshd")], (21, 15, 21, 7, "sh"));
+    }
+
+    #[test]
+    fn people_come_in_many_ways() {
+        let found = |above: &[Row], leader: Row| {
+            let asking = (99, leader.0, leader.0, 7, "castellan");
+            check(&[above, &[leader, asking]].concat(), Ok(()));
+        };
+        found(&[INIT], (20, 1, 20, 7, "login"));
+        found(&[INIT, (15, 1, 15, 0, "systemd"), (20, 15, 20, 0, "kitty")], (22, 20, 22, 7, "zsh"));
+        found(&[INIT, (14, 1, 14, 0, "sshd"), (15, 14, 14, 0, "sshd-session")], (22, 15, 22, 7, "bash"));
+        found(&[INIT, TERMINAL, SHELL, (12, 10, 10, 7, "script")], (20, 12, 20, 7, "sh"));
+        // A multiplexer that is looked at.
+        let attached: Row = (12, 10, 10, 8, "tmux");
+        let server: Row = (15, 1, 15, 0, "tmux");
+        found(&[INIT, TERMINAL, (10, 9, 10, 8, "bash"), attached, server], (20, 15, 20, 7, "bash"));
+        // In a container: its first process at a terminal, and one that was started from outside.
+        check(&[(1, 0, 1, 7, "bash"), (5, 1, 1, 7, "castellan")], Ok(()));
+        found(&[(1, 0, 1, 0, "sleep")], (20, 0, 20, 7, "bash"));
+    }
+
+    #[test]
+    fn a_multiplexer_that_an_agent_looks_at_is_no_persons() {
+        let server: Row = (15, 1, 15, 0, "tmux");
+        let agent: Row = (11, 10, 10, 8, "claude");
+        let client: Row = (12, 11, 10, 8, "tmux");
+        let rows = [INIT, TERMINAL, (10, 9, 10, 8, "bash"), agent, client, server];
+        let asking = [(20, 15, 20, 7, "sh"), (21, 20, 20, 7, "castellan")];
+        check(&[&rows[..], &asking].concat(), Err(Refusal::LostAncestry));
     }
 
     #[test]

@@ -51,6 +51,30 @@ impl Process {
         })
     }
 
+    /// The file name of its executable, which it cannot choose as it can its own name. Of another user's process, whose executable is
+    /// not told, the kernel's name of it, and of an interpreter what it runs by that name; else empty.
+    pub(crate) fn executable_name(&self) -> String {
+        let path = std::fs::read_link(format!("/proc/{}/exe", self.pid));
+        let name = path.ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        match name {
+            // An executable that was updated while it runs.
+            Some(name) => match name.strip_suffix(" (deleted)").unwrap_or(&name) {
+                name if name.starts_with("python") => self.name.clone(),
+                name => name.to_owned(),
+            },
+            None if self.is_another_users() => self.name.clone(),
+            None => String::new(),
+        }
+    }
+
+    fn is_another_users(&self) -> bool {
+        let status = of_system(&format!("/proc/{}/status", self.pid), ENVIRONMENT_BYTES_MAX);
+        let status = status.map(|status| String::from_utf8_lossy(&status).into_owned()).unwrap_or_default();
+        let uid = status.lines().find_map(|line| line.strip_prefix("Uid:")?.split_ascii_whitespace().next());
+        let uid: Option<u32> = uid.and_then(|uid| uid.parse().ok());
+        uid.is_some_and(|uid| uid != rustix::process::geteuid().as_raw())
+    }
+
     /// File names by which the process was started: of its executable, and of the first two arguments (an interpreter and
     /// its script).
     pub(crate) fn program_names(&self) -> Vec<String> {

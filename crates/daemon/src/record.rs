@@ -27,6 +27,8 @@ pub(crate) struct Judged<'a> {
     pub(crate) policy: &'a str,
     /// Where things count as the workspace's; empty where there is none.
     pub(crate) workspace: &'a str,
+    /// It is not answered yet: it waits for a person. Another record follows.
+    pub(crate) is_held: bool,
     /// What was said of a process in an earlier record is not said again.
     pub(crate) told: &'a Told,
 }
@@ -34,7 +36,7 @@ pub(crate) struct Judged<'a> {
 impl Judged<'_> {
     /// The record of the call, `duration` after its request came in.
     pub(crate) fn record(&self, duration: Duration) -> Record {
-        let Judged { call, decision, answers, change, policy, workspace, told } = self;
+        let Judged { call, decision, answers, change, policy, workspace, is_held, told } = self;
         let agent = call.agent.clone();
         let real = |base: &str, path: &str| answers.real_path(base, path).unwrap_or_default().to_owned();
         let files = call.files.iter().map(|file| FileRecord {
@@ -67,7 +69,7 @@ impl Judged<'_> {
             findings: findings.collect(),
             marks: marks.collect(),
             verdict: decision.verdict.as_str().to_owned(),
-            answer: decision.answer.as_str().to_owned(),
+            answer: if *is_held { HELD } else { decision.answer.as_str() }.to_owned(),
             enforced: decision.enforced(),
             mode: decision.mode.as_str().to_owned(),
             required_level: decision.required.map_or("", AccessLevel::as_str).to_owned(),
@@ -84,6 +86,9 @@ impl Judged<'_> {
         })
     }
 }
+
+/// The answer of a call that is held for a person.
+const HELD: &str = "hold";
 
 /// A call that has run.
 pub(crate) fn done(done: &Done) -> Record {
@@ -195,6 +200,30 @@ pub(crate) fn control(
         peer_pid: peer.0,
         peer_uid: peer.1,
         files: files.to_owned(),
+        ..Default::default()
+    })
+}
+
+/// A person's consent to a call, or its end. `call`: the number of its record and the SHA-256 of its input, where one is known
+/// by what they said.
+pub(crate) fn consent(
+    action: &str,
+    argument: &str,
+    refused: Option<&str>,
+    call: Option<(u64, String)>,
+    peer: (u32, u32),
+) -> Record {
+    let (call, input_sha256) = call.unwrap_or_default();
+    Record::Control(ControlRecord {
+        action: action.to_owned(),
+        argument: argument.to_owned(),
+        accepted: refused.is_none(),
+        message: refused.unwrap_or_default().to_owned(),
+        peer_pid: peer.0,
+        peer_uid: peer.1,
+        call,
+        input_sha256,
+        ..Default::default()
     })
 }
 

@@ -23,6 +23,7 @@ use crate::layout::{Layout, LayoutError};
 use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS, WATCH};
 use crate::memory::Memory;
 use crate::peers::Peers;
+use crate::pin::Pin;
 use crate::policy_state::{PolicyState, has_records};
 use crate::server::Server;
 use crate::shipped::write_shipped;
@@ -93,6 +94,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
         judge: Arc::clone(&judge),
         peers: Arc::clone(&peers),
         policy: Arc::clone(&policy_state),
+        pin: Pin::new(layout.pin()),
         signals,
         started: Instant::now(),
         connections: AtomicUsize::new(0),

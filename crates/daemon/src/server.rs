@@ -5,14 +5,18 @@ use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use castellan_event::Mode;
-use castellan_wire::{FRAME_BYTES_MAX, Kind, Reply, Request, WireError, read_frame, write_frame};
+use castellan_wire::{
+    FRAME_BYTES_MAX, HOLD_MS_MAX, Hold, Kind, Reply, Request, WireError, read_frame, write_frame,
+};
 
-use crate::judge::Judge;
-use crate::limits::{FRAME_TIME, REPLY_TIME, SHUTDOWN_TIME, WORKERS_IDLE_MAX, WORKERS_MAX};
-use crate::peers::Peers;
+use crate::held::{End, HeldCall};
+use crate::judge::{Holding, Judge, Outcome};
+use crate::limits::{FRAME_TIME, HOLD_GRACE, REPLY_TIME, SHUTDOWN_TIME, WORKERS_IDLE_MAX, WORKERS_MAX};
+use crate::peers::{AgentProcess, Peers};
 use crate::refusals::Refusals;
 use crate::timed::Timed;
 
@@ -26,6 +30,8 @@ pub(crate) struct Server {
     stopping: AtomicBool,
     workers: Mutex<usize>,
     worker_ended: Condvar,
+    /// Answers held calls.
+    answering: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Server {
@@ -44,8 +50,13 @@ impl Server {
             stopping: AtomicBool::new(false),
             workers: Mutex::new(0),
             worker_ended: Condvar::new(),
+            answering: Mutex::default(),
         });
         server.add_worker()?;
+        let of_held = Arc::clone(&server);
+        let answering =
+            std::thread::Builder::new().name("held".into()).spawn(move || of_held.answer_held())?;
+        *server.answering.lock().unwrap_or_else(PoisonError::into_inner) = Some(answering);
         Ok(server)
     }
 
@@ -56,6 +67,9 @@ impl Server {
         let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
         let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = self.worker_ended.wait_timeout_while(workers, SHUTDOWN_TIME, |workers| *workers > 0);
+        self.judge.held().end();
+        let answering = self.answering.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let _ = answering.map(JoinHandle::join);
     }
 
     fn add_worker(self: &Arc<Server>) -> io::Result<()> {
@@ -122,13 +136,55 @@ impl Server {
         match read_request(stream) {
             Ok(request) => {
                 admission.guard_agent();
-                send(stream, &self.judge.answer(&request, admission.agent, started));
+                let outcome = self.judge.answer(&request, admission.agent, started, Holding::May);
+                self.carry_out(stream, request, admission.agent, outcome);
                 self.judge.check_scripts();
             }
             // A look whether somebody listens.
             Err(WireError::Closed) => {}
             Err(error) => self.turn_away(stream, "frame", &format!("a request could not be read: {error}")),
         }
+    }
+
+    /// Answers a hook, or has it wait. What waits leaves this thread and its agent's room to others.
+    fn carry_out(&self, stream: &UnixStream, request: Request, process: AgentProcess, outcome: Outcome) {
+        let (id, time) = match outcome {
+            Outcome::Reply(reply) => return send(stream, &reply),
+            Outcome::Hold { id, time } => (id, time),
+        };
+        let ms = u32::try_from((time + HOLD_GRACE).as_millis()).unwrap_or(HOLD_MS_MAX).min(HOLD_MS_MAX);
+        let until = Instant::now() + time;
+        let Ok(kept) = stream.try_clone() else { return };
+        let _ = stream.set_write_timeout(Some(REPLY_TIME));
+        if write_frame(&mut &*stream, Kind::Hold, &Hold { ms }.encode()).is_err() {
+            return;
+        }
+        match self.judge.held().hold(HeldCall { id, stream: kept, request, process, until }) {
+            // A person may have been quicker.
+            Ok(()) if self.judge.waiting_as(&id.to_string()).is_none() => {
+                self.judge.held().answer(id, End::Judge);
+            }
+            Ok(()) => {}
+            Err(call) => self.answer_one(&call, Holding::No),
+        }
+    }
+
+    /// Answers held calls, one after the other, until there will be no more.
+    fn answer_held(&self) {
+        while let Some((call, end)) = self.judge.held().next() {
+            // What was granted stays for the agent's next try.
+            if !call.is_abandoned() {
+                self.answer_one(&call, Holding::Was(end));
+            }
+        }
+    }
+
+    fn answer_one(&self, call: &HeldCall, holding: Holding) {
+        let outcome = self.judge.answer(&call.request, call.process, Instant::now(), holding);
+        if let Outcome::Reply(reply) = outcome {
+            send(&call.stream, &reply);
+        }
+        self.judge.check_scripts();
     }
 
     /// Ends a connection without knowing what it asks. In enforce it is closed unanswered, which makes its hook deny as its

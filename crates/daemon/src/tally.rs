@@ -16,6 +16,8 @@ pub(crate) struct Tally {
     defer: AtomicU64,
     failures: AtomicU64,
     last_failure: Mutex<String>,
+    refused: AtomicU64,
+    last_refused: Mutex<String>,
 }
 
 impl Tally {
@@ -34,6 +36,18 @@ impl Tally {
     pub(crate) fn failed(&self, message: &str) {
         self.failures.fetch_add(1, Ordering::Relaxed);
         message.clone_into(&mut self.last_failure.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Counts a request to loosen something that was refused.
+    pub(crate) fn refused(&self, message: &str) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        message.clone_into(&mut self.last_refused.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Requests that were refused, and the last of them; empty when there was none.
+    pub(crate) fn refusals(&self) -> (u64, String) {
+        let last = self.last_refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        (self.refused.load(Ordering::Relaxed), last)
     }
 
     /// Judged calls by verdict.

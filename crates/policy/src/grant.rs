@@ -22,7 +22,7 @@ pub struct GrantPart {
 }
 
 /// What makes a finding the one that a person was shown. All words are those of records.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct FindingName {
     /// [`castellan_event::Code::as_str`].
     pub code: String,

@@ -19,6 +19,6 @@ pub use grant::{FindingName, Grant, GrantPart};
 pub use operator::Operator;
 pub use policy::{LayerRules, Policy, PolicyRule};
 pub use request::RequestId;
-pub use settings::{Profile, Settings};
+pub use settings::{Presence, Profile, Settings};
 pub use tags::{RuleVerdict, Tags};
 pub use tell::{agent_text, user_text};

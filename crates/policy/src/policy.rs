@@ -177,6 +177,10 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
         allow_understood,
         operator,
         tags: Tags { deny, ask, review, allow, seen, mark },
+        // How a person's consent is got changes no decision.
+        presence: _,
+        ask_wait_s: _,
+        notify: _,
     } = settings;
     let verdicts =
         [default_verdict, headless_default, on_insufficient, opaque, headless_opaque, unknown_tool];

@@ -38,6 +38,48 @@ pub struct Settings {
     /// Which tags of the user's rules say what. The organisation's rules use the default ones, which nobody can take from
     /// them.
     pub tags: Tags,
+    /// What proves that a person is there.
+    pub presence: Presence,
+    /// For how many seconds a call that is asked about waits for a person's answer elsewhere, before its agent is told.
+    pub ask_wait_s: u32,
+    /// Whether a call that waits is shown on the desktop, where there is one.
+    pub notify: bool,
+}
+
+/// What proves that a person is there when something is to be loosened, from the weakest on. Each asks for what those before it
+/// ask for, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Presence {
+    /// A terminal that a person has opened, without an agent above it.
+    #[default]
+    Terminal,
+    /// A PIN.
+    Pin,
+}
+
+impl Presence {
+    /// Every kind, from the weakest on.
+    pub const ALL: [Presence; 2] = [Presence::Terminal, Presence::Pin];
+
+    /// Returns the word used in configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Presence::Terminal => "terminal",
+            Presence::Pin => "pin",
+        }
+    }
+}
+
+impl FromStr for Presence {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Presence, String> {
+        if word == "password" {
+            return Err("`password` cannot be checked by this castellan: use `pin`".to_owned());
+        }
+        let known = Presence::ALL.into_iter().find(|presence| presence.as_str() == word);
+        known.ok_or_else(|| format!("`{word}` is none of {}", Presence::ALL.map(Presence::as_str).join(", ")))
+    }
 }
 
 /// A named preset of the settings.
@@ -88,6 +130,9 @@ impl Profile {
             allow_understood: false,
             operator: Operator::default(),
             tags: Tags::default(),
+            presence: Presence::Terminal,
+            ask_wait_s: 0,
+            notify: true,
         };
         let bounded = Settings {
             level: Some(AccessLevel::WorkspaceWrite),

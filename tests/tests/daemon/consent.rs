@@ -1,11 +1,19 @@
 //! A person's consent: what waits is shown, what is approved runs, and nothing else does.
 
 use castellan_tests::home::Home;
-use castellan_tests::hook::{ENFORCE, RULES, bash, run, understood};
+use castellan_tests::hook::{ENFORCE, RULES, ask_again, bash, judge, run, understood};
+use castellan_tests::process::Finished;
 use castellan_tests::terminal;
 use serde_json::Value as Json;
 
+use crate::kill;
 use crate::ways_out::castellan;
+
+/// Answers what `castellan approve` asks.
+fn answer(mut approve: terminal::Session, words: &str) -> anyhow::Result<Finished> {
+    approve.answer("[y/N]", words)?;
+    approve.finish()
+}
 
 /// Asks about a command as Codex, which is told no where a person would have to be asked.
 fn ask(home: &Home, command: &str) -> anyhow::Result<String> {
@@ -33,7 +41,11 @@ fn an_approved_call_runs_once_and_no_other_does() -> anyhow::Result<()> {
         (waiting.len(), &waiting[0]["times"], &waiting[0]["input"]),
         (1, &2.into(), &"doubtful".into())
     );
-    let approved = terminal::run_castellan(&home, &["approve", &id(&home)?])?;
+    let asked = terminal::start_castellan(&home, &["approve", &id(&home)?])?;
+    let declined = answer(asked, "n\n")?;
+    assert_eq!(declined.code, Some(1), "{declined:?}");
+    assert_eq!(ask(&home, "doubtful")?, "deny");
+    let approved = answer(terminal::start_castellan(&home, &["approve", &id(&home)?])?, "y\n")?;
     assert_eq!(approved.code, Some(0), "{approved:?}");
     assert_eq!(ask(&home, "doubtful; ls")?, "deny");
     assert_eq!(ask(&home, "doubtful")?, "defer");
@@ -45,12 +57,35 @@ fn an_approved_call_runs_once_and_no_other_does() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Killed between approval and call, and between call and next call: once is once.
+#[test]
+fn what_is_approved_outlives_the_daemon_and_what_is_used_is_used() -> anyhow::Result<()> {
+    let home = Home::with_castellan("consent-killed", ENFORCE, RULES)?;
+    ask(&home, "doubtful")?;
+    let approved = terminal::run_castellan(&home, &["approve", &id(&home)?, "--yes"])?;
+    assert_eq!(approved.code, Some(0), "{approved:?}");
+    kill(home.start_daemon()?)?;
+    assert_eq!(ask(&home, "doubtful; ls")?, "deny");
+    assert_eq!(ask(&home, "doubtful")?, "defer");
+    kill(home.start_daemon()?)?;
+    assert_eq!(ask(&home, "doubtful")?, "deny");
+    let always = id(&home)?;
+    assert_eq!(terminal::run_castellan(&home, &["approve", &always, "--always", "--yes"])?.code, Some(0));
+    kill(home.start_daemon()?)?;
+    assert_eq!(ask(&home, "doubtful")?, "defer");
+    assert_eq!(ask(&home, "doubtful")?, "defer");
+    assert_eq!(home.run_castellan(&["refuse", &always])?.code, Some(0));
+    kill(home.start_daemon()?)?;
+    assert_eq!(ask(&home, "doubtful")?, "deny");
+    Ok(())
+}
+
 #[test]
 fn a_grant_for_the_session_holds_until_it_is_refused() -> anyhow::Result<()> {
     let home = Home::with_castellan("consent-session", ENFORCE, RULES)?;
     ask(&home, "doubtful")?;
     let id = id(&home)?;
-    terminal::run_castellan(&home, &["approve", &id, "--session"])?;
+    terminal::run_castellan(&home, &["approve", &id, "--session", "--yes"])?;
     for _ in 0..3 {
         assert_eq!(ask(&home, "doubtful")?, "defer");
     }
@@ -71,13 +106,108 @@ fn an_agent_cannot_approve_and_a_deny_is_no_call_that_waits() -> anyhow::Result<
     ask(&home, "doubtful")?;
     let id = id(&home)?;
     // Without a terminal, as a tool call of an agent would.
-    let refused = castellan(&home, &["approve", &id])?;
+    let refused = castellan(&home, &["approve", &id, "--yes"])?;
     assert_eq!(refused.code, Some(4), "{refused:?}");
+    let shown = castellan(&home, &["status"])?.stdout;
+    assert!(
+        shown.contains("1 to loosen something; the last: approve ") && shown.contains("1 call for you"),
+        "{shown}"
+    );
     assert_eq!(ask(&home, "doubtful")?, "deny");
     let unknown = terminal::run_castellan(&home, &["approve", "ZZZ"])?;
     assert_eq!(unknown.code, Some(7), "{unknown:?}");
     let tried =
         |record: &&Json| record["control"]["action"] == "approve" && record["control"]["accepted"] == false;
     assert_eq!(home.records()?.iter().filter(tried).count(), 2);
+    Ok(())
+}
+
+/// All of it, whatever its length, and nothing of it obeyed; and the record says which call that was.
+#[test]
+fn a_person_sees_the_whole_call_and_the_log_says_which() -> anyhow::Result<()> {
+    let home = Home::with_castellan("consent-whole", ENFORCE, RULES)?;
+    let end = "\u{1b}[2J\u{202e}the very end";
+    let command = format!("echo doubtful {}\n{end}", "x".repeat(5000));
+    assert_eq!(ask(&home, &command)?, "deny");
+    let id = id(&home)?;
+    let approved = terminal::run_castellan(&home, &["approve", &id, "--yes", "--session"])?;
+    let shown = &approved.stdout;
+    assert_eq!(shown.matches('x').count(), 5000 + shown.matches("exit").count(), "{shown}");
+    assert!(shown.contains("\\u{1b}[2J\\u{202e}the very end") && shown.contains("Test ask: "), "{shown}");
+    assert!(!shown.contains('\u{202e}') && shown.contains("├─ echo doubtful"), "{shown}");
+    let records = home.records()?;
+    let call = records.iter().find(|record| record["call"]["request"] == id).expect("the call's record");
+    let consent =
+        records.iter().find(|record| record["control"]["action"] == "approve").expect("the consent");
+    assert_eq!(consent["control"]["call"], call["call"]["correlation_id"]);
+    let hash = consent["control"]["input_sha256"].as_str().unwrap_or_default();
+    assert!(hash.len() == 64 && shown.contains(hash), "{consent}");
+    Ok(())
+}
+
+#[test]
+fn a_grant_for_always_is_for_this_call_in_any_session() -> anyhow::Result<()> {
+    let home = Home::with_castellan("consent-always", ENFORCE, RULES)?;
+    ask(&home, "doubtful")?;
+    let id = id(&home)?;
+    terminal::run_castellan(&home, &["approve", &id, "--always", "--yes"])?;
+    let in_session = |session: &str, command: &str| -> anyhow::Result<String> {
+        let mut call = bash(command);
+        call["session_id"] = session.into();
+        Ok(understood(&run(&home, "codex", "PreToolUse", call.to_string().as_bytes())?))
+    };
+    assert_eq!(in_session("another", "doubtful")?, "defer");
+    assert_eq!(in_session("another", "doubtful; ls")?, "deny");
+    let granted = home.run_castellan(&["pending", "--granted"])?.stdout;
+    assert!(granted.contains(&id) && granted.contains(", always"), "{granted}");
+    home.run_castellan(&["refuse", &id])?;
+    assert_eq!(in_session("another", "doubtful")?, "deny");
+    Ok(())
+}
+
+/// Claude asks again at its own prompt: what was taken back in between is not granted there either.
+#[test]
+fn what_is_refused_is_not_granted_at_the_second_question() -> anyhow::Result<()> {
+    let home = Home::with_castellan("consent-second", ENFORCE, RULES)?;
+    let call = bash("doubtful");
+    assert_eq!(understood(&judge(&home, &call)?), "ask");
+    let id = id(&home)?;
+    terminal::run_castellan(&home, &["approve", &id, "--session", "--yes"])?;
+    assert_eq!(understood(&judge(&home, &call)?), "allow");
+    assert_eq!(understood(&ask_again(&home, "claude", &call)?), "allow");
+    home.run_castellan(&["refuse", &id])?;
+    let again = understood(&ask_again(&home, "claude", &call)?);
+    assert!(["defer", "ask"].contains(&again.as_str()), "{again}: Claude's own prompt asks");
+    Ok(())
+}
+
+#[test]
+fn with_a_pin_a_terminal_is_not_enough() -> anyhow::Result<()> {
+    let home = Home::with_castellan("consent-pin", "version = 1\npresence = \"pin\"\n", RULES)?;
+    ask(&home, "doubtful")?;
+    let id = id(&home)?;
+    let unset = terminal::run_castellan(&home, &["approve", &id, "--yes"])?;
+    assert!(unset.code == Some(4) && unset.stderr.contains("no PIN is set"), "{unset:?}");
+    let mut setting = terminal::start_castellan(&home, &["presence", "set-pin"])?;
+    setting.answer("new PIN:", "4711\n")?;
+    setting.answer("again:", "4711\n")?;
+    assert_eq!(setting.finish()?.code, Some(0));
+    let mut wrong = terminal::start_castellan(&home, &["approve", &id, "--yes"])?;
+    wrong.answer("PIN:", "4712\n")?;
+    let wrong = wrong.finish()?;
+    assert!(wrong.code == Some(4) && wrong.stderr.contains("the PIN is wrong"), "{wrong:?}");
+    assert_eq!(ask(&home, "doubtful")?, "deny");
+    let mut right = terminal::start_castellan(&home, &["approve", &id, "--yes"])?;
+    right.answer("PIN:", "4711\n")?;
+    assert_eq!(right.finish()?.code, Some(0));
+    assert_eq!(ask(&home, "doubtful")?, "defer");
+    // Another one needs the one of before; and none of them is in the log.
+    let mut setting = terminal::start_castellan(&home, &["presence", "set-pin"])?;
+    setting.answer("new PIN:", "1234\n")?;
+    setting.answer("again:", "1234\n")?;
+    setting.answer("PIN:", "0000\n")?;
+    assert_eq!(setting.finish()?.code, Some(4));
+    let records = format!("{:?}", home.records()?);
+    assert!(["4711", "4712"].iter().all(|pin| !records.contains(&format!("\"{pin}"))), "{records}");
     Ok(())
 }

@@ -7,6 +7,7 @@ mod apply;
 mod broken_files;
 mod consent;
 mod facts;
+mod held;
 mod hostile;
 mod isolation;
 mod life;

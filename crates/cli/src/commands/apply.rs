@@ -5,21 +5,19 @@ mod changes;
 mod read_set;
 mod summary;
 
-use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use castellan_daemon::{ControlClient, FileSet, Layout, StatusReport, is_own_change, read_applied};
 use castellan_rules::{Problem, Severity};
-use rustix::io::Errno;
 use serde_json::{Value as Json, json};
 
 use self::changes::Change;
 use self::read_set::ReadSet;
 use self::summary::Summary;
+use crate::ask;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::limits::ANSWER_BYTES_MAX;
 use crate::output::{self, BAD, WARN};
 
 /// Options of `castellan apply`.
@@ -67,7 +65,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         Exit::Done
     } else if options.check {
         Exit::Pending
-    } else if !options.yes && !is_agreed()? {
+    } else if !options.yes && !ask::is_agreed("apply?")? {
         global.note("nothing was applied")?;
         Exit::No
     } else {
@@ -203,17 +201,4 @@ impl Proposal {
 
 fn summary_of(before: Option<&ReadSet>, after: Option<&ReadSet>) -> Summary {
     after.map(|after| Summary::between(before, after)).unwrap_or_default()
-}
-
-/// Asks at the terminal, wherever input and output go. Without one there is nobody to ask, and nobody is let through: the
-/// daemon says so, and records it.
-fn is_agreed() -> anyhow::Result<bool> {
-    let mut terminal = match OpenOptions::new().read(true).write(true).open("/dev/tty") {
-        Err(error) if Errno::from_io_error(&error) == Some(Errno::NXIO) => return Ok(true),
-        opened => opened.context("`/dev/tty`: you cannot be asked; `--yes` does without")?,
-    };
-    write!(terminal, "apply? [y/N] ")?;
-    let mut answer = String::new();
-    BufReader::new(terminal).take(ANSWER_BYTES_MAX).read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -1,9 +1,13 @@
-//! `castellan approve`: lets a call happen that waits for a person. The agent has to make it again.
+//! `castellan approve`: lets a call happen that waits for a person, who is shown all of it first. The agent has to make it
+//! again, unless it waits for the answer.
+
+mod whole;
 
 use std::time::Duration;
 
-use castellan_daemon::GrantScope;
+use castellan_daemon::{ControlError, GrantScope};
 
+use crate::ask;
 use crate::exit::Exit;
 use crate::global::Global;
 
@@ -15,6 +19,10 @@ pub(crate) struct Options {
 
     #[command(flatten)]
     scope: Scope,
+
+    /// Do not ask; a person has to be there all the same
+    #[arg(long, short)]
+    yes: bool,
 }
 
 /// For how long. Without a word, once.
@@ -32,17 +40,40 @@ struct Scope {
     /// For every such call of the session within a time, such as 1h
     #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]
     time: Option<Duration>,
+
+    /// For every such call in this directory, in any session, until you refuse it
+    #[arg(long)]
+    always: bool,
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let (scope, words) = match &options.scope {
         Scope { session: true, .. } => (GrantScope::Session, "for the session".to_owned()),
+        Scope { always: true, .. } => (GrantScope::Always, "always, until you refuse it".to_owned()),
         Scope { time: Some(time), .. } => {
             (GrantScope::For(time.as_secs()), format!("for {}", humantime::format_duration(*time)))
         }
         Scope { .. } => (GrantScope::Once, "once".to_owned()),
     };
-    global.client()?.approve(&options.id, scope)?;
-    global.note(&format!("the call is granted {words}: the agent may make it again, as it was"))?;
+    let client = global.client()?;
+    let call = match client.show(&options.id) {
+        // Who is not to approve is refused all the same, and that is recorded.
+        Err(ControlError::Failed(_)) => {
+            client.approve(&options.id, "", scope)?;
+            return Ok(Exit::No);
+        }
+        shown => shown?,
+    };
+    let has_seen = ask::show(&whole::text(&call)?)?;
+    if !has_seen || !options.yes && !ask::is_agreed(&format!("let this happen, {words}?"))? {
+        global.note("nothing was approved")?;
+        return Ok(Exit::No);
+    }
+    client.approve(&options.id, &call.shown, scope)?;
+    global.note(&if call.call.held {
+        format!("the call is granted {words}: the agent, which waits, makes it now")
+    } else {
+        format!("the call is granted {words}: the agent may make it again, as it was")
+    })?;
     Ok(Exit::Done)
 }

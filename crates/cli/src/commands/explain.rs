@@ -1,15 +1,18 @@
 //! `castellan explain`: what one call would do, as the rules see it: commands and their effects, what was not understood, and
 //! which rules fired on what.
 
-mod tree;
+pub(crate) mod tree;
 
-use castellan_daemon::Config;
+use std::io::Write;
+
+use castellan_daemon::{Config, Explanation};
 use castellan_event::rows;
+use serde_json::{Value as Json, json};
 
-use crate::asked_call::AskedCall;
+use crate::asked_call::{AskedCall, JudgedCall};
 use crate::exit::Exit;
 use crate::global::Global;
-use tree::Explained;
+use crate::output::{FAINT, printable, verdict_style};
 
 /// Options of `castellan explain`.
 #[derive(Debug, clap::Args)]
@@ -28,13 +31,40 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let judged = options.call.judge(&layout, &config)?;
     // A decision that could not be completed has asked for what cannot be answered: there are no rows then.
     let rows = rows(&judged.call, &judged.facts, &judged.session, &judged.answers).unwrap_or_default();
-    let explained =
-        Explained { call: &judged.call, facts: &judged.facts, rows: &rows, decision: &judged.decision };
+    let explanation = Explanation::of(&judged.facts, &rows, &judged.decision);
     let mut out = anstream::stdout();
     if options.json {
-        explained.write_json(&mut out)?;
+        writeln!(out, "{:#}", json_of(&judged, &explanation)?)?;
     } else {
-        explained.write(&mut out)?;
+        write(&mut out, &judged, &explanation)?;
     }
     Ok(Exit::Done)
+}
+
+fn write(out: &mut impl Write, judged: &JudgedCall, explanation: &Explanation) -> anyhow::Result<()> {
+    let JudgedCall { call, decision, .. } = judged;
+    let subject = call.command.as_deref().unwrap_or(&call.input_text);
+    writeln!(out, "{}  {FAINT}{}{FAINT:#}", tree::line(subject), call.tool.name)?;
+    tree::write(out, explanation, "")?;
+    let verdict = decision.verdict;
+    let style = verdict_style(verdict.as_str());
+    Ok(writeln!(out, "\n{style}{verdict}{style:#}  {}", printable(&decision.reason))?)
+}
+
+fn json_of(judged: &JudgedCall, explanation: &Explanation) -> anyhow::Result<Json> {
+    let JudgedCall { call, decision, .. } = judged;
+    let mut answer = json!({
+        "version": 1,
+        "agent": call.agent.name,
+        "tool": call.tool.name,
+        "cwd": call.agent.cwd,
+    });
+    if let (Json::Object(answer), Json::Object(explanation)) =
+        (&mut answer, serde_json::to_value(explanation)?)
+    {
+        answer.extend(explanation);
+        answer.insert("verdict".to_owned(), decision.verdict.as_str().into());
+        answer.insert("reason".to_owned(), decision.reason.clone().into());
+    }
+    Ok(answer)
 }

@@ -1,13 +1,16 @@
-//! `castellan pending`: the calls that wait for a person, with what was found of them.
+//! `castellan pending`: the calls that wait for a person, with what was found of them and what they would do; and what is
+//! granted.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use castellan_daemon::PendingCall;
+use castellan_daemon::{ControlClient, ControlError, GrantScope, GrantedCall, PendingCall, ShownCall};
 use serde_json::json;
 
+use super::explain::tree;
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::limits::WATCH_POLL;
 use crate::output::{FAINT, WARN, printable};
 
 /// Options of `castellan pending`.
@@ -16,11 +19,34 @@ pub(crate) struct Options {
     /// Print JSON
     #[arg(long)]
     json: bool,
+
+    /// Go on showing, until you end it
+    #[arg(long, conflicts_with = "json")]
+    watch: bool,
+
+    /// Show what is granted instead; `castellan refuse` takes it back
+    #[arg(long, conflicts_with = "watch")]
+    granted: bool,
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
-    let calls = global.client()?.pending()?;
+    let client = global.client()?;
     let mut out = anstream::stdout();
+    if options.granted {
+        let calls = client.granted()?;
+        if options.json {
+            writeln!(out, "{:#}", json!({ "version": 1, "granted": calls }))?;
+        } else if calls.is_empty() {
+            global.note("nothing is granted")?;
+        }
+        let shown = if options.json { &[][..] } else { &calls };
+        shown.iter().try_for_each(|call| write_granted(&mut out, call))?;
+        return Ok(Exit::Done);
+    }
+    if options.watch {
+        return watch(&client, &mut out);
+    }
+    let calls = all(&client)?;
     if options.json {
         writeln!(out, "{:#}", json!({ "version": 1, "pending": calls }))?;
         return Ok(Exit::Done);
@@ -28,21 +54,82 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     if calls.is_empty() {
         global.note("no call waits for you")?;
     }
-    for call in &calls {
-        write(&mut out, call)?;
-    }
+    calls.iter().try_for_each(|call| write(&mut out, call))?;
     Ok(Exit::Done)
 }
 
-fn write(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
-    let PendingCall { id, agent, cwd, tool, input, reasons, age_s, times, .. } = call;
-    let age = humantime::format_duration(Duration::from_secs(*age_s));
-    let times = if *times > 1 { format!(", {times} times") } else { String::new() };
-    let (agent, tool, cwd) = (printable(agent), printable(tool), printable(cwd));
-    writeln!(out, "{WARN}{id}{WARN:#}  {tool} of {agent}  {FAINT}{age} ago{times}, in {cwd}{FAINT:#}")?;
-    writeln!(out, "    {}", printable(input))?;
-    for reason in reasons {
-        writeln!(out, "    {FAINT}{}{FAINT:#}", printable(reason))?;
+/// All of each call that waits.
+fn all(client: &ControlClient) -> Result<Vec<ShownCall>, ControlError> {
+    let shown = client.pending()?.into_iter().map(|call| client.show(&call.id));
+    // One that is gone by now waits no more.
+    let shown = shown.filter(|call| !matches!(call, Err(ControlError::Failed(_))));
+    shown.collect()
+}
+
+/// Shows what waits, again and again: anew on a terminal, else what has come and gone.
+fn watch(client: &ControlClient, out: &mut (impl Write + IsTerminal)) -> anyhow::Result<Exit> {
+    let mut before: Vec<ShownCall> = Vec::new();
+    loop {
+        let calls = all(client)?;
+        if out.is_terminal() {
+            write!(out, "{CLEAR}")?;
+            calls.iter().try_for_each(|call| write(out, call))?;
+            writeln!(out, "{FAINT}{} wait for you{FAINT:#}", calls.len())?;
+        } else {
+            let came = calls.iter().filter(|call| !before.iter().any(|one| is_same(one, call)));
+            came.into_iter().try_for_each(|call| write(out, call))?;
+            let gone = before.iter().filter(|one| !calls.iter().any(|call| one.shown == call.shown));
+            gone.into_iter().try_for_each(|call| writeln!(out, "{}  waits no more", call.call.id))?;
+        }
+        out.flush()?;
+        before = calls;
+        std::thread::sleep(WATCH_POLL);
     }
-    Ok(())
+}
+
+/// Moves to the upper left and clears the screen.
+const CLEAR: &str = "\x1b[H\x1b[2J";
+
+fn is_same(one: &ShownCall, other: &ShownCall) -> bool {
+    one.shown == other.shown && one.call.times == other.call.times && one.call.id == other.call.id
+}
+
+fn write(out: &mut impl Write, shown: &ShownCall) -> anyhow::Result<()> {
+    write_head(out, &shown.call)?;
+    writeln!(out, "    {}", printable(&shown.call.input))?;
+    write_reasons(out, &shown.call)?;
+    tree::write(out, &shown.explanation, "    ")
+}
+
+/// Who wants what where.
+pub(super) fn write_head(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
+    let PendingCall { id, agent, cwd, tool, age_s, times, held, .. } = call;
+    let times = if *times > 1 { format!(", {times} times") } else { String::new() };
+    let held = if *held { ", the agent waits" } else { "" };
+    let (agent, tool, cwd) = (printable(agent), printable(tool), printable(cwd));
+    let age = age(*age_s);
+    writeln!(out, "{WARN}{id}{WARN:#}  {tool} of {agent}  {FAINT}{age} ago{times}{held}, in {cwd}{FAINT:#}")
+}
+
+/// What was found.
+pub(super) fn write_reasons(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
+    call.reasons.iter().try_for_each(|reason| writeln!(out, "    {WARN}●{WARN:#} {}", printable(reason)))
+}
+
+fn write_granted(out: &mut impl Write, call: &GrantedCall) -> anyhow::Result<()> {
+    let GrantedCall { id, agent, cwd, tool, input, scope, age_s } = call;
+    let scope = match scope {
+        GrantScope::Once => "once".to_owned(),
+        GrantScope::Session => "for its session".to_owned(),
+        GrantScope::For(seconds) => format!("for {}", age(*seconds)),
+        GrantScope::Always => "always".to_owned(),
+    };
+    let (agent, tool, cwd) = (printable(agent), printable(tool), printable(cwd));
+    let age = age(*age_s);
+    writeln!(out, "{WARN}{id}{WARN:#}  {tool} of {agent}, {scope}  {FAINT}{age} ago, in {cwd}{FAINT:#}")?;
+    Ok(writeln!(out, "    {}", printable(input))?)
+}
+
+fn age(seconds: u64) -> humantime::FormattedDuration {
+    humantime::format_duration(Duration::from_secs(seconds))
 }

@@ -5,6 +5,8 @@ use castellan_event::{AccessLevel, Verdict};
 use castellan_policy::{Operator, Profile, Settings};
 use serde::Deserialize;
 
+use crate::limits::ASK_WAIT_S_MAX;
+
 /// The keys as they are written.
 #[derive(Debug, Default)]
 pub(super) struct DecisionKeys {
@@ -14,6 +16,9 @@ pub(super) struct DecisionKeys {
     pub(super) deny: Vec<String>,
     pub(super) ask: Vec<String>,
     pub(super) allow: Vec<String>,
+    pub(super) presence: Option<String>,
+    pub(super) ask_wait: Option<u32>,
+    pub(super) notify: Option<bool>,
     pub(super) level: LevelTable,
 }
 
@@ -62,6 +67,12 @@ impl DecisionKeys {
         {
             settings.on_insufficient = short;
         }
+        settings.presence = word("presence", self.presence.as_deref())?.unwrap_or(settings.presence);
+        if self.ask_wait.is_some_and(|wait| wait > ASK_WAIT_S_MAX) {
+            return Err(format!("`ask_wait`: agents wait for at most {ASK_WAIT_S_MAX} seconds"));
+        }
+        settings.ask_wait_s = self.ask_wait.unwrap_or(settings.ask_wait_s);
+        settings.notify = self.notify.unwrap_or(settings.notify);
         settings.operator = Operator::parse(&self.deny, &self.ask, &self.allow)?;
         Ok(settings)
     }

@@ -4,29 +4,43 @@
 use std::time::SystemTime;
 
 use castellan_agents as agents;
-use castellan_event::{Call, Decision, Facts, Finding, Verdict};
+use castellan_event::{Answers, Call, Decision, Facts, Finding, Layer, Session, Verdict};
 use castellan_policy::{Grant, RequestId, StateChange};
+use sha2::{Digest, Sha256};
 
-use super::{Asked, Judge, digest};
-use crate::limits::SHOWN_INPUT_BYTES_MAX;
-use crate::memory::{Memory, SessionKey};
-use crate::requests::{GrantKey, Granted, Now, Request, Scope};
+use super::{Asked, Holding, Judge, digest};
+use crate::explanation::Explanation;
+use crate::held::End;
+use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, PREVIEW_BYTES_MAX};
+use crate::memory::SessionKey;
+use crate::notification;
+use crate::requests::{GrantKey, Granted, Now, Request, Scope, Subject, Taken, Ungrantable};
 
 /// What there was for a call before it was judged.
 #[derive(Debug)]
 pub(super) struct Consent {
     key: GrantKey,
     session: SessionKey,
-    granted: Option<Granted>,
+    taken: Option<Taken>,
     /// The id that a person reads of it, if one must look at it.
     pub(super) request: RequestId,
 }
 
 impl Consent {
     /// What was granted.
-    pub(super) fn grant(&self) -> Option<&Grant> {
-        self.granted.as_ref().map(|granted| &granted.grant)
+    pub(super) fn taken(&self) -> Option<&Taken> {
+        self.taken.as_ref()
     }
+}
+
+/// A call that was judged.
+pub(super) struct Settled<'a> {
+    pub(super) call: &'a Call,
+    pub(super) facts: &'a Facts,
+    pub(super) answers: &'a Answers,
+    pub(super) session: &'a Session,
+    pub(super) decision: &'a Decision,
+    pub(super) change: &'a StateChange,
 }
 
 impl Judge {
@@ -35,10 +49,10 @@ impl Judge {
         let key = [asked.agent.word(), call.agent.cwd.as_str(), &agents::call_key_input(call)];
         let key = GrantKey(digest(&key));
         let mut memory = self.memory();
-        let granted = memory.requests.take(&key, &session, Now::read());
-        let before = memory.requests.id_of(&key, &session);
-        let request = before.unwrap_or_else(|| fresh(&mut memory));
-        Consent { key, session, granted, request }
+        let taken = memory.requests_mut().take(&key, &session, Now::read());
+        let before = memory.requests().id_of(&key, &session);
+        let request = before.unwrap_or_else(|| memory.take_request());
+        Consent { key, session, taken, request }
     }
 
     /// The id under which a call waits. What waits under the one of before is what a person may be looking at: where there is something
@@ -46,83 +60,143 @@ impl Judge {
     pub(super) fn named(&self, consent: &mut Consent, facts: &Facts, decision: &Decision) -> RequestId {
         let mut memory = self.memory();
         let grant = Grant::of(decision, facts);
-        if grant.is_some_and(|grant| memory.requests.differs(consent.request, &grant)) {
-            consent.request = fresh(&mut memory);
+        if grant.is_some_and(|grant| memory.requests().differs(consent.request, &grant)) {
+            consent.request = memory.take_request();
         }
         consent.request
     }
 
-    /// Gives back what was not used, and keeps a call that does not simply run for a person to look at.
-    pub(super) fn settle(
-        &self,
-        consent: Consent,
-        call: &Call,
-        facts: &Facts,
-        decision: &Decision,
-        change: &StateChange,
-    ) {
-        let mut memory = self.memory();
-        if let Some(granted) = consent.granted.filter(|_| !change.used_grant) {
-            memory.requests.give_back(granted);
+    /// Gives back what was not used, and keeps a call that does not simply run for a person to look at, unless one has refused it
+    /// just now. Where no agent asks that person, they are told.
+    pub(super) fn settle(&self, asked: &Asked<'_>, consent: Consent, settled: &Settled<'_>, is_held: bool) {
+        let Settled { call, facts, decision, change, .. } = *settled;
+        if let Some(taken) = &consent.taken {
+            let is_used = |grant: &Grant| change.used_grant && grant.is_used(decision, facts);
+            self.memory().settle(taken, is_used);
         }
-        let Some(grant) = Grant::of(decision, facts).filter(|_| change.answer >= Verdict::Ask) else {
+        if asked.holding == Holding::Was(End::Refused) {
             return;
-        };
-        memory.requests.wait(Request {
-            id: consent.request,
-            key: consent.key,
-            session: consent.session,
-            agent: call.agent.name.clone(),
-            session_id: call.agent.session_id.clone(),
-            cwd: call.agent.cwd.clone(),
-            tool: call.tool.name.clone(),
-            input: shown(call),
-            reasons: decision.findings.iter().filter(|one| one.counts() && one.stops()).map(line).collect(),
-            grant,
-            asked: SystemTime::now(),
-            times: 0,
-        });
+        }
+        let Some(grant) = grantable(call, facts, decision, change) else { return };
+        let request = request(consent, grant, settled);
+        let (id, reasons) = (request.id, request.reasons.clone());
+        let is_new = self.memory().requests_mut().wait(request);
+        let is_untold = is_held || change.answer == Verdict::Deny;
+        if is_new && is_untold && asked.terms.policy.settings().notify {
+            notification::show(asked.agent, &call.agent.cwd, id, &reasons);
+        }
     }
 
     /// Calls that wait for a person, the oldest first.
     pub(crate) fn waiting(&self) -> Vec<Request> {
-        self.memory().requests.waiting().cloned().collect()
+        self.memory().requests().waiting().cloned().collect()
     }
 
-    /// Grants a call that waits. `None` when none of this id does.
-    pub(crate) fn approve(&self, id: &str, scope: Scope) -> Option<Request> {
-        let approved = self.memory().requests.approve(id, scope, Now::read());
+    /// The call that waits under an id.
+    pub(crate) fn waiting_as(&self, id: &str) -> Option<Request> {
+        self.memory().requests().waiting_as(id).cloned()
+    }
+
+    /// What is granted, the oldest first.
+    pub(crate) fn granted(&self) -> Vec<Granted> {
+        self.memory().requests().granted(Now::read()).into_iter().cloned().collect()
+    }
+
+    /// Grants the call that waits under `id`, if it is the one that was `shown`.
+    pub(crate) fn approve(&self, id: &str, shown: &str, scope: Scope) -> Result<Granted, Ungrantable> {
+        let mut memory = self.memory();
+        let granted = memory.approve(id, shown, scope)?;
         // What was answered before answers no second question any more.
-        self.memory().outdate();
-        approved
+        memory.outdate();
+        Ok(granted)
     }
 
-    /// Refuses a call, and takes back what was granted of it. False when there is neither.
-    pub(crate) fn refuse(&self, id: &str) -> bool {
-        let refused = self.memory().requests.refuse(id);
-        self.memory().outdate();
+    /// Refuses a call, and takes back what was granted of it: a call that it let run is not let run when it is asked about
+    /// again. The id, where there was something to refuse.
+    pub(crate) fn refuse(&self, id: &str) -> Option<RequestId> {
+        let mut memory = self.memory();
+        let refused = memory.refuse(id);
+        memory.outdate();
+        let saved = memory.save();
+        drop(memory);
+        if let Err(error) = saved {
+            self.fail(
+                "state",
+                &format!("what was refused holds until the daemon ends: it cannot be kept: {error}"),
+            );
+        }
         refused
     }
 }
 
-/// Ids come again: one that waits, or was granted, is another call's.
-fn fresh(memory: &mut Memory) -> RequestId {
-    let mut id = memory.take_request();
-    while memory.requests.knows(id) {
-        id = memory.take_request();
-    }
-    id
+/// What a person could grant of a call that is not let run. Nothing of one that is too long to be shown.
+pub(super) fn grantable(
+    call: &Call,
+    facts: &Facts,
+    decision: &Decision,
+    change: &StateChange,
+) -> Option<Grant> {
+    let grant = Grant::of(decision, facts).filter(|_| change.answer >= Verdict::Ask);
+    grant.filter(|_| call.input_text.len() <= GRANTABLE_INPUT_BYTES_MAX)
 }
 
-/// What a call is made with: the shell text, the files, else the whole input.
-fn shown(call: &Call) -> String {
+fn request(consent: Consent, grant: Grant, settled: &Settled<'_>) -> Request {
+    let Settled { call, facts, answers, session, decision, .. } = *settled;
+    let explanation = Explanation::brief(call, facts, answers, session, decision);
+    let agent = &call.agent;
+    Request {
+        id: consent.request,
+        key: consent.key,
+        session: consent.session,
+        record: call.correlation_id,
+        session_id: agent.session_id.clone(),
+        subject: Subject {
+            agent: agent.name.clone(),
+            cwd: agent.cwd.clone(),
+            tool: call.tool.name.clone(),
+            preview: preview(call),
+        },
+        input: call.input.clone(),
+        input_sha256: hex(&Sha256::digest(&call.input_text)),
+        bytes: call.input_text.len().saturating_add(explanation.bytes()),
+        reasons: decision.findings.iter().filter(|one| one.counts() && one.stops()).map(line).collect(),
+        explanation,
+        shown: shown(&consent, &grant),
+        grant,
+        asked: SystemTime::now(),
+        times: 0,
+    }
+}
+
+/// Names a call and what of it can be granted.
+fn shown(consent: &Consent, grant: &Grant) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(consent.key.0);
+    hasher.update(consent.session.0);
+    for part in &grant.parts {
+        for name in &part.lifts {
+            hasher.update(digest(&[&name.code, &name.rule, &name.layer, &name.message]));
+        }
+        for script in &part.scripts {
+            hasher.update(digest(&[&format!("{script:?}")]));
+        }
+    }
+    hex(&hasher.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What a call is made with, in a line: the shell text, the files, else the whole input.
+fn preview(call: &Call) -> String {
     let files = || call.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>().join(" ");
     let text = match &call.command {
         Some(command) => command.clone(),
         None if !call.files.is_empty() => files(),
         None => call.input_text.clone(),
     };
-    let end = text.floor_char_boundary(SHOWN_INPUT_BYTES_MAX);
+    let end = text.floor_char_boundary(PREVIEW_BYTES_MAX);
     match text.get(..end) {
         Some(kept) if end < text.len() => format!("{kept}…"),
         _ => text,
@@ -131,5 +205,8 @@ fn shown(call: &Call) -> String {
 
 fn line(finding: &Finding) -> String {
     let name = if finding.rule.is_empty() { finding.code.as_str() } else { &finding.rule };
-    format!("{name}: {}", finding.message)
+    match finding.layer {
+        Some(Layer::User) | None => format!("{name}: {}", finding.message),
+        Some(layer) => format!("{name} ({layer}): {}", finding.message, layer = layer.as_str()),
+    }
 }

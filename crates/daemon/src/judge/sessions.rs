@@ -79,6 +79,11 @@ impl Judge {
         memory.decide(workspace, decided)
     }
 
+    /// How many grants are kept.
+    pub(crate) fn grants(&self) -> usize {
+        self.memory().grants()
+    }
+
     /// How many sessions are kept in mind.
     pub(crate) fn sessions(&self) -> usize {
         self.memory().sessions()

@@ -66,6 +66,13 @@ impl Bench {
         Bench { judge: judge_at(self.dir.path(), policy, mode), process: self.process, dir: self.dir }
     }
 
+    fn answer(&self, request: &Request) -> Reply {
+        match self.judge.answer(request, self.process, Instant::now(), Holding::May) {
+            Outcome::Reply(reply) => reply,
+            Outcome::Hold { .. } => panic!("nobody waits here"),
+        }
+    }
+
     /// Asks about a command as Claude's event, and returns the decision in the reply; without one, "defer".
     fn ask(&self, event: &str, session: &str, command: &str) -> String {
         // `a/b` is sub-agent `b` of session `a`.
@@ -81,7 +88,7 @@ impl Bench {
             cwd: b"/".to_vec(),
             payload: payload.to_string().into_bytes(),
         };
-        let reply = self.judge.answer(&request, self.process, Instant::now());
+        let reply = self.answer(&request);
         if reply.exit == 2 {
             return "blocked".to_owned();
         }
@@ -114,7 +121,7 @@ impl Bench {
             cwd: b"/".to_vec(),
             payload: payload.to_string().into_bytes(),
         };
-        assert_eq!(self.judge.answer(&request, AgentProcess::default(), Instant::now()).exit, 0);
+        assert_eq!(self.answer(&request).exit, 0);
     }
 
     fn calls(&self) -> Vec<CallRecord> {
@@ -154,8 +161,9 @@ fn check_panic(mode: Mode, exit: u8, answer: &str) {
         process,
         started: Instant::now(),
         terms: bench.judge.terms(),
+        holding: Holding::May,
     };
-    let reply = bench.judge.caught(&asked, || panic!("a test"));
+    let Outcome::Reply(reply) = bench.judge.caught(&asked, || panic!("a test")) else { panic!("held") };
     assert_eq!(reply.exit, exit);
     let records = bench.records();
     let [Record::Failure(failure)] = &records[..] else { panic!("{records:?}") };
@@ -384,7 +392,7 @@ fn the_world_takes_little_room_in_a_record() {
         payload: payload.to_string().into_bytes(),
     };
     for _ in 0..2 {
-        bench.judge.answer(&request, AgentProcess::default(), Instant::now());
+        bench.answer(&request);
     }
     let sizes: Vec<usize> = bench
         .calls()
@@ -456,7 +464,7 @@ impl Bench {
             cwd: b"/".to_vec(),
             payload: payload.to_string().into_bytes(),
         };
-        let reply = self.judge.answer(&request, AgentProcess::default(), Instant::now());
+        let reply = self.answer(&request);
         let output: Json = serde_json::from_slice(&reply.stdout).unwrap_or_default();
         let decision = output["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("defer");
         decision.to_owned()

@@ -3,15 +3,17 @@
 use std::collections::HashSet;
 
 use castellan_event::Mark;
+use castellan_policy::RequestId;
 
 use super::changes::{Begun, Changes};
-use super::entry::{Entry, Header, VERSION};
+use super::entry::{Entry, GrantEntry, Header, VERSION};
 use super::marks::Marks;
 use super::sessions::{SessionKey, Sessions};
 use super::trust::Trust;
 use crate::clock::{Clock, Moment};
 use crate::peers::AgentProcess;
 use crate::process::Process;
+use crate::requests::Requests;
 
 #[derive(Debug)]
 pub(super) struct Lasting {
@@ -21,9 +23,11 @@ pub(super) struct Lasting {
     pub(super) marks: Marks,
     /// So does what sessions have written.
     pub(super) changes: Changes,
+    /// Calls that wait for a person, and what persons have granted.
+    pub(super) requests: Requests,
     pub(super) trust: Trust,
-    /// The seed of the next request id.
-    pub(super) next_request: Option<u64>,
+    /// The number of the next request id.
+    pub(super) next_request: Option<u32>,
     /// Roots of sessions of which it is not known what they did.
     suspects: HashSet<SessionKey>,
     /// Of agents that were started up to this clock tick of this boot, nothing is known.
@@ -38,6 +42,7 @@ impl Lasting {
             sessions: Sessions::default(),
             marks: Marks::default(),
             changes: Changes::default(),
+            requests: Requests::default(),
             trust: Trust::default(),
             next_request: None,
             suspects: HashSet::new(),
@@ -76,6 +81,9 @@ impl Lasting {
                 lasting.apply(entry);
             }
         }
+        if !is_same_boot {
+            lasting.requests.end_timed();
+        }
         let going_on = Clock::going_on(header.clock_ms, &written, now);
         // Where people's clock was set back meanwhile.
         lasting.clock = going_on.no_earlier(Clock::showing(latest_ms, now));
@@ -93,6 +101,7 @@ impl Lasting {
         };
         let lost = self.lost_ticks.map(|ticks| Entry::Lost { ticks });
         let suspects = self.suspects.iter().map(|root| Entry::Suspect { root: *root });
+        let granted = self.requests.kept().map(|granted| Entry::Granted(Box::new(GrantEntry::of(granted))));
         let trust = self.trust.all().map(|(workspace, decided)| Entry::Trust {
             workspace: workspace.to_owned(),
             decided: Some(decided.clone()),
@@ -105,6 +114,7 @@ impl Lasting {
             .chain(self.marks.entries())
             .chain(self.changes.entries())
             .chain(suspects)
+            .chain(granted)
             .chain(trust);
         let lines = entries.map(|entry| line(&entry));
         std::iter::once(line(&header)).chain(lines).flat_map(|line| [line, "\n".to_owned()]).collect()
@@ -139,6 +149,8 @@ impl Lasting {
                 self.suspects.insert(root);
             }
             Entry::Lost { ticks } => self.lost_ticks = Some(ticks),
+            Entry::Granted(granted) => self.requests.keep(granted.granted()),
+            Entry::GrantOver { request } => self.requests.end(RequestId::nth(request)),
             Entry::Trust { workspace, decided } => self.trust.decide(workspace, decided),
             Entry::Requests { next } => self.next_request = Some(next),
         }
@@ -199,6 +211,8 @@ impl Entry {
             | Entry::Written { .. }
             | Entry::Suspect { .. }
             | Entry::Lost { .. }
+            | Entry::Granted(_)
+            | Entry::GrantOver { .. }
             | Entry::Trust { .. }
             | Entry::Requests { .. } => 0,
         }

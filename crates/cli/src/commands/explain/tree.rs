@@ -1,155 +1,86 @@
-//! The tree of `castellan explain`: each command with its effects below it, then what the tool itself does.
+//! The tree of what a call would do: each command with its effects below it, then what the tool itself does.
 
 use std::io::Write;
 
-use castellan_event::{
-    Call, CallRow, Command, Decision, Effect, EffectKind, Facts, FileOrigin, Finding, HostClass, Scope,
-};
-use serde_json::{Map, Value as Json, json};
+use castellan_daemon::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
+use castellan_event::{EffectKind, FileOrigin, HostClass, Why};
 
 use crate::limits::EXPLAINED_LINE_CHARS;
-use crate::output::{BAD, FAINT, PLAIN, WARN, cut, printable, verdict_style};
+use crate::output::{BAD, FAINT, PLAIN, WARN, counted, cut, printable, verdict_style};
 
-/// A call and what is known of it.
-#[derive(Debug)]
-pub(super) struct Explained<'a> {
-    pub(super) call: &'a Call,
-    pub(super) facts: &'a Facts,
-    pub(super) rows: &'a [CallRow<'a>],
-    pub(super) decision: &'a Decision,
+/// Writes the tree, each line after `indent`.
+pub(crate) fn write(out: &mut impl Write, explanation: &Explanation, indent: &str) -> anyhow::Result<()> {
+    let Explanation { rules, commands, effects, written, left_out } = explanation;
+    write_rules(out, indent, rules)?;
+    for (at, command) in commands.iter().enumerate() {
+        let is_last = at + 1 == commands.len() && effects.is_empty();
+        write_command(out, indent, command, is_last)?;
+    }
+    write_effects(out, indent, effects)?;
+    if !written.is_empty() {
+        writeln!(out, "{indent}{FAINT}not now, but when what it writes is run:{FAINT:#}")?;
+        write_effects(out, indent, written)?;
+    }
+    if commands.is_empty() && effects.is_empty() {
+        writeln!(
+            out,
+            "{indent}{FAINT}└─ nothing that any rule on commands or effects could look at{FAINT:#}"
+        )?;
+    }
+    if *left_out > 0 {
+        writeln!(out, "{indent}{WARN}and {} more{WARN:#}", counted(*left_out, "part"))?;
+    }
+    Ok(())
 }
 
-impl Explained<'_> {
-    pub(super) fn write(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let (call, facts) = (self.call, self.facts);
-        let subject = call.command.as_deref().unwrap_or(&call.input_text);
-        writeln!(out, "{}  {FAINT}{}{FAINT:#}", line(subject), call.tool.name)?;
-        self.write_findings(out, "", |row| row.command().is_none() && row.effect().is_none())?;
-        let tools: Vec<&Effect> = self.effects_of(None).collect();
-        for (at, command) in facts.commands.iter().enumerate() {
-            let is_last = at + 1 == facts.commands.len() && tools.is_empty();
-            self.write_command(out, at, command, is_last)?;
-        }
-        self.write_effects(out, "", &tools)?;
-        let written: Vec<&Effect> = facts.written.effects.iter().collect();
-        if !written.is_empty() {
-            writeln!(out, "{FAINT}not now, but when what it writes is run:{FAINT:#}")?;
-            self.write_effects(out, "", &written)?;
-        }
-        if facts.commands.is_empty() && facts.effects.is_empty() {
-            writeln!(out, "{FAINT}└─ nothing that any rule on commands or effects could look at{FAINT:#}")?;
-        }
-        let verdict = self.decision.verdict;
-        let style = verdict_style(verdict.as_str());
-        Ok(writeln!(out, "\n{style}{verdict}{style:#}  {}", printable(&self.decision.reason))?)
-    }
+fn write_command(
+    out: &mut impl Write,
+    indent: &str,
+    command: &ExplainedCommand,
+    is_last: bool,
+) -> anyhow::Result<()> {
+    let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+    writeln!(out, "{indent}{branch}{}  {FAINT}{}{FAINT:#}", line(&command.line), line(&about(command)))?;
+    let below = format!("{indent}{below}");
+    write_rules(out, &below, &command.rules)?;
+    write_effects(out, &below, &command.effects)
+}
 
-    fn write_command(
-        &self,
-        out: &mut impl Write,
-        at: usize,
-        command: &Command,
-        is_last: bool,
-    ) -> anyhow::Result<()> {
-        let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        writeln!(out, "{branch}{}  {FAINT}{}{FAINT:#}", line(&command.line), line(&about(command)))?;
-        self.write_findings(out, below, |row| {
-            row.effect().is_none() && row.command().is_some_and(|(of, _)| of == at)
-        })?;
-        let effects: Vec<&Effect> = self.effects_of(Some(at)).collect();
-        self.write_effects(out, below, &effects)
-    }
-
-    fn write_effects(&self, out: &mut impl Write, below: &str, effects: &[&Effect]) -> anyhow::Result<()> {
-        for (number, effect) in effects.iter().copied().enumerate() {
-            let is_last = number + 1 == effects.len();
-            let branch = if is_last { "└─ " } else { "├─ " };
-            let loses = matches!(effect.kind, EffectKind::Delete | EffectKind::Destroy);
-            let style = if effect.is_opaque() {
-                WARN
-            } else if loses {
-                BAD
-            } else {
-                PLAIN
-            };
-            writeln!(out, "{below}{branch}{style}{:<11}{style:#} {}", effect.kind, line(&said(effect)))?;
-            let further = format!("{below}{}", if is_last { "   " } else { "│  " });
-            self.write_findings(out, &further, |row| {
-                row.effect().is_some_and(|of| std::ptr::eq(of, effect))
-            })?;
-        }
-        Ok(())
-    }
-
-    /// The rules that fired on a row.
-    fn write_findings(
-        &self,
-        out: &mut impl Write,
-        below: &str,
-        is_row: impl Fn(&CallRow<'_>) -> bool,
-    ) -> anyhow::Result<()> {
-        for finding in self.findings_on(is_row) {
-            let word = finding.verdict.as_str();
-            let style = verdict_style(word);
-            writeln!(out, "{below}{style}● {word}{style:#} {}", printable(&finding.rule))?;
-        }
-        Ok(())
-    }
-
-    fn findings_on(&self, is_row: impl Fn(&CallRow<'_>) -> bool) -> Vec<&Finding> {
-        let rows: Vec<usize> =
-            self.rows.iter().enumerate().filter(|(_, row)| is_row(row)).map(|(at, _)| at).collect();
-        let findings = self.decision.findings.iter().filter(|finding| !finding.rule.is_empty());
-        findings.filter(|finding| finding.rows.iter().any(|row| rows.contains(row))).collect()
-    }
-
-    fn effects_of(&self, command: Option<usize>) -> impl Iterator<Item = &Effect> {
-        self.facts.effects.iter().filter(move |effect| effect.command == command)
-    }
-
-    pub(super) fn write_json(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let effect = |effect: &Effect| {
-            let rules = self.findings_on(|row| row.effect().is_some_and(|one| std::ptr::eq(one, effect)));
-            effect_json(effect, &rules)
+fn write_effects(out: &mut impl Write, below: &str, effects: &[ExplainedEffect]) -> anyhow::Result<()> {
+    for (number, effect) in effects.iter().enumerate() {
+        let is_last = number + 1 == effects.len();
+        let branch = if is_last { "└─ " } else { "├─ " };
+        let kind = effect.kind.as_str();
+        let style = if kind == EffectKind::Opaque.as_str() {
+            WARN
+        } else if [EffectKind::Delete.as_str(), EffectKind::Destroy.as_str()].contains(&kind) {
+            BAD
+        } else {
+            PLAIN
         };
-        let effects = |of: Option<usize>| -> Vec<Json> { self.effects_of(of).map(effect).collect() };
-        let written: Vec<Json> = self.facts.written.effects.iter().map(effect).collect();
-        let commands: Vec<Json> = self
-            .facts
-            .commands
-            .iter()
-            .enumerate()
-            .map(|(at, command)| {
-                let rules = self.findings_on(|row| {
-                    row.effect().is_none() && row.command().is_some_and(|(of, _)| of == at)
-                });
-                command_json(command, &effects(Some(at)), &rules)
-            })
-            .collect();
-        let rules = self.findings_on(|row| row.command().is_none() && row.effect().is_none());
-        let answer = json!({
-            "version": 1,
-            "agent": self.call.agent.name,
-            "tool": self.call.tool.name,
-            "cwd": self.call.agent.cwd,
-            "rules": names(&rules),
-            "commands": commands,
-            "effects": effects(None),
-            "written": written,
-            "verdict": self.decision.verdict.as_str(),
-            "reason": self.decision.reason,
-        });
-        Ok(writeln!(out, "{answer:#}")?)
+        writeln!(out, "{below}{branch}{style}{:<11}{style:#} {}", printable(kind), line(&said(effect)))?;
+        let further = format!("{below}{}", if is_last { "   " } else { "│  " });
+        write_rules(out, &further, &effect.rules)?;
     }
+    Ok(())
+}
+
+/// The rules that fired.
+fn write_rules(out: &mut impl Write, below: &str, rules: &[FiredRule]) -> anyhow::Result<()> {
+    for FiredRule { rule, verdict } in rules {
+        let style = verdict_style(verdict);
+        writeln!(out, "{below}{style}● {}{style:#} {}", printable(verdict), printable(rule))?;
+    }
+    Ok(())
 }
 
 /// One line of what came from outside, cut.
-fn line(text: &str) -> String {
+pub(crate) fn line(text: &str) -> String {
     cut(&printable(text), EXPLAINED_LINE_CHARS)
 }
 
 /// Where a command was found and how it runs.
-fn about(command: &Command) -> String {
+fn about(command: &ExplainedCommand) -> String {
     let mut parts = Vec::new();
     if let Some((start, end)) = command.span {
         parts.push(format!("{start}..{end}"));
@@ -170,15 +101,15 @@ fn about(command: &Command) -> String {
 }
 
 /// An effect without its kind.
-fn said(effect: &Effect) -> String {
+fn said(effect: &ExplainedEffect) -> String {
     let mut parts: Vec<String> = Vec::new();
     let path = effect.path.as_ref().or(effect.path_raw.as_ref());
     parts.extend(path.cloned());
-    if effect.file_origin == Some(FileOrigin::Downloaded) {
+    if effect.file_origin.as_deref() == Some(FileOrigin::Downloaded.as_str()) {
         parts.push("(downloaded)".to_owned());
     }
     parts.extend(effect.url.clone().or(effect.host.clone()));
-    if let Some(class) = effect.host_class.filter(|class| *class != HostClass::Public) {
+    if let Some(class) = effect.host_class.as_deref().filter(|class| *class != HostClass::Public.as_str()) {
         parts.push(format!("({class} host)"));
     }
     parts.extend(effect.system.clone());
@@ -190,70 +121,14 @@ fn said(effect: &Effect) -> String {
     if effect.force == Some(true) {
         parts.push("force".to_owned());
     }
-    if let Some(scope) = effect.scope {
-        let place = effect.place.filter(|place| *place != scope).map(|place| format!(", {place}"));
+    if let Some(scope) = &effect.scope {
+        let place = effect.place.as_ref().filter(|place| *place != scope);
+        let place = place.map(|place| format!(", {place}"));
         parts.push(format!("({scope}{})", place.unwrap_or_default()));
     }
-    if let (Some(role), Some(why)) = (effect.role, effect.why) {
-        parts.push(format!("({role}: {})", why.meaning()));
+    if let (Some(role), Some(why)) = (&effect.role, &effect.why) {
+        let known = Why::ALL.iter().find(|known| known.as_str() == why);
+        parts.push(format!("({role}: {})", known.map_or(why.as_str(), |known| known.meaning())));
     }
     parts.join("  ")
-}
-
-fn names(rules: &[&Finding]) -> Vec<Json> {
-    rules.iter().map(|finding| json!({"rule": finding.rule, "verdict": finding.verdict.as_str()})).collect()
-}
-
-fn command_json(command: &Command, effects: &[Json], rules: &[&Finding]) -> Json {
-    json!({
-        "name": command.name,
-        "path": command.path,
-        "args": command.args,
-        "flags": command.flags,
-        "operands": command.operands,
-        "subcommand": command.subcommand,
-        "line": command.line,
-        "span": command.span.map(|(start, end)| [start, end]),
-        "wrappers": command.wrappers,
-        "origin": command.origin,
-        "pipe_from": command.pipe_from,
-        "env": command.env,
-        "remote": command.remote,
-        "effects": effects,
-        "rules": names(rules),
-    })
-}
-
-/// Only what there is.
-fn effect_json(effect: &Effect, rules: &[&Finding]) -> Json {
-    let mut fields = Map::new();
-    let mut put = |key: &str, value: Option<Json>| {
-        fields.extend(value.map(|value| (key.to_owned(), value)));
-    };
-    put("kind", Some(effect.kind.as_str().into()));
-    for (key, text) in [
-        ("path", &effect.path),
-        ("path_raw", &effect.path_raw),
-        ("host", &effect.host),
-        ("url", &effect.url),
-        ("system", &effect.system),
-        ("verb", &effect.verb),
-        ("target", &effect.target),
-        ("script_path", &effect.script_path),
-        ("script_sha256", &effect.script_sha256),
-    ] {
-        put(key, text.clone().map(Json::String));
-    }
-    put("file_origin", effect.file_origin.map(|origin| origin.as_str().into()));
-    put("host_class", effect.host_class.map(|class| class.as_str().into()));
-    put("scope", effect.scope.map(|scope: Scope| scope.as_str().into()));
-    put("place", effect.place.map(|place| place.as_str().into()));
-    put("recursive", effect.recursive.map(Json::Bool));
-    put("force", effect.force.map(Json::Bool));
-    put("role", effect.role.map(|role| role.as_str().into()));
-    put("why", effect.why.map(|why| why.as_str().into()));
-    if !rules.is_empty() {
-        put("rules", Some(names(rules).into()));
-    }
-    Json::Object(fields)
 }

@@ -1,0 +1,83 @@
+//! Questions to the person at the terminal, whatever standard input and output are. It must not know what they are about.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+
+use anyhow::Context;
+use rustix::io::Errno;
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+
+use crate::limits::ANSWER_BYTES_MAX;
+
+/// Asks for a yes. Without a terminal nobody can be asked: what is asked about is refused elsewhere then, and recorded.
+pub(crate) fn is_agreed(question: &str) -> anyhow::Result<bool> {
+    let Some(mut terminal) = terminal()? else { return Ok(true) };
+    write!(terminal, "{question} [y/N] ")?;
+    Ok(matches!(line(terminal)?.to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Asks for the presence PIN.
+pub(crate) fn pin() -> io::Result<String> {
+    secret("PIN: ")
+}
+
+/// Asks for what the terminal is not to show.
+pub(crate) fn secret(question: &str) -> io::Result<String> {
+    let mut terminal = open()?;
+    let shown = tcgetattr(&terminal)?;
+    let mut hidden = shown.clone();
+    hidden.local_modes.remove(LocalModes::ECHO);
+    // What was typed before the question is no answer to it.
+    tcsetattr(&terminal, OptionalActions::Flush, &hidden)?;
+    let asked = write!(terminal, "{question}");
+    let answer = asked.and_then(|()| line(terminal.try_clone()?));
+    tcsetattr(&terminal, OptionalActions::Now, &shown)?;
+    writeln!(terminal)?;
+    answer
+}
+
+/// Shows lines, a screen at a time where standard output is a terminal. False when the person has not looked at all of them.
+pub(crate) fn show(text: &str) -> anyhow::Result<bool> {
+    let mut out = anstream::stdout();
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+    let rows = size.map(|size| usize::from(size.ws_row)).filter(|rows| *rows > 1).unwrap_or(usize::MAX);
+    let lines: Vec<&str> = text.lines().collect();
+    let pages = lines.chunks(rows.saturating_sub(1));
+    let last = pages.len().saturating_sub(1);
+    for (number, page) in pages.enumerate() {
+        for line in page {
+            writeln!(out, "{line}")?;
+        }
+        out.flush()?;
+        if number < last {
+            let Some(mut terminal) = terminal()? else { continue };
+            write!(
+                terminal,
+                "-- {} more lines: Enter, or q to stop -- ",
+                lines.len() - (number + 1) * page.len()
+            )?;
+            if line(terminal)? == "q" {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// `None` when there is none.
+fn terminal() -> anyhow::Result<Option<File>> {
+    match open() {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::NXIO) => Ok(None),
+        opened => Ok(Some(opened.context("`/dev/tty`: you cannot be asked")?)),
+    }
+}
+
+fn open() -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open("/dev/tty")
+}
+
+fn line(terminal: File) -> io::Result<String> {
+    let mut answer = String::new();
+    BufReader::new(terminal).take(ANSWER_BYTES_MAX).read_line(&mut answer)?;
+    Ok(answer.trim_end_matches(['\r', '\n']).to_owned())
+}

@@ -1,0 +1,111 @@
+//! All of a call as text, so that what a person agrees to is what they have read: nothing is cut, nothing of it is obeyed, and
+//! nothing of it looks like a line of ours. It must not know what becomes of it.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use castellan_daemon::ShownCall;
+use serde_json::Value as Json;
+
+use super::super::explain::tree;
+use super::super::pending::{write_head, write_reasons};
+use crate::output::{FAINT, columns, printable};
+
+/// Begins each line that is the call's.
+const OURS: &str = "    │ ";
+
+/// Begins a line that goes on from the one above, where the terminal would break it.
+const GOES_ON: &str = "    ┆ ";
+
+/// The text.
+pub(super) fn text(shown: &ShownCall) -> anyhow::Result<String> {
+    let mut out = Vec::new();
+    write_head(&mut out, &shown.call)?;
+    let width = columns().saturating_sub(OURS.chars().count()).max(WIDTH_MIN);
+    write!(out, "{}", input(&shown.whole_input, width))?;
+    write_reasons(&mut out, &shown.call)?;
+    tree::write(&mut out, &shown.explanation, "    ")?;
+    let ShownCall { record, input_sha256, .. } = shown;
+    writeln!(out, "    {FAINT}call {record} in the log, input {}{FAINT:#}", printable(input_sha256))?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// Columns of text, however narrow the terminal says that it is.
+const WIDTH_MIN: usize = 20;
+
+/// Each field of the input with its lines.
+fn input(input: &Json, width: usize) -> String {
+    let mut shown = String::new();
+    let Json::Object(fields) = input else {
+        lines(&mut shown, &input.to_string(), width);
+        return shown;
+    };
+    for (name, value) in fields {
+        let _ = writeln!(shown, "    {}", printable(name));
+        match value {
+            Json::String(text) => lines(&mut shown, text, width),
+            other => lines(&mut shown, &format!("{other:#}"), width),
+        }
+    }
+    shown
+}
+
+fn lines(shown: &mut String, text: &str, width: usize) {
+    for line in text.split('\n') {
+        let mut begin = OURS;
+        let mut rest = 0;
+        let mut piece = String::new();
+        for c in printable(line).chars() {
+            // Characters outside of ASCII may be two columns wide.
+            let columns = if c.is_ascii() { 1 } else { 2 };
+            if rest + columns > width {
+                let _ = writeln!(shown, "{begin}{piece}");
+                (begin, rest) = (GOES_ON, 0);
+                piece.clear();
+            }
+            rest += columns;
+            piece.push(c);
+        }
+        let _ = writeln!(shown, "{begin}{piece}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(whole: &Json, expected: &str) {
+        assert_eq!(input(whole, 20), expected);
+    }
+
+    #[test]
+    fn every_line_is_there_and_says_whose_it_is() {
+        check(
+            &json!({"command": "a\n\nlet this happen? [y/N]", "timeout": 5}),
+            "    command\n    │ a\n    │ \n    │ let this happen? [y/\n    ┆ N]\n    timeout\n    │ 5\n",
+        );
+        check(
+            &json!({"x": {"y": ["z"]}}),
+            "    x\n    │ {\n    │   \"y\": [\n    │     \"z\"\n    │   ]\n    │ }\n",
+        );
+        check(&json!("text"), "    │ \"text\"\n");
+        let long = "x".repeat(100_000);
+        let shown = input(&json!({ "content": long }), 20);
+        assert_eq!(shown.matches('x').count(), 100_000);
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown() {
+        check(
+            &json!({"a\u{1b}[2J": "b\r\u{1b}]0;x\u{7}\u{202e}c\u{200b}d"}),
+            "    a\\u{1b}[2J\n    │ b\\r\\u{1b}]0;x\\u{7}\\\n    ┆ u{202e}c\\u{200b}d\n",
+        );
+    }
+
+    #[test]
+    fn wide_characters_do_not_reach_the_next_line() {
+        check(&json!({"c": "字".repeat(11)}), &format!("    c\n    │ {}\n    ┆ 字\n", "字".repeat(10)));
+    }
+}

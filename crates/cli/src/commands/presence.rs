@@ -1,0 +1,34 @@
+//! `castellan presence`: what proves that a person is there.
+
+use crate::ask;
+use crate::exit::Exit;
+use crate::global::Global;
+
+/// What can be done about it.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Set the PIN that `presence = "pin"` asks for, or another one
+    SetPin,
+}
+
+pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::SetPin => set_pin(global),
+    }
+}
+
+fn set_pin(global: &Global) -> anyhow::Result<Exit> {
+    if let Err(refused) = crate::presence::require_here() {
+        // The daemon says the same, and records it.
+        let _ = global.client()?.set_pin(String::new());
+        return Err(refused);
+    }
+    let new = ask::secret("new PIN: ")?;
+    if ask::secret("again: ")? != new {
+        global.note("the two are not the same: nothing was changed")?;
+        return Ok(Exit::No);
+    }
+    global.client()?.set_pin(new)?;
+    global.note("the PIN is set; it is asked for once `presence = \"pin\"` is applied")?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,148 @@
+//! What a person says about calls over the control socket: what waits, what is granted, approve and refuse.
+
+use std::time::SystemTime;
+
+use super::{ControlServer, Peer, printable};
+use crate::control::{ControlResponse, GrantScope, GrantedCall, PendingCall, ShownCall};
+use crate::held::End;
+use crate::record;
+use crate::requests::{Granted, Request, Scope, Subject, Ungrantable};
+
+impl ControlServer {
+    /// The calls that wait, the oldest first.
+    pub(super) fn pending(&self) -> Vec<PendingCall> {
+        self.judge.waiting().iter().map(|request| self.pending_call(request)).collect()
+    }
+
+    fn pending_call(&self, request: &Request) -> PendingCall {
+        let Subject { agent, cwd, tool, preview } = request.subject.clone();
+        PendingCall {
+            id: request.id.to_string(),
+            agent,
+            session: request.session_id.clone(),
+            cwd,
+            tool,
+            input: preview,
+            reasons: request.reasons.clone(),
+            age_s: age_s(request.asked),
+            times: request.times,
+            held: self.judge.held().holds(request.id),
+        }
+    }
+
+    /// What is granted, the oldest first.
+    pub(super) fn granted(&self) -> Vec<GrantedCall> {
+        let call = |Granted { id, subject, scope, given, .. }: Granted| GrantedCall {
+            id: id.to_string(),
+            agent: subject.agent,
+            cwd: subject.cwd,
+            tool: subject.tool,
+            input: subject.preview,
+            scope: told(scope),
+            age_s: age_s(given.wall),
+        };
+        // What a frame has room for.
+        self.judge.granted().into_iter().map(call).take(GRANTED_LISTED_MAX).collect()
+    }
+
+    /// All of one call.
+    pub(super) fn show(&self, id: &str) -> Result<ControlResponse, ControlResponse> {
+        let request = self.judge.waiting_as(id);
+        let request = request.ok_or_else(|| ControlResponse::Failed(nothing_called(id)))?;
+        Ok(ControlResponse::Shown(Box::new(ShownCall {
+            call: self.pending_call(&request),
+            record: request.record,
+            whole_input: request.input,
+            input_sha256: request.input_sha256,
+            explanation: request.explanation,
+            shown: request.shown,
+        })))
+    }
+
+    /// The record comes first: what is not recorded is not granted.
+    pub(super) fn approve(
+        &self,
+        id: &str,
+        shown: &str,
+        scope: GrantScope,
+        peer: Peer<'_>,
+    ) -> Result<(), ControlResponse> {
+        let (scope, words) = match scope {
+            GrantScope::Once => (Scope::Once, "once".to_owned()),
+            GrantScope::Session => (Scope::Session, "for the session".to_owned()),
+            GrantScope::For(seconds) => (Scope::For(seconds), format!("for {seconds} s")),
+            GrantScope::Always => (Scope::Always, "always".to_owned()),
+        };
+        let argument = format!("{} {words}", printable(id));
+        self.check_presence("approve", &argument, peer)?;
+        let waiting = self.judge.waiting_as(id);
+        let outcome = match &waiting {
+            None => Err(nothing_called(id)),
+            Some(request) if request.shown != shown => Err(not_shown(id)),
+            Some(_) => Ok(()),
+        };
+        let call = waiting.map(|request| (request.record, request.input_sha256));
+        self.conclude_consent("approve", &argument, call, peer, outcome)?;
+        let granted = self.judge.approve(id, shown, scope).map_err(|why| {
+            ControlResponse::Failed(match why {
+                Ungrantable::NotWaiting => nothing_called(id),
+                Ungrantable::NotShown => not_shown(id),
+                Ungrantable::NotKept => "it could not be written down: is the disk full?".to_owned(),
+                Ungrantable::NoRoom => "there is no room for another grant: refuse some".to_owned(),
+            })
+        })?;
+        self.judge.held().answer(granted.id, End::Judge);
+        Ok(())
+    }
+
+    /// Nothing stands in the way of refusing: it tightens.
+    pub(super) fn refuse(&self, id: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
+        let call = self.judge.waiting_as(id).map(|request| (request.record, request.input_sha256));
+        let refused = self.judge.refuse(id);
+        if let Some(refused) = refused {
+            self.judge.held().answer(refused, End::Refused);
+        }
+        let outcome = refused.map(drop).ok_or_else(|| nothing_called(id));
+        self.conclude_consent("refuse", &printable(id), call, peer, outcome)
+    }
+
+    /// Records what became of a request about a call. One that cannot be recorded has failed.
+    fn conclude_consent(
+        &self,
+        action: &str,
+        argument: &str,
+        call: Option<(u64, String)>,
+        peer: Peer<'_>,
+        outcome: Result<(), String>,
+    ) -> Result<(), ControlResponse> {
+        let why = outcome.as_ref().err().map(String::as_str);
+        let record = record::consent(action, argument, why, call, (peer.pid, peer.uid));
+        let recorded =
+            self.judge.append(&record).map_err(|error| format!("it could not be recorded: {error}"));
+        outcome.and(recorded).map_err(ControlResponse::Failed)
+    }
+}
+
+/// Grants in a list: each has about a KiB, and nobody reads a thousand.
+const GRANTED_LISTED_MAX: usize = 1000;
+
+fn told(scope: Scope) -> GrantScope {
+    match scope {
+        Scope::Once => GrantScope::Once,
+        Scope::Session => GrantScope::Session,
+        Scope::For(seconds) => GrantScope::For(seconds),
+        Scope::Always => GrantScope::Always,
+    }
+}
+
+fn age_s(since: SystemTime) -> u64 {
+    since.elapsed().map_or(0, |age| age.as_secs())
+}
+
+fn nothing_called(id: &str) -> String {
+    format!("no call that waits is called {}: see `castellan pending`", printable(id))
+}
+
+fn not_shown(id: &str) -> String {
+    format!("{} is another call by now: look at it again", printable(id))
+}

@@ -1,0 +1,190 @@
+//! Calls that are held for a person's answer while their agent waits. Each is an open connection and what it asked, not a
+//! thread: a held call costs others nothing. It must not know how a call is judged.
+
+use std::os::unix::net::UnixStream;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use castellan_policy::RequestId;
+use castellan_wire::Request;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::limits::{HELD_BYTES_MAX, HELD_MAX, HELD_PER_AGENT_MAX};
+use crate::peers::AgentProcess;
+
+/// One held call.
+#[derive(Debug)]
+pub(crate) struct HeldCall {
+    pub(crate) id: RequestId,
+    pub(crate) stream: UnixStream,
+    pub(crate) request: Request,
+    pub(crate) process: AgentProcess,
+    /// When its agent is told without a person's answer.
+    pub(crate) until: Instant,
+}
+
+/// Why a held call is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// A person has granted it, or its time is over.
+    Judge,
+    /// A person has refused it.
+    Refused,
+}
+
+/// The held calls.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    inner: Mutex<Inner>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    calls: Vec<HeldCall>,
+    due: Vec<(HeldCall, End)>,
+    is_ending: bool,
+}
+
+impl HeldCall {
+    /// Whether nobody waits for the answer any more.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        let mut watched = [PollFd::new(&self.stream, PollFlags::IN)];
+        let polled = poll(&mut watched, Some(&Timespec::default()));
+        // A hook sends nothing after its request: what can be read is its end.
+        polled.is_err() || watched.iter().any(|fd| !fd.revents().is_empty())
+    }
+}
+
+impl Held {
+    /// Holds a call; gives it back where there is no room.
+    pub(crate) fn hold(&self, call: HeldCall) -> Result<(), HeldCall> {
+        let mut inner = self.lock();
+        let calls = &inner.calls;
+        let bytes: usize = calls.iter().map(|held| held.request.payload.len()).sum();
+        let of_agent = calls.iter().filter(|held| held.process == call.process).count();
+        let is_room = calls.len() < HELD_MAX
+            && of_agent < HELD_PER_AGENT_MAX
+            && bytes.saturating_add(call.request.payload.len()) <= HELD_BYTES_MAX;
+        if !is_room || inner.is_ending {
+            return Err(call);
+        }
+        inner.calls.push(call);
+        drop(inner);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// Whether a call of this id is held.
+    pub(crate) fn holds(&self, id: RequestId) -> bool {
+        self.lock().calls.iter().any(|call| call.id == id)
+    }
+
+    /// A person has spoken: the calls of this id are answered now.
+    pub(crate) fn answer(&self, id: RequestId, end: End) {
+        self.lock().take(end, |call| call.id == id);
+        self.changed.notify_all();
+    }
+
+    /// No call is held any more: all are answered now.
+    pub(crate) fn end(&self) {
+        let mut inner = self.lock();
+        inner.is_ending = true;
+        inner.take(End::Judge, |_| true);
+        drop(inner);
+        self.changed.notify_all();
+    }
+
+    /// Waits for the next call that is to be answered; `None` when there will be none.
+    pub(crate) fn next(&self) -> Option<(HeldCall, End)> {
+        let mut inner = self.lock();
+        loop {
+            let now = Instant::now();
+            inner.take(End::Judge, |call| call.until <= now);
+            if let Some(due) = inner.due.pop() {
+                return Some(due);
+            }
+            if inner.is_ending {
+                return None;
+            }
+            let first = inner.calls.iter().map(|call| call.until).min();
+            let wait = first.map_or(Duration::MAX, |until| until.saturating_duration_since(now));
+            inner = self.changed.wait_timeout(inner, wait).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Nothing in this module panics while it holds the lock.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn take(&mut self, end: End, is_due: impl Fn(&HeldCall) -> bool) {
+        let due = self.calls.extract_if(.., |call| is_due(call));
+        self.due.extend(due.map(|call| (call, end)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(seed: u64, pid: u32, bytes: usize, wait: Duration) -> (HeldCall, UnixStream) {
+        let (stream, other) = UnixStream::pair().unwrap();
+        let request = Request {
+            agent: String::new(),
+            event: String::new(),
+            parent_pid: 0,
+            cwd: Vec::new(),
+            payload: vec![0; bytes],
+        };
+        let process = AgentProcess { pid, started: 1 };
+        let until = Instant::now() + wait;
+        (HeldCall { id: RequestId::from_seed(seed), stream, request, process, until }, other)
+    }
+
+    const LONG: Duration = Duration::from_secs(600);
+
+    #[test]
+    fn each_is_answered_when_a_person_has_spoken_or_its_time_is_over() {
+        let held = Held::default();
+        let ((one, _a), (two, _b), (over, _c)) =
+            (call(1, 1, 0, LONG), call(2, 1, 0, LONG), call(3, 1, 0, Duration::ZERO));
+        let ids = [one.id, two.id, over.id];
+        for call in [one, two, over] {
+            held.hold(call).unwrap();
+        }
+        let next = || held.next().map(|(call, end)| (call.id, end));
+        assert_eq!(next(), Some((ids[2], End::Judge)));
+        held.answer(ids[1], End::Refused);
+        assert_eq!(next(), Some((ids[1], End::Refused)));
+        assert!(held.holds(ids[0]) && !held.holds(ids[1]));
+        held.end();
+        assert_eq!((next(), next()), (Some((ids[0], End::Judge)), None));
+        assert!(held.hold(call(1, 1, 0, LONG).0).is_err());
+    }
+
+    #[test]
+    fn there_is_room_for_so_many_of_one_agent_and_of_all() {
+        let held = Held::default();
+        let mut ends = Vec::new();
+        let mut hold = |pid: u32, bytes: usize| {
+            let (call, end) = call(1, pid, bytes, LONG);
+            ends.push(end);
+            held.hold(call).is_ok()
+        };
+        assert!((0..HELD_PER_AGENT_MAX).all(|_| hold(1, 0)));
+        assert!(!hold(1, 0) && hold(2, 0));
+        assert!(!hold(3, HELD_BYTES_MAX + 1) && hold(3, HELD_BYTES_MAX));
+        assert!(!hold(4, 1));
+    }
+
+    #[test]
+    fn a_hook_that_has_gone_is_seen() {
+        let (held, hook) = call(1, 1, 0, LONG);
+        assert!(!held.is_abandoned());
+        drop(hook);
+        assert!(held.is_abandoned());
+    }
+}

@@ -1,0 +1,128 @@
+//! A word on the desktop that a call waits for a person, where there is one: by `notify-send`, over the user's own message bus.
+//! It says which agent, where, and the request id, never what the call is: others may see the screen, and the agent chooses the
+//! words. Nothing depends on it.
+
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use castellan_agents::AgentId;
+use castellan_policy::RequestId;
+
+use crate::limits::{NOTIFICATION_CHARS_MAX, NOTIFICATION_TIME};
+
+/// Where systems install it. `PATH` is whoever started the daemon's.
+const PROGRAMS: &[&str] =
+    &["/usr/bin/notify-send", "/usr/local/bin/notify-send", "/run/current-system/sw/bin/notify-send"];
+
+/// Set while one is being shown: a flood of calls is no flood of processes. Those in between are in `castellan pending`.
+static SHOWING: AtomicBool = AtomicBool::new(false);
+
+/// Shows that a call waits. Does not wait itself.
+pub(crate) fn show(agent: AgentId, cwd: &str, id: RequestId, reasons: &[String]) {
+    let uid = rustix::process::geteuid().as_raw();
+    let bus = PathBuf::from(format!("/run/user/{uid}/bus"));
+    let program = PROGRAMS.iter().map(Path::new).find(|program| is_of_system(program));
+    let (Some(program), true) = (program, is_bus(&bus, uid)) else { return };
+    let command = command(program, &bus, &text(agent, cwd, id, reasons));
+    if SHOWING.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    let shown = std::thread::Builder::new().name("notify".into()).spawn(move || {
+        run(command);
+        SHOWING.store(false, Ordering::SeqCst);
+    });
+    if shown.is_err() {
+        SHOWING.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Title and body. The name of a rule is the user's own; its message may be the agent's words, and is left out.
+fn text(agent: AgentId, cwd: &str, id: RequestId, reasons: &[String]) -> (String, String) {
+    let rule = reasons.first().and_then(|reason| reason.split(": ").next()).unwrap_or_default();
+    let body = format!("request {id}, {}, in {}", plain(rule), plain(cwd));
+    (format!("{} waits for you", agent.title()), body)
+}
+
+/// Without what a desktop may take for markup, or a terminal for a command.
+fn plain(text: &str) -> String {
+    let shown = text.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>' | '&' | '\\'));
+    shown.take(NOTIFICATION_CHARS_MAX).collect()
+}
+
+fn command(program: &Path, bus: &Path, (title, body): &(String, String)) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}", bus.display()));
+    command.args(["--app-name=castellan", "--", title, body]).current_dir("/");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn run(mut command: Command) {
+    let Ok(mut child) = command.spawn() else { return };
+    let until = Instant::now() + NOTIFICATION_TIME;
+    while Instant::now() < until {
+        match child.try_wait() {
+            Ok(None) => std::thread::sleep(Duration::from_millis(20)),
+            Ok(Some(_)) | Err(_) => return,
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Nobody but root has put it there.
+fn is_of_system(program: &Path) -> bool {
+    std::fs::metadata(program).is_ok_and(|file| file.is_file() && file.uid() == 0 && file.mode() & 0o022 == 0)
+}
+
+fn is_bus(bus: &Path, uid: u32) -> bool {
+    std::fs::symlink_metadata(bus).is_ok_and(|file| file.file_type().is_socket() && file.uid() == uid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_says_who_and_where_and_not_what() {
+        let reasons = ["Ask push: git push --force <b>now</b>".to_owned(), "Other: x".to_owned()];
+        let (title, body) = text(AgentId::Codex, "/home/u/<i>x\u{1b}[2J", RequestId::from_seed(0), &reasons);
+        assert_eq!(
+            (title.as_str(), body.as_str()),
+            ("Codex waits for you", "request A1, Ask push, in /home/u/ix[2J")
+        );
+        let far = text(AgentId::Codex, &"x".repeat(10_000), RequestId::from_seed(0), &[]).1;
+        assert!(far.len() < 400, "{far}");
+    }
+
+    #[test]
+    fn the_program_gets_nothing_but_the_bus_and_the_words() {
+        let dir = tempfile::tempdir().unwrap();
+        let (program, out) = (dir.path().join("notify-send"), dir.path().join("out"));
+        std::fs::write(
+            &program,
+            format!("#!/bin/sh\n{{ /usr/bin/env; printf '%s\\n' \"$@\"; }} > {}\n", out.display()),
+        )
+        .unwrap();
+        let words = ("-t".to_owned(), "-b".to_owned());
+        let sh = Path::new("/bin/sh");
+        let mut shell = command(sh, Path::new("/run/user/1/bus"), &words);
+        assert!(!is_of_system(&dir.path().join("none")));
+        // As a script, so that no file that was just written has to be executable.
+        let arguments: Vec<_> = shell.get_args().map(ToOwned::to_owned).collect();
+        shell = command(sh, Path::new("/run/user/1/bus"), &words);
+        let mut script = Command::new(sh);
+        script.env_clear().envs(shell.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        run({
+            script.arg(&program).args(arguments);
+            script
+        });
+        let told = std::fs::read_to_string(&out).unwrap();
+        assert!(told.contains("DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1/bus\n"), "{told}");
+        assert!(!told.contains("HOME="), "{told}");
+        assert!(told.ends_with("--app-name=castellan\n--\n-t\n-b\n"), "{told}");
+    }
+}

@@ -1,0 +1,154 @@
+//! What opens terminals for people, by the names of executables: one table. Whoever is not in it opens them for anybody.
+
+use std::net::IpAddr;
+
+use crate::files::of_system;
+use crate::limits::ENVIRONMENT_BYTES_MAX;
+use crate::process::Process;
+
+/// What opens a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opener {
+    /// A login at a console, or a program in whose window a person types.
+    Terminal,
+    /// A login from another machine, or from this one.
+    Ssh,
+    /// It opens terminals for whoever asks. A person is there when one looks at it.
+    Multiplexer(&'static str),
+}
+
+const LOGINS: &[&str] = &["agetty", "getty", "login", "mingetty", "sulogin"];
+
+const SSH_DAEMONS: &[&str] = &["dropbear", "sshd", "sshd-session"];
+
+const MULTIPLEXERS: &[&str] = &["abduco", "dtach", "screen", "shpool", "tmux", "zellij"];
+
+/// Terminals and editors with terminals in them. Those that are made to run without a screen are left out.
+const TERMINALS: &[&str] = &[
+    "alacritty",
+    "blackbox",
+    "code",
+    "code-insiders",
+    "codium",
+    "contour",
+    "cool-retro-term",
+    "cursor",
+    "deepin-terminal",
+    "eterm",
+    "foot",
+    "footserver",
+    "ghostty",
+    "gnome-terminal-",
+    "gnome-terminal-server",
+    "guake",
+    "hyper",
+    "idea",
+    "kgx",
+    "kitty",
+    "konsole",
+    "lxterminal",
+    "mate-terminal",
+    "mlterm",
+    "ptyxis",
+    "ptyxis-agent",
+    "pycharm",
+    "qterminal",
+    "rio",
+    "rustrover",
+    "rxvt",
+    "sakura",
+    "st",
+    "tabby",
+    "terminator",
+    "terminology",
+    "termite",
+    "tilda",
+    "tilix",
+    "urxvt",
+    "urxvtd",
+    "warp",
+    "warp-terminal",
+    "webstorm",
+    "wezterm-gui",
+    "xfce4-terminal",
+    "xterm",
+    "yakuake",
+    "zed-editor",
+    "zutty",
+];
+
+/// What a program opens terminals as.
+pub(super) fn opener(name: &str) -> Option<Opener> {
+    // As wrappers of distributions call what they wrap.
+    let name = name.strip_prefix('.').and_then(|name| name.strip_suffix("-wrapped")).unwrap_or(name);
+    if TERMINALS.contains(&name) || LOGINS.contains(&name) {
+        Some(Opener::Terminal)
+    } else if SSH_DAEMONS.contains(&name) {
+        Some(Opener::Ssh)
+    } else {
+        MULTIPLEXERS.iter().find(|known| **known == name).map(|known| Opener::Multiplexer(known))
+    }
+}
+
+/// The multiplexer of this name.
+pub(super) fn multiplexer(name: &str) -> Opener {
+    let known = MULTIPLEXERS.iter().find(|known| **known == name);
+    Opener::Multiplexer(known.copied().unwrap_or_default())
+}
+
+/// Whether the ssh daemon has started this process for another machine, as far as the process's environment tells.
+pub(super) fn is_from_elsewhere(process: &Process) -> bool {
+    let environment = of_system(&format!("/proc/{}/environ", process.pid), ENVIRONMENT_BYTES_MAX);
+    let environment = environment.unwrap_or_default();
+    let entries = environment.split(|byte| *byte == 0);
+    let mut connections = entries.filter_map(|entry| entry.strip_prefix(b"SSH_CONNECTION="));
+    connections.next().is_some_and(|connection| is_remote(&String::from_utf8_lossy(connection)))
+}
+
+/// `client port server port`.
+fn is_remote(connection: &str) -> bool {
+    let fields: Vec<&str> = connection.split(' ').collect();
+    let [client, _, server, _] = fields[..] else { return false };
+    let address = |text: &str| text.split('%').next()?.parse::<IpAddr>().ok().map(|ip| ip.to_canonical());
+    match (address(client), address(server)) {
+        (Some(client), Some(server)) => !client.is_loopback() && !client.is_unspecified() && client != server,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_whole() {
+        let check = |name, expected| assert_eq!(opener(name), expected, "{name}");
+        check("xterm", Some(Opener::Terminal));
+        check(".kitty-wrapped", Some(Opener::Terminal));
+        check("login", Some(Opener::Terminal));
+        check("sshd-session", Some(Opener::Ssh));
+        check("tmux", Some(Opener::Multiplexer("tmux")));
+        for other in
+            ["", "xterm2", "/usr/bin/xterm", "script", "systemd", "init", "sh", "setsid", "expect", "ssh"]
+        {
+            check(other, None);
+        }
+        assert_eq!(opener("screen"), Some(multiplexer("screen")));
+    }
+
+    #[test]
+    fn this_machine_is_not_elsewhere() {
+        let check = |connection, expected| assert_eq!(is_remote(connection), expected, "{connection}");
+        check("192.0.2.7 50000 192.0.2.1 22", true);
+        check("2001:db8::7 50000 2001:db8::1 22", true);
+        check("fe80::7%eth0 50000 fe80::1%eth0 22", true);
+        check("127.0.0.1 50000 127.0.0.1 22", false);
+        check("::1 50000 ::1 22", false);
+        check("::ffff:127.0.0.1 50000 192.0.2.1 22", false);
+        check("192.0.2.1 50000 192.0.2.1 22", false);
+        check("0.0.0.0 1 192.0.2.1 22", false);
+        for nonsense in ["", "192.0.2.7", "a b c d", "192.0.2.7 1 192.0.2.1 22 x"] {
+            check(nonsense, false);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Real agents whose calls wait for a person at another terminal.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value as Json, json};
+
+use crate::agents::Agent;
+use crate::home::Home;
+use crate::model::{Model, Script};
+use crate::process::until;
+use crate::run::{self, AGENT_LIMIT, Options};
+use crate::scenario::{Registered, Stage, expect_record, expect_told};
+use crate::terminal;
+
+/// Waits until a call waits for a person, and returns its id.
+fn waiting(home: &Home) -> Result<String> {
+    let look = || {
+        let shown: Json = serde_json::from_str(&home.run_castellan(&["pending", "--json"])?.stdout)?;
+        Ok(shown.pointer("/pending/0/id").and_then(Json::as_str).map(str::to_owned))
+    };
+    until(AGENT_LIMIT, look)?.context("no call waits")
+}
+
+fn approve(home: &Home, id: &str) -> Result<()> {
+    let approved = terminal::run_castellan(home, &["approve", id, "--yes"])?;
+    ensure!(approved.code == Some(0), "{approved:?}");
+    ensure!(approved.stdout.contains("touch asked-file"), "the call is not shown: {approved:?}");
+    Ok(())
+}
+
+/// A call that is asked about, looked up and approved at another terminal, and made again: it runs then, and once.
+pub fn check_approved(agent: Agent) -> Result<()> {
+    let Some(stage) = Stage::with_config(agent, "version = 1\n", Registered::User)? else { return Ok(()) };
+    let (approved, is_approved) = mpsc::channel::<()>();
+    let is_approved = std::sync::Mutex::new(is_approved);
+    let turns = [
+        vec![agent.shell("touch asked-file")],
+        vec![agent.shell("touch asked-file")],
+        vec![agent.shell("rm asked-file; touch asked-file")],
+    ];
+    let script = Script::main(turns).before(1, move || {
+        let wait = is_approved.lock().map(|is_approved| is_approved.recv_timeout(AGENT_LIMIT));
+        assert!(wait.is_ok_and(|wait| wait.is_ok()), "nobody has approved");
+    });
+    let model = Model::start(agent.api(), vec![script])?;
+    let running = run::start(agent, &stage.executable, &stage.home, &model, &Options::default())?;
+    approve(&stage.home, &waiting(&stage.home)?)?;
+    approved.send(())?;
+    let done = running.finish(AGENT_LIMIT)?;
+    stage.expect_file("asked-file", true, &done);
+    let calls = stage.calls()?;
+    expect_record(stage.call(&calls, "0-0-0")?, json!({"verdict": "ask"}));
+    expect_record(stage.call(&calls, "0-1-0")?, json!({"verdict": "allow", "answer": "allow"}));
+    expect_record(stage.call(&calls, "0-2-0")?, json!({"verdict": "ask"}));
+    Ok(())
+}
+
+/// A call that is held and approved in time runs at once, without being made again.
+pub fn check_held(agent: Agent) -> Result<()> {
+    let config = "version = 1\nask_wait = 300\n";
+    let Some(stage) = Stage::with_config(agent, config, Registered::User)? else { return Ok(()) };
+    let script = Script::main([vec![agent.shell("touch asked-file")]]);
+    let model = Model::start(agent.api(), vec![script])?;
+    let running = run::start(agent, &stage.executable, &stage.home, &model, &Options::default())?;
+    approve(&stage.home, &waiting(&stage.home)?)?;
+    let done = running.finish(AGENT_LIMIT)?;
+    stage.expect_file("asked-file", true, &done);
+    let calls = stage.calls()?;
+    let answers: Vec<&Json> = calls.iter().map(|call| &call["answer"]).collect();
+    ensure!(answers == ["hold", "allow"], "{answers:?}");
+    Ok(())
+}
+
+/// A call that nobody approves in time does not run; nor does an approval after that make it run.
+pub fn check_held_in_vain(agent: Agent) -> Result<()> {
+    let config = "version = 1\nask_wait = 1\n";
+    let Some(stage) = Stage::with_config(agent, config, Registered::User)? else { return Ok(()) };
+    let script = Script::main([vec![agent.shell("touch asked-file")]]);
+    let (model, done) = stage.play(vec![script], &Options::default())?;
+    stage.expect_file("asked-file", false, &done);
+    ensure!(done.took >= Duration::from_secs(1), "{done:?}");
+    expect_told(&model, "0-0-0", "the test asks about this file");
+    approve(&stage.home, &waiting(&stage.home)?)?;
+    stage.expect_file("asked-file", false, &done);
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Calls that are held for a person: answered when one has spoken, when their time is over, and at no cost to others.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use castellan_tests::home::Home;
+use castellan_tests::hook::{self, HOOK_LIMIT, RULES, bash, understood};
+use castellan_tests::process::{Running, until};
+use castellan_tests::terminal;
+use rustix::process::{Signal, kill_process};
+use serde_json::Value as Json;
+
+use crate::LIMIT;
+
+const LONG: &str = "version = 1\nask_wait = 300\n";
+
+fn start(home: &Home, agent: &str, command: &str) -> anyhow::Result<Running> {
+    let payload = bash(command).to_string();
+    Running::start_with_input(&mut hook::command(home, agent, "PreToolUse"), payload.as_bytes())
+}
+
+/// Waits until so many calls are held, and returns their ids.
+fn held(home: &Home, count: usize) -> anyhow::Result<Vec<String>> {
+    let look = || -> anyhow::Result<Option<Vec<String>>> {
+        let shown: Json = serde_json::from_str(&home.run_castellan(&["pending", "--json"])?.stdout)?;
+        let calls = shown["pending"].as_array().cloned().unwrap_or_default();
+        let held = calls.iter().filter(|call| call["held"] == true);
+        let ids: Vec<String> = held.filter_map(|call| Some(call["id"].as_str()?.to_owned())).collect();
+        Ok((ids.len() == count).then_some(ids))
+    };
+    until(LIMIT, look)?.with_context(|| format!("there are never {count} held calls"))
+}
+
+/// The answers that were recorded.
+fn answers(home: &Home) -> anyhow::Result<Vec<String>> {
+    let records = home.records()?;
+    let answers = records.iter().filter_map(|record| record["call"]["answer"].as_str());
+    Ok(answers.map(str::to_owned).collect())
+}
+
+#[test]
+fn a_held_call_is_answered_as_soon_as_a_person_has_spoken() -> anyhow::Result<()> {
+    for (agent, granted) in [("codex", "defer"), ("claude", "allow")] {
+        let home = Home::with_castellan("held", LONG, RULES)?;
+        home.start_daemon()?;
+        let hook = start(&home, agent, "doubtful")?;
+        let id = held(&home, 1)?.remove(0);
+        let approved = terminal::run_castellan(&home, &["approve", &id, "--yes"])?;
+        assert!(approved.stdout.contains("which waits, makes it now"), "{approved:?}");
+        assert_eq!(understood(&hook.finish(HOOK_LIMIT)?), granted, "{agent}");
+        assert_eq!(answers(&home)?, ["hold", "allow"], "{agent}");
+        // It was for once.
+        let hook = start(&home, agent, "doubtful")?;
+        let id = held(&home, 1)?.remove(0);
+        home.run_castellan(&["refuse", &id])?;
+        assert_eq!(understood(&hook.finish(HOOK_LIMIT)?), "deny", "{agent}");
+        assert_eq!(answers(&home)?, ["hold", "allow", "hold", "deny"], "{agent}");
+        assert_eq!(held(&home, 0)?, [] as [String; 0]);
+    }
+    Ok(())
+}
+
+#[test]
+fn without_a_person_it_is_answered_in_time() -> anyhow::Result<()> {
+    let home = Home::with_castellan("held-out", "version = 1\nask_wait = 1\n", RULES)?;
+    for (agent, answer) in [("codex", "deny"), ("claude", "ask")] {
+        let done = start(&home, agent, "doubtful")?.finish(HOOK_LIMIT)?;
+        assert_eq!(understood(&done), answer);
+        assert!(done.took >= Duration::from_secs(1), "{done:?}");
+    }
+    // What no person could change is not held.
+    for (command, answer) in [("forbidden", "deny"), ("ls", "defer")] {
+        assert_eq!(understood(&start(&home, "codex", command)?.finish(HOOK_LIMIT)?), answer);
+    }
+    assert_eq!(answers(&home)?, ["hold", "deny", "hold", "ask", "deny", "defer"]);
+    // In time, and not after: the agent has to make it again.
+    let id = serde_json::from_str::<Json>(&home.run_castellan(&["pending", "--json"])?.stdout)?;
+    assert_eq!(id["pending"].as_array().map(Vec::len), Some(2), "{id}");
+    Ok(())
+}
+
+#[test]
+fn no_held_call_outlives_the_daemon() -> anyhow::Result<()> {
+    for signal in [Signal::TERM, Signal::KILL] {
+        let home = Home::with_castellan("held-end", LONG, RULES)?;
+        let daemon = home.start_daemon()?;
+        let hook = start(&home, "codex", "doubtful")?;
+        held(&home, 1)?;
+        kill_process(daemon, signal)?;
+        assert_eq!(understood(&hook.finish(HOOK_LIMIT)?), "deny", "{signal:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn two_hundred_held_calls_cost_others_nothing() -> anyhow::Result<()> {
+    let home = Home::with_castellan("held-many", LONG, RULES)?;
+    let daemon = home.start_daemon()?;
+    let hooks: Vec<Running> = (0..200)
+        .map(|number| start(&home, "codex", &format!("doubtful {number}")))
+        .collect::<anyhow::Result<_>>()?;
+    held(&home, 200)?;
+    assert_eq!(understood(&hook::judge(&home, &bash("ls"))?), "defer");
+    let threads = std::fs::read_dir(format!("/proc/{}/task", daemon.as_raw_nonzero()))?.count();
+    assert!(threads < 20, "{threads} threads");
+    kill_process(daemon, Signal::TERM)?;
+    for hook in hooks {
+        assert_eq!(understood(&hook.finish(HOOK_LIMIT)?), "deny");
+    }
+    Ok(())
+}
