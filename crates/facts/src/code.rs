@@ -8,7 +8,7 @@ pub(crate) use modules::module_programs;
 
 use castellan_event::{Effect, EffectKind, Facts, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_within};
-use castellan_programs::{Arg, Does, SlotRole, find};
+use castellan_programs::{Arg, Does, Operand as Given, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, interpreter, program_within};
 
 use crate::limits::PROGRAM_DEPTH_MAX;
@@ -26,6 +26,21 @@ pub(crate) struct Program {
     pub(crate) from: From,
     /// The directory that it runs in, as far as it is known: the command's own, unless its options say another.
     pub(crate) cwd: Option<String>,
+    /// Its arguments, as far as they are known.
+    pub(crate) args: Option<Vec<Arg>>,
+}
+
+impl Program {
+    /// Gives it its arguments: the operands of the command that runs it, which stand behind its file if that is one of them.
+    pub(crate) fn given(&mut self, operands: &[Given]) {
+        let is_file = |operand: &Given| match &self.from {
+            From::File(file) => operand.arg == *file,
+            From::Text(_) => operand.slot.role == SlotRole::Execute,
+        };
+        let behind = operands.iter().position(is_file).map_or(0, |at| at + 1);
+        let args = operands.get(behind..).unwrap_or_default();
+        self.args = Some(args.iter().map(|operand| operand.arg.clone()).collect());
+    }
 }
 
 /// What shell text is called among languages; no model's language is called so.
@@ -68,7 +83,12 @@ pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) 
         let interpreter = interpreter(text)?.into_iter().next()?;
         language_of_files(interpreter.rsplit('/').next()?)
     })?;
-    Some(Program { language: language.to_owned(), from: From::File(Arg::known(name)), cwd: run.cwd.clone() })
+    Some(Program {
+        language: language.to_owned(),
+        from: From::File(Arg::known(name)),
+        cwd: run.cwd.clone(),
+        args: run.argv.get(1..).map(<[Arg]>::to_vec),
+    })
 }
 
 /// Whether the file at an absolute path is a script, and not a program of the machine's own code. One that is not known may be.
@@ -204,7 +224,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
             }
             Ok(text) => match language {
                 Some(language) => {
-                    let start = start(&place, scene);
+                    let start = start(program, &place, scene);
                     let reading = read_within(language, &text, &start, &mut scene.program_work);
                     acts(reading, language, &mut place, scene, facts);
                 }
@@ -310,12 +330,12 @@ pub(crate) fn environment_of(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> Ve
     known.chain(exported).chain(place.run.env.iter().cloned()).collect()
 }
 
-fn start(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> castellan_languages::Start {
+fn start(program: &Program, place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> castellan_languages::Start {
     let env = environment_of(place, scene);
     let home = scene.places.home();
     castellan_languages::Start {
         file: place.file.clone(),
-        args: Vec::new(),
+        args: program.args.clone(),
         cwd: place.cwd.clone(),
         home: (!home.is_empty()).then(|| home.to_owned()),
         env,
@@ -355,7 +375,12 @@ fn acts(
             },
             What::Script { language, path } => {
                 inner(
-                    &Program { language: language.as_str().to_owned(), from: From::File(path), cwd: None },
+                    &Program {
+                        language: language.as_str().to_owned(),
+                        from: From::File(path),
+                        cwd: None,
+                        args: None,
+                    },
                     place,
                     scene,
                     facts,
@@ -365,7 +390,7 @@ fn acts(
                 Some(file) => {
                     let from = From::File(Arg::known(file));
                     inner(
-                        &Program { language: language.as_str().to_owned(), from, cwd: None },
+                        &Program { language: language.as_str().to_owned(), from, cwd: None, args: None },
                         place,
                         scene,
                         facts,
@@ -419,7 +444,12 @@ fn own_module(
     };
     if let Some(file) = beside(&files, place, scene) {
         let from = From::File(Arg::known(file));
-        inner(&Program { language: language.as_str().to_owned(), from, cwd: None }, place, scene, facts);
+        inner(
+            &Program { language: language.as_str().to_owned(), from, cwd: None, args: None },
+            place,
+            scene,
+            facts,
+        );
     }
 }
 

@@ -223,7 +223,11 @@ fn invocation_effects(
     command.flag_spellings = read.spellings().map(str::to_owned).collect();
     command.operands = read.operands.iter().map(|operand| operand.arg.written().into_owned()).collect();
     command.subcommand = (!read.subcommand.is_empty()).then(|| read.subcommand.join(" "));
+    let before = sink.programs.len();
     model_effects(&read, &run.argv, sink);
+    for program in sink.programs.iter_mut().skip(before) {
+        program.given(&read.operands);
+    }
 }
 
 /// Of a wrapper only what it does itself: its own arguments, without the command.

@@ -136,7 +136,12 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// The command runs a program in another language.
     pub(crate) fn program(&mut self, language: &str, from: From) {
-        self.programs.push(Program { language: language.to_owned(), from, cwd: self.cwd.clone() });
+        self.programs.push(Program {
+            language: language.to_owned(),
+            from,
+            cwd: self.cwd.clone(),
+            args: None,
+        });
     }
 
     /// The command has a shell run text that was not found with it.

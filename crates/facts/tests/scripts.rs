@@ -30,6 +30,12 @@ const THERE: &[(&str, There)] = &[
     ("/w/broken.sh", Text("if true; then\nrm -rf /w/out\n")),
     ("/w/env.sh", Text("export PATH=/w/tools:$PATH\nlib() { rm -rf /w/out; }\n")),
     ("/w/tool.py", Text("#!/usr/bin/env python3\nprint(1)\n")),
+    (
+        "/w/args.py",
+        Text("#!/usr/bin/env python3\nimport os, sys\nfor one in sys.argv[1:]:\n    os.remove(one)\n"),
+    ),
+    ("/w/uses.py", Text("import args\n")),
+    ("/w/args.rb", Text("system(ARGV[0])\n")),
     ("/w/mymod.py", Text("import shutil\nshutil.rmtree('/w/out')\n")),
     ("/w/pack", Kind(FileKind::Directory)),
     ("/w/pack/__init__.py", Text("import os\nos.remove('/w/a')\n")),
@@ -158,6 +164,22 @@ fn a_script_with_the_name_of_a_known_program_is_what_runs() {
     check("./node_modules/.bin/ls", "");
     check("./gradlew build", "");
     check("ls", "");
+}
+
+#[test]
+fn a_file_is_given_the_arguments_of_its_command() {
+    let check = |text: &str, expected: &str| assert_eq!(shown(text, &Setting::default()), expected, "{text}");
+    check("python3 args.py /w/a /w/b", "delete /w/a in /w/args.py; delete /w/b in /w/args.py");
+    check("python3 -u ./args.py /w/a", "delete /w/a in /w/args.py");
+    check("python3 args.py", "");
+    check("./args.py /w/a", "delete /w/a in /w/args.py");
+    check("python3 -m args /w/a", "delete /w/a in /w/args.py");
+    check("python3 -um args /w/a -m", "delete /w/-m in /w/args.py; delete /w/a in /w/args.py");
+    check("python3 args.py \"$X\"", "delete  in /w/args.py; opaque target variable in /w/args.py");
+    check("ruby args.rb 'rm -rf /w/out'", "delete /w/out in /w/args.rb");
+    check("ruby args.rb \"$X\"", "opaque code variable in /w/args.rb");
+    // What another program is given is not known.
+    check("python3 uses.py /w/a", "delete  in /w/args.py; opaque target dynamic in /w/args.py");
 }
 
 #[test]

@@ -13,8 +13,8 @@ use crate::language::Language;
 pub struct Start {
     /// The program's own file, when it has one: `__file__`, `__filename__`.
     pub file: Option<String>,
-    /// Its arguments, without the interpreter and the program.
-    pub args: Vec<Arg>,
+    /// Its arguments, without the interpreter and the program; `None`: not known. One that splits may be any number of them.
+    pub args: Option<Vec<Arg>>,
     /// The directory that it starts in.
     pub cwd: Option<String>,
     /// The user's home.

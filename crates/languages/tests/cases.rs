@@ -9,7 +9,7 @@ use castellan_programs::{Arg, Piece};
 fn start() -> Start {
     Start {
         file: None,
-        args: vec![Arg::known("first"), Arg::known("second")],
+        args: Some(vec![Arg::known("first"), Arg::known("second")]),
         cwd: Some("/work".into()),
         home: Some("/home/u".into()),
         env: vec![("TARGET".into(), Arg::known("/srv"))],

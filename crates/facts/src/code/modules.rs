@@ -15,7 +15,9 @@ pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<P
     let interpreter = run.argv.first().and_then(Arg::as_str).unwrap_or_default();
     let language = language_of_files(interpreter.rsplit('/').next().unwrap_or_default());
     let language = language.filter(|word| language_of(word) == Some(Language::Python));
-    let (Some(language), Some(name), true) = (language, module_of(&run.argv), run.remote.is_empty()) else {
+    let (Some(language), Some((name, behind)), true) =
+        (language, module_of(&run.argv), run.remote.is_empty())
+    else {
         return Vec::new();
     };
     let path = name.replace('.', "/");
@@ -26,21 +28,29 @@ pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<P
         language: language.to_owned(),
         from: From::File(Arg::known(file)),
         cwd: run.cwd.clone(),
+        args: run.argv.get(behind..).map(<[Arg]>::to_vec),
     };
     found.map(program).collect()
 }
 
-/// The module that `python -m` is given, alone or behind other letters.
-fn module_of(argv: &[Arg]) -> Option<&str> {
-    let mut args = argv.iter().skip(1);
-    while let Some(letters) = args.next().and_then(Arg::as_str)?.strip_prefix('-') {
-        let Some(at) = letters.find(['m', 'c', 'W', 'X']).filter(|_| !letters.starts_with('-')) else {
+/// The module that `python -m` is given, alone or behind other letters, and where its arguments begin.
+fn module_of(argv: &[Arg]) -> Option<(&str, usize)> {
+    let mut at = 1;
+    while let Some(letters) = argv.get(at).and_then(Arg::as_str)?.strip_prefix('-') {
+        at += 1;
+        let Some(place) = letters.find(['m', 'c', 'W', 'X']).filter(|_| !letters.starts_with('-')) else {
             continue;
         };
-        let (_, rest) = letters.split_at(at);
-        let value = rest.get(1..).filter(|value| !value.is_empty()).or_else(|| args.next()?.as_str());
+        let (_, rest) = letters.split_at(place);
+        let value = match rest.get(1..).filter(|value| !value.is_empty()) {
+            Some(value) => Some(value),
+            None => {
+                at += 1;
+                argv.get(at - 1)?.as_str()
+            }
+        };
         match rest.chars().next() {
-            Some('m') => return value,
+            Some('m') => return value.map(|value| (value, at)),
             Some('c') => return None,
             _ => {}
         }

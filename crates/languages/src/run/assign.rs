@@ -1,6 +1,9 @@
 //! Where values go: names, members, elements, patterns. What may act and goes where it is not followed is a hole.
 
+use std::rc::Rc;
+
 use castellan_event::{Role, Why};
+use castellan_programs::Arg;
 
 use super::Machine;
 use crate::act::What;
@@ -212,21 +215,8 @@ impl Machine<'_> {
                 Value::Module(_) | Value::Package(_) | Value::Library(..) | Value::Object(..) => {
                     self.set_of_library(node, one, key, &value);
                 }
-                // `text[0] = ...`
-                Value::Text(text) if self.language == Language::Ruby => {
-                    let new = self.changed_part(node, text, key, &value);
-                    self.change(text, &new);
-                }
-                // `$$name = ...`
-                Value::Text(name) if self.language == Language::Perl => match name.as_str() {
-                    Some(name) => self.state.set_name(self.scope, &format!("${name}").into(), value.clone()),
-                    None => {
-                        let why = name.why().unwrap_or(Why::Dynamic);
-                        self.hole(node.at, Role::Code, why, "a variable");
-                    }
-                },
-                Value::Text(_)
-                | Value::Number(_)
+                Value::Text(text) => self.store_in_text(node, text, key, &value),
+                Value::Number(_)
                 | Value::Constant
                 | Value::Function(_)
                 | Value::Method(..)
@@ -234,6 +224,24 @@ impl Machine<'_> {
                 | Value::Any(_)
                 | Value::Unknown(..) => self.hand(node, &value),
             }
+        }
+    }
+
+    /// A letter of a text, or in Perl the variable that is named so.
+    fn store_in_text(&mut self, node: &Node, text: &Rc<Arg>, key: &Value, value: &Value) {
+        match (self.language, text.as_str()) {
+            (Language::Ruby, _) => {
+                let new = self.changed_part(node, text, key, value);
+                self.change(text, &new);
+            }
+            // `$$name = ...`
+            (Language::Perl, Some(name)) => {
+                self.state.set_name(self.scope, &format!("${name}").into(), value.clone());
+            }
+            (Language::Perl, None) => {
+                self.hole(node.at, Role::Code, text.why().unwrap_or(Why::Dynamic), "a variable");
+            }
+            _ => self.hand(node, value),
         }
     }
 

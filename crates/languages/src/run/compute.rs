@@ -205,6 +205,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         Some(letter) => Value::Number(i64::from(u32::from(letter))),
         None => machine.unknown(node, Why::Arithmetic),
     }),
+    ("own-arguments", |machine, _, _| machine.own_arguments()),
     ("pack", |machine, node, bound| machine.packed_bytes(node, bound)),
     ("packed", |machine, node, bound| machine.packed(node, bound)),
     ("packed-of", |machine, node, bound| machine.packed_of(node, bound)),

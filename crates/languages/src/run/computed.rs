@@ -13,27 +13,42 @@ use crate::tree::Node;
 use crate::value::Value;
 
 impl Machine<'_> {
+    /// The list of the program's arguments, with what stands before them.
     pub(super) fn argv_of_program(&mut self) -> Value {
-        if self.language.is_shell() {
-            let entries =
-                self.start.args.iter().map(|arg| (None, Value::arg(arg.clone()))).collect::<Vec<_>>();
-            // What is not told may be any number of them.
-            let is_open = entries.is_empty();
-            return Value::List(self.state.new_cell(Cell { entries, is_open, class: None }));
-        }
         let own = Value::text(self.start.file.clone().unwrap_or_else(|| "-c".to_owned()));
         let before = match self.language {
             Language::Python | Language::Php => vec![own],
-            Language::Perl | Language::Ruby | Language::Lua => Vec::new(),
-            Language::JavaScript if self.start.file.is_some() => {
-                vec![Value::text("node"), own]
-            }
+            Language::JavaScript if self.start.file.is_some() => vec![Value::text("node"), own],
             Language::JavaScript => vec![Value::text("node")],
-            Language::PowerShell | Language::Batch | Language::AppleScript => Vec::new(),
+            Language::Perl
+            | Language::Ruby
+            | Language::Lua
+            | Language::PowerShell
+            | Language::Batch
+            | Language::AppleScript => Vec::new(),
         };
-        let args: Vec<Value> = self.start.args.iter().cloned().map(Value::arg).collect();
-        let is_open = matches!(self.language, Language::Perl | Language::Ruby) && args.is_empty();
-        let entries = before.into_iter().chain(args).map(|value| (None, value)).collect();
+        self.arguments_behind(before)
+    }
+
+    /// The arguments alone.
+    pub(super) fn own_arguments(&mut self) -> Value {
+        self.arguments_behind(Vec::new())
+    }
+
+    fn arguments_behind(&mut self, before: Vec<Value>) -> Value {
+        let args = self.start.args.as_deref();
+        // Behind what is not known no place is known, nor which one the program's own name has.
+        let before = if args.is_some() { before } else { Vec::new() };
+        let mut entries: Vec<_> = before.into_iter().map(|value| (None, value)).collect();
+        // What is not told to a script of a shell may be any number of them.
+        let mut is_open = args.is_none_or(|args| args.is_empty() && self.language.is_shell());
+        if args.is_none() {
+            entries.push((None, Value::unknown(Why::Dynamic, "an argument")));
+        }
+        for arg in args.unwrap_or_default() {
+            is_open |= arg.splits();
+            entries.push((None, Value::arg(arg.clone())));
+        }
         Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
     }
 
