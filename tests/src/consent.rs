@@ -49,11 +49,11 @@ pub fn check_approved(agent: Agent) -> Result<()> {
     approve(&stage.home, &waiting(&stage.home)?)?;
     approved.send(())?;
     let done = running.finish(AGENT_LIMIT)?;
-    stage.expect_file("asked-file", true, &done);
     let calls = stage.calls()?;
     expect_record(stage.call(&calls, "0-0-0")?, json!({"verdict": "ask"}));
     expect_record(stage.call(&calls, "0-1-0")?, json!({"verdict": "allow", "answer": "allow"}));
     expect_record(stage.call(&calls, "0-2-0")?, json!({"verdict": "ask"}));
+    stage.expect_file("asked-file", true, &done);
     Ok(())
 }
 

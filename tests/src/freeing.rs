@@ -43,19 +43,20 @@ const WAYS: &[(&str, &str, &str)] = &[
     ("screen", "screen", "screen -d -m {}"),
 ];
 
-/// Commands that write what castellan and its registration live by. `{}` is castellan's home, `{user}` the user's.
+/// Commands that write what castellan and its registration live by. `{home}` is castellan's home, `{user}` the
+/// user's.
 const EDITS: &[(&str, &str)] = &[
-    ("configuration", "echo 'mode = \"monitor\"' >> {}/config/config.toml"),
-    ("rule files", "rm {}/config/rules/user/test.yaml"),
-    ("the applied set", "rm -r {}/state/last-good"),
-    ("the log", "truncate -s 0 {}/state/log/notable.jsonl"),
-    ("the PIN", "rm -f {}/state/pin.json"),
+    ("configuration", "echo 'mode = \"monitor\"' >> {home}/config/config.toml"),
+    ("rule files", "rm {home}/config/rules/user/test.yaml"),
+    ("the applied set", "rm -r {home}/state/last-good"),
+    ("the log", "truncate -s 0 {home}/state/log/notable.jsonl"),
+    ("the PIN", "rm -f {home}/state/pin.json"),
     (
         "the socket",
-        "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"{}/run/control.sock\")'",
+        "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"{home}/run/control.sock\")'",
     ),
     ("Claude's settings", "echo '{\"disableAllHooks\":true}' > {user}/.claude/settings.json"),
-    ("Codex's hooks", "echo '{}' > {codex}/hooks.json"),
+    ("Codex's hooks", "rm {user}/.codex/hooks.json"),
 ];
 
 /// Plays all of them. What no rule names is refused by the presence check, as the program has another name there.
@@ -88,8 +89,9 @@ pub fn check_freeing(agent: Agent) -> Result<()> {
 }
 
 fn tries(home: &Home, id: &str) -> Result<Vec<(String, String, By)>> {
+    // In an order of words that rules on text do not expect.
     let at = |name: &str, arguments: &str| {
-        format!("{} --home {} {arguments}", home.bin().join(name).display(), home.castellan().display())
+        format!("{} {arguments} --home {}", home.bin().join(name).display(), home.castellan().display())
     };
     let mut tries = Vec::new();
     for (name, program, text) in WAYS {
@@ -111,13 +113,8 @@ fn tries(home: &Home, id: &str) -> Result<Vec<(String, String, By)>> {
         tries.push((request.to_owned(), at("tool", request), By::Presence));
     }
     for (name, text) in EDITS {
-        let command = text
-            .replace("{user}", &home.user().display().to_string())
-            .replace("{codex}", &home.codex().display().to_string());
-        let command = match command.contains("{\"") || command.contains("'{}'") {
-            true => command,
-            false => command.replace("{}", &home.castellan().display().to_string()),
-        };
+        let command = text.replace("{user}", &home.user().display().to_string());
+        let command = command.replace("{home}", &home.castellan().display().to_string());
         tries.push(((*name).to_owned(), command, By::Rule));
     }
     Ok(tries)

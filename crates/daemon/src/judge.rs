@@ -238,7 +238,7 @@ impl Judge {
     ) -> Result<Outcome, Failure> {
         let Terms { policy, .. } = &*asked.terms;
         let first = before.as_ref().map(|before| before.call);
-        let mut consent = self.consent(asked, call, whose.session.id);
+        let mut consent = self.consent(asked, call, whose.session.id, first.is_none());
         let (session, before) = match before {
             Some(before) => (before.session, before.grant),
             None => (Arc::new(self.session(whose, policy)), None),

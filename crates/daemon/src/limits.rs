@@ -70,6 +70,9 @@ pub(crate) const GRANTABLE_INPUT_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of the inputs of all calls that wait; the oldest calls go first.
 pub(crate) const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// Ids under which an agent has asked about one call that waits, the last ones: agents give up after a few tries.
+pub(crate) const USE_IDS_MAX: usize = 16;
+
 /// Bytes of a call's input in a list.
 pub(crate) const PREVIEW_BYTES_MAX: usize = 400;
 

@@ -8,7 +8,7 @@ use castellan_policy::{Grant, RequestId};
 use serde_json::Value as Json;
 
 use crate::explanation::Explanation;
-use crate::limits::{GRANTS_MAX, ONCE_TIME, REQUESTS_MAX, WAITING_BYTES_MAX};
+use crate::limits::{GRANTS_MAX, ONCE_TIME, REQUESTS_MAX, USE_IDS_MAX, WAITING_BYTES_MAX};
 use crate::memory::SessionKey;
 
 /// Names one call, whatever its session: SHA-256 over agent, directory, canonical tool name and input.
@@ -50,6 +50,8 @@ pub(crate) struct Request {
     pub(crate) session: SessionKey,
     /// The number of the record of the call, as it was asked last.
     pub(crate) record: u64,
+    /// The agent's own ids of it, each time that it was asked, the last ones.
+    pub(crate) use_ids: Vec<String>,
     /// The agent's session.
     pub(crate) session_id: String,
     pub(crate) subject: Subject,
@@ -157,8 +159,11 @@ impl Requests {
         let before = self.waiting.iter().find(|one| is_it(one));
         let is_new = before.is_none_or(|before| before.id != request.id);
         let times = before.map_or(0, |before| before.times);
+        let mut use_ids = before.map_or_else(Vec::new, |before| before.use_ids.clone());
+        use_ids.extend(request.use_ids.iter().cloned());
+        use_ids.drain(..use_ids.len().saturating_sub(USE_IDS_MAX));
         self.waiting.retain(|one| !is_it(one));
-        self.waiting.push_back(Request { times: times.saturating_add(1), ..request });
+        self.waiting.push_back(Request { times: times.saturating_add(1), use_ids, ..request });
         let mut bytes: usize = self.waiting.iter().map(|request| request.bytes).sum();
         while self.waiting.len() > REQUESTS_MAX || bytes > WAITING_BYTES_MAX {
             let Some(oldest) = self.waiting.pop_front() else { break };
@@ -353,6 +358,7 @@ mod tests {
             key: GrantKey([number.to_le_bytes()[0]; 32]),
             session: SessionKey([1; 32]),
             record: 1,
+            use_ids: vec!["u".to_owned()],
             session_id: String::new(),
             subject: Subject::default(),
             input: Json::Null,

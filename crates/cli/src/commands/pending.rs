@@ -67,11 +67,11 @@ fn all(client: &ControlClient) -> Result<Vec<ShownCall>, ControlError> {
 }
 
 /// Shows what waits, again and again: anew on a terminal, else what has come and gone.
-fn watch(client: &ControlClient, out: &mut (impl Write + IsTerminal)) -> anyhow::Result<Exit> {
+fn watch(client: &ControlClient, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut before: Vec<ShownCall> = Vec::new();
     loop {
         let calls = all(client)?;
-        if out.is_terminal() {
+        if std::io::stdout().is_terminal() {
             write!(out, "{CLEAR}")?;
             calls.iter().try_for_each(|call| write(out, call))?;
             writeln!(out, "{FAINT}{} wait for you{FAINT:#}", calls.len())?;

@@ -44,12 +44,19 @@ pub(super) struct Settled<'a> {
 }
 
 impl Judge {
-    /// Takes what was granted of a call: nobody else has it while the call is judged.
-    pub(super) fn consent(&self, asked: &Asked<'_>, call: &Call, session: SessionKey) -> Consent {
+    /// Takes what was granted of a call: nobody else has it while the call is judged. A second question about a call takes nothing
+    /// more than the first: its agent may not be able to hear of it, and it would be used up.
+    pub(super) fn consent(
+        &self,
+        asked: &Asked<'_>,
+        call: &Call,
+        session: SessionKey,
+        is_first: bool,
+    ) -> Consent {
         let key = [asked.agent.word(), call.agent.cwd.as_str(), &agents::call_key_input(call)];
         let key = GrantKey(digest(&key));
         let mut memory = self.memory();
-        let taken = memory.requests_mut().take(&key, &session, Now::read());
+        let taken = if is_first { memory.requests_mut().take(&key, &session, Now::read()) } else { None };
         let before = memory.requests().id_of(&key, &session);
         let request = before.unwrap_or_else(|| memory.take_request());
         Consent { key, session, taken, request }
@@ -149,6 +156,7 @@ fn request(consent: Consent, grant: Grant, settled: &Settled<'_>) -> Request {
         key: consent.key,
         session: consent.session,
         record: call.correlation_id,
+        use_ids: vec![call.tool.use_id.clone()],
         session_id: agent.session_id.clone(),
         subject: Subject {
             agent: agent.name.clone(),
