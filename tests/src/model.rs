@@ -81,7 +81,18 @@ pub enum Block {
     Text(String),
 }
 
+/// Stands in a call's input for the number of the terminal that the last result names.
+pub const SESSION: &str = "$SESSION";
+
 impl Block {
+    /// The same in a terminal.
+    fn within(mut self, session: Option<u64>) -> Block {
+        if let (Block::Call { input: Json::Object(fields), .. }, Some(session)) = (&mut self, session) {
+            fields.values_mut().filter(|value| *value == SESSION).for_each(|value| *value = session.into());
+        }
+        self
+    }
+
     /// A call of `tool` with a JSON object.
     pub fn call(tool: &str, input: Json) -> Block {
         Block::Call { tool: tool.to_owned(), input }
@@ -208,7 +219,8 @@ impl State {
         let turn = match turns.get(index) {
             Some(blocks) => {
                 let ids = (0..).map(|block| call_id(number, index, block));
-                ids.zip(blocks.iter().cloned()).collect()
+                let session = session_of(&conversation.results);
+                ids.zip(blocks.iter().map(|block| block.clone().within(session))).collect()
             }
             None => vec![(String::new(), Block::Text("done".to_owned()))],
         };
@@ -247,6 +259,12 @@ impl State {
             calls.map(move |(block, _)| call_id(number, turn, block))
         })
     }
+}
+
+/// The terminal that a result says is still running.
+fn session_of(results: &[(String, String)]) -> Option<u64> {
+    let (_, after) = results.last()?.1.split_once("session ID ")?;
+    after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 fn call_id(script: usize, turn: usize, block: usize) -> String {

@@ -2,6 +2,7 @@
 //! look at the world, at what the model was told and at the record. It must not know how an answer is encoded.
 
 mod trust;
+mod ungoverned;
 
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -19,6 +20,8 @@ use crate::model::{Block, Model, Script};
 use crate::process::{Finished, stop_process};
 use crate::run::{self, AGENT_LIMIT, Options};
 use crate::terminal;
+
+pub use ungoverned::{check_noticed, check_rewritten, check_typed};
 
 /// Each rule is about one file name, by whatever tool the file is made.
 const RULES: &str = r#"

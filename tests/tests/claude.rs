@@ -6,7 +6,9 @@ use castellan_tests::consent::{check_approved, check_held, check_held_in_vain};
 use castellan_tests::freeing::check_freeing;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
-use castellan_tests::scenario::{Case, Registered, SwitchedOff, check, check_subagent, check_switched_off};
+use castellan_tests::scenario::{
+    Case, Registered, SwitchedOff, check, check_noticed, check_rewritten, check_subagent, check_switched_off,
+};
 use serde_json::json;
 
 castellan_tests::shared_plays!(Claude);
@@ -74,4 +76,14 @@ fn a_held_call_that_nobody_approves_does_not_run() -> Result<()> {
 #[test]
 fn an_agent_does_not_free_itself() -> Result<()> {
     check_freeing(Claude)
+}
+
+#[test]
+fn a_call_that_another_hook_rewrites_is_recorded() -> Result<()> {
+    check_rewritten()
+}
+
+#[test]
+fn hooks_that_are_switched_off_in_a_session_are_noticed() -> Result<()> {
+    check_noticed()
 }

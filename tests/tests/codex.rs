@@ -6,7 +6,9 @@ use castellan_tests::consent::{check_approved, check_held, check_held_in_vain};
 use castellan_tests::freeing::check_freeing;
 use castellan_tests::model::Block;
 use castellan_tests::run::{CODEX_CODE_MODE, CODEX_REVIEWED, CODEX_UNKNOWN_MODEL, Options};
-use castellan_tests::scenario::{Case, Registered, SwitchedOff, check, check_subagent, check_switched_off};
+use castellan_tests::scenario::{
+    Case, Registered, SwitchedOff, check, check_subagent, check_switched_off, check_typed,
+};
 use serde_json::json;
 
 castellan_tests::shared_plays!(Codex);
@@ -130,4 +132,9 @@ fn a_held_call_that_nobody_approves_does_not_run() -> Result<()> {
 #[test]
 fn an_agent_does_not_free_itself() -> Result<()> {
     check_freeing(Codex)
+}
+
+#[test]
+fn what_is_typed_into_a_running_program_is_recorded() -> Result<()> {
+    check_typed()
 }

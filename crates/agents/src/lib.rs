@@ -7,6 +7,7 @@
 mod agent;
 mod claude;
 mod codex;
+mod hook_files;
 mod input;
 mod json;
 mod limits;
@@ -15,26 +16,31 @@ mod patch;
 mod payload;
 mod question;
 mod reply;
-mod repository;
 mod settings;
 mod shell_words;
 mod start;
+mod switches;
 mod tools;
+mod transcript;
 mod trust;
 
 pub use agent::{
     AgentId, HookEvent, can_ask, ceiling, hook_events, is_headless, machine_settings_path, question_event,
     settings_path, settings_variable,
 };
+pub use hook_files::{HookFile, HookFileReport, Place, hook_files, read_hook_file};
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
 pub use managed::{managed_settings_text, register_managed_codex, unregister_managed_codex};
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode};
 pub use question::{Question, file_input, shell_call};
 pub use reply::{Reply, Told, encode, encode_failure, is_deferral, is_denial};
-pub use repository::{repository_files, repository_switches_off};
 pub use settings::{
     Foreign, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };
-pub use start::{HookStart, agent_line, hook_start};
+pub use start::{HookStart, agent_line, hook_start, keeps_hooks_on};
+pub use switches::switches_off;
+pub use transcript::{
+    TranscriptCall, TranscriptEntry, TranscriptLine, subagent_transcripts, transcript_line,
+};
 pub use trust::{Trust, codex_trust};

@@ -26,9 +26,9 @@ mod writer;
 pub use error::AuditError;
 pub use follow::Follower;
 pub use log::{Config, Log, Status};
-pub use read::{Entry, Filter, Reading, last_files, read};
+pub use read::{Entry, Filter, Reading, answer_to, last_files, read};
 pub use record::{
     CallRecord, ControlRecord, Cut, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord, Record,
-    RecoveryRecord, RetentionRecord, ScriptRecord, SessionRecord, Stream, WorldRecord,
+    RecoveryRecord, RetentionRecord, ScriptRecord, SessionRecord, Stream, UngovernedRecord, WorldRecord,
 };
 pub use verify::{Broken, Loss, Missing, StreamVerification, Verification, verify};

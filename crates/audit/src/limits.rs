@@ -42,3 +42,9 @@ pub(crate) const FOLLOW_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Attempts to get a listing of segments that does not change while they are opened.
 pub(crate) const LISTING_ATTEMPTS: usize = 32;
+
+/// Bytes from the end of a segment in which the answer to a call is looked for: it was given before a restart a moment ago.
+pub(crate) const ANSWER_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Segments of a stream in which it is looked for: the live one, and one that was closed just now.
+pub(crate) const ANSWER_SEGMENTS: usize = 2;

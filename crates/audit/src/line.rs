@@ -13,7 +13,7 @@ use crate::error::AuditError;
 use crate::limits::BODY_BYTES;
 use crate::record::{
     CallRecord, ControlRecord, Cut, FailureRecord, GapRecord, Record, RecoveryRecord, RetentionRecord,
-    SessionRecord, Stream,
+    SessionRecord, Stream, UngovernedRecord,
 };
 
 /// Version of the format, the first key of every line.
@@ -78,6 +78,7 @@ struct Line {
     session: Option<SessionRecord>,
     control: Option<ControlRecord>,
     failure: Option<FailureRecord>,
+    ungoverned: Option<UngovernedRecord>,
     gap: Option<GapRecord>,
     retention: Option<RetentionRecord>,
     recovery: Option<RecoveryRecord>,
@@ -95,6 +96,7 @@ pub(crate) fn parse(line: &[u8]) -> Result<Option<(u64, SystemTime, Record)>, St
         line.session.map(Record::Session),
         line.control.map(Record::Control),
         line.failure.map(Record::Failure),
+        line.ungoverned.map(Record::Ungoverned),
         line.gap.map(Record::Gap),
         line.retention.map(Record::Retention),
         line.recovery.map(Record::Recovery),

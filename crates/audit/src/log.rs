@@ -4,7 +4,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -56,6 +56,7 @@ impl Default for Config {
 /// The log, open for writing. Only one process can have it.
 #[derive(Debug)]
 pub struct Log {
+    dir: PathBuf,
     config: Config,
     state: Mutex<State>,
     /// Holds the lock until the log is dropped.
@@ -97,7 +98,12 @@ impl Log {
             state.append(&Body::of(&Record::Recovery(damage))?, now)?;
         }
         state.note();
-        Ok(Log { config, state: Mutex::new(state), _lock: lock })
+        Ok(Log { dir: dir.to_owned(), config, state: Mutex::new(state), _lock: lock })
+    }
+
+    /// Returns the directory that it lies in.
+    pub fn dir(&self) -> &Path {
+        &self.dir
     }
 
     /// Writes a record and returns its sequence number.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::error::AuditError;
-use crate::limits::LISTING_ATTEMPTS;
+use crate::limits::{ANSWER_BYTES, ANSWER_SEGMENTS, LISTING_ATTEMPTS};
 use crate::line;
 use crate::record::{CallRecord, Record, Stream};
 use crate::segment::{self, Lines, closed_numbers, closed_path, file_name, live_path};
@@ -98,6 +98,45 @@ pub fn last_files(dir: &Path) -> Result<Option<String>, AuditError> {
         }
     }
     Ok(None)
+}
+
+/// Returns what an agent was answered to a call of a session, by the agent's id of it; `None` where the last records do not tell.
+pub fn answer_to(dir: &Path, agent: &str, session: &str, use_id: &str) -> Result<Option<String>, AuditError> {
+    for stream in Stream::ALL {
+        for (name, file) in open_all(dir, stream)?.into_iter().rev().take(ANSWER_SEGMENTS) {
+            let is_meant = |call: &CallRecord| {
+                call.agent == agent && call.session_id == session && call.use_id == use_id
+            };
+            let answer = answer_in(file, is_meant).map_err(AuditError::io("read", &dir.join(&name)))?;
+            if answer.is_some() {
+                return Ok(answer);
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The last answer of a segment to a call that is meant.
+fn answer_in(file: File, is_meant: impl Fn(&CallRecord) -> bool) -> io::Result<Option<String>> {
+    let size = file.metadata()?.size();
+    let mut lines = Lines::new(file);
+    // Most likely into a line, which is then no record.
+    lines.skip_to(size.saturating_sub(ANSWER_BYTES))?;
+    let mut answer = None;
+    loop {
+        let line = match lines.next_line() {
+            Ok(Some(line)) => line,
+            Ok(None) => return Ok(answer),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => continue,
+            Err(error) => return Err(error),
+        };
+        if line::is_of_type(line, "call")
+            && let Ok(Some((_, _, Record::Call(call)))) = line::parse(line)
+            && is_meant(&call)
+        {
+            answer = Some(call.answer);
+        }
+    }
 }
 
 /// Reads from the newest segment back, until the limit is reached.
@@ -219,6 +258,9 @@ impl View<'_> {
                 View { call: None, agent: &notice.agent, session: &notice.session_id, tool: &notice.tool }
             }
             Record::Failure(failure) => View { agent: &failure.agent, ..View::default() },
+            Record::Ungoverned(call) => {
+                View { call: None, agent: &call.agent, session: &call.session_id, tool: &call.tool }
+            }
             Record::Gap(gap) => View { agent: &gap.agent, ..View::default() },
             Record::Control(_) | Record::Retention(_) | Record::Recovery(_) => View::default(),
         }

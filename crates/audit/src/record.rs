@@ -57,6 +57,8 @@ pub enum Record {
     Control(ControlRecord),
     /// A failure of castellan itself.
     Failure(FailureRecord),
+    /// A call that ran as nobody decided, or what makes such calls possible.
+    Ungoverned(UngovernedRecord),
     /// Events that nobody recorded while the daemon was away.
     Gap(GapRecord),
     /// A segment that castellan deletes. Written by the log itself.
@@ -73,6 +75,7 @@ impl Record {
             Record::Session(_) => "session",
             Record::Control(_) => "control",
             Record::Failure(_) => "failure",
+            Record::Ungoverned(_) => "ungoverned",
             Record::Gap(_) => "gap",
             Record::Retention(_) => "retention",
             Record::Recovery(_) => "recovery",
@@ -90,6 +93,7 @@ impl Record {
             Record::Session(_) => Stream::Notable,
             Record::Control(_)
             | Record::Failure(_)
+            | Record::Ungoverned(_)
             | Record::Gap(_)
             | Record::Retention(_)
             | Record::Recovery(_) => Stream::Notable,
@@ -392,6 +396,54 @@ pub struct FailureRecord {
     /// What the agent was told; empty where none is concerned.
     #[serde(serialize_with = "clean::text")]
     pub answer: String,
+}
+
+/// A call that ran without a decision, against one, or with another input than the one judged; or a change of an agent's
+/// settings by which calls could.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UngovernedRecord {
+    /// `no_decision`, `against_decision`, `other_input`, `hooks_off` or `foreign_hook`.
+    #[serde(serialize_with = "clean::text")]
+    pub why: String,
+    /// What shows it: the agent's event (`PostToolUse`), else `transcript` or `settings`.
+    #[serde(serialize_with = "clean::text")]
+    pub seen: String,
+    /// `claude_code`, `codex`, ...
+    #[serde(serialize_with = "clean::text")]
+    pub agent: String,
+    /// Process id of the agent.
+    pub agent_pid: u32,
+    /// The agent's session id.
+    #[serde(serialize_with = "clean::text")]
+    pub session_id: String,
+    /// The sub-agent's id; empty for the main agent, and where it is not known.
+    #[serde(serialize_with = "clean::text")]
+    pub subagent_id: String,
+    /// Working directory as the agent gave it.
+    #[serde(serialize_with = "clean::text")]
+    pub cwd: String,
+    /// Canonical name of the tool that ran; empty where it is about settings.
+    #[serde(serialize_with = "clean::text")]
+    pub tool: String,
+    /// The agent's id of the call that ran.
+    #[serde(serialize_with = "clean::text")]
+    pub use_id: String,
+    /// What ran, as far as it is known: redacted, long values cut.
+    #[serde(serialize_with = "clean::input")]
+    pub input: serde_json::Value,
+    /// The transcript or settings file that shows it; empty where an event does.
+    #[serde(serialize_with = "clean::text")]
+    pub file: String,
+    /// What it means.
+    #[serde(serialize_with = "clean::text")]
+    pub message: String,
+    /// What castellan does about it: `record`, `notify` or `stop`.
+    #[serde(serialize_with = "clean::text")]
+    pub action: String,
+    /// The access level that the session has from here on at most; empty where it stays.
+    #[serde(serialize_with = "clean::text")]
+    pub ceiling: String,
 }
 
 /// Events that nobody recorded while the daemon was away.

@@ -39,9 +39,6 @@ pub(crate) const CANARY_ANSWER_BYTES_MAX: u64 = 256 * 1024;
 /// Columns of a table where the output is no terminal.
 pub(crate) const COLUMNS_DEFAULT: usize = 160;
 
-/// Bytes of a repository's settings file that doctor looks at; agents' own files have a few KiB.
-pub(crate) const REPOSITORY_FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
-
 /// Time for the comparison of one edited file; beyond it, the diff is coarser. Rule files take milliseconds.
 pub(crate) const DIFF_TIME: Duration = Duration::from_secs(2);
 

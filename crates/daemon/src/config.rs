@@ -12,7 +12,7 @@ use castellan_policy::{Settings, Tags};
 use castellan_rules as rules;
 use serde::Deserialize;
 
-use self::decision_keys::{DecisionKeys, LevelTable};
+use self::decision_keys::{DecisionKeys, HooksTable, LevelTable};
 use self::rules_table::RulesTable;
 use crate::files::{read_limited, write_private};
 use crate::limits::CONFIG_BYTES_MAX;
@@ -75,6 +75,10 @@ struct File {
     #[serde(default)]
     level: LevelTable,
     #[serde(default)]
+    on_ungoverned: Option<String>,
+    #[serde(default)]
+    hooks: HooksTable,
+    #[serde(default)]
     rules: RulesTable,
     #[serde(default)]
     tags: TagsTable,
@@ -125,10 +129,35 @@ impl Config {
         }
         let mode = file.mode.as_deref().unwrap_or("enforce").parse().map_err(|e| format!("`mode`: {e}"))?;
         let File {
-            profile, default, opaque, deny, ask, allow, presence, ask_wait, notify, level, tags, ..
+            profile,
+            default,
+            opaque,
+            deny,
+            ask,
+            allow,
+            presence,
+            ask_wait,
+            notify,
+            level,
+            on_ungoverned,
+            hooks,
+            tags,
+            ..
         } = file;
-        let decision =
-            DecisionKeys { profile, default, opaque, deny, ask, allow, presence, ask_wait, notify, level };
+        let decision = DecisionKeys {
+            profile,
+            default,
+            opaque,
+            deny,
+            ask,
+            allow,
+            presence,
+            ask_wait,
+            notify,
+            level,
+            on_ungoverned,
+            hooks,
+        };
         let (rule_options, reload) = file.rules.into_options()?;
         Ok(Config {
             mode,
@@ -276,6 +305,10 @@ mod tests {
             check(&format!("version = 1\n[tags]\n{key} = \"\""), Err(empty.as_str()));
             check(&format!("version = 1\n[tags]\n{key} = \"mine\""), Ok(Mode::Enforce));
         }
+        check("version = 1\non_ungoverned = \"stop\"\n[hooks]\ntrusted = [\"/x\"]", Ok(Mode::Enforce));
+        check("version = 1\non_ungoverned = \"kill\"", Err("`kill` is none of record, notify, stop"));
+        check("version = 1\n[hooks]\ntrust = []", Err("unknown field `trust`"));
+        check("version = 1\n[hooks]\ntrusted = [\"\"]", Err("`hooks.trusted` holds an empty command"));
         check(
             "version = 1\n[tags]\nask = \"x\"\nmark = \"x\"",
             Err("`tags.ask` and `tags.mark` are both `x`: give each its own"),

@@ -270,12 +270,37 @@ pub struct StatusReport {
     /// Calls that wait for a person.
     #[serde(default)]
     pub waiting: usize,
+    /// Calls since the start that ran as nobody decided, and changes of settings by which they could.
+    #[serde(default)]
+    pub ungoverned: u64,
+    /// The last of them; empty when there was none.
+    #[serde(default)]
+    pub last_ungoverned: String,
+    /// Agents that run and do not ask castellan.
+    #[serde(default)]
+    pub unguarded: Vec<UnguardedAgent>,
+    /// Hooks of others that are trusted, by their command lines.
+    #[serde(default)]
+    pub trusted_hooks: Vec<String>,
     /// The log's directory.
     pub log: String,
     /// Sequence number of the last record.
     pub log_last_seq: u64,
     /// The notable stream has reached its size limit before its days were over.
     pub log_limit_reached: bool,
+}
+
+/// An agent that runs and does not ask castellan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnguardedAgent {
+    /// The agent, by its word on the command line.
+    pub agent: String,
+    /// Its process.
+    pub pid: u32,
+    /// The directory that it works in.
+    pub cwd: String,
+    /// Why it does not ask.
+    pub why: String,
 }
 
 /// Calls by verdict.

@@ -18,6 +18,7 @@ use crate::control::{CONTROL_VERSION, ControlRequest, ControlResponse, Envelope,
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::limits::{CONTROL_CONNECTIONS_MAX, FRAME_TIME};
+use crate::lookout::unguarded;
 use crate::peers::Peers;
 use crate::pin::{Pin, PinError};
 use crate::policy_state::{PolicyState, Report};
@@ -111,7 +112,7 @@ impl ControlServer {
             ControlRequest::Approve { id, shown, scope } => self.approve(id, shown, *scope, peer)?,
             ControlRequest::Refuse { id } => self.refuse(id, peer)?,
             ControlRequest::SetPin { new } => self.set_pin(new, peer)?,
-            ControlRequest::Trusted => return Ok(ControlResponse::Trusted(self.judge.decided())),
+            ControlRequest::Trusted => return Ok(ControlResponse::Trusted(self.judge.decided_workspaces())),
             ControlRequest::Trust { workspace, standing } => self.trust(workspace, standing, peer)?,
             ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
             ControlRequest::Apply { hash } => self.apply(hash, peer)?,
@@ -231,6 +232,7 @@ impl ControlServer {
         let Report { origin, problems, applied, reload, pending } = self.policy.report();
         let (failures, last_failure) = judge.tally().failures();
         let (refused, last_refused) = judge.tally().refusals();
+        let (ungoverned, last_ungoverned) = judge.tally().ungoverned_calls();
         StatusReport {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -244,7 +246,7 @@ impl ControlServer {
             rules: terms.policy.rules().filter(|rule| rule.rule.enabled).count(),
             sessions: judge.sessions(),
             grants: judge.grants(),
-            workspaces: judge.decided().len(),
+            workspaces: judge.decided_workspaces().len(),
             uptime_s: self.started.elapsed().as_secs(),
             verdicts: judge.tally().verdicts(),
             failures,
@@ -252,6 +254,10 @@ impl ControlServer {
             refused,
             last_refused,
             waiting: judge.waiting().len(),
+            ungoverned,
+            last_ungoverned,
+            unguarded: unguarded(|pid, started| self.peers.is_guarded(pid, started)),
+            trusted_hooks: terms.policy.settings().ungoverned.trusted_hooks.clone(),
             log: self.layout.log().display().to_string(),
             log_last_seq: log.last_seq,
             log_limit_reached: log.limit_reached,

@@ -5,10 +5,11 @@ mod consent;
 mod hold;
 mod scripts;
 mod sessions;
+mod ungoverned;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Instant, SystemTime};
 
 use castellan_agents::{self as agents, AgentId, Incoming, Malformed, Origin, Told};
@@ -24,7 +25,8 @@ use self::consent::{Settled, grantable};
 pub(crate) use self::hold::{Holding, Outcome};
 use crate::facts::facts_after;
 use crate::held::Held;
-use crate::memory::{Begun, CallKey, Entered, Given, Memory, Workspace};
+use crate::lookout::LiveSessions;
+use crate::memory::{Begun, CallKey, Consequence, Entered, Given, Memory, Workspace};
 use crate::peers::AgentProcess;
 use crate::process::arguments_of;
 use crate::record::{self, Judged};
@@ -38,6 +40,10 @@ const _: () = assert!(agents::PAYLOAD_BYTES_MAX == castellan_wire::PAYLOAD_BYTES
 pub(crate) struct Judge {
     terms: RwLock<Arc<Terms>>,
     memory: Mutex<Memory>,
+    /// The sessions whose agents run.
+    live: LiveSessions,
+    /// When this process started, in the kernel's count.
+    own_start: OnceLock<u64>,
     /// What is to be looked at when the answer is sent.
     due: Mutex<Vec<scripts::Check>>,
     /// Calls whose agents wait for a person.
@@ -80,13 +86,16 @@ impl Asked<'_> {
         next_request: RequestId,
         whose: &Whose,
         session: &'s Session,
+        follows: &'s Consequence,
     ) -> State<'s> {
+        let ceiling = agents::ceiling(self.agent, &call.agent.permission_mode);
         State {
             mode: self.terms.mode,
             agent_asks: agents::can_ask(self.agent, &self.request.event),
             headless: self.terms.policy.settings().minds_headless() && self.is_headless(),
-            ceiling: agents::ceiling(self.agent, &call.agent.permission_mode),
+            ceiling: follows.ceiling.map_or(ceiling, |level| level.min(ceiling)),
             standing: whose.standing,
+            bar: follows.bar.as_ref(),
             next_request,
             session,
             grant: None,
@@ -155,6 +164,8 @@ impl Judge {
         Judge {
             terms: RwLock::new(Arc::new(Terms { policy: Arc::new(policy), mode })),
             memory: Mutex::new(memory),
+            live: LiveSessions::default(),
+            own_start: OnceLock::new(),
             due: Mutex::default(),
             held: Held::default(),
             log,
@@ -211,6 +222,7 @@ impl Judge {
             }
             Ok(Incoming::Done(done)) => {
                 let whose = self.whose(asked, &done.call.agent)?;
+                self.ran(asked, &done);
                 let ended = self.memory().end(whose.session.root, &done.call.tool.use_id);
                 self.check_later(&done.call.agent, ended);
                 self.note(&record::done(&done)).map(Outcome::Reply)
@@ -245,7 +257,8 @@ impl Judge {
         };
         let taken = consent.taken().cloned().or(before);
         let grant = taken.as_ref().map(|taken| &taken.grant);
-        let state = State { grant, ..asked.state(call, consent.request, whose, &session) };
+        let follows = self.consequence(whose);
+        let state = State { grant, ..asked.state(call, consent.request, whose, &session, &follows) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (whose, first), &mut world);
@@ -300,6 +313,7 @@ impl Judge {
             let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);
         }
+        self.decided(asked, call, change.answer);
         let told = told(call, &decision, change.request);
         let (verdict, reason) = (change.answer, told.reason.clone());
         let grant = taken.filter(|_| change.used_grant);
@@ -333,7 +347,9 @@ impl Judge {
     /// The decision as it would be now, for comparison only.
     fn judge_now(&self, asked: &Asked<'_>, call: &Call, whose: &Whose, given: &Given) -> Decision {
         let grant = given.grant.as_ref().map(|taken| &taken.grant);
-        let state = State { grant, ..asked.state(call, RequestId::from_seed(0), whose, &given.session) };
+        let follows = self.consequence(whose);
+        let none = RequestId::from_seed(0);
+        let state = State { grant, ..asked.state(call, none, whose, &given.session, &follows) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (whose, Some(given.call)), &mut world);

@@ -20,6 +20,7 @@ mod journal;
 mod judge;
 mod layout;
 mod limits;
+mod lookout;
 mod memory;
 mod notification;
 mod peers;
@@ -45,12 +46,13 @@ pub use compile::{Compiled, compile};
 pub use config::{Config, ConfigError, Reload, write_mode};
 pub use control::{
     AskPin, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
-    GrantedCall, PendingCall, ShownCall, StatusReport, VerdictCounts, WorkspaceStanding,
+    GrantedCall, PendingCall, ShownCall, StatusReport, UnguardedAgent, VerdictCounts, WorkspaceStanding,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};
 pub use file_set::{FileSet, FileSetError};
 pub use layout::{Layout, LayoutError};
+pub use lookout::HookSettings;
 pub use presence::{Refusal, check as check_presence};
 pub use run::{DaemonError, run};
 pub use shipped::{Shipped, is_own_change, organisation_rules, shipped_rules, write_shipped};

@@ -153,6 +153,43 @@ pub(crate) const SUSPECT_MARKS: u64 = 1_000_000;
 /// oldest go first.
 pub(crate) const OPEN_CALLS_PER_SESSION_MAX: usize = 64;
 
+/// Calls of all sessions of which it is kept what was decided, some 200 bytes each; the oldest go first. A call is over long before
+/// so many others; the log knows of the rest.
+pub(crate) const DECIDED_CALLS_MAX: usize = 8192;
+
+/// Sessions for which something follows from calls that ran as nobody decided. One is rare; over the limit it follows for all.
+pub(crate) const CONSEQUENCES_MAX: usize = 1024;
+
+/// Sessions whose agents' transcripts and settings are looked at; the ones that were silent longest go first. More than agents run
+/// at a time.
+pub(crate) const LIVE_SESSIONS_MAX: usize = 256;
+
+/// Time between two looks at the transcripts and settings of live sessions. What is found is a call that has run already: a
+/// quarter of a second is before a person could act on it.
+pub(crate) const LOOK: Duration = Duration::from_millis(250);
+
+/// Time for which the files of a session are still looked at when its agent's process is gone, or has been silent where processes
+/// cannot be seen: the last lines are written by then.
+pub(crate) const LINGER: Duration = Duration::from_secs(10);
+
+/// Bytes of one transcript that are read at one look, so that none holds up the others: 4 MiB a second.
+pub(crate) const TRANSCRIPT_LOOK_BYTES: u64 = 1024 * 1024;
+
+/// Bytes of one line of a transcript. A call that writes a file holds it whole, as its payload does.
+pub(crate) const TRANSCRIPT_LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Bytes by which looking may fall behind a transcript. Agents write some KiB a call; what is skipped over the limit is recorded.
+pub(crate) const TRANSCRIPT_BEHIND_MAX: u64 = 64 * 1024 * 1024;
+
+/// Transcripts of one session: its own and those of its sub-agents, of which some dozens run in a long session.
+pub(crate) const TRANSCRIPTS_PER_SESSION_MAX: usize = 256;
+
+/// Calls of one transcript that have begun and are not over, as it tells. Agents run a handful at a time; the oldest go first.
+pub(crate) const BEGUN_CALLS_MAX: usize = 256;
+
+/// Directories from the working directory up whose settings an agent may read. Repositories are some deep.
+pub(crate) const SETTINGS_LEVELS_MAX: usize = 16;
+
 /// Agent processes kept in mind for the presence check, the oldest go first.
 pub(crate) const GUARDED_AGENTS_MAX: usize = 4096;
 

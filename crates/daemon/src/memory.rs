@@ -3,6 +3,8 @@
 //! what a journal tells of a daemon before go the same way.
 
 mod changes;
+mod consequences;
+mod decided;
 mod entry;
 mod lasting;
 mod marks;
@@ -24,6 +26,8 @@ use crate::peers::AgentProcess;
 use crate::requests::{Granted, Now, Requests, Scope, Taken, Ungrantable};
 
 pub(crate) use changes::{Begun, Changed, Ended};
+pub(crate) use consequences::Consequence;
+pub(crate) use decided::{Decided, DecidedCalls};
 pub(crate) use sessions::{SessionKey, Workspace};
 pub(crate) use trust::{Trust, WorkspaceDecision};
 
@@ -56,6 +60,8 @@ pub(crate) struct Memory {
     journal: Journal,
     answers: HashMap<CallKey, Given>,
     answer_order: VecDeque<CallKey>,
+    /// What was decided about calls that may run now.
+    pub(crate) decided: DecidedCalls,
     next_request: RequestId,
     /// How many more request ids the journal says are taken.
     reserved: u32,
@@ -98,6 +104,7 @@ impl Memory {
             journal: Journal::new(path),
             answers: HashMap::new(),
             answer_order: VecDeque::new(),
+            decided: DecidedCalls::default(),
             next_request,
             reserved: 0,
         };
@@ -279,6 +286,19 @@ impl Memory {
     /// How many grants hold, as far as nobody has looked at the time.
     pub(crate) fn grants(&self) -> usize {
         self.lasting.requests.kept().count()
+    }
+
+    /// What follows for a session.
+    pub(crate) fn consequence(&self, root: &SessionKey) -> Consequence {
+        self.lasting.consequences.of(root)
+    }
+
+    /// Something more follows for the session of this id.
+    pub(crate) fn add_consequence(&mut self, id: &SessionKey, consequence: &Consequence) {
+        if *consequence != Consequence::default() {
+            let root = self.lasting.sessions.root(id).unwrap_or(*id);
+            self.put(consequence.entry(Some(root)));
+        }
     }
 
     /// Calls that wait for a person, and what persons have granted.

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use castellan_agents::{Done, Malformed, SessionEvent};
 use castellan_audit::{
     CallRecord, ControlRecord, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord, Record,
-    ScriptRecord, SessionRecord, WorldRecord,
+    ScriptRecord, SessionRecord, UngovernedRecord, WorldRecord,
 };
 use castellan_event::{
     AccessLevel, Agent, Answer, Answers, Call, Decision, Layer, Mode, PatchOp, Process, Query, Relief,
@@ -98,6 +98,17 @@ pub(crate) fn done(done: &Done) -> Record {
         tool: done.call.tool.name.clone(),
         use_id: done.call.tool.use_id.clone(),
         ..session
+    })
+}
+
+/// A call that ran as nobody decided, or a change by which one could; `record` has what is not the agent's.
+pub(crate) fn ungoverned(agent: &Agent, record: UngovernedRecord) -> Record {
+    Record::Ungoverned(UngovernedRecord {
+        agent: agent.name.clone(),
+        agent_pid: agent.pid,
+        session_id: agent.session_id.clone(),
+        cwd: agent.cwd.clone(),
+        ..record
     })
 }
 

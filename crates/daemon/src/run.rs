@@ -21,6 +21,7 @@ use crate::gaps;
 use crate::judge::{Judge, random};
 use crate::layout::{Layout, LayoutError};
 use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS, WATCH};
+use crate::lookout::Lookout;
 use crate::memory::Memory;
 use crate::peers::Peers;
 use crate::pin::Pin;
@@ -101,6 +102,8 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     });
     let control_listener = listen(&layout.home().control_socket())?;
     spawn("control", move || control.serve(&control_listener))?;
+    let lookout = Lookout::new(Arc::clone(&judge));
+    spawn("lookout", move || lookout.run())?;
     // The hook socket comes last: who can connect is served.
     let server = Server::start(listen(&layout.home().hook_socket())?, Arc::clone(&judge), peers);
     let server = server.map_err(DaemonError::Thread)?;

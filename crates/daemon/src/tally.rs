@@ -18,6 +18,8 @@ pub(crate) struct Tally {
     last_failure: Mutex<String>,
     refused: AtomicU64,
     last_refused: Mutex<String>,
+    ungoverned: AtomicU64,
+    last_ungoverned: Mutex<String>,
 }
 
 impl Tally {
@@ -48,6 +50,18 @@ impl Tally {
     pub(crate) fn refusals(&self) -> (u64, String) {
         let last = self.last_refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
         (self.refused.load(Ordering::Relaxed), last)
+    }
+
+    /// Counts a call that ran as nobody decided, or what makes such calls possible.
+    pub(crate) fn ungoverned(&self, message: &str) {
+        self.ungoverned.fetch_add(1, Ordering::Relaxed);
+        message.clone_into(&mut self.last_ungoverned.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// How many there were, and the last of them; empty when there was none.
+    pub(crate) fn ungoverned_calls(&self) -> (u64, String) {
+        let last = self.last_ungoverned.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        (self.ungoverned.load(Ordering::Relaxed), last)
     }
 
     /// Judged calls by verdict.

@@ -93,6 +93,10 @@ pub enum Code {
     NoTools,
     /// The session's workspace is one in which sessions may do nothing.
     DeniedWorkspace,
+    /// Calls of the session ran as nobody decided, and the operator has such sessions stopped.
+    Ungoverned,
+    /// A hook of somebody else's could change the call after it was judged, and nobody has said that it is trusted.
+    ForeignHook,
     /// A part of the call was not understood, where that matters.
     Opaque,
     /// The call needs a higher access level than the session has.
@@ -124,6 +128,8 @@ impl Code {
             Code::OverrideAllow => "override_allow",
             Code::NoTools => "no_tools",
             Code::DeniedWorkspace => "denied_workspace",
+            Code::Ungoverned => "ungoverned",
+            Code::ForeignHook => "foreign_hook",
             Code::Opaque => "opaque",
             Code::Access => "access",
             Code::Understood => "understood",
@@ -164,6 +170,8 @@ impl Code {
             | Code::NoPolicy
             | Code::NoTools
             | Code::DeniedWorkspace
+            | Code::Ungoverned
+            | Code::ForeignHook
             | Code::DenyRule
             | Code::OperatorDeny
             | Code::AllowRule

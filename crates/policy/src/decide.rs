@@ -11,6 +11,7 @@ use crate::policy::Policy;
 use crate::relief;
 use crate::request::RequestId;
 use crate::stages;
+use crate::ungoverned::Bar;
 
 /// What a person has said of a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,6 +37,8 @@ pub struct State<'s> {
     pub ceiling: AccessLevel,
     /// What a person has said of the session's workspace.
     pub standing: Standing,
+    /// Why the session may do nothing, where that is so.
+    pub bar: Option<&'s Bar>,
     /// The id for this call, should a person have to look at it.
     pub next_request: RequestId,
     /// What earlier calls of the session left behind.
@@ -53,6 +56,7 @@ impl<'s> State<'s> {
             headless: false,
             ceiling: AccessLevel::FullAccess,
             standing: Standing::Trusted,
+            bar: None,
             next_request: RequestId::from_seed(0),
             session,
             grant: None,
@@ -88,6 +92,7 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
     let mut findings = stages::intake(call);
     findings.extend(stages::session_gate(settings));
     findings.extend(stages::workspace_gate(state.standing));
+    findings.extend(stages::barred(state.bar));
     let mut seen = Seen::default();
     if state.mode != Mode::Passthrough {
         let rows = match rows(call, facts, state.session, answers) {

@@ -13,6 +13,7 @@ mod settings;
 mod stages;
 mod tags;
 mod tell;
+mod ungoverned;
 
 pub use decide::{Standing, State, StateChange, Step, decide, drive};
 pub use grant::{FindingName, Grant, GrantPart};
@@ -22,3 +23,4 @@ pub use request::RequestId;
 pub use settings::{Presence, Profile, Settings};
 pub use tags::{RuleVerdict, Tags};
 pub use tell::{agent_text, user_text};
+pub use ungoverned::{Bar, OnUngoverned, Ungoverned};

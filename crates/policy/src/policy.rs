@@ -175,6 +175,7 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
         headless_opaque,
         unknown_tool,
         allow_understood,
+        ungoverned,
         operator,
         tags: Tags { deny, ask, review, allow, seen, mark },
         // How a person's consent is got changes no decision.
@@ -184,7 +185,8 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
     } = settings;
     let verdicts =
         [default_verdict, headless_default, on_insufficient, opaque, headless_opaque, unknown_tool];
-    let choices = (profile, tools, verdicts, (level, unknown_workspace), allow_understood, operator.texts());
+    let levels = (level, unknown_workspace);
+    let choices = (profile, tools, verdicts, levels, allow_understood, ungoverned, operator.texts());
     let mut hasher = Sha256::new();
     let mut put = |text: &str| {
         hasher.update((text.len() as u64).to_le_bytes());

@@ -7,6 +7,7 @@ use castellan_event::{AccessLevel, Verdict};
 
 use crate::operator::Operator;
 use crate::tags::Tags;
+use crate::ungoverned::{OnUngoverned, Ungoverned};
 
 /// Settings of the decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct Settings {
     pub unknown_tool: Verdict,
     /// A call that was understood whole and is safe runs without a prompt.
     pub allow_understood: bool,
+    /// What is done about calls that ran as nobody decided.
+    pub ungoverned: Ungoverned,
     /// The operator's short rules.
     pub operator: Operator,
     /// Which tags of the user's rules say what. The organisation's rules use the default ones, which nobody can take from
@@ -128,6 +131,7 @@ impl Profile {
             headless_opaque: Ask,
             unknown_tool: Defer,
             allow_understood: false,
+            ungoverned: Ungoverned::default(),
             operator: Operator::default(),
             tags: Tags::default(),
             presence: Presence::Terminal,
@@ -140,11 +144,19 @@ impl Profile {
             headless_default: Deny,
             headless_opaque: Deny,
             unknown_tool: Deny,
+            ungoverned: Ungoverned {
+                action: OnUngoverned::Notify,
+                level: Some(AccessLevel::ReadOnly),
+                ..Ungoverned::default()
+            },
             ..standard.clone()
         };
         match self {
             Profile::Standard => standard,
-            Profile::Strict => Settings { opaque: Deny, ..bounded },
+            Profile::Strict => {
+                let ungoverned = Ungoverned { bars_foreign_hooks: true, ..bounded.ungoverned.clone() };
+                Settings { opaque: Deny, ungoverned, ..bounded }
+            }
             Profile::Autonomous => Settings { allow_understood: true, ..bounded },
             Profile::Observer => Settings { tools: false, opaque: Deny, ..bounded },
             Profile::Kit => Settings {

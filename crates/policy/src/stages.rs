@@ -15,6 +15,7 @@ use crate::operator::{Operator, ShortMatch};
 use crate::policy::{Policy, RuleMatch};
 use crate::settings::Settings;
 use crate::tags::RuleVerdict;
+use crate::ungoverned::Bar;
 
 pub(crate) use access::{active_level, level, need};
 pub(crate) use opaque::opaque;
@@ -41,6 +42,11 @@ pub(crate) fn session_gate(settings: &Settings) -> Option<Finding> {
 pub(crate) fn workspace_gate(standing: Standing) -> Option<Finding> {
     let message = "sessions in this workspace are denied";
     (standing == Standing::Denied).then(|| Finding::new(Verdict::Deny, Code::DeniedWorkspace, message))
+}
+
+/// A session that may do nothing more. Nothing lifts it at run time.
+pub(crate) fn barred(bar: Option<&Bar>) -> Option<Finding> {
+    bar.map(|bar| Finding::new(Verdict::Deny, bar.code, bar.message.clone()))
 }
 
 /// Without a policy nothing but reading is let through.

@@ -17,6 +17,7 @@ mod origin;
 mod scripts;
 mod second_question;
 mod state;
+mod ungoverned;
 mod watch;
 mod ways_out;
 mod written;

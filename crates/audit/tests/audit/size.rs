@@ -4,7 +4,7 @@ use std::fs;
 
 use castellan_audit::{
     CallRecord, Config, ControlRecord, FailureRecord, FileRecord, Filter, FindingRecord, GapRecord,
-    MarkRecord, Record, ScriptRecord, SessionRecord, Stream, WorldRecord,
+    MarkRecord, Record, ScriptRecord, SessionRecord, Stream, UngovernedRecord, WorldRecord,
 };
 use serde_json::Value;
 
@@ -114,8 +114,29 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
             peer_pid: u32::MAX,
             answer: t(),
         }),
+        ungoverned_of(text, entries),
         Record::Gap(GapRecord { agent: t(), event: t(), count: u64::MAX, since: t(), message: t() }),
     ]
+}
+
+fn ungoverned_of(text: &str, entries: usize) -> Record {
+    let t = || text.to_owned();
+    Record::Ungoverned(UngovernedRecord {
+        why: t(),
+        seen: t(),
+        agent: t(),
+        agent_pid: u32::MAX,
+        session_id: t(),
+        subagent_id: t(),
+        cwd: t(),
+        tool: t(),
+        use_id: t(),
+        input: serde_json::json!({ text: vec![serde_json::json!({ text: text }); 2 * entries] }),
+        file: t(),
+        message: t(),
+        action: t(),
+        ceiling: t(),
+    })
 }
 
 #[test]

@@ -61,6 +61,7 @@ fn every_verdict_and_kind_has_its_stream() {
     check(Record::Session(SessionRecord { scripts, ..Default::default() }), Stream::Notable);
     check(Record::Control(Default::default()), Stream::Notable);
     check(Record::Failure(Default::default()), Stream::Notable);
+    check(Record::Ungoverned(Default::default()), Stream::Notable);
     check(Record::Gap(Default::default()), Stream::Notable);
 }
 

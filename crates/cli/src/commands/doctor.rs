@@ -3,7 +3,6 @@
 
 mod agents;
 mod canary;
-mod repository;
 mod service;
 
 use std::io::Write;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use castellan_agents::AgentId;
-use castellan_daemon::{ControlError, StatusReport};
+use castellan_daemon::{ControlError, StatusReport, UnguardedAgent};
 use serde_json::{Value as Json, json};
 
 use crate::agent_files::AgentFiles;
@@ -127,6 +127,17 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
     if report.waiting > 0 {
         let waiting = output::counted(report.waiting, "call");
         rows.push(warning("waiting", &format!("{waiting} for you: `castellan pending`")));
+    }
+    if report.ungoverned > 0 {
+        let text = format!("{}; the last: {}", report.ungoverned, output::printable(&report.last_ungoverned));
+        rows.push(warning("ungoverned", &text));
+    }
+    for UnguardedAgent { agent, pid, cwd, why } in &report.unguarded {
+        let (cwd, why) = (output::printable(cwd), output::printable(why));
+        rows.push(warning(
+            "unguarded",
+            &format!("{agent}, process {pid} in {cwd}, does not ask castellan: {why}"),
+        ));
     }
     if report.reload == "watch" {
         rows.push(warning("reload", WATCHED));

@@ -96,6 +96,20 @@ fn set_mode(file: &std::path::Path, mode: u32) {
 }
 
 #[test]
+fn a_hook_that_is_trusted_is_no_doubt() {
+    if real_hook().is_none() {
+        return skipped("`castellan-hook` is not built; build the workspace first");
+    }
+    let home = Home::new();
+    home.write("user/.config/castellan/config.toml", "version = 1\n[hooks]\ntrusted = [\"/opt/other\"]\n");
+    let other = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/opt/other"}]}]}}"#;
+    home.write("user/.claude/settings.json", other);
+    home.run_ok(&["install", "claude"]);
+    let report = home.run_ok(&["doctor"]);
+    assert!(report.contains("for PreToolUse: /opt/other: you trust it"), "{report}");
+}
+
+#[test]
 fn codex_must_trust_the_hooks() {
     let Some(home) = installed(&["codex"]) else { return };
     assert_found(
@@ -114,5 +128,9 @@ fn other_hooks_beside_ours_are_named() {
     let changed = sound.replacen("\"PreToolUse\": [", other, 1);
     assert_ne!(changed, sound);
     home.write(settings, changed);
-    assert_found(&home, "doubtful", "PreToolUse /opt/other");
+    assert_found(
+        &home,
+        "doubtful",
+        "`ROOT/user/.claude/settings.json` has a hook of somebody else's for PreToolUse: /opt/other:",
+    );
 }

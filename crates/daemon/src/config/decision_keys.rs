@@ -20,6 +20,15 @@ pub(super) struct DecisionKeys {
     pub(super) ask_wait: Option<u32>,
     pub(super) notify: Option<bool>,
     pub(super) level: LevelTable,
+    pub(super) on_ungoverned: Option<String>,
+    pub(super) hooks: HooksTable,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HooksTable {
+    #[serde(default)]
+    trusted: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -73,6 +82,13 @@ impl DecisionKeys {
         }
         settings.ask_wait_s = self.ask_wait.unwrap_or(settings.ask_wait_s);
         settings.notify = self.notify.unwrap_or(settings.notify);
+        if let Some(action) = word("on_ungoverned", self.on_ungoverned.as_deref())? {
+            settings.ungoverned.action = action;
+        }
+        if self.hooks.trusted.iter().any(|command| command.trim().is_empty()) {
+            return Err("`hooks.trusted` holds an empty command".to_owned());
+        }
+        settings.ungoverned.trusted_hooks = self.hooks.trusted;
         settings.operator = Operator::parse(&self.deny, &self.ask, &self.allow)?;
         Ok(settings)
     }

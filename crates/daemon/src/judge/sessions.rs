@@ -2,6 +2,7 @@
 
 use std::io;
 
+use castellan_agents::AgentId;
 use castellan_event::{Agent, Mark, Recorder, Session};
 use castellan_policy::{Policy, Standing};
 
@@ -16,7 +17,8 @@ use crate::world::FileSystem;
 impl Judge {
     /// An agent's event: which session it is of. The first one fixes where the session works.
     pub(super) fn whose(&self, asked: &Asked<'_>, of: &Agent) -> Result<Whose, Failure> {
-        let id = SessionKey(digest(&[asked.agent.word(), &of.session_id]));
+        let id = session_key(asked.agent, of);
+        self.live().hear(id, asked.agent, of, asked.process);
         let mut memory = self.memory();
         let session = memory.enter(id, asked.process).map_err(Failure::unkept)?;
         let known = memory.workspace(&id).cloned();
@@ -59,7 +61,7 @@ impl Judge {
     }
 
     /// What persons have decided about workspaces.
-    pub(crate) fn decided(&self) -> Vec<DecidedWorkspace> {
+    pub(crate) fn decided_workspaces(&self) -> Vec<DecidedWorkspace> {
         let memory = self.memory();
         let decided = memory.trust().all().map(|(workspace, decided)| DecidedWorkspace {
             workspace: workspace.to_owned(),
@@ -106,4 +108,9 @@ impl Judge {
             Err(error) => self.fail("state", &format!("the state cannot be written again: {error}")),
         }
     }
+}
+
+/// A session by its own id.
+pub(super) fn session_key(agent: AgentId, of: &Agent) -> SessionKey {
+    SessionKey(digest(&[agent.word(), &of.session_id]))
 }

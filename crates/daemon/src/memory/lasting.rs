@@ -6,6 +6,7 @@ use castellan_event::Mark;
 use castellan_policy::RequestId;
 
 use super::changes::{Begun, Changes};
+use super::consequences::{Consequence, Consequences};
 use super::entry::{Entry, GrantEntry, Header, VERSION};
 use super::marks::Marks;
 use super::sessions::{SessionKey, Sessions};
@@ -23,6 +24,8 @@ pub(super) struct Lasting {
     pub(super) marks: Marks,
     /// So does what sessions have written.
     pub(super) changes: Changes,
+    /// What follows for sessions in which calls ran as nobody decided.
+    pub(super) consequences: Consequences,
     /// Calls that wait for a person, and what persons have granted.
     pub(super) requests: Requests,
     pub(super) trust: Trust,
@@ -42,6 +45,7 @@ impl Lasting {
             sessions: Sessions::default(),
             marks: Marks::default(),
             changes: Changes::default(),
+            consequences: Consequences::default(),
             requests: Requests::default(),
             trust: Trust::default(),
             next_request: None,
@@ -114,6 +118,7 @@ impl Lasting {
             .chain(self.marks.entries())
             .chain(self.changes.entries())
             .chain(suspects)
+            .chain(self.consequences.entries())
             .chain(granted)
             .chain(trust);
         let lines = entries.map(|entry| line(&entry));
@@ -148,6 +153,13 @@ impl Lasting {
             Entry::Suspect { root } => {
                 self.suspects.insert(root);
             }
+            Entry::Consequence { root, ceiling, barred } => {
+                let consequence = Consequence::kept(ceiling, barred);
+                match root {
+                    Some(root) => self.consequences.add(root, &consequence),
+                    None => self.consequences.add_to_all(&consequence),
+                }
+            }
             Entry::Lost { ticks } => self.lost_ticks = Some(ticks),
             Entry::Granted(granted) => self.requests.keep(granted.granted()),
             Entry::GrantOver { request } => self.requests.end(RequestId::nth(request)),
@@ -168,7 +180,10 @@ impl Lasting {
     /// Sessions that may be forgotten.
     pub(super) fn forgettable(&self, now_ms: u64, lives: impl Fn(&AgentProcess) -> bool) -> Vec<SessionKey> {
         let is_plain = |root: &SessionKey| {
-            !self.marks.is_marked(root) && !self.changes.has_changed(root) && !self.is_suspect(root)
+            !self.marks.is_marked(root)
+                && !self.changes.has_changed(root)
+                && !self.consequences.is_of(root)
+                && !self.is_suspect(root)
         };
         self.sessions.forgettable(now_ms, lives, is_plain)
     }
@@ -177,6 +192,7 @@ impl Lasting {
         self.sessions.merge(from, into);
         self.marks.merge(&from, into);
         self.changes.merge(&from, into);
+        self.consequences.merge(&from, into);
         if self.suspects.remove(&from) {
             self.suspects.insert(into);
         }
@@ -186,6 +202,7 @@ impl Lasting {
         for root in self.sessions.forget(ids) {
             self.marks.forget(&root);
             self.changes.forget(&root);
+            self.consequences.forget(&root);
             self.suspects.remove(&root);
         }
     }
@@ -210,6 +227,7 @@ impl Entry {
             | Entry::Ended { .. }
             | Entry::Written { .. }
             | Entry::Suspect { .. }
+            | Entry::Consequence { .. }
             | Entry::Lost { .. }
             | Entry::Granted(_)
             | Entry::GrantOver { .. }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use castellan_event::ScriptFile;
-use castellan_policy::{FindingName, GrantPart};
+use castellan_event::{AccessLevel, Code, ScriptFile};
+use castellan_policy::{Bar, FindingName, GrantPart};
 use proptest::prelude::*;
 
 use super::*;
@@ -195,6 +195,27 @@ fn there_is_an_id_for_a_request_however_much_is_granted() {
     assert!(!handed.contains(&memory.take_request().to_string()));
 }
 
+fn consequence() -> impl Strategy<Value = Consequence> {
+    let bar = |barred: bool| barred.then(|| Bar { code: Code::Ungoverned, message: "a call ran".to_owned() });
+    let level = prop::option::of(prop::sample::select(AccessLevel::ALL.to_vec()));
+    (level, any::<bool>()).prop_map(move |(ceiling, barred)| Consequence { ceiling, bar: bar(barred) })
+}
+
+#[test]
+fn what_follows_for_a_session_outlives_the_daemon_and_its_id() {
+    let (_dir, path, mut memory) = new();
+    let entered = memory.enter(session(1), process(7)).unwrap();
+    let bar = Some(Bar { code: Code::Ungoverned, message: "a call ran".to_owned() });
+    let follows = Consequence { ceiling: Some(AccessLevel::ReadOnly), bar };
+    memory.add_consequence(&entered.id, &follows);
+    memory.save().unwrap();
+    let mut memory = again(&path);
+    let other = memory.enter(session(2), process(7)).unwrap();
+    assert_eq!(memory.consequence(&other.root), follows);
+    let none = memory.enter(session(3), process(8)).unwrap();
+    assert_eq!(memory.consequence(&none.root), Consequence::default());
+}
+
 /// What may happen to a memory.
 #[derive(Debug, Clone)]
 enum Event {
@@ -207,6 +228,7 @@ enum Event {
     Trust(usize, Option<WorkspaceDecision>),
     Grant(u32, Scope),
     GrantOver(u32),
+    Consequence(usize, Consequence),
     Request,
 }
 
@@ -226,6 +248,7 @@ fn event() -> impl Strategy<Value = Event> {
         (0..3usize, decided).prop_map(|(id, decided)| Event::Trust(id, decided)),
         (0..4u32, scope()).prop_map(|(id, scope)| Event::Grant(id, scope)),
         (0..4u32).prop_map(Event::GrantOver),
+        (0..5usize, consequence()).prop_map(|(id, consequence)| Event::Consequence(id, consequence)),
         Just(Event::Request),
     ]
 }
@@ -260,6 +283,7 @@ fn happen(memory: &mut Memory, event: Event) {
         Event::GrantOver(id) => {
             memory.refuse(&RequestId::nth(id).to_string());
         }
+        Event::Consequence(id, consequence) => memory.add_consequence(&session(id), &consequence),
         Event::Request => {
             memory.take_request();
         }

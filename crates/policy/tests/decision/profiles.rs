@@ -4,7 +4,7 @@ use castellan_event::{
     AccessLevel, Call, Code, Command, Decision, Effect, EffectKind, Facts, HostClass, Layer, Mode, Recorder,
     Relief, Role, Scope, ToolKind, Verdict,
 };
-use castellan_policy::{Operator, Policy, Profile, Settings, Standing, State, drive};
+use castellan_policy::{Bar, Operator, Policy, Profile, Settings, Standing, State, drive};
 use proptest::prelude::*;
 
 use crate::support::{Lexical, bash, call, layered, rule, state};
@@ -199,6 +199,22 @@ fn a_denied_workspace_has_no_tools_and_nothing_lifts_that() {
     let denied = State { standing: Standing::Denied, ..state(Mode::Monitor, true) };
     let decision = judge(&bash("x"), &read, Profile::Standard.settings(), &denied);
     assert_eq!((decision.verdict, decision.answer), (Deny, Defer));
+}
+
+#[test]
+fn a_barred_session_does_nothing_more() {
+    let bar = Bar { code: Code::Ungoverned, message: "a call ran that nobody judged".to_owned() };
+    let facts = of(vec![inside(EffectKind::Read)]);
+    for mode in Mode::ALL {
+        for profile in Profile::ALL {
+            let mut settings = profile.settings();
+            settings.operator = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap();
+            let barred = State { bar: Some(&bar), ..state(mode, true) };
+            let decision = judge(&bash("x"), &facts, settings, &barred);
+            let answer = if mode == Mode::Enforce || profile == Profile::Observer { Deny } else { Defer };
+            assert_eq!((decision.verdict, decision.answer), (Deny, answer), "{mode} {profile}");
+        }
+    }
 }
 
 #[test]

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use castellan_agents::{
-    AgentId, HookCommand, Inspection, Trust, codex_trust, inspect, question_event, repository_switches_off,
+    AgentId, Foreign, HookCommand, Inspection, Trust, codex_trust, inspect, question_event, switches_off,
 };
-use castellan_daemon::Layout;
+use castellan_daemon::{ControlClient, HookSettings, Layout};
 
-use super::{Check, canary, repository};
+use super::{Check, canary};
 use crate::agent_files::{AgentFiles, is_executable};
 use crate::edit::SettingsFile;
 use crate::launch;
-use crate::output::message;
+use crate::output::{message, printable};
 use crate::registration::{Registration, hooks};
 
 pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Check>> {
@@ -49,7 +49,10 @@ pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Chec
         }
         Ok(_) => return Ok(Vec::new()),
     };
-    checks.extend(level(agent, &files, for_machine, hook.is_some()));
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let settings = HookSettings::of(agent, Some(&files.dir), &cwd);
+    checks.extend(level(agent, &settings, for_machine, hook.is_some()));
+    checks.extend(foreign(agent, &settings, layout));
     let hook = match hook {
         None if for_machine => Some(beside(layout)?),
         hook => hook,
@@ -101,15 +104,6 @@ fn registered(files: &AgentFiles, file: &SettingsFile, found: &Inspection, layou
         let what = format!("{} hooks in {}, unchanged", found.ours.len(), files.settings.display());
         checks.push(Check::good(title, what));
     }
-    if !found.foreign.is_empty() {
-        let others: Vec<String> =
-            found.foreign.iter().map(|f| format!("{} {}", f.event, f.command)).collect();
-        let what = format!(
-            "other hooks run beside castellan's and could change a call after it was judged: {}",
-            others.join("; ")
-        );
-        checks.push(Check::doubtful(title, what, "keep only those that you know"));
-    }
     if files.agent == AgentId::Codex {
         checks.extend(codex(files, file));
     }
@@ -146,11 +140,10 @@ fn codex(files: &AgentFiles, file: &SettingsFile) -> Vec<Check> {
     if checks.is_empty() && !trusts.is_empty() {
         checks.push(Check::good(title, "the hooks are trusted"));
     }
-    let name = config_file.to_string_lossy();
-    if repository_switches_off(AgentId::Codex, &name, &config).is_some() {
+    if switches_off(AgentId::Codex, &config).is_some() {
         checks.push(Check::bad(
             title,
-            format!("`{name}` switches every hook off"),
+            format!("`{}` switches every hook off", config_file.display()),
             "set `hooks = true` in `[features]`",
         ));
     }
@@ -158,9 +151,8 @@ fn codex(files: &AgentFiles, file: &SettingsFile) -> Vec<Check> {
 }
 
 /// How firmly it is registered, and what the repository around the current directory makes of it.
-fn level(agent: AgentId, files: &AgentFiles, for_machine: bool, for_user: bool) -> Vec<Check> {
+fn level(agent: AgentId, settings: &HookSettings, for_machine: bool, for_user: bool) -> Vec<Check> {
     let title = agent.title();
-    let cwd = std::env::current_dir().unwrap_or_default();
     let mut checks = Vec::new();
     if for_machine {
         checks.push(Check::good(title, "registered for the whole machine: no repository can switch it off"));
@@ -176,11 +168,33 @@ fn level(agent: AgentId, files: &AgentFiles, for_machine: bool, for_user: bool) 
             what,
             "sudo castellan install --managed, or castellan install --launchers",
         ));
-        let switches = repository::switches(agent, &cwd, &files.dir);
         let remedy = "remove it, or sudo castellan install --managed";
-        checks.extend(switches.into_iter().map(|what| Check::bad(title, what, remedy)));
+        checks.extend(settings.switched_off().into_iter().map(|(file, switch)| {
+            let effect = "runs no user hooks in this repository, castellan's included";
+            Check::bad(title, format!("`{}` has `{switch}`: {title} {effect}", file.display()), remedy)
+        }));
     }
     checks
+}
+
+/// Hooks of others that the agent asks about the same calls, here: they can change or allow what castellan has judged.
+fn foreign(agent: AgentId, settings: &HookSettings, layout: &Layout) -> Vec<Check> {
+    let status = ControlClient::new(layout.home().clone()).status();
+    let trusted = status.map(|report| report.trusted_hooks).unwrap_or_default();
+    let check = |(file, Foreign { event, command }): (&Path, Foreign)| {
+        let (file, shown) = (file.display(), printable(&command));
+        let what = format!("`{file}` has a hook of somebody else's for {event}: {shown}");
+        if trusted.contains(&command) {
+            return Check::good(agent.title(), format!("{what}: you trust it"));
+        }
+        let what = format!("{what}: it can change a call after castellan has judged it");
+        Check::doubtful(
+            agent.title(),
+            what,
+            "remove it, or name the command in `hooks.trusted` in config.toml",
+        )
+    };
+    settings.foreign().into_iter().map(check).collect()
 }
 
 /// The hook that a registration for the machine leads to.

@@ -165,6 +165,7 @@ fn record(layout: &Layout, use_id: &str) -> anyhow::Result<CallRecord> {
         Record::Session(_)
         | Record::Control(_)
         | Record::Failure(_)
+        | Record::Ungoverned(_)
         | Record::Gap(_)
         | Record::Retention(_)
         | Record::Recovery(_) => None,

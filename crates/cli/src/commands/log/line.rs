@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use castellan_audit::{CallRecord, Entry, Record, SessionRecord};
+use castellan_audit::{CallRecord, Entry, Record, SessionRecord, UngovernedRecord};
 
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, verdict_style};
 
@@ -58,6 +58,7 @@ fn cells(record: &Record, columns: usize) -> Vec<Cell> {
             let text = [failure.event.as_str(), &failure.code, &failure.message];
             vec![Cell::new("failure", BAD), agent.into(), "".into(), joined(&text)]
         }
+        Record::Ungoverned(record) => ungoverned_cells(record),
         Record::Gap(gap) => {
             let text = format!("{} {}", gap.event, gap.message);
             vec![Cell::new("gap", WARN), Cell::from(&gap.agent), "".into(), Cell::from(one_line(&text))]
@@ -71,6 +72,13 @@ fn cells(record: &Record, columns: usize) -> Vec<Cell> {
             vec![Cell::new("damage", BAD), "castellan".into(), "".into(), text.into()]
         }
     }
+}
+
+/// What ran, or could: a line is as long as it needs to say so.
+fn ungoverned_cells(record: &UngovernedRecord) -> Vec<Cell> {
+    let input = if record.input.is_null() { String::new() } else { record.input.to_string() };
+    let text = [record.why.as_str(), &record.message, &record.file, &input];
+    vec![Cell::new("ungoverned", BAD), Cell::from(&record.agent), tool(&record.tool), joined(&text)]
 }
 
 /// Files that are not, or may not be, what was judged: a line is as long as it needs to name them.

@@ -1,0 +1,24 @@
+//! The switches that switch an agent's hooks off. A repository's own settings can do that to the user's hooks (measured on Claude
+//! Code 2.1.330 and Codex 0.169.0). It must not know how to prevent that.
+
+use toml_edit::{DocumentMut, Item};
+
+use crate::agent::AgentId;
+use crate::settings::switches_hooks_off;
+
+/// Returns the switch in a settings text that switches hooks off; `None` when there is none, or when it cannot be read as settings.
+pub fn switches_off(agent: AgentId, text: &str) -> Option<&'static str> {
+    match agent {
+        AgentId::Claude => switches_hooks_off(text).then_some("disableAllHooks: true"),
+        AgentId::Codex => codex_switch(text),
+    }
+}
+
+fn codex_switch(text: &str) -> Option<&'static str> {
+    let config = text.parse::<DocumentMut>().ok()?;
+    let features = config.get("features")?;
+    // `codex_hooks` is the old name.
+    let switches = [("hooks", "features.hooks = false"), ("codex_hooks", "features.codex_hooks = false")];
+    let off = switches.iter().find(|(key, _)| features.get(key).and_then(Item::as_bool) == Some(false));
+    off.map(|(_, shown)| *shown)
+}

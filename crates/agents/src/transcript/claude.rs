@@ -1,0 +1,45 @@
+//! Claude Code 2.1.330: blocks in the `content` of messages.
+
+use serde_json::{Map, Value as Json};
+
+use super::{Hookless, TranscriptEntry, call, text};
+use crate::agent::AgentId;
+
+/// One of them stands in every line about a call.
+pub(super) const WORDS: &[&str] = &["tool_use", "tool_result"];
+
+/// It calls its hooks for every tool that it runs itself.
+pub(super) const HOOKLESS: &[Hookless] = &[];
+
+pub(super) fn entries(line: &Map<String, Json>) -> Vec<TranscriptEntry> {
+    let blocks = line.get("message").and_then(|message| message.get("content")).and_then(Json::as_array);
+    let blocks = blocks.into_iter().flatten().filter_map(Json::as_object);
+    match text(line, "type") {
+        "assistant" => blocks.filter_map(begun).collect(),
+        "user" => blocks.filter_map(|block| ended(line, block)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn begun(block: &Map<String, Json>) -> Option<TranscriptEntry> {
+    let input = block.get("input").cloned().unwrap_or_default();
+    let call = call(AgentId::Claude, text(block, "id"), text(block, "name"), input);
+    match text(block, "type") {
+        "tool_use" => Some(TranscriptEntry::Begun(call)),
+        // The provider runs it, before the agent hears of it.
+        "server_tool_use" => Some(TranscriptEntry::Ran(call)),
+        _ => None,
+    }
+}
+
+/// A call that never came to a permission has run nowhere, unless it has a result: of a tool that does not exist, or with an input
+/// of another shape.
+fn ended(line: &Map<String, Json>, block: &Map<String, Json>) -> Option<TranscriptEntry> {
+    if text(block, "type") != "tool_result" {
+        return None;
+    }
+    let permission = line.get("permissionDecision").and_then(|permission| permission.get("decision"));
+    let is_error = block.get("is_error").and_then(Json::as_bool).unwrap_or(false);
+    let ran = permission.and_then(Json::as_str).map_or(!is_error, |decision| decision == "accept");
+    Some(TranscriptEntry::Ended { id: text(block, "tool_use_id").to_owned(), ran })
+}

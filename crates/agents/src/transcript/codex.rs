@@ -1,0 +1,74 @@
+//! Codex 0.169.0: `response_item`s that the model asks for and is told, and `event_msg`s of what was carried out, also from within
+//! code (`exec`).
+
+use serde_json::{Map, Value as Json};
+
+use super::{Acts, Hookless, TranscriptEntry, call, text};
+use crate::agent::AgentId;
+
+/// One of them stands in every line about a call.
+pub(super) const WORDS: &[&str] = &["_call", "item_completed"];
+
+pub(super) const HOOKLESS: &[Hookless] = &[
+    // Types into a program that another call has started; with nothing to type it only waits.
+    Hookless { tool: "write_stdin", acts: Acts::Given("chars") },
+    // Code in which the tools are functions: those call their hooks, but for this one.
+    Hookless { tool: "exec", acts: Acts::Naming("write_stdin") },
+    Hookless { tool: "wait", acts: Acts::Never },
+];
+
+/// How the output of a call begins that was not carried out: a hook denied it, there is no such tool, its input has another shape.
+const NOT_RUN: &[&str] = &[
+    "Command blocked by PreToolUse hook: ",
+    "Tool call blocked by PreToolUse hook: ",
+    "unsupported call: ",
+    "failed to parse function arguments: ",
+];
+
+/// Items of calls that were carried out, by the tool whose hook is told their id, and the key of what they did.
+const ITEMS: &[(&str, &str, &str)] =
+    &[("CommandExecution", "Bash", "command"), ("FileChange", "apply_patch", "changes")];
+
+pub(super) fn entries(line: &Map<String, Json>) -> Vec<TranscriptEntry> {
+    let Some(payload) = line.get("payload").and_then(Json::as_object) else { return Vec::new() };
+    let entry = match (text(line, "type"), text(payload, "type")) {
+        ("response_item", "function_call" | "custom_tool_call") => Some(begun(payload)),
+        ("response_item", "function_call_output" | "custom_tool_call_output") => Some(ended(payload)),
+        ("response_item", "web_search_call") => Some(hosted(payload)),
+        ("event_msg", "item_completed") => payload.get("item").and_then(Json::as_object).and_then(item),
+        _ => None,
+    };
+    entry.into_iter().collect()
+}
+
+/// Tools of a group reach the hook as group and name run together.
+fn begun(payload: &Map<String, Json>) -> TranscriptEntry {
+    let raw = format!("{}{}", text(payload, "namespace"), text(payload, "name"));
+    let arguments =
+        payload.get("arguments").and_then(Json::as_str).and_then(|text| serde_json::from_str(text).ok());
+    let input = arguments.or_else(|| payload.get("input").cloned()).unwrap_or_default();
+    TranscriptEntry::Begun(call(AgentId::Codex, text(payload, "call_id"), &raw, input))
+}
+
+fn ended(payload: &Map<String, Json>) -> TranscriptEntry {
+    let output = match payload.get("output") {
+        Some(Json::Array(parts)) => parts.first().and_then(|part| part.get("text")),
+        output => output,
+    };
+    let output = output.and_then(Json::as_str).unwrap_or_default();
+    let ran = !NOT_RUN.iter().any(|beginning| output.starts_with(beginning));
+    TranscriptEntry::Ended { id: text(payload, "call_id").to_owned(), ran }
+}
+
+/// The provider has searched, before Codex heard of it.
+fn hosted(payload: &Map<String, Json>) -> TranscriptEntry {
+    let action = payload.get("action").cloned().unwrap_or_default();
+    TranscriptEntry::Ran(call(AgentId::Codex, text(payload, "id"), "web_search", action))
+}
+
+fn item(item: &Map<String, Json>) -> Option<TranscriptEntry> {
+    let (_, tool, key) = ITEMS.iter().find(|(kind, ..)| *kind == text(item, "type"))?;
+    let input = item.get(*key).cloned().unwrap_or_default();
+    let ran = text(item, "status") != "declined";
+    ran.then(|| TranscriptEntry::Ran(call(AgentId::Codex, text(item, "id"), tool, input)))
+}

@@ -1,0 +1,265 @@
+//! What ran, held against what was decided: a call without a decision, against one, or with another input than the one judged; and
+//! changes of an agent's settings by which calls could run so. What happens to a call must not depend on how this was found out,
+//! only on what follows from it.
+
+use std::path::Path;
+use std::sync::PoisonError;
+
+use castellan_agents::{self as agents, Done, TranscriptCall};
+use castellan_audit::UngovernedRecord;
+use castellan_event::{AccessLevel, Agent, Call, Code, Verdict};
+use castellan_policy::{Bar, OnUngoverned, Ungoverned};
+
+use super::sessions::session_key;
+use super::{Asked, Judge, Whose, digest};
+use crate::lookout::{Live, LiveSessions, SettingsChange};
+use crate::memory::{Consequence, Decided, SessionKey};
+use crate::process::Process;
+use crate::record;
+
+/// How a call ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// castellan was not asked about it, or did not answer.
+    NoDecision,
+    /// castellan denied it.
+    AgainstDecision,
+    /// castellan was asked about another.
+    OtherInput,
+    /// It may: castellan is not asked any more.
+    HooksOff,
+    /// It may: somebody else is asked, too.
+    ForeignHook,
+}
+
+impl Why {
+    /// The word in records, and what it means.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Why::NoDecision => ("no_decision", "a call ran without a decision"),
+            Why::AgainstDecision => ("against_decision", "a call ran that was denied"),
+            Why::OtherInput => ("other_input", "a call ran with another input than the one that was judged"),
+            Why::HooksOff => ("hooks_off", "the agent's hooks are switched off"),
+            Why::ForeignHook => ("foreign_hook", "another hook can change what was judged"),
+        }
+    }
+}
+
+/// What was found, for its record.
+struct Found<'a> {
+    why: Why,
+    session: SessionKey,
+    agent: &'a Agent,
+    record: UngovernedRecord,
+    /// Something follows from it for the session.
+    counts: bool,
+}
+
+impl Judge {
+    /// The sessions whose agents run.
+    pub(crate) fn live(&self) -> &LiveSessions {
+        &self.live
+    }
+
+    /// Keeps what was decided about a call.
+    pub(super) fn decided(&self, asked: &Asked<'_>, call: &Call, answer: Verdict) {
+        let judged = super::key(asked.agent, call);
+        let mut memory = self.memory();
+        if call.tool.use_id.is_empty() && answer == Verdict::Deny {
+            memory.decided.deny(judged);
+        }
+        let decided = Decided { judged: Some(judged), input: Some(input(call)), answer, is_told: false };
+        memory.decided.put(session_key(asked.agent, &call.agent), &call.tool.use_id, decided);
+    }
+
+    /// A call has run, as its agent says: with this input.
+    pub(super) fn ran(&self, asked: &Asked<'_>, done: &Done) {
+        let call = &done.call;
+        let session = session_key(asked.agent, &call.agent);
+        // Agents of older versions give no ids.
+        if call.tool.use_id.is_empty() {
+            return;
+        }
+        let why = match self.decision(session, &call.agent, asked.process.started, &call.tool.use_id) {
+            Some(decided) if decided.is_told => return,
+            None => Why::NoDecision,
+            Some(decided) if decided.answer == Verdict::Deny => Why::AgainstDecision,
+            Some(decided) if decided.input.is_some_and(|judged| judged != input(call)) => Why::OtherInput,
+            Some(_) => return,
+        };
+        let record = UngovernedRecord {
+            seen: call.agent.event.clone(),
+            subagent_id: call.agent.subagent_id.clone(),
+            tool: call.tool.name.clone(),
+            use_id: call.tool.use_id.clone(),
+            input: call.input.clone(),
+            ..UngovernedRecord::default()
+        };
+        self.found(Found { why, session, agent: &call.agent, record, counts: true });
+    }
+
+    /// A call has run, as a transcript says. With which input it does not say: what stands there is what the model asked for.
+    pub(crate) fn transcribed(&self, live: &Live, subagent: &str, call: &TranscriptCall, file: &Path) {
+        if call.is_harmless {
+            return;
+        }
+        let why = match self.decision(live.session, &live.agent, live.process().started, &call.id) {
+            Some(decided) if decided.is_told || decided.answer != Verdict::Deny => return,
+            Some(_) => Why::AgainstDecision,
+            None => Why::NoDecision,
+        };
+        let record = UngovernedRecord {
+            seen: "transcript".to_owned(),
+            subagent_id: subagent.to_owned(),
+            tool: call.tool.clone(),
+            use_id: call.id.clone(),
+            input: call.input.clone(),
+            file: file.display().to_string(),
+            ..UngovernedRecord::default()
+        };
+        self.found(Found { why, session: live.session, agent: &live.agent, record, counts: true });
+    }
+
+    /// Looks at a session's settings again.
+    pub(crate) fn look_at_settings(&self, live: &Live) {
+        let mut settings = live.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        let changes = settings.look();
+        let is_managed = settings.is_managed();
+        drop(settings);
+        for change in changes {
+            self.changed(live, change, is_managed);
+        }
+    }
+
+    fn changed(&self, live: &Live, change: SettingsChange, is_managed: bool) {
+        let (why, file, message, counts) = match change {
+            SettingsChange::HooksOff { file, how } => {
+                let held = match (is_managed, live.keeps_hooks()) {
+                    (true, _) => "; castellan is asked all the same: it is registered for the machine",
+                    (_, true) => "; castellan is asked all the same: the agent was started so",
+                    (false, false) => "",
+                };
+                (Why::HooksOff, file, format!("{how}{held}"), held.is_empty())
+            }
+            SettingsChange::ForeignHook { file, hook } => {
+                if self.terms().policy.settings().ungoverned.trusted_hooks.contains(&hook.command) {
+                    return;
+                }
+                let message = format!("a hook for {} was added: {}", hook.event, hook.command);
+                // What it changes shows when the call is done.
+                (Why::ForeignHook, file, message, false)
+            }
+        };
+        let record = UngovernedRecord {
+            seen: "settings".to_owned(),
+            file: file.display().to_string(),
+            message,
+            ..UngovernedRecord::default()
+        };
+        self.found(Found { why, session: live.session, agent: &live.agent, record, counts });
+    }
+
+    /// What follows for a session that wants to make a call. Of one of which nothing is known any more, everything that could.
+    pub(super) fn consequence(&self, whose: &Whose) -> Consequence {
+        let memory = self.memory();
+        let mut follows = memory.consequence(&whose.session.root);
+        let is_suspect = memory.is_suspect(&whose.session.root);
+        drop(memory);
+        let terms = self.terms();
+        let settings = &terms.policy.settings().ungoverned;
+        if is_suspect {
+            follows = follows.and(&consequence_of(settings, "what it did is not known any more"));
+        }
+        if settings.bars_foreign_hooks && follows.bar.is_none() {
+            let live = self.live.of(&whose.session.id);
+            follows.bar = live.and_then(|live| self.untrusted(&live, &settings.trusted_hooks));
+        }
+        follows
+    }
+
+    /// A hook of somebody else's that nobody has said is trusted. The settings are looked at now: one that was added since the
+    /// last look runs with this call.
+    fn untrusted(&self, live: &Live, trusted: &[String]) -> Option<Bar> {
+        self.look_at_settings(live);
+        let settings = live.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        let hook = settings.foreign().into_iter().find(|(_, hook)| !trusted.contains(&hook.command));
+        let (file, hook) = hook?;
+        let message = format!(
+            "`{}` has a hook that could change the call after it was judged: {}",
+            file.display(),
+            hook.command
+        );
+        Some(Bar { code: Code::ForeignHook, message })
+    }
+
+    /// What was decided about a call: by this daemon, or as the log says where an earlier one may have, or where it is forgotten.
+    fn decision(&self, session: SessionKey, agent: &Agent, started: u64, id: &str) -> Option<Decided> {
+        let memory = self.memory();
+        let decided = memory.decided.of(session, id);
+        let is_forgettable = memory.decided.forgot() || started <= self.own_start();
+        drop(memory);
+        if decided.is_some() || !is_forgettable {
+            return decided;
+        }
+        let answer =
+            castellan_audit::answer_to(self.log.dir(), &agent.name, &agent.session_id, id).ok().flatten()?;
+        let decided = Decided { judged: None, input: None, answer: answer.parse().ok()?, is_told: false };
+        self.memory().decided.put(session, id, decided);
+        Some(decided)
+    }
+
+    /// When this daemon started; 0 where that cannot be seen, as of agents.
+    fn own_start(&self) -> u64 {
+        *self.own_start.get_or_init(|| Process::read(std::process::id()).map_or(0, |own| own.started))
+    }
+
+    /// Records what was found, and what follows from it. That it cannot be recorded shows in the status.
+    fn found(&self, Found { why, session, agent, record, counts }: Found<'_>) {
+        let (word, meaning) = why.words();
+        let terms = self.terms();
+        let settings = &terms.policy.settings().ungoverned;
+        let (action, level) =
+            if counts { (settings.action, settings.level) } else { (OnUngoverned::Record, None) };
+        let follows = if counts { consequence_of(settings, meaning) } else { Consequence::default() };
+        let mut memory = self.memory();
+        memory.add_consequence(&session, &follows);
+        // Not only with the next answer: that may never be.
+        let saved = memory.save();
+        if let Some(decided) = memory.decided.of(session, &record.use_id) {
+            memory.decided.put(session, &record.use_id, Decided { is_told: true, ..decided });
+        } else {
+            let told = Decided { judged: None, input: None, answer: Verdict::Defer, is_told: true };
+            memory.decided.put(session, &record.use_id, told);
+        }
+        drop(memory);
+        if let Err(error) = saved {
+            self.tally.failed(&format!("what follows for a session could not be kept: {error}"));
+        }
+        let what = if record.message.is_empty() { meaning.to_owned() } else { record.message.clone() };
+        self.tally.ungoverned(&format!("{word}: {what}"));
+        let record = UngovernedRecord {
+            why: word.to_owned(),
+            message: what,
+            action: action.as_str().to_owned(),
+            ceiling: level.map_or("", AccessLevel::as_str).to_owned(),
+            ..record
+        };
+        if let Err(error) = self.append(&record::ungoverned(agent, record)) {
+            self.tally.failed(&format!("a call that nobody decided could not be recorded: {error}"));
+        }
+    }
+}
+
+/// What follows for a session from a call that ran as nobody decided: `meaning`.
+fn consequence_of(settings: &Ungoverned, meaning: &str) -> Consequence {
+    let bar = (settings.action == OnUngoverned::Stop).then(|| Bar {
+        code: Code::Ungoverned,
+        message: format!("the session may do nothing more: {meaning}"),
+    });
+    Consequence { ceiling: settings.level, bar }
+}
+
+/// The input of a call: the same whatever the order of its keys.
+fn input(call: &Call) -> [u8; 32] {
+    digest(&[&agents::call_key_input(call)])
+}

@@ -1,0 +1,197 @@
+//! [`LiveSessions`]: the sessions whose agents run, as their hooks have told of them. It must not know what is looked at.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime};
+
+use castellan_agents::{self as agents, AgentId};
+use castellan_event::{Agent, Answer, Query, World};
+
+use super::settings::HookSettings;
+use super::tail::Tail;
+use crate::limits::{LINGER, LIVE_SESSIONS_MAX, LOOK, TRANSCRIPTS_PER_SESSION_MAX};
+use crate::memory::SessionKey;
+use crate::peers::AgentProcess;
+use crate::process::arguments_of;
+use crate::world::FileSystem;
+
+/// The sessions that are looked at.
+#[derive(Debug, Default)]
+pub(crate) struct LiveSessions {
+    sessions: Mutex<HashMap<SessionKey, Arc<Live>>>,
+    /// Rung when there is one again.
+    news: Condvar,
+}
+
+/// A session whose agent runs.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(crate) session: SessionKey,
+    pub(crate) id: AgentId,
+    /// As it was heard of first.
+    pub(crate) agent: Agent,
+    /// When that was, as RFC 3339: what a transcript tells of before was not for castellan to judge.
+    pub(crate) since: String,
+    pub(crate) settings: Mutex<HookSettings>,
+    heard: Mutex<Heard>,
+}
+
+/// What was heard of a session.
+#[derive(Debug)]
+struct Heard {
+    process: AgentProcess,
+    /// It was started so that no settings of its user or of a repository switch its hooks off.
+    keeps_hooks: bool,
+    /// When it was heard of last.
+    at: Instant,
+    /// Its transcripts, by their paths.
+    transcripts: Vec<String>,
+    /// Those of them that nobody looks at yet.
+    new: Vec<Tail>,
+}
+
+impl LiveSessions {
+    /// A hook tells of a session.
+    pub(crate) fn hear(
+        &self,
+        session: SessionKey,
+        id: AgentId,
+        agent: &Agent,
+        process: AgentProcess,
+    ) -> Arc<Live> {
+        if let Some(live) = self.of(&session) {
+            live.hear(agent, process);
+            return live;
+        }
+        // Its files are looked at while its first call waits: what that call changes is a change.
+        let live = Arc::new(Live::new(session, id, agent, process));
+        let mut sessions = self.lock();
+        if sessions.len() >= LIVE_SESSIONS_MAX
+            && let Some(silent) = sessions.values().min_by_key(|live| live.lock().at).map(|live| live.session)
+        {
+            sessions.remove(&silent);
+        }
+        let live = Arc::clone(sessions.entry(session).or_insert(live));
+        self.news.notify_all();
+        live
+    }
+
+    /// A session that is looked at.
+    pub(crate) fn of(&self, session: &SessionKey) -> Option<Arc<Live>> {
+        self.lock().get(session).map(Arc::clone)
+    }
+
+    /// Waits for the time of the next look, and for a session to look at. Returns all of them.
+    pub(crate) fn wait(&self) -> Vec<Arc<Live>> {
+        let waited = self.news.wait_timeout_while(self.lock(), LOOK, |_| true);
+        let (sessions, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let some = self.news.wait_while(sessions, |sessions| sessions.is_empty());
+        some.unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect()
+    }
+
+    /// Forgets those whose agents are gone, after their last look.
+    pub(crate) fn forget_ended(&self) {
+        self.lock().retain(|_, live| !live.is_over());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, Arc<Live>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Live {
+    fn new(session: SessionKey, id: AgentId, agent: &Agent, process: AgentProcess) -> Live {
+        let dir = directory(id, process.pid);
+        let settings = HookSettings::of(id, dir.as_deref(), Path::new(&agent.cwd));
+        let heard = Heard {
+            process,
+            keeps_hooks: false,
+            at: Instant::now(),
+            transcripts: Vec::new(),
+            new: Vec::new(),
+        };
+        let since = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+        let live = Live {
+            session,
+            id,
+            agent: agent.clone(),
+            since,
+            settings: Mutex::new(settings),
+            heard: Mutex::new(heard),
+        };
+        live.lock().keeps_hooks = keeps_hooks(id, process);
+        live.add_transcript(&agent.transcript_path);
+        live
+    }
+
+    fn hear(&self, agent: &Agent, process: AgentProcess) {
+        let mut heard = self.lock();
+        heard.at = Instant::now();
+        let is_other = heard.process != process;
+        let is_known = heard.transcripts.contains(&agent.transcript_path);
+        drop(heard);
+        if is_other {
+            let keeps_hooks = keeps_hooks(self.id, process);
+            let mut heard = self.lock();
+            (heard.process, heard.keeps_hooks) = (process, keeps_hooks);
+        }
+        if !is_known {
+            self.add_transcript(&agent.transcript_path);
+        }
+    }
+
+    /// What stands in it already was before.
+    fn add_transcript(&self, path: &str) {
+        let mut heard = self.lock();
+        if Path::new(path).is_absolute() && heard.transcripts.len() < TRANSCRIPTS_PER_SESSION_MAX {
+            heard.transcripts.push(path.to_owned());
+            heard.new.push(Tail::at_end(PathBuf::from(path)));
+        }
+    }
+
+    /// The transcripts that nobody looks at yet.
+    pub(crate) fn take_new(&self) -> Vec<Tail> {
+        std::mem::take(&mut self.lock().new)
+    }
+
+    /// The folders in which transcripts of its sub-agents lie.
+    pub(crate) fn subagent_folders(&self) -> Vec<PathBuf> {
+        let heard = self.lock();
+        let folders = heard.transcripts.iter().filter_map(|path| agents::subagent_transcripts(self.id, path));
+        folders.map(PathBuf::from).collect()
+    }
+
+    pub(crate) fn process(&self) -> AgentProcess {
+        self.lock().process
+    }
+
+    /// Whether the agent was started so that no settings of its user or of a repository switch its hooks off.
+    pub(crate) fn keeps_hooks(&self) -> bool {
+        self.lock().keeps_hooks
+    }
+
+    fn is_over(&self) -> bool {
+        let heard = self.lock();
+        heard.at.elapsed() > LINGER && !heard.process.lives()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn keeps_hooks(id: AgentId, process: AgentProcess) -> bool {
+    agents::keeps_hooks_on(id, &arguments_of(process.pid))
+}
+
+/// Where an agent's process keeps the agent's own files: as its environment says.
+pub(crate) fn directory(id: AgentId, pid: u32) -> Option<PathBuf> {
+    let Some(Answer::Process(Some(process))) = FileSystem::default().answer(&Query::Process { pid }) else {
+        return None;
+    };
+    let var = |name: &str| process.env.iter().find(|(var, _)| var == name).map(|(_, value)| value.as_str());
+    let moved = var(agents::settings_variable(id)).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    let home = var("HOME").filter(|home| !home.is_empty()).unwrap_or(&process.home);
+    moved.or_else(|| Some(Path::new(home).join(agents::settings_path(id)).parent()?.to_owned()))
+}

@@ -1,0 +1,66 @@
+//! Agents that run and do not ask castellan, for the status: their processes, and what their settings say. It must not know what
+//! an agent does.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use castellan_agents::AgentId;
+
+use super::live::directory;
+use super::settings::HookSettings;
+use crate::control::UnguardedAgent;
+use crate::limits::ANCESTORS_MAX;
+use crate::process::{Process, arguments_of};
+
+/// Finds the agents of this user that run, have asked nothing, and whose settings say that they will not. `is_guarded` tells of
+/// a process, by pid and start, whether it has asked.
+pub(crate) fn unguarded(is_guarded: impl Fn(u32, u64) -> bool) -> Vec<UnguardedAgent> {
+    let found = Process::all().into_iter().filter_map(|process| Some((agent(&process)?, process)));
+    found.filter_map(|(id, process)| look(id, &process, &is_guarded)).collect()
+}
+
+fn look(id: AgentId, process: &Process, is_guarded: &impl Fn(u32, u64) -> bool) -> Option<UnguardedAgent> {
+    // A helper of an agent is told by it.
+    let is_told = |above: &Process| is_guarded(above.pid, above.started) || agent(above) == Some(id);
+    let is_ours = is_ours(process.pid) && !is_guarded(process.pid, process.started);
+    if !is_ours || ancestors(process).any(|above| is_told(&above)) {
+        return None;
+    }
+    let cwd = std::fs::read_link(of(process.pid, "cwd")).ok()?;
+    if castellan_agents::keeps_hooks_on(id, &arguments_of(process.pid)) {
+        return None;
+    }
+    let why = HookSettings::of(id, directory(id, process.pid).as_deref(), &cwd).unguarded()?;
+    Some(UnguardedAgent {
+        agent: id.word().to_owned(),
+        pid: process.pid,
+        cwd: cwd.display().to_string(),
+        why,
+    })
+}
+
+/// The agent whose program it is.
+fn agent(process: &Process) -> Option<AgentId> {
+    let executable = std::fs::read_link(of(process.pid, "exe")).ok();
+    let names = [
+        Some(process.name.as_str()),
+        executable.as_deref().and_then(Path::file_name).and_then(|name| name.to_str()),
+    ];
+    AgentId::ALL.into_iter().find(|id| names.contains(&Some(id.word())))
+}
+
+/// Whether it is this user's, and sees the same files.
+fn is_ours(pid: u32) -> bool {
+    let owner = std::fs::metadata(of(pid, "")).ok().map(|found| found.uid());
+    let root = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    owner == Some(rustix::process::geteuid().as_raw()) && root(&of(pid, "root/.")) == root(Path::new("/"))
+}
+
+fn ancestors(process: &Process) -> impl Iterator<Item = Process> {
+    let parent = |process: &Process| Process::read(process.parent).filter(|parent| parent.pid > 1);
+    std::iter::successors(parent(process), parent).take(ANCESTORS_MAX)
+}
+
+fn of(pid: u32, what: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}/{what}"))
+}

@@ -1,0 +1,118 @@
+//! What was decided about calls, by the agent's own id of them: what runs is held against it. The oldest are forgotten; the log has
+//! them still.
+
+use std::collections::{HashMap, VecDeque};
+
+use castellan_event::Verdict;
+use sha2::{Digest, Sha256};
+
+use crate::limits::DECIDED_CALLS_MAX;
+use crate::memory::{CallKey, SessionKey};
+
+/// What was decided about the last calls.
+#[derive(Debug, Default)]
+pub(crate) struct DecidedCalls {
+    calls: HashMap<UseKey, Decided>,
+    order: VecDeque<UseKey>,
+    /// One was forgotten.
+    forgot: bool,
+}
+
+/// A call: SHA-256 over its session and the agent's id of it, which may be long.
+type UseKey = [u8; 32];
+
+/// What was decided about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Decided {
+    /// The call that was judged; `None` where only the log remembers it.
+    pub(crate) judged: Option<CallKey>,
+    /// Its input, by its hash; `None` as above.
+    pub(crate) input: Option<[u8; 32]>,
+    /// What the agent was told.
+    pub(crate) answer: Verdict,
+    /// That it ran as it did is recorded already.
+    pub(crate) is_told: bool,
+}
+
+impl DecidedCalls {
+    /// A call was answered. An agent that gives no id, or a second question, which carries none, adds nothing.
+    pub(crate) fn put(&mut self, session: SessionKey, id: &str, decided: Decided) {
+        if id.is_empty() {
+            return;
+        }
+        let key = use_key(session, id);
+        if self.calls.insert(key, decided).is_none() {
+            self.order.push_back(key);
+        }
+        if self.order.len() > DECIDED_CALLS_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.calls.remove(&oldest);
+            self.forgot = true;
+        }
+    }
+
+    /// What was decided about a call.
+    pub(crate) fn of(&self, session: SessionKey, id: &str) -> Option<Decided> {
+        self.calls.get(&use_key(session, id)).copied()
+    }
+
+    /// The agent asked a second time about a call, and was told no.
+    pub(crate) fn deny(&mut self, judged: CallKey) {
+        for decided in self.calls.values_mut().filter(|decided| decided.judged == Some(judged)) {
+            decided.answer = Verdict::Deny;
+        }
+    }
+
+    /// Whether the log may know of a call what is forgotten here.
+    pub(crate) fn forgot(&self) -> bool {
+        self.forgot
+    }
+}
+
+fn use_key(SessionKey(session): SessionKey, id: &str) -> UseKey {
+    Sha256::new().chain_update(session).chain_update(id).finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: SessionKey = SessionKey([1; 32]);
+
+    fn decided(answer: Verdict) -> Decided {
+        Decided { judged: Some(CallKey([2; 32])), input: Some([3; 32]), answer, is_told: false }
+    }
+
+    #[test]
+    fn a_call_is_known_by_its_session_and_id() {
+        let mut calls = DecidedCalls::default();
+        calls.put(S, "a", decided(Verdict::Defer));
+        calls.put(S, "", decided(Verdict::Deny));
+        assert_eq!(calls.of(S, "a"), Some(decided(Verdict::Defer)));
+        assert_eq!(calls.of(SessionKey([9; 32]), "a"), None);
+        assert_eq!(calls.of(S, ""), None);
+        // The agent's second question has no id.
+        calls.deny(CallKey([3; 32]));
+        assert_eq!(calls.of(S, "a"), Some(decided(Verdict::Defer)));
+        calls.deny(CallKey([2; 32]));
+        assert_eq!(calls.of(S, "a"), Some(decided(Verdict::Deny)));
+        // The same id again is another call.
+        calls.put(S, "a", decided(Verdict::Allow));
+        assert_eq!(calls.of(S, "a"), Some(decided(Verdict::Allow)));
+    }
+
+    #[test]
+    fn the_oldest_are_forgotten_and_it_says_so() {
+        let mut calls = DecidedCalls::default();
+        for number in 0..DECIDED_CALLS_MAX {
+            calls.put(S, &number.to_string(), decided(Verdict::Defer));
+        }
+        assert!(!calls.forgot());
+        calls.put(S, "one more", decided(Verdict::Defer));
+        assert!(calls.forgot());
+        assert_eq!(calls.of(S, "0"), None);
+        assert_eq!(calls.of(S, "1"), Some(decided(Verdict::Defer)));
+        assert_eq!((calls.calls.len(), calls.order.len()), (DECIDED_CALLS_MAX, DECIDED_CALLS_MAX));
+    }
+}

@@ -1,0 +1,215 @@
+//! What runs past castellan is noticed: in the agent's transcript, and when its settings change. The test plays the agent.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use castellan_tests::home::Home;
+use castellan_tests::hook::{ENFORCE, bash, judge, understood};
+use castellan_tests::process::{Running, until};
+use serde_json::{Value as Json, json};
+
+use crate::{LIMIT, kill, status};
+
+/// A session of Claude's whose transcript the test writes.
+struct Session {
+    home: Home,
+    transcript: PathBuf,
+}
+
+impl Session {
+    fn new(name: &str, config: &str) -> anyhow::Result<Session> {
+        let home = Home::with_castellan(name, config, "")?;
+        let transcript = home.user().join("t.jsonl");
+        fs::write(&transcript, "")?;
+        Ok(Session { home, transcript })
+    }
+
+    /// The agent asks about a call.
+    fn ask(&self, id: &str, command: &str) -> anyhow::Result<String> {
+        let mut call = bash(command);
+        call["transcript_path"] = self.transcript.display().to_string().into();
+        call["cwd"] = self.home.workspace().display().to_string().into();
+        call["tool_use_id"] = id.into();
+        Ok(understood(&judge(&self.home, &call)?))
+    }
+
+    /// Writes what an agent writes of a call that it has carried out.
+    fn write(&self, transcript: &Path, id: &str) -> anyhow::Result<()> {
+        let block = json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": "true" } });
+        let begun = json!({ "type": "assistant", "message": { "content": [block] } });
+        let block = json!({ "type": "tool_result", "tool_use_id": id, "content": "" });
+        let ended = json!({
+            "type": "user", "message": { "content": [block] }, "permissionDecision": { "decision": "accept" },
+        });
+        let mut file = OpenOptions::new().append(true).create(true).open(transcript)?;
+        Ok(file.write_all(format!("{begun}\n{ended}\n").as_bytes())?)
+    }
+
+    fn ungoverned(&self) -> anyhow::Result<Vec<Json>> {
+        let records = self.home.records()?.into_iter();
+        Ok(records.map(|record| record["ungoverned"].clone()).filter(Json::is_object).collect())
+    }
+
+    /// Waits until it is recorded why a call, or a change of settings, is not as it should be.
+    fn waits_for(&self, id: &str, why: &str) -> anyhow::Result<Json> {
+        let is_it = |record: &Json| record["use_id"] == id && record["why"] == why;
+        let found = until(LIMIT, || Ok(self.ungoverned()?.into_iter().find(is_it)))?;
+        found.ok_or_else(|| anyhow::anyhow!("no {why} of {id:?}: {:?}", self.ungoverned()))
+    }
+
+    fn failures(&self) -> anyhow::Result<Vec<String>> {
+        let records =
+            self.home.records()?.into_iter().filter(|record| record["failure"]["code"] == "transcript");
+        Ok(records
+            .map(|record| record["failure"]["message"].as_str().unwrap_or_default().to_owned())
+            .collect())
+    }
+}
+
+#[test]
+fn a_call_that_nobody_asked_about_is_seen_in_the_transcript() -> anyhow::Result<()> {
+    let session = Session::new("transcript", ENFORCE)?;
+    // What was there before is not castellan's.
+    session.write(&session.transcript, "before")?;
+    assert_eq!(session.ask("asked", "true")?, "defer");
+    session.write(&session.transcript, "asked")?;
+    session.write(&session.transcript, "not asked")?;
+    let record = session.waits_for("not asked", "no_decision")?;
+    assert_eq!(record["seen"], "transcript");
+    assert_eq!(record["tool"], "Bash");
+    assert_eq!(record["input"], json!({ "command": "true" }));
+    assert_eq!(record["file"], session.transcript.display().to_string());
+
+    // A sub-agent has a transcript of its own.
+    let folder = session.home.user().join("t/subagents");
+    fs::create_dir_all(&folder)?;
+    session.write(&folder.join("agent-a1.jsonl"), "of a sub-agent")?;
+    assert_eq!(session.waits_for("of a sub-agent", "no_decision")?["subagent_id"], "a1");
+
+    // One that was cut is read from its start: what was judged stays judged.
+    fs::write(&session.transcript, "")?;
+    session.write(&session.transcript, "asked")?;
+    session.write(&session.transcript, "after the cut")?;
+    session.waits_for("after the cut", "no_decision")?;
+    let ids: Vec<_> = session.ungoverned()?.iter().map(|record| record["use_id"].clone()).collect();
+    assert_eq!(ids, ["not asked", "of a sub-agent", "after the cut"]);
+    assert_eq!(status(&session.home)["ungoverned"], 3);
+    let shown = session.home.run_castellan(&["log"])?.stdout;
+    assert!(shown.contains("no_decision"), "{shown}");
+    assert!(session.home.run_castellan(&["status"])?.stdout.contains("ungoverned"));
+    Ok(())
+}
+
+#[test]
+fn a_denied_call_that_runs_is_seen() -> anyhow::Result<()> {
+    let session =
+        Session::new("against", "version = 1\ndeny = [\"Bash(touch:*)\"]\non_ungoverned = \"stop\"\n")?;
+    assert_eq!(session.ask("denied", "touch x")?, "deny");
+    assert_eq!(session.ask("other", "true")?, "defer");
+    session.write(&session.transcript, "denied")?;
+    let record = session.waits_for("denied", "against_decision")?;
+    assert_eq!(record["action"], "stop");
+    assert_eq!(session.ask("next", "true")?, "deny");
+    Ok(())
+}
+
+#[test]
+fn a_call_that_an_earlier_daemon_judged_is_judged() -> anyhow::Result<()> {
+    let session = Session::new("earlier", ENFORCE)?;
+    assert_eq!(session.ask("asked", "true")?, "defer");
+    kill(session.home.start_daemon()?)?;
+    // A test's agents come and go; a real one lives longer than the daemon.
+    assert_eq!(session.ask("again", "true")?, "defer");
+    session.write(&session.transcript, "asked")?;
+    session.write(&session.transcript, "not asked")?;
+    session.waits_for("not asked", "no_decision")?;
+    Ok(())
+}
+
+#[test]
+fn a_transcript_that_is_none_holds_nobody_up_and_is_told() -> anyhow::Result<()> {
+    let session = Session::new("odd", ENFORCE)?;
+    let check = |program: &str, arguments: &[&str], told: &str| -> anyhow::Result<()> {
+        fs::remove_file(&session.transcript)?;
+        let mut command = session.home.command(Path::new(program));
+        let done = Running::start(command.args(arguments).arg(&session.transcript))?.finish(LIMIT)?;
+        assert_eq!(done.code, Some(0), "{done:?}");
+        // Each in a session of its own: what is wrong is told once.
+        let mut call = bash("true");
+        call["session_id"] = program.into();
+        call["transcript_path"] = session.transcript.display().to_string().into();
+        assert_eq!(understood(&judge(&session.home, &call)?), "defer", "{program}");
+        let is_told = || Ok(session.failures()?.iter().any(|failure| failure.contains(told)).then_some(()));
+        anyhow::ensure!(until(LIMIT, is_told)?.is_some(), "{told}: {:?}", session.failures()?);
+        Ok(())
+    };
+    check("mkfifo", &[], "it is no regular file")?;
+    check("ln", &["-s", "/dev/zero"], "it is a symlink")?;
+    // One that grows by a gigabyte while it is looked at.
+    fs::remove_file(&session.transcript)?;
+    fs::write(&session.transcript, "")?;
+    assert_eq!(session.ask("a", "true")?, "defer");
+    OpenOptions::new().write(true).open(&session.transcript)?.set_len(1 << 30)?;
+    let is_told = || Ok(session.failures()?.iter().any(|failure| failure.contains("not read")).then_some(()));
+    anyhow::ensure!(until(LIMIT, is_told)?.is_some(), "{:?}", session.failures()?);
+    session.write(&session.transcript, "after it")?;
+    // The zeros and the call stand on one line, which is none.
+    session.write(&session.transcript, "and on")?;
+    session.waits_for("and on", "no_decision")?;
+    Ok(())
+}
+
+#[test]
+fn garbage_in_a_transcript_is_told_and_hides_nothing_after_it() -> anyhow::Result<()> {
+    let session = Session::new("garbage", ENFORCE)?;
+    assert_eq!(session.ask("a", "true")?, "defer");
+    fs::write(&session.transcript, b"\xff\xfe\n\0\n{\"tool_use\n[[[[\n{\"tool_use\":1,\"tool_use\":2}\n")?;
+    session.write(&session.transcript, "not asked")?;
+    session.waits_for("not asked", "no_decision")?;
+    let failures = session.failures()?;
+    assert_eq!(failures.len(), 1, "{failures:?}");
+    assert!(failures[0].contains("a line is not UTF-8"), "{failures:?}");
+    Ok(())
+}
+
+#[test]
+fn settings_that_switch_hooks_off_are_noticed_when_they_are_written() -> anyhow::Result<()> {
+    let session = Session::new("switched", "version = 1\non_ungoverned = \"stop\"\n")?;
+    let file = session.home.workspace().join(".claude/settings.json");
+    assert_eq!(session.ask("a", "true")?, "defer");
+    session.home.write(&file, r#"{"disableAllHooks":true}"#)?;
+    let record = session.waits_for("", "hooks_off")?;
+    assert_eq!(record["seen"], "settings");
+    assert_eq!(record["file"], file.canonicalize()?.display().to_string());
+    assert_eq!(record["message"], "`disableAllHooks: true` is in it now");
+    // Whoever is asked all the same denies.
+    assert_eq!(session.ask("b", "true")?, "deny");
+    Ok(())
+}
+
+#[test]
+fn strict_runs_nothing_beside_a_hook_that_nobody_trusts() -> anyhow::Result<()> {
+    let other = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x/rewrite"}]}]}}"#;
+    for (trusted, expected) in [("", "deny"), ("[hooks]\ntrusted = [\"/x/rewrite\"]\n", "defer")] {
+        // Reading is within what a session has in a workspace that nobody knows.
+        let session = Session::new(
+            "foreign",
+            &format!("version = 1\nprofile = \"strict\"\ndefault = \"defer\"\n{trusted}"),
+        )?;
+        let calm = session.ask("a", "ls")?;
+        assert_ne!(calm, "nonsense", "{calm}");
+        session.home.write(&session.home.workspace().join(".claude/settings.json"), other)?;
+        session.ask("b", "ls")?;
+        let calls = session.home.records()?;
+        let call = calls.iter().map(|record| &record["call"]).find(|call| call["use_id"] == "b");
+        let codes: Vec<&str> = call
+            .and_then(|call| call["findings"].as_array())
+            .into_iter()
+            .flatten()
+            .filter_map(|finding| finding["code"].as_str())
+            .collect();
+        assert_eq!(codes.contains(&"foreign_hook"), expected == "deny", "{codes:?}");
+    }
+    Ok(())
+}
