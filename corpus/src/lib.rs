@@ -33,6 +33,23 @@ pub fn hostile_parts() -> Vec<String> {
         .collect()
 }
 
+/// What a language's grammar or reader knows: hostile programs repeat it, alone and together.
+pub fn program_tokens(language: &str) -> Vec<String> {
+    let lines = include_str!("../programs/tokens.txt").lines();
+    let of_language = |line: &&str| *line != format!("[{language}]");
+    let section = lines.skip_while(of_language).skip(1).take_while(|line| !is_section(line));
+    let written = section.flat_map(str::split_whitespace);
+    written
+        .map(|token| token.replace("\\n", "\n").replace("\\s", " ").replace("\\t", "\t").replace("\\r", "\r"))
+        .collect()
+}
+
+/// `[name]`: tokens that look so have no such name.
+fn is_section(line: &str) -> bool {
+    let name = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
+    name.is_some_and(|name| name.len() > 1 && name.bytes().all(|letter| letter.is_ascii_lowercase()))
+}
+
 const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/programs");
 
 /// The text of a line: `⏎` stands for a newline. Blank lines and comments have none.

@@ -60,11 +60,13 @@ fn table(language: &str, model: &Model, out: &mut String) -> Result<()> {
     inert.sort_unstable();
     let modules = spaces(&model.module, &types)?;
     let kinds = spaces(&model.types, &types)?;
+    let modules_by_name = by_name(model.module.iter().map(|one| one.names.split_whitespace()));
+    let types_by_name = by_name(model.types.iter().map(|one| one.names.split_whitespace()));
     let methods = Space { names: String::new(), inert: Vec::new(), entries: model.methods.clone() };
     writeln!(
         out,
-        "static {}: Table = Table {{ global: {:?}, modules: &[{modules}], types: &[{kinds}], inert: &{inert:?}, \
-         escapes: &{:?}, methods: {}, files: &{:?} }};",
+        "static {}: Table = Table {{ global: {:?}, modules: &[{modules}], modules_by_name: &{modules_by_name:?}, \
+         types: &[{kinds}], types_by_name: &{types_by_name:?}, inert: &{inert:?}, escapes: &{:?}, methods: {}, files: &{:?} }};",
         language.to_uppercase(),
         model.global,
         words(&model.escapes),
@@ -72,6 +74,14 @@ fn table(language: &str, model: &Model, out: &mut String) -> Result<()> {
         model.files,
     )?;
     Ok(())
+}
+
+/// Every name, in order, and which one has it.
+fn by_name<'n>(all: impl Iterator<Item = impl Iterator<Item = &'n str>>) -> Vec<(&'n str, usize)> {
+    let mut names: Vec<(&str, usize)> =
+        all.enumerate().flat_map(|(place, names)| names.map(move |name| (name, place))).collect();
+    names.sort_unstable();
+    names
 }
 
 /// A name has one meaning: it does nothing, or it is one entry.
@@ -96,17 +106,19 @@ fn spaces(all: &[Space], types: &[&str]) -> Result<String> {
 
 fn space(space: &Space, types: &[&str]) -> Result<String> {
     let mut entries = String::new();
-    let mut names: Vec<&str> = Vec::new();
-    for line in &space.entries {
+    let mut names: Vec<(&str, usize)> = Vec::new();
+    for (place, line) in space.entries.iter().enumerate() {
         entries.push_str(&entry(line, types).with_context(|| line.clone())?);
         let ends = ["(", " -> ", " = ", " : ", " ?"].iter().filter_map(|end| line.find(end));
         let head = line.get(..ends.min().unwrap_or(line.len())).unwrap_or_default();
-        names.extend(head.split_whitespace());
+        names.extend(head.split_whitespace().map(|name| (name, place)));
     }
-    names.extend(words(&space.inert));
-    once(names)?;
+    names.sort_unstable();
+    let mut inert = words(&space.inert);
+    inert.sort_unstable();
+    once(names.iter().map(|(name, _)| *name).chain(inert.iter().copied()).collect())?;
     let own: Vec<&str> = space.names.split_whitespace().collect();
-    Ok(format!("Space {{ names: &{own:?}, entries: &[{entries}], inert: &{:?} }}", words(&space.inert)))
+    Ok(format!("Space {{ names: &{own:?}, entries: &[{entries}], by_name: &{names:?}, inert: &{inert:?} }}"))
 }
 
 fn entry(line: &str, types: &[&str]) -> Result<String> {

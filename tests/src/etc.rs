@@ -8,8 +8,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
-/// The folders of the agents' machine-wide settings, below `/etc`.
-const MANAGED: [&str; 2] = ["claude-code", "codex"];
+/// The folders of machine-wide settings, below `/etc`.
+const MANAGED: [&str; 3] = ["castellan", "claude-code", "codex"];
 
 /// Puts the machine's `/etc` aside, the test's in its place, and runs the command in the folder it was started in.
 const ENTER: &str = r#"set -e

@@ -16,6 +16,18 @@ Level `call`: describes the whole call; a call that names several files, such as
 
 ";
 
+const CONFIGURATION_HEAD: &str = "\
+# Configuration
+
+Every key of `config.toml`. Made by `cargo xtask gen` from the table of keys; do not edit. How the layers' files count together:
+[decisions](decisions.md#layers).
+
+* `castellan config show [KEY] [--origin]` shows what counts, and which file and line say so.
+* `castellan config check [FILE]` finds every mistake, with its line and column, and says what may be meant.
+* `castellan config schema` prints a JSON schema of this table, for editors.
+
+";
+
 /// A document: where it lies, what stands at its head, and the program of ours that prints the rest.
 struct Document {
     file: &'static str,
@@ -30,6 +42,12 @@ const DOCUMENTS: &[Document] = &[
         head: FIELDS_HEAD,
         program: "castellan",
         arguments: &["rules", "fields", "--markdown"],
+    },
+    Document {
+        file: "docs/configuration.md",
+        head: CONFIGURATION_HEAD,
+        program: "castellan",
+        arguments: &["config", "schema", "--markdown"],
     },
     Document {
         file: "docs/bypasses.md",

@@ -46,7 +46,8 @@ impl Terms {
         let [deny, ask, allow] =
             [DENY, ASK, ALLOW].map(|list| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
         let operator = Operator::parse(&deny, &ask, &allow).map_err(|why| anyhow!(why))?;
-        let policy = Policy::new(layers.collect(), Settings { operator, ..Settings::default() });
+        let policy =
+            Policy::new(layers.collect(), Settings { operators: operator.into(), ..Settings::default() });
         Ok(Terms { policy, rules: compiled()? })
     }
 }

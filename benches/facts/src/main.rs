@@ -5,6 +5,7 @@
 mod analysis;
 mod corpus;
 mod holes;
+mod hostile;
 mod instructions;
 mod ordinary;
 mod programs;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         [] => table::print(),
         ["--shape", name, bytes] => shapes::run_one(name, bytes),
         ["--programs"] => programs::print(),
+        ["--hostile", language, seconds, seed] => hostile::search(language, seconds, seed),
         ["--first", language] => programs::run_first(language),
         ["--count", set] => instructions::run_counted(set),
         ["corpus", items, sample, number, seed] => corpus::print(items, sample, number, seed),

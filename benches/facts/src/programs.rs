@@ -1,5 +1,5 @@
-//! Programs in other languages: what it costs to read one, ordinary, tiny or hostile, and what each grammar costs when it is first
-//! used, in a process of its own.
+//! Programs in other languages: what it costs to read one, ordinary or tiny, and what each grammar costs when it is first used, in a
+//! process of its own. What hostile ones cost stands in `hostile.rs`.
 
 use std::process::Command;
 use std::time::Instant;
@@ -7,6 +7,7 @@ use std::time::Instant;
 use anyhow::Context;
 use castellan_languages::{Language, Reading, Start, What, read};
 
+use crate::hostile;
 use crate::table::percentile;
 
 /// Rounds over an ordinary program.
@@ -14,18 +15,6 @@ const ROUNDS: usize = 200;
 
 /// What is to be reached for an ordinary program of 4 KiB, in µs.
 const ORDINARY_US: f64 = 1_000.0;
-
-/// What is to be reached for all programs of one call together, in µs.
-const HOSTILE_US: f64 = 20_000.0;
-
-/// Bytes of hostile programs: the most that is parsed.
-const HOSTILE_BYTES: usize = 64 << 10;
-
-/// Each hostile text is read so often, and the fastest counts: what else the machine does is not the analysis.
-const HOSTILE_ROUNDS: usize = 3;
-
-/// A row for each of the slowest.
-const SLOWEST: usize = 10;
 
 /// What is read for the first use of a grammar, and as the smallest program.
 const TINY: &str = "x";
@@ -51,7 +40,7 @@ pub(crate) fn print() -> anyhow::Result<()> {
             text.len()
         );
     }
-    hostile();
+    hostile::print();
     Ok(())
 }
 
@@ -79,28 +68,4 @@ fn time_us(language: Language, text: &str) -> (f64, Reading) {
     let started = Instant::now();
     let reading = read(language, text, &Start::default());
     (started.elapsed().as_secs_f64() * 1e6, std::hint::black_box(reading))
-}
-
-fn hostile() {
-    let mut rows: Vec<(f64, Language, String)> = Vec::new();
-    for language in Language::ALL {
-        for part in castellan_corpus::hostile_parts() {
-            let text = part.repeat(HOSTILE_BYTES / part.len());
-            let took = (0..HOSTILE_ROUNDS).map(|_| time_us(*language, &text).0).fold(f64::INFINITY, f64::min);
-            rows.push((took, *language, part.replace('\n', "⏎").replace('|', "\\|")));
-        }
-    }
-    let over = rows.iter().filter(|(took, ..)| *took > HOSTILE_US).count();
-    let mut all: Vec<f64> = rows.iter().map(|(took, ..)| *took).collect();
-    println!(
-        "\nHostile programs of {} KiB, one part again and again, {} texts; µs. p50 {:.0}, to be reached {HOSTILE_US:.0}, over it \
-         {over}. The slowest:\n\n| language | part | |\n|---|---|---|",
-        HOSTILE_BYTES >> 10,
-        rows.len(),
-        percentile(&mut all, 50),
-    );
-    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-    for (took, language, part) in rows.iter().take(SLOWEST) {
-        println!("| {language} | `{part}` | {took:.0} |");
-    }
 }

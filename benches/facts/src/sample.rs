@@ -75,7 +75,7 @@ fn taken(of: usize, number: usize, seed: u64) -> Vec<usize> {
 }
 
 /// SplitMix64 (Steele, Lea and Flood 2014), one step: the next state, mixed, is the number.
-fn splitmix(state: u64) -> u64 {
+pub(crate) fn splitmix(state: u64) -> u64 {
     let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -39,7 +39,7 @@ impl Profiles {
                 let opaque = Verdict::Defer;
                 compiled(
                     std::slice::from_ref(&self.gatekeeper),
-                    Settings { operator, opaque, ..Settings::default() },
+                    Settings { operators: operator.into(), opaque, ..Settings::default() },
                 )
             }
             "claude-mem" => compiled(&[], Profile::Observer.settings()),
@@ -58,7 +58,7 @@ fn claw(row: &Row) -> anyhow::Result<Settings> {
     // What the level stage cannot read needs full access.
     let open = Settings {
         default_verdict: Verdict::Allow,
-        operator,
+        operators: operator.into(),
         opaque: Verdict::Defer,
         ..Profile::Standard.settings()
     };

@@ -4,6 +4,7 @@ pub(crate) mod apply;
 pub(crate) mod approve;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod daemon;
 pub(crate) mod doctor;
 pub(crate) mod explain;
@@ -63,6 +64,9 @@ pub(crate) enum Command {
     Log(log::Options),
     /// Find out whether everything works, with a live call through every hook
     Doctor(doctor::Options),
+    /// Look at the configuration: what counts, and who says so
+    #[command(subcommand)]
+    Config(config::Command),
     /// Look at rules
     #[command(subcommand)]
     Rules(rules::Command),
@@ -94,6 +98,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Explain(options) => explain::run(global, options),
         Command::Log(options) => log::run(global, options),
         Command::Doctor(options) => doctor::run(global, options),
+        Command::Config(command) => config::run(global, command),
         Command::Rules(command) => rules::run(global, command),
         Command::Daemon => daemon::run(global),
         Command::Completions(options) => completions::run(options),

@@ -1,4 +1,5 @@
-//! The applied set on disk: the configuration and rule files that a person has put in force. A daemon that starts loads
+//! The applied set on disk: the configuration and rule files that a person has put in force, with the organisation's above
+//! them, as they were then. A daemon that starts loads
 //! it, never the files that it was made from. It must not know whether they have been edited since.
 
 use std::fs::File;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::file_set::FileSet;
 use crate::files::{read_limited, write_private};
+use crate::layers::Layers;
 use crate::layout::Layout;
 use crate::limits::APPLIED_BYTES_MAX;
 
@@ -20,6 +22,16 @@ const VERSION: u32 = 1;
 #[serde(deny_unknown_fields)]
 struct Kept {
     version: u32,
+    config: String,
+    sources: Vec<KeptSource>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    organisation: Option<KeptLayer>,
+}
+
+/// The organisation's files.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeptLayer {
     config: String,
     sources: Vec<KeptSource>,
 }
@@ -43,7 +55,7 @@ pub enum AppliedError {
 }
 
 /// Reads the applied set.
-pub fn read(layout: &Layout) -> Result<FileSet, AppliedError> {
+pub fn read(layout: &Layout) -> Result<Layers, AppliedError> {
     let file = file(layout);
     let unreadable = |error| AppliedError::Unreadable(file.clone(), error);
     let text = match read_limited(&file, APPLIED_BYTES_MAX) {
@@ -55,15 +67,37 @@ pub fn read(layout: &Layout) -> Result<FileSet, AppliedError> {
         let why = format!("its version is {}, this castellan reads {VERSION}", kept.version);
         return Err(unreadable(io::Error::other(why)));
     }
+    let organisation = kept.organisation.map(KeptLayer::into_set);
+    Ok(Layers { organisation, user: set(kept.config, kept.sources), project: None })
+}
+
+fn set(config: String, sources: Vec<KeptSource>) -> FileSet {
     let source = |source: KeptSource| Source { name: source.name, text: source.text };
-    Ok(FileSet { config: kept.config, rules: kept.sources.into_iter().map(source).collect() })
+    FileSet { config, rules: sources.into_iter().map(source).collect() }
+}
+
+impl KeptLayer {
+    fn of(set: &FileSet) -> KeptLayer {
+        KeptLayer { config: set.config.clone(), sources: kept(set) }
+    }
+
+    fn into_set(self) -> FileSet {
+        set(self.config, self.sources)
+    }
+}
+
+fn kept(set: &FileSet) -> Vec<KeptSource> {
+    set.rules
+        .iter()
+        .map(|source| KeptSource { name: source.name.clone(), text: source.text.clone() })
+        .collect()
 }
 
 /// Writes the applied set: after this it is on the disk, whole.
-pub(crate) fn write(layout: &Layout, set: &FileSet) -> io::Result<()> {
-    let kept = |source: &Source| KeptSource { name: source.name.clone(), text: source.text.clone() };
-    let sources = set.rules.iter().map(kept).collect();
-    let text = serde_json::to_vec(&Kept { version: VERSION, config: set.config.clone(), sources })?;
+pub(crate) fn write(layout: &Layout, set: &Layers) -> io::Result<()> {
+    let organisation = set.organisation.as_ref().map(KeptLayer::of);
+    let (config, sources) = (set.user.config.clone(), kept(&set.user));
+    let text = serde_json::to_vec(&Kept { version: VERSION, config, sources, organisation })?;
     if text.len() as u64 > APPLIED_BYTES_MAX {
         // It could not be read back.
         return Err(io::Error::other(format!(
@@ -94,9 +128,12 @@ mod tests {
         layout.create().unwrap();
         assert!(matches!(read(&layout), Err(AppliedError::None)));
         let rules = vec![Source { name: "/h/user/a.yaml".to_owned(), text: "- x\n".to_owned() }];
-        let set = FileSet { config: "version = 1\n".to_owned(), rules };
-        write(&layout, &set).unwrap();
-        assert_eq!(read(&layout).unwrap(), set);
+        let user = FileSet { config: "version = 1\n".to_owned(), rules };
+        for organisation in [None, Some(FileSet { config: "version = 1 # o\n".to_owned(), ..user.clone() })] {
+            let set = Layers { organisation, user: user.clone(), project: None };
+            write(&layout, &set).unwrap();
+            assert_eq!(read(&layout).unwrap(), set);
+        }
     }
 
     #[test]

@@ -25,31 +25,37 @@ impl Compiled {
     }
 }
 
-/// Compiles the user's rule files, in their order, with the settings of a configuration, below the organisation's rules.
-/// Each layer is loaded by itself, and the organisation's with options of its own: nothing that the user's files or
-/// configuration say reaches it.
+/// Compiles the user's rule files, in their order, with the settings of a configuration, between the organisation's rules and
+/// a project's. Each layer is loaded by itself, and only the user's with the options of the configuration: nothing that
+/// files of one say reaches another. castellan's own rules stand apart from the organisation's files, which cannot change
+/// them either.
 pub fn compile(sources: &[Source], config: &Config) -> Compiled {
-    let organisation = organisation_rules();
-    let own_options = Options::default();
-    let own = rules::load(&organisation, FIELDS, &own_options);
-    let mut user = rules::load(sources, FIELDS, &config.rule_options);
-    for problem in &mut user.problems {
+    let built_in = organisation_rules();
+    let plain = Options::default();
+    let files: [(Layer, &[Source], &Options); 4] = [
+        (Layer::Organisation, &built_in, &plain),
+        (Layer::Organisation, &config.organisation_rules, &plain),
+        (Layer::User, sources, &config.rule_options),
+        (Layer::Project, &config.project_rules, &plain),
+    ];
+    let mut loaded = files
+        .map(|(layer, sources, options)| (layer, sources, options, rules::load(sources, FIELDS, options)));
+    let mut problems = Vec::new();
+    let mut layers = Vec::new();
+    let [(.., own), others @ ..] = &mut loaded;
+    for problem in others.iter_mut().flat_map(|(.., loaded)| &mut loaded.problems) {
         explain_built_in(problem, &own.rules);
     }
-    let layers = vec![
-        LayerRules {
-            layer: Layer::Organisation,
-            rules: own.rules,
-            sources: &organisation,
-            options: &own_options,
-        },
-        LayerRules { layer: Layer::User, rules: user.rules, sources, options: &config.rule_options },
-    ];
-    let problems = own.problems.into_iter().chain(user.problems).collect();
+    for (layer, sources, options, loaded) in loaded {
+        problems.extend(loaded.problems);
+        if layer == Layer::User || !sources.is_empty() {
+            layers.push(LayerRules { layer, rules: loaded.rules, sources, options });
+        }
+    }
     Compiled { policy: Policy::new(layers, config.settings.clone()), problems }
 }
 
-/// Says so where a user's file misses something of castellan's own rules. Those of an earlier castellan lay among the
+/// Says so where a file misses something of castellan's own rules. Those of an earlier castellan lay among the
 /// user's files, which could change them.
 fn explain_built_in(problem: &mut Problem, own: &RuleSet) {
     if !problem.message.starts_with("there is no ") {

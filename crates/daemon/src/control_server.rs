@@ -151,6 +151,10 @@ impl ControlServer {
         let before = self.judge.terms().mode;
         if mode < before {
             self.check_presence("mode", word, peer)?;
+            if let Some((floor, place)) = self.policy.floor().filter(|(floor, _)| mode < *floor) {
+                let why = format!("the organisation's configuration says `{floor}`: {place}");
+                return self.conclude("mode", word, peer, Err(why));
+            }
             let set = self.policy.set();
             let kept = self.policy.write_mode(mode).and_then(|()| self.policy.keep_mode(mode));
             self.conclude("mode", word, peer, kept).inspect_err(|_| {

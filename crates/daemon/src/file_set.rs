@@ -1,4 +1,4 @@
-//! [`FileSet`]: configuration and rule files that belong together, as text. It must not know whether they are what lies on
+//! [`FileSet`]: configuration and rule files of one layer, as text. It must not know whether they are what lies on
 //! disk now or what was last applied.
 
 use std::collections::BTreeMap;
@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use castellan_rules::{Problem, Source};
 use sha2::{Digest, Sha256};
 
-use crate::compile::{Compiled, compile};
 use crate::config::{Config, ConfigError};
-use crate::files::read_bytes_limited;
-use crate::layout::Layout;
-use crate::limits::{APPLIED_BYTES_MAX, RULE_FILE_BYTES_MAX, RULE_FILES_MAX};
+use crate::files::{Guard, is_distrusted, read_bytes_guarded, read_guarded};
+use crate::layout::{Layout, OrganisationPlace};
+use crate::limits::{APPLIED_BYTES_MAX, CONFIG_BYTES_MAX, RULE_FILE_BYTES_MAX, RULE_FILES_MAX};
 
 /// Configuration and rule files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +37,7 @@ pub enum FileSetError {
 }
 
 impl FileSet {
-    /// Reads the files as they are now; the default configuration where there is none.
+    /// Reads the user's files as they are now; the default configuration where there is none.
     pub fn read(layout: &Layout) -> Result<FileSet, FileSetError> {
         let config = Config::read_text(&layout.config_file())?;
         Ok(FileSet { config, rules: read_rules(layout)? })
@@ -74,33 +73,101 @@ impl FileSet {
         let names = ours.keys().chain(theirs.keys().filter(|name| !ours.contains_key(*name)));
         names.filter(|name| ours.get(*name) != theirs.get(*name)).cloned().collect()
     }
+}
 
-    /// Compiles the set. An error when the configuration is none; whether the rules are sound tells
-    /// [`Compiled::error`].
-    pub fn compile(&self, layout: &Layout) -> Result<(Config, Compiled), ConfigError> {
-        let config = Config::parse(&self.config)
-            .map_err(|message| ConfigError::Malformed(layout.config_file(), message))?;
-        let compiled = compile(&self.rules, &config);
-        Ok((config, compiled))
+impl FileSetError {
+    /// Whether a file was refused because somebody else can have written it.
+    pub fn is_distrusted(&self) -> bool {
+        match self {
+            FileSetError::Config(ConfigError::Io(_, error)) | FileSetError::Rules(_, error) => {
+                is_distrusted(error)
+            }
+            FileSetError::Config(ConfigError::Malformed(..)) | FileSetError::NotText(_) => false,
+        }
     }
 }
 
-/// Reads every rule file: the shipped ones, then the user's, each folder by name.
+/// The configuration of a layer that has rule files only.
+const NOTHING_SAID: &str = "version = 1\n";
+
+/// Reads the organisation's files. `None` where there are none. The error names the first that cannot be read, or that
+/// somebody else can have written.
+pub fn read_organisation(place: &OrganisationPlace) -> Result<Option<FileSet>, FileSetError> {
+    read_folder(&place.dir, Guard::Owner(place.owner))
+}
+
+/// Reads a workspace's own files, in `.castellan/`. `None` where there are none. The error names the first that cannot be
+/// read.
+pub fn read_project(workspace: &Path) -> Result<Option<FileSet>, FileSetError> {
+    read_folder(&workspace.join(PROJECT_FOLDER), Guard::Project)
+}
+
+/// The folder of a workspace's own files.
+pub const PROJECT_FOLDER: &str = ".castellan";
+
+/// Reads `config.toml` and `rules/*.yaml` of a folder.
+fn read_folder(dir: &Path, guard: Guard) -> Result<Option<FileSet>, FileSetError> {
+    if !is_guarded_folder(dir, guard)? {
+        return Ok(None);
+    }
+    let file = dir.join("config.toml");
+    let config = match read_guarded(&file, CONFIG_BYTES_MAX, guard) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        read => Some(read.map_err(|error| ConfigError::Io(file, error))?),
+    };
+    let rules_dir = dir.join("rules");
+    let mut rules = Vec::new();
+    if is_guarded_folder(&rules_dir, guard)? {
+        let mut left = APPLIED_BYTES_MAX;
+        read_rule_files(&rules_dir, guard, &mut left, &mut rules)?;
+    }
+    if config.is_none() && rules.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(FileSet { config: config.unwrap_or_else(|| NOTHING_SAID.to_owned()), rules }))
+}
+
+/// Whether there is such a folder. An error where it is no folder, or somebody else can have written it.
+fn is_guarded_folder(dir: &Path, guard: Guard) -> Result<bool, FileSetError> {
+    let wrong = |error| FileSetError::Rules(dir.to_owned(), error);
+    let found = match std::fs::symlink_metadata(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        found => found.map_err(wrong)?,
+    };
+    if !found.is_dir() {
+        return Err(wrong(io::Error::other("not a folder; a symbolic link is not followed here")));
+    }
+    guard.check(&found).map_err(wrong)?;
+    Ok(true)
+}
+
+/// Reads every rule file of a home: the shipped ones, then the user's, each folder by name.
 pub(crate) fn read_rules(layout: &Layout) -> Result<Vec<Source>, FileSetError> {
     let mut sources = Vec::new();
     // What cannot be applied need not be read.
     let mut left = APPLIED_BYTES_MAX;
     for dir in [layout.rules_shipped(), layout.rules_user()] {
-        let files = rule_files(&dir).map_err(|error| FileSetError::Rules(dir, error))?;
-        for file in files {
-            let bytes = read_bytes_limited(&file, RULE_FILE_BYTES_MAX.min(left))
-                .map_err(|error| FileSetError::Rules(file.clone(), error))?;
-            left = left.saturating_sub(bytes.len() as u64);
-            let source = Source::from_bytes(file.display().to_string(), bytes);
-            sources.push(source.map_err(FileSetError::NotText)?);
-        }
+        read_rule_files(&dir, Guard::User, &mut left, &mut sources)?;
     }
     Ok(sources)
+}
+
+/// Reads the rule files of a folder, of at most `left` bytes together, which become fewer.
+fn read_rule_files(
+    dir: &Path,
+    guard: Guard,
+    left: &mut u64,
+    sources: &mut Vec<Source>,
+) -> Result<(), FileSetError> {
+    let files = rule_files(dir).map_err(|error| FileSetError::Rules(dir.to_owned(), error))?;
+    for file in files {
+        let bytes = read_bytes_guarded(&file, RULE_FILE_BYTES_MAX.min(*left), guard)
+            .map_err(|error| FileSetError::Rules(file.clone(), error))?;
+        *left = left.saturating_sub(bytes.len() as u64);
+        let source = Source::from_bytes(file.display().to_string(), bytes);
+        sources.push(source.map_err(FileSetError::NotText)?);
+    }
+    Ok(())
 }
 
 /// The rule files of a folder, by name.

@@ -1,28 +1,104 @@
 //! Reading with a limit, and writing whole or not at all.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
 
+/// Who may have written a file, for it to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Guard {
+    /// Whoever it was, and whatever becomes of it meanwhile: it is only data, or lies where no other user writes.
+    Any,
+    /// This user or root, and nobody else; through symbolic links too.
+    User,
+    /// As `User`, but no symbolic link: who makes a repository would choose what is read.
+    Project,
+    /// This user id alone, and no symbolic link.
+    Owner(u32),
+}
+
 /// Reads a regular file of at most `max` bytes as text.
 pub(crate) fn read_limited(file: &Path, max: u64) -> io::Result<String> {
-    let bytes = read_bytes_limited(file, max)?;
+    read_guarded(file, max, Guard::Any)
+}
+
+/// The same, if nobody else can have written it.
+pub(crate) fn read_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<String> {
+    let bytes = read_bytes_guarded(file, max, guard)?;
     String::from_utf8(bytes).map_err(|error| io::Error::other(format!("not UTF-8: {error}")))
 }
 
-/// Reads a regular file of at most `max` bytes.
-pub(crate) fn read_bytes_limited(file: &Path, max: u64) -> io::Result<Vec<u8>> {
+/// Reads a regular file of at most `max` bytes, if nobody else can have written it. One that changes meanwhile is an error:
+/// half of one text and half of another is nobody's.
+pub(crate) fn read_bytes_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<Vec<u8>> {
+    let links = match guard {
+        Guard::Any | Guard::User => OFlags::empty(),
+        Guard::Project | Guard::Owner(_) => OFlags::NOFOLLOW,
+    };
     // A pipe or device in a file's place would never end, or never begin: it is looked at as it was opened, because it may
     // be put there at any moment.
-    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
-    let opened = OpenOptions::new().read(true).custom_flags(nonblocking).open(file)?;
-    if !opened.metadata()?.is_file() {
+    let flags = (OFlags::NONBLOCK | links).bits().cast_signed();
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(file).map_err(|error| {
+        let is_link = rustix::io::Errno::from_io_error(&error) == Some(rustix::io::Errno::LOOP);
+        if is_link { io::Error::other("a symbolic link, which is not followed here") } else { error }
+    })?;
+    let before = opened.metadata()?;
+    if !before.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    at_most(opened, max)?.ok_or_else(|| io::Error::other(format!("more than {max} bytes")))
+    guard.check(&before)?;
+    if before.len() > max {
+        return Err(too_long(max));
+    }
+    let bytes = at_most(&opened, max)?.ok_or_else(|| too_long(max))?;
+    if guard != Guard::Any && is_changed(&before, &opened.metadata()?) {
+        return Err(io::Error::other("it was changed while it was read: try again"));
+    }
+    Ok(bytes)
+}
+
+fn is_changed(before: &Metadata, after: &Metadata) -> bool {
+    let stamp = |of: &Metadata| (of.len(), of.mtime(), of.mtime_nsec(), of.ctime(), of.ctime_nsec());
+    stamp(before) != stamp(after)
+}
+
+fn too_long(max: u64) -> io::Error {
+    io::Error::other(format!("more than {max} bytes"))
+}
+
+impl Guard {
+    /// Whether nobody else can have written what this tells of: a file, or a folder.
+    pub(crate) fn check(self, of: &Metadata) -> io::Result<()> {
+        let own = rustix::process::geteuid().as_raw();
+        let (owners, forbidden): (&[u32], u32) = match &self {
+            Guard::Any => return Ok(()),
+            Guard::User | Guard::Project => (&[own, 0], 0o002),
+            Guard::Owner(owner) => (std::slice::from_ref(owner), 0o022),
+        };
+        if !owners.contains(&of.uid()) {
+            return Err(distrust(format!(
+                "it belongs to user {}, not {}",
+                of.uid(),
+                owners.first().unwrap_or(&0)
+            )));
+        }
+        if of.mode() & forbidden != 0 {
+            return Err(distrust("others can write it: `chmod go-w` it".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file was not read because somebody else can have written it.
+pub(crate) fn is_distrusted(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+}
+
+fn distrust(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
 /// Reads a file that the kernel makes up, or one of the system. `None` when it cannot be read or has more than `max` bytes.
@@ -67,5 +143,25 @@ mod tests {
             let error = read_limited(file, 10).unwrap_err();
             assert_eq!(error.to_string(), "not a regular file", "{}", file.display());
         }
+    }
+
+    #[test]
+    fn a_change_while_a_file_is_read_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("config.toml");
+        let check = |what: &str, change: &dyn Fn() -> io::Result<()>| {
+            std::fs::write(&file, "one").unwrap();
+            let opened = File::open(&file).unwrap();
+            let before = opened.metadata().unwrap();
+            assert!(!is_changed(&before, &opened.metadata().unwrap()), "{what}");
+            change().unwrap();
+            assert!(is_changed(&before, &opened.metadata().unwrap()), "{what}");
+        };
+        check("longer", &|| OpenOptions::new().append(true).open(&file)?.write_all(b"two"));
+        check("shorter", &|| OpenOptions::new().write(true).open(&file)?.set_len(1));
+        check("of another time", &|| {
+            let later = std::time::SystemTime::now() + std::time::Duration::from_secs(1);
+            OpenOptions::new().write(true).open(&file)?.set_modified(later)
+        });
     }
 }

@@ -22,6 +22,23 @@ pub struct Layout {
     home: Home,
     config: PathBuf,
     state: PathBuf,
+    organisation: OrganisationPlace,
+}
+
+/// Where the organisation's files lie, and whose they must be. Fixed: neither environment nor home nor command line say
+/// another place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrganisationPlace {
+    /// The folder of `config.toml` and `rules/`.
+    pub dir: PathBuf,
+    /// The user id that must own all of it.
+    pub owner: u32,
+}
+
+impl Default for OrganisationPlace {
+    fn default() -> OrganisationPlace {
+        OrganisationPlace { dir: PathBuf::from("/etc/castellan"), owner: 0 }
+    }
 }
 
 /// Why a layout cannot be used.
@@ -46,7 +63,7 @@ impl Layout {
         match read_limited(&file, LAYOUT_BYTES_MAX) {
             Ok(text) => Layout::parse(home, &text).map_err(|line| LayoutError::Malformed(file, line)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Ok(Layout { config: dir.join("config"), state: dir.join("state"), home })
+                Ok(Layout::new(home, dir.join("config"), dir.join("state")))
             }
             Err(error) => Err(LayoutError::Io(file, error)),
         }
@@ -59,7 +76,7 @@ impl Layout {
 
     /// Returns the layout of a home whose configuration and state lie elsewhere.
     pub fn new(home: Home, config: PathBuf, state: PathBuf) -> Layout {
-        Layout { home, config, state }
+        Layout { home, config, state, organisation: OrganisationPlace::default() }
     }
 
     fn parse(home: Home, text: &str) -> Result<Layout, usize> {
@@ -72,12 +89,18 @@ impl Layout {
             value.filter(|path| path.is_absolute()).ok_or(number)
         };
         let (config, state) = (directory(2, "config=")?, directory(3, "state=")?);
-        Ok(Layout { home, config, state })
+        Ok(Layout::new(home, config, state))
     }
 
     /// Returns the text of the layout file.
     pub fn to_text(&self) -> String {
         format!("{FIRST_LINE}\nconfig={}\nstate={}\n", self.config.display(), self.state.display())
+    }
+
+    /// The same with the organisation's files elsewhere, as tests need it.
+    #[cfg(test)]
+    pub(crate) fn with_organisation(self, dir: &Path, owner: u32) -> Layout {
+        Layout { organisation: OrganisationPlace { dir: dir.to_owned(), owner }, ..self }
     }
 
     /// Makes every directory, each for this user alone.
@@ -117,6 +140,11 @@ impl Layout {
     /// The user's rule files; loaded after the shipped ones, which they may override.
     pub fn rules_user(&self) -> PathBuf {
         self.config.join("rules/user")
+    }
+
+    /// The organisation's files.
+    pub fn organisation(&self) -> &OrganisationPlace {
+        &self.organisation
     }
 
     /// The audit log.

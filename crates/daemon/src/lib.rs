@@ -18,6 +18,7 @@ mod gaps;
 mod held;
 mod journal;
 mod judge;
+mod layers;
 mod layout;
 mod limits;
 mod lookout;
@@ -43,15 +44,19 @@ mod world;
 
 pub use applied::{AppliedError, read as read_applied};
 pub use compile::{Compiled, compile};
-pub use config::{Config, ConfigError, Reload, write_mode};
+pub use config::{
+    Config, ConfigError, KEYS, Key, Kind, LayerText, Merge, Mistake, Place, Reload, Setting, Settled,
+    Sourced, Value, json_schema, markdown, read_config, write_mode,
+};
 pub use control::{
     AskPin, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
     GrantedCall, PendingCall, ShownCall, StatusReport, UnguardedAgent, VerdictCounts, WorkspaceStanding,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};
-pub use file_set::{FileSet, FileSetError};
-pub use layout::{Layout, LayoutError};
+pub use file_set::{FileSet, FileSetError, PROJECT_FOLDER, read_organisation, read_project};
+pub use layers::Layers;
+pub use layout::{Layout, LayoutError, OrganisationPlace};
 pub use lookout::HookSettings;
 pub use presence::{Refusal, check as check_presence};
 pub use run::{DaemonError, run};

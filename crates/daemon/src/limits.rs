@@ -263,3 +263,13 @@ pub(crate) const RETENTION_ROUNDS: u32 = 60;
 /// Time between two looks at watched rule files. One that is still being written when the first look finds it changed has
 /// until the second.
 pub(crate) const WATCH: Duration = Duration::from_millis(250);
+
+/// Mistakes that are told of one configuration file: after these a reader starts again anyway.
+pub(crate) const MISTAKES_MAX: usize = 50;
+
+/// Characters of a word for which a known one is suggested. The longest key has 24.
+pub(crate) const MISSPELT_CHARS_MAX: usize = 40;
+
+/// Workspaces with files of their own whose compiled policy is kept. People work in a handful at a time; one more compiles
+/// them anew.
+pub(crate) const PROJECTS_MAX: usize = 32;

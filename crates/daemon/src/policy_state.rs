@@ -1,19 +1,22 @@
 //! What is in force and where it came from: the applied set at the start, another one when a person applies it or, where
 //! rule files are watched, when they change. A set is compiled aside and swapped in whole; no call waits for it.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use castellan_audit::Record;
-use castellan_event::Mode;
+use castellan_event::{Layer, Mode};
 use castellan_policy::Policy;
 use castellan_rules::Problem;
 
 use crate::applied::{self, AppliedError};
 use crate::compile::Compiled;
-use crate::config::{Config, Reload, with_mode, write_mode};
-use crate::file_set::{FileSet, read_rules};
+use crate::config::{Config, DEFAULT_TEXT, Reload, with_mode, write_mode};
+use crate::file_set::{FileSet, read_organisation, read_rules};
 use crate::judge::Judge;
+use crate::layers::Layers;
 use crate::layout::Layout;
+use crate::limits::PROJECTS_MAX;
 use crate::record;
 use crate::shipped::write_shipped;
 use crate::store::PolicyOrigin;
@@ -30,12 +33,31 @@ pub(crate) struct PolicyState {
     /// Where the set was from at the start; `None` when there was none.
     found: Option<Found>,
     in_force: Mutex<InForce>,
+    /// Why the organisation's files on disk are not those in force.
+    organisation: Mutex<Option<String>>,
+    /// What trusted workspaces are judged by, by the hashes of what is in force and of their own files.
+    projects: Mutex<BTreeMap<(String, String), Arc<Projected>>>,
+}
+
+/// What calls of a workspace are judged by that has files of its own.
+#[derive(Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "until workspaces can be trusted"))]
+pub(crate) struct Projected {
+    pub(crate) policy: Arc<Policy>,
+    /// The mode that its own files say: calls there are judged in no milder one.
+    pub(crate) mode: Option<Mode>,
 }
 
 #[derive(Debug, Clone)]
 struct InForce {
     /// What the policy was made of; `None` when nothing is in force.
-    set: Option<Arc<FileSet>>,
+    set: Option<Arc<Layers>>,
+    /// Its hash; empty when nothing is in force.
+    hash: String,
+    /// The mode that the organisation says, and where: no request goes below it.
+    floor: Option<(Mode, String)>,
+    /// What files say in vain, because the organisation has locked it.
+    ignored: Vec<String>,
     reload: Reload,
     origin: PolicyOrigin,
     /// Problems of the rule files, one line each.
@@ -76,19 +98,42 @@ impl PolicyState {
     /// Loads the applied set. The first daemon of a home applies the files as they are; later, edited files are in force
     /// only after `castellan apply`.
     pub(crate) fn start(layout: &Layout) -> (PolicyState, Config, Policy) {
-        let loaded = find(layout).and_then(|(set, found)| {
-            let (config, compiled) = load(layout, &set)?;
-            Ok((set, found, config, compiled))
+        let (organisation, refused) = match organisation_now(layout) {
+            Ok(organisation) => (Ok(organisation), None),
+            Err(Unusable::Distrusted(why)) => (Err(Unusable::Distrusted(why.clone())), Some(why)),
+            Err(Unusable::Broken(why)) => (Err(Unusable::Broken(why.clone())), Some(why)),
+        };
+        let loaded = find(layout, &organisation).and_then(|(kept, found)| {
+            // What the organisation says by now, if that fits; else what it said last.
+            let now = organisation.ok().map(|organisation| Layers { organisation, ..kept.clone() });
+            let now = now.filter(|now| *now != kept);
+            let fits = now.map(|now| load(layout, &now).map(|loaded| (now, loaded)));
+            let (set, (config, compiled), unfit) = match fits {
+                Some(Ok((now, loaded))) => {
+                    applied::write(layout, &now).map_err(|error| not_written(layout, &error))?;
+                    (now, loaded, None)
+                }
+                Some(Err(why)) => (kept.clone(), load(layout, &kept)?, Some(why)),
+                None => (kept.clone(), load(layout, &kept)?, None),
+            };
+            Ok((set, found, config, compiled, unfit))
         });
-        let (in_force, found, config, policy) = match loaded {
-            Ok((set, found, config, compiled)) => {
-                (InForce::of(set, &config, &compiled.problems), Some(found), config, compiled.policy)
+        let (in_force, found, config, policy, unfit) = match loaded {
+            Ok((set, found, config, compiled, unfit)) => {
+                (InForce::of(set, &config, &compiled.problems), Some(found), config, compiled.policy, unfit)
             }
             // Its tags say what denies and its mode whether, so without a set there is neither: enforced.
-            Err(why) => (InForce::nothing(&why), None, Config::default(), Policy::missing(why)),
+            Err(why) => (InForce::nothing(&why), None, Config::default(), Policy::missing(why), None),
         };
-        let (layout, in_force) = (layout.clone(), Mutex::new(in_force));
-        (PolicyState { layout, changing: Mutex::new(()), found, in_force }, config, policy)
+        let state = PolicyState {
+            layout: layout.clone(),
+            changing: Mutex::new(()),
+            found,
+            in_force: Mutex::new(in_force),
+            organisation: Mutex::new(refused.or(unfit)),
+            projects: Mutex::default(),
+        };
+        (state, config, policy)
     }
 
     /// Records the start: what is in force, and where it came from.
@@ -117,26 +162,30 @@ impl PolicyState {
         if let Some(failure) = failure {
             judge.fail("policy", &failure);
         }
+        if let Some(why) = self.organisation_problem() {
+            judge.fail("organisation", &why);
+        }
     }
 
     /// Hash of the set in force; empty when nothing is.
     pub(crate) fn files(&self) -> String {
-        self.in_force().set.as_ref().map(|set| set.hash()).unwrap_or_default()
+        self.in_force().hash.clone()
     }
 
     /// The set in force.
-    pub(crate) fn set(&self) -> Option<Arc<FileSet>> {
+    pub(crate) fn set(&self) -> Option<Arc<Layers>> {
         self.in_force().set.clone()
     }
 
     /// Puts the files on disk in force, if they are still those with this hash.
     pub(crate) fn apply(&self, judge: &Judge, hash: &str, peer: (u32, u32)) -> Result<(), String> {
         let _changing = self.changing();
-        let set = FileSet::read(&self.layout).map_err(|error| error.to_string())?;
-        if set.hash() != hash {
+        let user = FileSet::read(&self.layout).map_err(|error| error.to_string())?;
+        if user.hash() != hash {
             return Err(format!("the files were edited after they had been shown: {REMEDY} again"));
         }
-        self.put(judge, set, Cause { action: "apply", peer })
+        let organisation = self.organisation_to_use()?;
+        self.put(judge, Layers { organisation, user, project: None }, Cause { action: "apply", peer })
     }
 
     /// Where rule files are watched, puts those on disk in force, with the applied configuration. A set that does not load
@@ -149,7 +198,8 @@ impl PolicyState {
             write_shipped(&self.layout)
                 .map_err(|error| format!("`{}`: {error}", self.layout.rules_shipped().display()))?;
             let rules = read_rules(&self.layout).map_err(|error| error.to_string())?;
-            let new = FileSet { config: set.config.clone(), rules };
+            let user = FileSet { config: set.user.config.clone(), rules };
+            let new = Layers { user, ..Layers::clone(&set) };
             if new == *set {
                 // A bad set is mended by taking the edit back.
                 let (config, compiled) = load(&self.layout, &new)?;
@@ -170,6 +220,71 @@ impl PolicyState {
         self.watched().is_some()
     }
 
+    /// Puts the organisation's files on disk in force, where they are others by now. Files that cannot be used change
+    /// nothing but the status.
+    pub(crate) fn reload_organisation(&self, judge: &Judge) {
+        let _changing = self.changing();
+        // Where nothing is in force, there is nothing to stand above: `castellan apply` looks by itself.
+        let Some(set) = self.in_force().set.clone() else { return };
+        let put = || match organisation_now(&self.layout) {
+            Ok(organisation) if organisation == set.organisation => Ok(()),
+            Ok(organisation) => {
+                let new = Layers { organisation, ..Layers::clone(&set) };
+                self.put(judge, new, Cause { action: "organisation", peer: (0, 0) })
+            }
+            Err(unusable) => Err(unusable.why()),
+        };
+        let problem = put().err();
+        let is_news = problem != self.organisation_problem();
+        if let Some(why) = problem.as_ref().filter(|_| is_news) {
+            judge.fail(
+                "organisation",
+                &format!("its files are not put in force, the last good ones stay: {why}"),
+            );
+        }
+        *self.organisation.lock().unwrap_or_else(PoisonError::into_inner) = problem;
+    }
+
+    /// The mode below which the organisation lets nobody go, and where it says so.
+    pub(crate) fn floor(&self) -> Option<(Mode, String)> {
+        self.in_force().floor.clone()
+    }
+
+    #[cfg_attr(not(test), expect(dead_code, reason = "until workspaces can be trusted"))]
+    /// What calls of a trusted workspace are judged by, whose own files have this hash. Files that do not load leave only
+    /// reading.
+    pub(crate) fn with_project(&self, hash: &str, project: &FileSet) -> Arc<Projected> {
+        let Some(set) = self.set() else {
+            return Arc::new(Projected {
+                policy: Arc::new(Policy::missing("nothing is in force")),
+                mode: None,
+            });
+        };
+        let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (self.files(), hash.to_owned());
+        if let Some(known) = projects.get(&key) {
+            return Arc::clone(known);
+        }
+        let layers = Layers { project: Some(project.clone()), ..Layers::clone(&set) };
+        let projected = Arc::new(match load(&self.layout, &layers) {
+            Ok((config, compiled)) => Projected {
+                policy: Arc::new(compiled.policy),
+                mode: config.mode_said_by(Layer::Project).map(|(mode, _)| mode),
+            },
+            Err(why) => Projected {
+                policy: Arc::new(Policy::missing(format!("the workspace's own files: {why}"))),
+                mode: Some(Mode::Enforce),
+            },
+        });
+        // Those of what was in force before are never asked for again.
+        projects.retain(|(files, _), _| *files == key.0);
+        if projects.len() >= PROJECTS_MAX {
+            projects.clear();
+        }
+        projects.insert(key, Arc::clone(&projected));
+        projected
+    }
+
     /// Writes the mode into `config.toml`, for which it counts once that is applied.
     pub(crate) fn write_mode(&self, mode: Mode) -> Result<(), String> {
         write_mode(&self.layout.config_file(), mode).map_err(|error| error.to_string())
@@ -180,19 +295,21 @@ impl PolicyState {
         let _changing = self.changing();
         let set = self.in_force().set.clone();
         let set = set.ok_or_else(|| format!("there is nothing applied that could keep it: {REMEDY}"))?;
-        let set = FileSet { config: with_mode(&set.config, mode)?, rules: set.rules.clone() };
-        self.keep(set)
+        let user = FileSet { config: with_mode(&set.user.config, mode)?, rules: set.user.rules.clone() };
+        self.keep(Layers { user, ..Layers::clone(&set) })
     }
 
     /// Keeps the set of before a change of the mode again.
-    pub(crate) fn take_back(&self, set: Option<Arc<FileSet>>) -> Result<(), String> {
+    pub(crate) fn take_back(&self, set: Option<Arc<Layers>>) -> Result<(), String> {
         let _changing = self.changing();
-        set.map_or(Ok(()), |set| self.keep(FileSet::clone(&set)))
+        set.map_or(Ok(()), |set| self.keep(Layers::clone(&set)))
     }
 
-    fn keep(&self, set: FileSet) -> Result<(), String> {
+    fn keep(&self, set: Layers) -> Result<(), String> {
         applied::write(&self.layout, &set).map_err(|error| self.not_written(&error))?;
-        self.in_force().set = Some(Arc::new(set));
+        let mut in_force = self.in_force();
+        in_force.hash = set.hash();
+        in_force.set = Some(Arc::new(set));
         Ok(())
     }
 
@@ -200,36 +317,38 @@ impl PolicyState {
     pub(crate) fn report(&self) -> Report {
         // In the middle of a change the files would not fit what is in force.
         let _changing = self.changing();
-        let InForce { set, reload, origin, mut problems } = self.in_force().clone();
+        let InForce { set, hash: applied, reload, origin, mut problems, ignored, .. } =
+            self.in_force().clone();
         match &origin {
             PolicyOrigin::Current => {}
             PolicyOrigin::LastGood(why) if problems.contains(why) => {}
             PolicyOrigin::LastGood(why) => problems.insert(0, why.clone()),
             PolicyOrigin::Missing(why) => problems.insert(0, format!("{why}: {REMEDY}")),
         }
+        problems.extend(ignored);
+        problems.extend(self.organisation_problem().map(|why| format!("the organisation's files: {why}")));
         let mut pending = Vec::new();
         if let Some(set) = &set {
             match FileSet::read(&self.layout) {
-                Ok(files) => pending = files.differing(set),
+                Ok(files) => pending = files.differing(&set.user),
                 Err(error) => problems.push(error.to_string()),
             }
             // Watched rule files do not wait: they are in force, or do not load.
             pending.retain(|name| reload == Reload::Apply || name == "config.toml");
             // The file of the applied set is castellan's own: whoever else has changed it wants it in force at the next
             // start.
-            if applied::read(&self.layout).ok().as_ref() != Some(set) {
+            if applied::read(&self.layout).ok().as_ref() != Some(&**set) {
                 problems.push(format!(
                     "the applied set on disk is not the one in force: {REMEDY} to write it again"
                 ));
             }
         }
-        let applied = set.map(|set| set.hash()).unwrap_or_default();
         Report { origin, problems, applied, reload, pending }
     }
 
     /// Compiles a set, keeps it, records it and swaps it in, in this order: what is in force has been recorded, and is
     /// found again by the next start.
-    fn put(&self, judge: &Judge, set: FileSet, cause: Cause) -> Result<(), String> {
+    fn put(&self, judge: &Judge, set: Layers, cause: Cause) -> Result<(), String> {
         let (config, compiled) = load(&self.layout, &set)?;
         let before = self.in_force().set.clone();
         applied::write(&self.layout, &set).map_err(|error| self.not_written(&error))?;
@@ -247,13 +366,30 @@ impl PolicyState {
     }
 
     /// The set in force, where its rule files are watched.
-    fn watched(&self) -> Option<Arc<FileSet>> {
+    fn watched(&self) -> Option<Arc<Layers>> {
         let in_force = self.in_force();
         in_force.set.clone().filter(|_| in_force.reload == Reload::Watch)
     }
 
     fn not_written(&self, error: &std::io::Error) -> String {
-        format!("the applied set could not be written: `{}`: {error}", self.layout.applied().display())
+        not_written(&self.layout, error)
+    }
+
+    /// The organisation's files for a set that is to be put in force: those on disk, or where these are refused those that
+    /// have been in force.
+    fn organisation_to_use(&self) -> Result<Option<FileSet>, String> {
+        match organisation_now(&self.layout) {
+            Ok(organisation) => Ok(organisation),
+            Err(Unusable::Distrusted(_)) => Ok(self.set().and_then(|set| set.organisation.clone())),
+            Err(Unusable::Broken(why)) => {
+                let before = self.set().and_then(|set| set.organisation.clone());
+                before.map(Some).ok_or(why)
+            }
+        }
+    }
+
+    fn organisation_problem(&self) -> Option<String> {
+        self.organisation.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn changing(&self) -> MutexGuard<'_, ()> {
@@ -266,22 +402,81 @@ impl PolicyState {
 }
 
 impl InForce {
-    fn of(set: FileSet, config: &Config, problems: &[Problem]) -> InForce {
-        let problems = problems.iter().map(Problem::one_line).collect();
-        let (set, reload) = (Some(Arc::new(set)), config.reload);
-        InForce { set, reload, origin: PolicyOrigin::Current, problems }
+    fn of(set: Layers, config: &Config, problems: &[Problem]) -> InForce {
+        InForce {
+            hash: set.hash(),
+            set: Some(Arc::new(set)),
+            floor: config.mode_said_by(Layer::Organisation),
+            ignored: config.ignored(),
+            reload: config.reload,
+            origin: PolicyOrigin::Current,
+            problems: problems.iter().map(Problem::one_line).collect(),
+        }
     }
 
     fn nothing(why: &str) -> InForce {
-        let origin = PolicyOrigin::Missing(why.to_owned());
-        InForce { set: None, reload: Reload::Apply, origin, problems: Vec::new() }
+        InForce {
+            set: None,
+            hash: String::new(),
+            floor: None,
+            ignored: Vec::new(),
+            reload: Reload::Apply,
+            origin: PolicyOrigin::Missing(why.to_owned()),
+            problems: Vec::new(),
+        }
     }
 }
 
+/// Why the organisation's files are not used as they are.
+#[derive(Debug)]
+enum Unusable {
+    /// Somebody else can have written them: they are not the organisation's.
+    Distrusted(String),
+    /// They cannot be read, or make no sense.
+    Broken(String),
+}
+
+impl Unusable {
+    fn why(self) -> String {
+        match self {
+            Unusable::Distrusted(why) | Unusable::Broken(why) => why,
+        }
+    }
+}
+
+/// The organisation's files as they are on disk, if they make sense by themselves.
+fn organisation_now(layout: &Layout) -> Result<Option<FileSet>, Unusable> {
+    let read = read_organisation(layout.organisation()).map_err(|error| match error.is_distrusted() {
+        true => Unusable::Distrusted(error.to_string()),
+        false => Unusable::Broken(error.to_string()),
+    })?;
+    if read.is_some() {
+        let user = FileSet { config: DEFAULT_TEXT.to_owned(), rules: Vec::new() };
+        let alone = Layers { organisation: read.clone(), user, project: None };
+        load(layout, &alone).map_err(Unusable::Broken)?;
+    }
+    Ok(read)
+}
+
+fn not_written(layout: &Layout, error: &std::io::Error) -> String {
+    format!("the applied set could not be written: `{}`: {error}", layout.applied().display())
+}
+
 /// The set for a daemon that starts, or why there is none.
-fn find(layout: &Layout) -> Result<(FileSet, Found), String> {
+fn find(
+    layout: &Layout,
+    organisation: &Result<Option<FileSet>, Unusable>,
+) -> Result<(Layers, Found), String> {
     let set = match applied::read(layout) {
-        Err(AppliedError::None) if !has_records(layout) => return Ok((first_set(layout)?, Found::New)),
+        Err(AppliedError::None) if !has_records(layout) => {
+            let organisation = match organisation {
+                Ok(organisation) => organisation.clone(),
+                Err(Unusable::Distrusted(_)) => None,
+                // What it would have forbidden is not known.
+                Err(Unusable::Broken(why)) => return Err(format!("the organisation's files: {why}")),
+            };
+            return Ok((first_set(layout, organisation)?, Found::New));
+        }
         read => read.map_err(|error| error.to_string())?,
     };
     match castellan_audit::last_files(&layout.log()) {
@@ -306,15 +501,16 @@ pub(crate) fn has_records(layout: &Layout) -> bool {
 }
 
 /// The files on disk, which become the applied set if they are sound.
-fn first_set(layout: &Layout) -> Result<FileSet, String> {
-    let set = FileSet::read(layout).map_err(|error| error.to_string())?;
+fn first_set(layout: &Layout, organisation: Option<FileSet>) -> Result<Layers, String> {
+    let user = FileSet::read(layout).map_err(|error| error.to_string())?;
+    let set = Layers { organisation, user, project: None };
     load(layout, &set)?;
     applied::write(layout, &set).map_err(|error| format!("`{}`: {error}", layout.applied().display()))?;
     Ok(set)
 }
 
 /// Compiles a set; an error in any of its files is one of the whole.
-fn load(layout: &Layout, set: &FileSet) -> Result<(Config, Compiled), String> {
+fn load(layout: &Layout, set: &Layers) -> Result<(Config, Compiled), String> {
     let (config, compiled) = set.compile(layout).map_err(|error| error.to_string())?;
     match compiled.error() {
         Some(why) => Err(why),
@@ -323,7 +519,7 @@ fn load(layout: &Layout, set: &FileSet) -> Result<(Config, Compiled), String> {
 }
 
 /// The record of a change, which names what was in force and what will be.
-fn change(judge: &Judge, set: &FileSet, policy: &Policy, mode: Mode, cause: Cause) -> Record {
+fn change(judge: &Judge, set: &Layers, policy: &Policy, mode: Mode, cause: Cause) -> Record {
     let before = judge.terms();
     let mut argument = format!("policy {} -> {}", before.policy.hash(), policy.hash());
     if mode != before.mode {
@@ -331,3 +527,6 @@ fn change(judge: &Judge, set: &FileSet, policy: &Policy, mode: Mode, cause: Caus
     }
     record::control(cause.action, &argument, None, &set.hash(), cause.peer)
 }
+
+#[cfg(test)]
+mod tests;

@@ -115,9 +115,9 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     Ok(())
 }
 
-/// Watches rule files, collects gaps and looks after the log until the daemon is to end.
+/// Watches rule files and the organisation's, collects gaps and looks after the log until the daemon is to end.
 fn keep_house(received: &Receiver<Signal>, layout: &Layout, judge: &Judge, policy_state: &PolicyState) {
-    let mut watch = Watch::default();
+    let (mut watch, mut organisation) = (Watch::default(), Watch::default());
     let mut rounds: u32 = 0;
     let mut next_round = Instant::now();
     loop {
@@ -136,6 +136,9 @@ fn keep_house(received: &Receiver<Signal>, layout: &Layout, judge: &Judge, polic
         }
         next_round = Instant::now() + HOUSEKEEPING;
         judge.mend_state();
+        if organisation.has_organisation_changed(layout) {
+            policy_state.reload_organisation(judge);
+        }
         gaps::collect(layout.home(), judge);
         rounds = rounds.wrapping_add(1);
         if rounds.is_multiple_of(RETENTION_ROUNDS)

@@ -1,16 +1,16 @@
-//! [`Watch`]: finds out that rule files have changed, by looking at their folders now and then. It must not know what
+//! [`Watch`]: finds out that files have changed, by looking at their folders now and then. It must not know what
 //! becomes of them.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::file_set::rule_files;
 use crate::layout::Layout;
 
 /// What tells one state of a file from another, without its text.
-type Stamp = (PathBuf, u64, u64, i64, i64);
+type Stamp = (PathBuf, u64, u64, [i64; 4]);
 
-/// The rule files as they were seen.
+/// Files as they were seen.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     /// As they were at the last look.
@@ -20,10 +20,15 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Looks at the files. True once for each change, after two looks have found the same: a file that is being written is
+    /// Looks at the rule files of a home. True once for each change, after two looks have found the same: a file that is being written is
     /// left alone until it is done.
     pub(crate) fn has_changed(&mut self, layout: &Layout) -> bool {
         self.settled(stamps(layout))
+    }
+
+    /// The same for all files of the organisation.
+    pub(crate) fn has_organisation_changed(&mut self, layout: &Layout) -> bool {
+        self.settled(organisation_stamps(layout))
     }
 
     fn settled(&mut self, now: Vec<Stamp>) -> bool {
@@ -42,11 +47,22 @@ impl Watch {
 fn stamps(layout: &Layout) -> Vec<Stamp> {
     let dirs = [layout.rules_shipped(), layout.rules_user()];
     let files = dirs.iter().flat_map(|dir| rule_files(dir).unwrap_or_default());
-    let stamp = |file: PathBuf| {
-        let found = std::fs::metadata(&file).ok()?;
-        Some((file, found.ino(), found.size(), found.mtime(), found.mtime_nsec()))
-    };
-    files.filter_map(stamp).collect()
+    files.filter_map(|file| stamp(&file)).collect()
+}
+
+/// With the folders: whose they are counts too.
+fn organisation_stamps(layout: &Layout) -> Vec<Stamp> {
+    let dir = &layout.organisation().dir;
+    let rules = dir.join("rules");
+    let fixed = [dir.clone(), dir.join("config.toml"), rules.clone()];
+    let files = fixed.into_iter().chain(rule_files(&rules).unwrap_or_default());
+    files.filter_map(|file| stamp(&file)).collect()
+}
+
+fn stamp(file: &Path) -> Option<Stamp> {
+    let found = std::fs::metadata(file).ok()?;
+    let times = [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()];
+    Some((file.to_owned(), found.ino(), found.size(), times))
 }
 
 #[cfg(test)]
@@ -55,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_change_is_told_once_and_only_when_it_is_done() {
-        let file = |size| vec![(PathBuf::from("/a.yaml"), 1, size, 0, 0)];
+        let file = |size| vec![(PathBuf::from("/a.yaml"), 1, size, [0; 4])];
         let mut watch = Watch::default();
         let mut check =
             |files: Vec<Stamp>, expected| assert_eq!(watch.settled(files.clone()), expected, "{files:?}");

@@ -192,14 +192,20 @@ pub enum Layer {
     Organisation,
     /// The shipped packs and the user's files.
     User,
+    /// A workspace's own files, where a person trusts it.
+    Project,
 }
 
 impl Layer {
+    /// All layers.
+    pub const ALL: [Layer; 3] = [Layer::Organisation, Layer::User, Layer::Project];
+
     /// Returns the word used in records and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Layer::Organisation => "organisation",
             Layer::User => "user",
+            Layer::Project => "project",
         }
     }
 }
@@ -285,6 +291,12 @@ impl Decision {
 }
 
 impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }

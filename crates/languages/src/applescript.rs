@@ -4,8 +4,9 @@
 
 use castellan_event::Why;
 
-use crate::limits::TREE_DEPTH_MAX;
+use crate::limits::{READER_BYTES_PER_NODE, TREE_DEPTH_MAX};
 use crate::tree::{Kind, Node, Span};
+use crate::work::Meter;
 
 /// Words that begin statements which change nothing outside of the program.
 const HARMLESS: &[&str] = &[
@@ -111,16 +112,25 @@ const ACTING: &[&str] = &[
 ];
 
 /// Reads a whole text.
-pub(crate) fn read(text: &str) -> Node {
-    let tokens = tokens(text);
+pub(crate) fn read(text: &str, meter: &Meter) -> Node {
+    let tokens = tokens(text, meter);
     let mut parts = Vec::new();
     for line in tokens.split(|token| matches!(token.is, Is::End)) {
+        if meter.is_over() {
+            break;
+        }
         let Some(first) = line.first() else { continue };
         let at = (first.at.0, line.last().map_or(first.at.1, |last| last.at.1));
-        Line { tokens: line, next: 0, depth: 0, at }.statement(&mut parts);
+        Line { tokens: line, meter, next: 0, depth: 0, at }.statement(&mut parts);
     }
     Node::new((0, place(text.len())), Kind::Sequence(parts))
 }
+
+/// What a token costs, in bytes that are looked at: its words are compared with those that act.
+const TOKEN_BYTES: usize = 64;
+
+/// What it costs to look at a token again.
+const LOOK_BYTES: usize = 2;
 
 /// A part of a line.
 #[derive(Debug)]
@@ -144,12 +154,15 @@ fn place(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-fn tokens(text: &str) -> Vec<Token> {
+fn tokens(text: &str, meter: &Meter) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(rest) = text.get(at..)
         && let Some(letter) = rest.chars().next()
+        && !meter.is_over()
     {
+        // What is made of it is dropped, too.
+        meter.pay(TOKEN_BYTES);
         let length;
         let is = if letter == '\n' || letter == '\r' || letter == ';' {
             length = 1;
@@ -191,6 +204,7 @@ fn tokens(text: &str) -> Vec<Token> {
             length = letter.len_utf8();
             Is::Sign(letter)
         };
+        meter.pay(length);
         tokens.push(Token { at: (place(at), place(at + length)), is });
         at += length.max(1);
     }
@@ -219,6 +233,7 @@ fn quoted(rest: &str) -> (Option<String>, usize) {
 
 struct Line<'l> {
     tokens: &'l [Token],
+    meter: &'l Meter,
     next: usize,
     depth: usize,
     at: Span,
@@ -233,6 +248,7 @@ impl Line<'_> {
     }
 
     fn node(&self, kind: Kind) -> Node {
+        self.meter.pay(READER_BYTES_PER_NODE);
         Node::new(self.at, kind)
     }
 
@@ -282,7 +298,11 @@ impl Line<'_> {
     fn actions(&mut self, parts: &mut Vec<Node>) {
         let is_administrator =
             self.tokens.iter().any(|token| matches!(&token.is, Is::Word(word) if word == "administrator"));
+        let names_file = self.names_file();
         for at in 0..self.tokens.len() {
+            if self.meter.is_over() {
+                return;
+            }
             self.next = at;
             let words = [self.word(0), self.word(1), self.word(2)];
             let (name, skip) = match words {
@@ -296,7 +316,7 @@ impl Line<'_> {
                 ["empty", "trash", _] | ["empty", "the", "trash"] => ("trash", 3),
                 ["shut", "down", _] => ("power", 2),
                 ["restart", ..] => ("power", 1),
-                ["delete", ..] if self.names_file() => ("delete", 0),
+                ["delete", ..] if names_file => ("delete", 0),
                 _ => continue,
             };
             let argument = if name == "delete" { self.file() } else { self.after(skip) };
@@ -319,9 +339,11 @@ impl Line<'_> {
 
     /// What follows `POSIX file`.
     fn file(&mut self) -> Node {
+        let from = self.next;
         while self.next < self.tokens.len() && !(self.word(0) == "posix" && self.word(1) == "file") {
             self.next += 1;
         }
+        self.meter.pay((self.next - from) * LOOK_BYTES);
         self.after(2)
     }
 
@@ -410,9 +432,11 @@ impl Line<'_> {
 
     /// What is not followed, up to where the next value is joined.
     fn unknown(&mut self) -> Node {
+        let from = self.next;
         while self.tokens.get(self.next).is_some_and(|token| !matches!(token.is, Is::Sign('&' | ')'))) {
             self.next += 1;
         }
+        self.meter.pay((self.next - from) * LOOK_BYTES);
         self.node(Kind::Inert(vec![self.node(Kind::Constant)]))
     }
 }

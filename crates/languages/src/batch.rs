@@ -4,15 +4,16 @@
 
 use castellan_event::Why;
 
-use crate::limits::{ERRORS_MAX, TREE_DEPTH_MAX};
+use crate::limits::{ERRORS_MAX, READER_BYTES_PER_NODE, TREE_DEPTH_MAX};
 use crate::tree::{Invoked, Kind, Loop, Node, Span, Way};
+use crate::work::Meter;
 
 mod statements;
 mod words;
 
 /// Reads a whole text.
-pub(crate) fn read(text: &str) -> Node {
-    let mut reader = Reader { text, at: 0, depth: 0, jumps: false, errors: Vec::new() };
+pub(crate) fn read(text: &str, meter: &Meter) -> Node {
+    let mut reader = Reader { text, meter, at: 0, depth: 0, jumps: false, errors: Vec::new() };
     let mut parts = reader.lines(false);
     parts.append(&mut reader.errors);
     let at = reader.since(0);
@@ -26,6 +27,7 @@ pub(crate) fn read(text: &str) -> Node {
 
 struct Reader<'t> {
     text: &'t str,
+    meter: &'t Meter,
     at: usize,
     depth: usize,
     /// It goes from one line to another.
@@ -35,7 +37,12 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
+    /// What follows. Who looks further than a few characters pays for it.
     fn rest(&self) -> &'t str {
+        self.meter.pay(1);
+        if self.meter.is_over() {
+            return "";
+        }
         self.text.get(self.at..).unwrap_or_default()
     }
 
@@ -60,6 +67,7 @@ impl<'t> Reader<'t> {
     fn take(&mut self, fits: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
         let end = rest.find(|letter| !fits(letter)).unwrap_or(rest.len());
+        self.meter.pay(end);
         self.at += end;
         rest.get(..end).unwrap_or_default()
     }
@@ -70,6 +78,7 @@ impl<'t> Reader<'t> {
     }
 
     fn node(&self, from: usize, kind: Kind) -> Node {
+        self.meter.pay(READER_BYTES_PER_NODE);
         Node::new(self.since(from), kind)
     }
 
@@ -109,8 +118,9 @@ impl<'t> Reader<'t> {
     /// The word of letters that stands here, in small letters.
     fn keyword(&self) -> String {
         let rest = self.rest();
-        let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        rest.get(..end.min(16)).unwrap_or_default().to_ascii_lowercase()
+        let end = rest.bytes().take(16).take_while(u8::is_ascii_alphanumeric).count();
+        self.meter.pay(end);
+        rest.get(..end).unwrap_or_default().to_ascii_lowercase()
     }
 
     fn own(&self, from: usize, name: &str, arguments: Vec<Node>) -> Node {

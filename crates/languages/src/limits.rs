@@ -42,8 +42,11 @@ pub(crate) const LINE_PART_BYTES: usize = 160;
 /// Beginnings of comments that no end follows. The parser looks for the end of each; a wrong program has one, a pattern of paths some.
 pub(crate) const OPEN_COMMENTS_MAX: usize = 100;
 
-/// Bytes that a reader of our own takes for one unit of work.
-pub(crate) const READER_BYTES_PER_WORK: usize = 8;
+/// Bytes that a reader of our own looks at for one unit of work.
+pub(crate) const READER_BYTES_PER_WORK: u64 = 16;
+
+/// What a node of the tree costs such a reader, in bytes: what it takes to make and to drop it.
+pub(crate) const READER_BYTES_PER_NODE: usize = 16;
 
 /// Parts that do not parse that are told one by one.
 pub(crate) const ERRORS_MAX: usize = 20;

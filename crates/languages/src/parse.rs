@@ -8,9 +8,10 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Point, Range, Tree};
 use crate::language::Language;
 use crate::limits::{
     BRACKETS_MAX, HEREDOCS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
-    READER_BYTES_PER_WORK, TEXT_BYTES_MAX, WORK_PER_PARSER_CALL,
+    TEXT_BYTES_MAX, WORK_PER_PARSER_CALL,
 };
 use crate::tree::{Kind, Node};
+use crate::work::Meter;
 use crate::{applescript, batch, lower, powershell};
 
 /// Parses a program, within units of work. What is too long, or takes too much work, is one hole; what is wrong is one where it
@@ -104,14 +105,15 @@ fn tree(grammar: &tree_sitter::Language, text: &str, ranges: &[Range], work_max:
     (tree, calls * WORK_PER_PARSER_CALL)
 }
 
-/// Reads a text by a reader of ours, whose work is that of its bytes.
-fn read_by(reader: fn(&str) -> Node, text: &str, work_max: u64) -> (Node, u64) {
-    let work = (text.len() / READER_BYTES_PER_WORK) as u64;
-    if work > work_max {
+/// Reads a text by a reader of ours.
+fn read_by(reader: fn(&str, &Meter) -> Node, text: &str, work_max: u64) -> (Node, u64) {
+    let meter = Meter::of(work_max);
+    let tree = reader(text, &meter);
+    if meter.is_over() {
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        return (Node::new((0, end), Kind::Hole(Why::Budget)), work);
+        return (Node::new((0, end), Kind::Hole(Why::Budget)), meter.units());
     }
-    (reader(text), work)
+    (tree, meter.units())
 }
 
 /// The text in parts that touch each other, so that its lines are short. Perl's scanner asks for the column at each token, which is

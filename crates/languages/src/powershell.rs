@@ -7,8 +7,9 @@ use std::rc::Rc;
 
 use castellan_event::Why;
 
-use crate::limits::{ERRORS_MAX, TREE_DEPTH_MAX};
+use crate::limits::{ERRORS_MAX, READER_BYTES_PER_NODE, TREE_DEPTH_MAX};
 use crate::tree::{Kind, Node, Span};
+use crate::work::Meter;
 
 mod commands;
 mod definitions;
@@ -16,12 +17,22 @@ mod expressions;
 mod literals;
 mod statements;
 
+/// No word of the language is longer.
+const KEYWORD_BYTES_MAX: usize = 16;
+
 /// Reads a whole text.
-pub(crate) fn read(text: &str) -> Node {
+pub(crate) fn read(text: &str, meter: &Meter) -> Node {
     // `-Command -`: the program is what is read from standard input.
     let text = if text.trim() == "-" { "" } else { text };
-    let mut reader =
-        Reader { text, at: 0, depth: 0, scopes: Vec::new(), attributes: Vec::new(), errors: Vec::new() };
+    let mut reader = Reader {
+        text,
+        meter,
+        at: 0,
+        depth: 0,
+        scopes: Vec::new(),
+        attributes: Vec::new(),
+        errors: Vec::new(),
+    };
     let mut parts = reader.statements(None);
     parts.append(&mut reader.attributes);
     parts.append(&mut reader.errors);
@@ -35,6 +46,7 @@ pub(crate) fn type_named(name: &str) -> String {
 
 struct Reader<'t> {
     text: &'t str,
+    meter: &'t Meter,
     at: usize,
     depth: usize,
     /// The names that the functions around give a value, the innermost last.
@@ -46,7 +58,12 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
+    /// What follows. Who looks further than a few characters pays for it.
     fn rest(&self) -> &'t str {
+        self.meter.pay(1);
+        if self.meter.is_over() {
+            return "";
+        }
         self.text.get(self.at..).unwrap_or_default()
     }
 
@@ -77,6 +94,7 @@ impl<'t> Reader<'t> {
     fn take(&mut self, fits: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
         let end = rest.find(|letter| !fits(letter)).unwrap_or(rest.len());
+        self.meter.pay(end);
         self.at += end;
         rest.get(..end).unwrap_or_default()
     }
@@ -87,6 +105,7 @@ impl<'t> Reader<'t> {
     }
 
     fn node(&self, from: usize, kind: Kind) -> Node {
+        self.meter.pay(READER_BYTES_PER_NODE);
         Node::new(self.since(from), kind)
     }
 
@@ -126,6 +145,12 @@ impl<'t> Reader<'t> {
 
     /// Goes over blanks and comments; `lines`: over the ends of lines too.
     fn blanks(&mut self, lines: bool) {
+        let from = self.at;
+        self.over_blanks(lines);
+        self.meter.pay(self.at - from);
+    }
+
+    fn over_blanks(&mut self, lines: bool) {
         loop {
             let rest = self.rest();
             match rest.chars().next() {
@@ -150,9 +175,12 @@ impl<'t> Reader<'t> {
     /// The word of letters that stands here, in small letters.
     fn keyword(&self) -> String {
         let rest = self.rest();
-        let end = rest.find(|letter: char| !(letter.is_alphanumeric() || "_-".contains(letter)));
-        let word = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-        if word.len() > 16 { String::new() } else { word.to_ascii_lowercase() }
+        let letters = rest.chars().take(KEYWORD_BYTES_MAX + 1);
+        let letters = letters.take_while(|letter| letter.is_alphanumeric() || "_-".contains(*letter));
+        let length = letters.map(char::len_utf8).sum();
+        self.meter.pay(length);
+        let word = rest.get(..length).filter(|word| word.len() <= KEYWORD_BYTES_MAX);
+        word.unwrap_or_default().to_ascii_lowercase()
     }
 
     /// A name gets a value in the function that is being read.

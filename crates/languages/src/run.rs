@@ -5,17 +5,18 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use castellan_event::{Role, Why};
+use castellan_programs::Arg;
 
 use crate::act::{Act, Reading, Start, What};
 use crate::language::Language;
 use crate::limits::{
-    ACTS_MAX, NESTED_VALUES_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB, RUN_DEPTH_MAX, WORK_MIN,
-    WORK_PER_BYTE, WORK_PER_PARSER_CALL,
+    ACTS_MAX, BYTES_PER_WORK, CHOICES_MAX, NESTED_VALUES_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
+    RUN_DEPTH_MAX, WORK_MIN, WORK_PER_BYTE, WORK_PER_PARSER_CALL,
 };
 use crate::state::{Cell, State};
 use crate::table::Table;
 use crate::tree::{Function, Kind, Node, Span};
-use crate::value::{Ref, ScopeId, TooMany, Value, concat, shortened};
+use crate::value::{Ref, ScopeId, TooMany, Value, concat, shortened, written_bytes};
 use crate::work::Work;
 
 mod access;
@@ -186,13 +187,14 @@ impl<'s> Machine<'s> {
 
     /// Does work; whether there is any left.
     fn step(&mut self, work: u64) -> bool {
-        self.work += work;
         if self.is_over {
             return false;
         }
+        self.work += work;
         if self.work + self.state.work > self.work_max {
             self.hole((0, 0), Role::Code, Why::Budget, "");
             self.is_over = true;
+            self.state.is_over = true;
         }
         !self.is_over
     }
@@ -462,31 +464,36 @@ impl<'s> Machine<'s> {
 
     /// Texts one after the other, each of which may be one of several.
     fn concatenated(&mut self, node: &Node, values: &[Value]) -> Value {
-        let mut made: Vec<Rc<castellan_programs::Arg>> = vec![Rc::new(castellan_programs::Arg::known(""))];
+        let mut made: Vec<Vec<Rc<Arg>>> = vec![Vec::with_capacity(values.len())];
         for value in values {
             let args = self.args(node, value);
-            let mut next = Vec::new();
-            for before in &made {
-                for arg in &args {
-                    let text = concat([&**before, &**arg]);
-                    let bytes = text.pieces().iter().map(|piece| piece.written().len()).sum::<usize>();
-                    let pieces = text.pieces().len() / 4;
-                    self.step(1 + (pieces + bytes / crate::limits::BYTES_PER_WORK) as u64);
-                    next.push(Rc::new(text));
-                }
-            }
-            if next.len() > crate::limits::CHOICES_MAX {
+            if !self.step(args.len() as u64) || made.len() * args.len() > CHOICES_MAX {
                 return self.unknown(node, Why::Dynamic);
             }
-            made = next;
+            if let [only] = args.as_slice() {
+                made.iter_mut().for_each(|parts| parts.push(Rc::clone(only)));
+                continue;
+            }
+            let with_each = |parts: &Vec<Rc<Arg>>| -> Vec<Vec<Rc<Arg>>> {
+                args.iter().map(|arg| parts.iter().chain([arg]).cloned().collect()).collect()
+            };
+            made = made.iter().flat_map(with_each).collect();
         }
-        self.any(node, made.into_iter().map(Value::Text))
+        let mut texts = Vec::with_capacity(made.len());
+        for parts in &made {
+            let bytes: usize = parts.iter().map(|arg| written_bytes(arg)).sum();
+            if !self.step((parts.len() / 4 + bytes / BYTES_PER_WORK) as u64) {
+                return self.unknown(node, Why::Dynamic);
+            }
+            texts.push(Value::arg(concat(parts.iter().map(|arg| &**arg))));
+        }
+        self.any(node, texts)
     }
 
     /// What a value may be as an argument. What is no text is not known.
-    fn args(&self, node: &Node, value: &Value) -> Vec<Rc<castellan_programs::Arg>> {
-        let unknown = || Rc::new(castellan_programs::Arg::unknown(Why::Dynamic, &*self.written(node), false));
-        let mut args: Vec<Rc<castellan_programs::Arg>> = Vec::new();
+    fn args(&self, node: &Node, value: &Value) -> Vec<Rc<Arg>> {
+        let unknown = || Rc::new(Arg::unknown(Why::Dynamic, &*self.written(node), false));
+        let mut args: Vec<Rc<Arg>> = Vec::new();
         for one in value.choices() {
             let arg = one.to_arg().unwrap_or_else(unknown);
             if !args.contains(&arg) {

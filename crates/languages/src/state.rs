@@ -73,6 +73,8 @@ pub(crate) struct State {
     log: Vec<(Slot, Held)>,
     /// Steps of work done here.
     pub(crate) work: u64,
+    /// Nothing more is run: branches need not be joined.
+    pub(crate) is_over: bool,
 }
 
 impl State {
@@ -245,6 +247,9 @@ impl State {
 
     /// Ends a branch: goes back to the mark, and tells what the branch changed.
     pub(crate) fn leave(&mut self, mark: usize) -> Outcome {
+        if self.is_over {
+            return Outcome::new();
+        }
         let changed = self.changed(mark);
         let outcome =
             changed.into_iter().map(|slot| (SlotOf(slot.clone()), HeldIn(self.held(&slot)))).collect();
@@ -272,6 +277,9 @@ impl State {
 
     /// Everything that changed since the mark may be any of what it was on the way. `widens`: or something else.
     pub(crate) fn join_history(&mut self, mark: usize, widens: bool) -> Result<(), TooMany> {
+        if self.is_over {
+            return Ok(());
+        }
         let log = self.log.get(mark..).unwrap_or_default();
         self.work += log.len() as u64;
         let slots = grouped(log.iter().map(|(slot, held)| (slot.clone(), held.clone())));

@@ -13,7 +13,11 @@ pub(crate) struct Table {
     /// The module whose members need no import.
     pub(crate) global: &'static str,
     pub(crate) modules: &'static [Space],
+    /// Every name of a module, in order, and which one it is.
+    pub(crate) modules_by_name: &'static [(&'static str, usize)],
     pub(crate) types: &'static [Space],
+    /// The same of types.
+    pub(crate) types_by_name: &'static [(&'static str, usize)],
     /// Modules without access to files, processes and the network.
     pub(crate) inert: &'static [&'static str],
     /// Members by which anything can be reached from anything.
@@ -29,7 +33,9 @@ pub(crate) struct Table {
 pub(crate) struct Space {
     pub(crate) names: &'static [&'static str],
     pub(crate) entries: &'static [Entry],
-    /// Members that do nothing; `*` for all the others.
+    /// Every name of an entry, in order, and which one it is.
+    pub(crate) by_name: &'static [(&'static str, usize)],
+    /// Members that do nothing, in order; `*` for all the others.
     pub(crate) inert: &'static [&'static str],
 }
 
@@ -164,11 +170,11 @@ impl Table {
     }
 
     pub(crate) fn module(&self, name: &str) -> Option<&'static Space> {
-        space(self.modules, name)
+        find(self.modules_by_name, self.modules, name)
     }
 
     pub(crate) fn kind(&self, name: &str) -> Option<&'static Space> {
-        space(self.types, name)
+        find(self.types_by_name, self.types, name)
     }
 
     /// Whether a module, or the package that it is in, does nothing.
@@ -186,13 +192,14 @@ impl Table {
     }
 }
 
-fn space(spaces: &'static [Space], name: &str) -> Option<&'static Space> {
-    spaces.iter().find(|space| space.names.contains(&name))
+fn find<T>(by_name: &[(&str, usize)], all: &'static [T], name: &str) -> Option<&'static T> {
+    let place = by_name.binary_search_by_key(&name, |(own, _)| *own).ok()?;
+    all.get(by_name.get(place)?.1)
 }
 
 impl Space {
     pub(crate) fn entry(&self, name: &str) -> Option<&'static Entry> {
-        self.entries.iter().find(|entry| entry.names.contains(&name))
+        find(self.by_name, self.entries, name)
     }
 
     /// The entry of a member of a type: its own, or that of all others, `*`.
@@ -201,7 +208,12 @@ impl Space {
     }
 
     pub(crate) fn is_inert(&self, member: &str) -> bool {
-        self.inert.contains(&member) || self.inert.contains(&"*")
+        self.has_inert(member) || self.has_inert("*")
+    }
+
+    /// Whether it is said of this very member that it does nothing.
+    pub(crate) fn has_inert(&self, member: &str) -> bool {
+        self.inert.binary_search(&member).is_ok()
     }
 
     pub(crate) fn name(&self) -> &'static str {

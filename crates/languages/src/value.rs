@@ -212,14 +212,17 @@ impl Value {
     }
 }
 
-/// Texts one after the other. What grows beyond the limit is not known.
+/// Texts one after the other. What grows beyond the limit is not known; what follows it is.
 pub(crate) fn concat<'a>(args: impl IntoIterator<Item = &'a Arg>) -> Arg {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut bytes = 0;
     for arg in args {
-        bytes += arg.pieces().iter().map(|piece| piece.written().len()).sum::<usize>();
+        bytes += written_bytes(arg);
         if bytes > VALUE_BYTES_MAX || pieces.len() > PIECES_MAX {
-            return Arg::unknown(Why::Size, "a long text", false);
+            let long = Arg::unknown(Why::Size, "a long text", false);
+            bytes = written_bytes(&long);
+            pieces = long.pieces().to_vec();
+            continue;
         }
         for piece in arg.pieces() {
             match (pieces.last_mut(), piece) {
@@ -229,6 +232,11 @@ pub(crate) fn concat<'a>(args: impl IntoIterator<Item = &'a Arg>) -> Arg {
         }
     }
     Arg::from_pieces(pieces, false)
+}
+
+/// Bytes of what stands for it.
+pub(crate) fn written_bytes(arg: &Arg) -> usize {
+    arg.pieces().iter().map(|piece| piece.written().len()).sum()
 }
 
 /// The beginning of what stands in a source, for people.

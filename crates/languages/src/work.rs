@@ -1,28 +1,55 @@
-//! [`Work`]: what reading programs may cost, in units of about 200 ns, and never in time: a replay finds the same. It must not know
+//! [`Work`] and [`Meter`]: what reading programs may cost, in units of about 200 ns, and never in time: a replay finds the same. It must not know
 //! what is done for it.
 
-use crate::limits::WORK_MAX;
+use std::cell::Cell;
 
-/// Units of work that are left, for one program or for several that are read in turn.
-#[derive(Debug, Clone)]
+use crate::limits::{READER_BYTES_PER_WORK, WORK_MAX};
+
+/// Units of work that were done for one program, or for all programs of one call that are read in turn.
+#[derive(Debug, Clone, Default)]
 pub struct Work {
-    left: u64,
-}
-
-impl Default for Work {
-    /// For all programs of one call.
-    fn default() -> Work {
-        Work { left: WORK_MAX }
-    }
+    spent: u64,
 }
 
 impl Work {
     /// Units that are left.
     pub fn left(&self) -> u64 {
-        self.left
+        WORK_MAX.saturating_sub(self.spent)
+    }
+
+    /// Units that were done, those included by which the last one went beyond what was left.
+    pub fn spent(&self) -> u64 {
+        self.spent
     }
 
     pub(crate) fn spend(&mut self, units: u64) {
-        self.left = self.left.saturating_sub(units);
+        self.spent = self.spent.saturating_add(units);
+    }
+}
+
+/// What a reader of our own may do for one text, in bytes that it looks at; what it makes costs as much as some bytes.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    bytes: Cell<u64>,
+    bytes_max: u64,
+}
+
+impl Meter {
+    pub(crate) fn of(units: u64) -> Meter {
+        Meter { bytes: Cell::new(0), bytes_max: units.saturating_mul(READER_BYTES_PER_WORK) }
+    }
+
+    /// Every look at the text is paid for where it is done.
+    pub(crate) fn pay(&self, bytes: usize) {
+        self.bytes.set(self.bytes.get().saturating_add(bytes as u64));
+    }
+
+    /// From now on a reader takes what follows for the end of the text.
+    pub(crate) fn is_over(&self) -> bool {
+        self.bytes.get() > self.bytes_max
+    }
+
+    pub(crate) fn units(&self) -> u64 {
+        self.bytes.get().div_ceil(READER_BYTES_PER_WORK)
     }
 }

@@ -423,6 +423,32 @@ match($x) { "##;
     assert!(!reading(Language::Perl, text).acts.is_empty());
 }
 
+/// The most that all programs of a call may cost (`WORK_MAX`), and what the last step may go beyond it, which may join all that a loop
+/// has changed.
+const WORK_MAX: u64 = 100_000;
+const STEP_MAX: u64 = 10_000;
+
+/// Every token of a language and every hostile part, repeated to the most that is read: work ends where the limit is. That a unit of
+/// it takes about as long everywhere is measured: `castellan-bench-facts --programs`.
+#[test]
+fn hostile_texts_end_within_their_work() {
+    let mut beyond = Vec::new();
+    for language in Language::ALL {
+        let tokens = castellan_corpus::program_tokens(language.as_str());
+        assert!(tokens.len() > 80, "{language} has {} tokens", tokens.len());
+        let lines = tokens.iter().map(|token| format!("{token}\n"));
+        for part in castellan_corpus::hostile_parts().into_iter().chain(lines) {
+            let text = part.repeat((64 << 10) / part.len());
+            let mut work = Work::default();
+            read_within(*language, &text, &Start::default(), &mut work);
+            if work.spent() > WORK_MAX + STEP_MAX {
+                beyond.push((language, part, work.spent()));
+            }
+        }
+    }
+    assert!(beyond.is_empty(), "{beyond:?}");
+}
+
 /// Programs that share their work cost no more together than one alone may.
 #[test]
 fn work_is_shared() {

@@ -101,26 +101,26 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         };
         let matches = policy.matches(&rows);
         let rows = stages::done(&rows);
-        let operator = &settings.operator;
+        let operators = &settings.operators;
         let need = stages::need(call, rows);
         let level = stages::active_level(settings, state.standing, state.ceiling);
         findings.extend(stages::policy_present(policy, call));
-        findings.extend(stages::operator_denies(operator.denies(call, rows, answers)));
+        findings.extend(stages::operator_denies(operators, call, rows, answers));
         findings.extend(stages::deny_floor(&matches));
         findings.extend(stages::boundary(call, rows));
         findings.extend(stages::plan(call, rows));
         findings.extend(stages::overriding(call, rows));
-        findings.extend(stages::operator_asks(operator.asks(call, rows, answers)));
+        findings.extend(stages::operator_asks(operators, call, rows, answers));
         findings.extend(stages::ask_rules(&matches));
         findings.extend(stages::opaque(rows, settings.opaque_verdict(state.headless)));
         findings.extend(stages::unknown_tool(call, settings.unknown_tool));
         findings.extend(stages::review_rules(&matches));
-        findings.extend(stages::level(&need, level, settings.on_insufficient));
+        findings.extend(stages::level(&need, level, settings));
         findings.extend(stages::allow_rules(call, rows, &matches));
         findings.extend(stages::understood(call, rows, &need, level.filter(|_| settings.allow_understood)));
-        if let Some(allowed) = stages::operator_allows(operator, call, rows, answers) {
+        for (layer, allowed) in stages::operator_allows(operators, call, rows, answers) {
             findings.push(allowed);
-            relief::by_operator(&mut findings);
+            relief::by_operator(&mut findings, layer);
         }
         if let Some(grant) = state.grant {
             relief::by_grant(&mut findings, grant, facts);

@@ -147,7 +147,8 @@ impl Ruled {
 fn says(layer: Layer, rules: &RuleSet, settings: &Settings) -> Vec<Says> {
     let default = Tags::default();
     let tags = match layer {
-        Layer::Organisation => &default,
+        // Those of a project mean the same for whoever trusts it.
+        Layer::Organisation | Layer::Project => &default,
         Layer::User => &settings.tags,
     };
     let of = |rule: &Rule| Says {
@@ -170,13 +171,14 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
         headless_default,
         level,
         unknown_workspace,
+        organisation_level,
         on_insufficient,
         opaque,
         headless_opaque,
         unknown_tool,
         allow_understood,
         ungoverned,
-        operator,
+        operators,
         tags: Tags { deny, ask, review, allow, seen, mark },
         // How a person's consent is got changes no decision.
         presence: _,
@@ -185,8 +187,8 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
     } = settings;
     let verdicts =
         [default_verdict, headless_default, on_insufficient, opaque, headless_opaque, unknown_tool];
-    let levels = (level, unknown_workspace);
-    let choices = (profile, tools, verdicts, levels, allow_understood, ungoverned, operator.texts());
+    let levels = (level, unknown_workspace, organisation_level);
+    let choices = (profile, tools, verdicts, levels, allow_understood, ungoverned, operators.texts());
     let mut hasher = Sha256::new();
     let mut put = |text: &str| {
         hasher.update((text.len() as u64).to_le_bytes());

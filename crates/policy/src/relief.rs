@@ -1,13 +1,21 @@
 //! Relief: what lifts findings that name it as able to. A finding that is lifted stays in the record and has no say. It must
 //! not know where relief comes from.
 
-use castellan_event::{Facts, Finding, Relief};
+use castellan_event::{Code, Facts, Finding, Layer, Relief};
 
 use crate::grant::Grant;
 
-/// The operator's allow list covers the call: lifts what it can lift.
-pub(crate) fn by_operator(findings: &mut [Finding]) {
-    lift(findings, Relief::Operator, |_| true);
+/// A layer's allow list covers the call, with those of the layers above: lifts what the layer itself finds, so that no layer
+/// lifts what another one asks. A project's lifts what the user's does too: it counts only where a person trusts it.
+pub(crate) fn by_operator(findings: &mut [Finding], layer: Layer) {
+    // What no layer's rule finds comes of the user's settings.
+    let is_meant = |finding: &Finding| match finding.layer.unwrap_or(Layer::User) {
+        // Its rules say themselves whether anybody may.
+        Layer::Organisation => layer == Layer::Organisation || finding.code != Code::Access,
+        Layer::User => layer != Layer::Organisation,
+        Layer::Project => layer == Layer::Project,
+    };
+    lift(findings, Relief::Operator, is_meant);
 }
 
 /// A person has granted the call: lifts what they were shown. Something new is not covered.

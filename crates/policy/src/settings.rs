@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use castellan_event::{AccessLevel, Verdict};
 
-use crate::operator::Operator;
+use crate::operators::Operators;
 use crate::tags::Tags;
 use crate::ungoverned::{OnUngoverned, Ungoverned};
 
@@ -24,6 +24,9 @@ pub struct Settings {
     pub level: Option<AccessLevel>,
     /// The highest one where nobody has said that the workspace is trusted; `None`: the same.
     pub unknown_workspace: Option<AccessLevel>,
+    /// The one that the organisation gives them: what is short of it, only the organisation's allow
+    /// list lifts.
+    pub organisation_level: Option<AccessLevel>,
     /// What a call is answered that needs a higher one: ask or deny.
     pub on_insufficient: Verdict,
     /// What is answered to a program, target or code that was not understood: defer, ask or deny.
@@ -36,10 +39,10 @@ pub struct Settings {
     pub allow_understood: bool,
     /// What is done about calls that ran as nobody decided.
     pub ungoverned: Ungoverned,
-    /// The operator's short rules.
-    pub operator: Operator,
-    /// Which tags of the user's rules say what. The organisation's rules use the default ones, which nobody can take from
-    /// them.
+    /// The operators' short rules.
+    pub operators: Operators,
+    /// Which tags of the user's rules say what. The organisation's and a project's rules use the default ones, which
+    /// nobody can take from them.
     pub tags: Tags,
     /// What proves that a person is there.
     pub presence: Presence,
@@ -126,13 +129,14 @@ impl Profile {
             headless_default: Defer,
             level: None,
             unknown_workspace: None,
+            organisation_level: None,
             on_insufficient: Ask,
             opaque: Ask,
             headless_opaque: Ask,
             unknown_tool: Defer,
             allow_understood: false,
             ungoverned: Ungoverned::default(),
-            operator: Operator::default(),
+            operators: Operators::default(),
             tags: Tags::default(),
             presence: Presence::Terminal,
             ask_wait_s: 0,

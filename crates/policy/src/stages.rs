@@ -8,10 +8,13 @@ mod understood;
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Answers, Call, CallRow, Code, Finding, Level, Override, Row as _, ToolKind, Verdict};
+use castellan_event::{
+    Answers, Call, CallRow, Code, Finding, Layer, Level, Override, Row as _, ToolKind, Verdict,
+};
 
 use crate::decide::Standing;
-use crate::operator::{Operator, ShortMatch};
+use crate::operator::ShortMatch;
+use crate::operators::Operators;
 use crate::policy::{Policy, RuleMatch};
 use crate::settings::Settings;
 use crate::tags::RuleVerdict;
@@ -95,14 +98,26 @@ pub(crate) fn overriding(call: &Call, rows: &[CallRow<'_>]) -> Option<Finding> {
     Some(Finding::new(verdict, code, format!("decided before castellan was asked: {reason}")))
 }
 
-/// The operator's deny patterns that fired. Nothing lifts them at run time.
-pub(crate) fn operator_denies(matches: Vec<ShortMatch<'_>>) -> Vec<Finding> {
-    of_operator(matches, Verdict::Deny, Code::OperatorDeny)
+/// The operators' deny patterns that fired. Nothing lifts them at run time.
+pub(crate) fn operator_denies(
+    operators: &Operators,
+    call: &Call,
+    rows: &[CallRow<'_>],
+    answers: &Answers,
+) -> Vec<Finding> {
+    let of = |(layer, list)| of_operator(layer, list, Verdict::Deny, Code::OperatorDeny);
+    operators.denies(call, rows, answers).flat_map(of).collect()
 }
 
-/// The operator's ask patterns that fired.
-pub(crate) fn operator_asks(matches: Vec<ShortMatch<'_>>) -> Vec<Finding> {
-    of_operator(matches, Verdict::Ask, Code::OperatorAsk)
+/// The operators' ask patterns that fired. Nothing lifts the organisation's.
+pub(crate) fn operator_asks(
+    operators: &Operators,
+    call: &Call,
+    rows: &[CallRow<'_>],
+    answers: &Answers,
+) -> Vec<Finding> {
+    let of = |(layer, list)| of_operator(layer, list, Verdict::Ask, Code::OperatorAsk);
+    operators.asks(call, rows, answers).flat_map(of).collect()
 }
 
 /// A tool that this version does not know is recorded and, where the profile says nothing else, left to the agent's prompt.
@@ -119,19 +134,22 @@ pub(crate) fn allow_rules(call: &Call, rows: &[CallRow<'_>], matches: &[RuleMatc
     of(matches, RuleVerdict::Allow, verdict, Code::AllowRule)
 }
 
-/// The operator's allow patterns, where together they cover every leaf of the call. What was not understood is never
-/// covered.
+/// The layers whose allow patterns, together with those of the layers above, cover every leaf of the call. What was not
+/// understood is never covered.
 pub(crate) fn operator_allows(
-    operator: &Operator,
+    operators: &Operators,
     call: &Call,
     rows: &[CallRow<'_>],
     answers: &Answers,
-) -> Option<Finding> {
-    let covered = operator.allows()
-        && allow::leaves(rows)
-            .all(|leaf| !allow::is_opaque(leaf.row) && operator.covers(call, leaf.row, answers));
+) -> Vec<(Layer, Finding)> {
+    let covers = |layer: &Layer| {
+        allow::leaves(rows)
+            .all(|leaf| !allow::is_opaque(leaf.row) && operators.cover(*layer, call, leaf.row, answers))
+    };
     let message = "the operator's allow list covers the whole call";
-    covered.then(|| Finding::new(Verdict::Allow, Code::OperatorAllow, message))
+    let finding =
+        |layer| Finding { layer: Some(layer), ..Finding::new(Verdict::Allow, Code::OperatorAllow, message) };
+    operators.allowing().filter(covers).map(|layer| (layer, finding(layer))).collect()
 }
 
 /// Rules without a verdict tag are recorded.
@@ -157,11 +175,13 @@ fn of(matches: &[RuleMatch<'_>], kind: RuleVerdict, verdict: Verdict, code: Code
     fired.map(finding).collect()
 }
 
-fn of_operator(matches: Vec<ShortMatch<'_>>, verdict: Verdict, code: Code) -> Vec<Finding> {
+fn of_operator(layer: Layer, list: Vec<ShortMatch<'_>>, verdict: Verdict, code: Code) -> Vec<Finding> {
     let finding = |ShortMatch { rule, rows }: ShortMatch<'_>| Finding {
         rule: rule.to_owned(),
+        layer: Some(layer),
+        is_firm: layer == Layer::Organisation,
         rows,
-        ..Finding::new(verdict, code, format!("the operator's {verdict} list names it"))
+        ..Finding::new(verdict, code, format!("the {layer}'s {verdict} list names it"))
     };
-    matches.into_iter().map(finding).collect()
+    list.into_iter().map(finding).collect()
 }

@@ -151,7 +151,18 @@ static void ts_lexer_goto(Lexer *self, Length position) {
 
   // Move to the first valid position at or after the given position.
   bool found_included_range = false;
-  for (unsigned i = 0; i < self->included_range_count; i++) {
+  // castellan: it is looked for by halves.
+  unsigned first = 0;
+  for (unsigned size = self->included_range_count; size > 0;) {
+    unsigned half = size / 2;
+    if (self->included_ranges[first + half].end_byte > self->current_position.bytes) {
+      size = half;
+    } else {
+      first += half + 1;
+      size -= half + 1;
+    }
+  }
+  for (unsigned i = first; i < self->included_range_count; i++) {
     TSRange *included_range = &self->included_ranges[i];
     if (
       included_range->end_byte > self->current_position.bytes &&

@@ -86,6 +86,8 @@ static const unsigned OP_COUNT_PER_REDUCTION = 1;
 static const unsigned LOOKAHEADS_PER_OP = 3;
 static const unsigned OP_COUNT_PER_RECOVERY = 4;
 static const unsigned CHILDREN_PER_OP = 16;
+static const unsigned STEPS_PER_OP = 8;
+static const unsigned STATE_BYTES_PER_STEP = 4;
 
 typedef struct {
   Subtree token;
@@ -414,6 +416,7 @@ static unsigned ts_parser__external_scanner_serialize(
     );
   }
   ts_assert(length <= TREE_SITTER_SERIALIZATION_BUFFER_SIZE);
+  self->tree_pool.steps += length / STATE_BYTES_PER_STEP; // castellan
   return length;
 }
 
@@ -427,6 +430,7 @@ static void ts_parser__external_scanner_deserialize(
     data = ts_external_scanner_state_data(&external_token.ptr->external_scanner_state);
     length = external_token.ptr->external_scanner_state.length;
   }
+  self->tree_pool.steps += length / STATE_BYTES_PER_STEP; // castellan
 
   if (ts_language_is_wasm(self->language)) {
     ts_wasm_store_call_scanner_deserialize(
@@ -905,6 +909,7 @@ static bool ts_parser__select_children(
   Subtree left,
   const SubtreeArray *children
 ) {
+  self->tree_pool.steps += children->size; // castellan
   array_assign(&self->scratch_trees, children);
 
   // Create a temporary subtree using the scratch trees array. This node does
@@ -994,6 +999,7 @@ static StackVersion ts_parser__reduce(
     // node. They will be re-pushed onto the stack after the parent node is
     // created and pushed.
     SubtreeArray children = slice.subtrees;
+    self->tree_pool.steps += children.size; // castellan
     ts_subtree_array_remove_trailing_extras(&children, &self->trailing_extras);
 
     MutableSubtree parent = ts_subtree_new_node(
@@ -1083,6 +1089,7 @@ static void ts_parser__accept(
       if (!ts_subtree_extra(tree)) {
         ts_assert(!tree.data.is_inline);
         uint32_t child_count = ts_subtree_child_count(tree);
+        self->tree_pool.steps += trees.size + child_count; // castellan
         const Subtree *children = ts_subtree_children(tree);
         for (uint32_t k = 0; k < child_count; k++) {
           ts_subtree_retain(children[k]);
@@ -1290,6 +1297,7 @@ static bool ts_parser__recover_to_state(
 
     ts_subtree_array_remove_trailing_extras(&slice.subtrees, &self->trailing_extras);
 
+    self->tree_pool.steps += slice.subtrees.size; // castellan
     if (slice.subtrees.size > 0) {
       Subtree error = ts_subtree_new_error_node(&slice.subtrees, true, self->language);
       ts_stack_push(self->stack, slice.version, error, false, goal_state);
@@ -1600,6 +1608,9 @@ static bool ts_parser__check_progress(TSParser *self, Subtree *lookahead, const 
   // castellan: characters that were scanned count, and the callback is called once for each hundred.
   self->operation_count += operations + self->lexer.advances / ADVANCES_PER_OP;
   self->lexer.advances %= ADVANCES_PER_OP;
+  self->tree_pool.steps += ts_stack_take_steps(self->stack);
+  self->operation_count += self->tree_pool.steps / STEPS_PER_OP;
+  self->tree_pool.steps %= STEPS_PER_OP;
   if (position != NULL) {
     self->parse_state.current_byte_offset = *position;
     self->parse_state.has_error = self->has_error;

@@ -68,6 +68,7 @@ struct Stack {
   StackNodeArray node_pool;
   StackNode *base_node;
   SubtreePool *subtree_pool;
+  uint32_t steps; // castellan: nodes and subtrees that were gone over
 };
 
 typedef unsigned StackAction;
@@ -351,6 +352,7 @@ static StackSliceArray stack__iter(
     for (uint32_t i = 0, size = self->iterators.size; i < size; i++) {
       StackIterator *iterator = array_get(&self->iterators, i);
       StackNode *node = iterator->node;
+      self->steps++; // castellan
 
       StackAction action = callback(payload, iterator);
       bool should_pop = action & StackActionPop;
@@ -358,6 +360,7 @@ static StackSliceArray stack__iter(
 
       if (should_pop) {
         SubtreeArray subtrees = iterator->subtrees;
+        self->steps += subtrees.size; // castellan
         if (!should_stop) {
           ts_subtree_array_copy(subtrees, &subtrees);
         }
@@ -391,6 +394,7 @@ static StackSliceArray stack__iter(
           StackIterator current_iterator = *array_get(&self->iterators, i);
           array_push(&self->iterators, current_iterator);
           next_iterator = array_back(&self->iterators);
+          self->steps += next_iterator->subtrees.size; // castellan
           ts_subtree_array_copy(next_iterator->subtrees, &next_iterator->subtrees);
         }
 
@@ -416,6 +420,13 @@ static StackSliceArray stack__iter(
   }
 
   return self->slices;
+}
+
+// castellan
+uint32_t ts_stack_take_steps(Stack *self) {
+  uint32_t steps = self->steps;
+  self->steps = 0;
+  return steps;
 }
 
 Stack *ts_stack_new(SubtreePool *subtree_pool) {

@@ -36,6 +36,9 @@ void ts_stack_delete(Stack *self);
 // Get the stack's current number of versions.
 uint32_t ts_stack_version_count(const Stack *self);
 
+// castellan: nodes and subtrees that were gone over since this was asked last.
+uint32_t ts_stack_take_steps(Stack *self);
+
 // Get the stack's current number of halted versions.
 uint32_t ts_stack_halted_version_count(Stack *self);
 

@@ -613,6 +613,7 @@ int ts_subtree_compare(Subtree left, Subtree right, SubtreePool *pool) {
   while (pool->tree_stack.size > 0) {
     right = ts_subtree_from_mut(array_pop(&pool->tree_stack));
     left = ts_subtree_from_mut(array_pop(&pool->tree_stack));
+    pool->steps++; // castellan
 
     int result = 0;
     if (ts_subtree_symbol(left) < ts_subtree_symbol(right)) result = -1;

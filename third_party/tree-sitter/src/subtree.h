@@ -170,6 +170,7 @@ typedef Array(MutableSubtree) MutableSubtreeArray;
 typedef struct {
   MutableSubtreeArray free_trees;
   MutableSubtreeArray tree_stack;
+  uint32_t steps; // castellan: subtrees that were compared, or became children
 } SubtreePool;
 
 void ts_external_scanner_state_init(ExternalScannerState *self, const char *data, unsigned length);

@@ -8,7 +8,7 @@ mod summary;
 use std::io::Write;
 
 use anyhow::bail;
-use castellan_daemon::{ControlClient, FileSet, Layout, StatusReport, is_own_change, read_applied};
+use castellan_daemon::{ControlClient, FileSet, Layers, Layout, StatusReport, is_own_change, read_applied};
 use castellan_rules::{Problem, Severity};
 use serde_json::{Value as Json, json};
 
@@ -41,7 +41,7 @@ pub(crate) struct Options {
 struct Proposal {
     files: FileSet,
     /// `None` when nothing is in force, or what is cannot be shown.
-    in_force: Option<FileSet>,
+    in_force: Option<Layers>,
     /// Why the set in force cannot be shown.
     unknown: Option<&'static str>,
     changes: Vec<Change>,
@@ -95,6 +95,7 @@ pub(crate) fn apply_shipped(
     }
     let files = FileSet::read(layout)?;
     let Some(in_force) = in_force(layout, status) else { return Ok(Err(status.pending.clone())) };
+    let in_force = in_force.user;
     let waiting = files.differing(&in_force);
     let is_own = |name: &String| is_own_change(name, in_force.text_of(name), files.text_of(name));
     if !waiting.iter().all(is_own) {
@@ -105,7 +106,7 @@ pub(crate) fn apply_shipped(
 }
 
 /// The set in force; `None` when there is none. What lies on disk counts only if it is what the daemon says.
-fn in_force(layout: &Layout, status: &StatusReport) -> Option<FileSet> {
+fn in_force(layout: &Layout, status: &StatusReport) -> Option<Layers> {
     read_applied(layout).ok().filter(|set| set.hash() == status.applied)
 }
 
@@ -129,12 +130,13 @@ impl Proposal {
             ),
         };
         let before = in_force.as_ref().and_then(|set| ReadSet::of(set, layout).ok());
-        let (after, config_error) = match ReadSet::of(&files, layout) {
+        let now = Layers::above(files.clone(), layout)?;
+        let (after, config_error) = match ReadSet::of(&now, layout) {
             Ok(after) => (Some(after), None),
             Err(error) => (None, Some(error.to_string())),
         };
         Ok(Proposal {
-            changes: changes::between(in_force.as_ref(), &files),
+            changes: changes::between(in_force.as_ref().map(|set| &set.user), &files),
             summary: summary_of(before.as_ref(), after.as_ref()),
             problems: after.as_ref().map(ReadSet::problems).unwrap_or_default(),
             files,
@@ -146,7 +148,7 @@ impl Proposal {
 
     /// Whether the files are the set in force, and that lies on disk as it should.
     fn is_nothing(&self) -> bool {
-        self.in_force.as_ref().is_some_and(|set| set.hash() == self.files.hash())
+        self.in_force.as_ref().is_some_and(|set| set.user.hash() == self.files.hash())
     }
 
     fn has_errors(&self) -> bool {

@@ -24,7 +24,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
-    let config = Config::read(&layout.config_file())?;
+    let config = Config::of_home(&layout)?;
     let judged = options.call.judge(&layout, &config)?;
     let daemon = global.client()?.status().ok();
     let answered = Answered {

@@ -27,7 +27,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
-    let config = Config::read(&layout.config_file())?;
+    let config = Config::of_home(&layout)?;
     let judged = options.call.judge(&layout, &config)?;
     // A decision that could not be completed has asked for what cannot be answered: there are no rows then.
     let rows = rows(&judged.call, &judged.facts, &judged.session, &judged.answers).unwrap_or_default();

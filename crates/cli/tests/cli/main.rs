@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod check;
+mod config;
 mod doctor;
 mod explain;
 mod help;

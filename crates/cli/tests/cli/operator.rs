@@ -258,16 +258,19 @@ on_insufficient = "deny""#,
 #[test]
 fn a_wrong_key_is_an_error_that_names_it() {
     for (config, expected) in [
-        ("profile = \"strictest\"", "`profile`: `strictest` is none of standard, strict"),
+        (
+            "profile = \"strictest\"",
+            "`profile`: `strictest` is none of kit, standard, autonomous, strict, observer: did you mean `strict`?",
+        ),
         ("deny = [\"Bash(git push\"]", "`deny`: `Bash(git push`: it does not end in `)`"),
-        ("deny = \"Bash\"", "invalid type"),
+        ("deny = \"Bash\"", "`deny` is a list of texts"),
         ("opaque = \"allow\"", "`opaque`: `allow` is none of defer, ask, deny"),
         (
             "[level]\nsession = \"all\"",
-            "`level.session`: `all` is none of read-only, workspace-write, full-access, off",
+            "`level.session`: `all` is none of off, full-access, workspace-write, read-only",
         ),
         ("[level]\non_insufficient = \"defer\"", "none of ask, deny"),
-        ("[level]\nx = 1", "unknown field `x`"),
+        ("[level]\nx = 1", "unknown key `level.x`"),
     ] {
         let home = home(config, "");
         let done = home.run(&["--home", &home.path("h").display().to_string(), "check", "ls"]);

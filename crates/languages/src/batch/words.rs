@@ -139,15 +139,16 @@ impl Reader<'_> {
             let is_loop = after.len() < rest.len() || rest.starts_with('~');
             let modifiers = after.strip_prefix('~').map(|rest| {
                 let end = rest.find(|letter: char| !"dpfnxsatz".contains(letter)).unwrap_or(0);
+                self.meter.pay(end);
                 rest.get(..end).unwrap_or_default()
             });
             if let Some(node) = self.parameter(from, after, modifiers, is_loop) {
                 return Some(node);
             }
         }
-        let end = rest
-            .find([mark, '\n', '\r', '"'])
-            .filter(|end| rest.get(*end..).is_some_and(|rest| rest.starts_with(mark)))?;
+        let end = rest.find([mark, '\n', '\r', '"']);
+        self.meter.pay(end.unwrap_or(rest.len()));
+        let end = end.filter(|end| rest.get(*end..).is_some_and(|rest| rest.starts_with(mark)))?;
         let inside = rest.get(..end).filter(|inside| !inside.is_empty() && !inside.contains(['&', '|']))?;
         self.at += end + 2;
         let (name, change) =
@@ -182,10 +183,10 @@ impl Reader<'_> {
     ) -> Option<Node> {
         let tail = after.get(modifiers.map_or(0, |modifiers| modifiers.len() + 1)..)?;
         let letter = tail.chars().next()?;
-        let closes = tail.get(letter.len_utf8()..).is_some_and(|rest| {
-            rest.find(['%', ' ', '\n', '"', '\\'])
-                .is_some_and(|end| rest.get(end..).is_some_and(|rest| rest.starts_with('%')))
-        });
+        let rest = tail.get(letter.len_utf8()..)?;
+        let end = rest.find(['%', ' ', '\n', '"', '\\']);
+        self.meter.pay(end.unwrap_or(rest.len()));
+        let closes = end.is_some_and(|end| rest.get(end..).is_some_and(|rest| rest.starts_with('%')));
         let is_argument = letter.is_ascii_digit() || letter == '*';
         let is_variable = letter.is_ascii_alphabetic() && (is_loop || modifiers.is_some());
         // With one percent sign, as on a command line, it may be a variable's name too.

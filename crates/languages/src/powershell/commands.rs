@@ -7,6 +7,9 @@ use castellan_event::Why;
 use super::{Reader, is_dash, is_double_quote, is_name, is_single_quote};
 use crate::tree::{Invoked, Kind, Node, Way};
 
+/// Letters that tell whether an expression begins.
+const EXPRESSION_LETTERS: usize = 40;
+
 impl Reader<'_> {
     /// Pipelines, of which the next may run when the one before did or did not. Whether they give anything.
     pub(super) fn chain(&mut self) -> (Node, bool) {
@@ -116,7 +119,9 @@ impl Reader<'_> {
     /// Whether an expression stands here, and no command.
     fn begins_expression(&self) -> bool {
         // Numbers and operators are short.
-        let rest: String = self.rest().chars().take(40).collect::<String>().to_ascii_lowercase();
+        self.meter.pay(EXPRESSION_LETTERS);
+        let rest: String =
+            self.rest().chars().take(EXPRESSION_LETTERS).collect::<String>().to_ascii_lowercase();
         let mut letters = rest.chars();
         let (first, second) = (letters.next().unwrap_or(' '), letters.next().unwrap_or(' '));
         match first {

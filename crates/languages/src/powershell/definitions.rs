@@ -147,8 +147,10 @@ impl Reader<'_> {
 
     /// Whether what is in square brackets here is no type of a value.
     fn is_attribute(&self) -> bool {
-        let inside = self.rest().trim_start_matches('[').trim_start();
+        let rest = self.rest();
+        let inside = rest.trim_start_matches('[').trim_start();
         let name = inside.get(..inside.find(|letter| !is_name(letter)).unwrap_or(0)).unwrap_or_default();
+        self.meter.pay(rest.len() - inside.len() + name.len());
         inside.get(name.len()..).is_some_and(|rest| rest.trim_start().starts_with('('))
     }
 

@@ -105,8 +105,8 @@ impl Reader<'_> {
         let second = letters.next();
         if is_dash(first) && second.is_some_and(is_name) {
             let written = rest.get(first.len_utf8()..).unwrap_or_default();
-            let end = written.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(written.len());
-            let word = written.get(..end.min(16)).unwrap_or_default().to_ascii_lowercase();
+            let end = written.bytes().take(16).take_while(u8::is_ascii_alphabetic).count();
+            let word = written.get(..end).unwrap_or_default().to_ascii_lowercase();
             let found = |word: &str| RANKS.iter().find(|(name, _)| *name == word);
             if let Some((name, rank)) = found(&word).or_else(|| found(word.strip_prefix(['c', 'i'])?)) {
                 self.at += first.len_utf8() + word.len();
@@ -214,8 +214,8 @@ impl Reader<'_> {
             }
             (first, second) if is_dash(first) && second.is_ascii_alphabetic() => {
                 let written = rest.get(first.len_utf8()..).unwrap_or_default();
-                let end = written.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(written.len());
-                let word = written.get(..end.min(16)).unwrap_or_default().to_ascii_lowercase();
+                let end = written.bytes().take(16).take_while(u8::is_ascii_alphabetic).count();
+                let word = written.get(..end).unwrap_or_default().to_ascii_lowercase();
                 self.at += first.len_utf8() + word.len();
                 self.blanks(true);
                 match word.as_str() {
@@ -288,7 +288,10 @@ impl Reader<'_> {
     }
 
     fn is_assigned(&self) -> bool {
-        let rest = self.rest().trim_start_matches([' ', '\t']);
+        let rest = self.rest();
+        let after = rest.trim_start_matches([' ', '\t']);
+        self.meter.pay(rest.len() - after.len());
+        let rest = after;
         rest.starts_with('=') || rest.starts_with("+=")
     }
 

@@ -54,8 +54,10 @@ impl Reader<'_> {
 
     /// Goes over the end of a here-string, if it stands here: it begins a line.
     fn closes_here(&mut self, double: bool) -> bool {
-        let rest = self.rest().trim_start_matches('\r');
-        let Some(line) = rest.strip_prefix('\n') else { return false };
+        let rest = self.rest();
+        let after = rest.trim_start_matches('\r');
+        self.meter.pay(rest.len() - after.len());
+        let Some(line) = after.strip_prefix('\n') else { return false };
         let mut letters = line.chars();
         let first = letters.next().unwrap_or(' ');
         let quote = if double { is_double_quote(first) } else { is_single_quote(first) };

@@ -55,7 +55,9 @@ impl Reader<'_> {
             self.blanks(true);
         }
         let word = self.keyword();
-        let after = self.rest().get(word.len()..).unwrap_or_default().trim_start();
+        let behind = self.rest().get(word.len()..).unwrap_or_default();
+        let after = behind.trim_start();
+        self.meter.pay(behind.len() - after.len());
         let length = word.len();
         let is_word = !word.is_empty()
             && !self.rest().get(length..).is_some_and(|rest| rest.starts_with(['\\', '/', '.', ':']));

@@ -178,7 +178,7 @@ impl Machine<'_> {
                 return Some(Value::Module(Ref(module)));
             }
         }
-        if space.inert.contains(&name) {
+        if space.has_inert(name) {
             return Some(self.unknown(node, Why::Dynamic));
         }
         // What a module has loaded for itself can be reached through it.

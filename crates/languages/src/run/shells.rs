@@ -203,7 +203,7 @@ impl Machine<'_> {
         let bare = name.rsplit('\\').next().filter(|_| !is_path).unwrap_or(name);
         match global.entry(bare) {
             Some(entry) if entry.parameters.is_some() => Some(Value::Library(Ref(global), Ref(entry))),
-            _ => global.inert.contains(&bare).then(|| Value::Package(bare.into())),
+            _ => global.has_inert(bare).then(|| Value::Package(bare.into())),
         }
     }
 

@@ -1,8 +1,8 @@
 //! The access level that a call needs, by its effects, against the one that its session has. It must not know rules.
 
 use castellan_event::{
-    AccessLevel, Call, CallRow, Code, Effect, EffectKind, Finding, HostClass, Level, Role, Row as _, Scope,
-    ToolKind, Verdict,
+    AccessLevel, Call, CallRow, Code, Effect, EffectKind, Finding, HostClass, Layer, Level, Role, Row as _,
+    Scope, ToolKind,
 };
 
 use crate::decide::Standing;
@@ -29,13 +29,14 @@ pub(crate) fn active_level(
     settings.level.map(|level| level.min(ceiling).min(of_unknown.unwrap_or(AccessLevel::FullAccess)))
 }
 
-/// A call that needs more than the session has.
-pub(crate) fn level(need: &Need, active: Option<AccessLevel>, short: Verdict) -> Option<Finding> {
+/// A call that needs more than the session has. What is more than the organisation gives is the organisation's to lift.
+pub(crate) fn level(need: &Need, active: Option<AccessLevel>, settings: &Settings) -> Option<Finding> {
     let active = active.filter(|active| *active < need.level)?;
     let Need { level, row, because } = need;
+    let layer = settings.organisation_level.filter(|given| given < level).map(|_| Layer::Organisation);
     let message = format!("this needs {level}, and the session has {active}: {because}");
     let rows = row.iter().copied().collect();
-    Some(Finding { rows, ..Finding::new(short, Code::Access, message) })
+    Some(Finding { layer, rows, ..Finding::new(settings.on_insufficient, Code::Access, message) })
 }
 
 /// What a call needs: the most that one of its parts needs.

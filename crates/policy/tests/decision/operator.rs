@@ -16,7 +16,7 @@ fn operator(deny: &[&str], ask: &[&str], allow: &[&str]) -> Operator {
 }
 
 fn policy(operator: Operator, rules: &str) -> Policy {
-    layered(&[(Layer::User, rules)], Settings { operator, ..Settings::default() })
+    layered(&[(Layer::User, rules)], Settings { operators: operator.into(), ..Settings::default() })
 }
 
 fn command(words: &str) -> Command {
@@ -149,7 +149,8 @@ fn an_allow_covers_what_the_words_say_and_lifts_what_asks() {
 fn nothing_lifts_what_the_organisation_asks_unless_its_rule_says_so() {
     let check = |tags: &str, expected| {
         let upper = rule("ask git", "cmd.name = git", tags);
-        let settings = Settings { operator: operator(&[], &[], &["Bash(git:*)"]), ..Settings::default() };
+        let settings =
+            Settings { operators: operator(&[], &[], &["Bash(git:*)"]).into(), ..Settings::default() };
         let policy = layered(&[(Layer::Organisation, &upper)], settings);
         let facts = Facts { commands: vec![command("git x")], effects: vec![], ..Facts::default() };
         assert_eq!(judge(&bash("git x"), &facts, &policy).verdict, expected, "{tags}");

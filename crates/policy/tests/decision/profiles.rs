@@ -189,7 +189,8 @@ fn a_denied_workspace_has_no_tools_and_nothing_lifts_that() {
     let read = of(vec![inside(EffectKind::Read)]);
     for profile in Profile::ALL {
         let mut settings = profile.settings();
-        settings.operator = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap();
+        let operator = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap();
+        settings.operators = operator.into();
         let denied = State { standing: Standing::Denied, ..state(Mode::Enforce, true) };
         let decision = judge(&bash("x"), &read, settings, &denied);
         assert_eq!(decision.verdict, Deny, "{profile}");
@@ -208,7 +209,7 @@ fn a_barred_session_does_nothing_more() {
     for mode in Mode::ALL {
         for profile in Profile::ALL {
             let mut settings = profile.settings();
-            settings.operator = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap();
+            settings.operators = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap().into();
             let barred = State { bar: Some(&bar), ..state(mode, true) };
             let decision = judge(&bash("x"), &facts, settings, &barred);
             let answer = if mode == Mode::Enforce || profile == Profile::Observer { Deny } else { Defer };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use castellan_daemon::{Compiled, Config, ConfigError, FileSet, Layout};
+use castellan_daemon::{Compiled, Config, ConfigError, Layers, Layout};
 use castellan_event::FIELDS;
 use castellan_rules::{self as rules, Loaded, Problem};
 
@@ -16,10 +16,10 @@ pub(super) struct ReadSet {
 }
 
 impl ReadSet {
-    pub(super) fn of(files: &FileSet, layout: &Layout) -> Result<ReadSet, ConfigError> {
-        let (config, compiled) = files.compile(layout)?;
+    pub(super) fn of(layers: &Layers, layout: &Layout) -> Result<ReadSet, ConfigError> {
+        let (config, compiled) = layers.compile(layout)?;
         let options = rules::Options { lints: true, describe: true, ..config.rule_options.clone() };
-        let told = rules::load(&files.rules, FIELDS, &options);
+        let told = rules::load(&layers.user.rules, FIELDS, &options);
         Ok(ReadSet { config, compiled, told })
     }
 

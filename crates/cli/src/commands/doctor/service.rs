@@ -5,6 +5,7 @@ use std::path::Path;
 
 use castellan_daemon::{
     Config, ControlClient, ControlError, Layout, PolicyOrigin, StatusReport, load_policy, read_applied,
+    read_organisation,
 };
 use castellan_rules::{Problem, Severity};
 use castellan_wire::Home;
@@ -137,7 +138,8 @@ fn socket_check(socket: &Path) -> Check {
 /// The files as they are now, and what of them is in force.
 fn rules(layout: &Layout, status: Option<&StatusReport>) -> Vec<Check> {
     let mut checks = status.map(|status| in_force(layout, status)).unwrap_or_default();
-    let config = match Config::read(&layout.config_file()) {
+    checks.extend(organisation(layout));
+    let config = match Config::of_home(layout) {
         Ok(config) => config,
         Err(error) => {
             checks.push(Check::bad("configuration", error.to_string(), "mend it, then castellan apply"));
@@ -184,6 +186,19 @@ fn in_force(layout: &Layout, status: &StatusReport) -> Vec<Check> {
         checks.push(Check::doubtful("rules", WATCHED, remedy));
     }
     checks
+}
+
+/// The organisation's files, where there are any.
+fn organisation(layout: &Layout) -> Option<Check> {
+    let dir = layout.organisation().dir.display();
+    match read_organisation(layout.organisation()) {
+        Ok(None) => None,
+        Ok(Some(set)) => {
+            let what = format!("{dir}: configuration and {} rule files of the organisation", set.rules.len());
+            Some(Check::good("organisation", what))
+        }
+        Err(error) => Some(Check::bad("organisation", error.to_string(), "castellan config check")),
+    }
 }
 
 fn problem(problem: &Problem) -> Check {

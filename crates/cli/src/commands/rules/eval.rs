@@ -73,7 +73,7 @@ pub(crate) struct Options {
 
 pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
-    let config = Config::read(&layout.config_file())?;
+    let config = Config::of_home(&layout)?;
     let Reading { table, options: reading } = options.language.read(&config)?;
     let sources = sources::named_or_of_home(&options.rules, &layout, &config)?;
     let reading = rules::Options {

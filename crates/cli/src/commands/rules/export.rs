@@ -33,7 +33,7 @@ pub(crate) struct Options {
 
 pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
-    let config = Config::read(&layout.config_file())?;
+    let config = Config::of_home(&layout)?;
     let known = sources::describe(&options.files, &options.language, &layout, &config)?;
     let Some((loaded, engine)) = known else { return Ok(Exit::No) };
     let yaml = export::yaml(&loaded.described()?, engine);

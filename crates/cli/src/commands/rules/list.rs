@@ -21,7 +21,7 @@ pub(crate) struct Options {
 
 pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
-    let config = Config::read(&layout.config_file())?;
+    let config = Config::of_home(&layout)?;
     let loaded = policy::load(&layout, &config)?;
     let mut out = anstream::stdout();
     if options.json {

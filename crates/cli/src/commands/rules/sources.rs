@@ -39,7 +39,7 @@ pub(super) fn named_or_in_force(
     config: &Config,
 ) -> anyhow::Result<Vec<Layered>> {
     if files.is_empty() {
-        return Ok(with_organisation(of_home(layout, config)?));
+        return Ok(with_organisation(config, of_home(layout, config)?));
     }
     let mut layered = Layered { layer: None, sources: Vec::new(), unreadable: Vec::new() };
     for file in files {
@@ -53,7 +53,7 @@ pub(super) fn named_or_in_force(
 /// The same; without a home too, the files that it would get.
 fn named_or_known(files: &[PathBuf], layout: &Layout, config: &Config) -> anyhow::Result<Vec<Layered>> {
     if files.is_empty() && !layout.rules_shipped().exists() {
-        return Ok(with_organisation(shipped()));
+        return Ok(with_organisation(config, shipped()));
     }
     named_or_in_force(files, layout, config)
 }
@@ -89,7 +89,7 @@ pub(super) fn load(layers: Vec<Layered>, reading: &Reading) -> LoadedLayers {
     for Layered { layer, sources, unreadable } in layers {
         let readable = if unreadable.is_empty() { sources.as_slice() } else { &[] };
         let mut loaded = match layer {
-            Some(Layer::Organisation) => rules::load(readable, FIELDS, &own),
+            Some(Layer::Organisation | Layer::Project) => rules::load(readable, FIELDS, &own),
             Some(Layer::User) | None => rules::load(readable, &reading.table.fields(), &reading.options),
         };
         loaded.problems.extend(unreadable);
@@ -142,9 +142,13 @@ impl LoadedLayers {
     }
 }
 
-fn with_organisation(sources: Vec<Source>) -> Vec<Layered> {
+/// castellan's own rules load by themselves, which the organisation's cannot change either.
+fn with_organisation(config: &Config, sources: Vec<Source>) -> Vec<Layered> {
     let layer = |layer, sources| Layered { layer: Some(layer), sources, unreadable: Vec::new() };
-    vec![layer(Layer::Organisation, organisation_rules()), layer(Layer::User, sources)]
+    let above = Some(layer(Layer::Organisation, config.organisation_rules.clone()));
+    let above = above.filter(|above| !above.sources.is_empty());
+    let own = layer(Layer::Organisation, organisation_rules());
+    std::iter::once(own).chain(above).chain([layer(Layer::User, sources)]).collect()
 }
 
 fn of_home(layout: &Layout, config: &Config) -> anyhow::Result<Vec<Source>> {

@@ -37,7 +37,7 @@ pub(crate) struct Options {
 
 pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
-    let config = Config::read(&layout.config_file())?;
+    let config = Config::of_home(&layout)?;
     let mut reading = options.language.read(&config)?;
     reading.options.lints = !options.no_lints;
     let layers = sources::named_or_in_force(&options.files, &layout, &config)?;

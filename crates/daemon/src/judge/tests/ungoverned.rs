@@ -118,8 +118,11 @@ fn what_follows_is_what_the_operator_says() {
     assert_eq!(stopped.ungoverned()[0].action, "stop");
 
     let capped = configured("profile = \"autonomous\"");
+    let work = tempfile::tempdir().unwrap();
+    let path = work.path().canonicalize().unwrap().display().to_string();
+    capped.trust(&path, Some(WorkspaceDecision::Trusted));
     let level = |bench: &Bench| {
-        bench.ask("PreToolUse", "s", "echo a");
+        bench.write_in("s", &path);
         bench.calls().pop().unwrap().active_level
     };
     assert_eq!(level(&capped), "workspace-write");

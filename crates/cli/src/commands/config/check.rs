@@ -1,0 +1,148 @@
+//! `castellan config check`: every mistake of configuration files, with file, line and column, and what may be meant.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use castellan_daemon::{Config, FileSetError, Layout, PROJECT_FOLDER, read_config, read_organisation};
+use castellan_event::Layer;
+use serde_json::{Value as Json, json};
+
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::output::{self, BAD, GOOD, WARN};
+
+/// Options of `castellan config check`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Files to check; without any, the organisation's and the home's. A file in a folder `.castellan` is read as a
+    /// project's, one in the organisation's folder as the organisation's
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was found in one file.
+struct Checked {
+    file: PathBuf,
+    layer: Layer,
+    /// Line and column, where there is one, and what is wrong.
+    errors: Vec<(Option<(usize, usize)>, String)>,
+}
+
+pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let layout = global.layout()?;
+    let checked: Vec<Checked> = match options.files.as_slice() {
+        [] => of_home(&layout),
+        files => files.iter().map(|file| check(file, layer_of(file, &layout))).collect(),
+    };
+    let is_sound = checked.iter().all(|file| file.errors.is_empty());
+    // What contradicts itself only in several places or layers together.
+    let together = match options.files.is_empty() && is_sound {
+        true => Config::of_home(&layout).map(|config| config.ignored()),
+        false => Ok(Vec::new()),
+    };
+    let mut out = anstream::stdout();
+    if options.json {
+        let errors: Vec<Json> = checked.iter().flat_map(Checked::json).collect();
+        let whole = together.as_ref().err().map(ToString::to_string);
+        let warnings = together.as_ref().ok().cloned().unwrap_or_default();
+        let ok = is_sound && whole.is_none();
+        writeln!(out, "{:#}", json!({"ok": ok, "errors": errors, "whole": whole, "warnings": warnings}))?;
+    } else {
+        for file in &checked {
+            file.write(&mut out)?;
+        }
+        match &together {
+            Ok(warnings) => {
+                for line in warnings {
+                    writeln!(out, "{WARN}warning{WARN:#}: {}", output::printable(line))?;
+                }
+            }
+            Err(error) => writeln!(out, "{BAD}error{BAD:#}: {}", output::printable(&error.to_string()))?,
+        }
+    }
+    Ok(if is_sound && together.is_ok() { Exit::Done } else { Exit::No })
+}
+
+fn of_home(layout: &Layout) -> Vec<Checked> {
+    let mut checked = Vec::new();
+    let organisation = layout.organisation().dir.join("config.toml");
+    match read_organisation(layout.organisation()) {
+        Ok(None) => {}
+        Ok(Some(set)) => checked.push(Checked::of(organisation, Layer::Organisation, &set.config)),
+        Err(error) => checked.push(Checked {
+            file: layout.organisation().dir.clone(),
+            layer: Layer::Organisation,
+            errors: vec![(None, refused(&error))],
+        }),
+    }
+    if layout.config_file().exists() {
+        checked.push(check(&layout.config_file(), Layer::User));
+    }
+    checked
+}
+
+fn refused(error: &FileSetError) -> String {
+    match error.is_distrusted() {
+        true => format!("{error}; until then it does not count"),
+        false => error.to_string(),
+    }
+}
+
+fn check(file: &Path, layer: Layer) -> Checked {
+    match read_config(file) {
+        Ok(text) => Checked::of(file.to_owned(), layer, &text),
+        Err(error) => Checked { file: file.to_owned(), layer, errors: vec![(None, error.to_string())] },
+    }
+}
+
+/// By where a file lies.
+fn layer_of(file: &Path, layout: &Layout) -> Layer {
+    let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    match absolute.parent() {
+        Some(dir) if dir == layout.organisation().dir => Layer::Organisation,
+        Some(dir) if dir.ends_with(PROJECT_FOLDER) => Layer::Project,
+        _ => Layer::User,
+    }
+}
+
+impl Checked {
+    fn of(file: PathBuf, layer: Layer, text: &str) -> Checked {
+        let mistakes = Config::mistakes(text, layer).into_iter();
+        let errors = mistakes.map(|mistake| (Some((mistake.line, mistake.column)), mistake.message));
+        Checked { file, layer, errors: errors.collect() }
+    }
+
+    fn write(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let file = self.file.display();
+        if self.errors.is_empty() {
+            writeln!(out, "{GOOD}ok{GOOD:#}: `{file}` ({})", self.layer)?;
+        }
+        for (place, message) in &self.errors {
+            let message = output::printable(message);
+            match place {
+                Some((line, column)) => {
+                    writeln!(out, "{BAD}error{BAD:#}: `{file}`:{line}:{column}: {message}")?;
+                }
+                None => writeln!(out, "{BAD}error{BAD:#}: `{file}` ({}): {message}", self.layer)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> Vec<Json> {
+        let error = |(place, message): &(Option<(usize, usize)>, String)| {
+            json!({
+                "file": self.file.display().to_string(),
+                "layer": self.layer.as_str(),
+                "line": place.map(|(line, _)| line),
+                "column": place.map(|(_, column)| column),
+                "message": message,
+            })
+        };
+        self.errors.iter().map(error).collect()
+    }
+}

@@ -1,0 +1,339 @@
+//! [`KEYS`]: every key of `config.toml`, in one table, from which the reader, the merging of layers, the suggestions, the
+//! JSON schema and docs/configuration.md are made. It must not know what a value leads to.
+
+use crate::limits::ASK_WAIT_S_MAX;
+
+/// One key.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Key {
+    /// As it is written, with its table: `level.session`.
+    pub name: &'static str,
+    /// What a value of it is.
+    pub kind: Kind,
+    /// What comes of it where several layers say it.
+    pub merge: Merge,
+    /// Which layers' files may say it.
+    pub place: Place,
+    /// The value where it is left out, as it is written; what a profile presets has none of its own.
+    pub default: &'static str,
+    /// What it is for, in a sentence or two.
+    pub about: &'static str,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The format's version: 1.
+    Version,
+    /// One of some words, the mildest first.
+    Word(&'static [&'static str]),
+    /// A text.
+    Text,
+    /// True or false.
+    Flag,
+    /// A whole number, at least so much.
+    Count(u32),
+    /// A number of seconds, at most so many.
+    Seconds(u32),
+    /// A list of short rules.
+    Patterns,
+    /// A list of names of keys.
+    Names,
+    /// A list of commands.
+    Commands,
+    /// A list of tables that switch rules on and off.
+    Selections,
+    /// A list of tables that add to outputs.
+    Outputs,
+}
+
+/// What comes of a key that several layers say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Merge {
+    /// It is about its own file.
+    Own,
+    /// The strictest counts, and the user's default is one of them.
+    Strictest,
+    /// All of them count.
+    United,
+    /// All of them count, for what their own layer finds.
+    Lifting,
+    /// The highest layer's that says it counts.
+    Highest,
+}
+
+/// Which files may say a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Every layer's.
+    Every,
+    /// The organisation's alone.
+    Organisation,
+    /// The organisation's and the user's: in a project's it could loosen.
+    AboveProject,
+    /// None's: a profile presets it.
+    Profile,
+}
+
+/// The keys, in the order in which they are shown.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "version",
+        kind: Kind::Version,
+        merge: Merge::Own,
+        place: Place::Every,
+        default: "",
+        about: "The version of this format: 1. Every file says it.",
+    },
+    Key {
+        name: "locked",
+        kind: Kind::Names,
+        merge: Merge::Own,
+        place: Place::Organisation,
+        default: "[]",
+        about: "Keys that the layers below cannot loosen: where the organisation's file does not say one, its default counts \
+                as said there.",
+    },
+    Key {
+        name: "mode",
+        kind: Kind::Word(&["passthrough", "monitor", "enforce"]),
+        merge: Merge::Strictest,
+        place: Place::Every,
+        default: "\"enforce\"",
+        about: "How decisions are carried out. `enforce`: they are. `monitor`: calls are judged and recorded, and left to the \
+                agent. `passthrough`: calls are recorded only.",
+    },
+    Key {
+        name: "profile",
+        kind: Kind::Word(&["kit", "standard", "autonomous", "strict", "observer"]),
+        merge: Merge::Strictest,
+        place: Place::Every,
+        default: "\"standard\"",
+        about: "Presets the keys that decide. Each layer's profile presets what its own file leaves out, and those values are \
+                merged one by one.",
+    },
+    Key {
+        name: "default",
+        kind: Kind::Word(&["allow", "defer"]),
+        merge: Merge::Strictest,
+        place: Place::Every,
+        default: "",
+        about: "What is answered when nothing has anything to say: `defer` leaves the call to the agent's own permissions, \
+                `allow` runs it without the agent's prompt.",
+    },
+    Key {
+        name: "opaque",
+        kind: Kind::Word(&["defer", "ask", "deny"]),
+        merge: Merge::Strictest,
+        place: Place::Every,
+        default: "",
+        about: "What is answered to a program, target or code that was not understood.",
+    },
+    Key {
+        name: "deny",
+        kind: Kind::Patterns,
+        merge: Merge::United,
+        place: Place::Every,
+        default: "[]",
+        about: "Short rules that deny. Nothing lifts them.",
+    },
+    Key {
+        name: "ask",
+        kind: Kind::Patterns,
+        merge: Merge::United,
+        place: Place::Every,
+        default: "[]",
+        about: "Short rules that ask. Nothing lifts the organisation's.",
+    },
+    Key {
+        name: "allow",
+        kind: Kind::Patterns,
+        merge: Merge::Lifting,
+        place: Place::Every,
+        default: "[]",
+        about: "Short rules that allow, where they cover a whole call. They lift what their own layer's rules ask; a project's, where \
+                you trust the workspace, what the user's does too.",
+    },
+    Key {
+        name: "presence",
+        kind: Kind::Word(&["terminal", "pin"]),
+        merge: Merge::Strictest,
+        place: Place::Every,
+        default: "\"terminal\"",
+        about: "What proves that a person is there when something is to be loosened. `terminal`: one that a person has opened, with \
+                no agent above it. `pin`: that, and a PIN (`castellan presence set-pin`).",
+    },
+    Key {
+        name: "ask_wait",
+        kind: Kind::Seconds(ASK_WAIT_S_MAX),
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "0",
+        about: "For how many seconds a call that is asked about waits for `castellan approve` or `refuse` before its agent is told.",
+    },
+    Key {
+        name: "notify",
+        kind: Kind::Flag,
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "true",
+        about: "Shows calls that wait on the desktop, where there is one.",
+    },
+    Key {
+        name: "on_ungoverned",
+        kind: Kind::Word(&["record", "notify", "stop"]),
+        merge: Merge::Strictest,
+        place: Place::Every,
+        default: "",
+        about: "What is done when a call ran without a decision, against one, or with another input than the one judged. `notify`: \
+                the user is told. `stop`: the session may do nothing more.",
+    },
+    Key {
+        name: "hooks.trusted",
+        kind: Kind::Commands,
+        merge: Merge::Lifting,
+        place: Place::AboveProject,
+        default: "[]",
+        about: "Commands of hooks of others that may run beside castellan's, as `castellan doctor` shows them. With `strict` nothing \
+                runs while there is another one.",
+    },
+    Key {
+        name: "level.session",
+        kind: Kind::Word(&["off", "full-access", "workspace-write", "read-only"]),
+        merge: Merge::Strictest,
+        place: Place::Every,
+        default: "",
+        about: "The access level that sessions have. `off`: levels do not count.",
+    },
+    Key {
+        name: "level.on_insufficient",
+        kind: Kind::Word(&["ask", "deny"]),
+        merge: Merge::Strictest,
+        place: Place::Every,
+        default: "",
+        about: "What a call is answered that needs a higher level.",
+    },
+    preset("headless_default", &["allow", "defer", "deny"], "`default` where nobody is there to be asked."),
+    preset("headless_opaque", &["defer", "ask", "deny"], "`opaque` where nobody is there to be asked."),
+    preset("unknown_tool", &["defer", "deny"], "What is answered to a tool that castellan does not know."),
+    preset(
+        "allow_understood",
+        &["true", "false"],
+        "A call that was understood whole and is safe runs without a prompt.",
+    ),
+    preset("tools", &["true", "false"], "Sessions may use tools."),
+    Key {
+        name: "rules.reload",
+        kind: Kind::Word(&["watch", "apply"]),
+        merge: Merge::Strictest,
+        place: Place::AboveProject,
+        default: "\"apply\"",
+        about: "When edited rule files of the user come into force. `apply`: when a person has run `castellan apply`. `watch`: \
+                at once, whoever has edited them.",
+    },
+    Key {
+        name: "rules.regex_compat",
+        kind: Kind::Word(&["falco", "strict"]),
+        merge: Merge::Strictest,
+        place: Place::AboveProject,
+        default: "\"strict\"",
+        about: "`strict` refuses a rule file with a regex that Falco would load and never match; `falco` loads it, as Falco does.",
+    },
+    Key {
+        name: "rules.engine",
+        kind: Kind::Word(&["0.43", "0.44"]),
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "\"0.43\"",
+        about: "The Falco whose rule language the user's files are in.",
+    },
+    Key {
+        name: "rules.matching",
+        kind: Kind::Word(&["first", "all"]),
+        merge: Merge::Strictest,
+        place: Place::AboveProject,
+        default: "\"all\"",
+        about: "Which of the user's rules that match count: all, or the first alone in the order of the files.",
+    },
+    Key {
+        name: "rules.priority",
+        kind: Kind::Word(&["emergency", "alert", "critical", "error", "warning", "notice", "info", "debug"]),
+        merge: Merge::Strictest,
+        place: Place::AboveProject,
+        default: "\"debug\"",
+        about: "The user's rules that are less severe than this are left out.",
+    },
+    Key {
+        name: "rules.select",
+        kind: Kind::Selections,
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "[]",
+        about: "Switches the user's rules off and on after loading, in this order: `{disable = {rule = \"Ask *\"}}`, \
+                `{enable = {tag = \"x\"}}`.",
+    },
+    Key {
+        name: "rules.append_output",
+        kind: Kind::Outputs,
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "[]",
+        about: "Adds to what the user's rules say, to those that `match` names or to all.",
+    },
+    tag("tags.deny", "\"coding_agent_deny\"", "The tag of the user's rules that deny."),
+    tag("tags.ask", "\"coding_agent_ask\"", "The tag of the user's rules that ask."),
+    tag(
+        "tags.review",
+        "\"coding_agent_review\"",
+        "The tag of the user's rules that ask unless the user wanted the call.",
+    ),
+    tag("tags.allow", "\"coding_agent_allow\"", "The tag of the user's rules that allow."),
+    tag("tags.seen", "\"coding_agent_seen\"", "The tag of the kit's rule for its books, which says nothing."),
+    tag(
+        "tags.mark",
+        "\"coding_agent_mark:\"",
+        "The beginning of the tags of the user's rules that mark a session.",
+    ),
+    size("log.routine_segment_mib", 1, "50", "MiB of one file of allowed and deferred calls."),
+    size("log.routine_segments", 0, "3", "Closed files of allowed and deferred calls that are kept."),
+    size(
+        "log.notable_days",
+        0,
+        "90",
+        "Days that denied and asked calls, control requests and failures are kept.",
+    ),
+    size("log.notable_mib", 1, "512", "MiB that they may reach."),
+    Key {
+        name: "log.fsync",
+        kind: Kind::Flag,
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "false",
+        about: "Waits for the disk at every record: a power cut loses none, and every call takes milliseconds more.",
+    },
+];
+
+/// What only a profile says.
+const fn preset(name: &'static str, words: &'static [&'static str], about: &'static str) -> Key {
+    Key { name, kind: Kind::Word(words), merge: Merge::Strictest, place: Place::Profile, default: "", about }
+}
+
+/// A tag of the user's rules.
+const fn tag(name: &'static str, default: &'static str, about: &'static str) -> Key {
+    Key { name, kind: Kind::Text, merge: Merge::Highest, place: Place::AboveProject, default, about }
+}
+
+/// A size of the log.
+const fn size(name: &'static str, least: u32, default: &'static str, about: &'static str) -> Key {
+    Key { name, kind: Kind::Count(least), merge: Merge::Highest, place: Place::AboveProject, default, about }
+}
+
+/// The key of a name.
+pub(crate) fn key(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+/// The names of all keys that a file can say.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
+    KEYS.iter().filter(|key| key.place != Place::Profile).map(|key| key.name)
+}

@@ -1,0 +1,180 @@
+//! What counts of every key → [`Config`]: the words become what the daemon works with. It must not know layers, but where
+//! what one says alone has a meaning of its own.
+
+use std::str::FromStr;
+
+use castellan_audit as audit;
+use castellan_event::{AccessLevel, Layer, Mode};
+use castellan_policy::{Operator, Operators, Profile, Settings, Tags, Ungoverned};
+use castellan_rules::{Engine, Matching, Options, Priority};
+
+use super::merge::{OFF, Settled, Sourced};
+use super::text::Value;
+use super::{Config, Reload};
+
+const RELOADS: &[(&str, Reload)] = &[("apply", Reload::Apply), ("watch", Reload::Watch)];
+
+/// What the keys mean together, or which two of them contradict each other.
+pub(super) fn config(settled: Settled) -> Result<Config, String> {
+    Ok(Config {
+        mode: parsed(&settled, "mode")?,
+        settings: settings(&settled)?,
+        rule_options: rule_options(&settled)?,
+        reload: chosen(&settled, "rules.reload", RELOADS)?,
+        log: log(&settled),
+        settled,
+        organisation_rules: Vec::new(),
+        project_rules: Vec::new(),
+    })
+}
+
+fn settings(settled: &Settled) -> Result<Settings, String> {
+    let profile: Profile = parsed(settled, "profile")?;
+    let is_true = |name| word(settled, name) == Some("true");
+    let level = |word: &str| -> Result<Option<AccessLevel>, String> {
+        if word == OFF { Ok(None) } else { word.parse().map(Some) }
+    };
+    let session = word(settled, "level.session").unwrap_or(OFF);
+    let given = settled
+        .said_by(Layer::Organisation, "level.session")
+        .and_then(|sourced| sourced.value.word())
+        .unwrap_or(OFF);
+    Ok(Settings {
+        profile,
+        tools: is_true("tools"),
+        default_verdict: parsed(settled, "default")?,
+        headless_default: parsed(settled, "headless_default")?,
+        level: level(session)?,
+        unknown_workspace: profile.settings().unknown_workspace,
+        organisation_level: level(given)?,
+        on_insufficient: parsed(settled, "level.on_insufficient")?,
+        opaque: parsed(settled, "opaque")?,
+        headless_opaque: parsed(settled, "headless_opaque")?,
+        unknown_tool: parsed(settled, "unknown_tool")?,
+        allow_understood: is_true("allow_understood"),
+        presence: parsed(settled, "presence")?,
+        ask_wait_s: count(settled, "ask_wait").unwrap_or_default(),
+        notify: settled.counts("notify").first().is_none_or(|sourced| sourced.value == Value::Flag(true)),
+        ungoverned: ungoverned(settled, profile)?,
+        operators: operators(settled)?,
+        tags: tags(settled)?,
+    })
+}
+
+/// The strictest profile says the rest.
+fn ungoverned(settled: &Settled, profile: Profile) -> Result<Ungoverned, String> {
+    let trusted = settled.counts("hooks.trusted").iter().filter_map(|sourced| sourced.value.text());
+    Ok(Ungoverned {
+        action: parsed(settled, "on_ungoverned")?,
+        trusted_hooks: trusted.map(str::to_owned).collect(),
+        ..profile.settings().ungoverned
+    })
+}
+
+fn operators(settled: &Settled) -> Result<Operators, String> {
+    let mut operators = Vec::new();
+    for layer in Layer::ALL {
+        let list = |name| -> Vec<String> {
+            let own = settled.counts(name).iter().filter(|sourced| sourced.layer == layer);
+            own.filter_map(|sourced| sourced.value.text()).map(str::to_owned).collect()
+        };
+        let (deny, ask, allow) = (list("deny"), list("ask"), list("allow"));
+        if !(deny.is_empty() && ask.is_empty() && allow.is_empty()) {
+            operators.push((layer, Operator::parse(&deny, &ask, &allow)?));
+        }
+    }
+    Ok(Operators::new(operators))
+}
+
+/// Of two equal tags, one would not count.
+fn tags(settled: &Settled) -> Result<Tags, String> {
+    let default = Tags::default();
+    let of = |name: &str, default: String| {
+        settled.counts(name).first().and_then(|sourced| sourced.value.text()).map_or(default, str::to_owned)
+    };
+    let tags = Tags {
+        deny: of("tags.deny", default.deny),
+        ask: of("tags.ask", default.ask),
+        review: of("tags.review", default.review),
+        allow: of("tags.allow", default.allow),
+        seen: of("tags.seen", default.seen),
+        mark: of("tags.mark", default.mark),
+    };
+    let Tags { deny, ask, review, allow, seen, mark } = &tags;
+    let mut rest: &[(&str, &String)] =
+        &[("deny", deny), ("ask", ask), ("review", review), ("allow", allow), ("seen", seen), ("mark", mark)];
+    while let Some(((key, tag), others)) = rest.split_first() {
+        if let Some((other, _)) = others.iter().find(|(_, other)| other == tag) {
+            return Err(format!("`tags.{key}` and `tags.{other}` are both `{tag}`: give each its own"));
+        }
+        rest = others;
+    }
+    Ok(tags)
+}
+
+fn rule_options(settled: &Settled) -> Result<Options, String> {
+    let mut options = Options {
+        engine: chosen(settled, "rules.engine", Engine::WORDS)?,
+        matching: chosen(settled, "rules.matching", Matching::WORDS)?,
+        regex_compat_falco: chosen(settled, "rules.regex_compat", Options::REGEX_COMPAT_WORDS)?,
+        priority: word(settled, "rules.priority")
+            .unwrap_or_default()
+            .parse::<Priority>()
+            .map_err(|error| error.to_string())?,
+        ..Options::default()
+    };
+    if let Some(Sourced { value: Value::Selections(selection), .. }) = settled.counts("rules.select").first()
+    {
+        options.selection.clone_from(selection);
+    }
+    if let Some(Sourced { value: Value::Outputs(outputs), .. }) =
+        settled.counts("rules.append_output").first()
+    {
+        options.append_output.clone_from(outputs);
+    }
+    Ok(options)
+}
+
+fn log(settled: &Settled) -> audit::Config {
+    let default = audit::Config::default();
+    let count = |name| count(settled, name);
+    let fsync = settled.counts("log.fsync").first().map(|sourced| sourced.value == Value::Flag(true));
+    let mib = |name| count(name).map(|count| u64::from(count) * 1024 * 1024);
+    audit::Config {
+        routine_segment_bytes: mib("log.routine_segment_mib").unwrap_or(default.routine_segment_bytes),
+        routine_segments: count("log.routine_segments").unwrap_or(default.routine_segments),
+        notable_days: count("log.notable_days").unwrap_or(default.notable_days),
+        notable_bytes: mib("log.notable_mib").unwrap_or(default.notable_bytes),
+        fsync: fsync.unwrap_or(default.fsync),
+        ..default
+    }
+}
+
+/// The mode that a layer alone says.
+pub(super) fn mode_said_by(settled: &Settled, layer: Layer) -> Option<(Mode, &Sourced)> {
+    let sourced = settled.said_by(layer, "mode")?;
+    Some((sourced.value.word()?.parse().ok()?, sourced))
+}
+
+fn parsed<T: FromStr<Err = String>>(settled: &Settled, name: &str) -> Result<T, String> {
+    word(settled, name).unwrap_or_default().parse().map_err(|error| format!("`{name}`: {error}"))
+}
+
+fn chosen<T: Copy>(settled: &Settled, name: &str, words: &[(&str, T)]) -> Result<T, String> {
+    let given = word(settled, name).unwrap_or_default();
+    let known = words.iter().find(|(word, _)| *word == given);
+    known.map(|(_, meaning)| *meaning).ok_or_else(|| format!("`{name}`: `{given}` has no meaning"))
+}
+
+/// The word that counts of a key.
+fn word(settled: &Settled, name: &str) -> Option<&'static str> {
+    settled.counts(name).first().and_then(|sourced| sourced.value.word())
+}
+
+/// The number that counts of a key.
+fn count(settled: &Settled, name: &str) -> Option<u32> {
+    match settled.counts(name).first().map(|sourced| &sourced.value) {
+        Some(Value::Count(count)) => Some(*count),
+        _ => None,
+    }
+}

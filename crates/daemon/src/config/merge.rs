@@ -1,0 +1,250 @@
+//! [`merge`]: what the layers' files say → what counts of it, key by key, with where it is from. This is the one place where
+//! layers meet. It must not know what a value leads to.
+//!
+//! A lower layer only tightens. Of a key whose words have an order the strictest counts, and the user's file says all of
+//! them, because what it leaves out is as if it said the default. A profile presets, for its own layer, what that layer's
+//! file leaves out.
+
+use std::sync::Arc;
+
+use castellan_event::{Layer, Verdict};
+use castellan_policy::Profile;
+
+use super::keys::{KEYS, Key, Kind, Merge, key};
+use super::text::{Said, Value, default_of};
+
+/// What the file of one layer says.
+#[derive(Debug, Clone)]
+pub(crate) struct Spoken {
+    pub(crate) layer: Layer,
+    /// The file's name.
+    pub(crate) file: Arc<str>,
+    pub(crate) said: Vec<Said>,
+}
+
+/// A value, and where it is from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sourced {
+    /// The value; of a list of patterns, one of its elements.
+    pub value: Value,
+    /// Whose it is.
+    pub layer: Layer,
+    /// The file and line that say it; nothing where it is a default.
+    pub at: Option<(Arc<str>, usize)>,
+    /// The profile that stands there presets it.
+    pub is_preset: bool,
+}
+
+/// A key, what counts of it, and what does not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// The key.
+    pub key: &'static Key,
+    /// What counts: one value, or the elements of a list, the highest layer's first.
+    pub counts: Vec<Sourced>,
+    /// What files say, or their profiles preset, without an effect.
+    pub overruled: Vec<Sourced>,
+    /// The organisation has locked it, and the file and line where it says so.
+    pub locked: Option<(Arc<str>, usize)>,
+}
+
+/// What counts of every key.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Settled(Vec<Setting>);
+
+impl Settled {
+    /// Every key, in the order of the table.
+    pub fn settings(&self) -> &[Setting] {
+        &self.0
+    }
+
+    /// What counts of a key.
+    pub(crate) fn counts(&self, name: &str) -> &[Sourced] {
+        self.0.iter().find(|setting| setting.key.name == name).map_or(&[], |setting| &setting.counts)
+    }
+
+    /// What a layer alone says of a key, whether it counts or not: of a list, its first element.
+    pub(crate) fn said_by(&self, layer: Layer, name: &str) -> Option<&Sourced> {
+        let setting = self.0.iter().find(|setting| setting.key.name == name)?;
+        setting.counts.iter().chain(&setting.overruled).find(|sourced| sourced.layer == layer)
+    }
+
+    /// What files say of locked keys in vain, a line each.
+    pub(crate) fn ignored(&self) -> Vec<String> {
+        let of = |setting: &Setting| {
+            let (locker, lock_line) = setting.locked.clone()?;
+            // What counts all the same is not said in vain.
+            let counts = |sourced: &&Sourced| setting.counts.iter().any(|other| other.value == sourced.value);
+            let below = setting.overruled.iter().filter(|sourced| sourced.layer > Layer::Organisation);
+            let named = below.filter(|sourced| !sourced.is_preset && !counts(sourced));
+            let line = |(file, line): &(Arc<str>, usize)| {
+                let key = setting.key.name;
+                format!(
+                    "`{file}`:{line}: `{key}` does not count: the organisation has locked it (`{locker}`:{lock_line})"
+                )
+            };
+            Some(named.filter_map(|sourced| sourced.at.as_ref()).map(line).collect::<Vec<_>>())
+        };
+        self.0.iter().filter_map(of).flatten().collect()
+    }
+}
+
+/// Merges what files say. A user's that is not there says nothing but the defaults.
+pub(crate) fn merge(spoken: &[Spoken]) -> Settled {
+    let locks = locks(spoken);
+    let layers: Vec<Vec<(&'static Key, Sourced)>> =
+        Layer::ALL.iter().map(|layer| says(*layer, spoken, &locks)).collect();
+    let setting = |key: &'static Key| {
+        let locked = locks.iter().find(|(locked, _)| *locked == key.name).map(|(_, at)| at.clone());
+        let of = |layer: &Vec<(&'static Key, Sourced)>| -> Vec<Sourced> {
+            layer.iter().filter(|(of, _)| of.name == key.name).map(|(_, sourced)| sourced.clone()).collect()
+        };
+        let (counts, overruled) = settle(key, layers.iter().map(of).collect(), locked.is_some());
+        Setting { key, counts, overruled, locked }
+    };
+    Settled(KEYS.iter().map(setting).collect())
+}
+
+/// What counts of what the layers say of a key, the highest first, and what does not.
+fn settle(key: &Key, layers: Vec<Vec<Sourced>>, is_locked: bool) -> (Vec<Sourced>, Vec<Sourced>) {
+    let all: Vec<Sourced> = layers.into_iter().flatten().collect();
+    let of_organisation = |sourced: &Sourced| sourced.layer == Layer::Organisation;
+    match key.merge {
+        Merge::Own => (Vec::new(), Vec::new()),
+        Merge::United => (all, Vec::new()),
+        Merge::Lifting => all.into_iter().partition(|sourced| !is_locked || of_organisation(sourced)),
+        Merge::Strictest => {
+            let strictest = all.iter().map(|sourced| rank(key, sourced)).max();
+            one(all, |sourced| Some(rank(key, sourced)) == strictest)
+        }
+        Merge::Highest => one(all, |_| true),
+    }
+}
+
+/// The first that is meant, and the others.
+fn one(mut all: Vec<Sourced>, is_meant: impl Fn(&Sourced) -> bool) -> (Vec<Sourced>, Vec<Sourced>) {
+    let Some(at) = all.iter().position(is_meant) else { return (Vec::new(), all) };
+    (vec![all.remove(at)], all)
+}
+
+/// How strict a word is.
+fn rank(key: &Key, sourced: &Sourced) -> usize {
+    let (Kind::Word(words), Value::Word(word)) = (key.kind, &sourced.value) else { return 0 };
+    words.iter().position(|known| known == word).unwrap_or_default()
+}
+
+/// The keys that the organisation has locked, and where.
+fn locks(spoken: &[Spoken]) -> Vec<(String, (Arc<str>, usize))> {
+    let organisation = spoken.iter().filter(|file| file.layer == Layer::Organisation);
+    let lock = |file: &Spoken, said: &Said| {
+        let name = said.value.text().filter(|_| said.key.name == "locked")?;
+        Some((name.to_owned(), (file.file.clone(), said.line)))
+    };
+    organisation.flat_map(|file| file.said.iter().filter_map(move |said| lock(file, said))).collect()
+}
+
+/// Everything that a layer says: its file, the defaults of the keys that it locks or, being the user's, leaves out, and what
+/// its profile presets.
+fn says(
+    layer: Layer,
+    spoken: &[Spoken],
+    locks: &[(String, (Arc<str>, usize))],
+) -> Vec<(&'static Key, Sourced)> {
+    let file = spoken.iter().find(|file| file.layer == layer);
+    let sourced = |file: &Spoken, said: &Said| Sourced {
+        value: said.value.clone(),
+        layer,
+        at: Some((file.file.clone(), said.line)),
+        is_preset: false,
+    };
+    let mut says: Vec<(&'static Key, Sourced)> =
+        file.iter().flat_map(|file| file.said.iter().map(|said| (said.key, sourced(file, said)))).collect();
+    let is_locked = |key: &Key| {
+        // What follows from a key is locked with it.
+        let name = key.name.strip_prefix("headless_").unwrap_or(key.name);
+        locks.iter().any(|(locked, _)| locked == name)
+    };
+    for key in KEYS {
+        let fills = match layer {
+            Layer::Organisation => is_locked(key),
+            Layer::User => true,
+            Layer::Project => false,
+        };
+        if fills
+            && !has(&says, key.name)
+            && let Some(value) = default_of(key)
+        {
+            says.push((key, Sourced { value, layer, at: None, is_preset: false }));
+        }
+    }
+    // A lock of what a profile presets holds what the default one does.
+    let held: Vec<&'static Key> = match layer {
+        Layer::Organisation => KEYS.iter().filter(|key| is_locked(key) && !has(&says, key.name)).collect(),
+        Layer::User | Layer::Project => Vec::new(),
+    };
+    preset(layer, &mut says);
+    for key in held {
+        if !has(&says, key.name)
+            && let Some(word) = preset_word(Profile::Standard, key)
+        {
+            says.push((key, Sourced { value: Value::Word(word), layer, at: None, is_preset: true }));
+        }
+    }
+    says
+}
+
+/// Adds what a layer's profile presets, and what follows from its defaults for where nobody is there to be asked.
+fn preset(layer: Layer, says: &mut Vec<(&'static Key, Sourced)>) {
+    let profile = says.iter().find(|(key, _)| key.name == "profile").map(|(_, sourced)| sourced.clone());
+    let known = profile.as_ref().and_then(|sourced| sourced.value.word()?.parse::<Profile>().ok());
+    for (said, headless) in [("default", "headless_default"), ("opaque", "headless_opaque")] {
+        let denies =
+            known.and_then(|profile| preset_word(profile, key(headless)?)) == Some(Verdict::Deny.as_str());
+        let own = says.iter().find(|(key, _)| key.name == said).map(|(_, sourced)| sourced.clone());
+        // What the profile denies where nobody is there stays denied.
+        if let (Some(own), Some(headless), false) = (own, key(headless), denies) {
+            says.push((headless, Sourced { is_preset: true, ..own }));
+        }
+    }
+    let Some((profile, known)) = profile.zip(known) else { return };
+    for key in KEYS {
+        if !has(says, key.name)
+            && let Some(word) = preset_word(known, key)
+        {
+            says.push((key, Sourced { value: Value::Word(word), layer, is_preset: true, ..profile.clone() }));
+        }
+    }
+}
+
+fn has(says: &[(&'static Key, Sourced)], name: &str) -> bool {
+    says.iter().any(|(key, _)| key.name == name)
+}
+
+/// What a profile presets of a key.
+fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
+    let settings = profile.settings();
+    let word = match key.name {
+        "default" => settings.default_verdict.as_str(),
+        "headless_default" => settings.headless_default.as_str(),
+        "opaque" => settings.opaque.as_str(),
+        "headless_opaque" => settings.headless_opaque.as_str(),
+        "level.session" => settings.level.map_or(OFF, castellan_event::AccessLevel::as_str),
+        "level.on_insufficient" => settings.on_insufficient.as_str(),
+        "on_ungoverned" => settings.ungoverned.action.as_str(),
+        "unknown_tool" => settings.unknown_tool.as_str(),
+        "allow_understood" => flag(settings.allow_understood),
+        "tools" => flag(settings.tools),
+        _ => return None,
+    };
+    Some(word)
+}
+
+/// The word for no level at all.
+pub(super) const OFF: &str = "off";
+
+fn flag(value: bool) -> &'static str {
+    if value { "true" } else { "false" }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+use std::path::Path;
+
+use super::*;
+use crate::config::{Config, LayerText};
+
+const ORGANISATION: &str = "/etc/castellan/config.toml";
+const USER: &str = "/u/config.toml";
+const PROJECT: &str = ".castellan/config.toml";
+
+fn settled(organisation: &str, user: &str, project: &str) -> Settled {
+    let text = |layer, file, text: &str| (layer, Path::new(file), format!("version = 1\n{text}"));
+    let texts = [
+        text(Layer::Organisation, ORGANISATION, organisation),
+        text(Layer::User, USER, user),
+        text(Layer::Project, PROJECT, project),
+    ];
+    let texts: Vec<LayerText<'_>> =
+        texts.iter().map(|(layer, file, text)| LayerText { layer: *layer, file, text }).collect();
+    Config::of(&texts).unwrap().settled
+}
+
+/// Checks what counts of a key, and where it is from: `value layer line`, with `*` where a profile presets it.
+fn check(key: &str, (organisation, user, project): (&str, &str, &str), expected: &[&str]) {
+    let settled = settled(organisation, user, project);
+    let shown = |sourced: &Sourced| {
+        let value = match &sourced.value {
+            Value::Word(word) => (*word).to_owned(),
+            Value::Text(text) => text.clone(),
+            Value::Flag(flag) => flag.to_string(),
+            Value::Count(count) => count.to_string(),
+            Value::Selections(list) => format!("{} selections", list.len()),
+            Value::Outputs(list) => format!("{} outputs", list.len()),
+        };
+        let at = sourced.at.as_ref().map_or("default".to_owned(), |(_, line)| line.to_string());
+        let preset = if sourced.is_preset { "*" } else { "" };
+        format!("{value} {} {at}{preset}", sourced.layer)
+    };
+    let counts: Vec<String> = settled.counts(key).iter().map(shown).collect();
+    assert_eq!(counts, expected, "{key}: {organisation} | {user} | {project}");
+}
+
+#[test]
+fn the_strictest_counts() {
+    check("mode", ("", "", ""), &["enforce user default"]);
+    check("mode", ("", "mode = 'monitor'", ""), &["monitor user 2"]);
+    check("mode", ("mode = 'enforce'", "mode = 'monitor'", ""), &["enforce organisation 2"]);
+    check("mode", ("", "mode = 'monitor'", "mode = 'enforce'"), &["enforce project 2"]);
+    check("mode", ("mode = 'monitor'", "mode = 'enforce'", "mode = 'passthrough'"), &["enforce user 2"]);
+    // What the user's file leaves out is as if it said the default.
+    check("mode", ("mode = 'monitor'", "", ""), &["enforce user default"]);
+    check("opaque", ("opaque = 'defer'", "", ""), &["ask user default*"]);
+    check("opaque", ("opaque = 'deny'", "opaque = 'defer'", ""), &["deny organisation 2"]);
+    check(
+        "level.session",
+        ("level.session = 'workspace-write'", "level.session = 'off'", "level.session = 'read-only'"),
+        &["read-only project 2"],
+    );
+    check("rules.reload", ("", "rules.reload = 'watch'", ""), &["watch user 2"]);
+    check(
+        "rules.reload",
+        ("rules.reload = 'apply'", "rules.reload = 'watch'", ""),
+        &["apply organisation 2"],
+    );
+    check(
+        "rules.priority",
+        ("rules.priority = 'info'", "rules.priority = 'error'", ""),
+        &["info organisation 2"],
+    );
+}
+
+#[test]
+fn profiles_are_expanded_before_they_meet() {
+    check("opaque", ("profile = 'strict'", "", ""), &["deny organisation 2*"]);
+    check("opaque", ("profile = 'strict'", "opaque = 'defer'", ""), &["deny organisation 2*"]);
+    check("opaque", ("\nprofile = 'strict'\nopaque = 'ask'", "profile = 'kit'", ""), &["ask organisation 4"]);
+    check("level.session", ("", "profile = 'kit'", "profile = 'strict'"), &["workspace-write project 2*"]);
+    check("allow_understood", ("", "profile = 'autonomous'", ""), &["true user 2*"]);
+    check(
+        "allow_understood",
+        ("profile = 'strict'", "profile = 'autonomous'", ""),
+        &["false organisation 2*"],
+    );
+    check("allow_understood", ("", "profile = 'autonomous'", "profile = 'standard'"), &["false project 2*"]);
+    check("tools", ("", "", "profile = 'observer'"), &["false project 2*"]);
+    check("profile", ("profile = 'kit'", "profile = 'strict'", ""), &["strict user 2"]);
+    // Where nobody is there, what the profile denies stays denied.
+    check(
+        "headless_default",
+        ("default = 'defer'", "profile = 'strict'\ndefault = 'allow'", ""),
+        &["deny user 2*"],
+    );
+    check("headless_default", ("default = 'defer'", "default = 'allow'", ""), &["defer organisation 2*"]);
+}
+
+#[test]
+fn lists_are_united_and_the_highest_says_the_rest() {
+    let both = ("deny = ['Bash(a)', 'Bash(b)']", "\ndeny = ['Bash(c)']", "deny = [\n'Bash(a)']");
+    check(
+        "deny",
+        both,
+        &["Bash(a) organisation 2", "Bash(b) organisation 2", "Bash(c) user 3", "Bash(a) project 3"],
+    );
+    check("tags.deny", ("", "tags.deny = 'x'", ""), &["x user 2"]);
+    check("tags.deny", ("tags.deny = 'y'", "tags.deny = 'x'", ""), &["y organisation 2"]);
+    check("log.notable_days", ("log.notable_days = 7", "", ""), &["7 organisation 2"]);
+    check("rules.select", ("", "rules.select = [{disable = {rule = '*'}}]", ""), &["1 selections user 2"]);
+}
+
+#[test]
+fn a_locked_key_is_the_organisations() {
+    let lock = |key: &str| format!("locked = ['{key}']");
+    check("opaque", ("locked = ['opaque']", "opaque = 'defer'", ""), &["ask organisation default*"]);
+    check("opaque", ("locked = ['opaque']\nopaque = 'ask'", "opaque = 'defer'", ""), &["ask organisation 3"]);
+    check("headless_opaque", ("locked = ['opaque']", "opaque = 'defer'", ""), &["ask organisation default*"]);
+    // Who wants more may have it.
+    check("opaque", ("locked = ['opaque']", "opaque = 'deny'", ""), &["deny user 2"]);
+    check("mode", ("locked = ['mode']", "mode = 'monitor'", ""), &["enforce organisation default"]);
+    check(
+        "allow_understood",
+        ("locked = ['profile']", "profile = 'autonomous'", ""),
+        &["false organisation default*"],
+    );
+    check("level.session", ("locked = ['profile']", "profile = 'strict'", ""), &["workspace-write user 2*"]);
+    check("allow", (&lock("allow"), "allow = ['Bash(a)']", "allow = ['Bash(b)']"), &[]);
+    check("deny", (&lock("deny"), "deny = ['Bash(a)']", ""), &["Bash(a) user 2"]);
+    check(
+        "tags.deny",
+        (&lock("tags.deny"), "tags.deny = 'x'", ""),
+        &["coding_agent_deny organisation default"],
+    );
+    check(
+        "rules.select",
+        (&lock("rules.select"), "rules.select = [{disable = {rule = '*'}}]", ""),
+        &["0 selections organisation default"],
+    );
+    check("log.fsync", (&lock("log.fsync"), "log.fsync = true", ""), &["false organisation default"]);
+}
+
+#[test]
+fn what_is_locked_in_vain_is_told() {
+    let user = "opaque = 'defer'\nallow = ['Bash(a)']\ntags.deny = 'x'\nmode = 'enforce'";
+    let settled =
+        settled("\n\nlocked = ['opaque', 'allow', 'tags.deny', 'mode']\nmode = 'enforce'", user, "");
+    let line = |line: usize, key: &str| {
+        format!(
+            "`{USER}`:{line}: `{key}` does not count: the organisation has locked it (`{ORGANISATION}`:4)"
+        )
+    };
+    // The mode is the same: what it says counts.
+    let expected = [line(2, "opaque"), line(3, "allow"), line(4, "tags.deny")];
+    assert_eq!(settled.ignored(), expected);
+}

@@ -1,0 +1,358 @@
+//! [`read`]: the text of one `config.toml` → what it says, key by key, or every mistake in it with line and column. Strict: an
+//! unknown key is a mistake, because a misspelt setting is one that is not in force. It must not know what other layers say.
+
+use std::ops::Range;
+
+use castellan_event::Layer;
+use castellan_policy::Operator;
+use castellan_rules::{AppendOutput, Selection};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::keys::{self, KEYS, Key, Kind, Place, key};
+use super::lists::{self, Wrong};
+use super::nearest::meant;
+use super::schema::lockable;
+use crate::limits::MISTAKES_MAX;
+
+/// The version that this castellan reads.
+const VERSION: u32 = 1;
+
+/// A key that a file says. Of a list of patterns or names, each element is one of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Said {
+    pub(crate) key: &'static Key,
+    pub(crate) value: Value,
+    /// The line where it stands, the first is 1.
+    pub(crate) line: usize,
+}
+
+/// The value of a key.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// One of the key's words.
+    Word(&'static str),
+    /// A text, a pattern or a key's name.
+    Text(String),
+    /// True or false.
+    Flag(bool),
+    /// A number.
+    Count(u32),
+    /// Switches of rules.
+    Selections(Vec<Selection>),
+    /// Additions to outputs.
+    Outputs(Vec<AppendOutput>),
+}
+
+impl Value {
+    /// The word, if it is one.
+    pub(crate) fn word(&self) -> Option<&'static str> {
+        if let Value::Word(word) = self { Some(word) } else { None }
+    }
+
+    /// The text, if it is one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        if let Value::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// As JSON; of the tables of a list, how many there are.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Value::Word(word) => (*word).into(),
+            Value::Text(text) => text.as_str().into(),
+            Value::Flag(flag) => (*flag).into(),
+            Value::Count(count) => (*count).into(),
+            Value::Selections(list) => list.len().into(),
+            Value::Outputs(list) => list.len().into(),
+        }
+    }
+}
+
+/// As a file says it; the tables of a list are only counted.
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Word(word) => write!(f, "{word:?}"),
+            Value::Text(text) => write!(f, "{text:?}"),
+            Value::Flag(flag) => write!(f, "{flag}"),
+            Value::Count(count) => write!(f, "{count}"),
+            Value::Selections(list) => tables(f, list.len()),
+            Value::Outputs(list) => tables(f, list.len()),
+        }
+    }
+}
+
+fn tables(f: &mut std::fmt::Formatter<'_>, count: usize) -> std::fmt::Result {
+    if count == 0 { write!(f, "[]") } else { write!(f, "[{count} tables]") }
+}
+
+/// What is wrong in a file, and where: line and column, the first are 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// The line.
+    pub line: usize,
+    /// The column, in characters.
+    pub column: usize,
+    /// What is wrong, and what may be meant.
+    pub message: String,
+}
+
+impl std::fmt::Display for Mistake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+/// Reads a layer's file. Mistakes come in the order of the text, as many as are worth reading.
+pub(crate) fn read(text: &str, layer: Layer) -> Result<Vec<Said>, Vec<Mistake>> {
+    let mut reader =
+        Reader { text, starts: line_starts(text), layer, said: Vec::new(), mistakes: Vec::new() };
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        let message = error.message().replace('\n', "; ");
+        reader.mistake(&error.span().unwrap_or_default(), message);
+    }
+    // What a broken text recovers to is not what was meant.
+    if reader.mistakes.is_empty() && reader.version(table.get_ref()) {
+        reader.table("", table.get_ref());
+    }
+    let Reader { said, mut mistakes, .. } = reader;
+    mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
+    if mistakes.is_empty() { Ok(said) } else { Err(mistakes) }
+}
+
+/// The value of a key where it is left out; nothing for one that has none of its own, and for a list without elements.
+pub(crate) fn default_of(key: &'static Key) -> Option<Value> {
+    let value = DeValue::parse(key.default).ok()?;
+    let mut reader = Reader {
+        text: "",
+        starts: vec![0],
+        layer: Layer::Organisation,
+        said: Vec::new(),
+        mistakes: Vec::new(),
+    };
+    reader.value(key, &value);
+    reader.said.pop().map(|said| said.value)
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    /// Where lines start.
+    starts: Vec<usize>,
+    layer: Layer,
+    said: Vec<Said>,
+    mistakes: Vec<Mistake>,
+}
+
+impl Reader<'_> {
+    /// Whether the text is of the version that is read: of another one nothing else can be said.
+    fn version(&mut self, table: &DeTable<'_>) -> bool {
+        let before = self.mistakes.len();
+        match table.get("version") {
+            None => self.mistake(&(0..0), format!("`version` is missing: begin with `version = {VERSION}`")),
+            Some(value) => match count(value.get_ref()) {
+                Some(VERSION) => {}
+                Some(other) => {
+                    self.mistake(
+                        &value.span(),
+                        format!("`version` is {other}, this castellan reads {VERSION}"),
+                    );
+                }
+                None => self.wrong(&value.span(), "version", "a number", value.get_ref()),
+            },
+        }
+        self.mistakes.len() == before
+    }
+
+    /// Reads the keys of a table, of which `above` is the name with a dot behind it.
+    fn table(&mut self, above: &str, table: &DeTable<'_>) {
+        for (name, value) in table {
+            let full = format!("{above}{}", name.get_ref());
+            let is_table = KEYS
+                .iter()
+                .any(|key| key.name.strip_prefix(full.as_str()).is_some_and(|rest| rest.starts_with('.')));
+            match (key(&full), value.get_ref()) {
+                (Some(key), _) => self.key(key, &name.span(), value),
+                (None, DeValue::Table(below)) if is_table => self.table(&format!("{full}."), below),
+                (None, other) if is_table => self.wrong(&value.span(), &full, "a table", other),
+                (None, _) => self.unknown(&full, &name.span(), matches!(value.get_ref(), DeValue::Table(_))),
+            }
+        }
+    }
+
+    fn unknown(&mut self, name: &str, span: &Range<usize>, is_table: bool) {
+        let tables = keys::names().filter_map(|name| Some(name.split_once('.')?.0));
+        let meant = if is_table { meant(name, tables) } else { meant(name, keys::names()) };
+        let what = if is_table { "table" } else { "key" };
+        self.mistake(span, format!("unknown {what} `{name}`{meant}"));
+    }
+
+    fn key(&mut self, key: &'static Key, span: &Range<usize>, value: &Spanned<DeValue<'_>>) {
+        let name = key.name;
+        let misplaced = match (key.place, self.layer) {
+            (Place::Every, _)
+            | (Place::Organisation, Layer::Organisation)
+            | (Place::AboveProject, Layer::Organisation | Layer::User) => None,
+            (Place::Organisation, _) => Some(format!("`{name}` is for the organisation's file alone")),
+            (Place::AboveProject, Layer::Project) => {
+                Some(format!("`{name}` has no place in a project's file, where it could loosen"))
+            }
+            (Place::Profile, _) => Some(format!("`{name}` is preset by `profile` alone")),
+        };
+        match misplaced {
+            Some(why) => self.mistake(span, why),
+            None => self.value(key, value),
+        }
+    }
+
+    fn value(&mut self, key: &'static Key, value: &Spanned<DeValue<'_>>) {
+        let (span, given) = (value.span(), value.get_ref());
+        match key.kind {
+            // Looked at before all others.
+            Kind::Version => {}
+            Kind::Word(words) => match given.as_str() {
+                Some(given) => match words.iter().find(|word| **word == given) {
+                    Some(word) => self.say(key, &span, Value::Word(word)),
+                    None => self.no_word(key, &span, given, words),
+                },
+                None => self.wrong(&span, key.name, "a text", given),
+            },
+            Kind::Text => match given.as_str() {
+                Some("") => {
+                    self.mistake(&span, format!("`{}` is empty: name a tag, or leave the key out", key.name));
+                }
+                Some(text) => self.say(key, &span, Value::Text(text.to_owned())),
+                None => self.wrong(&span, key.name, "a text", given),
+            },
+            Kind::Flag => match given.as_bool() {
+                Some(flag) => self.say(key, &span, Value::Flag(flag)),
+                None => self.wrong(&span, key.name, "true or false", given),
+            },
+            Kind::Count(least) => match count(given).filter(|count| *count >= least) {
+                Some(count) => self.say(key, &span, Value::Count(count)),
+                None => {
+                    let wanted = format!("a whole number from {least} to {}", u32::MAX);
+                    self.wrong(&span, key.name, &wanted, given);
+                }
+            },
+            Kind::Seconds(most) => match count(given).filter(|count| *count <= most) {
+                Some(count) => self.say(key, &span, Value::Count(count)),
+                None => {
+                    self.wrong(&span, key.name, &format!("a whole number of seconds up to {most}"), given);
+                }
+            },
+            Kind::Patterns | Kind::Names | Kind::Commands => self.elements(key, value),
+            Kind::Selections => self.list(key, value, lists::selections, Value::Selections),
+            Kind::Outputs => self.list(key, value, lists::outputs, Value::Outputs),
+        }
+    }
+
+    /// The elements of a list of texts.
+    fn elements(&mut self, key: &'static Key, value: &Spanned<DeValue<'_>>) {
+        let DeValue::Array(elements) = value.get_ref() else {
+            return self.wrong(&value.span(), key.name, "a list of texts", value.get_ref());
+        };
+        for element in elements.iter() {
+            let span = element.span();
+            let DeValue::String(text) = element.get_ref() else {
+                self.wrong(&span, key.name, "a list of texts", element.get_ref());
+                continue;
+            };
+            let wrong = match key.kind {
+                Kind::Names => lock_error(text),
+                Kind::Commands => {
+                    text.trim().is_empty().then(|| format!("`{}` holds an empty command", key.name))
+                }
+                Kind::Version
+                | Kind::Word(_)
+                | Kind::Text
+                | Kind::Flag
+                | Kind::Count(_)
+                | Kind::Seconds(_)
+                | Kind::Patterns
+                | Kind::Selections
+                | Kind::Outputs => pattern_error(key.name, text),
+            };
+            match wrong {
+                Some(why) => self.mistake(&span, why),
+                None => self.say(key, &span, Value::Text(text.clone().into_owned())),
+            }
+        }
+    }
+
+    /// A list of tables, which is read as one value.
+    fn list<T>(
+        &mut self,
+        key: &'static Key,
+        value: &Spanned<DeValue<'_>>,
+        read: fn(Spanned<DeValue<'_>>) -> Result<T, Wrong>,
+        make: fn(T) -> Value,
+    ) {
+        match read(value.clone()) {
+            Ok(list) => self.say(key, &value.span(), make(list)),
+            Err((span, why)) => self.mistake(&span, format!("`{}`: {why}", key.name)),
+        }
+    }
+
+    fn say(&mut self, key: &'static Key, span: &Range<usize>, value: Value) {
+        let line = self.line(span.start);
+        self.said.push(Said { key, value, line });
+    }
+
+    fn no_word(&mut self, key: &Key, span: &Range<usize>, given: &str, words: &[&'static str]) {
+        let (known, meant) = (words.join(", "), meant(given, words.iter().copied()));
+        self.mistake(span, format!("`{}`: `{given}` is none of {known}{meant}", key.name));
+    }
+
+    fn wrong(&mut self, span: &Range<usize>, name: &str, wanted: &str, given: &DeValue<'_>) {
+        let given = given.as_integer().map_or_else(
+            || format!("a value of the type {}", given.type_str()),
+            |number| format!("`{number}`"),
+        );
+        self.mistake(span, format!("`{name}` is {wanted}, and this is {given}"));
+    }
+
+    fn mistake(&mut self, span: &Range<usize>, message: String) {
+        if self.mistakes.len() >= MISTAKES_MAX {
+            return;
+        }
+        let line = self.line(span.start);
+        let start = self.starts.get(line - 1).copied().unwrap_or_default();
+        let column = self.text.get(start..span.start).map_or(0, |before| before.chars().count()) + 1;
+        self.mistakes.push(Mistake { line, column, message });
+    }
+
+    fn line(&self, at: usize) -> usize {
+        self.starts.partition_point(|start| *start <= at).max(1)
+    }
+}
+
+fn line_starts(text: &str) -> Vec<usize> {
+    let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect()
+}
+
+fn count(value: &DeValue<'_>) -> Option<u32> {
+    let integer = value.as_integer()?;
+    u32::from_str_radix(integer.as_str(), integer.radix()).ok()
+}
+
+/// What is wrong with the name of a key that is to be locked.
+fn lock_error(text: &str) -> Option<String> {
+    let is_known = lockable().any(|name| name == text);
+    (!is_known).then(|| format!("`locked`: `{text}` is no key that can be locked{}", meant(text, lockable())))
+}
+
+/// What is wrong with a short rule. In which list it stands makes no difference to its form.
+fn pattern_error(name: &str, text: &str) -> Option<String> {
+    let list = [text.to_owned()];
+    let read = match name {
+        "ask" => Operator::parse(&[], &list, &[]),
+        "allow" => Operator::parse(&[], &[], &list),
+        _ => Operator::parse(&list, &[], &[]),
+    };
+    read.err()
+}
+
+#[cfg(test)]
+mod tests;

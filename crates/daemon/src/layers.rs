@@ -1,0 +1,110 @@
+//! [`Layers`]: the files of every layer, and the one way from them to what calls are judged by. It must not know whether
+//! they are what lies on disk now or what was put in force.
+
+use std::path::{Path, PathBuf};
+
+use castellan_event::Layer;
+use sha2::{Digest, Sha256};
+
+use crate::compile::{Compiled, compile};
+use crate::config::{Config, ConfigError, LayerText};
+use crate::file_set::{FileSet, FileSetError, PROJECT_FOLDER, read_organisation};
+use crate::layout::Layout;
+
+/// The files that count together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layers {
+    /// The organisation's, where there are any.
+    pub organisation: Option<FileSet>,
+    /// The user's.
+    pub user: FileSet,
+    /// Those of a workspace that a person trusts, where there are any.
+    pub project: Option<FileSet>,
+}
+
+impl Layers {
+    /// The organisation's files as they are now, above the user's.
+    pub fn above(user: FileSet, layout: &Layout) -> Result<Layers, FileSetError> {
+        let organisation = organisation_now(layout)?;
+        Ok(Layers { organisation, user, project: None })
+    }
+
+    /// Hex SHA-256 over every layer's files. Where there are only the user's, it is that of [`FileSet::hash`].
+    pub fn hash(&self) -> String {
+        let Layers { organisation, user, project } = self;
+        if organisation.is_none() && project.is_none() {
+            return user.hash();
+        }
+        let mut hasher = Sha256::new();
+        for set in [organisation.as_ref(), Some(user), project.as_ref()] {
+            // As long as every other, and none of a file set.
+            hasher.update(set.map_or("0".repeat(HASH_CHARS), FileSet::hash));
+        }
+        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// What the files say together, without compiling the user's rules.
+    pub fn config(&self, layout: &Layout) -> Result<Config, ConfigError> {
+        config(self.organisation.as_ref(), &self.user.config, self.project.as_ref(), layout)
+    }
+
+    /// Compiles everything. An error when a configuration is none; whether the rules are sound tells [`Compiled::error`].
+    pub fn compile(&self, layout: &Layout) -> Result<(Config, Compiled), ConfigError> {
+        let config = self.config(layout)?;
+        let compiled = compile(&self.user.rules, &config);
+        Ok((config, compiled))
+    }
+}
+
+/// Characters of a hash.
+const HASH_CHARS: usize = 64;
+
+impl Config {
+    /// What the organisation's and the user's files say now, applied or not; the defaults where there are none.
+    pub fn of_home(layout: &Layout) -> Result<Config, FileSetError> {
+        Config::with_project(layout, None)
+    }
+
+    /// The same with a workspace's own files below, as if a person trusted it.
+    pub fn with_project(layout: &Layout, project: Option<&FileSet>) -> Result<Config, FileSetError> {
+        let organisation = organisation_now(layout)?;
+        let user = Config::read_text(&layout.config_file())?;
+        Ok(config(organisation.as_ref(), &user, project, layout)?)
+    }
+}
+
+/// The organisation's files, but those that somebody else can have written: they say nothing.
+fn organisation_now(layout: &Layout) -> Result<Option<FileSet>, FileSetError> {
+    match read_organisation(layout.organisation()) {
+        Err(error) if error.is_distrusted() => Ok(None),
+        read => read,
+    }
+}
+
+fn config(
+    organisation: Option<&FileSet>,
+    user: &str,
+    project: Option<&FileSet>,
+    layout: &Layout,
+) -> Result<Config, ConfigError> {
+    let files: [PathBuf; 3] = [
+        layout.organisation().dir.join("config.toml"),
+        layout.config_file(),
+        Path::new(PROJECT_FOLDER).join("config.toml"),
+    ];
+    let [organisation_file, user_file, project_file] = &files;
+    let mut texts = Vec::new();
+    if let Some(set) = organisation {
+        texts.push(LayerText { layer: Layer::Organisation, file: organisation_file, text: &set.config });
+    }
+    texts.push(LayerText { layer: Layer::User, file: user_file, text: user });
+    if let Some(set) = project {
+        texts.push(LayerText { layer: Layer::Project, file: project_file, text: &set.config });
+    }
+    let rules = |set: Option<&FileSet>| set.map(|set| set.rules.clone()).unwrap_or_default();
+    let config = Config::of(&texts)?;
+    Ok(Config { organisation_rules: rules(organisation), project_rules: rules(project), ..config })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,310 @@
+//! Bad files of every layer: a clear error, and never a milder verdict than before.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use castellan_audit::{Config as LogConfig, Log};
+use castellan_event::Verdict;
+
+use super::*;
+use crate::file_set::read_project;
+use crate::memory::Memory;
+use crate::shipped::write_shipped;
+
+/// What each layer's good file says, so that it can be told whether it counts.
+const GOOD: &str = "version = 1\nopaque = \"deny\"\n";
+
+/// A home with an organisation above it.
+struct Place {
+    root: tempfile::TempDir,
+    layout: Layout,
+}
+
+/// A daemon's part of it.
+struct Served {
+    judge: Judge,
+    state: PolicyState,
+}
+
+impl Place {
+    fn new() -> Place {
+        let root = tempfile::tempdir().unwrap();
+        let own = rustix::process::geteuid().as_raw();
+        let layout = Layout::read(&root.path().join("home")).unwrap();
+        let layout = layout.with_organisation(&root.path().join("organisation"), own);
+        layout.create().unwrap();
+        write_shipped(&layout).unwrap();
+        Place { root, layout }
+    }
+
+    fn serve(&self) -> Served {
+        let (state, config, policy) = PolicyState::start(&self.layout);
+        let log = Log::open(&self.layout.log(), LogConfig::default(), SystemTime::now()).unwrap();
+        let journal = self.layout.journal();
+        let (memory, _) = Memory::open(journal.clone(), !journal.exists(), 1).unwrap();
+        let judge = Judge::new(policy, config.mode, log, Vec::new(), memory);
+        state.record_start(&judge);
+        Served { judge, state }
+    }
+
+    /// The configuration of a layer.
+    fn file(&self, layer: Layer) -> PathBuf {
+        match layer {
+            Layer::Organisation => self.layout.organisation().dir.join("config.toml"),
+            Layer::User => self.layout.config_file(),
+            Layer::Project => self.root.path().join("repo/.castellan/config.toml"),
+        }
+    }
+
+    fn write(&self, layer: Layer, text: &[u8]) {
+        let file = self.file(layer);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let _ = std::fs::remove_file(&file);
+        std::fs::write(file, text).unwrap();
+    }
+
+    /// What is wrong with a layer's files, as whoever reads them is told.
+    fn error(&self, layer: Layer) -> String {
+        let load = |layers: Layers| load(&self.layout, &layers).map(|_| ());
+        let user = || FileSet::read(&self.layout).map_err(|error| error.to_string());
+        let done = match layer {
+            Layer::Organisation => organisation_now(&self.layout).map(|_| ()).map_err(Unusable::why),
+            Layer::User => user().and_then(|user| load(Layers { organisation: None, user, project: None })),
+            Layer::Project => read_project(&self.root.path().join("repo"))
+                .map_err(|error| error.to_string())
+                .and_then(|project| load(Layers { organisation: None, user: user()?, project })),
+        };
+        done.err().unwrap_or_default()
+    }
+}
+
+impl Served {
+    fn opaque(&self) -> Verdict {
+        self.judge.terms().policy.settings().opaque
+    }
+
+    fn apply(&self, layout: &Layout) -> Result<(), String> {
+        let hash = FileSet::read(layout).map(|set| set.hash()).map_err(|error| error.to_string())?;
+        self.state.apply(&self.judge, &hash, (0, 0))
+    }
+}
+
+/// Puts something into a file's place.
+type Make = fn(&Path);
+
+/// What may be in a configuration's place, and what is said of it.
+const BAD: &[(&str, Make, &str)] = &[
+    ("empty", |file| write(file, b""), "config.toml`:1:1: `version` is missing"),
+    ("a wrong type", |file| write(file, b"version = 1\nmode = 1"), "config.toml`:2:8: `mode` is a text"),
+    ("an unknown key", |file| write(file, b"version = 1\nmod = 1"), "config.toml`:2:1: unknown key `mod`"),
+    (
+        "a key twice",
+        |file| write(file, b"version = 1\nmode = \"monitor\"\nmode = \"enforce\""),
+        "config.toml`:3:1: ",
+    ),
+    (
+        "a newer version",
+        |file| write(file, b"version = 2\nnew = 1"),
+        "config.toml`:1:11: `version` is 2, this castellan reads 1",
+    ),
+    (
+        "100 MB",
+        |file| std::fs::File::create(file).unwrap().set_len(100 << 20).unwrap(),
+        "config.toml`: more than ",
+    ),
+    ("not UTF-8", |file| write(file, b"version = 1\n# \xff\n"), "config.toml`: not UTF-8"),
+    ("open to all", |file| mode(file, 0o666), "config.toml`: others can write it"),
+    ("a folder", |file| std::fs::create_dir(file).unwrap(), "config.toml`: not a regular file"),
+    ("a pipe", pipe, "config.toml`: not a regular file"),
+    ("a link to what never ends", |file| symlink("/dev/zero", file).unwrap(), "config.toml`: "),
+];
+
+fn write(file: &Path, text: &[u8]) {
+    std::fs::write(file, text).unwrap();
+}
+
+fn mode(file: &Path, mode: u32) {
+    write(file, GOOD.as_bytes());
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn pipe(file: &Path) {
+    rustix::fs::mknodat(rustix::fs::CWD, file, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+}
+
+fn make(bad: fn(&Path), file: &Path) {
+    std::fs::remove_file(file).unwrap();
+    bad(file);
+}
+
+#[test]
+fn every_bad_file_of_every_layer_has_a_clear_error() {
+    for layer in Layer::ALL {
+        for (what, bad, part) in BAD {
+            let place = Place::new();
+            place.write(layer, GOOD.as_bytes());
+            assert_eq!(place.error(layer), "", "{layer}");
+            make(*bad, &place.file(layer));
+            assert!(
+                place.error(layer).contains(part),
+                "{layer}, {what}: {} lacks {part}",
+                place.error(layer)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_bad_file_of_the_organisation_leaves_the_last_good_one_in_force() {
+    for (what, bad, part) in BAD {
+        let place = Place::new();
+        place.write(Layer::Organisation, GOOD.as_bytes());
+        let served = place.serve();
+        assert_eq!((served.opaque(), served.state.organisation_problem()), (Verdict::Deny, None), "{what}");
+        make(*bad, &place.file(Layer::Organisation));
+        served.state.reload_organisation(&served.judge);
+        let told = served.state.report().problems.concat();
+        assert!(served.opaque() == Verdict::Deny && told.contains(part), "{what}: {told}");
+        drop(served);
+        // After a restart too.
+        let served = place.serve();
+        let told = served.state.report().problems.concat();
+        assert!(served.opaque() == Verdict::Deny && told.contains(part), "{what}: {told}");
+        // And when the user applies their own.
+        assert_eq!(served.apply(&place.layout), Ok(()), "{what}");
+        assert_eq!(served.opaque(), Verdict::Deny, "{what}");
+    }
+}
+
+/// What it would have forbidden is not known, but where it is not the organisation's at all.
+#[test]
+fn a_bad_file_of_the_organisation_at_the_first_start_denies_all_but_reading() {
+    for (what, bad, part) in BAD {
+        let place = Place::new();
+        place.write(Layer::Organisation, GOOD.as_bytes());
+        make(*bad, &place.file(Layer::Organisation));
+        let served = place.serve();
+        let terms = served.judge.terms();
+        let told = served.state.report().problems.concat();
+        assert!(told.contains(part), "{what}: {told}");
+        assert_eq!(terms.policy.problem().is_none(), *what == "open to all", "{what}");
+    }
+}
+
+#[test]
+fn files_that_are_not_the_organisations_are_refused() {
+    let check = |change: &dyn Fn(&Place), part: &str| {
+        let place = Place::new();
+        place.write(Layer::Organisation, GOOD.as_bytes());
+        let rules = place.layout.organisation().dir.join("rules");
+        std::fs::create_dir(&rules).unwrap();
+        std::fs::write(rules.join("a.yaml"), "").unwrap();
+        change(&place);
+        let served = place.serve();
+        let told = served.state.report().problems.concat();
+        assert!(told.contains(part), "{part}: {told}");
+        assert!(served.judge.terms().policy.problem().is_none(), "{part}");
+        assert_eq!(served.opaque(), Verdict::Ask, "{part}");
+        assert!(served.judge.tally().failures().1.contains(part), "not recorded: {part}");
+    };
+    let open = |file: PathBuf, bits: u32| {
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(bits)).unwrap();
+    };
+    let dir = |place: &Place| place.layout.organisation().dir.clone();
+    for (bits, name) in
+        [(0o777, ""), (0o775, ""), (0o777, "rules"), (0o664, "config.toml"), (0o666, "rules/a.yaml")]
+    {
+        check(&|place| open(dir(place).join(name), bits), "others can write it");
+    }
+    let place = Place::new();
+    place.write(Layer::Organisation, GOOD.as_bytes());
+    let own = rustix::process::geteuid().as_raw();
+    let other = place.layout.clone().with_organisation(&place.layout.organisation().dir, own + 1);
+    let why = organisation_now(&other).unwrap_err();
+    let expected = format!("it belongs to user {own}, not {}", own + 1);
+    assert!(matches!(&why, Unusable::Distrusted(why) if why.contains(&expected)), "{why:?}");
+}
+
+#[test]
+fn no_link_is_followed_but_the_users() {
+    let place = Place::new();
+    let elsewhere = place.root.path().join("elsewhere.toml");
+    write(&elsewhere, GOOD.as_bytes());
+    for (layer, expected) in [(Layer::Organisation, false), (Layer::User, true), (Layer::Project, false)] {
+        place.write(layer, GOOD.as_bytes());
+        std::fs::remove_file(place.file(layer)).unwrap();
+        symlink(&elsewhere, place.file(layer)).unwrap();
+        assert_eq!(place.error(layer).is_empty(), expected, "{layer}: {}", place.error(layer));
+    }
+    // Nor the folder of the files.
+    let place = Place::new();
+    place.write(Layer::Project, GOOD.as_bytes());
+    let dir = place.file(Layer::Project).parent().unwrap().to_owned();
+    std::fs::rename(&dir, place.root.path().join("real")).unwrap();
+    symlink(place.root.path().join("real"), &dir).unwrap();
+    assert!(place.error(Layer::Project).contains("a symbolic link is not followed"));
+}
+
+#[test]
+fn what_the_organisation_changes_is_in_force_by_itself() {
+    let place = Place::new();
+    let served = place.serve();
+    assert_eq!(served.opaque(), Verdict::Ask);
+    place.write(Layer::Organisation, GOOD.as_bytes());
+    served.state.reload_organisation(&served.judge);
+    assert_eq!((served.opaque(), served.state.report().problems), (Verdict::Deny, vec![]));
+    // It is kept: a start finds what the log names.
+    drop(served);
+    let served = place.serve();
+    assert_eq!((served.opaque(), served.state.found), (Verdict::Deny, Some(Found::Recorded)));
+    // Another one, while no daemon runs.
+    drop(served);
+    place.write(Layer::Organisation, b"version = 1\nlocked = [\"mode\"]\n");
+    let served = place.serve();
+    assert_eq!(served.opaque(), Verdict::Ask);
+    assert_eq!(served.state.floor().map(|(mode, _)| mode), Some(Mode::Enforce));
+    drop(served);
+    let served = place.serve();
+    assert_eq!(served.state.found, Some(Found::Recorded));
+    // Gone, it says nothing any more.
+    std::fs::remove_file(place.file(Layer::Organisation)).unwrap();
+    served.state.reload_organisation(&served.judge);
+    assert_eq!((served.state.floor(), served.state.report().problems), (None, vec![]));
+}
+
+#[test]
+fn a_bad_file_of_the_user_leaves_the_applied_one_in_force() {
+    for (what, bad, part) in BAD {
+        let place = Place::new();
+        place.write(Layer::User, GOOD.as_bytes());
+        let served = place.serve();
+        make(*bad, &place.file(Layer::User));
+        let why = served.apply(&place.layout).unwrap_err();
+        assert!(why.contains(part), "{what}: {why}");
+        assert_eq!(served.opaque(), Verdict::Deny, "{what}");
+        drop(served);
+        assert_eq!(place.serve().opaque(), Verdict::Deny, "{what}");
+    }
+}
+
+#[test]
+fn a_projects_files_only_tighten() {
+    let place = Place::new();
+    place.write(Layer::User, b"version = 1\nmode = \"monitor\"\n");
+    let served = place.serve();
+    let project = |config: &str| FileSet { config: format!("version = 1\n{config}"), rules: Vec::new() };
+    let of = |set: &FileSet| served.state.with_project(&set.hash(), set);
+    let strict = of(&project("mode = \"enforce\"\nopaque = \"deny\""));
+    assert_eq!((strict.policy.settings().opaque, strict.mode), (Verdict::Deny, Some(Mode::Enforce)));
+    let mild = of(&project("mode = \"passthrough\"\nopaque = \"defer\""));
+    assert_eq!((mild.policy.settings().opaque, mild.mode), (Verdict::Ask, Some(Mode::Passthrough)));
+    assert!(Arc::ptr_eq(&strict, &of(&project("mode = \"enforce\"\nopaque = \"deny\""))), "compiled twice");
+    // What does not load leaves only reading.
+    let broken = of(&project("log.fsync = true"));
+    let why = broken.policy.problem().unwrap_or_default();
+    assert!(
+        why.contains("`log.fsync` has no place in a project's file") && broken.mode == Some(Mode::Enforce),
+        "{why}"
+    );
+}

@@ -1,0 +1,60 @@
+//! [`Operators`]: the short rules of every layer, each by themselves, because a lower layer's lift nothing of a higher one.
+//! It must not know what a pattern means.
+
+use castellan_event::{Answers, Call, CallRow, Layer};
+
+use crate::operator::{Operator, ShortMatch};
+
+/// Short rules by layer.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Operators(Vec<(Layer, Operator)>);
+
+impl Operators {
+    /// Returns those of some layers, each at most once.
+    pub fn new(layers: impl IntoIterator<Item = (Layer, Operator)>) -> Operators {
+        let mut layers: Vec<_> = layers.into_iter().collect();
+        layers.sort_by_key(|(layer, _)| *layer);
+        Operators(layers)
+    }
+
+    /// The texts of every layer's three lists: deny, ask, allow.
+    pub(crate) fn texts(&self) -> Vec<(Layer, [Vec<&str>; 3])> {
+        self.0.iter().map(|(layer, operator)| (*layer, operator.texts())).collect()
+    }
+
+    pub(crate) fn denies<'o>(
+        &'o self,
+        call: &'o Call,
+        rows: &'o [CallRow<'_>],
+        answers: &'o Answers,
+    ) -> impl Iterator<Item = (Layer, Vec<ShortMatch<'o>>)> {
+        self.0.iter().map(move |(layer, operator)| (*layer, operator.denies(call, rows, answers)))
+    }
+
+    pub(crate) fn asks<'o>(
+        &'o self,
+        call: &'o Call,
+        rows: &'o [CallRow<'_>],
+        answers: &'o Answers,
+    ) -> impl Iterator<Item = (Layer, Vec<ShortMatch<'o>>)> {
+        self.0.iter().map(move |(layer, operator)| (*layer, operator.asks(call, rows, answers)))
+    }
+
+    /// The layers that have allow patterns.
+    pub(crate) fn allowing(&self) -> impl Iterator<Item = Layer> {
+        self.0.iter().filter(|(_, operator)| operator.allows()).map(|(layer, _)| *layer)
+    }
+
+    /// Whether an allow pattern of this layer, or of one above, covers a leaf: what the row describes, and nothing else.
+    pub(crate) fn cover(&self, layer: Layer, call: &Call, row: &CallRow<'_>, answers: &Answers) -> bool {
+        let reach = self.0.iter().filter(|(of, _)| *of <= layer);
+        reach.into_iter().any(|(_, operator)| operator.covers(call, row, answers))
+    }
+}
+
+/// The user's own.
+impl From<Operator> for Operators {
+    fn from(operator: Operator) -> Operators {
+        Operators(vec![(Layer::User, operator)])
+    }
+}
