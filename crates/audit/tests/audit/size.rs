@@ -104,6 +104,8 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
             message: t(),
             peer_pid: u32::MAX,
             peer_uid: u32::MAX,
+            call: u64::MAX,
+            input_sha256: t(),
             files: t(),
         }),
         Record::Failure(FailureRecord {

@@ -100,7 +100,7 @@ mod tests {
     fn what_a_terminal_would_obey_is_shown() {
         check(
             &json!({"a\u{1b}[2J": "b\r\u{1b}]0;x\u{7}\u{202e}c\u{200b}d"}),
-            "    a\\u{1b}[2J\n    │ b\\r\\u{1b}]0;x\\u{7}\\\n    ┆ u{202e}c\\u{200b}d\n",
+            "    a\\u{1b}[2J\n    │ b\\r\\u{1b}]0;x\\u{7}\\u\n    ┆ {202e}c\\u{200b}d\n",
         );
     }
 
