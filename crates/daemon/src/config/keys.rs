@@ -1,8 +1,6 @@
 //! [`KEYS`]: every key of `config.toml`, in one table, from which the reader, the merging of layers, the suggestions, the
 //! JSON schema and docs/configuration.md are made. It must not know what a value leads to.
 
-use crate::limits::ASK_WAIT_S_MAX;
-
 /// One key.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Key {
@@ -33,8 +31,6 @@ pub enum Kind {
     Flag,
     /// A whole number, at least so much.
     Count(u32),
-    /// A number of seconds, at most so many.
-    Seconds(u32),
     /// A list of short rules.
     Patterns,
     /// A list of names of keys.
@@ -158,18 +154,20 @@ pub const KEYS: &[Key] = &[
         name: "presence",
         kind: Kind::Word(&["terminal", "pin"]),
         merge: Merge::Strictest,
-        place: Place::Every,
+        place: Place::AboveProject,
         default: "\"terminal\"",
-        about: "What proves that a person is there when something is to be loosened. `terminal`: one that a person has opened, with \
-                no agent above it. `pin`: that, and a PIN (`castellan presence set-pin`).",
+        about: "What proves that a person is there when something is to be loosened (approve, mode, apply, stop, ...). \
+                `terminal`: a terminal that a person has opened, with no agent above it; code of your own user can imitate one. \
+                `pin`: that, and a PIN (`castellan presence set-pin`, before this is applied).",
     },
     Key {
         name: "ask_wait",
-        kind: Kind::Seconds(ASK_WAIT_S_MAX),
+        kind: Kind::Count(0),
         merge: Merge::Highest,
         place: Place::AboveProject,
         default: "0",
-        about: "For how many seconds a call that is asked about waits for `castellan approve` or `refuse` before its agent is told.",
+        about: "For how many seconds a call that is asked about waits for `castellan approve` or `refuse` before its agent is \
+                told: up to 580.",
     },
     Key {
         name: "notify",
@@ -177,7 +175,7 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Highest,
         place: Place::AboveProject,
         default: "true",
-        about: "Shows calls that wait on the desktop, where there is one.",
+        about: "Whether calls that wait are shown on the desktop, where there is one (`notify-send`).",
     },
     Key {
         name: "on_ungoverned",

@@ -11,6 +11,7 @@ use castellan_rules::{Engine, Matching, Options, Priority};
 use super::merge::{OFF, Settled, Sourced};
 use super::text::Value;
 use super::{Config, Reload};
+use crate::limits::ASK_WAIT_S_MAX;
 
 const RELOADS: &[(&str, Reload)] = &[("apply", Reload::Apply), ("watch", Reload::Watch)];
 
@@ -52,11 +53,11 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         headless_opaque: parsed(settled, "headless_opaque")?,
         unknown_tool: parsed(settled, "unknown_tool")?,
         allow_understood: is_true("allow_understood"),
-        presence: parsed(settled, "presence")?,
-        ask_wait_s: count(settled, "ask_wait").unwrap_or_default(),
-        notify: settled.counts("notify").first().is_none_or(|sourced| sourced.value == Value::Flag(true)),
         ungoverned: ungoverned(settled, profile)?,
         operators: operators(settled)?,
+        presence: parsed(settled, "presence")?,
+        ask_wait_s: ask_wait(settled)?,
+        notify: flag(settled, "notify").unwrap_or(true),
         tags: tags(settled)?,
     })
 }
@@ -138,7 +139,7 @@ fn rule_options(settled: &Settled) -> Result<Options, String> {
 fn log(settled: &Settled) -> audit::Config {
     let default = audit::Config::default();
     let count = |name| count(settled, name);
-    let fsync = settled.counts("log.fsync").first().map(|sourced| sourced.value == Value::Flag(true));
+    let fsync = flag(settled, "log.fsync");
     let mib = |name| count(name).map(|count| u64::from(count) * 1024 * 1024);
     audit::Config {
         routine_segment_bytes: mib("log.routine_segment_mib").unwrap_or(default.routine_segment_bytes),
@@ -148,6 +149,26 @@ fn log(settled: &Settled) -> audit::Config {
         fsync: fsync.unwrap_or(default.fsync),
         ..default
     }
+}
+
+fn ask_wait(settled: &Settled) -> Result<u32, String> {
+    let wait = count(settled, "ask_wait").unwrap_or_default();
+    if wait > ASK_WAIT_S_MAX {
+        return Err(format!("`ask_wait`: agents wait for at most {ASK_WAIT_S_MAX} seconds"));
+    }
+    Ok(wait)
+}
+
+/// The number that counts of a key.
+fn count(settled: &Settled, name: &str) -> Option<u32> {
+    match settled.counts(name).first().map(|sourced| &sourced.value) {
+        Some(Value::Count(count)) => Some(*count),
+        _ => None,
+    }
+}
+
+fn flag(settled: &Settled, name: &str) -> Option<bool> {
+    settled.counts(name).first().map(|sourced| sourced.value == Value::Flag(true))
 }
 
 /// The mode that a layer alone says.
@@ -169,12 +190,4 @@ fn chosen<T: Copy>(settled: &Settled, name: &str, words: &[(&str, T)]) -> Result
 /// The word that counts of a key.
 fn word(settled: &Settled, name: &str) -> Option<&'static str> {
     settled.counts(name).first().and_then(|sourced| sourced.value.word())
-}
-
-/// The number that counts of a key.
-fn count(settled: &Settled, name: &str) -> Option<u32> {
-    match settled.counts(name).first().map(|sourced| &sourced.value) {
-        Some(Value::Count(count)) => Some(*count),
-        _ => None,
-    }
 }

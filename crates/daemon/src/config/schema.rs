@@ -72,7 +72,6 @@ fn of_kind(key: &Key) -> Json {
         Kind::Text => text,
         Kind::Flag => json!({"type": "boolean"}),
         Kind::Count(least) => json!({"type": "integer", "minimum": least, "maximum": u32::MAX}),
-        Kind::Seconds(most) => json!({"type": "integer", "minimum": 0, "maximum": most}),
         Kind::Patterns | Kind::Commands => json!({"type": "array", "items": text}),
         Kind::Names => json!({"type": "array", "items": {"enum": lockable().collect::<Vec<_>>()}}),
         Kind::Selections => {
@@ -126,7 +125,6 @@ fn values(kind: Kind) -> String {
         Kind::Text => "a text".to_owned(),
         Kind::Flag => "`true`, `false`".to_owned(),
         Kind::Count(least) => format!("a number from {least}"),
-        Kind::Seconds(most) => format!("seconds up to {most}"),
         Kind::Patterns => "a list of patterns".to_owned(),
         Kind::Commands => "a list of commands".to_owned(),
         Kind::Names => "a list of keys".to_owned(),

@@ -122,7 +122,6 @@ fn every_key_has_a_meaning() {
             Kind::Text => vec!["\"mine\"".to_owned()],
             Kind::Flag => vec!["true".to_owned(), "false".to_owned()],
             Kind::Count(least) => vec![least.to_string(), (least + 7).to_string()],
-            Kind::Seconds(most) => vec!["0".to_owned(), most.to_string()],
             Kind::Commands => vec!["[\"/x\"]".to_owned()],
             Kind::Patterns => vec!["[\"Bash(ls)\"]".to_owned()],
             Kind::Names => vec!["[]".to_owned()],

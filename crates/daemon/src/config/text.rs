@@ -235,12 +235,6 @@ impl Reader<'_> {
                     self.wrong(&span, key.name, &wanted, given);
                 }
             },
-            Kind::Seconds(most) => match count(given).filter(|count| *count <= most) {
-                Some(count) => self.say(key, &span, Value::Count(count)),
-                None => {
-                    self.wrong(&span, key.name, &format!("a whole number of seconds up to {most}"), given);
-                }
-            },
             Kind::Patterns | Kind::Names | Kind::Commands => self.elements(key, value),
             Kind::Selections => self.list(key, value, lists::selections, Value::Selections),
             Kind::Outputs => self.list(key, value, lists::outputs, Value::Outputs),
@@ -268,7 +262,6 @@ impl Reader<'_> {
                 | Kind::Text
                 | Kind::Flag
                 | Kind::Count(_)
-                | Kind::Seconds(_)
                 | Kind::Patterns
                 | Kind::Selections
                 | Kind::Outputs => pattern_error(key.name, text),
