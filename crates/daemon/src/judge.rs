@@ -214,21 +214,25 @@ impl Judge {
         match agents::decode(asked.agent, &request.event, &request.payload, &origin) {
             Ok(Incoming::Question(call)) => {
                 let whose = self.whose(asked, &call.agent)?;
+                self.hear(asked, &whose, &call.agent);
                 self.question(asked, &call, &whose, None)
             }
             Ok(Incoming::Permission(call)) => {
                 let whose = self.whose(asked, &call.agent)?;
+                self.hear(asked, &whose, &call.agent);
                 self.second_question(asked, &call, &whose)
             }
             Ok(Incoming::Done(done)) => {
                 let whose = self.whose(asked, &done.call.agent)?;
-                self.ran(asked, &done);
+                self.hear(asked, &whose, &done.call.agent);
+                self.ran(asked, &whose, &done);
                 let ended = self.memory().end(whose.session.root, &done.call.tool.use_id);
                 self.check_later(&done.call.agent, ended);
                 self.note(&record::done(&done)).map(Outcome::Reply)
             }
             Ok(Incoming::Session(event)) => {
                 let whose = self.whose(asked, &event.agent)?;
+                self.hear(asked, &whose, &event.agent);
                 if event.agent.event == PROMPT {
                     let ended = self.memory().end_turn(whose.session.root);
                     self.check_later(&event.agent, ended);
@@ -257,7 +261,7 @@ impl Judge {
         };
         let taken = consent.taken().cloned().or(before);
         let grant = taken.as_ref().map(|taken| &taken.grant);
-        let follows = self.consequence(whose);
+        let follows = self.consequence(&whose.session.id);
         let state = State { grant, ..asked.state(call, consent.request, whose, &session, &follows) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
@@ -313,12 +317,12 @@ impl Judge {
             let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);
         }
-        self.decided(asked, call, change.answer);
         let told = told(call, &decision, change.request);
         let (verdict, reason) = (change.answer, told.reason.clone());
         let grant = taken.filter(|_| change.used_grant);
         let given = Given { verdict, reason, session, call: number, grant, stands: true };
         let key = key(asked.agent, call);
+        self.keep_decision(whose, call, key, verdict);
         self.memory().remember(key, given);
         Ok(Outcome::Reply(reply(agents::encode(asked.agent, &asked.request.event, &told))))
     }
@@ -347,9 +351,9 @@ impl Judge {
     /// The decision as it would be now, for comparison only.
     fn judge_now(&self, asked: &Asked<'_>, call: &Call, whose: &Whose, given: &Given) -> Decision {
         let grant = given.grant.as_ref().map(|taken| &taken.grant);
-        let follows = self.consequence(whose);
-        let none = RequestId::from_seed(0);
-        let state = State { grant, ..asked.state(call, none, whose, &given.session, &follows) };
+        let follows = self.consequence(&whose.session.id);
+        let state = asked.state(call, RequestId::from_seed(0), whose, &given.session, &follows);
+        let state = State { grant, ..state };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (whose, Some(given.call)), &mut world);

@@ -157,9 +157,6 @@ pub(crate) const OPEN_CALLS_PER_SESSION_MAX: usize = 64;
 /// so many others; the log knows of the rest.
 pub(crate) const DECIDED_CALLS_MAX: usize = 8192;
 
-/// Sessions for which something follows from calls that ran as nobody decided. One is rare; over the limit it follows for all.
-pub(crate) const CONSEQUENCES_MAX: usize = 1024;
-
 /// Sessions whose agents' transcripts and settings are looked at; the ones that were silent longest go first. More than agents run
 /// at a time.
 pub(crate) const LIVE_SESSIONS_MAX: usize = 256;

@@ -204,6 +204,20 @@ impl Memory {
         }
     }
 
+    /// What follows for a session from calls that ran as nobody decided.
+    pub(crate) fn consequence(&self, id: &SessionKey) -> Consequence {
+        let root = self.lasting.sessions.root(id).unwrap_or(*id);
+        self.lasting.consequences.of(&root)
+    }
+
+    /// Something more follows for a session.
+    pub(crate) fn follow(&mut self, id: &SessionKey, consequence: Consequence) {
+        let root = self.lasting.sessions.root(id).unwrap_or(*id);
+        if consequence != Consequence::default() && self.lasting.consequences.of(&root) != consequence {
+            self.put(Entry::Follows { root, consequence });
+        }
+    }
+
     /// What the session has written so far; see [`changes::Changes::of`].
     pub(crate) fn changed(&self, root: &SessionKey, but: Option<u64>) -> Option<Changed> {
         let changed = self.lasting.changes.of(root, but);
@@ -286,19 +300,6 @@ impl Memory {
     /// How many grants hold, as far as nobody has looked at the time.
     pub(crate) fn grants(&self) -> usize {
         self.lasting.requests.kept().count()
-    }
-
-    /// What follows for a session.
-    pub(crate) fn consequence(&self, root: &SessionKey) -> Consequence {
-        self.lasting.consequences.of(root)
-    }
-
-    /// Something more follows for the session of this id.
-    pub(crate) fn add_consequence(&mut self, id: &SessionKey, consequence: &Consequence) {
-        if *consequence != Consequence::default() {
-            let root = self.lasting.sessions.root(id).unwrap_or(*id);
-            self.put(consequence.entry(Some(root)));
-        }
     }
 
     /// Calls that wait for a person, and what persons have granted.

@@ -1,6 +1,6 @@
-//! A word on the desktop that a call waits for a person, where there is one: by `notify-send`, over the user's own message bus.
-//! It says which agent, where, and the request id, never what the call is: others may see the screen, and the agent chooses the
-//! words. Nothing depends on it.
+//! A word on the desktop that a call waits for a person, or that something ran past castellan, where there is one: by `notify-send`,
+//! over the user's own message bus. It says which agent, where, and the request id, never what the call is: others may see the
+//! screen, and the agent chooses the words. Nothing depends on it.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -22,11 +22,20 @@ static SHOWING: AtomicBool = AtomicBool::new(false);
 
 /// Shows that a call waits. Does not wait itself.
 pub(crate) fn show(agent: AgentId, cwd: &str, id: RequestId, reasons: &[String]) {
+    send(&text(agent, cwd, id, reasons));
+}
+
+/// Shows that something ran past castellan: `what`, in castellan's own words. Does not wait either.
+pub(crate) fn show_ungoverned(agent: &str, cwd: &str, what: &str) {
+    send(&("castellan".to_owned(), format!("{what}: {}, in {}", plain(agent), plain(cwd))));
+}
+
+fn send(text: &(String, String)) {
     let uid = rustix::process::geteuid().as_raw();
     let bus = PathBuf::from(format!("/run/user/{uid}/bus"));
     let program = PROGRAMS.iter().map(Path::new).find(|program| is_of_system(program));
     let (Some(program), true) = (program, is_bus(&bus, uid)) else { return };
-    let command = command(program, &bus, &text(agent, cwd, id, reasons));
+    let command = command(program, &bus, text);
     if SHOWING.swap(true, Ordering::SeqCst) {
         return;
     }

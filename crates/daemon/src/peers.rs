@@ -15,7 +15,7 @@ pub(crate) struct AgentProcess {
 }
 
 impl AgentProcess {
-    /// Whether it still runs. One that cannot be seen does not.
+    /// Whether it still runs.
     pub(crate) fn lives(&self) -> bool {
         Process::read(self.pid).is_some_and(|process| process.started == self.started)
     }

@@ -24,6 +24,9 @@ use crate::store::PolicyOrigin;
 /// What a person is told to do where nothing is in force. Agents read why, but not this.
 const REMEDY: &str = "run `castellan apply`";
 
+/// The action by which a person puts files in force.
+const APPLY: &str = "apply";
+
 /// The set in force.
 #[derive(Debug)]
 pub(crate) struct PolicyState {
@@ -54,6 +57,8 @@ struct InForce {
     set: Option<Arc<Layers>>,
     /// Its hash; empty when nothing is in force.
     hash: String,
+    /// The mode that the files say.
+    mode: Mode,
     /// The mode that the organisation says, and where: no request goes below it.
     floor: Option<(Mode, String)>,
     /// What files say in vain, because the organisation has locked it.
@@ -185,7 +190,7 @@ impl PolicyState {
             return Err(format!("the files were edited after they had been shown: {REMEDY} again"));
         }
         let organisation = self.organisation_to_use()?;
-        self.put(judge, Layers { organisation, user, project: None }, Cause { action: "apply", peer })
+        self.put(judge, Layers { organisation, user, project: None }, Cause { action: APPLY, peer })
     }
 
     /// Where rule files are watched, puts those on disk in force, with the applied configuration. A set that does not load
@@ -307,7 +312,9 @@ impl PolicyState {
 
     fn keep(&self, set: Layers) -> Result<(), String> {
         applied::write(&self.layout, &set).map_err(|error| self.not_written(&error))?;
+        let mode = set.config(&self.layout).map_or(Mode::Enforce, |config| config.mode);
         let mut in_force = self.in_force();
+        in_force.mode = mode;
         in_force.hash = set.hash();
         in_force.set = Some(Arc::new(set));
         Ok(())
@@ -350,9 +357,12 @@ impl PolicyState {
     /// found again by the next start.
     fn put(&self, judge: &Judge, set: Layers, cause: Cause) -> Result<(), String> {
         let (config, compiled) = load(&self.layout, &set)?;
-        let before = self.in_force().set.clone();
+        let InForce { set: before, mode: said, .. } = self.in_force().clone();
+        // A stricter one that could not be kept holds on, unless a person says otherwise.
+        let live = Some(judge.terms().mode).filter(|live| *live > said && cause.action != APPLY);
+        let mode = live.map_or(config.mode, |live| config.mode.max(live));
         applied::write(&self.layout, &set).map_err(|error| self.not_written(&error))?;
-        if let Err(error) = judge.append(&change(judge, &set, &compiled.policy, config.mode, cause)) {
+        if let Err(error) = judge.append(&change(judge, &set, &compiled.policy, mode, cause)) {
             let restored = match before {
                 Some(before) => applied::write(&self.layout, &before),
                 None => applied::remove(&self.layout),
@@ -361,7 +371,7 @@ impl PolicyState {
             return Err(format!("it could not be recorded: {error}{}", restored.unwrap_or_default()));
         }
         *self.in_force() = InForce::of(set, &config, &compiled.problems);
-        judge.put(Arc::new(compiled.policy), config.mode);
+        judge.put(Arc::new(compiled.policy), mode);
         Ok(())
     }
 
@@ -406,6 +416,7 @@ impl InForce {
         InForce {
             hash: set.hash(),
             set: Some(Arc::new(set)),
+            mode: config.mode,
             floor: config.mode_said_by(Layer::Organisation),
             ignored: config.ignored(),
             reload: config.reload,
@@ -418,6 +429,7 @@ impl InForce {
         InForce {
             set: None,
             hash: String::new(),
+            mode: Mode::Enforce,
             floor: None,
             ignored: Vec::new(),
             reload: Reload::Apply,

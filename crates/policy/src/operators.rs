@@ -45,10 +45,11 @@ impl Operators {
         self.0.iter().filter(|(_, operator)| operator.allows()).map(|(layer, _)| *layer)
     }
 
-    /// Whether an allow pattern of this layer, or of one above, covers a leaf: what the row describes, and nothing else.
+    /// Whether an allow pattern of this layer covers a leaf: what the row describes, and nothing else. What another layer
+    /// allows is not added, as a layer more would loosen then; only a project, which a person trusts, has the user's too.
     pub(crate) fn cover(&self, layer: Layer, call: &Call, row: &CallRow<'_>, answers: &Answers) -> bool {
-        let reach = self.0.iter().filter(|(of, _)| *of <= layer);
-        reach.into_iter().any(|(_, operator)| operator.covers(call, row, answers))
+        let is_meant = |of: Layer| of == layer || (of == Layer::User && layer == Layer::Project);
+        self.0.iter().filter(|(of, _)| is_meant(*of)).any(|(_, operator)| operator.covers(call, row, answers))
     }
 }
 

@@ -5,13 +5,13 @@ use castellan_event::{Code, Facts, Finding, Layer, Relief};
 
 use crate::grant::Grant;
 
-/// A layer's allow list covers the call, with those of the layers above: lifts what the layer itself finds, so that no layer
+/// A layer's allow list covers the call: lifts what the layer itself finds, so that no layer
 /// lifts what another one asks. A project's lifts what the user's does too: it counts only where a person trusts it.
 pub(crate) fn by_operator(findings: &mut [Finding], layer: Layer) {
     // What no layer's rule finds comes of the user's settings.
     let is_meant = |finding: &Finding| match finding.layer.unwrap_or(Layer::User) {
-        // Its rules say themselves whether anybody may.
-        Layer::Organisation => layer == Layer::Organisation || finding.code != Code::Access,
+        // Its rules say themselves whether anybody may; a level says it of the layers below too.
+        Layer::Organisation => finding.code != Code::Access,
         Layer::User => layer != Layer::Organisation,
         Layer::Project => layer == Layer::Project,
     };

@@ -24,8 +24,7 @@ pub struct Settings {
     pub level: Option<AccessLevel>,
     /// The highest one where nobody has said that the workspace is trusted; `None`: the same.
     pub unknown_workspace: Option<AccessLevel>,
-    /// The one that the organisation gives them: what is short of it, only the organisation's allow
-    /// list lifts.
+    /// The one that the organisation gives them: what is short of it, no allow list lifts.
     pub organisation_level: Option<AccessLevel>,
     /// What a call is answered that needs a higher one: ask or deny.
     pub on_insufficient: Verdict,

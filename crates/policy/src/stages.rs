@@ -134,8 +134,7 @@ pub(crate) fn allow_rules(call: &Call, rows: &[CallRow<'_>], matches: &[RuleMatc
     of(matches, RuleVerdict::Allow, verdict, Code::AllowRule)
 }
 
-/// The layers whose allow patterns, together with those of the layers above, cover every leaf of the call. What was not
-/// understood is never covered.
+/// The layers whose allow patterns cover every leaf of the call. What was not understood is never covered.
 pub(crate) fn operator_allows(
     operators: &Operators,
     call: &Call,

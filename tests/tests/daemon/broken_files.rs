@@ -93,7 +93,7 @@ fn a_broken_configuration_at_start_is_no_hindrance() -> anyhow::Result<()> {
     assert_eq!((&told["policy_origin"], &told["pending"]), (&json!("current"), &json!(["config.toml"])));
     let refused = terminal::run_castellan(&home, &["apply", "--yes"])?;
     assert_eq!(refused.code, Some(1), "{refused:?}");
-    assert!(refused.stdout.contains("config.toml`:2:1: unknown field `typo`"), "{refused:?}");
+    assert!(refused.stdout.contains("config.toml`:2:1: unknown key `typo`"), "{refused:?}");
     Ok(())
 }
 

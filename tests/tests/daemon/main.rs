@@ -10,6 +10,7 @@ mod facts;
 mod held;
 mod hostile;
 mod isolation;
+mod layers;
 mod life;
 mod log;
 mod marks;

@@ -120,14 +120,6 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
             &format!("{}; the last: {}", report.failures, output::printable(&report.last_failure)),
         ));
     }
-    if report.refused > 0 {
-        let last = output::printable(&report.last_refused);
-        rows.push(warning("refused", &format!("{} to loosen something; the last: {last}", report.refused)));
-    }
-    if report.waiting > 0 {
-        let waiting = output::counted(report.waiting, "call");
-        rows.push(warning("waiting", &format!("{waiting} for you: `castellan pending`")));
-    }
     if report.ungoverned > 0 {
         let text = format!("{}; the last: {}", report.ungoverned, output::printable(&report.last_ungoverned));
         rows.push(warning("ungoverned", &text));
@@ -138,6 +130,14 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
             "unguarded",
             &format!("{agent}, process {pid} in {cwd}, does not ask castellan: {why}"),
         ));
+    }
+    if report.refused > 0 {
+        let last = output::printable(&report.last_refused);
+        rows.push(warning("refused", &format!("{} to loosen something; the last: {last}", report.refused)));
+    }
+    if report.waiting > 0 {
+        let waiting = output::counted(report.waiting, "call");
+        rows.push(warning("waiting", &format!("{waiting} for you: `castellan pending`")));
     }
     if report.reload == "watch" {
         rows.push(warning("reload", WATCHED));

@@ -33,10 +33,10 @@ pub enum Kind {
     Count(u32),
     /// A list of short rules.
     Patterns,
+    /// A list of texts.
+    Texts,
     /// A list of names of keys.
     Names,
-    /// A list of commands.
-    Commands,
     /// A list of tables that switch rules on and off.
     Selections,
     /// A list of tables that add to outputs.
@@ -183,17 +183,17 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
-        about: "What is done when a call ran without a decision, against one, or with another input than the one judged. `notify`: \
-                the user is told. `stop`: the session may do nothing more.",
+        about: "What is done when a call ran without a decision, against one, or with another input than the one judged. `record`: \
+                it is recorded. `notify`: you are told as well. `stop`: the session may do nothing more as well.",
     },
     Key {
         name: "hooks.trusted",
-        kind: Kind::Commands,
+        kind: Kind::Texts,
         merge: Merge::Lifting,
         place: Place::AboveProject,
         default: "[]",
-        about: "Commands of hooks of others that may run beside castellan's, as `castellan doctor` shows them. With `strict` nothing \
-                runs while there is another one.",
+        about: "Hooks of others that are trusted, by their commands as `castellan doctor` shows them. In `strict`, nothing runs \
+                while another one is registered that could change a call after it was judged.",
     },
     Key {
         name: "level.session",
@@ -213,6 +213,11 @@ pub const KEYS: &[Key] = &[
     },
     preset("headless_default", &["allow", "defer", "deny"], "`default` where nobody is there to be asked."),
     preset("headless_opaque", &["defer", "ask", "deny"], "`opaque` where nobody is there to be asked."),
+    preset(
+        "unknown_workspace",
+        &["off", "full-access", "workspace-write", "read-only"],
+        "The access level that sessions have at most in a workspace that nobody has trusted.",
+    ),
     preset("unknown_tool", &["defer", "deny"], "What is answered to a tool that castellan does not know."),
     preset(
         "allow_understood",
@@ -220,6 +225,16 @@ pub const KEYS: &[Key] = &[
         "A call that was understood whole and is safe runs without a prompt.",
     ),
     preset("tools", &["true", "false"], "Sessions may use tools."),
+    preset(
+        "ungoverned_level",
+        &["off", "full-access", "workspace-write", "read-only"],
+        "The access level that a session has after a call ran as nobody decided.",
+    ),
+    preset(
+        "bars_foreign_hooks",
+        &["false", "true"],
+        "Nothing runs while a hook of somebody else's could change it that is not trusted.",
+    ),
     Key {
         name: "rules.reload",
         kind: Kind::Word(&["watch", "apply"]),

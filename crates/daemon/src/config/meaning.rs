@@ -46,29 +46,24 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         default_verdict: parsed(settled, "default")?,
         headless_default: parsed(settled, "headless_default")?,
         level: level(session)?,
-        unknown_workspace: profile.settings().unknown_workspace,
         organisation_level: level(given)?,
+        unknown_workspace: level(word(settled, "unknown_workspace").unwrap_or(OFF))?,
         on_insufficient: parsed(settled, "level.on_insufficient")?,
         opaque: parsed(settled, "opaque")?,
         headless_opaque: parsed(settled, "headless_opaque")?,
         unknown_tool: parsed(settled, "unknown_tool")?,
         allow_understood: is_true("allow_understood"),
-        ungoverned: ungoverned(settled, profile)?,
+        ungoverned: Ungoverned {
+            action: parsed(settled, "on_ungoverned")?,
+            level: level(word(settled, "ungoverned_level").unwrap_or(OFF))?,
+            bars_foreign_hooks: is_true("bars_foreign_hooks"),
+            trusted_hooks: texts(settled, "hooks.trusted"),
+        },
         operators: operators(settled)?,
         presence: parsed(settled, "presence")?,
         ask_wait_s: ask_wait(settled)?,
         notify: flag(settled, "notify").unwrap_or(true),
         tags: tags(settled)?,
-    })
-}
-
-/// The strictest profile says the rest.
-fn ungoverned(settled: &Settled, profile: Profile) -> Result<Ungoverned, String> {
-    let trusted = settled.counts("hooks.trusted").iter().filter_map(|sourced| sourced.value.text());
-    Ok(Ungoverned {
-        action: parsed(settled, "on_ungoverned")?,
-        trusted_hooks: trusted.map(str::to_owned).collect(),
-        ..profile.settings().ungoverned
     })
 }
 
@@ -185,6 +180,11 @@ fn chosen<T: Copy>(settled: &Settled, name: &str, words: &[(&str, T)]) -> Result
     let given = word(settled, name).unwrap_or_default();
     let known = words.iter().find(|(word, _)| *word == given);
     known.map(|(_, meaning)| *meaning).ok_or_else(|| format!("`{name}`: `{given}` has no meaning"))
+}
+
+/// The elements that count of a list of texts.
+fn texts(settled: &Settled, name: &str) -> Vec<String> {
+    settled.counts(name).iter().filter_map(|sourced| sourced.value.text()).map(str::to_owned).collect()
 }
 
 /// The word that counts of a key.

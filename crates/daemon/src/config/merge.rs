@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use castellan_event::{Layer, Verdict};
+use castellan_event::{AccessLevel, Layer, Verdict};
 use castellan_policy::Profile;
 
 use super::keys::{KEYS, Key, Kind, Merge, key};
@@ -228,12 +228,15 @@ fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
         "headless_default" => settings.headless_default.as_str(),
         "opaque" => settings.opaque.as_str(),
         "headless_opaque" => settings.headless_opaque.as_str(),
-        "level.session" => settings.level.map_or(OFF, castellan_event::AccessLevel::as_str),
+        "level.session" => settings.level.map_or(OFF, AccessLevel::as_str),
+        "unknown_workspace" => settings.unknown_workspace.map_or(OFF, AccessLevel::as_str),
         "level.on_insufficient" => settings.on_insufficient.as_str(),
-        "on_ungoverned" => settings.ungoverned.action.as_str(),
         "unknown_tool" => settings.unknown_tool.as_str(),
         "allow_understood" => flag(settings.allow_understood),
         "tools" => flag(settings.tools),
+        "on_ungoverned" => settings.ungoverned.action.as_str(),
+        "ungoverned_level" => settings.ungoverned.level.map_or(OFF, AccessLevel::as_str),
+        "bars_foreign_hooks" => flag(settings.ungoverned.bars_foreign_hooks),
         _ => return None,
     };
     Some(word)

@@ -72,7 +72,7 @@ fn of_kind(key: &Key) -> Json {
         Kind::Text => text,
         Kind::Flag => json!({"type": "boolean"}),
         Kind::Count(least) => json!({"type": "integer", "minimum": least, "maximum": u32::MAX}),
-        Kind::Patterns | Kind::Commands => json!({"type": "array", "items": text}),
+        Kind::Patterns | Kind::Texts => json!({"type": "array", "items": text}),
         Kind::Names => json!({"type": "array", "items": {"enum": lockable().collect::<Vec<_>>()}}),
         Kind::Selections => {
             let of = |key: &str| object(one(key, text.clone()), &[key]);
@@ -126,7 +126,7 @@ fn values(kind: Kind) -> String {
         Kind::Flag => "`true`, `false`".to_owned(),
         Kind::Count(least) => format!("a number from {least}"),
         Kind::Patterns => "a list of patterns".to_owned(),
-        Kind::Commands => "a list of commands".to_owned(),
+        Kind::Texts => "a list of texts".to_owned(),
         Kind::Names => "a list of keys".to_owned(),
         Kind::Selections | Kind::Outputs => "a list of tables".to_owned(),
     }

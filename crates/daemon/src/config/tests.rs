@@ -76,6 +76,9 @@ fn changing_the_mode_keeps_the_rest() {
 fn a_misspelt_setting_is_an_error() {
     check(DEFAULT_TEXT, Ok(Mode::Enforce));
     check("version = 1\nmode = \"monitor\"", Ok(Mode::Monitor));
+    check("version = 1\npresence = \"pin\"\nask_wait = 580\nnotify = false", Ok(Mode::Enforce));
+    check("version = 1\npresence = \"password\"", Err("`password`"));
+    check("version = 1\nask_wait = 581", Err("`ask_wait`: agents wait for at most 580 seconds"));
     check(
         "version = 1\nmod = \"monitor\"",
         Err("`config.toml`:2:1: unknown key `mod`: did you mean `mode`?; mend"),
@@ -122,8 +125,8 @@ fn every_key_has_a_meaning() {
             Kind::Text => vec!["\"mine\"".to_owned()],
             Kind::Flag => vec!["true".to_owned(), "false".to_owned()],
             Kind::Count(least) => vec![least.to_string(), (least + 7).to_string()],
-            Kind::Commands => vec!["[\"/x\"]".to_owned()],
             Kind::Patterns => vec!["[\"Bash(ls)\"]".to_owned()],
+            Kind::Texts => vec!["[\"/x y\"]".to_owned()],
             Kind::Names => vec!["[]".to_owned()],
             Kind::Selections => vec!["[{disable = {rule = \"x\"}}]".to_owned()],
             Kind::Outputs => vec!["[{extra_output = \"x\"}]".to_owned()],

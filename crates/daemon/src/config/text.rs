@@ -235,7 +235,7 @@ impl Reader<'_> {
                     self.wrong(&span, key.name, &wanted, given);
                 }
             },
-            Kind::Patterns | Kind::Names | Kind::Commands => self.elements(key, value),
+            Kind::Patterns | Kind::Texts | Kind::Names => self.elements(key, value),
             Kind::Selections => self.list(key, value, lists::selections, Value::Selections),
             Kind::Outputs => self.list(key, value, lists::outputs, Value::Outputs),
         }
@@ -254,17 +254,8 @@ impl Reader<'_> {
             };
             let wrong = match key.kind {
                 Kind::Names => lock_error(text),
-                Kind::Commands => {
-                    text.trim().is_empty().then(|| format!("`{}` holds an empty command", key.name))
-                }
-                Kind::Version
-                | Kind::Word(_)
-                | Kind::Text
-                | Kind::Flag
-                | Kind::Count(_)
-                | Kind::Patterns
-                | Kind::Selections
-                | Kind::Outputs => pattern_error(key.name, text),
+                Kind::Texts => text.trim().is_empty().then(|| format!("`{}` holds an empty text", key.name)),
+                _ => pattern_error(key.name, text),
             };
             match wrong {
                 Some(why) => self.mistake(&span, why),

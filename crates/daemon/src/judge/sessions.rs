@@ -2,7 +2,6 @@
 
 use std::io;
 
-use castellan_agents::AgentId;
 use castellan_event::{Agent, Mark, Recorder, Session};
 use castellan_policy::{Policy, Standing};
 
@@ -17,8 +16,7 @@ use crate::world::FileSystem;
 impl Judge {
     /// An agent's event: which session it is of. The first one fixes where the session works.
     pub(super) fn whose(&self, asked: &Asked<'_>, of: &Agent) -> Result<Whose, Failure> {
-        let id = session_key(asked.agent, of);
-        self.live().hear(id, asked.agent, of, asked.process);
+        let id = SessionKey(digest(&[asked.agent.word(), &of.session_id]));
         let mut memory = self.memory();
         let session = memory.enter(id, asked.process).map_err(Failure::unkept)?;
         let known = memory.workspace(&id).cloned();
@@ -108,9 +106,4 @@ impl Judge {
             Err(error) => self.fail("state", &format!("the state cannot be written again: {error}")),
         }
     }
-}
-
-/// A session by its own id.
-pub(super) fn session_key(agent: AgentId, of: &Agent) -> SessionKey {
-    SessionKey(digest(&[agent.word(), &of.session_id]))
 }

@@ -7,15 +7,14 @@ use std::sync::PoisonError;
 
 use castellan_agents::{self as agents, Done, TranscriptCall};
 use castellan_audit::UngovernedRecord;
-use castellan_event::{AccessLevel, Agent, Call, Code, Verdict};
+use castellan_event::{AccessLevel, Agent, Call, Code, ToolKind, Verdict};
 use castellan_policy::{Bar, OnUngoverned, Ungoverned};
 
-use super::sessions::session_key;
 use super::{Asked, Judge, Whose, digest};
 use crate::lookout::{Live, LiveSessions, SettingsChange};
-use crate::memory::{Consequence, Decided, SessionKey};
+use crate::memory::{CallKey, Consequence, Decided, SessionKey};
 use crate::process::Process;
-use crate::record;
+use crate::{notification, record};
 
 /// How a call ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,23 +60,28 @@ impl Judge {
         &self.live
     }
 
+    /// A hook tells of a session.
+    pub(super) fn hear(&self, asked: &Asked<'_>, whose: &Whose, agent: &Agent) {
+        self.live.hear(whose.session.id, asked.agent, agent, asked.process);
+    }
+
     /// Keeps what was decided about a call.
-    pub(super) fn decided(&self, asked: &Asked<'_>, call: &Call, answer: Verdict) {
-        let judged = super::key(asked.agent, call);
+    pub(super) fn keep_decision(&self, whose: &Whose, call: &Call, judged: CallKey, answer: Verdict) {
+        let decided = Decided { judged: Some(judged), input: Some(input(call)), answer, is_told: false };
         let mut memory = self.memory();
         if call.tool.use_id.is_empty() && answer == Verdict::Deny {
             memory.decided.deny(judged);
         }
-        let decided = Decided { judged: Some(judged), input: Some(input(call)), answer, is_told: false };
-        memory.decided.put(session_key(asked.agent, &call.agent), &call.tool.use_id, decided);
+        memory.decided.put(whose.session.id, &call.tool.use_id, decided);
     }
 
     /// A call has run, as its agent says: with this input.
-    pub(super) fn ran(&self, asked: &Asked<'_>, done: &Done) {
+    pub(super) fn ran(&self, asked: &Asked<'_>, whose: &Whose, done: &Done) {
         let call = &done.call;
-        let session = session_key(asked.agent, &call.agent);
-        // Agents of older versions give no ids.
-        if call.tool.use_id.is_empty() {
+        let session = whose.session.id;
+        // Agents of older versions give no ids. What changes the agent's own state alone is answered by changing its input, as a
+        // person's answers are put into that of a question.
+        if call.tool.use_id.is_empty() || call.tool.kind == ToolKind::Internal {
             return;
         }
         let why = match self.decision(session, &call.agent, asked.process.started, &call.tool.use_id) {
@@ -159,20 +163,13 @@ impl Judge {
         self.found(Found { why, session: live.session, agent: &live.agent, record, counts });
     }
 
-    /// What follows for a session that wants to make a call. Of one of which nothing is known any more, everything that could.
-    pub(super) fn consequence(&self, whose: &Whose) -> Consequence {
-        let memory = self.memory();
-        let mut follows = memory.consequence(&whose.session.root);
-        let is_suspect = memory.is_suspect(&whose.session.root);
-        drop(memory);
+    /// What follows for a session that wants to make a call.
+    pub(super) fn consequence(&self, session: &SessionKey) -> Consequence {
+        let mut follows = self.memory().consequence(session);
         let terms = self.terms();
-        let settings = &terms.policy.settings().ungoverned;
-        if is_suspect {
-            follows = follows.and(&consequence_of(settings, "what it did is not known any more"));
-        }
-        if settings.bars_foreign_hooks && follows.bar.is_none() {
-            let live = self.live.of(&whose.session.id);
-            follows.bar = live.and_then(|live| self.untrusted(&live, &settings.trusted_hooks));
+        let Ungoverned { bars_foreign_hooks, trusted_hooks, .. } = &terms.policy.settings().ungoverned;
+        if *bars_foreign_hooks && follows.bar.is_none() {
+            follows.bar = self.live.of(session).and_then(|live| self.untrusted(&live, trusted_hooks));
         }
         follows
     }
@@ -220,10 +217,12 @@ impl Judge {
         let settings = &terms.policy.settings().ungoverned;
         let (action, level) =
             if counts { (settings.action, settings.level) } else { (OnUngoverned::Record, None) };
-        let follows = if counts { consequence_of(settings, meaning) } else { Consequence::default() };
+        let bar = (action == OnUngoverned::Stop).then(|| Bar {
+            code: Code::Ungoverned,
+            message: format!("the session may do nothing more: {meaning}"),
+        });
         let mut memory = self.memory();
-        memory.add_consequence(&session, &follows);
-        // Not only with the next answer: that may never be.
+        memory.follow(&session, Consequence { ceiling: level, bar });
         let saved = memory.save();
         if let Some(decided) = memory.decided.of(session, &record.use_id) {
             memory.decided.put(session, &record.use_id, Decided { is_told: true, ..decided });
@@ -233,10 +232,13 @@ impl Judge {
         }
         drop(memory);
         if let Err(error) = saved {
-            self.tally.failed(&format!("what follows for a session could not be kept: {error}"));
+            self.fail("state", &format!("what follows for a session cannot be written: {error}"));
         }
         let what = if record.message.is_empty() { meaning.to_owned() } else { record.message.clone() };
         self.tally.ungoverned(&format!("{word}: {what}"));
+        if action >= OnUngoverned::Notify {
+            notification::show_ungoverned(&agent.name, &agent.cwd, meaning);
+        }
         let record = UngovernedRecord {
             why: word.to_owned(),
             message: what,
@@ -248,15 +250,6 @@ impl Judge {
             self.tally.failed(&format!("a call that nobody decided could not be recorded: {error}"));
         }
     }
-}
-
-/// What follows for a session from a call that ran as nobody decided: `meaning`.
-fn consequence_of(settings: &Ungoverned, meaning: &str) -> Consequence {
-    let bar = (settings.action == OnUngoverned::Stop).then(|| Bar {
-        code: Code::Ungoverned,
-        message: format!("the session may do nothing more: {meaning}"),
-    });
-    Consequence { ceiling: settings.level, bar }
 }
 
 /// The input of a call: the same whatever the order of its keys.

@@ -1,20 +1,18 @@
-//! What follows for a session from calls that ran as nobody decided: less access, or none. It must not know how they were found.
+//! What follows for sessions from calls that ran as nobody decided: less access, or none. It must not know how they were found.
 
 use std::collections::HashMap;
 
 use castellan_event::{AccessLevel, Code};
 use castellan_policy::Bar;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::entry::{Entry, Level};
+use super::entry::Entry;
 use super::sessions::SessionKey;
-use crate::limits::CONSEQUENCES_MAX;
 
-/// The sessions for which something follows, by their roots.
+/// The sessions for which something follows; no more than there are sessions. Nothing is ever taken back.
 #[derive(Debug, Default)]
-pub(crate) struct Consequences {
+pub(super) struct Consequences {
     sessions: HashMap<SessionKey, Consequence>,
-    /// What follows for every session: of those for which there is no room.
-    of_all: Consequence,
 }
 
 /// What follows for a session.
@@ -22,74 +20,71 @@ pub(crate) struct Consequences {
 pub(crate) struct Consequence {
     /// The highest access level that it has.
     pub(crate) ceiling: Option<AccessLevel>,
-    /// Why it may do nothing at all: calls ran as nobody decided.
+    /// Why it may do nothing at all.
     pub(crate) bar: Option<Bar>,
 }
 
 impl Consequences {
-    /// What follows for a session.
-    pub(crate) fn of(&self, session: &SessionKey) -> Consequence {
-        let own = self.sessions.get(session).cloned().unwrap_or_default();
-        own.and(&self.of_all)
+    /// What follows for the session `root`.
+    pub(super) fn of(&self, root: &SessionKey) -> Consequence {
+        self.sessions.get(root).cloned().unwrap_or_default()
     }
 
-    /// Something more follows for a session. Nothing is ever taken back, and nothing makes room: over the limit it follows for
-    /// every session.
-    pub(crate) fn add(&mut self, session: SessionKey, consequence: &Consequence) {
-        if *consequence == Consequence::default() {
-            return;
-        }
-        let is_room = self.sessions.len() < CONSEQUENCES_MAX || self.sessions.contains_key(&session);
-        let own = if is_room { self.sessions.entry(session).or_default() } else { &mut self.of_all };
+    /// Something more follows.
+    pub(super) fn add(&mut self, root: SessionKey, consequence: Consequence) {
+        let own = self.sessions.entry(root).or_default();
         *own = std::mem::take(own).and(consequence);
     }
-}
 
-impl Consequences {
+    /// Two sessions turn out to be one.
     pub(super) fn merge(&mut self, from: &SessionKey, into: SessionKey) {
         if let Some(consequence) = self.sessions.remove(from) {
-            self.add(into, &consequence);
+            self.add(into, consequence);
         }
     }
 
-    pub(super) fn is_of(&self, session: &SessionKey) -> bool {
-        self.sessions.contains_key(session)
+    pub(super) fn forget(&mut self, root: &SessionKey) {
+        self.sessions.remove(root);
     }
 
-    pub(super) fn forget(&mut self, session: &SessionKey) {
-        self.sessions.remove(session);
-    }
-
-    /// Everything, as entries.
+    /// What makes them again.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
-        let of_all = std::iter::once((None, &self.of_all)).filter(|(_, all)| **all != Consequence::default());
-        let own = self.sessions.iter().map(|(root, consequence)| (Some(*root), consequence));
-        own.chain(of_all).map(|(root, consequence)| consequence.entry(root))
-    }
-
-    /// Something follows for every session.
-    pub(super) fn add_to_all(&mut self, consequence: &Consequence) {
-        self.of_all = std::mem::take(&mut self.of_all).and(consequence);
+        let entry = |(root, consequence): (&SessionKey, &Consequence)| Entry::Follows {
+            root: *root,
+            consequence: consequence.clone(),
+        };
+        self.sessions.iter().map(entry)
     }
 }
 
 impl Consequence {
-    /// As an entry, for a session or for every one.
-    pub(super) fn entry(&self, root: Option<SessionKey>) -> Entry {
-        let barred = self.bar.as_ref().map(|bar| bar.message.clone());
-        Entry::Consequence { root, ceiling: self.ceiling.map(Level), barred }
-    }
-
-    /// As it was kept.
-    pub(super) fn kept(ceiling: Option<Level>, barred: Option<String>) -> Consequence {
-        let bar = barred.map(|message| Bar { code: Code::Ungoverned, message });
-        Consequence { ceiling: ceiling.map(|Level(level)| level), bar }
-    }
-
-    /// Both.
-    pub(crate) fn and(self, other: &Consequence) -> Consequence {
+    fn and(self, other: Consequence) -> Consequence {
         let ceiling = [self.ceiling, other.ceiling].into_iter().flatten().min();
-        Consequence { ceiling, bar: self.bar.or_else(|| other.bar.clone()) }
+        Consequence { ceiling, bar: self.bar.or(other.bar) }
+    }
+}
+
+/// How it is written: the word of the level, and the message of the bar.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words {
+    ceiling: Option<String>,
+    bar: Option<String>,
+}
+
+impl Serialize for Consequence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ceiling = self.ceiling.map(|level| level.as_str().to_owned());
+        let bar = self.bar.as_ref().map(|bar| bar.message.clone());
+        Words { ceiling, bar }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Consequence {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Consequence, D::Error> {
+        let Words { ceiling, bar } = Words::deserialize(deserializer)?;
+        let ceiling = ceiling.map(|word| word.parse()).transpose().map_err(serde::de::Error::custom)?;
+        Ok(Consequence { ceiling, bar: bar.map(|message| Bar { code: Code::Ungoverned, message }) })
     }
 }
 
@@ -97,29 +92,37 @@ impl Consequence {
 mod tests {
     use super::*;
 
+    const A: SessionKey = SessionKey([1; 32]);
+    const B: SessionKey = SessionKey([2; 32]);
+
+    fn capped(level: AccessLevel) -> Consequence {
+        Consequence { ceiling: Some(level), bar: None }
+    }
+
+    fn barred() -> Consequence {
+        Consequence { ceiling: None, bar: Some(Bar { code: Code::Ungoverned, message: "x".to_owned() }) }
+    }
+
     #[test]
     fn consequences_only_add_up() {
         let mut all = Consequences::default();
-        let session = |number: usize| {
-            let mut key = [0; 32];
-            key[..8].copy_from_slice(&number.to_le_bytes());
-            SessionKey(key)
-        };
-        let capped = |level| Consequence { ceiling: Some(level), bar: None };
-        let bar = Some(Bar { code: Code::Ungoverned, message: "x".to_owned() });
-        all.add(session(0), &capped(AccessLevel::ReadOnly));
-        all.add(session(0), &capped(AccessLevel::WorkspaceWrite));
-        all.add(session(0), &Consequence { ceiling: None, bar: bar.clone() });
-        let both = Consequence { ceiling: Some(AccessLevel::ReadOnly), bar };
-        assert_eq!(all.of(&session(0)), both);
-        assert_eq!(all.of(&session(1)), Consequence::default());
-        for number in 1..CONSEQUENCES_MAX {
-            all.add(session(number), &capped(AccessLevel::WorkspaceWrite));
+        all.add(A, capped(AccessLevel::ReadOnly));
+        all.add(A, capped(AccessLevel::WorkspaceWrite));
+        all.add(A, barred());
+        let both = Consequence { ceiling: Some(AccessLevel::ReadOnly), ..barred() };
+        assert_eq!((all.of(&A), all.of(&B)), (both.clone(), Consequence::default()));
+        all.merge(&A, B);
+        assert_eq!((all.of(&A), all.of(&B)), (Consequence::default(), both));
+        all.forget(&B);
+        assert_eq!(all.entries().count(), 0);
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for consequence in [capped(AccessLevel::ReadOnly), barred(), Consequence::default()] {
+            let text = serde_json::to_string(&consequence).unwrap();
+            assert_eq!(serde_json::from_str::<Consequence>(&text).unwrap(), consequence, "{text}");
         }
-        let other = session(CONSEQUENCES_MAX + 1);
-        assert_eq!(all.of(&other), Consequence::default());
-        all.add(session(CONSEQUENCES_MAX), &capped(AccessLevel::ReadOnly));
-        assert_eq!(all.of(&other), capped(AccessLevel::ReadOnly));
-        assert_eq!(all.of(&session(1)), capped(AccessLevel::ReadOnly));
+        assert!(serde_json::from_str::<Consequence>(r#"{"ceiling":"none","bar":null}"#).is_err());
     }
 }

@@ -4,10 +4,11 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use castellan_event::{AccessLevel, ScriptFile};
+use castellan_event::ScriptFile;
 use castellan_policy::{FindingName, Grant, GrantPart, RequestId};
 use serde::{Deserialize, Serialize};
 
+use super::consequences::Consequence;
 use super::sessions::{SessionKey, Workspace};
 use super::trust::WorkspaceDecision;
 use crate::requests::{GrantKey, Granted, Now, Scope, Subject};
@@ -61,8 +62,8 @@ pub(super) enum Entry {
     Written { root: SessionKey, paths: Vec<String>, downloaded: Vec<String>, is_full: bool },
     /// What a session has done is not known: it counts as having done all that it could.
     Suspect { root: SessionKey },
-    /// Something follows for a session, or for every one, from calls that ran as nobody decided: less access, or why it may do nothing.
-    Consequence { root: Option<SessionKey>, ceiling: Option<Level>, barred: Option<String> },
+    /// Calls of a session ran as nobody decided, and this follows.
+    Follows { root: SessionKey, consequence: Consequence },
     /// The state was lost. Agents that ran already, by the clock ticks since boot, are not known. Means nothing after the
     /// machine was booted again.
     Lost { ticks: u64 },
@@ -74,22 +75,6 @@ pub(super) enum Entry {
     Trust { workspace: String, decided: Option<WorkspaceDecision> },
     /// The next request ids up to this one are taken.
     Requests { next: u32 },
-}
-
-/// An access level, by its word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Level(pub(super) AccessLevel);
-
-impl Serialize for Level {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for Level {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Level, D::Error> {
-        String::deserialize(deserializer)?.parse().map(Level).map_err(serde::de::Error::custom)
-    }
 }
 
 /// A grant as it is kept.

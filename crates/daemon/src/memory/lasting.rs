@@ -24,7 +24,6 @@ pub(super) struct Lasting {
     pub(super) marks: Marks,
     /// So does what sessions have written.
     pub(super) changes: Changes,
-    /// What follows for sessions in which calls ran as nobody decided.
     pub(super) consequences: Consequences,
     /// Calls that wait for a person, and what persons have granted.
     pub(super) requests: Requests,
@@ -117,6 +116,7 @@ impl Lasting {
             .chain(self.sessions.entries())
             .chain(self.marks.entries())
             .chain(self.changes.entries())
+            .chain(self.consequences.entries())
             .chain(suspects)
             .chain(self.consequences.entries())
             .chain(granted)
@@ -153,13 +153,7 @@ impl Lasting {
             Entry::Suspect { root } => {
                 self.suspects.insert(root);
             }
-            Entry::Consequence { root, ceiling, barred } => {
-                let consequence = Consequence::kept(ceiling, barred);
-                match root {
-                    Some(root) => self.consequences.add(root, &consequence),
-                    None => self.consequences.add_to_all(&consequence),
-                }
-            }
+            Entry::Follows { root, consequence } => self.consequences.add(root, consequence),
             Entry::Lost { ticks } => self.lost_ticks = Some(ticks),
             Entry::Granted(granted) => self.requests.keep(granted.granted()),
             Entry::GrantOver { request } => self.requests.end(RequestId::nth(request)),
@@ -182,8 +176,8 @@ impl Lasting {
         let is_plain = |root: &SessionKey| {
             !self.marks.is_marked(root)
                 && !self.changes.has_changed(root)
-                && !self.consequences.is_of(root)
                 && !self.is_suspect(root)
+                && self.consequences.of(root) == Consequence::default()
         };
         self.sessions.forgettable(now_ms, lives, is_plain)
     }
@@ -227,7 +221,7 @@ impl Entry {
             | Entry::Ended { .. }
             | Entry::Written { .. }
             | Entry::Suspect { .. }
-            | Entry::Consequence { .. }
+            | Entry::Follows { .. }
             | Entry::Lost { .. }
             | Entry::Granted(_)
             | Entry::GrantOver { .. }

@@ -207,7 +207,7 @@ fn what_follows_for_a_session_outlives_the_daemon_and_its_id() {
     let entered = memory.enter(session(1), process(7)).unwrap();
     let bar = Some(Bar { code: Code::Ungoverned, message: "a call ran".to_owned() });
     let follows = Consequence { ceiling: Some(AccessLevel::ReadOnly), bar };
-    memory.add_consequence(&entered.id, &follows);
+    memory.follow(&entered.id, follows.clone());
     memory.save().unwrap();
     let mut memory = again(&path);
     let other = memory.enter(session(2), process(7)).unwrap();
@@ -283,7 +283,7 @@ fn happen(memory: &mut Memory, event: Event) {
         Event::GrantOver(id) => {
             memory.refuse(&RequestId::nth(id).to_string());
         }
-        Event::Consequence(id, consequence) => memory.add_consequence(&session(id), &consequence),
+        Event::Consequence(id, consequence) => memory.follow(&session(id), consequence),
         Event::Request => {
             memory.take_request();
         }

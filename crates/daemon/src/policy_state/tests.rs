@@ -274,6 +274,29 @@ fn what_the_organisation_changes_is_in_force_by_itself() {
 }
 
 #[test]
+fn a_stricter_mode_that_could_not_be_kept_holds_on() {
+    let place = Place::new();
+    place.write(Layer::User, b"version = 1\nmode = \"monitor\"\n");
+    let served = place.serve();
+    let mode = || served.judge.terms().mode;
+    let organisation = |text: &[u8]| {
+        place.write(Layer::Organisation, text);
+        served.state.reload_organisation(&served.judge);
+    };
+    assert_eq!(mode(), Mode::Monitor);
+    served.judge.set_mode(Mode::Enforce);
+    organisation(b"version = 1\n# other\n");
+    assert_eq!(mode(), Mode::Enforce);
+    // Kept, and taken back by a person: the files say it.
+    served.state.keep_mode(Mode::Monitor).unwrap();
+    served.judge.set_mode(Mode::Monitor);
+    organisation(b"version = 1\nmode = \"enforce\"\n");
+    assert_eq!(mode(), Mode::Enforce);
+    organisation(b"version = 1\n");
+    assert_eq!(mode(), Mode::Monitor);
+}
+
+#[test]
 fn a_bad_file_of_the_user_leaves_the_applied_one_in_force() {
     for (what, bad, part) in BAD {
         let place = Place::new();

@@ -29,7 +29,7 @@ pub(crate) fn active_level(
     settings.level.map(|level| level.min(ceiling).min(of_unknown.unwrap_or(AccessLevel::FullAccess)))
 }
 
-/// A call that needs more than the session has. What is more than the organisation gives is the organisation's to lift.
+/// A call that needs more than the session has. What is more than the organisation gives, no allow list lifts.
 pub(crate) fn level(need: &Need, active: Option<AccessLevel>, settings: &Settings) -> Option<Finding> {
     let active = active.filter(|active| *active < need.level)?;
     let Need { level, row, because } = need;

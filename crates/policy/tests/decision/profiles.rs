@@ -163,6 +163,22 @@ fn an_observer_has_no_tools_in_any_mode() {
 }
 
 #[test]
+fn a_barred_session_does_nothing_more() {
+    let bar = Bar { code: Code::Ungoverned, message: "a call ran that nobody judged".to_owned() };
+    let facts = of(vec![inside(EffectKind::Read)]);
+    for mode in Mode::ALL {
+        for profile in Profile::ALL {
+            let mut settings = profile.settings();
+            settings.operators = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap().into();
+            let barred = State { bar: Some(&bar), ..state(mode, true) };
+            let decision = judge(&bash("x"), &facts, settings, &barred);
+            let answer = if mode == Mode::Enforce || profile == Profile::Observer { Deny } else { Defer };
+            assert_eq!((decision.verdict, decision.answer), (Deny, answer), "{mode} {profile}");
+        }
+    }
+}
+
+#[test]
 fn an_unknown_workspace_is_only_looked_at_where_the_workspace_is_the_border() {
     let write = of(vec![inside(EffectKind::Write)]);
     let cases = [
@@ -200,22 +216,6 @@ fn a_denied_workspace_has_no_tools_and_nothing_lifts_that() {
     let denied = State { standing: Standing::Denied, ..state(Mode::Monitor, true) };
     let decision = judge(&bash("x"), &read, Profile::Standard.settings(), &denied);
     assert_eq!((decision.verdict, decision.answer), (Deny, Defer));
-}
-
-#[test]
-fn a_barred_session_does_nothing_more() {
-    let bar = Bar { code: Code::Ungoverned, message: "a call ran that nobody judged".to_owned() };
-    let facts = of(vec![inside(EffectKind::Read)]);
-    for mode in Mode::ALL {
-        for profile in Profile::ALL {
-            let mut settings = profile.settings();
-            settings.operators = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap().into();
-            let barred = State { bar: Some(&bar), ..state(mode, true) };
-            let decision = judge(&bash("x"), &facts, settings, &barred);
-            let answer = if mode == Mode::Enforce || profile == Profile::Observer { Deny } else { Defer };
-            assert_eq!((decision.verdict, decision.answer), (Deny, answer), "{mode} {profile}");
-        }
-    }
 }
 
 #[test]

@@ -81,6 +81,7 @@ fn profiles_are_expanded_before_they_meet() {
         &["false organisation 2*"],
     );
     check("allow_understood", ("", "profile = 'autonomous'", "profile = 'standard'"), &["false project 2*"]);
+    check("unknown_workspace", ("profile = 'strict'", "", ""), &["read-only organisation 2*"]);
     check("tools", ("", "", "profile = 'observer'"), &["false project 2*"]);
     check("profile", ("profile = 'kit'", "profile = 'strict'", ""), &["strict user 2"]);
     // Where nobody is there, what the profile denies stays denied.

@@ -80,8 +80,8 @@ fn schema_and_reader_agree() {
             Kind::Text => vec!["\"x\"".to_owned()],
             Kind::Flag => vec!["true".to_owned()],
             Kind::Count(least) => vec![least.to_string(), u32::MAX.to_string()],
-            Kind::Commands => vec!["[]".to_owned(), "[\"/x --y\"]".to_owned()],
             Kind::Patterns => vec!["[]".to_owned(), "[\"Bash\"]".to_owned()],
+            Kind::Texts => vec!["[]".to_owned(), "['/x y']".to_owned()],
             Kind::Names => vec![format!("{:?}", lockable().collect::<Vec<_>>())],
             Kind::Selections => vec!["[{enable = {tag = 'x'}}, {disable = {rule = '*'}}]".to_owned()],
             Kind::Outputs => {
@@ -95,8 +95,8 @@ fn schema_and_reader_agree() {
             Kind::Flag => &["\"true\"", "1"],
             Kind::Count(1) => &["0", "-1", "4294967296", "\"1\"", "true"],
             Kind::Count(_) => &["-1", "4294967296", "\"1\"", "1.5"],
-            Kind::Commands => &["\"/x\"", "[1]", "[\"\"]"],
             Kind::Patterns => &["\"Bash\"", "[1]", "[\"\"]", "[[\"Bash\"]]"],
+            Kind::Texts => &["'/x'", "[1]", "['']", "[['/x']]"],
             Kind::Names => &["\"mode\"", "[1]", "[\"\"]", "[\"tools\"]"],
             Kind::Selections => &[
                 "{}",

@@ -211,7 +211,7 @@ fn outputs_are_appended_as_falco_writes_it() {
 #[test]
 fn every_default_of_the_table_can_be_read() {
     for key in KEYS.iter().filter(|key| !key.default.is_empty()) {
-        let is_list = matches!(key.kind, Kind::Patterns | Kind::Names | Kind::Commands);
+        let is_list = matches!(key.kind, Kind::Patterns | Kind::Texts | Kind::Names);
         assert_eq!(default_of(key).is_none(), is_list, "{}", key.name);
     }
 }

@@ -1,6 +1,7 @@
 //! What ran, held against what was decided.
 
 use castellan_audit::UngovernedRecord;
+use castellan_policy::Profile;
 
 use super::*;
 
@@ -48,12 +49,12 @@ fn request(event: &str, payload: &Json) -> Request {
     }
 }
 
-/// A judge with a configuration.
-fn configured(config: &str) -> Bench {
+/// A policy of a configuration, without rules.
+fn configured(config: &str) -> Policy {
     let config = Config::parse(&format!("version = 1\n{config}")).unwrap();
     let compiled = compile(&[], &config);
     assert_eq!(compiled.error(), None);
-    Bench::new(compiled.policy, Mode::Enforce)
+    compiled.policy
 }
 
 #[test]
@@ -108,7 +109,8 @@ fn what_an_earlier_daemon_decided_is_in_the_log() {
 
 #[test]
 fn what_follows_is_what_the_operator_says() {
-    let stopped = configured("on_ungoverned = \"stop\"\nopaque = \"defer\"");
+    let stops = || configured("on_ungoverned = \"stop\"\nopaque = \"defer\"");
+    let stopped = Bench::new(stops(), Mode::Enforce);
     assert_eq!(stopped.ask("PreToolUse", "s", "echo a"), "defer");
     stopped.check_done("unknown", "echo a", Some("no_decision"));
     assert_eq!(stopped.ask("PreToolUse", "s", "echo a"), "deny");
@@ -117,12 +119,17 @@ fn what_follows_is_what_the_operator_says() {
     assert_eq!(last.findings.first().map(|finding| finding.code.as_str()), Some("ungoverned"));
     assert_eq!(stopped.ungoverned()[0].action, "stop");
 
-    let capped = configured("profile = \"autonomous\"");
-    let work = tempfile::tempdir().unwrap();
-    let path = work.path().canonicalize().unwrap().display().to_string();
-    capped.trust(&path, Some(WorkspaceDecision::Trusted));
+    // The end of the daemon changes nothing of it.
+    let stopped = stopped.restarted(stops());
+    assert_eq!(stopped.ask("PreToolUse", "s", "echo a"), "deny");
+    assert_eq!(stopped.ask("PreToolUse", "other", "echo a"), "defer");
+
+    // In a workspace that nobody trusts, the profiles that cap a session leave it no more in the first place.
+    let mut config = Config::parse("version = 1\n[level]\nsession = \"workspace-write\"").unwrap();
+    config.settings.ungoverned = Profile::Autonomous.settings().ungoverned;
+    let capped = Bench::new(compile(&[], &config).policy, Mode::Enforce);
     let level = |bench: &Bench| {
-        bench.write_in("s", &path);
+        bench.ask("PreToolUse", "s", "echo a");
         bench.calls().pop().unwrap().active_level
     };
     assert_eq!(level(&capped), "workspace-write");

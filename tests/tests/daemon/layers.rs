@@ -1,0 +1,121 @@
+//! An organisation above the user, in a private `/etc`: what it says is in force by itself, and no user goes below it.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use castellan_tests::home::Home;
+use castellan_tests::hook::{ENFORCE, RULES, bash, judge, understood};
+use castellan_tests::process::until;
+use castellan_tests::terminal;
+use serde_json::json;
+
+use crate::{LIMIT, kill, status};
+
+/// A home below an organisation that says this; `None` where the system has no private `/etc` for us.
+fn below(name: &str, organisation: &str) -> anyhow::Result<Option<(Home, PathBuf)>> {
+    let mut home = Home::with_castellan(name, ENFORCE, RULES)?;
+    if !home.make_etc_private()? {
+        return Ok(None);
+    }
+    let file = home.etc().join("castellan/config.toml");
+    home.write(&file, organisation)?;
+    // Laid out for the user alone, which is no other's to write.
+    home.start_daemon()?;
+    Ok(Some((home, file)))
+}
+
+fn answer(home: &Home, command: &str) -> anyhow::Result<String> {
+    Ok(understood(&judge(home, &bash(command))?))
+}
+
+fn wait_for_answer(home: &Home, command: &str, word: &str) -> anyhow::Result<()> {
+    let found = until(LIMIT, || Ok((answer(home, command)? == word).then_some(())))?;
+    found.with_context(|| format!("`{command}` is not answered with {word}: {}", status(home)))
+}
+
+fn wait_for_problem(home: &Home, part: &str) -> anyhow::Result<()> {
+    let told = || status(home)["problems"].to_string().contains(part);
+    until(LIMIT, || Ok(told().then_some(())))?.with_context(|| format!("no {part}: {}", status(home)))
+}
+
+#[test]
+fn what_an_organisation_says_is_in_force_by_itself() -> anyhow::Result<()> {
+    let Some((home, file)) = below("layers", "version = 1\ndeny = [\"Bash(ls:*)\"]\n")? else {
+        return Ok(());
+    };
+    assert_eq!((answer(&home, "ls")?.as_str(), answer(&home, "pwd")?.as_str()), ("deny", "defer"));
+    home.write(&file, "version = 1\ndeny = [\"Bash(pwd:*)\"]\n")?;
+    wait_for_answer(&home, "pwd", "deny")?;
+    assert_eq!(answer(&home, "ls")?, "defer");
+    let change = |record: &serde_json::Value| {
+        record["control"]["action"] == "organisation" && record["control"]["accepted"] == true
+    };
+    assert!(home.records()?.iter().any(change));
+    // What it says meanwhile counts at the next start, and no restart finds anything wrong.
+    kill(home.start_daemon()?)?;
+    home.write(&file, "version = 1\n")?;
+    let rule = "- rule: no date\n  desc: d\n  condition: cmd.name = date\n  output: o\n  priority: NOTICE\n  \
+                source: coding_agent\n  tags: [coding_agent_deny]\n";
+    home.write(&home.etc().join("castellan/rules/a.yaml"), rule)?;
+    assert_eq!((answer(&home, "date")?.as_str(), answer(&home, "pwd")?.as_str()), ("deny", "defer"));
+    kill(home.start_daemon()?)?;
+    assert_eq!(answer(&home, "date")?, "deny");
+    let told = status(&home);
+    assert_eq!((&told["policy_origin"], &told["problems"]), (&json!("current"), &json!([])));
+    Ok(())
+}
+
+#[test]
+fn an_organisations_broken_file_leaves_the_last_good_one() -> anyhow::Result<()> {
+    let good = "version = 1\ndeny = [\"Bash(ls:*)\"]\n";
+    let Some((home, file)) = below("layers-broken", good)? else { return Ok(()) };
+    let check = |problem: &str| -> anyhow::Result<()> {
+        wait_for_problem(&home, problem)?;
+        assert_eq!(answer(&home, "ls")?, "deny", "{problem}");
+        kill(home.start_daemon()?)?;
+        assert_eq!(answer(&home, "ls")?, "deny", "{problem}");
+        wait_for_problem(&home, problem)
+    };
+    home.write(&file, "version = 1\ndney = []\n")?;
+    check("/etc/castellan/config.toml`:2:1: unknown key `dney`: did you mean `deny`?")?;
+    home.write(&file, "version = 1\n")?;
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666))?;
+    check("/etc/castellan/config.toml`: others can write it")?;
+    let doctor = home
+        .command(&home.bin().join("castellan"))
+        .arg("--home")
+        .arg(home.castellan())
+        .arg("doctor")
+        .output()?;
+    let doctor = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(doctor.contains("others can write it"), "{doctor}");
+    let records = home.records()?;
+    assert!(records.iter().any(|record| record["failure"]["code"] == "organisation"));
+    // Mended, it counts.
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644))?;
+    wait_for_answer(&home, "ls", "defer")?;
+    assert_eq!(status(&home)["problems"], json!([]));
+    Ok(())
+}
+
+#[test]
+fn nobody_goes_below_an_organisations_mode() -> anyhow::Result<()> {
+    let organisation = "version = 1\nmode = \"monitor\"\nlocked = [\"opaque\"]\n";
+    let Some((home, file)) = below("layers-mode", organisation)? else { return Ok(()) };
+    let mode = |word: &str| terminal::run_castellan(&home, &["mode", word]);
+    assert_eq!(mode("monitor")?.code, Some(0));
+    let refused = mode("passthrough")?;
+    assert!(refused.code != Some(0), "{refused:?}");
+    let why = "the organisation's configuration says `monitor`: `/etc/castellan/config.toml`:2";
+    assert!(refused.stderr.contains(why), "{refused:?}");
+    assert_eq!(status(&home)["mode"], "monitor");
+    // What it says more strictly later counts at once.
+    home.write(&file, "version = 1\nmode = \"enforce\"\n")?;
+    let found = until(LIMIT, || Ok((status(&home)["mode"] == "enforce").then_some(())))?;
+    found.context("still not enforced")?;
+    // The user's own wish stands in the user's file, and counts again where the organisation lets it.
+    home.write(&file, "version = 1\nmode = \"monitor\"\n")?;
+    let found = until(LIMIT, || Ok((status(&home)["mode"] == "monitor").then_some(())))?;
+    found.context("the user's mode is lost")
+}
