@@ -65,11 +65,6 @@ pub enum ControlRequest {
         /// Its request id.
         id: String,
     },
-    /// Set the PIN of `presence = "pin"`, or another one. Loosens; another one needs the one of before.
-    SetPin {
-        /// The new one.
-        new: String,
-    },
     /// What was decided about workspaces.
     Trusted,
     /// Decide about a workspace. Loosens, unless it denies.
@@ -78,6 +73,11 @@ pub enum ControlRequest {
         workspace: String,
         /// What to do about sessions there.
         standing: WorkspaceStanding,
+    },
+    /// Set the PIN of `presence = "pin"`, or another one. Loosens; another one needs the one of before.
+    SetPin {
+        /// The new one.
+        new: String,
     },
     /// May the requesting process loosen something that the daemon does not do itself, such as an uninstall? Says what,
     /// for the record.
@@ -203,14 +203,14 @@ pub enum ControlResponse {
     Status(Box<StatusReport>),
     /// The calls that wait, the oldest first.
     Pending(Vec<PendingCall>),
+    /// The workspaces that a person has decided about, by path.
+    Trusted(Vec<DecidedWorkspace>),
     /// What is granted, the oldest first.
     Granted(Vec<GrantedCall>),
     /// All of a call.
     Shown(Box<ShownCall>),
     /// Not without the person's PIN.
     PinNeeded,
-    /// The workspaces that a person has decided about, by path.
-    Trusted(Vec<DecidedWorkspace>),
     /// Not allowed: why.
     Refused(String),
     /// Allowed, and it did not work: why.
@@ -247,6 +247,9 @@ pub struct StatusReport {
     /// Sessions that are kept in mind.
     #[serde(default)]
     pub sessions: usize,
+    /// Grants that hold.
+    #[serde(default)]
+    pub grants: usize,
     /// Workspaces that a person has decided about.
     #[serde(default)]
     pub workspaces: usize,
@@ -415,11 +418,6 @@ impl ControlClient {
         self.carry_out(&ControlRequest::Refuse { id: id.to_owned() })
     }
 
-    /// Sets the PIN.
-    pub fn set_pin(&self, new: String) -> Result<(), ControlError> {
-        self.carry_out(&ControlRequest::SetPin { new })
-    }
-
     /// Asks what was decided about workspaces.
     pub fn trusted(&self) -> Result<Vec<DecidedWorkspace>, ControlError> {
         let response = self.ask(&ControlRequest::Trusted)?;
@@ -430,6 +428,11 @@ impl ControlClient {
     /// Decides about the workspace at this real path.
     pub fn trust(&self, workspace: &str, standing: WorkspaceStanding) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Trust { workspace: workspace.to_owned(), standing })
+    }
+
+    /// Sets the PIN.
+    pub fn set_pin(&self, new: String) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::SetPin { new })
     }
 
     /// Stops the daemon for good.

@@ -296,7 +296,6 @@ impl Judge {
             facts: &facts,
             answers: &answers,
             session: &session,
-            root: whose.session.root,
             decision: &decision,
             change: &change,
         };

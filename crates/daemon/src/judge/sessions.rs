@@ -59,7 +59,7 @@ impl Judge {
     }
 
     /// What persons have decided about workspaces.
-    pub(crate) fn decided(&self) -> Vec<DecidedWorkspace> {
+    pub(crate) fn decided_workspaces(&self) -> Vec<DecidedWorkspace> {
         let memory = self.memory();
         let decided = memory.trust().all().map(|(workspace, decided)| DecidedWorkspace {
             workspace: workspace.to_owned(),
@@ -77,6 +77,11 @@ impl Judge {
         // What was answered before answers no second question any more.
         memory.outdate();
         memory.decide(workspace, decided)
+    }
+
+    /// How many grants are kept.
+    pub(crate) fn grants(&self) -> usize {
+        self.memory().grants()
     }
 
     /// How many sessions are kept in mind.
