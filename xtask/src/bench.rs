@@ -2,6 +2,7 @@
 //! programs of their own, which are only built and run here.
 
 mod spawn;
+mod state;
 mod stats;
 mod throughput;
 
@@ -15,6 +16,7 @@ use castellan_wire::Home;
 
 use crate::build;
 use spawn::{Case, Measured};
+pub(crate) use state::state;
 
 /// A daemon or echo server that ends with the benchmark.
 pub(crate) struct Server(Child);

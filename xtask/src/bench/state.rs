@@ -44,7 +44,8 @@ pub(crate) fn state() -> anyhow::Result<()> {
     let after = stats::resident_kib(full.pid())?;
     let status = Command::new(&castellan).args(["status", "--json", "--home"]).arg(home.dir()).output()?;
     let status: Json = serde_json::from_slice(&status.stdout).context("no status")?;
-    let kept = (status["sessions"].as_u64(), status["grants"].as_u64());
+    let count = |key| status.get(key).and_then(Json::as_u64);
+    let kept = (count("sessions"), count("grants"));
     ensure!(kept == (Some(SESSIONS as u64), Some(GRANTS as u64)), "the daemon has not taken it: {status}");
     println!(
         "{SESSIONS} sessions with {MARKS} marks and {PATHS} written paths each, {GRANTS} grants\n\n\
