@@ -10,7 +10,7 @@ use crate::act::What;
 use crate::language::Language;
 use crate::state::Cell;
 use crate::tree::{Kind, Node};
-use crate::value::{CellId, Value};
+use crate::value::{CellId, ScopeId, Value};
 
 /// Names of functions that JavaScript calls to make a text or a number of an object, and to wait for it.
 const HOOKS: &[&str] = &["toString", "valueOf", "then"];
@@ -193,24 +193,8 @@ impl Machine<'_> {
                     self.hook(node, key, &value);
                     self.put(*cell, key, value.clone(), certain);
                 }
-                Value::Names(scope) => match key.as_str() {
-                    Some(name) => {
-                        let name = self.language.variable(name);
-                        self.state.set_name(*scope, &name.into(), value.clone());
-                    }
-                    None => {
-                        self.lost(node, Why::Dynamic);
-                    }
-                },
-                Value::Class(class) => {
-                    let members = self.classes.get(*class).map(|class| class.members);
-                    match (key.as_str(), members) {
-                        (Some(name), Some(members)) => {
-                            self.state.set_own(members, &name.into(), value.clone())
-                        }
-                        _ => self.hand(node, &value),
-                    }
-                }
+                Value::Names(scope) => self.store_in_names(node, *scope, key, &value),
+                Value::Class(class) => self.store_in_class(node, *class, key, &value),
                 Value::Object(space, _) if self.is_environment(space.0) => self.variable(node, key, &value),
                 Value::Module(space) if space.0.name() == self.table.global && key.as_str().is_some() => {
                     let name = key.as_str().unwrap_or_default();
@@ -228,6 +212,25 @@ impl Machine<'_> {
                 | Value::Any(_)
                 | Value::Unknown(..) => self.hand(node, &value),
             }
+        }
+    }
+
+    /// A variable of a scope that is a map as well: `globals()['x']`.
+    fn store_in_names(&mut self, node: &Node, scope: ScopeId, key: &Value, value: &Value) {
+        let Some(name) = key.as_str() else {
+            self.lost(node, Why::Dynamic);
+            return;
+        };
+        let name = self.language.variable(name);
+        self.state.set_name(scope, &name.into(), value.clone());
+    }
+
+    /// A member of a class.
+    fn store_in_class(&mut self, node: &Node, class: usize, key: &Value, value: &Value) {
+        let members = self.classes.get(class).map(|class| class.members);
+        match (key.as_str(), members) {
+            (Some(name), Some(members)) => self.state.set_own(members, &name.into(), value.clone()),
+            _ => self.hand(node, value),
         }
     }
 
@@ -341,19 +344,29 @@ impl Machine<'_> {
     /// A map of other maps and of named arguments; `None` where it is made of something else.
     pub(super) fn keyed(&mut self, arguments: &[Argument]) -> Option<Value> {
         let mut made = Cell::default();
+        let mut all = Vec::new();
         for argument in arguments {
             match (&argument.name, &argument.value) {
-                (Some(name), value) => made.entries.push((Some(Rc::clone(name)), value.clone())),
+                (Some(name), value) => all.push((Some(Rc::clone(name)), value.clone())),
                 (None, Value::Map(other)) => {
                     let other = self.state.cell(*other);
                     made.is_open |= other.is_open;
-                    made.entries.extend(other.entries);
+                    all.extend(other.entries);
                 }
                 (None, Value::Object(space, _)) if self.is_environment(space.0) => made.is_open = true,
                 _ => return None,
             }
         }
-        self.work += made.entries.len() as u64;
+        for (key, value) in all {
+            // The last of a key counts.
+            if key.is_some() {
+                made.entries.retain(|(before, _)| *before != key);
+                if !self.step(1 + made.entries.len() as u64 / 8) {
+                    return None;
+                }
+            }
+            made.entries.push((key, value));
+        }
         Some(Value::Map(self.state.new_cell(made)))
     }
 
@@ -401,8 +414,10 @@ impl Machine<'_> {
             cell.is_open |= key.is_none();
             // The last of a key counts.
             if key.is_some() {
+                if !self.step(cell.entries.len() as u64 / 8) {
+                    break;
+                }
                 cell.entries.retain(|(before, _)| *before != key);
-                self.work += cell.entries.len() as u64 / 8;
             }
             cell.entries.push((key, value));
         }
