@@ -130,6 +130,28 @@ impl Machine<'_> {
         self.unknown(node, Why::File)
     }
 
+    /// `IO::File->new(file, mode)`, the mode as `open` or as C takes it. Without one the file says it itself.
+    pub(super) fn opened_object(&mut self, node: &Node, bound: &Bound) -> Value {
+        let (values, known) = self.flattened(node, bound);
+        let [path, mode, ..] = values.as_slice() else {
+            return if known { self.opened(node, bound) } else { self.lost(node, Why::Dynamic) };
+        };
+        for mode in self.args(node, mode) {
+            let mode = match mode.as_str() {
+                Some(mode) if mode.trim_start().starts_with(['<', '>', '+', '|', '-']) => mode.trim(),
+                Some(mode) => match (mode.contains('+'), mode.contains(['w', 'a'])) {
+                    (true, _) => "+<",
+                    (false, true) => ">",
+                    (false, false) => "<",
+                },
+                None if mode.written().ends_with("O_RDONLY") => "<",
+                None => ">",
+            };
+            self.opened_by_mode(node, mode, std::slice::from_ref(path), bound);
+        }
+        self.unknown(node, Why::File)
+    }
+
     fn opened_by_mode(&mut self, node: &Node, mode: &str, rest: &[Value], bound: &Bound) {
         if mode.contains('&') {
             return;
@@ -158,11 +180,7 @@ impl Machine<'_> {
     /// Mode and file, or command, in one text.
     fn opened_by_one(&mut self, node: &Node, spec: &Arg, bound: &Bound) {
         let begin = spec.prefix().trim_start();
-        let ends = match spec.pieces().last() {
-            Some(Piece::Text(text)) => text.trim_end().ends_with('|'),
-            Some(Piece::Unknown { .. }) | None => false,
-        };
-        if ends || begin.starts_with('|') {
+        if ends_in_pipe(spec) || begin.starts_with('|') {
             let text = trimmed(spec, |text| text.trim().trim_matches('|').trim_end().to_owned());
             self.shell_with(node, &Value::arg(text), bound, begin.starts_with('|'));
             return;
@@ -351,14 +369,35 @@ impl Machine<'_> {
         for path in paths.iter().flat_map(Value::choices) {
             match (path.as_str(), &self.start.cwd) {
                 _ if !matches!(path, Value::Text(_) | Value::Unknown(..)) => {}
-                (Some(path), _) if path.starts_with('/') => self.libraries.push(path.to_owned()),
-                (Some(path), Some(cwd)) => self.libraries.push(format!("{cwd}/{path}")),
-                _ => {
-                    let name = if self.language == Language::Ruby { "RUBYLIB" } else { "PERL5LIB" };
-                    self.variable(node, &Value::text(name), path);
+                (Some(text), cwd) if text.starts_with('/') => {
+                    self.libraries.push(text.to_owned());
+                    let is_own = cwd.as_ref().is_some_and(|cwd| {
+                        text.strip_prefix(cwd.as_str()).is_some_and(|below| below.starts_with('/'))
+                    });
+                    if !is_own {
+                        self.library_elsewhere(node, path);
+                    }
                 }
+                (Some(path), Some(cwd)) if !path.starts_with("..") => {
+                    self.libraries.push(format!("{cwd}/{path}"));
+                }
+                (Some(text), Some(cwd)) => {
+                    self.libraries.push(format!("{cwd}/{text}"));
+                    self.library_elsewhere(node, path);
+                }
+                _ => self.library_elsewhere(node, path),
             }
         }
+    }
+
+    /// Modules of every name may be taken from a directory that is not the program's own.
+    fn library_elsewhere(&mut self, node: &Node, path: &Value) {
+        let name = match self.language {
+            Language::Ruby => "RUBYLIB",
+            Language::JavaScript => "NODE_PATH",
+            _ => "PERL5LIB",
+        };
+        self.variable(node, &Value::text(name), path);
     }
 
     /// `a..b`
@@ -527,8 +566,9 @@ impl Machine<'_> {
         self.list(found)
     }
 
-    /// `<>` reads the files that are named on the command line.
-    pub(super) fn read_arguments(&mut self, node: &Node) -> Value {
+    /// `<>` reads the files that are named on the command line. In Perl a name may say how it is opened, which `<<>>` does not
+    /// heed.
+    pub(super) fn read_arguments(&mut self, node: &Node, heeds_modes: bool) -> Value {
         let files = self.name(node, &if self.language == Language::Perl { "@ARGV" } else { "ARGV" }.into());
         // They are written in place while that has a value.
         let suffix = self.state.name(self.scope, IN_PLACE).unwrap_or(Value::Constant);
@@ -536,6 +576,10 @@ impl Machine<'_> {
         let lists = files.choices().iter().filter(|one| matches!(one, Value::List(_)));
         let paths: Vec<Arg> = lists.flat_map(|list| self.operands(node, list)).collect();
         for path in paths.into_iter().filter(|path| path.as_str() != Some("-")) {
+            if heeds_modes && self.language == Language::Perl && has_mode(&path) {
+                self.opened_by_one(node, &path, &Bound::default());
+                continue;
+            }
             for (kind, does) in [(EffectKind::Read, true), (EffectKind::Write, writes)] {
                 if does {
                     let on = Operand::Path(path.clone());
@@ -545,6 +589,19 @@ impl Machine<'_> {
         }
         self.unknown(node, Why::File)
     }
+}
+
+/// Whether a file's name is that of a command that is read.
+fn ends_in_pipe(spec: &Arg) -> bool {
+    match spec.pieces().last() {
+        Some(Piece::Text(text)) => text.trim_end().ends_with('|'),
+        Some(Piece::Unknown { .. }) | None => false,
+    }
+}
+
+/// Whether what is known of a file's name says how it is opened.
+fn has_mode(spec: &Arg) -> bool {
+    ends_in_pipe(spec) || spec.prefix().trim_start().starts_with(['<', '>', '+', '|'])
 }
 
 /// The letters of a range: `a-z`.
