@@ -7,12 +7,15 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Point, Range, Tree};
 
 use crate::language::Language;
 use crate::limits::{
-    BRACKETS_MAX, HEREDOCS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
-    TEXT_BYTES_MAX,
+    BRACKETS_MAX, HEREDOCS_MAX, HTML_MARKS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN,
+    PARSER_CALLS_PER_KIB, TEXT_BYTES_MAX,
 };
 use crate::tree::{Kind, Node};
 use crate::work::Meter;
 use crate::{applescript, batch, lower, powershell};
+
+/// What ends a line of JavaScript.
+const LINE_ENDS: &[char] = &['\n', '\r', '\u{2028}', '\u{2029}'];
 
 /// Nodes of JavaScript in which no comment begins.
 const AS_TEXT: &[&str] = &[
@@ -115,16 +118,21 @@ fn javascript(text: &str, tree: &Tree) -> Node {
             kind => !AS_TEXT.contains(&kind),
         })
     };
-    let opens = text.match_indices("<!--").find(|(at, open)| is_code(*at, open.len()));
+    // To look for each takes time, so that one after many others counts as one.
+    let is_comment = |place: usize, at: usize, mark: &str| place >= HTML_MARKS_MAX || is_code(at, mark.len());
+    let mut opens = text.match_indices("<!--").enumerate();
+    let opens = opens.find(|(place, (at, mark))| is_comment(*place, *at, mark));
     let closes = || {
         let begins = |at: usize| {
             let before = text.get(..at).unwrap_or_default();
-            let line = before.rsplit(['\n', '\r', '\u{2028}', '\u{2029}']).next().unwrap_or_default().trim();
-            line.is_empty() || line.ends_with("*/")
+            let before =
+                before.trim_end_matches(|one: char| one.is_whitespace() && !LINE_ENDS.contains(&one));
+            before.is_empty() || before.ends_with(LINE_ENDS) || before.ends_with("*/")
         };
-        text.match_indices("-->").find(|(at, close)| begins(*at) && is_code(*at, close.len()))
+        let mut closes = text.match_indices("-->").filter(|(at, _)| begins(*at)).enumerate();
+        closes.find(|(place, (at, mark))| is_comment(*place, *at, mark))
     };
-    let Some((at, comment)) = opens.or_else(closes) else { return lowered };
+    let Some((_, (at, comment))) = opens.or_else(closes) else { return lowered };
     let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     let hole = Node::new((place(at), place(at + comment.len())), Kind::Hole(Why::Unsupported));
     Node::new(lowered.at, Kind::Sequence(vec![hole, lowered]))
