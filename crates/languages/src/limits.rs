@@ -116,3 +116,7 @@ pub(crate) const WRITTEN_BYTES_MAX: usize = 80;
 
 /// Levels of values in values that are searched for something that must not get lost.
 pub(crate) const VALUE_DEPTH_MAX: usize = 6;
+
+/// Marks of HTML's comments in JavaScript that are looked for in the tree, each in time that grows with the text. Few programs have
+/// any.
+pub(crate) const HTML_MARKS_MAX: usize = 64;

@@ -7,12 +7,27 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Point, Range, Tree};
 
 use crate::language::Language;
 use crate::limits::{
-    BRACKETS_MAX, HEREDOCS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
-    TEXT_BYTES_MAX,
+    BRACKETS_MAX, HEREDOCS_MAX, HTML_MARKS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN,
+    PARSER_CALLS_PER_KIB, TEXT_BYTES_MAX,
 };
 use crate::tree::{Kind, Node};
 use crate::work::Meter;
 use crate::{applescript, batch, lower, powershell};
+
+/// What ends a line of JavaScript.
+const LINE_ENDS: &[char] = &['\n', '\r', '\u{2028}', '\u{2029}'];
+
+/// Nodes of JavaScript in which no comment begins.
+const AS_TEXT: &[&str] = &[
+    "string",
+    "string_fragment",
+    "template_string",
+    "comment",
+    "regex",
+    "regex_pattern",
+    "jsx_text",
+    "hash_bang_line",
+];
 
 /// Parses a program, within units of work. What is too long, or takes too much work, is one hole; what is wrong is one where it
 /// is wrong. Returns the work as well.
@@ -21,7 +36,25 @@ pub(crate) fn parse(language: Language, text: &str, work_max: u64) -> (Node, u64
     if language == Language::Ruby && text.contains("<<") && !text.ends_with('\n') {
         return parsed(language, &format!("{text}\n"), work_max);
     }
-    parsed(language, text, work_max)
+    match returns_as_lines(language, text) {
+        Some(text) => parsed(language, &text, work_max),
+        None => parsed(language, text, work_max),
+    }
+}
+
+/// The text with a newline for each carriage return that stands alone, where that ends a line and the reader does not know it.
+fn returns_as_lines(language: Language, text: &str) -> Option<String> {
+    let ends_lines = matches!(language, Language::Python | Language::PowerShell | Language::AppleScript);
+    if !ends_lines || !text.contains('\r') {
+        return None;
+    }
+    let mut letters = text.chars().peekable();
+    let mut lines = String::with_capacity(text.len());
+    while let Some(letter) = letters.next() {
+        let is_end = letter == '\r' && letters.peek() != Some(&'\n');
+        lines.push(if is_end { '\n' } else { letter });
+    }
+    Some(lines)
 }
 
 fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
@@ -61,15 +94,48 @@ fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
         let (typed, more) = self::tree(&grammar, text, &[], (work_max.saturating_sub(work), per_call));
         let typed = typed.filter(|typed| !typed.root_node().has_error());
         if let Some(tree) = typed.or(tree) {
-            return (lower::lower(language, text, tree.root_node()), work + more);
+            return (javascript(text, &tree), work + more);
         }
         return (hole(Why::Budget), work + more);
     }
     let lowered = match tree {
+        Some(tree) if language == Language::JavaScript => javascript(text, &tree),
         Some(tree) => lower::lower(language, text, tree.root_node()),
         None => hole(Why::Budget),
     };
     (lowered, work)
+}
+
+/// The lowered tree of JavaScript. A comment of HTML, which the grammar reads as operators and only scripts have, is a hole.
+fn javascript(text: &str, tree: &Tree) -> Node {
+    let root = tree.root_node();
+    let lowered = lower::lower(Language::JavaScript, text, root);
+    let is_code = |at: usize, size: usize| {
+        let node = root.descendant_for_byte_range(at, at + size);
+        // The grammar does not know that a carriage return ends a comment of HTML.
+        node.is_none_or(|node| match node.kind() {
+            "html_comment" => text.get(node.byte_range()).is_none_or(|text| text.contains('\r')),
+            kind => !AS_TEXT.contains(&kind),
+        })
+    };
+    // To look for each takes time, so that one after many others counts as one.
+    let is_comment = |place: usize, at: usize, mark: &str| place >= HTML_MARKS_MAX || is_code(at, mark.len());
+    let mut opens = text.match_indices("<!--").enumerate();
+    let opens = opens.find(|(place, (at, mark))| is_comment(*place, *at, mark));
+    let closes = || {
+        let begins = |at: usize| {
+            let before = text.get(..at).unwrap_or_default();
+            let before =
+                before.trim_end_matches(|one: char| one.is_whitespace() && !LINE_ENDS.contains(&one));
+            before.is_empty() || before.ends_with(LINE_ENDS) || before.ends_with("*/")
+        };
+        let mut closes = text.match_indices("-->").filter(|(at, _)| begins(*at)).enumerate();
+        closes.find(|(place, (at, mark))| is_comment(*place, *at, mark))
+    };
+    let Some((_, (at, comment))) = opens.or_else(closes) else { return lowered };
+    let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    let hole = Node::new((place(at), place(at + comment.len())), Kind::Hole(Why::Unsupported));
+    Node::new(lowered.at, Kind::Sequence(vec![hole, lowered]))
 }
 
 /// Whether something in JavaScript, which compares, may be a call in TypeScript: `f<T>(x)`.

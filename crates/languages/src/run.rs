@@ -36,6 +36,7 @@ mod functions;
 mod lists;
 mod many;
 mod named;
+mod opens;
 mod pack;
 mod parameters;
 mod paths;

@@ -1,5 +1,6 @@
 //! What programs do: programs and the acts that are expected of them, in `*.cases`. A block is a program and, after `=>`, its
-//! acts, one a line; `<why>` stands for what is not known. A program of one line may have its acts behind it.
+//! acts, one a line; `<why>` stands for what is not known, `␍` in a program for a carriage return. A program of one line may have
+//! its acts behind it.
 #![cfg(test)]
 
 use castellan_event::EffectKind;
@@ -94,14 +95,14 @@ fn programs(block: &str) -> Vec<(String, Vec<String>)> {
     if block.lines().any(|line| line.starts_with("=>")) {
         let (acts, lines): (Vec<&str>, Vec<&str>) = block.lines().partition(|line| line.starts_with("=>"));
         let acts = acts.iter().map(|act| act.trim_start_matches("=>").trim().to_owned());
-        return vec![(lines.join("\n"), acts.filter(|act| !act.is_empty()).collect())];
+        return vec![(lines.join("\n").replace('␍', "\r"), acts.filter(|act| !act.is_empty()).collect())];
     }
     let lines = block.lines().filter(|line| !line.is_empty());
     lines
         .map(|line| {
             let (program, acts) = line.rsplit_once(" =>").unwrap_or_else(|| panic!("no `=>` in {line}"));
             let acts = acts.split(" ; ").map(|act| act.trim().to_owned());
-            (program.to_owned(), acts.filter(|act| !act.is_empty()).collect())
+            (program.replace('␍', "\r"), acts.filter(|act| !act.is_empty()).collect())
         })
         .collect()
 }

@@ -52,6 +52,11 @@ fn used(module: &str) -> String {
 /// `ruby -rfoo -ne TEXT -e TEXT`
 pub(super) fn ruby(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let mut program = Program::default();
+    if read.given("-r") || read.given("-e") {
+        for library in read.values("-I") {
+            program.arg("$:.unshift '", library, "'\n");
+        }
+    }
     for library in read.values("-r") {
         let directories = if is_path(library) { vec![HERE] } else { known_directories(read) };
         match found(library, &directories, &["", ".rb"], sink) {

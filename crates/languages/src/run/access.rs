@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use castellan_event::{Role, Why};
 
-use super::Machine;
+use super::{Argument, Machine};
 use crate::language::Language;
 use crate::table::{Entry, Parameter, Space};
 use crate::tree::Node;
@@ -245,6 +245,9 @@ impl Machine<'_> {
             Value::List(cell) | Value::Map(cell) => self.element(node, of, *cell, index),
             Value::Object(space, _) if self.is_environment(space.0) => self.environment(node, index),
             Value::Object(space, _) if space.0.name() == "Modules" => self.load(node, index),
+            _ if self.language == Language::Ruby && super::ruby::is_function(of) => {
+                self.call(node, of, vec![Argument::plain(index.clone())])
+            }
             Value::Text(_) if matches!(index, Value::Number(_)) => {
                 let (elements, known) = self.elements(node, of);
                 let at = match index {

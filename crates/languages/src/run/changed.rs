@@ -73,7 +73,7 @@ impl Machine<'_> {
                 self.changed_map(node, of, *cell, name, arguments)
             }
             // A number that is shifted.
-            Value::Number(_) if name == "<<" => Some(self.unknown(node, Why::Arithmetic)),
+            Value::Number(_) if matches!(name, "<<" | ">>") => Some(self.unknown(node, Why::Arithmetic)),
             _ => None,
         }
     }

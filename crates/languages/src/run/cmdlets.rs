@@ -186,6 +186,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
         machine.blocks(node, bound)
     }),
+    ("renamed", |machine, node, bound| machine.renamed(node, bound)),
     ("replaced", |machine, node, bound| machine.replaced_text(node, bound)),
     ("set-variable", |machine, node, bound| {
         let value = bound.at(1).cloned().unwrap_or(Value::Constant);

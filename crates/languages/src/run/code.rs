@@ -175,7 +175,14 @@ impl Machine<'_> {
         let bare = name.strip_prefix("node:").unwrap_or(name);
         if let Some(module) = self.table.module(bare) {
             self.loaded(bare);
-            return Value::Module(Ref(module));
+            let of_program = Value::Module(Ref(module));
+            // In Ruby a constant has a capital; what else is loaded gives functions.
+            if self.language == Language::Ruby
+                && module.name().starts_with(|one: char| one.is_ascii_lowercase())
+            {
+                self.load_all(node, &of_program);
+            }
+            return of_program;
         }
         if self.table.is_inert(bare) {
             self.loaded(bare);
@@ -270,6 +277,8 @@ impl Machine<'_> {
                     }
                 }
             }
+            // What else it may offer does nothing.
+            self.stars |= self.language == Language::Perl && space.0.has_inert("*");
             for name in space.0.inert.iter().filter(|name| !name.starts_with('_')) {
                 let value = self.unknown(node, Why::Dynamic);
                 self.state.set_name(self.scope, &(*name).into(), value);

@@ -20,6 +20,9 @@ impl Machine<'_> {
             for part in parameter.parts {
                 match part {
                     Part::Shell => self.shell(node, value, bound),
+                    Part::Argv if is_shell && self.language == Language::Python => {
+                        self.shell_with_arguments(node, value, bound);
+                    }
                     Part::Argv if is_shell => self.shell(node, value, bound),
                     Part::Argv => {
                         let split = self.command_line(node, value);
@@ -37,6 +40,22 @@ impl Machine<'_> {
                     _ => {}
                 }
             }
+        }
+    }
+
+    /// Text for a shell, or a list of it and what the shell is given as its name and arguments.
+    fn shell_with_arguments(&mut self, node: &Node, value: &Value, bound: &Bound) {
+        for one in value.choices() {
+            let argv = match one {
+                Value::List(_) => self.argv(node, one),
+                _ => Vec::new(),
+            };
+            if argv.iter().all(|argv| argv.len() < 2) {
+                self.shell(node, one, bound);
+                continue;
+            }
+            let shell = vec![Arg::known("/bin/sh"), Arg::known("-c")];
+            self.starts(node, product(vec![shell], argv), bound);
         }
     }
 

@@ -40,6 +40,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("call-method", |machine, node, bound| machine.method_called(node, bound)),
     ("called", |machine, node, bound| machine.called(node, bound)),
     ("capital", |machine, node, bound| machine.first_letter(node, bound, true)),
+    ("chained", |machine, node, bound| machine.chained(node, bound)),
     ("characters", |machine, node, bound| machine.characters(node, bound)),
     ("children", |machine, node, bound| machine.children(node, bound, None)),
     ("class-alias", |machine, node, bound| machine.class_alias(node, bound)),
@@ -73,6 +74,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         None => machine.unknown(node, Why::Dynamic),
     }),
     ("each", |machine, node, bound| machine.each_of(node, bound)),
+    ("element-of", |machine, node, bound| machine.element_of(node, bound)),
     ("elements", |machine, node, bound| machine.same_elements(node, &first(bound), false)),
     ("entries", |machine, node, _| machine.found(node, Arg::unknown(Why::Glob, "*", false))),
     ("enumerate", |machine, node, bound| machine.enumerated(node, &first(bound))),
@@ -201,6 +203,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("opened", |machine, node, bound| machine.opened(node, bound)),
     ("opened-in-ruby", |machine, node, bound| machine.opened_in_ruby(node, bound)),
+    ("opened-object", |machine, node, bound| machine.opened_object(node, bound)),
+    ("opened-object-self", |machine, node, bound| machine.opened_object(node, &bound.without(1))),
     ("opened-uri", |machine, node, bound| machine.opened_uri(node, bound)),
     ("option", |machine, node, bound| machine.set_option(node, bound)),
     ("ordinal", |machine, node, bound| match first(bound).as_str().and_then(|text| text.chars().next()) {
@@ -246,8 +250,9 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("radix-16", |machine, node, bound| machine.integer_of(node, &first(bound), 16)),
     ("radix-8", |machine, node, bound| machine.integer_of(node, &first(bound), 8)),
     ("range", |machine, node, bound| machine.range(node, bound)),
-    ("read-arguments", |machine, node, _| machine.read_arguments(node)),
+    ("read-arguments", |machine, node, _| machine.read_arguments(node, true)),
     ("read-content", |machine, node, bound| machine.read_content(node, bound)),
+    ("read-files", |machine, node, _| machine.read_arguments(node, false)),
     ("receiver", |_, _, bound| first(bound)),
     ("referred", |machine, node, bound| machine.referred(node, bound)),
     ("refilled", |machine, node, bound| machine.refilled(node, bound)),
@@ -341,6 +346,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             machine.beside(node, &base, &first(bound))
         }
     }),
+    ("utility", |machine, node, bound| machine.utility(node, bound)),
     ("values", |machine, _, bound| machine.returned(bound)),
     ("vim-code", |machine, node, bound| machine.vim_code(node, bound)),
     ("vim-expand", |machine, node, bound| machine.vim_expanded(node, bound)),

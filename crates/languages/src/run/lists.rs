@@ -19,6 +19,19 @@ fn is_whole(value: &Value) -> bool {
     !value.choices().iter().any(|one| matches!(one, Value::List(_) | Value::Map(_) | Value::Unknown(..)))
 }
 
+/// The bounds of a part, where they are known.
+fn bounds(arguments: &[Argument]) -> Option<(i64, Option<i64>)> {
+    match arguments {
+        [] => Some((0, None)),
+        [Argument { value: Value::Number(from), is_spread: false, .. }] => Some((*from, None)),
+        [
+            Argument { value: Value::Number(from), is_spread: false, .. },
+            Argument { value: Value::Number(to), is_spread: false, .. },
+        ] => Some((*from, Some(*to))),
+        _ => None,
+    }
+}
+
 impl Machine<'_> {
     /// The elements of a value, and whether these are all of them, in order.
     pub(super) fn elements(&self, node: &Node, value: &Value) -> (Vec<Value>, bool) {
@@ -277,6 +290,19 @@ impl Machine<'_> {
                     self.hand(node, &argument.value);
                 }
                 None
+            }
+            "slice"
+                if self.language == Language::JavaScript && !cell.is_open && bounds(arguments).is_some() =>
+            {
+                let (from, to) = bounds(arguments)?;
+                let count = i64::try_from(cell.entries.len()).unwrap_or(i64::MAX);
+                let place = |at: i64| {
+                    let at = if at < 0 { at.saturating_add(count) } else { at };
+                    usize::try_from(at.clamp(0, count)).unwrap_or(0)
+                };
+                cell.entries.truncate(to.map_or(usize::MAX, place));
+                cell.entries.drain(..place(from).min(cell.entries.len()));
+                Some(Value::List(self.state.new_cell(cell)))
             }
             _ if SAME.contains(&name) => {
                 for argument in arguments {

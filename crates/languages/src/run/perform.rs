@@ -408,6 +408,19 @@ impl Machine<'_> {
 
     fn host(&mut self, node: &Node, kind: EffectKind, value: &Value, bound: &Bound) {
         let port = bound.part(Part::Port).and_then(Value::to_arg).map(|port| (*port).clone());
+        // A port and a host may stand in two arguments.
+        let part = if kind == EffectKind::Listen { Part::Listen } else { Part::Connect };
+        let mut places = bound.given.iter().filter(|(parameter, _)| parameter.parts.contains(&part));
+        let first = places.next().map(|(_, value)| value);
+        let is_behind = first.is_some_and(|first| !std::ptr::eq(first, value));
+        let before = first.filter(|_| is_behind).and_then(|first| match first {
+            Value::Number(port) => Some(Arg::known(port.to_string())),
+            _ => None,
+        });
+        let behind = places.find(|(_, value)| matches!(value, Value::Text(_) | Value::Unknown(..)));
+        if is_behind && matches!(value, Value::Number(_)) {
+            return;
+        }
         for one in value.choices() {
             let (hosts, port) = match one {
                 Value::List(_) => {
@@ -416,20 +429,32 @@ impl Machine<'_> {
                     let first = elements.first().cloned();
                     (first.map(|first| self.args(node, &first)).unwrap_or_default(), port)
                 }
-                // Only a port: this machine.
+                // The host stands behind it.
+                Value::Number(_) if behind.is_some() => continue,
+                // Only a port: all addresses of this machine, or itself.
                 Value::Number(_) => {
-                    (vec![Arg::known("localhost").into()], one.to_arg().map(|port| (*port).clone()))
+                    let host = if kind == EffectKind::Listen { "" } else { "localhost" };
+                    (vec![Arg::known(host).into()], one.to_arg().map(|port| (*port).clone()))
                 }
-                other => (self.args(node, other), port.clone()),
+                Value::Function(_) | Value::Constant if is_behind || behind.is_some() => {
+                    self.hand(node, one);
+                    continue;
+                }
+                other => (self.args(node, other), port.clone().or_else(|| before.clone())),
             };
             for host in hosts {
                 let host = (*host).clone();
+                let split = host.as_str().and_then(split_port).filter(|_| port.is_none());
+                let (host, port) = match split {
+                    Some((host, port)) => (Arg::known(host), Some(Arg::known(port))),
+                    None => (host, port.clone()),
+                };
                 let on = if host.prefix().starts_with('/') {
                     Operand::Path(host)
                 } else if host.prefix().contains("://") {
                     Operand::Url(host)
                 } else {
-                    Operand::Host { host, port: port.clone() }
+                    Operand::Host { host, port }
                 };
                 self.act(node.at, What::Effect { kind, on, recursive: false });
             }
@@ -485,6 +510,13 @@ fn pairs(entry: &'static Entry, plain: &mut Vec<Value>) -> Vec<(String, Value)> 
     drop(values);
     *plain = rest;
     named
+}
+
+/// `host:port`, where the port is a number.
+fn split_port(text: &str) -> Option<(&str, &str)> {
+    let (host, port) = text.split_once(':')?;
+    let is_port = !host.is_empty() && !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    is_port.then_some((host, port))
 }
 
 /// Whether a value may count as true.

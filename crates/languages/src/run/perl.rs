@@ -1,20 +1,16 @@
-//! What Perl does in its own way: lists that flatten, names for functions, commands and files in one text.
+//! What Perl does in its own way: lists that flatten, names for functions, commands of words.
 
-use castellan_event::{EffectKind, Role, Why};
-use castellan_programs::{Arg, Piece};
+use castellan_event::Why;
+use castellan_programs::Arg;
 
 use super::perform::Bound;
 use super::{Argument, Machine};
-use crate::act::{Operand, What};
 use crate::language::Language;
 use crate::limits::{BYTES_PER_WORK, ITERATIONS_MAX};
 use crate::state::Cell;
 use crate::table::Takes;
 use crate::tree::Node;
 use crate::value::{Ref, Value};
-
-/// The variable by which files that are read by `<>` are written.
-const IN_PLACE: &str = "$^I";
 
 /// The type of `@INC` and `%INC`.
 const MODULES: &str = "Loaded";
@@ -104,93 +100,6 @@ impl Machine<'_> {
             }
         }
         self.unknown(node, Why::Dynamic)
-    }
-
-    /// `open`, without its handle.
-    pub(super) fn opened(&mut self, node: &Node, bound: &Bound) -> Value {
-        let (values, known) = self.flattened(node, bound);
-        let Some((mode, rest)) = values.split_first() else {
-            if !known {
-                self.lost(node, Why::Dynamic);
-            }
-            return self.unknown(node, Why::File);
-        };
-        for mode in self.args(node, mode) {
-            if rest.is_empty() {
-                self.opened_by_one(node, &mode, bound);
-                continue;
-            }
-            let Some(mode) = mode.as_str().map(str::trim) else {
-                // It may be a mode for commands.
-                self.lost(node, mode.why().unwrap_or(Why::Dynamic));
-                continue;
-            };
-            self.opened_by_mode(node, mode, rest, bound);
-        }
-        self.unknown(node, Why::File)
-    }
-
-    fn opened_by_mode(&mut self, node: &Node, mode: &str, rest: &[Value], bound: &Bound) {
-        if mode.contains('&') {
-            return;
-        }
-        if mode.contains('|') {
-            match rest {
-                [only] => self.shell_with(node, only, bound, mode.starts_with('|')),
-                _ => {
-                    let list = self.list(rest.iter().cloned());
-                    let argv = self.argv(node, &list);
-                    self.starts(node, argv, bound);
-                }
-            }
-            return;
-        }
-        let Some(path) = rest.first().filter(|path| !matches!(path, Value::List(_))) else { return };
-        let reads = mode.starts_with('<') || mode.starts_with('+') || !mode.contains('>');
-        let writes = mode.contains('>') || mode.starts_with('+');
-        for (kind, does) in [(EffectKind::Read, reads), (EffectKind::Write, writes)] {
-            for path in self.operands(node, path).into_iter().filter(|_| does) {
-                self.act(node.at, What::Effect { kind, on: Operand::Path(path), recursive: false });
-            }
-        }
-    }
-
-    /// Mode and file, or command, in one text.
-    fn opened_by_one(&mut self, node: &Node, spec: &Arg, bound: &Bound) {
-        let begin = spec.prefix().trim_start();
-        let ends = match spec.pieces().last() {
-            Some(Piece::Text(text)) => text.trim_end().ends_with('|'),
-            Some(Piece::Unknown { .. }) | None => false,
-        };
-        if ends || begin.starts_with('|') {
-            let text = trimmed(spec, |text| text.trim().trim_matches('|').trim_end().to_owned());
-            self.shell_with(node, &Value::arg(text), bound, begin.starts_with('|'));
-            return;
-        }
-        if begin.contains('&') || matches!(spec.as_str().map(str::trim), Some("-" | ">-")) {
-            return;
-        }
-        let has_mode = begin.starts_with(['<', '>', '+']);
-        let is_open = !has_mode && spec.as_str().is_none();
-        if is_open {
-            // What is not known of it may make a command of it.
-            self.hole(node.at, Role::Code, spec.why().unwrap_or(Why::Dynamic), &spec.written());
-        }
-        let mode: String = begin.chars().take_while(|letter| matches!(letter, '<' | '>' | '+')).collect();
-        let path =
-            trimmed(spec, |text| text.trim().trim_start_matches(['<', '>', '+']).trim_start().to_owned());
-        self.opened_by_mode(node, &mode, &[Value::arg(path)], bound);
-    }
-
-    /// Text for a shell, which may read what the program writes.
-    fn shell_with(&mut self, node: &Node, text: &Value, bound: &Bound, is_fed: bool) {
-        if !is_fed {
-            return self.shell(node, text, bound);
-        }
-        for text in self.args(node, text) {
-            let stdin = Some(Arg::unknown(Why::Dynamic, "what is written to it", false));
-            self.act(node.at, What::Shell { text: (*text).clone(), cwd: None, env: Vec::new(), stdin });
-        }
     }
 
     /// `%h = (...)`, `{...}`: keys and values by turns.
@@ -351,14 +260,35 @@ impl Machine<'_> {
         for path in paths.iter().flat_map(Value::choices) {
             match (path.as_str(), &self.start.cwd) {
                 _ if !matches!(path, Value::Text(_) | Value::Unknown(..)) => {}
-                (Some(path), _) if path.starts_with('/') => self.libraries.push(path.to_owned()),
-                (Some(path), Some(cwd)) => self.libraries.push(format!("{cwd}/{path}")),
-                _ => {
-                    let name = if self.language == Language::Ruby { "RUBYLIB" } else { "PERL5LIB" };
-                    self.variable(node, &Value::text(name), path);
+                (Some(text), cwd) if text.starts_with('/') => {
+                    self.libraries.push(text.to_owned());
+                    let is_own = cwd.as_ref().is_some_and(|cwd| {
+                        text.strip_prefix(cwd.as_str()).is_some_and(|below| below.starts_with('/'))
+                    });
+                    if !is_own {
+                        self.library_elsewhere(node, path);
+                    }
                 }
+                (Some(path), Some(cwd)) if !path.starts_with("..") => {
+                    self.libraries.push(format!("{cwd}/{path}"));
+                }
+                (Some(text), Some(cwd)) => {
+                    self.libraries.push(format!("{cwd}/{text}"));
+                    self.library_elsewhere(node, path);
+                }
+                _ => self.library_elsewhere(node, path),
             }
         }
+    }
+
+    /// Modules of every name may be taken from a directory that is not the program's own.
+    fn library_elsewhere(&mut self, node: &Node, path: &Value) {
+        let name = match self.language {
+            Language::Ruby => "RUBYLIB",
+            Language::JavaScript => "NODE_PATH",
+            _ => "PERL5LIB",
+        };
+        self.variable(node, &Value::text(name), path);
     }
 
     /// `a..b`
@@ -528,25 +458,6 @@ impl Machine<'_> {
         }
         self.list(found)
     }
-
-    /// `<>` reads the files that are named on the command line.
-    pub(super) fn read_arguments(&mut self, node: &Node) -> Value {
-        let files = self.name(node, &if self.language == Language::Perl { "@ARGV" } else { "ARGV" }.into());
-        // They are written in place while that has a value.
-        let suffix = self.state.name(self.scope, IN_PLACE).unwrap_or(Value::Constant);
-        let writes = suffix.choices().iter().any(|suffix| *suffix != Value::Constant);
-        let lists = files.choices().iter().filter(|one| matches!(one, Value::List(_)));
-        let paths: Vec<Arg> = lists.flat_map(|list| self.operands(node, list)).collect();
-        for path in paths.into_iter().filter(|path| path.as_str() != Some("-")) {
-            for (kind, does) in [(EffectKind::Read, true), (EffectKind::Write, writes)] {
-                if does {
-                    let on = Operand::Path(path.clone());
-                    self.act(node.at, What::Effect { kind, on, recursive: false });
-                }
-            }
-        }
-        self.unknown(node, Why::File)
-    }
 }
 
 /// The letters of a range: `a-z`.
@@ -567,26 +478,4 @@ fn ranged(text: &str) -> Vec<char> {
         }
     }
     all
-}
-
-/// A text whose known ends are changed as a whole would be.
-fn trimmed(arg: &Arg, cut: impl Fn(&str) -> String) -> Arg {
-    let pieces = arg.pieces();
-    if let Some(text) = arg.as_str() {
-        return Arg::known(cut(text));
-    }
-    let last = pieces.len().saturating_sub(1);
-    let changed = pieces.iter().enumerate().map(|(at, piece)| match piece {
-        Piece::Text(text) if at == 0 => {
-            let cut = cut(text);
-            // Blanks before what is not known stay.
-            let blanks = text.len() - text.trim_end().len();
-            Piece::Text(cut + text.get(text.len() - blanks..).unwrap_or_default())
-        }
-        Piece::Text(text) if at == last => {
-            Piece::Text(text.trim_end().trim_end_matches('|').trim_end().to_owned())
-        }
-        other => other.clone(),
-    });
-    Arg::from_pieces(changed, false)
 }

@@ -120,6 +120,14 @@ impl Machine<'_> {
             return values;
         }
         let mut values = self.without_environment(node, values);
+        // A program in a list is followed by the name that it is told.
+        let mut given =
+            bound.given.iter().map(|(_, value)| value).filter(|one| !matches!(one, Value::Map(_)));
+        if let Some(program @ Value::List(_)) = given.next()
+            && let (2, true) = (self.elements(node, program).0.len(), values.len() > 1)
+        {
+            values.remove(1);
+        }
         values.retain(|value| !matches!(value, Value::Function(_)));
         for (name, kind) in [("in", EffectKind::Read), ("out", EffectKind::Write), ("err", EffectKind::Write)]
         {

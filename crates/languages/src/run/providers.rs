@@ -12,6 +12,34 @@ use crate::tree::Node;
 use crate::value::{Ref, Value};
 
 impl Machine<'_> {
+    /// `Rename-Item PATH NAME`: the new name stands beside the old one.
+    pub(super) fn renamed(&mut self, node: &Node, bound: &Bound) -> Value {
+        let name = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with("newname"));
+        let name = name.map(|(_, value)| value.clone());
+        let (Some(path), Some(name)) = (bound.part(Part::Delete).cloned(), name) else {
+            return Value::Constant;
+        };
+        self.hand(node, &name);
+        let mut values = Vec::new();
+        for path in self.operands(node, &path) {
+            let parent = match path.as_str() {
+                Some(path) if path.contains(['/', '\\']) => {
+                    path.trim_end_matches(['/', '\\']).rfind(['/', '\\']).and_then(|at| path.get(..=at))
+                }
+                Some(_) => Some(""),
+                None => None,
+            };
+            values.push(match parent {
+                Some(parent) => self.beside(node, &Value::text(parent), &name),
+                None => self.unknown(node, path.why().unwrap_or(Why::Dynamic)),
+            });
+        }
+        for value in values {
+            self.path(node, EffectKind::Write, &value, false);
+        }
+        Value::Constant
+    }
+
     /// Brings the paths among a command's arguments into the form that files have. What is no file acts here.
     pub(super) fn provided(&mut self, node: &Node, bound: &mut Bound) {
         let mut given = std::mem::take(&mut bound.given);

@@ -79,10 +79,10 @@ impl Machine<'_> {
         name: &str,
         arguments: &[Argument],
     ) -> Option<Value> {
-        let is_function =
-            matches!(of, Value::Function(_) | Value::Library(..) | Value::Method(..) | Value::Partial(..));
-        if is_function && matches!(name, "call" | "()" | "yield" | "===" | "[]") {
-            return Some(self.call(node, of, arguments.to_vec()));
+        if is_function(of)
+            && let Some(value) = self.method_of_function(node, of, name, arguments)
+        {
+            return Some(value);
         }
         match (of, name) {
             (Value::Class(class), "new") => return Some(self.instantiate(node, *class, arguments.to_vec())),
@@ -108,6 +108,76 @@ impl Machine<'_> {
             }
             _ => None,
         }
+    }
+
+    /// What is called, or made of a function.
+    fn method_of_function(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        name: &str,
+        arguments: &[Argument],
+    ) -> Option<Value> {
+        let other = || arguments.first().map(|one| one.value.clone()).unwrap_or(Value::Constant);
+        match name {
+            "call" | "()" | "yield" | "===" | "[]" => Some(self.call(node, of, arguments.to_vec())),
+            "bind_call" => Some(self.call(node, of, arguments.iter().skip(1).cloned().collect())),
+            "to_proc" | "unbind" | "bind" => Some(of.clone()),
+            "curry" if arguments.is_empty() => Some(of.clone()),
+            // It is called once so many arguments are there.
+            "curry" => self.is_capable(of).then(|| self.lost(node, Why::Unsupported)),
+            ">>" => Some(self.chain_of(of.clone(), other())),
+            "<<" => Some(self.chain_of(other(), of.clone())),
+            _ => None,
+        }
+    }
+
+    /// A function that calls one function, and another with what that gives.
+    fn chain_of(&self, first: Value, then: Value) -> Value {
+        let global = self.table.module(self.table.global);
+        match global.and_then(|space| Some((space, space.entry("chain.of")?))) {
+            Some((space, entry)) => Value::partial(Value::Library(Ref(space), Ref(entry)), vec![first, then]),
+            None => Value::Constant,
+        }
+    }
+
+    /// `(f >> g).call(...)`
+    pub(super) fn chained(&mut self, node: &Node, bound: &Bound) -> Value {
+        let [(_, first), (_, then), rest @ ..] = bound.given.as_slice() else { return Value::Constant };
+        let mut given: Vec<Argument> = rest.iter().map(|(_, value)| Argument::plain(value.clone())).collect();
+        if bound.is_open {
+            given.push(Argument::unknown(Why::Parameter));
+        }
+        let made = self.call(node, first, given);
+        self.call(node, then, vec![Argument::plain(made)])
+    }
+
+    /// A function of `un.rb`, which does with the program's arguments what the program of its name does.
+    pub(super) fn utility(&mut self, node: &Node, bound: &Bound) -> Value {
+        let program = super::compute::first(bound);
+        let programs = self.args(node, &program).iter().map(|arg| vec![(**arg).clone()]).collect();
+        let arguments = self.name(node, &"ARGV".into());
+        let arguments = arguments.choices().iter().flat_map(|one| self.argv(node, one)).collect();
+        self.starts(node, super::command::product(programs, arguments), bound);
+        Value::Constant
+    }
+
+    /// `of[a, b]`: a part, unless it is a function.
+    pub(super) fn element_of(&mut self, node: &Node, bound: &Bound) -> Value {
+        let of = super::compute::first(bound);
+        let mut given: Vec<Argument> =
+            bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
+        if bound.is_open {
+            given.push(Argument::unknown(Why::Parameter));
+        }
+        let mut values = Vec::new();
+        for one in of.choices() {
+            values.push(match is_function(one) {
+                true => self.call(node, one, given.clone()),
+                false => self.inert(node, &given),
+            });
+        }
+        self.any(node, values)
     }
 
     /// A constant by its name. Which one that is has to be known.
@@ -298,4 +368,9 @@ impl Machine<'_> {
             _ => self.unknown(node, Why::Dynamic),
         }
     }
+}
+
+/// Whether it is called by `f[...]` and `f.call(...)`.
+pub(super) fn is_function(value: &Value) -> bool {
+    matches!(value, Value::Function(_) | Value::Library(..) | Value::Method(..) | Value::Partial(..))
 }

@@ -182,8 +182,14 @@ impl Lower<'_> {
                 }
             }
             "array_pattern" | "array" => {
-                let targets =
-                    Self::children(node).into_iter().map(|one| self.js_inner(one, declares)).collect();
+                let targets = self
+                    .js_elements(node)
+                    .into_iter()
+                    .map(|one| match one {
+                        Some(one) => self.js_inner(one, declares),
+                        None => Self::nothing(node),
+                    })
+                    .collect();
                 Node::new(at, Kind::List(targets))
             }
             "object_pattern" | "object" => {

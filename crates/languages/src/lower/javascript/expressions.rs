@@ -23,6 +23,25 @@ impl Lower<'_> {
         Self::children(node).into_iter().map(|one| self.js(one)).collect()
     }
 
+    /// The elements of an array or pattern; a comma without one leaves a place empty.
+    pub(super) fn js_elements<'p>(&self, node: Parsed<'p>) -> Vec<Option<Parsed<'p>>> {
+        let mut cursor = node.walk();
+        let mut elements = Vec::new();
+        let mut last = None;
+        for child in node.children(&mut cursor) {
+            match child.kind() {
+                "," => elements.push(last.take()),
+                "[" | "]" | "comment" | "html_comment" => {}
+                _ => {
+                    // Without a comma between them, where something is wrong.
+                    elements.extend(last.replace(child).map(Some));
+                }
+            }
+        }
+        elements.extend(last.map(Some));
+        elements
+    }
+
     fn js_expression(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
         let kind = match node.kind() {
@@ -62,7 +81,12 @@ impl Lower<'_> {
                 let arguments = node.child_by_field_name("arguments").map(|list| self.js_all(list));
                 Kind::New(callee.into(), arguments.unwrap_or_default())
             }
-            "array" => Kind::List(self.js_all(node)),
+            "array" => {
+                let elements = self.js_elements(node).into_iter();
+                Kind::List(
+                    elements.map(|one| one.map_or_else(|| Self::nothing(node), |one| self.js(one))).collect(),
+                )
+            }
             "object" => return self.js_object(node),
             "spread_element" => match Self::children(node).first() {
                 Some(inner) => Kind::Spread(self.js(*inner).into()),

@@ -312,6 +312,10 @@ impl Lower<'_> {
                 };
                 before.push(Node::assign(at, target, Self::pl_unknown(at)));
                 arguments.push(Self::nothing(*one));
+            } else if name == "open" && place == 1 && one.kind() == "refgen_expression" {
+                // The text itself is read, or written.
+                before.push(self.pl(*one));
+                arguments.push(Self::nothing(*one));
             } else if place == 0 && OF_CONTAINER.contains(&name) {
                 self.perl.changed.push("a list".into());
                 arguments.push(self.pl(*one));

@@ -279,7 +279,8 @@ impl<'t> Lower<'t> {
     pub(super) fn pl_readline(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
         let name = match self.text_of(node) {
-            "<>" | "<<>>" | "<ARGV>" => "<>",
+            "<>" | "<ARGV>" => "<>",
+            "<<>>" => "<<>>",
             "<STDIN>" => "<STDIN>",
             _ => "readline",
         };

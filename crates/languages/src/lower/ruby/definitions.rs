@@ -191,7 +191,11 @@ impl Lower<'_> {
                 Node::name(at, name)
             }
             "scope_resolution" => Node::name(at, self.text_of(node).trim_start_matches("::")),
-            "element_reference" => self.rb_element(node),
+            "element_reference" => match self.rb_element(node) {
+                // A part that is given a value is not followed.
+                Node { kind: Kind::Call(_, parts), .. } => Node::new(at, Kind::Inert(parts)),
+                other => other,
+            },
             "call" => {
                 let of = match node.child_by_field_name("receiver") {
                     Some(of) => self.rb(of),
@@ -263,7 +267,7 @@ impl Lower<'_> {
             _ => {
                 let mut parts = vec![of];
                 parts.extend(indexes.into_iter().map(|one| self.rb(one)));
-                Node::new(at, Kind::Inert(parts))
+                self.rb_function_call(at, "element.of", parts)
             }
         }
     }

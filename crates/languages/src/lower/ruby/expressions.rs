@@ -261,7 +261,7 @@ impl Lower<'_> {
                 let left = self.rb_field(node, "left");
                 Kind::Modulo(left.into(), self.rb_field(node, "right").into())
             }
-            "<<" => return self.rb_appended(node),
+            operator @ ("<<" | ">>") => return self.rb_shifted(node, operator),
             other => {
                 let other = [other];
                 Kind::Inert(self.rb_chain(node, &other))
@@ -270,12 +270,12 @@ impl Lower<'_> {
         Node::new(at, kind)
     }
 
-    /// `a << b`: a list gets an element, a text more text.
-    fn rb_appended(&mut self, node: Parsed<'_>) -> Node {
+    /// `a << b`: a list gets an element, a text more text; functions are chained.
+    fn rb_shifted(&mut self, node: Parsed<'_>, operator: &str) -> Node {
         let at = Self::at(node);
         let of = self.rb_field(node, "left");
         let value = self.rb_field(node, "right");
-        let member = Node::new(at, Kind::Member(of.into(), "<<".into()));
+        let member = Node::new(at, Kind::Member(of.into(), operator.into()));
         Node::new(at, Kind::Call(member.into(), vec![value]))
     }
 }
