@@ -22,6 +22,7 @@ mod httpie;
 mod inline;
 mod kubernetes;
 pub(crate) mod manifest;
+mod modules;
 mod mongo;
 mod netcat;
 mod openssl;
@@ -87,6 +88,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("perl", inline::perl),
     ("php", inline::php),
     ("python", inline::python),
+    ("python_modules", modules::python),
     ("redis", redis::redis),
     ("rsync", rsync::rsync),
     ("ruby", inline::ruby),
