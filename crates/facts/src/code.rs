@@ -321,7 +321,10 @@ fn acts(
             What::Directory(directory) => {
                 place.cwd = path::directory(&directory, place.cwd.as_deref(), language.has_drives());
             }
-            What::Command { argv, cwd, env, stdin } => {
+            What::Command { mut argv, cwd, env, stdin } => {
+                if language == Language::Batch {
+                    own::before_path(&mut argv, place, scene);
+                }
                 let start = started(place, cwd.as_ref(), &env, scene);
                 command_line(argv, stdin.as_ref(), &start, place, scene, facts);
             }

@@ -56,6 +56,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("ex", text::ex),
     ("external", external::external),
     ("find", find::find),
+    ("forfiles", find::forfiles),
     ("gh_api", github::api),
     ("git", git::git),
     ("git_checkout", git::checkout),

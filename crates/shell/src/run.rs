@@ -432,6 +432,9 @@ impl Walker<'_> {
         };
         if let Some(tee) = tee {
             let text = input.unwrap_or_else(|| Text::unknown(Why::Input, name));
+            for path in &tee.paths {
+                self.changes_itself(state, scope, &Arg::known(path.as_str()), call.span);
+            }
             return self.tee(state, scope, &tee, &text);
         }
         if matches!(name, "sed" | "gsed") {

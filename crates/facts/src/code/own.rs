@@ -81,3 +81,18 @@ pub(crate) fn script(
         command_line(argv, None, &started(&place, None, &[], scene), &place, scene, facts);
     }
 }
+
+/// `cmd` looks for a program in its directory before the `PATH`: a name without a directory may mean a file there.
+pub(super) fn before_path(argv: &mut [Arg], place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) {
+    let Some(first) = argv.first_mut().filter(|_| place.run.remote.is_empty()) else { return };
+    let Some(name) = first.as_str().filter(|name| !name.contains(['/', '\\', ':'])).map(str::to_owned) else {
+        return;
+    };
+    let file = ["", ".com", ".exe", ".bat", ".cmd"].iter().map(|end| format!("./{name}{end}"));
+    let file = file.into_iter().find(|file| {
+        path::collapse(place.cwd.as_deref(), file).is_some_and(|path| scene.is_file_there(&path))
+    });
+    if let Some(file) = file {
+        *first = Arg::known(file);
+    }
+}
