@@ -2,6 +2,7 @@
 //! programs of their own, which are only built and run here.
 
 mod spawn;
+mod state;
 mod stats;
 mod throughput;
 
@@ -15,6 +16,7 @@ use castellan_wire::Home;
 
 use crate::build;
 use spawn::{Case, Measured};
+pub(crate) use state::state;
 
 /// A daemon or echo server that ends with the benchmark.
 pub(crate) struct Server(Child);
@@ -103,6 +105,11 @@ pub(crate) fn run_with(package: &str, words: &[&str]) -> anyhow::Result<()> {
         .context("the benchmark cannot be started")?;
     ensure!(status.success(), "the benchmark failed");
     Ok(())
+}
+
+/// What the languages cost a daemon: an example of its crate, which is not shipped.
+pub(crate) fn languages() -> anyhow::Result<()> {
+    build::cargo(&["run", "--release", "--package", "castellan-daemon", "--example", "languages_cost"], "")
 }
 
 /// A benchmark of a hook that answers something else would be worth nothing.

@@ -29,6 +29,7 @@ const LAYERS: &[(&str, u8)] = &[
 const OUTSIDE: &[&str] = &[
     "castellan-tests",
     "castellan-floor",
+    "castellan-bench-decide",
     "castellan-bench-facts",
     "castellan-bench-rules",
     "castellan-conformance",

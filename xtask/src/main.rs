@@ -35,8 +35,12 @@ usage: cargo xtask COMMAND
           measures what rules cost, beside a plain evaluator; prints tables in Markdown
   bench decide
           measures one decision step by step, and what the pipeline adds to the rules; prints tables in Markdown
+  bench state
+          what sessions and grants cost in the daemon's memory, and how long it takes to start with them
   bench facts
           measures what it costs to understand a call: everyday commands, scripts, hostile text; prints tables in Markdown
+  bench languages
+          measures what the first use of each language costs a daemon, in time and memory; prints a table in Markdown
   corpus shell [--sample N] [--seed N] [--fresh]
           collects real shell text from packages (once, or with --fresh) and counts what of it is understood; writes a
           sample of N items (default 200) with the commands found, to be read by a person
@@ -84,7 +88,9 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["bench", "hook", rest @ ..] => bench::hook(rest),
         ["bench", "decide"] => bench::run("castellan-bench-decide"),
+        ["bench", "state"] => bench::state(),
         ["bench", "facts"] => bench::run("castellan-bench-facts"),
+        ["bench", "languages"] => bench::languages(),
         ["bench", "rules"] => bench::run("castellan-bench-rules"),
         ["corpus", "shell", rest @ ..] => corpus::shell(rest),
         ["corpus", "witness"] => corpus::witness(),

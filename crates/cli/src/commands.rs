@@ -51,11 +51,11 @@ pub(crate) enum Command {
     Approve(approve::Options),
     /// Do not let a call happen that waits, or was granted
     Refuse(refuse::Options),
+    /// Let agents work in a workspace, or not; show which may
+    Trust(trust::Options),
     /// Choose what proves that a person is there
     #[command(subcommand)]
     Presence(presence::Command),
-    /// Let agents work in a workspace, or not; show which may
-    Trust(trust::Options),
     /// Judge one call without an agent, and show why
     Check(check::Options),
     /// Show what one call would do: its commands and their effects, and which rules look at them
@@ -92,8 +92,8 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Pending(options) => pending::run(global, options),
         Command::Approve(options) => approve::run(global, options),
         Command::Refuse(options) => refuse::run(global, options),
-        Command::Presence(command) => presence::run(global, command),
         Command::Trust(options) => trust::run(global, options),
+        Command::Presence(command) => presence::run(global, command),
         Command::Check(options) => check::run(global, options),
         Command::Explain(options) => explain::run(global, options),
         Command::Log(options) => log::run(global, options),

@@ -1,6 +1,6 @@
 //! What the languages cost a daemon: the time of the first call that runs a program of each, and the memory of the process before and
 //! after, beside that of a first call without a program. Nothing of them is made when a daemon starts.
-//! `cargo run --release -p castellan-daemon --example languages_cost`
+//! `cargo xtask bench languages`
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement")]
 

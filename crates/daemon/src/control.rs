@@ -65,11 +65,6 @@ pub enum ControlRequest {
         /// Its request id.
         id: String,
     },
-    /// Set the PIN of `presence = "pin"`, or another one. Loosens; another one needs the one of before.
-    SetPin {
-        /// The new one.
-        new: String,
-    },
     /// What was decided about workspaces.
     Trusted,
     /// Decide about a workspace. Loosens, unless it denies.
@@ -78,6 +73,11 @@ pub enum ControlRequest {
         workspace: String,
         /// What to do about sessions there.
         standing: WorkspaceStanding,
+    },
+    /// Set the PIN of `presence = "pin"`, or another one. Loosens; another one needs the one of before.
+    SetPin {
+        /// The new one.
+        new: String,
     },
     /// May the requesting process loosen something that the daemon does not do itself, such as an uninstall? Says what,
     /// for the record.
@@ -203,14 +203,14 @@ pub enum ControlResponse {
     Status(Box<StatusReport>),
     /// The calls that wait, the oldest first.
     Pending(Vec<PendingCall>),
+    /// The workspaces that a person has decided about, by path.
+    Trusted(Vec<DecidedWorkspace>),
     /// What is granted, the oldest first.
     Granted(Vec<GrantedCall>),
     /// All of a call.
     Shown(Box<ShownCall>),
     /// Not without the person's PIN.
     PinNeeded,
-    /// The workspaces that a person has decided about, by path.
-    Trusted(Vec<DecidedWorkspace>),
     /// Not allowed: why.
     Refused(String),
     /// Allowed, and it did not work: why.
@@ -247,6 +247,9 @@ pub struct StatusReport {
     /// Sessions that are kept in mind.
     #[serde(default)]
     pub sessions: usize,
+    /// Grants that hold.
+    #[serde(default)]
+    pub grants: usize,
     /// Workspaces that a person has decided about.
     #[serde(default)]
     pub workspaces: usize,
@@ -369,10 +372,9 @@ impl ControlClient {
 
     /// Asks for the status.
     pub fn status(&self) -> Result<StatusReport, ControlError> {
-        match self.ask(&ControlRequest::Status)? {
-            ControlResponse::Status(report) => Ok(*report),
-            _ => Err(no("status")),
-        }
+        let response = self.ask(&ControlRequest::Status)?;
+        let ControlResponse::Status(report) = response else { return Err(no("status")) };
+        Ok(*report)
     }
 
     /// Changes the mode.
@@ -387,26 +389,23 @@ impl ControlClient {
 
     /// Asks which calls wait for a person.
     pub fn pending(&self) -> Result<Vec<PendingCall>, ControlError> {
-        match self.ask(&ControlRequest::Pending)? {
-            ControlResponse::Pending(calls) => Ok(calls),
-            _ => Err(no("calls")),
-        }
+        let response = self.ask(&ControlRequest::Pending)?;
+        let ControlResponse::Pending(calls) = response else { return Err(no("calls")) };
+        Ok(calls)
     }
 
     /// Asks what is granted.
     pub fn granted(&self) -> Result<Vec<GrantedCall>, ControlError> {
-        match self.ask(&ControlRequest::Granted)? {
-            ControlResponse::Granted(calls) => Ok(calls),
-            _ => Err(no("calls")),
-        }
+        let response = self.ask(&ControlRequest::Granted)?;
+        let ControlResponse::Granted(calls) = response else { return Err(no("calls")) };
+        Ok(calls)
     }
 
     /// Asks for all of a call that waits.
     pub fn show(&self, id: &str) -> Result<ShownCall, ControlError> {
-        match self.ask(&ControlRequest::Show { id: id.to_owned() })? {
-            ControlResponse::Shown(call) => Ok(*call),
-            _ => Err(no("call")),
-        }
+        let response = self.ask(&ControlRequest::Show { id: id.to_owned() })?;
+        let ControlResponse::Shown(call) = response else { return Err(no("call")) };
+        Ok(*call)
     }
 
     /// Lets the call happen that was `shown`.
@@ -419,22 +418,21 @@ impl ControlClient {
         self.carry_out(&ControlRequest::Refuse { id: id.to_owned() })
     }
 
-    /// Sets the PIN.
-    pub fn set_pin(&self, new: String) -> Result<(), ControlError> {
-        self.carry_out(&ControlRequest::SetPin { new })
-    }
-
     /// Asks what was decided about workspaces.
     pub fn trusted(&self) -> Result<Vec<DecidedWorkspace>, ControlError> {
-        match self.ask(&ControlRequest::Trusted)? {
-            ControlResponse::Trusted(workspaces) => Ok(workspaces),
-            _ => Err(no("workspaces")),
-        }
+        let response = self.ask(&ControlRequest::Trusted)?;
+        let ControlResponse::Trusted(workspaces) = response else { return Err(no("workspaces")) };
+        Ok(workspaces)
     }
 
     /// Decides about the workspace at this real path.
     pub fn trust(&self, workspace: &str, standing: WorkspaceStanding) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Trust { workspace: workspace.to_owned(), standing })
+    }
+
+    /// Sets the PIN.
+    pub fn set_pin(&self, new: String) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::SetPin { new })
     }
 
     /// Stops the daemon for good.

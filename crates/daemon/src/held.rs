@@ -58,7 +58,7 @@ impl HeldCall {
 
 impl Held {
     /// Holds a call; gives it back where there is no room.
-    pub(crate) fn hold(&self, call: HeldCall) -> Result<(), HeldCall> {
+    pub(crate) fn hold(&self, call: HeldCall) -> Result<(), Box<HeldCall>> {
         let mut inner = self.lock();
         let calls = &inner.calls;
         let bytes: usize = calls.iter().map(|held| held.request.payload.len()).sum();
@@ -67,7 +67,7 @@ impl Held {
             && of_agent < HELD_PER_AGENT_MAX
             && bytes.saturating_add(call.request.payload.len()) <= HELD_BYTES_MAX;
         if !is_room || inner.is_ending {
-            return Err(call);
+            return Err(Box::new(call));
         }
         inner.calls.push(call);
         drop(inner);

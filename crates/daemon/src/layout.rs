@@ -152,19 +152,19 @@ impl Layout {
         self.state.join("log")
     }
 
-    /// The hash of the presence PIN.
-    pub(crate) fn pin(&self) -> PathBuf {
-        self.state.join("pin.json")
-    }
-
     /// What sessions did, what was granted and who is trusted.
     pub(crate) fn journal(&self) -> PathBuf {
         self.state.join("journal")
     }
 
-    /// The files of the state: the journal, and one that was damaged.
-    pub fn kept_state(&self) -> [PathBuf; 2] {
-        [self.journal(), self.journal().with_extension(DAMAGED)]
+    /// The files of the state: the journal, one that was damaged, and the PIN's hash.
+    pub fn kept_state(&self) -> [PathBuf; 3] {
+        [self.journal(), self.journal().with_extension(DAMAGED), self.pin()]
+    }
+
+    /// The hash of the presence PIN.
+    pub(crate) fn pin(&self) -> PathBuf {
+        self.state.join("pin.json")
     }
 
     /// The set that was last applied.

@@ -144,7 +144,7 @@ pub(crate) const JOURNAL_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub(crate) const JOURNAL_GROWTH_BYTES: u64 = 64 * 1024;
 
 /// Request ids that the state on disk says are taken, at a time: one line for so many calls.
-pub(crate) const REQUESTS_RESERVED: u64 = 64;
+pub(crate) const REQUESTS_RESERVED: u32 = 64;
 
 /// How often a session of which nothing is known any more counts as having set each mark: more than any rule asks for.
 pub(crate) const SUSPECT_MARKS: u64 = 1_000_000;

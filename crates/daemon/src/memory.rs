@@ -16,14 +16,14 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use castellan_event::{Session, Verdict};
-use castellan_policy::{RequestId, Standing};
+use castellan_event::{AccessLevel, Session, Verdict};
+use castellan_policy::{Grant, RequestId, Standing};
 
 use crate::clock::Moment;
 use crate::journal::{Found, Journal};
 use crate::limits::{REMEMBERED_ANSWERS_MAX, REQUESTS_RESERVED};
 use crate::peers::AgentProcess;
-use crate::requests::{Requests, Taken};
+use crate::requests::{Granted, Now, Requests, Scope, Taken, Ungrantable};
 
 pub(crate) use changes::{Begun, Changed, Ended};
 pub(crate) use consequences::Consequence;
@@ -31,7 +31,7 @@ pub(crate) use decided::{Decided, DecidedCalls};
 pub(crate) use sessions::{SessionKey, Workspace};
 pub(crate) use trust::{Trust, WorkspaceDecision};
 
-use entry::Entry;
+use entry::{Entry, GrantEntry};
 use lasting::Lasting;
 
 /// Names one call for the agent's second question about it, which carries no id: SHA-256 over agent, session, sub-agent,
@@ -60,13 +60,11 @@ pub(crate) struct Memory {
     journal: Journal,
     answers: HashMap<CallKey, Given>,
     answer_order: VecDeque<CallKey>,
-    /// Calls that wait for a person, and what persons have granted.
-    pub(crate) requests: Requests,
     /// What was decided about calls that may run now.
     pub(crate) decided: DecidedCalls,
     next_request: RequestId,
     /// How many more request ids the journal says are taken.
-    reserved: u64,
+    reserved: u32,
 }
 
 /// A session that an event is of.
@@ -99,13 +97,13 @@ impl Memory {
                 path.display()
             )
         });
-        let next_request = RequestId::from_seed(lasting.next_request.unwrap_or(seed));
+        let fresh = || RequestId::from_seed(seed);
+        let next_request = lasting.next_request.map_or_else(fresh, RequestId::nth);
         let mut memory = Memory {
             lasting,
             journal: Journal::new(path),
             answers: HashMap::new(),
             answer_order: VecDeque::new(),
-            requests: Requests::default(),
             decided: DecidedCalls::default(),
             next_request,
             reserved: 0,
@@ -176,6 +174,11 @@ impl Memory {
     pub(crate) fn fix_workspace(&mut self, Entered { id, root }: Entered, workspace: Workspace) {
         let seen_ms = self.now_ms();
         self.put(Entry::Session { id, root, seen_ms, workspace: Some(workspace) });
+    }
+
+    /// The access level that an agent of the session may have which gives itself this one.
+    pub(crate) fn ceiling(&mut self, id: &SessionKey, is_main: bool, own: AccessLevel) -> AccessLevel {
+        self.lasting.sessions.ceiling(id, is_main, own)
     }
 
     /// Whether a record is still to tell that the session's workspace is unknown. True once.
@@ -299,19 +302,81 @@ impl Memory {
         self.lasting.sessions.count()
     }
 
-    /// Hands out a request id, none of a daemon before until all have been used. An id that a decision does not use is simply
-    /// skipped.
+    /// How many grants hold, as far as nobody has looked at the time.
+    pub(crate) fn grants(&self) -> usize {
+        self.lasting.requests.kept().count()
+    }
+
+    /// Calls that wait for a person, and what persons have granted.
+    pub(crate) fn requests(&self) -> &Requests {
+        &self.lasting.requests
+    }
+
+    /// The same, for what does not outlive the daemon: that a call waits, and that what was granted of one is taken for now.
+    pub(crate) fn requests_mut(&mut self) -> &mut Requests {
+        &mut self.lasting.requests
+    }
+
+    /// Grants the call that waits under `id`; see [`Requests::approve`]. What cannot be kept is not granted.
+    pub(crate) fn approve(&mut self, id: &str, shown: &str, scope: Scope) -> Result<Granted, Ungrantable> {
+        let waiting = self.lasting.requests.waiting_as(id);
+        let asked = waiting.map(|request| (request.session, request.use_ids.clone()));
+        let granted = self.lasting.requests.approve(id, shown, scope, Now::read())?;
+        // The person says by this that it was not run: what it would have written is not being written.
+        if let Some((session, use_ids)) = asked {
+            let root = self.lasting.sessions.root(&session).unwrap_or(session);
+            use_ids.iter().for_each(|id| drop(self.end(root, id)));
+        }
+        self.journal.note(&lasting::line(&Entry::Granted(Box::new(GrantEntry::of(&granted)))));
+        if self.save().is_err() {
+            self.end_grant(granted.id);
+            return Err(Ungrantable::NotKept);
+        }
+        Ok(granted)
+    }
+
+    /// Refuses a call; see [`Requests::refuse`]. It is to be saved, and counts all the same when it cannot be.
+    pub(crate) fn refuse(&mut self, id: &str) -> Option<RequestId> {
+        let refused = self.lasting.requests.refuse(id)?;
+        self.end_grant(refused);
+        self.take_back(refused);
+        Some(refused)
+    }
+
+    /// The call that took what was granted of it has been judged; see [`Requests::settle`].
+    pub(crate) fn settle(&mut self, taken: &Taken, is_used: impl Fn(&Grant) -> bool) {
+        for id in self.lasting.requests.settle(taken, is_used) {
+            self.end_grant(id);
+        }
+    }
+
+    fn end_grant(&mut self, id: RequestId) {
+        self.put(Entry::GrantOver { request: id.number() });
+    }
+
+    /// Hands out a request id that no other call has: none that waits, none that was granted, none of a daemon before until all have
+    /// been used. An id that a decision does not use is simply skipped.
     pub(crate) fn take_request(&mut self) -> RequestId {
-        let id = self.next_request;
-        self.next_request = id.next();
-        match self.reserved.checked_sub(1) {
-            Some(left) => self.reserved = left,
-            None => {
-                self.reserved = REQUESTS_RESERVED;
-                self.put(Entry::Requests { next: id.seed() + REQUESTS_RESERVED + 1 });
+        loop {
+            let id = self.next_request;
+            self.next_request = self.after(id);
+            match self.reserved.checked_sub(1) {
+                Some(left) => self.reserved = left,
+                None => {
+                    self.reserved = REQUESTS_RESERVED;
+                    let next = (0..=REQUESTS_RESERVED).fold(id, |id, _| self.after(id));
+                    self.put(Entry::Requests { next: next.number() });
+                }
+            }
+            if !self.lasting.requests.knows(id) {
+                return id;
             }
         }
-        id
+    }
+
+    /// Short ids as long as there are enough of them: never are all of the long ones in use.
+    fn after(&self, id: RequestId) -> RequestId {
+        if self.lasting.requests.is_crowded() { id.next_of_all() } else { id.next() }
     }
 
     pub(crate) fn remember(&mut self, key: CallKey, given: Given) {
@@ -334,7 +399,7 @@ impl Memory {
     }
 
     /// What was granted under this id lets no call run any more that is asked about again.
-    pub(crate) fn take_back(&mut self, id: RequestId) {
+    fn take_back(&mut self, id: RequestId) {
         for given in self.answers.values_mut() {
             if given.grant.as_ref().is_some_and(|taken| taken.of.contains(&id)) {
                 given.grant = None;

@@ -25,10 +25,10 @@ pub(crate) struct Judged<'a> {
     pub(crate) answers: &'a Answers,
     pub(crate) change: &'a StateChange,
     pub(crate) policy: &'a str,
-    /// It is not answered yet: it waits for a person. Another record follows.
-    pub(crate) is_held: bool,
     /// Where things count as the workspace's; empty where there is none.
     pub(crate) workspace: &'a str,
+    /// It is not answered yet: it waits for a person. Another record follows.
+    pub(crate) is_held: bool,
     /// What was said of a process in an earlier record is not said again.
     pub(crate) told: &'a Told,
 }

@@ -1,5 +1,5 @@
 //! Calls that wait for a person's consent, and what persons have granted. Both are bound to the call as it is: agent, directory,
-//! tool and input. They live in memory.
+//! tool and input. What waits lives in memory alone: the agent has to make the call again anyway.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::SystemTime;
@@ -48,8 +48,6 @@ pub(crate) struct Request {
     pub(crate) id: RequestId,
     pub(crate) key: GrantKey,
     pub(crate) session: SessionKey,
-    /// The sessions that are one with that.
-    pub(crate) root: SessionKey,
     /// The number of the record of the call, as it was asked last.
     pub(crate) record: u64,
     /// The agent's own ids of it, each time that it was asked, the last ones.
@@ -100,7 +98,7 @@ pub(crate) struct Granted {
     pub(crate) given: Now,
     pub(crate) subject: Subject,
     /// A call that may use it up is being judged.
-    is_taken: bool,
+    pub(crate) is_taken: bool,
 }
 
 /// What was granted of a call that is being judged.
@@ -120,7 +118,12 @@ pub(crate) enum Ungrantable {
     NotShown,
     /// Too much is granted already.
     NoRoom,
+    /// It could not be written down.
+    NotKept,
 }
+
+/// Grants from which on a good part of the short ids is in use.
+const CROWDED: usize = 1000;
 
 /// What waits, and what was granted.
 #[derive(Debug, Default)]
@@ -147,7 +150,7 @@ impl Requests {
 
     /// Whether a call of this id waits, or was granted.
     pub(crate) fn knows(&self, id: RequestId) -> bool {
-        self.waiting.iter().any(|request| request.id == id) || self.granted.contains_key(&id)
+        self.granted.contains_key(&id) || self.waiting.iter().any(|request| request.id == id)
     }
 
     /// Remembers a call that was not let run. The oldest go first. True when nobody was told of it before.
@@ -246,6 +249,26 @@ impl Requests {
         self.granted.insert(granted.id, granted);
     }
 
+    /// Everything that was granted and is not over.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = &Granted> {
+        self.granted.values()
+    }
+
+    /// Whether so much is granted that short ids are better left alone: to look for a free one would take long.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.granted.len() > CROWDED
+    }
+
+    /// A grant is over.
+    pub(crate) fn end(&mut self, id: RequestId) {
+        self.granted.remove(&id);
+    }
+
+    /// The machine was booted since: of what ends at a time nobody can say whether it has passed.
+    pub(crate) fn end_timed(&mut self) {
+        self.granted.retain(|_, granted| granted.until.is_none());
+    }
+
     /// Refuses a call: it waits no more, and what was granted of it is taken back, also where a call is just being judged by
     /// it. The id, where there was something to refuse.
     pub(crate) fn refuse(&mut self, id: &str) -> Option<RequestId> {
@@ -334,7 +357,6 @@ mod tests {
             id: RequestId::from_seed(number),
             key: GrantKey([number.to_le_bytes()[0]; 32]),
             session: SessionKey([1; 32]),
-            root: SessionKey([1; 32]),
             record: 1,
             use_ids: vec!["u".to_owned()],
             session_id: String::new(),

@@ -2,6 +2,8 @@
 
 use castellan_event::Why;
 
+use crate::limits::{WORK_PER_PARSER_CALL, WORK_PER_PERL_CALL, WORK_PER_RUBY_CALL};
+
 /// A language that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
@@ -115,6 +117,21 @@ impl Language {
             | Language::PowerShell
             | Language::Batch
             | Language::AppleScript => false,
+        }
+    }
+
+    /// Units of work for a call of the parser's progress callback.
+    pub(crate) const fn work_per_parser_call(self) -> u64 {
+        match self {
+            Language::Perl => WORK_PER_PERL_CALL,
+            Language::Ruby => WORK_PER_RUBY_CALL,
+            Language::Python
+            | Language::JavaScript
+            | Language::Php
+            | Language::Lua
+            | Language::PowerShell
+            | Language::Batch
+            | Language::AppleScript => WORK_PER_PARSER_CALL,
         }
     }
 

@@ -17,6 +17,11 @@ pub(crate) const PARSER_CALLS_MIN: u64 = 100;
 /// Units of work for each of these calls, and for what is made of the tree: ten to twenty µs.
 pub(crate) const WORK_PER_PARSER_CALL: u64 = 100;
 
+/// The same for Perl and Ruby, whose scanners do more for each of them: up to 32 and 25 µs.
+pub(crate) const WORK_PER_PERL_CALL: u64 = 150;
+/// See [`WORK_PER_PERL_CALL`].
+pub(crate) const WORK_PER_RUBY_CALL: u64 = 125;
+
 /// Levels of the tree that are gone into. Real programs reach about forty. Each takes some hundred bytes of stack when it is read, more
 /// when it is run.
 pub(crate) const TREE_DEPTH_MAX: usize = 120;
@@ -60,8 +65,16 @@ pub(crate) const WORK_MIN: u64 = 30_000;
 /// Further units for each byte of the program.
 pub(crate) const WORK_PER_BYTE: u64 = 2;
 
-/// Units for all programs of one call together, parsing included: about 20 ms.
+/// Units for all programs of one call together, parsing included: about 20 ms. The run never goes beyond it: what is not paid is not
+/// done. Parsing does by a call of the parser for each of two grammars, or by one look of a reader of our own at what is left of the text,
+/// and the few nodes of each open level, [`TREE_DEPTH_MAX`] of them, that it ends with.
 pub(crate) const WORK_MAX: u64 = 100_000;
+
+/// Elements of a list or map that are copied for one unit.
+pub(crate) const ENTRIES_COPIED_PER_WORK: u64 = 4;
+
+/// Units for what is spread into the words of a command, besides what it takes to evaluate it.
+pub(crate) const SPREAD_WORK: u64 = 3;
 
 /// Bytes of made text that cost one step.
 pub(crate) const BYTES_PER_WORK: usize = 64;

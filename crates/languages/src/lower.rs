@@ -135,26 +135,12 @@ impl<'t> Lower<'t> {
         self.hole(node, Why::Syntax)
     }
 
-    /// The named children that are no comments.
+    /// The named children without what may stand anywhere: comments, the bodies of here-documents. What does not parse may be
+    /// told as such, too, and stays.
     fn children<'p>(node: Parsed<'p>) -> Vec<Parsed<'p>> {
         let mut cursor = node.walk();
         let children = node.named_children(&mut cursor);
-        children
-            .filter(|child| {
-                // The bodies of here-documents stand wherever their line ends.
-                let is_body = child.kind() == "heredoc_content" && node.kind() != "heredoc_body";
-                !is_body
-                    && !matches!(
-                        child.kind(),
-                        "comment"
-                            | "html_comment"
-                            | "line_continuation"
-                            | "text_interpolation"
-                            | "pod"
-                            | "heredoc_body"
-                    )
-            })
-            .collect()
+        children.filter(|child| !child.is_extra() || child.is_error()).collect()
     }
 
     fn fields<'p>(node: Parsed<'p>, name: &str) -> Vec<Parsed<'p>> {

@@ -8,7 +8,7 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Point, Range, Tree};
 use crate::language::Language;
 use crate::limits::{
     BRACKETS_MAX, HEREDOCS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
-    TEXT_BYTES_MAX, WORK_PER_PARSER_CALL,
+    TEXT_BYTES_MAX,
 };
 use crate::tree::{Kind, Node};
 use crate::work::Meter;
@@ -53,11 +53,12 @@ fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
         Language::AppleScript => return read_by(applescript::read, text, work_max),
     };
     let ranges = if language == Language::Perl { short_lines(text) } else { Vec::new() };
-    let (tree, work) = tree(&grammar.into(), text, &ranges, work_max);
+    let per_call = language.work_per_parser_call();
+    let (tree, work) = tree(&grammar.into(), text, &ranges, (work_max, per_call));
     let is_wrong = tree.as_ref().is_none_or(|tree| tree.root_node().has_error());
     if language == Language::JavaScript && (is_wrong || calls_with_types(text)) {
         let grammar = tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into();
-        let (typed, more) = self::tree(&grammar, text, &[], work_max.saturating_sub(work));
+        let (typed, more) = self::tree(&grammar, text, &[], (work_max.saturating_sub(work), per_call));
         let typed = typed.filter(|typed| !typed.root_node().has_error());
         if let Some(tree) = typed.or(tree) {
             return (lower::lower(language, text, tree.root_node()), work + more);
@@ -86,14 +87,21 @@ fn calls_with_types(text: &str) -> bool {
     false
 }
 
-/// The parser's tree, `None` for what takes too much work; and the work that it took.
-fn tree(grammar: &tree_sitter::Language, text: &str, ranges: &[Range], work_max: u64) -> (Option<Tree>, u64) {
+/// The parser's tree, `None` for what takes too much work; and the work that it took. `work` is how much it may take, and what each
+/// call of the progress callback counts.
+fn tree(
+    grammar: &tree_sitter::Language,
+    text: &str,
+    ranges: &[Range],
+    work: (u64, u64),
+) -> (Option<Tree>, u64) {
+    let (work_max, per_call) = work;
     let mut parser = Parser::new();
     if parser.set_language(grammar).is_err() || parser.set_included_ranges(ranges).is_err() {
         return (None, 0);
     }
     let of_text = PARSER_CALLS_MIN + PARSER_CALLS_PER_KIB * (text.len() as u64 / 1024);
-    let most = of_text.min(work_max / WORK_PER_PARSER_CALL);
+    let most = of_text.min(work_max / per_call);
     let mut calls = 0;
     let mut progress = |_: &ParseState| {
         calls += 1;
@@ -102,7 +110,7 @@ fn tree(grammar: &tree_sitter::Language, text: &str, ranges: &[Range], work_max:
     let options = ParseOptions::new().progress_callback(&mut progress);
     let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
     let tree = parser.parse_with_options(&mut read, None, Some(options));
-    (tree, calls * WORK_PER_PARSER_CALL)
+    (tree, calls * per_call)
 }
 
 /// Reads a text by a reader of ours.

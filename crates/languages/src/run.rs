@@ -11,7 +11,7 @@ use crate::act::{Act, Reading, Start, What};
 use crate::language::Language;
 use crate::limits::{
     ACTS_MAX, BYTES_PER_WORK, CHOICES_MAX, NESTED_VALUES_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
-    RUN_DEPTH_MAX, WORK_MIN, WORK_PER_BYTE, WORK_PER_PARSER_CALL,
+    RUN_DEPTH_MAX, WORK_MIN, WORK_PER_BYTE,
 };
 use crate::state::{Cell, State};
 use crate::table::Table;
@@ -57,7 +57,8 @@ pub(crate) fn run(language: Language, text: &str, start: &Start, work: &mut Work
     let mut machine = Machine::new(language, text, start, work.left());
     machine.program(text);
     machine.rest();
-    work.spend(machine.work + machine.state.work);
+    machine.end();
+    work.spend(machine.state.purse.spent());
     Reading { acts: machine.acts, modules: machine.modules }
 }
 
@@ -149,16 +150,14 @@ struct Machine<'s> {
     stars: bool,
     depth: usize,
     text_depth: usize,
-    work: u64,
-    work_max: u64,
-    is_over: bool,
 }
 
 impl<'s> Machine<'s> {
     fn new(language: Language, text: &str, start: &'s Start, left: u64) -> Machine<'s> {
         let bytes = text.len() as u64;
-        let parsing = WORK_PER_PARSER_CALL * (PARSER_CALLS_MIN + PARSER_CALLS_PER_KIB * (bytes / 1024));
-        let mut state = State::default();
+        let parsing =
+            language.work_per_parser_call() * (PARSER_CALLS_MIN + PARSER_CALLS_PER_KIB * (bytes / 1024));
+        let mut state = State::within((parsing + WORK_MIN + WORK_PER_BYTE * bytes).min(left));
         let scope = state.scope(None, &[], false);
         Machine {
             language,
@@ -179,24 +178,21 @@ impl<'s> Machine<'s> {
             stars: false,
             depth: 0,
             text_depth: 0,
-            work: 0,
-            work_max: (parsing + WORK_MIN + WORK_PER_BYTE * bytes).min(left),
-            is_over: false,
         }
     }
 
-    /// Does work; whether there is any left.
-    fn step(&mut self, work: u64) -> bool {
-        if self.is_over {
-            return false;
+    /// Pays for work; whether it may be done.
+    fn step(&self, work: u64) -> bool {
+        self.state.purse.pays(work)
+    }
+
+    /// Tells that the run was not done to its end.
+    fn end(&mut self) {
+        let what = What::Hole { role: Role::Code, why: Why::Budget, written: String::new() };
+        let hole = Act { span: 0..0, what };
+        if self.state.purse.is_over() && !self.seen.contains(&hole) {
+            self.acts.push(hole);
         }
-        self.work += work;
-        if self.work + self.state.work > self.work_max {
-            self.hole((0, 0), Role::Code, Why::Budget, "");
-            self.is_over = true;
-            self.state.is_over = true;
-        }
-        !self.is_over
     }
 
     /// Where something that is done here stands in the program.
@@ -208,7 +204,7 @@ impl<'s> Machine<'s> {
     }
 
     fn act(&mut self, at: Span, what: What) {
-        if self.is_over {
+        if self.state.purse.is_over() {
             return;
         }
         let (start, end) = self.place(at);
@@ -218,10 +214,8 @@ impl<'s> Machine<'s> {
             self.seen.insert(act.clone());
             self.acts.push(act);
         }
-        if self.acts.len() + 1 >= ACTS_MAX && !self.is_over {
-            self.is_over = true;
-            let what = What::Hole { role: Role::Code, why: Why::Budget, written: String::new() };
-            self.acts.push(Act { span: 0..0, what });
+        if self.acts.len() + 1 >= ACTS_MAX {
+            self.state.purse.end();
         }
     }
 

@@ -8,8 +8,9 @@ use std::rc::Rc;
 use castellan_event::Why;
 use castellan_programs::Arg;
 
-use crate::limits::ELEMENTS_MAX;
+use crate::limits::{ELEMENTS_MAX, ENTRIES_COPIED_PER_WORK};
 use crate::value::{CellId, ScopeId, TooMany, Value};
+use crate::work::Purse;
 
 /// Slots that are searched one after the other; more are hashed.
 const SEARCHED_MAX: usize = 16;
@@ -32,6 +33,13 @@ pub(crate) struct Cell {
     pub(crate) is_open: bool,
     /// The class of an object.
     pub(crate) class: Option<usize>,
+}
+
+impl Cell {
+    /// What was not paid for: there may be anything in it.
+    fn lost() -> Cell {
+        Cell { is_open: true, ..Cell::default() }
+    }
 }
 
 /// Something that can change.
@@ -71,15 +79,17 @@ pub(crate) struct State {
     scopes: Vec<Scope>,
     cells: Vec<Cell>,
     log: Vec<(Slot, Held)>,
-    /// Steps of work done here.
-    pub(crate) work: u64,
-    /// Nothing more is run: branches need not be joined.
-    pub(crate) is_over: bool,
+    /// What the run may cost. What is not paid is not done.
+    pub(crate) purse: Purse,
 }
 
 impl State {
+    pub(crate) fn within(work_max: u64) -> State {
+        State { purse: Purse::of(work_max), ..State::default() }
+    }
+
     pub(crate) fn scope(&mut self, parent: Option<ScopeId>, locals: &[Rc<str>], is_class: bool) -> ScopeId {
-        self.work += locals.len() as u64;
+        let locals = if self.purse.pays(locals.len() as u64) { locals } else { &[] };
         let names = locals.iter().map(|name| (Rc::clone(name), None)).collect();
         self.scopes.push(Scope { parent, names, is_class });
         self.scopes.len() - 1
@@ -150,13 +160,18 @@ impl State {
     }
 
     pub(crate) fn new_cell(&mut self, cell: Cell) -> CellId {
-        self.work += cell.entries.len() as u64;
-        self.cells.push(cell);
+        let is_paid = self.purse.pays(cell.entries.len() as u64);
+        self.cells.push(if is_paid { cell } else { Cell::lost() });
         self.cells.len() - 1
     }
 
+    /// A copy of what is in it.
     pub(crate) fn cell(&self, id: CellId) -> Cell {
-        self.cells.get(id).cloned().unwrap_or_default()
+        let Some(cell) = self.cells.get(id) else { return Cell::default() };
+        if !self.purse.pays(cell.entries.len() as u64 / ENTRIES_COPIED_PER_WORK) {
+            return Cell::lost();
+        }
+        cell.clone()
     }
 
     pub(crate) fn cell_ref(&self, id: CellId) -> Option<&Cell> {
@@ -168,8 +183,9 @@ impl State {
             cell.entries.retain(|(_, value)| value.is_callable());
             cell.is_open = true;
         }
-        self.work += cell.entries.len() as u64;
-        self.put(Slot::Cell(id), Held::Cell(cell));
+        if self.purse.pays(cell.entries.len() as u64) {
+            self.put(Slot::Cell(id), Held::Cell(cell));
+        }
     }
 
     fn held(&self, slot: &Slot) -> Held {
@@ -182,9 +198,10 @@ impl State {
     }
 
     fn put(&mut self, slot: Slot, held: Held) {
-        let before = self.replace(&slot, held);
-        self.log.push((slot, before));
-        self.work += 1;
+        if self.purse.pays(1) {
+            let before = self.replace(&slot, held);
+            self.log.push((slot, before));
+        }
     }
 
     fn replace(&mut self, slot: &Slot, held: Held) -> Held {
@@ -206,12 +223,16 @@ impl State {
         let is_in = |value: &Value| value.choices().iter().any(|one| is_same(one, old));
         let mut slots = Vec::new();
         for (id, scope) in self.scopes.iter().enumerate() {
-            self.work += 1 + scope.names.len() as u64 / 4;
+            if !self.purse.pays(1 + scope.names.len() as u64 / 4) {
+                return Ok(());
+            }
             let names = scope.names.iter().filter(|(_, value)| value.as_ref().is_some_and(is_in));
             slots.extend(names.map(|(name, _)| Slot::Name(id, Rc::clone(name))));
         }
         for (id, cell) in self.cells.iter().enumerate() {
-            self.work += 1 + cell.entries.len() as u64 / 4;
+            if !self.purse.pays(1 + cell.entries.len() as u64 / 4) {
+                return Ok(());
+            }
             if cell.entries.iter().any(|(_, value)| is_in(value)) {
                 slots.push(Slot::Cell(id));
             }
@@ -239,15 +260,17 @@ impl State {
     }
 
     /// What has changed since a mark, each slot once.
-    fn changed(&mut self, mark: usize) -> Vec<Slot> {
+    fn changed(&self, mark: usize) -> Vec<Slot> {
         let log = self.log.get(mark..).unwrap_or_default();
-        self.work += log.len() as u64;
+        if !self.purse.pays(log.len() as u64) {
+            return Vec::new();
+        }
         grouped(log.iter().map(|(slot, _)| (slot, ()))).into_iter().map(|(slot, _)| slot.clone()).collect()
     }
 
     /// Ends a branch: goes back to the mark, and tells what the branch changed.
     pub(crate) fn leave(&mut self, mark: usize) -> Outcome {
-        if self.is_over {
+        if self.purse.is_over() {
             return Outcome::new();
         }
         let changed = self.changed(mark);
@@ -268,7 +291,9 @@ impl State {
             if all.len() < count {
                 all.push(self.held(&slot));
             }
-            self.work += all.iter().map(Held::size).sum::<u64>();
+            if !self.purse.pays(all.iter().map(Held::size).sum()) {
+                return Ok(());
+            }
             let joined = joined(all)?;
             self.put(slot, joined);
         }
@@ -277,15 +302,19 @@ impl State {
 
     /// Everything that changed since the mark may be any of what it was on the way. `widens`: or something else.
     pub(crate) fn join_history(&mut self, mark: usize, widens: bool) -> Result<(), TooMany> {
-        if self.is_over {
+        if self.purse.is_over() {
             return Ok(());
         }
         let log = self.log.get(mark..).unwrap_or_default();
-        self.work += log.len() as u64;
+        if !self.purse.pays(log.iter().map(|(_, held)| 1 + held.size() / ENTRIES_COPIED_PER_WORK).sum()) {
+            return Ok(());
+        }
         let slots = grouped(log.iter().map(|(slot, held)| (slot.clone(), held.clone())));
         for (slot, mut all) in slots {
             all.push(self.held(&slot));
-            self.work += all.iter().map(Held::size).sum::<u64>();
+            if !self.purse.pays(all.iter().map(Held::size).sum()) {
+                return Ok(());
+            }
             let joined = joined(all)?;
             self.put(slot, if widens { widened(joined)? } else { joined });
         }

@@ -27,6 +27,53 @@ impl Work {
     }
 }
 
+/// What the run of one program may cost. What is asked for is paid before it is done; what costs more than is left is not done, nor is
+/// anything after it, so that no step goes beyond.
+#[derive(Debug, Default)]
+pub(crate) struct Purse {
+    spent: Cell<u64>,
+    most: u64,
+    is_over: Cell<bool>,
+}
+
+impl Purse {
+    pub(crate) fn of(most: u64) -> Purse {
+        Purse { most, ..Purse::default() }
+    }
+
+    /// Whether it may be done.
+    pub(crate) fn pays(&self, units: u64) -> bool {
+        if self.is_over.get() || units > self.left() {
+            self.end();
+            return false;
+        }
+        self.spent.set(self.spent.get() + units);
+        true
+    }
+
+    /// Work that only tells afterwards what it was: parsing, which is told before what is left.
+    pub(crate) fn spend(&self, units: u64) {
+        self.spent.set(self.spent.get().saturating_add(units));
+    }
+
+    /// Nothing more is done.
+    pub(crate) fn end(&self) {
+        self.is_over.set(true);
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.get()
+    }
+
+    pub(crate) fn left(&self) -> u64 {
+        self.most.saturating_sub(self.spent.get())
+    }
+
+    pub(crate) fn spent(&self) -> u64 {
+        self.spent.get()
+    }
+}
+
 /// What a reader of our own may do for one text, in bytes that it looks at; what it makes costs as much as some bytes.
 #[derive(Debug)]
 pub(crate) struct Meter {

@@ -19,9 +19,14 @@ impl RequestId {
         RequestId(u32::try_from(seed % u64::from(COUNT)).unwrap_or_default())
     }
 
-    /// The seed that gives this id.
-    pub fn seed(self) -> u64 {
-        self.0.into()
+    /// Returns the id of a number, short or long; any number will do.
+    pub fn nth(number: u32) -> RequestId {
+        RequestId(number % COUNT_OF_ALL)
+    }
+
+    /// The number of this id.
+    pub fn number(self) -> u32 {
+        self.0
     }
 
     /// Returns the short id after this one.

@@ -6,6 +6,7 @@ use castellan_tests::process::Finished;
 use castellan_tests::terminal;
 use serde_json::Value as Json;
 
+use crate::kill;
 use crate::ways_out::castellan;
 
 /// Answers what `castellan approve` asks.
@@ -53,6 +54,29 @@ fn an_approved_call_runs_once_and_no_other_does() -> anyhow::Result<()> {
     let lifted = |record: &&Json| record["call"]["findings"][0]["lifted"] == "grant";
     assert_eq!(records.iter().filter(lifted).count(), 1);
     assert!(records.iter().any(|record| record["control"]["action"] == "approve"));
+    Ok(())
+}
+
+/// Killed between approval and call, and between call and next call: once is once.
+#[test]
+fn what_is_approved_outlives_the_daemon_and_what_is_used_is_used() -> anyhow::Result<()> {
+    let home = Home::with_castellan("consent-killed", ENFORCE, RULES)?;
+    ask(&home, "doubtful")?;
+    let approved = terminal::run_castellan(&home, &["approve", &id(&home)?, "--yes"])?;
+    assert_eq!(approved.code, Some(0), "{approved:?}");
+    kill(home.start_daemon()?)?;
+    assert_eq!(ask(&home, "doubtful; ls")?, "deny");
+    assert_eq!(ask(&home, "doubtful")?, "defer");
+    kill(home.start_daemon()?)?;
+    assert_eq!(ask(&home, "doubtful")?, "deny");
+    let always = id(&home)?;
+    assert_eq!(terminal::run_castellan(&home, &["approve", &always, "--always", "--yes"])?.code, Some(0));
+    kill(home.start_daemon()?)?;
+    assert_eq!(ask(&home, "doubtful")?, "defer");
+    assert_eq!(ask(&home, "doubtful")?, "defer");
+    assert_eq!(home.run_castellan(&["refuse", &always])?.code, Some(0));
+    kill(home.start_daemon()?)?;
+    assert_eq!(ask(&home, "doubtful")?, "deny");
     Ok(())
 }
 

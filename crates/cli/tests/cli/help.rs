@@ -16,6 +16,7 @@ const COMMANDS: &[&str] = &[
     "approve",
     "pending",
     "refuse",
+    "trust",
     "presence",
     "presence set-pin",
     "check",

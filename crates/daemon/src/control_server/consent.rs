@@ -87,6 +87,7 @@ impl ControlServer {
             ControlResponse::Failed(match why {
                 Ungrantable::NotWaiting => nothing_called(id),
                 Ungrantable::NotShown => not_shown(id),
+                Ungrantable::NotKept => "it could not be written down: is the disk full?".to_owned(),
                 Ungrantable::NoRoom => "there is no room for another grant: refuse some".to_owned(),
             })
         })?;

@@ -12,7 +12,7 @@ impl ControlServer {
         &self,
         workspace: &str,
         standing: &WorkspaceStanding,
-        peer: Peer,
+        peer: Peer<'_>,
     ) -> Result<(), ControlResponse> {
         let argument = format!("{} {}", standing.as_str(), shown(workspace));
         let (action, decided) = match standing {

@@ -12,7 +12,7 @@ use super::{Asked, Holding, Judge, digest};
 use crate::explanation::Explanation;
 use crate::held::End;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, PREVIEW_BYTES_MAX};
-use crate::memory::{Memory, SessionKey};
+use crate::memory::SessionKey;
 use crate::notification;
 use crate::requests::{GrantKey, Granted, Now, Request, Scope, Subject, Taken, Ungrantable};
 
@@ -39,8 +39,6 @@ pub(super) struct Settled<'a> {
     pub(super) facts: &'a Facts,
     pub(super) answers: &'a Answers,
     pub(super) session: &'a Session,
-    /// The sessions that are one with it.
-    pub(super) root: SessionKey,
     pub(super) decision: &'a Decision,
     pub(super) change: &'a StateChange,
 }
@@ -58,9 +56,9 @@ impl Judge {
         let key = [asked.agent.word(), call.agent.cwd.as_str(), &agents::call_key_input(call)];
         let key = GrantKey(digest(&key));
         let mut memory = self.memory();
-        let taken = if is_first { memory.requests.take(&key, &session, Now::read()) } else { None };
-        let before = memory.requests.id_of(&key, &session);
-        let request = before.unwrap_or_else(|| fresh(&mut memory));
+        let taken = if is_first { memory.requests_mut().take(&key, &session, Now::read()) } else { None };
+        let before = memory.requests().id_of(&key, &session);
+        let request = before.unwrap_or_else(|| memory.take_request());
         Consent { key, session, taken, request }
     }
 
@@ -69,8 +67,8 @@ impl Judge {
     pub(super) fn named(&self, consent: &mut Consent, facts: &Facts, decision: &Decision) -> RequestId {
         let mut memory = self.memory();
         let grant = Grant::of(decision, facts);
-        if grant.is_some_and(|grant| memory.requests.differs(consent.request, &grant)) {
-            consent.request = fresh(&mut memory);
+        if grant.is_some_and(|grant| memory.requests().differs(consent.request, &grant)) {
+            consent.request = memory.take_request();
         }
         consent.request
     }
@@ -81,7 +79,7 @@ impl Judge {
         let Settled { call, facts, decision, change, .. } = *settled;
         if let Some(taken) = &consent.taken {
             let is_used = |grant: &Grant| change.used_grant && grant.is_used(decision, facts);
-            self.memory().requests.settle(taken, is_used);
+            self.memory().settle(taken, is_used);
         }
         if asked.holding == Holding::Was(End::Refused) {
             return;
@@ -89,7 +87,7 @@ impl Judge {
         let Some(grant) = grantable(call, facts, decision, change) else { return };
         let request = request(consent, grant, settled);
         let (id, reasons) = (request.id, request.reasons.clone());
-        let is_new = self.memory().requests.wait(request);
+        let is_new = self.memory().requests_mut().wait(request);
         let is_untold = is_held || change.answer == Verdict::Deny;
         if is_new && is_untold && asked.terms.policy.settings().notify {
             notification::show(asked.agent, &call.agent.cwd, id, &reasons);
@@ -98,29 +96,23 @@ impl Judge {
 
     /// Calls that wait for a person, the oldest first.
     pub(crate) fn waiting(&self) -> Vec<Request> {
-        self.memory().requests.waiting().cloned().collect()
+        self.memory().requests().waiting().cloned().collect()
     }
 
     /// The call that waits under an id.
     pub(crate) fn waiting_as(&self, id: &str) -> Option<Request> {
-        self.memory().requests.waiting_as(id).cloned()
+        self.memory().requests().waiting_as(id).cloned()
     }
 
     /// What is granted, the oldest first.
     pub(crate) fn granted(&self) -> Vec<Granted> {
-        self.memory().requests.granted(Now::read()).into_iter().cloned().collect()
+        self.memory().requests().granted(Now::read()).into_iter().cloned().collect()
     }
 
     /// Grants the call that waits under `id`, if it is the one that was `shown`.
     pub(crate) fn approve(&self, id: &str, shown: &str, scope: Scope) -> Result<Granted, Ungrantable> {
         let mut memory = self.memory();
-        let waiting = memory.requests.waiting_as(id);
-        let asked = waiting.map(|request| (request.root, request.use_ids.clone()));
-        let granted = memory.requests.approve(id, shown, scope, Now::read())?;
-        // The person says by this that it was not run: what it would have written is not being written.
-        if let Some((root, use_ids)) = asked {
-            use_ids.iter().for_each(|id| drop(memory.end(root, id)));
-        }
+        let granted = memory.approve(id, shown, scope)?;
         // What was answered before answers no second question any more.
         memory.outdate();
         Ok(granted)
@@ -130,11 +122,16 @@ impl Judge {
     /// again. The id, where there was something to refuse.
     pub(crate) fn refuse(&self, id: &str) -> Option<RequestId> {
         let mut memory = self.memory();
-        let refused = memory.requests.refuse(id);
-        if let Some(refused) = refused {
-            memory.take_back(refused);
-        }
+        let refused = memory.refuse(id);
         memory.outdate();
+        let saved = memory.save();
+        drop(memory);
+        if let Err(error) = saved {
+            self.fail(
+                "state",
+                &format!("what was refused holds until the daemon ends: it cannot be kept: {error}"),
+            );
+        }
         refused
     }
 }
@@ -158,7 +155,6 @@ fn request(consent: Consent, grant: Grant, settled: &Settled<'_>) -> Request {
         id: consent.request,
         key: consent.key,
         session: consent.session,
-        root: settled.root,
         record: call.correlation_id,
         use_ids: vec![call.tool.use_id.clone()],
         session_id: agent.session_id.clone(),
@@ -178,22 +174,6 @@ fn request(consent: Consent, grant: Grant, settled: &Settled<'_>) -> Request {
         asked: SystemTime::now(),
         times: 0,
     }
-}
-
-/// Ids come again: one that waits, or was granted, is another call's.
-fn fresh(memory: &mut Memory) -> RequestId {
-    let first = memory.take_request();
-    let mut id = first;
-    while memory.requests.knows(id) {
-        id = memory.take_request();
-        if id == first {
-            // All short ones are in use, and never all of the long ones.
-            while memory.requests.knows(id) {
-                id = id.next_of_all();
-            }
-        }
-    }
-    id
 }
 
 /// Names a call and what of it can be granted.

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use castellan_agents as agents;
 use castellan_event::{Agent, Mark, Recorder, Session};
 use castellan_policy::{Policy, Standing};
 
@@ -32,7 +33,11 @@ impl Judge {
         // As another event of the session may have fixed it in between.
         let workspace = memory.workspace(&id).cloned();
         let standing = memory.standing(workspace.as_ref());
-        Ok(Whose { session, workspace, standing })
+        let own = agents::ceiling(asked.agent, &of.permission_mode);
+        // Not every event tells a mode.
+        let is_main = of.subagent_id.is_empty() && !of.permission_mode.is_empty();
+        let ceiling = memory.ceiling(&id, is_main, own);
+        Ok(Whose { session, workspace, standing, ceiling })
     }
 
     /// What earlier calls of the session left behind. One of which nothing is known has set every mark that a rule sets, now.
@@ -59,7 +64,7 @@ impl Judge {
     }
 
     /// What persons have decided about workspaces.
-    pub(crate) fn decided(&self) -> Vec<DecidedWorkspace> {
+    pub(crate) fn decided_workspaces(&self) -> Vec<DecidedWorkspace> {
         let memory = self.memory();
         let decided = memory.trust().all().map(|(workspace, decided)| DecidedWorkspace {
             workspace: workspace.to_owned(),
@@ -77,6 +82,11 @@ impl Judge {
         // What was answered before answers no second question any more.
         memory.outdate();
         memory.decide(workspace, decided)
+    }
+
+    /// How many grants are kept.
+    pub(crate) fn grants(&self) -> usize {
+        self.memory().grants()
     }
 
     /// How many sessions are kept in mind.

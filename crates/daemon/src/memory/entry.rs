@@ -2,12 +2,16 @@
 //! from it.
 
 use std::fmt;
+use std::time::{Duration, SystemTime};
 
+use castellan_event::ScriptFile;
+use castellan_policy::{FindingName, Grant, GrantPart, RequestId};
 use serde::{Deserialize, Serialize};
 
 use super::consequences::Consequence;
 use super::sessions::{SessionKey, Workspace};
 use super::trust::WorkspaceDecision;
+use crate::requests::{GrantKey, Granted, Now, Scope, Subject};
 
 /// Version of the journal's format.
 pub(super) const VERSION: u32 = 1;
@@ -63,10 +67,151 @@ pub(super) enum Entry {
     /// The state was lost. Agents that ran already, by the clock ticks since boot, are not known. Means nothing after the
     /// machine was booted again.
     Lost { ticks: u64 },
+    /// A person has granted a call.
+    Granted(Box<GrantEntry>),
+    /// A grant is used up, or was taken back: by the number of its request.
+    GrantOver { request: u32 },
     /// A person has decided about a workspace; `None`: it is unknown again.
     Trust { workspace: String, decided: Option<WorkspaceDecision> },
     /// The next request ids up to this one are taken.
-    Requests { next: u64 },
+    Requests { next: u32 },
+}
+
+/// A grant as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GrantEntry {
+    request: u32,
+    call: GrantKey,
+    /// `None`: it holds in any.
+    session: Option<SessionKey>,
+    scope: ScopeEntry,
+    given: Clocks,
+    until: Option<Clocks>,
+    subject: SubjectEntry,
+    parts: Vec<PartEntry>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum ScopeEntry {
+    Once,
+    Session,
+    For { seconds: u64 },
+    Always,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SubjectEntry {
+    agent: String,
+    cwd: String,
+    tool: String,
+    preview: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Clocks {
+    /// Seconds since 1970.
+    wall_s: u64,
+    /// Seconds since boot.
+    boot_s: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PartEntry {
+    /// Code, rule, layer and message of each finding.
+    lifts: Vec<[String; 4]>,
+    /// Path and hash of each file whose code ran, and whether the call itself writes it.
+    scripts: Vec<(String, Option<String>, bool)>,
+}
+
+impl GrantEntry {
+    pub(super) fn of(granted: &Granted) -> GrantEntry {
+        let part = |GrantPart { lifts, scripts }: &GrantPart| PartEntry {
+            lifts: lifts
+                .iter()
+                .cloned()
+                .map(|FindingName { code, rule, layer, message }| [code, rule, layer, message])
+                .collect(),
+            scripts: scripts
+                .iter()
+                .cloned()
+                .map(|ScriptFile { path, sha256, is_written }| (path, sha256, is_written))
+                .collect(),
+        };
+        let Subject { agent, cwd, tool, preview } = granted.subject.clone();
+        GrantEntry {
+            request: granted.id.number(),
+            call: granted.key,
+            session: granted.session,
+            scope: granted.scope.into(),
+            given: granted.given.into(),
+            until: granted.until.map(Clocks::from),
+            subject: SubjectEntry { agent, cwd, tool, preview },
+            parts: granted.grant.parts.iter().map(part).collect(),
+        }
+    }
+
+    pub(super) fn granted(self) -> Granted {
+        let lift = |[code, rule, layer, message]: [String; 4]| FindingName { code, rule, layer, message };
+        let script = |(path, sha256, is_written)| ScriptFile { path, sha256, is_written };
+        let part = |PartEntry { lifts, scripts }: PartEntry| GrantPart {
+            lifts: lifts.into_iter().map(lift).collect(),
+            scripts: scripts.into_iter().map(script).collect(),
+        };
+        let SubjectEntry { agent, cwd, tool, preview } = self.subject;
+        Granted {
+            id: RequestId::nth(self.request),
+            key: self.call,
+            session: self.session,
+            scope: self.scope.into(),
+            given: self.given.into(),
+            until: self.until.map(Now::from),
+            subject: Subject { agent, cwd, tool, preview },
+            is_taken: false,
+            grant: Grant { parts: self.parts.into_iter().map(part).collect() },
+        }
+    }
+}
+
+impl From<Scope> for ScopeEntry {
+    fn from(scope: Scope) -> ScopeEntry {
+        match scope {
+            Scope::Once => ScopeEntry::Once,
+            Scope::Session => ScopeEntry::Session,
+            Scope::For(seconds) => ScopeEntry::For { seconds },
+            Scope::Always => ScopeEntry::Always,
+        }
+    }
+}
+
+impl From<ScopeEntry> for Scope {
+    fn from(scope: ScopeEntry) -> Scope {
+        match scope {
+            ScopeEntry::Once => Scope::Once,
+            ScopeEntry::Session => Scope::Session,
+            ScopeEntry::For { seconds } => Scope::For(seconds),
+            ScopeEntry::Always => Scope::Always,
+        }
+    }
+}
+
+impl From<Now> for Clocks {
+    fn from(now: Now) -> Clocks {
+        let wall = now.wall.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Clocks { wall_s: wall.as_secs(), boot_s: now.boot_s }
+    }
+}
+
+impl From<Clocks> for Now {
+    fn from(clocks: Clocks) -> Now {
+        let wall = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(clocks.wall_s));
+        // Far-off times that no clock shows: it has ended.
+        Now { wall: wall.unwrap_or(SystemTime::UNIX_EPOCH), boot_s: clocks.boot_s }
+    }
 }
 
 /// Hashes are written in hex.
@@ -88,6 +233,7 @@ macro_rules! in_hex {
 }
 
 in_hex!(SessionKey);
+in_hex!(GrantKey);
 
 struct Hex<'b>(&'b [u8; 32]);
 

@@ -3,16 +3,18 @@
 use std::collections::HashSet;
 
 use castellan_event::Mark;
+use castellan_policy::RequestId;
 
 use super::changes::{Begun, Changes};
 use super::consequences::{Consequence, Consequences};
-use super::entry::{Entry, Header, VERSION};
+use super::entry::{Entry, GrantEntry, Header, VERSION};
 use super::marks::Marks;
 use super::sessions::{SessionKey, Sessions};
 use super::trust::Trust;
 use crate::clock::{Clock, Moment};
 use crate::peers::AgentProcess;
 use crate::process::Process;
+use crate::requests::Requests;
 
 #[derive(Debug)]
 pub(super) struct Lasting {
@@ -23,9 +25,11 @@ pub(super) struct Lasting {
     /// So does what sessions have written.
     pub(super) changes: Changes,
     pub(super) consequences: Consequences,
+    /// Calls that wait for a person, and what persons have granted.
+    pub(super) requests: Requests,
     pub(super) trust: Trust,
-    /// The seed of the next request id.
-    pub(super) next_request: Option<u64>,
+    /// The number of the next request id.
+    pub(super) next_request: Option<u32>,
     /// Roots of sessions of which it is not known what they did.
     suspects: HashSet<SessionKey>,
     /// Of agents that were started up to this clock tick of this boot, nothing is known.
@@ -41,6 +45,7 @@ impl Lasting {
             marks: Marks::default(),
             changes: Changes::default(),
             consequences: Consequences::default(),
+            requests: Requests::default(),
             trust: Trust::default(),
             next_request: None,
             suspects: HashSet::new(),
@@ -79,6 +84,9 @@ impl Lasting {
                 lasting.apply(entry);
             }
         }
+        if !is_same_boot {
+            lasting.requests.end_timed();
+        }
         let going_on = Clock::going_on(header.clock_ms, &written, now);
         // Where people's clock was set back meanwhile.
         lasting.clock = going_on.no_earlier(Clock::showing(latest_ms, now));
@@ -96,6 +104,7 @@ impl Lasting {
         };
         let lost = self.lost_ticks.map(|ticks| Entry::Lost { ticks });
         let suspects = self.suspects.iter().map(|root| Entry::Suspect { root: *root });
+        let granted = self.requests.kept().map(|granted| Entry::Granted(Box::new(GrantEntry::of(granted))));
         let trust = self.trust.all().map(|(workspace, decided)| Entry::Trust {
             workspace: workspace.to_owned(),
             decided: Some(decided.clone()),
@@ -109,6 +118,8 @@ impl Lasting {
             .chain(self.changes.entries())
             .chain(self.consequences.entries())
             .chain(suspects)
+            .chain(self.consequences.entries())
+            .chain(granted)
             .chain(trust);
         let lines = entries.map(|entry| line(&entry));
         std::iter::once(line(&header)).chain(lines).flat_map(|line| [line, "\n".to_owned()]).collect()
@@ -144,6 +155,8 @@ impl Lasting {
             }
             Entry::Follows { root, consequence } => self.consequences.add(root, consequence),
             Entry::Lost { ticks } => self.lost_ticks = Some(ticks),
+            Entry::Granted(granted) => self.requests.keep(granted.granted()),
+            Entry::GrantOver { request } => self.requests.end(RequestId::nth(request)),
             Entry::Trust { workspace, decided } => self.trust.decide(workspace, decided),
             Entry::Requests { next } => self.next_request = Some(next),
         }
@@ -210,6 +223,8 @@ impl Entry {
             | Entry::Suspect { .. }
             | Entry::Follows { .. }
             | Entry::Lost { .. }
+            | Entry::Granted(_)
+            | Entry::GrantOver { .. }
             | Entry::Trust { .. }
             | Entry::Requests { .. } => 0,
         }

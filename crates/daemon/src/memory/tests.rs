@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
+use castellan_event::{AccessLevel, Code, ScriptFile};
+use castellan_policy::{Bar, FindingName, GrantPart};
 use proptest::prelude::*;
 
 use super::*;
-use crate::limits::{PROCESSES_MAX, REQUESTS_RESERVED, SESSION_IDLE_MS, SESSIONS_MAX};
+use crate::limits::{GRANTS_MAX, PROCESSES_MAX, REQUESTS_RESERVED, SESSION_IDLE_MS, SESSIONS_MAX};
+use crate::requests::{GrantKey, Subject};
 
 fn key(number: usize) -> CallKey {
     CallKey(bytes(number))
@@ -105,6 +109,113 @@ fn request_ids_of_a_daemon_before_do_not_come_again() {
     }
 }
 
+/// A person has granted a call, just now.
+fn grant(memory: &mut Memory, id: u32, scope: Scope) {
+    let text = |text: &str| text.to_owned();
+    let name =
+        FindingName { code: text("ask_rule"), rule: text("r"), layer: text("user"), message: text("m") };
+    let script = ScriptFile { path: text("/w/x"), sha256: Some(text("00")), is_written: true };
+    let later = Now { wall: Now::read().wall + Duration::from_secs(900), boot_s: Now::read().boot_s + 900 };
+    let granted = Granted {
+        id: RequestId::nth(id),
+        key: GrantKey(bytes(1)),
+        session: (scope != Scope::Always).then_some(session(1)),
+        grant: Grant { parts: vec![GrantPart { lifts: [name].into(), scripts: vec![script] }] },
+        scope,
+        until: matches!(scope, Scope::Once | Scope::For(_)).then_some(later),
+        given: Now::read(),
+        subject: Subject { agent: text("a"), cwd: text("/w"), tool: text("Bash"), preview: text("p\n\"") },
+        is_taken: false,
+    };
+    memory.put(Entry::Granted(Box::new(GrantEntry::of(&granted))));
+}
+
+fn scope() -> impl Strategy<Value = Scope> {
+    prop_oneof![Just(Scope::Once), Just(Scope::Session), Just(Scope::For(9)), Just(Scope::Always)]
+}
+
+/// The ids of what is granted of the call, as its session takes it.
+fn taken(memory: &mut Memory) -> Option<Taken> {
+    memory.requests_mut().take(&GrantKey(bytes(1)), &session(1), Now::read())
+}
+
+#[test]
+fn what_is_granted_holds_over_a_kill_and_what_is_used_does_not() {
+    let (_dir, path, mut memory) = new();
+    for (id, scope) in
+        [(1, Scope::Once), (2, Scope::Once), (3, Scope::Session), (4, Scope::Always), (5, Scope::For(9))]
+    {
+        grant(&mut memory, id, scope);
+    }
+    memory.refuse("a5");
+    memory.save().unwrap();
+    // A call was being judged when it was killed: it was not answered.
+    assert!(taken(&mut memory).is_some());
+    let mut memory = again(&path);
+    let all = taken(&mut memory).unwrap();
+    assert_eq!(
+        all.of.iter().map(RequestId::to_string).collect::<BTreeSet<_>>(),
+        ids(&["A2", "A3", "A4", "A6"])
+    );
+    // Both of those that hold once say the same, so both are used.
+    memory.settle(&all, |_| true);
+    memory.save().unwrap();
+    let mut memory = again(&path);
+    let left = taken(&mut memory).unwrap();
+    assert_eq!(left.of.iter().map(RequestId::to_string).collect::<BTreeSet<_>>(), ids(&["A4", "A6"]));
+    assert_eq!(left.grant.parts.first(), all.grant.parts.first());
+    assert_eq!(memory.requests_mut().take(&GrantKey(bytes(1)), &session(2), Now::read()), None);
+}
+
+fn ids(ids: &[&str]) -> BTreeSet<String> {
+    ids.iter().map(|id| (*id).to_owned()).collect()
+}
+
+#[test]
+fn over_a_boot_only_what_does_not_end_by_itself_is_granted() {
+    let (_dir, path, mut memory) = new();
+    for (id, scope) in [(1, Scope::Once), (2, Scope::Session), (3, Scope::For(9)), (4, Scope::Always)] {
+        grant(&mut memory, id, scope);
+    }
+    memory.save().unwrap();
+    reboot(&path, 0);
+    let left = taken(&mut again(&path)).unwrap();
+    assert_eq!(left.of.iter().map(RequestId::to_string).collect::<BTreeSet<_>>(), ids(&["A3", "A5"]));
+}
+
+#[test]
+fn there_is_an_id_for_a_request_however_much_is_granted() {
+    let (_dir, _path, mut memory) = new();
+    let mut handed = BTreeSet::new();
+    for _ in 0..GRANTS_MAX {
+        let id = memory.take_request();
+        assert!(handed.insert(id.to_string()), "{id} came twice");
+        grant(&mut memory, id.number(), Scope::Session);
+    }
+    assert!(!handed.contains(&memory.take_request().to_string()));
+}
+
+fn consequence() -> impl Strategy<Value = Consequence> {
+    let bar = |barred: bool| barred.then(|| Bar { code: Code::Ungoverned, message: "a call ran".to_owned() });
+    let level = prop::option::of(prop::sample::select(AccessLevel::ALL.to_vec()));
+    (level, any::<bool>()).prop_map(move |(ceiling, barred)| Consequence { ceiling, bar: bar(barred) })
+}
+
+#[test]
+fn what_follows_for_a_session_outlives_the_daemon_and_its_id() {
+    let (_dir, path, mut memory) = new();
+    let entered = memory.enter(session(1), process(7)).unwrap();
+    let bar = Some(Bar { code: Code::Ungoverned, message: "a call ran".to_owned() });
+    let follows = Consequence { ceiling: Some(AccessLevel::ReadOnly), bar };
+    memory.follow(&entered.id, follows.clone());
+    memory.save().unwrap();
+    let mut memory = again(&path);
+    let other = memory.enter(session(2), process(7)).unwrap();
+    assert_eq!(memory.consequence(&other.root), follows);
+    let none = memory.enter(session(3), process(8)).unwrap();
+    assert_eq!(memory.consequence(&none.root), Consequence::default());
+}
+
 /// What may happen to a memory.
 #[derive(Debug, Clone)]
 enum Event {
@@ -115,6 +226,9 @@ enum Event {
     End(usize, u64),
     EndTurn(usize),
     Trust(usize, Option<WorkspaceDecision>),
+    Grant(u32, Scope),
+    GrantOver(u32),
+    Consequence(usize, Consequence),
     Request,
 }
 
@@ -132,6 +246,9 @@ fn event() -> impl Strategy<Value = Event> {
         (0..5usize, 0..6u64).prop_map(|(id, call)| Event::End(id, call)),
         (0..5usize).prop_map(Event::EndTurn),
         (0..3usize, decided).prop_map(|(id, decided)| Event::Trust(id, decided)),
+        (0..4u32, scope()).prop_map(|(id, scope)| Event::Grant(id, scope)),
+        (0..4u32).prop_map(Event::GrantOver),
+        (0..5usize, consequence()).prop_map(|(id, consequence)| Event::Consequence(id, consequence)),
         Just(Event::Request),
     ]
 }
@@ -162,6 +279,11 @@ fn happen(memory: &mut Memory, event: Event) {
             memory.end_turn(root);
         }
         Event::Trust(id, decided) => memory.decide(&format!("/w/{id}"), decided).unwrap(),
+        Event::Grant(id, scope) => grant(memory, id, scope),
+        Event::GrantOver(id) => {
+            memory.refuse(&RequestId::nth(id).to_string());
+        }
+        Event::Consequence(id, consequence) => memory.follow(&session(id), consequence),
         Event::Request => {
             memory.take_request();
         }

@@ -331,10 +331,11 @@ impl Machine<'_> {
     pub(super) fn is_capable(&mut self, value: &Value) -> bool {
         let mut left = vec![value];
         let mut seen = HashSet::new();
-        let mut steps = 0;
         let mut is_capable = false;
         while let Some(value) = left.pop().filter(|_| !is_capable) {
-            steps += 1;
+            if !self.step(1) {
+                return true;
+            }
             match value {
                 Value::Module(space) => is_capable |= space.0.is_capable(),
                 Value::Library(_, entry) => is_capable |= entry.0.is_capable(),
@@ -351,7 +352,7 @@ impl Machine<'_> {
                     let entries = self.state.cell_ref(*cell).filter(|_| seen.insert(*cell));
                     let entries = entries.into_iter().flat_map(|cell| &cell.entries);
                     left.extend(entries.map(|(_, value)| value).filter(|value| value.is_callable()));
-                    steps += 8;
+                    is_capable |= !self.step(8);
                 }
                 Value::Text(_)
                 | Value::Number(_)
@@ -364,7 +365,6 @@ impl Machine<'_> {
                 | Value::Unknown(..) => {}
             }
         }
-        self.work += steps;
         is_capable
     }
 }

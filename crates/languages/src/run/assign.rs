@@ -10,7 +10,7 @@ use crate::act::What;
 use crate::language::Language;
 use crate::state::Cell;
 use crate::tree::{Kind, Node};
-use crate::value::{CellId, Value};
+use crate::value::{CellId, ScopeId, Value};
 
 impl Machine<'_> {
     pub(super) fn assign(&mut self, target: &Node, value: Value) {
@@ -189,24 +189,8 @@ impl Machine<'_> {
                     }
                     self.put(*cell, key, value.clone(), certain);
                 }
-                Value::Names(scope) => match key.as_str() {
-                    Some(name) => {
-                        let name = self.language.variable(name);
-                        self.state.set_name(*scope, &name.into(), value.clone());
-                    }
-                    None => {
-                        self.lost(node, Why::Dynamic);
-                    }
-                },
-                Value::Class(class) => {
-                    let members = self.classes.get(*class).map(|class| class.members);
-                    match (key.as_str(), members) {
-                        (Some(name), Some(members)) => {
-                            self.state.set_own(members, &name.into(), value.clone())
-                        }
-                        _ => self.hand(node, &value),
-                    }
-                }
+                Value::Names(scope) => self.store_in_names(node, *scope, key, &value),
+                Value::Class(class) => self.store_in_class(node, *class, key, &value),
                 Value::Object(space, _) if self.is_environment(space.0) => self.variable(node, key, &value),
                 Value::Module(space) if space.0.name() == self.table.global && key.as_str().is_some() => {
                     let name = key.as_str().unwrap_or_default();
@@ -224,6 +208,25 @@ impl Machine<'_> {
                 | Value::Any(_)
                 | Value::Unknown(..) => self.hand(node, &value),
             }
+        }
+    }
+
+    /// A variable of a scope that is a map as well: `globals()['x']`.
+    fn store_in_names(&mut self, node: &Node, scope: ScopeId, key: &Value, value: &Value) {
+        let Some(name) = key.as_str() else {
+            self.lost(node, Why::Dynamic);
+            return;
+        };
+        let name = self.language.variable(name);
+        self.state.set_name(scope, &name.into(), value.clone());
+    }
+
+    /// A member of a class.
+    fn store_in_class(&mut self, node: &Node, class: usize, key: &Value, value: &Value) {
+        let members = self.classes.get(class).map(|class| class.members);
+        match (key.as_str(), members) {
+            (Some(name), Some(members)) => self.state.set_own(members, &name.into(), value.clone()),
+            _ => self.hand(node, value),
         }
     }
 
@@ -366,8 +369,10 @@ impl Machine<'_> {
             cell.is_open |= key.is_none();
             // The last of a key counts.
             if key.is_some() {
+                if !self.step(cell.entries.len() as u64 / 8) {
+                    break;
+                }
                 cell.entries.retain(|(before, _)| *before != key);
-                self.work += cell.entries.len() as u64 / 8;
             }
             cell.entries.push((key, value));
         }

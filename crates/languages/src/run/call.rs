@@ -314,7 +314,6 @@ impl Machine<'_> {
                 Value::List(cell) | Value::Map(cell) => {
                     if seen.insert(*cell) {
                         let entries = self.state.cell(*cell).entries;
-                        self.work += entries.len() as u64 / 4;
                         left.extend(entries.into_iter().rev().map(|(_, value)| value));
                     }
                 }

@@ -30,10 +30,9 @@ impl Machine<'_> {
         self.eval(&tree);
     }
 
-    fn parsed(&mut self, text: &str) -> Node {
-        let left = self.work_max.saturating_sub(self.work + self.state.work);
-        let (tree, work) = parse(self.language, text, left);
-        self.work += work;
+    fn parsed(&self, text: &str) -> Node {
+        let (tree, work) = parse(self.language, text, self.state.purse.left());
+        self.state.purse.spend(work);
         tree
     }
 

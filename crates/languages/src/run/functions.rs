@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use castellan_event::{Role, Why};
+use castellan_event::Why;
 
 use super::{Argument, Closure, Frame, Machine};
 use crate::language::Language;
@@ -180,7 +180,9 @@ impl Machine<'_> {
         let mut at = 0;
         while let Some(closure) = self.functions.get(at) {
             // What was handed on is run again: the state may be another by then.
-            if (!closure.is_called || closure.is_covered || closure.is_implicit) && !self.is_over {
+            if (!closure.is_called || closure.is_covered || closure.is_implicit)
+                && !self.state.purse.is_over()
+            {
                 let why = closure.why;
                 let this = self.owner(at);
                 if let Some(closure) = self.functions.get_mut(at) {
@@ -189,9 +191,6 @@ impl Machine<'_> {
                 self.cover(&node, at, this, why);
             }
             at += 1;
-        }
-        if self.is_over && self.acts.is_empty() {
-            self.hole((0, 0), Role::Code, Why::Budget, "");
         }
     }
 }

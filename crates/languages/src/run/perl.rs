@@ -410,7 +410,9 @@ impl Machine<'_> {
             Some(at) => to.get(at).or(to.last()).copied().unwrap_or(letter),
             None => letter,
         });
-        self.work += (of.len() * from.len() / 16) as u64;
+        if !self.step((of.len() * from.len() / 16) as u64) {
+            return Value::Constant;
+        }
         Value::text(turned.collect::<String>())
     }
 

@@ -9,6 +9,7 @@ use castellan_programs::{Arg, Piece};
 use super::{Argument, Machine};
 use crate::act::What;
 use crate::language::Language;
+use crate::limits::SPREAD_WORK;
 use crate::tree::{Invoked, Kind, Node, Way};
 use crate::value::{Ref, Value, shortened};
 
@@ -242,6 +243,10 @@ impl Machine<'_> {
                     words.push(Word::Named(Rc::clone(name), value));
                 }
                 Kind::Spread(value) => {
+                    // The command goes through what is spread once more.
+                    if !self.step(SPREAD_WORK) {
+                        break;
+                    }
                     let value = self.eval(value);
                     match &value {
                         Value::Map(cell) => {

@@ -44,7 +44,9 @@ fn input(input: &Json, width: usize) -> String {
         let _ = writeln!(shown, "    {}", printable(name));
         match value {
             Json::String(text) => lines(&mut shown, text, width),
-            other => lines(&mut shown, &format!("{other:#}"), width),
+            other @ (Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_)) => {
+                lines(&mut shown, &format!("{other:#}"), width)
+            }
         }
     }
     shown
