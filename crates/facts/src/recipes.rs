@@ -168,13 +168,15 @@ fn in_packages(
     facts: &mut Facts,
 ) {
     let env = code::environment_of(&place, scene);
-    let Packages { names, script, written } = asked;
+    let Packages { names, is_all, script, written } = asked;
     let mut task = task.clone();
     if let Some((verb, name)) = script {
         (task.verb, task.name) = (verb, name);
     }
-    let found: Option<Vec<_>> =
-        names.iter().map(|name| packages::manifest(name, (file, root), scene)).collect();
+    let found: Option<Vec<_>> = match is_all {
+        true => Some(packages::all((file, root), scene)),
+        false => names.iter().map(|name| packages::manifest(name, (file, root), scene)).collect(),
+    };
     let Some(found) = found.filter(|found| !found.is_empty()) else {
         return code::opaque(&place, (Why::File, &written), scene, facts);
     };

@@ -1,17 +1,20 @@
-//! Packages of one project: which of them a command runs its script in, and where they lie. By npm 11, pnpm 10, yarn 4 and bun 1. It must not
-//! know what a script is.
+//! Packages of one project: which of them a command runs its script in, and where they lie. By npm 11, pnpm 10, yarn 4 and
+//! bun 1. It must not know what a script is.
 
 use castellan_programs::{Arg, find, invoke};
 use serde_json::Value;
 
 use crate::command::base_name;
+use crate::limits::LOADED_FILES_MAX;
 use crate::scene::Scene;
 use crate::{path, scripts};
 
 /// The packages that a command asks for.
 pub(super) struct Packages {
-    /// Their names, or where they lie; none where that is not said one by one.
+    /// Their names, or where they lie; none where a pattern says it.
     pub(super) names: Vec<String>,
+    /// All of the project.
+    pub(super) is_all: bool,
     /// What is run in them, where it is not what the command itself says: the verb, and the script's name.
     pub(super) script: Option<(String, Option<String>)>,
     /// What asks for them.
@@ -39,10 +42,11 @@ pub(super) fn asked_for(argv: &[Arg], verb: &str) -> Option<Packages> {
         let first = words.next().flatten()?;
         let is_run = first == "run";
         let name = if is_run { words.next().flatten() } else { Some(first) };
-        return Some(Packages { names, script: Some(("run".to_owned(), name)), written: written() });
+        let is_all = verb == "workspaces";
+        return Some(Packages { names, is_all, script: Some(("run".to_owned(), name)), written: written() });
     }
     if of_manager(ALL).any(|flag| read.given(flag)) {
-        return Some(Packages { names: Vec::new(), script: None, written: written() });
+        return Some(Packages { names: Vec::new(), is_all: true, script: None, written: written() });
     }
     let values: Vec<&Arg> = of_manager(NAMED).flat_map(|flag| read.values(flag)).collect();
     if values.is_empty() {
@@ -52,7 +56,19 @@ pub(super) fn asked_for(argv: &[Arg], verb: &str) -> Option<Packages> {
     let is_plain = |name: &str| !name.contains(['*', '!', '[', '{', '^']) && !name.contains("...");
     let names = values.iter().map(|value| value.as_str().filter(|name| is_plain(name)).map(str::to_owned));
     let names = names.collect::<Option<Vec<String>>>().unwrap_or_default();
-    Some(Packages { names, script: None, written: written() })
+    Some(Packages { names, is_all: false, script: None, written: written() })
+}
+
+/// The manifests of all packages, as far as they are read: the project's own, and those that the session wrote. The others lie in the
+/// repository, as what a test runner loads does.
+pub(super) fn all((file, root): (&str, &str), scene: &Scene<'_, '_, '_>) -> Vec<(String, String)> {
+    let written = scene.written_below(root).into_iter().filter(|one| one != file);
+    let written = written.filter_map(|one| {
+        let directory = one.strip_suffix("/package.json")?.to_owned();
+        (!directory.contains("/node_modules")).then_some((one, directory))
+    });
+    let own = (file.to_owned(), root.to_owned());
+    std::iter::once(own).chain(written.take(LOADED_FILES_MAX)).collect()
 }
 
 /// The manifest of one package and its directory: by its path, or by its name in a directory that the project has packages in.
