@@ -175,7 +175,7 @@ fn is_of((programs, subcommands, _): &Loader, name: &str, read: &Invocation) -> 
     let is_program = programs.contains(&name);
     let is_given =
         |one: &&str| read.subcommand.first() == Some(one) || one.starts_with('-') && read.given(one);
-    let named = || subcommands.iter().any(|one| is_given(one));
+    let named = || subcommands.iter().any(&is_given);
     is_program && (subcommands.is_empty() || named()) && !read.is(Attribute::Inert)
 }
 
