@@ -3,16 +3,18 @@
 
 mod encoding;
 mod modules;
+mod own;
 mod started;
 
 pub(crate) use modules::module_programs;
+pub(crate) use own::{Own, is_script, own_program, script};
 pub(crate) use started::{environment_of, started};
 use started::{given, own_input};
 
 use castellan_event::{Effect, EffectKind, Facts, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_within};
 use castellan_programs::{Arg, Does, Operand as Given, SlotRole, find};
-use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, interpreter, program_within};
+use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, program_within};
 
 use crate::limits::PROGRAM_DEPTH_MAX;
 use crate::overlay::Way;
@@ -46,8 +48,11 @@ impl Program {
     }
 }
 
-/// What shell text is called among languages; no model's language is called so.
-pub(crate) const SHELL: &str = "shell text";
+/// What shell text is called among languages.
+pub(crate) const SHELL: &str = "sh";
+
+/// The commands that `go generate` finds in a file.
+pub(crate) const GENERATED: &str = "go-generate";
 
 /// What statements of a database are called: this, then the system.
 pub(crate) const SQL: &str = "sql:";
@@ -71,54 +76,6 @@ pub(crate) fn language_of(word: &str) -> Option<Language> {
         ENCODED => Some(Language::PowerShell),
         word => Language::ALL.iter().copied().find(|language| language.as_str() == word),
     }
-}
-
-/// The program that a path names, if it is one in a language that is read: its first line says so.
-pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) -> Option<Program> {
-    let path =
-        path::collapse(run.cwd.as_deref(), name).filter(|_| name.contains('/') && run.remote.is_empty())?;
-    let made = run.made.iter().filter(|(one, _)| **one == *path);
-    let mut texts: Vec<String> = made.map(|(_, text)| text.prefix().to_owned()).collect();
-    if texts.is_empty() {
-        texts.push(scripts::text(&path, scene).ok()?.to_string());
-    }
-    let language = texts.iter().find_map(|text| {
-        let interpreter = interpreter(text)?.into_iter().next()?;
-        language_of_files(interpreter.rsplit('/').next()?)
-    })?;
-    Some(Program {
-        language: language.to_owned(),
-        from: From::File(Arg::known(name)),
-        cwd: run.cwd.clone(),
-        args: run.argv.get(1..).map(<[Arg]>::to_vec),
-    })
-}
-
-/// Whether the file at an absolute path is a script, and not a program of the machine's own code. One that is not known may be.
-pub(crate) fn is_script(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
-    !matches!(scripts::text(path, scene), Err(Why::Encoding | Why::Unresolved))
-}
-
-/// Adds what a script at an absolute path does, run by the interpreter that its first line names with the command's arguments.
-pub(crate) fn script(
-    path: &str,
-    run: &Run,
-    command: usize,
-    scene: &mut Scene<'_, '_, '_>,
-    facts: &mut Facts,
-) {
-    let place = Place::of(run, command, run.cwd.clone());
-    if !scene.counts_program() {
-        return opaque(&place, (Why::Nesting, path), scene, facts);
-    }
-    let text = match scripts::text(path, scene) {
-        Ok(text) => text,
-        Err(why) => return opaque(&place, (why, path), scene, facts),
-    };
-    let first = interpreter(&text).unwrap_or_else(|| vec!["sh"]);
-    let words = first.into_iter().map(Arg::known).chain([Arg::known(path)]);
-    let argv: Vec<Arg> = words.chain(run.argv.iter().skip(1).cloned()).collect();
-    command_line(argv, None, &started(&place, None, &[], scene), &place, scene, facts);
 }
 
 /// Adds what a command does that a program starts.
@@ -145,6 +102,7 @@ pub(crate) fn language_of_files(interpreter: &str) -> Option<&'static str> {
 }
 
 /// The program being read, and where.
+#[derive(Clone)]
 pub(crate) struct Place<'p> {
     /// The command that runs it.
     pub(crate) run: &'p Run,
@@ -191,7 +149,8 @@ fn language_in(program: &Program) -> &str {
 fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let word = language_in(program);
     let language = language_of(word);
-    let is_small = word == SHELL || word.starts_with(SQL) || castellan_programs::reads(word);
+    let is_small =
+        matches!(word, SHELL | GENERATED) || word.starts_with(SQL) || castellan_programs::reads(word);
     if language.is_none() && !is_small {
         return opaque(&place, (Why::Language, word), scene, facts);
     }
@@ -246,6 +205,11 @@ fn small(language: &str, text: &str, place: &Place<'_>, scene: &mut Scene<'_, '_
         start.input = Some(Arg::unknown(Why::Input, "", false));
         let found = analyse::walked(text, &start, scene);
         return commands(found, place, scene, facts);
+    }
+    if language == GENERATED {
+        let commands = text.lines().filter_map(|line| line.strip_prefix("//go:generate"));
+        let commands: Vec<&str> = commands.filter(|line| line.starts_with([' ', '\t'])).collect();
+        return small(SHELL, &commands.join("\n"), place, scene, facts);
     }
     if let Some(system) = language.strip_prefix(SQL) {
         let text = Arg::known(text);
@@ -348,8 +312,11 @@ fn acts(
             What::Directory(directory) => {
                 place.cwd = path::directory(&directory, place.cwd.as_deref(), language.has_drives());
             }
-            What::Command { argv, cwd, env, stdin } => {
+            What::Command { mut argv, cwd, env, stdin } => {
                 given(&env, place, scene, facts);
+                if language == Language::Batch {
+                    own::before_path(&mut argv, place, scene);
+                }
                 let start = started(place, cwd.as_ref(), &env, scene);
                 let input = stdin.or_else(|| own_input(language, place));
                 command_line(argv, input.as_ref(), &start, place, scene, facts);

@@ -4,7 +4,7 @@ use castellan_event::{Command, Effect, EffectKind, Facts, FileOrigin, Role, Scop
 use castellan_programs::{Arg, Attribute, Invocation, Program, Style, find, invoke};
 use castellan_shell::{Origin, Run, Stdin};
 
-use crate::code::Place;
+use crate::code::{Own, Place};
 use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
 use crate::names::Resolved;
 use crate::scene::Scene;
@@ -156,8 +156,11 @@ fn program_effects(
     let own = if model.is_none() { code::own_program(name, run, sink.scene) } else { None };
     let is_unknown = model.is_none() && !is_installed;
     let is_other = model.is_some() && !is_installed && !is_put_there_by_tools(&path);
-    if let Some(program) = own {
-        sink.programs.push(program);
+    if let Some(own) = own {
+        match own {
+            Own::Program(program) => sink.programs.push(program),
+            Own::Given(path) => sink.other = Some(path),
+        }
     } else if is_other && code::is_script(&path, sink.scene) {
         sink.other = Some(path.clone());
     } else if is_unknown && name.contains('/') && scripts::is_strange_script(&path, sink.scene) {

@@ -22,6 +22,7 @@ mod httpie;
 mod inline;
 mod kubernetes;
 pub(crate) mod manifest;
+mod modules;
 mod mongo;
 mod netcat;
 mod openssl;
@@ -55,6 +56,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("ex", text::ex),
     ("external", external::external),
     ("find", find::find),
+    ("forfiles", find::forfiles),
     ("gh_api", github::api),
     ("git", git::git),
     ("git_checkout", git::checkout),
@@ -87,6 +89,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("perl", inline::perl),
     ("php", inline::php),
     ("python", inline::python),
+    ("python_modules", modules::python),
     ("redis", redis::redis),
     ("rsync", rsync::rsync),
     ("ruby", inline::ruby),

@@ -7,17 +7,16 @@ use std::collections::BTreeSet;
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Attribute, Invocation};
 
-use crate::code::From;
+use crate::code::{From, GENERATED};
 use crate::command::base_name;
 use crate::limits::LOADED_FILES_MAX;
 use crate::path;
 use crate::sink::Sink;
 
-/// A pattern for names, in which `*` stands for any text, and the language of such files; empty for one that is compiled, of which
-/// the effect of executing it says all that is known.
+/// A pattern for names, in which `*` stands for any text, and the language of such files.
 type Pattern = (&'static str, &'static str);
 
-/// Programs, with the subcommands that load files (all where there are none), and the files.
+/// Programs, with the subcommands or options that load files (all where there are none), and the files.
 type Loader = (&'static [&'static str], &'static [&'static str], &'static [&'static [Pattern]]);
 
 const LOADERS: &[Loader] = &[
@@ -72,10 +71,13 @@ const LOADERS: &[Loader] = &[
     (
         &["cargo"],
         &["build", "check", "test", "run", "clippy", "bench", "doc", "install"],
-        &[&[("build.rs", "")]],
+        &[&[("build.rs", "rust")]],
     ),
-    (&["cargo"], &["test", "bench"], &[&[("*.rs", "")]]),
-    (&["go"], &["test"], &[&[("*_test.go", "")]]),
+    (&["cargo"], &["test", "bench", "run"], &[&[("*.rs", "rust")]]),
+    (&["go"], &["test", "run"], &[&[("*.go", "go")]]),
+    (&["go"], &["generate"], &[&[("*.go", GENERATED)]]),
+    (&["node"], &["--test"], &[JS_TESTS, JS_TESTS_OF_NODE]),
+    (&["bun", "deno"], &["test", "bench"], &[JS_TESTS, JS_TESTS_OF_DENO]),
     (&["gradle", "gradlew"], &[], &[&[("*.gradle", "groovy"), ("*.gradle.kts", "kotlin")]]),
     (&["mvn", "mvnw", "mvnd"], &[], &[&[("pom.xml", "maven")]]),
 ];
@@ -89,6 +91,24 @@ const JS_TESTS: &[Pattern] = &[
     ("*.test.*sx", "javascript"),
     ("*.cy.*s", "javascript"),
 ];
+
+const JS_TESTS_OF_NODE: &[Pattern] = &[
+    ("*-test.*js", "javascript"),
+    ("*_test.*js", "javascript"),
+    ("test-*.*js", "javascript"),
+    ("test.*js", "javascript"),
+];
+
+const JS_TESTS_OF_DENO: &[Pattern] = &[
+    ("*_test.*s", "javascript"),
+    ("*_spec.*s", "javascript"),
+    ("*_bench.*s", "javascript"),
+    ("*.bench.*s", "javascript"),
+    ("test.*s", "javascript"),
+];
+
+/// Languages whose files are compiled into one program: a test that is asked for is built with all others.
+const COMPILED: &[&str] = &["go", "rust", GENERATED];
 
 const JS_CONFIGURATIONS: &[Pattern] = &[
     ("*.config.js", "javascript"),
@@ -116,7 +136,8 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
         return;
     }
     let Some(cwd) = sink.cwd.clone() else { return };
-    let found = sink.scene.written_below(&cwd);
+    let mut found = sink.scene.written_below(&cwd);
+    found.extend(beyond(read, &cwd).iter().flat_map(|directory| sink.scene.written_below(directory)));
     if !sink.spend(found.len() as u64) {
         return;
     }
@@ -125,7 +146,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
         let pattern =
             patterns.iter().find(|(pattern, _)| castellan_programs::fits(pattern, base_name(&file)));
         if let Some((pattern, language)) = pattern
-            && is_asked_for(&file, pattern, read, &cwd)
+            && (COMPILED.contains(language) || is_asked_for(&file, pattern, read, &cwd))
         {
             loaded.insert((file, language));
         }
@@ -136,22 +157,33 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     for (file, language) in loaded.into_iter().take(LOADED_FILES_MAX) {
         let file = Arg::known(file);
         sink.path(EffectKind::Execute, &file);
-        if !language.is_empty() {
-            sink.program(language, From::File(file));
-        }
+        sink.program(language, From::File(file));
     }
+}
+
+/// Directories of files that the operands name, where they lie elsewhere.
+fn beyond(read: &Invocation, cwd: &str) -> BTreeSet<String> {
+    let paths = read.operands.iter().filter_map(|operand| operand.arg.as_str());
+    let paths = paths.filter(|path| path.starts_with(['/', '.'])).take(LOADED_FILES_MAX);
+    let files = paths.filter_map(|path| path::collapse(Some(cwd), path));
+    let directories = files.filter_map(|file| Some(file.rsplit_once('/')?.0.to_owned()));
+    let below = format!("{}/", cwd.trim_end_matches('/'));
+    directories.filter(|one| !one.is_empty() && one != cwd && !one.starts_with(&below)).collect()
 }
 
 fn is_of((programs, subcommands, _): &Loader, name: &str, read: &Invocation) -> bool {
     let is_program = programs.contains(&name);
-    let named = || read.subcommand.first().is_some_and(|first| subcommands.contains(first));
+    let is_given =
+        |one: &&str| read.subcommand.first() == Some(one) || one.starts_with('-') && read.given(one);
+    let named = || subcommands.iter().any(&is_given);
     is_program && (subcommands.is_empty() || named()) && !read.is(Attribute::Inert)
 }
 
 /// Whether a test is one of those that the operands name, where they name files. What has a name of its own is always loaded.
 fn is_asked_for(file: &str, pattern: &str, read: &Invocation, cwd: &str) -> bool {
     let names = |arg: &Arg| {
-        let path = arg.as_str().map(|text| text.split("::").next().unwrap_or_default());
+        let path =
+            arg.as_str().map(|text| text.split("::").next().unwrap_or_default().trim_end_matches("/..."));
         path.and_then(|path| path::collapse(Some(cwd), path))
     };
     let is_path = |arg: &&Arg| arg.as_str().is_some_and(|text| text.contains(['/', '.']));

@@ -8,6 +8,8 @@ mod just;
 mod make;
 mod makefile;
 mod npm;
+mod packages;
+mod pre_commit;
 mod taskfile;
 mod yaml;
 
@@ -21,6 +23,8 @@ use crate::code::Place;
 use crate::limits::{INCLUDES_MAX, PARENTS_MAX};
 use crate::scene::Scene;
 use crate::{analyse, code, path, scripts};
+
+use packages::Packages;
 
 /// A task that a command has run.
 #[derive(Debug, Clone)]
@@ -74,6 +78,13 @@ const RUNNERS: &[Runner] = &[
         variable: None,
         reads: deno::script,
     },
+    Runner {
+        system: "pre-commit",
+        files: &[".pre-commit-config.yaml"],
+        climbs: true,
+        variable: None,
+        reads: pre_commit::script,
+    },
 ];
 
 /// The names under which Task looks for its file.
@@ -122,7 +133,7 @@ pub(crate) fn of(system: &str, verb: &str, name: Option<&str>, file: &str) -> Op
 }
 
 /// Adds what a task runs. `cwd`: where the command looks for its file.
-pub(crate) fn add(task: &Task, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+pub(crate) fn add(task: &Task, place: Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     if place.cwd.is_none() {
         return code::opaque(&place, (Why::File, &task.file.written()), scene, facts);
     }
@@ -139,6 +150,51 @@ pub(crate) fn add(task: &Task, mut place: Place<'_>, scene: &mut Scene<'_, '_, '
     }
     // Without its file a runner does nothing.
     let Some((file, directory)) = find(&task, &place, scene) else { return };
+    if task.runner.system == "npm"
+        && let Some(asked) = packages::asked_for(&place.run.argv, &task.verb)
+    {
+        return in_packages(asked, &task, (&file, &directory), place, scene, facts);
+    }
+    run(&task, file, directory, &env, place, scene, facts);
+}
+
+/// Runs the script in packages of the project. Of those that are not found nothing is known.
+fn in_packages(
+    asked: Packages,
+    task: &Task,
+    (file, root): (&str, &str),
+    place: Place<'_>,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
+    let env = code::environment_of(&place, scene);
+    let Packages { names, is_all, script, written } = asked;
+    let mut task = task.clone();
+    if let Some((verb, name)) = script {
+        (task.verb, task.name) = (verb, name);
+    }
+    let found: Option<Vec<_>> = match is_all {
+        true => Some(packages::all((file, root), scene)),
+        false => names.iter().map(|name| packages::manifest(name, (file, root), scene)).collect(),
+    };
+    let Some(found) = found.filter(|found| !found.is_empty()) else {
+        return code::opaque(&place, (Why::File, &written), scene, facts);
+    };
+    for (file, directory) in found {
+        run(&task, file, directory, &env, place.clone(), scene, facts);
+    }
+}
+
+/// Adds what a task runs whose file was found. `directory`: where it runs.
+fn run(
+    task: &Task,
+    file: String,
+    directory: String,
+    env: &[(String, Arg)],
+    mut place: Place<'_>,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
     if !scene.counts_program() {
         return code::opaque(&place, (Why::Nesting, &file), scene, facts);
     }
@@ -150,10 +206,10 @@ pub(crate) fn add(task: &Task, mut place: Place<'_>, scene: &mut Scene<'_, '_, '
         verb: &task.verb,
         name: task.name.as_deref(),
         argv: &place.run.argv,
-        env: &env,
+        env,
         is_shown: task.is_shown,
     };
-    let script = with_includes(text.to_string(), &task, &wanted, &directory, scene);
+    let script = with_includes(text.to_string(), task, &wanted, &directory, scene);
     place.file = Some(file);
     for (why, written) in &script.holes {
         code::opaque(&place, (*why, written), scene, facts);
@@ -161,6 +217,9 @@ pub(crate) fn add(task: &Task, mut place: Place<'_>, scene: &mut Scene<'_, '_, '
     let names = scene.names.clone();
     if task.runner.system == "npm" {
         scene.names.put_first(&format!("{directory}/node_modules/.bin"));
+        if let Some(shell) = packages::other_shell(&directory, scene).filter(|_| !script.texts.is_empty()) {
+            return code::opaque(&place, (Why::Language, &shell), scene, facts);
+        }
     }
     for text in &script.texts {
         let mut start = code::started(&place, None, &[], scene);

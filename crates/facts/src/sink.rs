@@ -47,7 +47,7 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) is_followed: bool,
     /// Programs in other languages that the command runs; what they do comes after its own effects.
     pub(crate) programs: Vec<Program>,
-    /// A script that has the name of a program that a model knows, and is not that program.
+    /// A script that the program of its first line is given, whatever its own name is.
     pub(crate) other: Option<String>,
     /// Tasks are only shown: nothing runs but what reading their file does.
     pub(crate) shows_tasks: bool,

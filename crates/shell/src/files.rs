@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use castellan_event::Why;
 
+use crate::run::{base_name, is_shell, split_line};
+
 /// How the walk asks for files: with an absolute path, symlinks not resolved. The answer is the text of a file that a shell
 /// could run, or why it is not known.
 pub struct Files<'f>(&'f mut dyn FnMut(&str) -> Result<Rc<str>, Why>);
@@ -39,6 +41,40 @@ pub fn interpreter(text: &str) -> Option<Vec<&str>> {
     Some(words)
 }
 
+/// The command that the first line of a script is, without the file. What `env` splits is split as `env -S` does; the rest
+/// at blanks, as [`interpreter`] does.
+pub fn shebang(text: &str) -> Option<Vec<String>> {
+    let line = text.strip_prefix("#!")?.split('\n').next()?.trim();
+    let (program, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    if base_name(program) != "env" {
+        return interpreter(text).map(|words| words.into_iter().map(str::to_owned).collect());
+    }
+    let words = split_line(rest);
+    let own = |word: &&String| word.starts_with('-') || word.contains('=');
+    let begin = words.iter().take_while(own).count();
+    // What `env` sets counts for what it starts.
+    if words.iter().take(begin).any(|word| word.contains('=')) {
+        let split =
+            words.iter().map(|word| word.strip_prefix("-S").unwrap_or(word)).filter(|word| !word.is_empty());
+        return Some(std::iter::once(program).chain(split).map(str::to_owned).collect());
+    }
+    Some(words.get(begin..).unwrap_or_default().to_vec())
+}
+
+/// Whether the kernel or the shell has a shell run a file: the first line names one, or no program at all.
+pub fn is_for_shells(text: &str) -> bool {
+    match interpreter(text).as_deref() {
+        None => true,
+        // With `-c` it runs what stands there, not the file.
+        Some([program, own @ ..]) => is_shell(base_name(program)) && !own.iter().any(|one| takes_code(one)),
+        Some([]) => false,
+    }
+}
+
+fn takes_code(option: &str) -> bool {
+    option.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,5 +91,15 @@ mod tests {
         check("#!/usr/bin/env python3\n", Some(&["python3"]));
         check("#!/usr/bin/env -S A=1 bash -e", Some(&["bash", "-e"]));
         check("#!", Some(&[]));
+    }
+
+    #[test]
+    fn the_first_line_is_a_command() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(shebang(text).unwrap(), expected, "{text}");
+        check("#!/bin/x -r -f\nx", &["/bin/x", "-r", "-f"]);
+        check("#!/usr/bin/env python3\n", &["python3"]);
+        check("#!/usr/bin/env -S python3 -c 'a b'\r\n", &["python3", "-c", "a b"]);
+        check("#!/usr/bin/env -S A=1 x \"y z\"", &["/usr/bin/env", "A=1", "x", "y z"]);
+        assert_eq!(shebang("x"), None);
     }
 }

@@ -29,7 +29,7 @@ mod walk;
 mod words;
 mod work;
 
-pub use files::{Files, interpreter};
+pub use files::{Files, interpreter, is_for_shells, shebang};
 pub use found::{Found, FoundRedirect, Gap, Item, Origin, Run, Script, Set, Stdin, Wrapped};
 pub use parse::{Parsed, parse};
 pub use start::{Dialect, Start};

@@ -9,6 +9,9 @@ mod texts;
 
 use std::rc::Rc;
 
+pub(crate) use lists::split_line;
+pub(crate) use shells::is_shell;
+
 use castellan_event::{Role, Why};
 use castellan_programs::{Arg, Inner, Invocation, Piece, Wrapper, invoke};
 
@@ -187,7 +190,7 @@ impl Walker<'_> {
     pub(crate) fn program(&mut self, state: &mut State, scope: &Scope, call: Call, name: &str) {
         let base = base_name(name);
         state.status = None;
-        if shells::is_shell(base) {
+        if is_shell(base) {
             self.shell_program(state, scope, &call, base);
             return;
         }
@@ -338,7 +341,7 @@ impl Walker<'_> {
                 }
                 self.shell_text(state, scope, &code, &rest, call.span);
             }
-            Inner::Line { text } => match text.as_str().map(lists::split_line) {
+            Inner::Line { text } => match text.as_str().map(split_line) {
                 Some(words) => {
                     let mut words: Vec<String> = words;
                     let assigned: Vec<(String, Arg)> = words
@@ -429,6 +432,9 @@ impl Walker<'_> {
         };
         if let Some(tee) = tee {
             let text = input.unwrap_or_else(|| Text::unknown(Why::Input, name));
+            for path in &tee.paths {
+                self.changes_itself(state, scope, &Arg::known(path.as_str()), call.span);
+            }
             return self.tee(state, scope, &tee, &text);
         }
         if matches!(name, "sed" | "gsed") {

@@ -1,8 +1,10 @@
-//! `find`: where it looks, and what it deletes itself. What it runs was found with the command.
+//! `find`: where it looks, and what it deletes itself. What it runs was found with the command. `forfiles`, its like on Windows.
 
 use castellan_event::{Effect, EffectKind, Why};
 use castellan_programs::{Arg, Invocation};
 
+use crate::code::From;
+use crate::recipes::UNKNOWN;
 use crate::sink::Sink;
 use crate::slots::beside;
 
@@ -31,5 +33,23 @@ pub(super) fn find(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
                 sink.path_effect(delete, &found.arg);
             }
         }
+    }
+}
+
+/// What `forfiles` puts the file's name and what is known of it in place of; the longer of those that begin alike first.
+const OF_FILE: &[&str] =
+    &["@relpath", "@path", "@fname", "@file", "@fsize", "@fdate", "@ftime", "@isdir", "@ext"];
+
+/// `forfiles /c "cmd /c del @path"`: the command is one of `cmd`, for files that are not known.
+pub(super) fn forfiles(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    for command in read.values("-c") {
+        let known = command.as_str().map(|text| {
+            let unknown = format!("\"%{UNKNOWN}%\"");
+            // What it starts is the same language: its own `cmd` would be given code with unknown parts.
+            let text =
+                ["cmd /c ", "cmd.exe /c "].iter().find_map(|begin| text.strip_prefix(begin)).unwrap_or(text);
+            OF_FILE.iter().fold(text.to_owned(), |text, word| text.replace(word, &unknown))
+        });
+        sink.program("cmd", From::Text(known.map_or_else(|| command.clone(), Arg::known)));
     }
 }

@@ -93,6 +93,10 @@ pub(super) fn python(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '
         }
     }
     program.run("python", sink);
+    // Its name is another program's, too.
+    if read.values("-m").any(|module| module.as_str() == Some("code")) {
+        sink.on(EffectKind::Interactive, "python", "", None);
+    }
 }
 
 /// `lua -l MODULE`, `lua -l NAME=MODULE`
@@ -127,12 +131,21 @@ pub(super) fn node(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
     program.run("javascript", sink);
 }
 
+/// Options of PHP that give it a program, or something else to do.
+const PHP_PROGRAMS: &[&str] = &["-a", "-r", "-R", "-F", "-f", "-B", "-E", "-S", "-i", "-m"];
+
 /// Settings of PHP that name a file with code in PHP, and those that name a library.
 const PHP_FILES: &[&str] = &["auto_append_file", "auto_prepend_file", "opcache.preload"];
 const PHP_LIBRARIES: &[&str] = &["extension", "zend_extension", "ffi.preload"];
 
 /// `php -d auto_prepend_file=FILE`
 pub(super) fn php(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    // Behind `--` stand arguments: the program is what is read.
+    let is_first = |end: usize| read.operands.first().is_some_and(|first| first.at > end);
+    let has_program = PHP_PROGRAMS.iter().any(|flag| read.given(flag));
+    if read.given("-") || read.ended_at.is_some_and(is_first) && !has_program {
+        sink.on(EffectKind::Interactive, "php", "", None);
+    }
     for setting in read.values("-d") {
         let Some((name, _)) = setting.prefix().split_once('=') else {
             if let Some(why) = setting.why() {
@@ -157,7 +170,7 @@ pub(super) fn php(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
 }
 
 /// The working directory.
-const HERE: &str = ".";
+pub(super) const HERE: &str = ".";
 
 /// Where a program is told to look for modules, as far as that is known.
 fn known_directories(read: &Invocation) -> Vec<&str> {
@@ -169,13 +182,13 @@ fn is_path(name: &Arg) -> bool {
 }
 
 /// A file that is loaded before the program.
-fn loaded(language: &str, file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+pub(super) fn loaded(language: &str, file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     sink.path(EffectKind::Execute, file);
     sink.program(language, From::File(file.clone()));
 }
 
 /// The file that a module's name leads to in these directories.
-fn found(
+pub(super) fn found(
     name: &Arg,
     directories: &[&str],
     endings: &[&str],

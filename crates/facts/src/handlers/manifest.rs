@@ -6,6 +6,7 @@ use castellan_programs::{Arg, Invocation};
 use crate::code::From;
 use crate::limits::PARENTS_MAX;
 use crate::sink::Sink;
+use crate::slots::is_standard_stream;
 
 mod names;
 
@@ -129,6 +130,9 @@ pub(crate) fn script(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
         return;
     };
     sink.knows_subcommand = script.as_str().is_some();
+    if is_standard_stream(script) && read.program.name() == "bun" {
+        return sink.on(EffectKind::Interactive, "javascript", "", None);
+    }
     let is_file = script
         .as_str()
         .is_some_and(|text| text.contains('/') || text.contains(".ts") || text.contains(".js"));

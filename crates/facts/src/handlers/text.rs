@@ -6,6 +6,7 @@ use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation, SlotRole};
 use castellan_shell::Stdin;
 
+use super::inline;
 use crate::code::From;
 use crate::sink::Sink;
 use crate::slots::{in_code, is_standard_stream};
@@ -51,7 +52,13 @@ pub(super) fn awk(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
     let includes = || read.values("-i").filter_map(Arg::as_str);
     let in_place = includes().any(|name| name.starts_with("inplace"));
     for name in includes().filter(|name| !name.starts_with("inplace")) {
-        sink.path(EffectKind::Execute, &Arg::known(name));
+        let name = Arg::known(name);
+        // Elsewhere it is found in the language's own directory.
+        let file = inline::found(&name, &[inline::HERE], &["", ".awk"], sink).map(Arg::known);
+        match file.or_else(|| name.prefix().contains('/').then(|| name.clone())) {
+            Some(file) => inline::loaded("awk", &file, sink),
+            None => sink.path(EffectKind::Execute, &name),
+        }
     }
     if let Some(library) = read.values("-l").next() {
         sink.opaque(Role::Code, Why::File, &library.written());

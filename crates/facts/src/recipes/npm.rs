@@ -1,11 +1,14 @@
 //! Scripts of a `package.json`, by npm 11: `pre` and `post` scripts run around each, further arguments go to its end. What
 //! installs or publishes the project runs scripts of its own.
 
+use std::collections::BTreeSet;
+
 use castellan_event::Why;
-use castellan_programs::Arg;
+use castellan_programs::{Arg, find, invoke};
 use serde_json::Value;
 
 use super::{Script, Wanted, quoted};
+use crate::command::base_name;
 
 /// The script that is asked for, with those around it.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
@@ -73,13 +76,31 @@ fn with_hooks(name: &str) -> [(String, bool); 3] {
     [(format!("pre{name}"), false), (name.to_owned(), true), (format!("post{name}"), false)]
 }
 
-/// What stands after the script's name, or after the subcommand that names it. The runner's own options among it do no harm
-/// there.
+/// What stands after the script's name, or after the subcommand that names it, but for npm's own options.
 fn further(wanted: &Wanted<'_>, name: &str) -> String {
     let is_name = |arg: &Arg| arg.as_str() == Some(name);
     let is_word = |arg: &Arg| !arg.prefix().starts_with('-');
+    let options = options_of_npm(wanted.argv);
     let own = wanted.argv.get(1..).unwrap_or_default();
     let at = own.iter().position(is_name).or_else(|| own.iter().position(is_word));
-    let rest = at.and_then(|at| own.get(at + 1..)).unwrap_or_default();
-    rest.iter().filter(|arg| arg.as_str() != Some("--")).map(|arg| format!(" {}", quoted(arg))).collect()
+    let rest = own.iter().enumerate().skip(at.map_or(own.len(), |at| at + 1));
+    let rest = rest.filter(|(at, arg)| arg.as_str() != Some("--") && !options.contains(&(at + 1)));
+    rest.map(|(_, arg)| format!(" {}", quoted(arg))).collect()
+}
+
+/// Where its options and their values stand. The other managers take none behind a script's name.
+fn options_of_npm(argv: &[Arg]) -> BTreeSet<usize> {
+    let name = argv.first().and_then(Arg::as_str).map(base_name);
+    let Some(program) = name.filter(|name| *name == "npm").and_then(find) else { return BTreeSet::new() };
+    let read = invoke(program, argv);
+    let mut places = BTreeSet::new();
+    for used in &read.options {
+        places.insert(used.at);
+        let is_next = |value: &Arg| argv.get(used.at + 1) == Some(value);
+        places.extend(used.value.as_ref().filter(|value| is_next(value)).map(|_| used.at + 1));
+    }
+    for operand in &read.operands {
+        places.remove(&operand.at);
+    }
+    places
 }

@@ -398,6 +398,13 @@ fn is_memory(path: &str) -> bool {
     path.is_empty() || path == ":memory:"
 }
 
+/// Words that are followed by a file, never by the name of anything.
+const TAKES_NAMES: &[&str] = &["ATTACH"];
+
+fn is_at(tokens: &[Token], at: usize, word: &str) -> bool {
+    tokens.get(at).is_some_and(|token| token.is(word))
+}
+
 /// The text that follows a word, with an opening parenthesis, a sign and a few words between them; `later`: the one after a
 /// comma.
 fn text_after(tokens: &[Token], at: usize, later: bool) -> Option<&str> {
@@ -405,6 +412,8 @@ fn text_after(tokens: &[Token], at: usize, later: bool) -> Option<&str> {
     for token in tokens.iter().skip(at + 1).take(6) {
         match token {
             Token::Text(text) if comma => return Some(text),
+            // SQLite takes what stands in double quotes for a text where no name can be.
+            Token::Name(name) if TAKES_NAMES.iter().any(|word| is_at(tokens, at, word)) => return Some(name),
             Token::Sign(',') => comma = true,
             Token::Sign('(' | '=' | '[') | Token::Text(_) => {}
             Token::Word(word)

@@ -94,6 +94,9 @@ impl Reading<'_> {
     fn loose(&mut self, arg: &Arg, at: usize) -> bool {
         let prefix = arg.prefix();
         let Some(name) = prefix.strip_prefix(['-', '/']) else { return false };
+        if self.glued(arg, at) {
+            return true;
+        }
         let (name, has_value) = name.split_once(':').map_or((name, false), |(name, _)| (name, true));
         if name.is_empty() || arg.as_str().is_none() && !has_value {
             return false;
@@ -110,6 +113,38 @@ impl Reading<'_> {
             self.take(option, flag, at);
         }
         true
+    }
+
+    /// `/q/d/cTEXT`, `/v:on/cTEXT`: what takes all that follows as code takes it without a blank, too.
+    fn glued(&mut self, arg: &Arg, at: usize) -> bool {
+        let takes_all = |option: &Opt| option.slot.role == SlotRole::JoinedCode;
+        if !self.exact("-c").is_some_and(|(option, _)| takes_all(option)) {
+            return false;
+        }
+        let mut before = Vec::new();
+        let mut rest = arg.prefix();
+        while let Some(behind) = rest.strip_prefix('/') {
+            let Some(letter) = behind.chars().next() else { break };
+            let found = self.exact(&format!("-{}", letter.to_ascii_lowercase()));
+            let Some((option, flag)) = found else { break };
+            rest = behind.get(letter.len_utf8()..).unwrap_or_default();
+            if takes_all(option) {
+                let end = arg.prefix().len() - rest.len();
+                let text = arg.prefix().get(..end).and_then(|before| arg.strip_prefix(before));
+                let text = text.filter(|text| text.as_str() != Some(""));
+                let all: Vec<Arg> = text.into_iter().chain(self.rest().iter().cloned()).collect();
+                before.into_iter().for_each(|(option, flag)| self.push(option, flag, None, at));
+                self.at = self.argv.len();
+                let code = (!all.is_empty()).then(|| super::inner::joined(&all));
+                self.push(option, flag, code, at);
+                return true;
+            }
+            before.push((option, flag));
+            if rest.starts_with(':') {
+                rest = rest.find('/').and_then(|next| rest.get(next..)).unwrap_or_default();
+            }
+        }
+        false
     }
 
     fn dashed(&mut self, arg: &Arg, text: &str, at: usize, style: Style) -> bool {

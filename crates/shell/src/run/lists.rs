@@ -75,7 +75,11 @@ impl Walker<'_> {
         let Some(mut scope) = self.around(scope, wrapper, call) else { return };
         scope.origin = Origin::Wrapped;
         let calls = self.xargs_calls(command, &words, &read);
-        self.each_started(state, &scope, call, calls);
+        self.subshell(state, |walker, state| {
+            state.set_descriptor(0, Descriptor::Input(std::rc::Rc::default()));
+            walker.each_started(state, &scope, call, calls);
+        });
+        state.status = None;
     }
 
     /// The commands that a list makes; over the limit one more, whose arguments are not known.
@@ -112,7 +116,6 @@ impl Walker<'_> {
                 break;
             }
             self.subshell(state, |walker, state| {
-                state.set_descriptor(0, Descriptor::Input(std::rc::Rc::default()));
                 let mut next = Call::new(argv, call.span);
                 next.redirects = call.redirects.clone();
                 next.env = call.env.clone();
@@ -249,7 +252,7 @@ fn listed(text: &str, read: &Xargs) -> Vec<String> {
 }
 
 /// The words of a line, quotes taken off: as `xargs` and `env -S` read them.
-pub(super) fn split_line(text: &str) -> Vec<String> {
+pub(crate) fn split_line(text: &str) -> Vec<String> {
     split_quotes(text, true)
 }
 

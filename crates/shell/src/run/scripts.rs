@@ -6,10 +6,9 @@ use std::rc::Rc;
 use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
-use super::shells::is_shell;
+use super::Call;
 use super::texts::Code;
-use super::{Call, base_name};
-use crate::files::interpreter;
+use crate::files;
 use crate::found::{Item, Origin, Script};
 use crate::scope::Scope;
 use crate::state::{Descriptor, State, Value};
@@ -230,20 +229,11 @@ fn place<'a>(state: &State, scope: &Scope, file: &'a Arg) -> Option<(&'a str, Rc
     Some((path, state.absolute(path)?))
 }
 
-/// Whether the kernel or the shell has a shell run it: the first line names one, or no program at all.
+/// Whether a shell runs it.
 fn is_for_shells(text: &Text) -> bool {
     let first = text.pieces().first().map(|piece| match piece {
         castellan_programs::Piece::Text(text) => text.as_str(),
         castellan_programs::Piece::Unknown { .. } => "",
     });
-    match interpreter(first.unwrap_or_default()).as_deref() {
-        None => true,
-        // With `-c` it runs what stands there, not the file.
-        Some([program, own @ ..]) => is_shell(base_name(program)) && !own.iter().any(|one| takes_code(one)),
-        Some([]) => false,
-    }
-}
-
-fn takes_code(option: &str) -> bool {
-    option.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
+    files::is_for_shells(first.unwrap_or_default())
 }

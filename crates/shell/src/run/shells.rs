@@ -24,7 +24,7 @@ const LONG_WITH_VALUE: &[&str] = &["--rcfile", "--init-file"];
 /// Letters whose value is the next argument.
 const LETTERS_WITH_VALUE: &[char] = &['o', 'O'];
 
-pub(super) fn is_shell(name: &str) -> bool {
+pub(crate) fn is_shell(name: &str) -> bool {
     let name = name.strip_suffix(".exe").unwrap_or(name);
     SHELLS.contains(&name)
 }

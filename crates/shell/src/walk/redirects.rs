@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use castellan_event::Why;
+use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
 use super::Walker;
@@ -10,7 +10,7 @@ use crate::found::FoundRedirect;
 use crate::scope::Scope;
 use crate::state::{Descriptor, State, Value};
 use crate::text::Text;
-use crate::tree::{FdWord, Redirect, RedirectKind};
+use crate::tree::{FdWord, Redirect, RedirectKind, Span};
 
 /// Descriptors as they were before redirects.
 pub(super) type Saved = Vec<(u32, Option<Descriptor>)>;
@@ -96,6 +96,9 @@ impl Walker<'_> {
         for target in targets {
             let duplicates = open_end && target.as_str().is_some_and(is_descriptor);
             let kind = if duplicates { RedirectKind::DuplicateOutput } else { kind };
+            if usual == 1 || kind == RedirectKind::ReadWrite {
+                self.changes_itself(state, scope, &target, redirect.span);
+            }
             let leads = self.leads(state, kind, number, &target);
             if let Some(number) = number {
                 let both = matches!(kind, RedirectKind::WriteBoth | RedirectKind::AppendBoth);
@@ -172,6 +175,14 @@ impl Walker<'_> {
         }
         let is_new = self.is_new(state, path);
         state.writes(path, before, is_new)
+    }
+
+    /// A file that is written while it is run: a shell reads on behind what was there.
+    pub(crate) fn changes_itself(&mut self, state: &State, scope: &Scope, target: &Arg, span: Span) {
+        let path = target.as_str().and_then(|path| state.absolute(path));
+        if path.is_some() && path == scope.source.file && scope.remote.is_empty() {
+            self.gap(scope, Role::Code, Why::Changing, &target.written(), span);
+        }
     }
 
     /// A program opens a file to write to it.

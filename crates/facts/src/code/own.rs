@@ -1,0 +1,98 @@
+//! Files that are run by their own path: what their first line names runs them. It must not know what that does.
+
+use castellan_event::{Facts, Why};
+use castellan_programs::{Arg, SlotRole, find, invoke};
+use castellan_shell::{Run, is_for_shells, shebang};
+
+use super::{From, Place, Program, command_line, language_of_files, opaque, started};
+use crate::command::base_name;
+use crate::path;
+use crate::scene::Scene;
+use crate::scripts;
+
+/// What a path names that a command runs, as its first line says.
+pub(crate) enum Own {
+    /// A program in a language that is read.
+    Program(Program),
+    /// A file that another program is given; its absolute path.
+    Given(String),
+}
+
+/// What the path names, if it is a file that something else than a shell runs: those are found with the command.
+pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) -> Option<Own> {
+    let path =
+        path::collapse(run.cwd.as_deref(), name).filter(|_| name.contains('/') && run.remote.is_empty())?;
+    let texts = texts(&path, run, scene);
+    let text = texts.iter().flatten().find(|text| !is_for_shells(text))?;
+    let first = shebang(text)?;
+    let Some(language) = read_by(&first, name) else { return Some(Own::Given(path)) };
+    Some(Own::Program(Program {
+        language: language.to_owned(),
+        from: From::File(Arg::known(name)),
+        cwd: run.cwd.clone(),
+        args: run.argv.get(1..).map(<[Arg]>::to_vec),
+    }))
+}
+
+/// The language in which an interpreter reads the file as its program: nothing else that it is given matters.
+fn read_by(first: &[String], file: &str) -> Option<&'static str> {
+    let (program, own) = first.split_first()?;
+    let language = language_of_files(base_name(program)).filter(|language| *language != "sh")?;
+    let words = own.iter().map(String::as_str).chain([file]);
+    let argv: Vec<Arg> = std::iter::once(program.as_str()).chain(words).map(Arg::known).collect();
+    let read = invoke(find(base_name(program))?, &argv);
+    let is_program = read.operands.first().is_some_and(|first| first.slot.role == SlotRole::Execute);
+    let is_plain = read.options.iter().all(|used| used.value.is_none());
+    (is_program && is_plain && super::language_of(language).is_some()).then_some(language)
+}
+
+/// What a file may hold when the command runs it.
+fn texts(path: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<Result<String, Why>> {
+    let made = run.made.iter().filter(|(one, _)| **one == *path);
+    let texts: Vec<_> = made.map(|(_, text)| Ok(text.prefix().to_owned())).collect();
+    if texts.is_empty() { vec![scripts::text(path, scene).map(|text| text.to_string())] } else { texts }
+}
+
+/// Whether the file at an absolute path is a script, and not a program of the machine's own code. One that is not known may be.
+pub(crate) fn is_script(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+    !matches!(scripts::text(path, scene), Err(Why::Encoding | Why::Unresolved))
+}
+
+/// Adds what a script at an absolute path does, run by the interpreter that its first line names with the command's arguments.
+pub(crate) fn script(
+    path: &str,
+    run: &Run,
+    command: usize,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
+    let place = Place::of(run, command, run.cwd.clone());
+    for text in texts(path, run, scene) {
+        if !scene.counts_program() {
+            return opaque(&place, (Why::Nesting, path), scene, facts);
+        }
+        let text = match text {
+            Ok(text) => text,
+            Err(why) => return opaque(&place, (why, path), scene, facts),
+        };
+        let first = shebang(&text).unwrap_or_else(|| vec!["sh".to_owned()]);
+        let words = first.into_iter().map(Arg::known).chain([Arg::known(path)]);
+        let argv: Vec<Arg> = words.chain(run.argv.iter().skip(1).cloned()).collect();
+        command_line(argv, None, &started(&place, None, &[], scene), &place, scene, facts);
+    }
+}
+
+/// `cmd` looks for a program in its directory before the `PATH`: a name without a directory may mean a file there.
+pub(super) fn before_path(argv: &mut [Arg], place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) {
+    let Some(first) = argv.first_mut().filter(|_| place.run.remote.is_empty()) else { return };
+    let Some(name) = first.as_str().filter(|name| !name.contains(['/', '\\', ':'])).map(str::to_owned) else {
+        return;
+    };
+    let file = ["", ".com", ".exe", ".bat", ".cmd"].iter().map(|end| format!("./{name}{end}"));
+    let file = file.into_iter().find(|file| {
+        path::collapse(place.cwd.as_deref(), file).is_some_and(|path| scene.is_file_there(&path))
+    });
+    if let Some(file) = file {
+        *first = Arg::known(file);
+    }
+}
