@@ -73,8 +73,8 @@ const LOADERS: &[Loader] = &[
         &["build", "check", "test", "run", "clippy", "bench", "doc", "install"],
         &[&[("build.rs", "rust")]],
     ),
-    (&["cargo"], &["test", "bench", "run"], &[&[("*.rs", "rust")]]),
-    (&["go"], &["test", "run"], &[&[("*.go", "go")]]),
+    (&["cargo"], &["test", "bench", "run"], &[&[("*.rs", SOURCE)]]),
+    (&["go"], &["test", "run"], &[&[("*.go", SOURCE)]]),
     (&["go"], &["generate"], &[&[("*.go", GENERATED)]]),
     (&["node"], &["--test"], &[JS_TESTS, JS_TESTS_OF_NODE]),
     (&["bun", "deno"], &["test", "bench"], &[JS_TESTS, JS_TESTS_OF_DENO]),
@@ -107,8 +107,12 @@ const JS_TESTS_OF_DENO: &[Pattern] = &[
     ("test.*s", "javascript"),
 ];
 
+/// What stands for the language of a program's own sources. That they are executed, and where they are from, says all that is known:
+/// agents write and test such programs all day, and what an agent's own permissions say of that is left to them.
+const SOURCE: &str = "";
+
 /// Languages whose files are compiled into one program: a test that is asked for is built with all others.
-const COMPILED: &[&str] = &["go", "rust", GENERATED];
+const COMPILED: &[&str] = &[SOURCE, "rust", GENERATED];
 
 const JS_CONFIGURATIONS: &[Pattern] = &[
     ("*.config.js", "javascript"),
@@ -157,7 +161,9 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     for (file, language) in loaded.into_iter().take(LOADED_FILES_MAX) {
         let file = Arg::known(file);
         sink.path(EffectKind::Execute, &file);
-        sink.program(language, From::File(file));
+        if language != SOURCE {
+            sink.program(language, From::File(file));
+        }
     }
 }
 
