@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Approve(approve::Options),
     /// Do not let a call happen that waits, or was granted
     Refuse(refuse::Options),
-    /// Let agents work in a workspace, and its own files count, or not; show which may
+    /// Let agents work in a workspace, or not; show which may
     Trust(trust::Options),
     /// Choose what proves that a person is there
     #[command(subcommand)]

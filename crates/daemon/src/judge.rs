@@ -16,7 +16,7 @@ use std::time::{Instant, SystemTime};
 use castellan_agents::{self as agents, AgentId, Incoming, Malformed, Origin, Told};
 use castellan_audit::{AuditError, Log, Record};
 use castellan_event::{
-    Agent, Call, Decision, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, Verdict,
+    AccessLevel, Agent, Call, Decision, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, Verdict,
 };
 use castellan_policy::{Policy, RequestId, Standing, State, agent_text, drive, user_text};
 use castellan_wire::{Reply, Request};
@@ -101,18 +101,16 @@ impl Asked<'_> {
     /// What the decision must know besides the call.
     fn state<'s>(
         &self,
-        call: &Call,
         next_request: RequestId,
         whose: &Whose,
         session: &'s Session,
         follows: &'s Consequence,
     ) -> State<'s> {
-        let ceiling = agents::ceiling(self.agent, &call.agent.permission_mode);
         State {
             mode: self.terms().mode,
             agent_asks: agents::can_ask(self.agent, &self.request.event),
             headless: self.terms().policy.settings().minds_headless() && self.is_headless(),
-            ceiling: follows.ceiling.map_or(ceiling, |level| level.min(ceiling)),
+            ceiling: follows.ceiling.map_or(whose.ceiling, |level| level.min(whose.ceiling)),
             standing: whose.standing,
             bar: follows.bar.as_ref(),
             next_request,
@@ -136,6 +134,8 @@ struct Whose {
     workspace: Option<Workspace>,
     /// What a person has said of that.
     standing: Standing,
+    /// The highest access level that the agent gives itself, and the one that it works for.
+    ceiling: AccessLevel,
 }
 
 impl Whose {
@@ -289,7 +289,7 @@ impl Judge {
         let taken = consent.taken().cloned().or(before);
         let grant = taken.as_ref().map(|taken| &taken.grant);
         let follows = self.consequence(asked, &whose.session.id);
-        let state = State { grant, ..asked.state(call, consent.request, whose, &session, &follows) };
+        let state = State { grant, ..asked.state(consent.request, whose, &session, &follows) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (whose, first), &mut world);
@@ -372,7 +372,7 @@ impl Judge {
     fn judge_now(&self, asked: &Asked<'_>, call: &Call, whose: &Whose, given: &Given) -> Decision {
         let grant = given.grant.as_ref().map(|taken| &taken.grant);
         let follows = self.consequence(asked, &whose.session.id);
-        let state = asked.state(call, RequestId::from_seed(0), whose, &given.session, &follows);
+        let state = asked.state(RequestId::from_seed(0), whose, &given.session, &follows);
         let state = State { grant, ..state };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);

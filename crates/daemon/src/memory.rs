@@ -16,7 +16,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use castellan_event::{Session, Verdict};
+use castellan_event::{AccessLevel, Session, Verdict};
 use castellan_policy::{Grant, RequestId, Standing};
 
 use crate::clock::Moment;
@@ -174,6 +174,11 @@ impl Memory {
     pub(crate) fn fix_workspace(&mut self, Entered { id, root }: Entered, workspace: Workspace) {
         let seen_ms = self.now_ms();
         self.put(Entry::Session { id, root, seen_ms, workspace: Some(workspace) });
+    }
+
+    /// The access level that an agent of the session may have which gives itself this one.
+    pub(crate) fn ceiling(&mut self, id: &SessionKey, is_main: bool, own: AccessLevel) -> AccessLevel {
+        self.lasting.sessions.ceiling(id, is_main, own)
     }
 
     /// Whether a record is still to tell that the session's workspace is unknown. True once.

@@ -3,8 +3,11 @@
 
 mod encoding;
 mod modules;
+mod started;
 
 pub(crate) use modules::module_programs;
+pub(crate) use started::{environment_of, started};
+use started::{given, own_input};
 
 use castellan_event::{Effect, EffectKind, Facts, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_within};
@@ -318,18 +321,6 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
     texts
 }
 
-/// The environment that a command has; the last of a name counts.
-pub(crate) fn environment_of(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> Vec<(String, Arg)> {
-    let of_agent = scene.process.iter().flat_map(|process| &process.env);
-    let known = of_agent.map(|(name, value)| (name.clone(), Arg::known(value.as_str())));
-    // Whether a command stands where an export holds is not told.
-    let exported = scene
-        .exported
-        .iter()
-        .map(|name| (name.clone(), Arg::unknown(Why::Variable, format!("${name}"), true)));
-    known.chain(exported).chain(place.run.env.iter().cloned()).collect()
-}
-
 fn start(program: &Program, place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> castellan_languages::Start {
     let env = environment_of(place, scene);
     let home = scene.places.home();
@@ -358,16 +349,16 @@ fn acts(
                 place.cwd = path::directory(&directory, place.cwd.as_deref(), language.has_drives());
             }
             What::Command { argv, cwd, env, stdin } => {
+                given(&env, place, scene, facts);
                 let start = started(place, cwd.as_ref(), &env, scene);
-                command_line(argv, stdin.as_ref(), &start, place, scene, facts);
+                let input = stdin.or_else(|| own_input(language, place));
+                command_line(argv, input.as_ref(), &start, place, scene, facts);
             }
             What::Shell { text, cwd, env, stdin } => match text.as_str() {
                 Some(text) => {
-                    // It is not followed to the commands of the text, which may be shells.
-                    if let Some(input) = stdin {
-                        opaque(place, (Why::Input, &input.written()), scene, facts);
-                    }
-                    let start = started(place, cwd.as_ref(), &env, scene);
+                    given(&env, place, scene, facts);
+                    let mut start = started(place, cwd.as_ref(), &env, scene);
+                    start.input = stdin.or_else(|| own_input(language, place));
                     let found = analyse::walked(text, &start, scene);
                     commands(found, place, scene, facts);
                 }
@@ -461,31 +452,6 @@ fn beside(files: &[String], place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) ->
     };
     let mut paths = files.iter().filter_map(|file| path::collapse(Some(&directory), file));
     paths.find(|path| scene.is_file_there(path))
-}
-
-/// The shell or program that a program starts.
-pub(crate) fn started(
-    place: &Place<'_>,
-    cwd: Option<&Arg>,
-    env: &[(String, Arg)],
-    scene: &Scene<'_, '_, '_>,
-) -> Start {
-    let mut start = analyse::start_in(place.cwd.clone(), scene);
-    if let Some(cwd) = cwd {
-        start.cwd = path::directory(cwd, place.cwd.as_deref(), false);
-    }
-    start.env.clear();
-    for (name, value) in environment_of(place, scene).iter().chain(env) {
-        match value.as_str() {
-            Some(value) => start.env.push((name.clone(), value.to_owned())),
-            None => {
-                start.env.retain(|(one, _)| one != name);
-                // The home that is known is not the one that counts.
-                start.home = start.home.filter(|_| name != "HOME");
-            }
-        }
-    }
-    start
 }
 
 /// Adds commands that a program starts: they stand where it does.

@@ -335,7 +335,8 @@ fn what_the_call_itself_puts_there_is_what_runs() {
     check("echo ls > fifo.sh; cat fifo.sh | bash", "opaque code file");
     // What a shell reads that a program starts.
     let program = "import subprocess\nsubprocess.run('sh', shell=True, input='rm -rf /w/a')";
-    check(&format!("python3 -c \"{program}\""), "opaque code input");
+    check(&format!("python3 -c \"{program}\""), "delete /w/a");
+    check("python3 -c \"import os; os.popen('sh', 'w').write('ls')\"", "opaque code input");
     // Two names of one file.
     check("echo ls > fresh.sh; echo 'rm -rf /w/a' > alias.sh; bash fresh.sh", "opaque code shadowed");
     check("set -C; echo 'rm -rf /w/a' > new.sh; echo ls > new.sh; bash new.sh", "delete /w/a in /w/new.sh");

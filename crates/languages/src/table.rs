@@ -124,9 +124,14 @@ pub(crate) enum Part {
     Shell,
     /// A shell reads the text if this is true.
     IsShell,
+    /// The file of the program, whose name is then no more than what it is told that it is called; of the shell, if one reads
+    /// the text.
+    Instead,
     Cwd,
     Env,
     Stdin,
+    /// The file that standard input is.
+    StdinFile,
     /// Code of this language.
     Code,
     /// A file with code of this language, or the code if [`Part::IsCode`].

@@ -101,7 +101,7 @@ fn a_projects_files_count_as_they_were_trusted() -> anyhow::Result<()> {
 
     let records = place.home.records()?;
     let of = |command: &str| {
-        let is_it = |record: &&Json| record["call"]["command"] == command;
+        let is_it = |record: &&Json| record["call"]["input"]["command"] == command;
         records.iter().filter(is_it).map(|record| record["call"]["policy"].clone()).collect::<Vec<_>>()
     };
     let policies = of("echo forbidden");

@@ -20,7 +20,8 @@ use crate::output::{self, BAD, Cell, GOOD, WARN, printable};
 /// Options of `castellan trust`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// A directory of the workspace; without one, the current directory
+    /// A directory of the workspace; without one, the current directory. What its own files in `.castellan` say is shown, and counts
+    /// from then on as it is now
     #[arg(value_name = "DIR", conflicts_with = "list")]
     directory: Option<PathBuf>,
 
@@ -48,7 +49,7 @@ struct What {
     #[arg(long)]
     forget: bool,
 
-    /// Show what was decided
+    /// Show what was decided, and which workspaces' own files are not those that count
     #[arg(long)]
     list: bool,
 }

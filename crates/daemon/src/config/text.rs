@@ -252,10 +252,13 @@ impl Reader<'_> {
                 self.wrong(&span, key.name, "a list of texts", element.get_ref());
                 continue;
             };
-            let wrong = match key.kind {
-                Kind::Names => lock_error(text),
-                Kind::Texts => text.trim().is_empty().then(|| format!("`{}` holds an empty text", key.name)),
-                _ => pattern_error(key.name, text),
+            let is_blank = text.trim().is_empty();
+            let wrong = if key.kind == Kind::Names {
+                lock_error(text)
+            } else if key.kind == Kind::Texts {
+                is_blank.then(|| format!("`{}` holds an empty text", key.name))
+            } else {
+                pattern_error(key.name, text)
             };
             match wrong {
                 Some(why) => self.mistake(&span, why),

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use castellan_agents as agents;
 use castellan_event::{Agent, Mark, Recorder, Session};
 use castellan_policy::{Policy, Standing};
 
@@ -37,6 +38,10 @@ impl Judge {
         let workspace = memory.workspace(&id).cloned();
         let standing = memory.standing(workspace.as_ref());
         let project = memory.project(workspace.as_ref());
+        let own = agents::ceiling(asked.agent, &of.permission_mode);
+        // Not every event tells a mode.
+        let is_main = of.subagent_id.is_empty() && !of.permission_mode.is_empty();
+        let ceiling = memory.ceiling(&id, is_main, own);
         drop(memory);
         let standing = match project.map(|hash| self.terms_with(&asked.in_force, &hash)) {
             None => standing,
@@ -48,7 +53,7 @@ impl Judge {
             // What the person trusted it with is not known any more.
             Some(None) => Standing::Unknown,
         };
-        Ok(Whose { session, workspace, standing })
+        Ok(Whose { session, workspace, standing, ceiling })
     }
 
     /// What is in force, with a trusted workspace's own files below it. `None` where the copy of these cannot be used.

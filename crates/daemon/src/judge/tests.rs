@@ -75,6 +75,25 @@ impl Bench {
         }
     }
 
+    /// Asks about a command in a permission mode, as the main agent or a sub-agent. Returns the access level that the session
+    /// has for it.
+    fn active(&self, subagent: &str, mode: &str) -> String {
+        let payload = json!({
+            "session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": { "command": "x" }, "tool_use_id": "u", "agent_id": subagent, "permission_mode": mode,
+        });
+        self.answer(&Request {
+            agent: "claude".into(),
+            event: "PreToolUse".into(),
+            parent_pid: 7,
+            cwd: b"/".to_vec(),
+            payload: payload.to_string().into_bytes(),
+        });
+        let mut calls = self.records().into_iter().rev();
+        let last = calls.find_map(|record| if let Record::Call(call) = record { Some(call) } else { None });
+        last.unwrap().active_level
+    }
+
     /// Asks about a command as Claude's event, and returns the decision in the reply; without one, "defer".
     fn ask(&self, event: &str, session: &str, command: &str) -> String {
         // `a/b` is sub-agent `b` of session `a`.
@@ -524,4 +543,19 @@ fn a_session_works_where_it_began() {
     bench.write_in("b", &other);
     let workspaces: Vec<String> = bench.calls().into_iter().map(|call| call.workspace).collect();
     assert_eq!(workspaces, [&first, &first, &first, &other].map(String::clone));
+}
+
+#[test]
+fn a_sub_agent_is_never_above_the_agent_that_it_works_for() {
+    let config = Config::parse("version = 1\n[level]\nsession = \"workspace-write\"").unwrap();
+    let bench = Bench::new(compile(&[], &config).policy, Mode::Enforce);
+    assert_eq!(bench.active("", "default"), "workspace-write");
+    assert_eq!(bench.active("b", "bypassPermissions"), "workspace-write");
+    assert_eq!(bench.active("b", "plan"), "read-only");
+    assert_eq!(bench.active("", "plan"), "read-only");
+    assert_eq!(bench.active("b", "bypassPermissions"), "read-only");
+    // A mode that is not told is none.
+    assert_eq!(bench.active("b", ""), "read-only");
+    assert_eq!(bench.active("", "default"), "workspace-write");
+    assert_eq!(bench.active("b", "acceptEdits"), "workspace-write");
 }

@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use castellan_event::AccessLevel;
 use serde::{Deserialize, Serialize};
 
 use super::entry::Entry;
@@ -46,6 +47,8 @@ struct Known {
     seen_ms: u64,
     /// A record has told that its workspace is unknown.
     is_told: bool,
+    /// The highest access level that the main agent gave itself when it was last heard of.
+    ceiling: AccessLevel,
 }
 
 impl Sessions {
@@ -69,6 +72,16 @@ impl Sessions {
         if let Some(known) = self.known.get_mut(id) {
             known.seen_ms = now_ms;
         }
+    }
+
+    /// The access level that an agent of the session may have which gives itself this one: a sub-agent's is no higher than
+    /// that of the main agent.
+    pub(super) fn ceiling(&mut self, id: &SessionKey, is_main: bool, own: AccessLevel) -> AccessLevel {
+        let Some(known) = self.known.get_mut(id) else { return own };
+        if is_main {
+            known.ceiling = own;
+        }
+        own.min(known.ceiling)
     }
 
     /// Whether a record is still to tell that the workspace is unknown. True once.
@@ -107,7 +120,8 @@ impl Sessions {
         seen_ms: u64,
         workspace: Option<Workspace>,
     ) {
-        let known = self.known.entry(id).or_insert(Known { root, workspace: None, seen_ms, is_told: false });
+        let new = Known { root, workspace: None, seen_ms, is_told: false, ceiling: AccessLevel::FullAccess };
+        let known = self.known.entry(id).or_insert(new);
         (known.root, known.seen_ms) = (root, seen_ms);
         known.workspace = workspace.or(known.workspace.take());
     }

@@ -5,12 +5,15 @@ use std::rc::Rc;
 use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
-use super::Machine;
+use super::{Argument, Machine};
 use crate::act::What;
 use crate::language::Language;
 use crate::state::Cell;
 use crate::tree::{Kind, Node};
 use crate::value::{CellId, ScopeId, Value};
+
+/// Names of functions that JavaScript calls to make a text or a number of an object, and to wait for it.
+const HOOKS: &[&str] = &["toString", "valueOf", "then"];
 
 impl Machine<'_> {
     pub(super) fn assign(&mut self, target: &Node, value: Value) {
@@ -187,6 +190,7 @@ impl Machine<'_> {
                     if is_plain && self.is_capable(&value) {
                         self.hand(node, &value);
                     }
+                    self.hook(node, key, &value);
                     self.put(*cell, key, value.clone(), certain);
                 }
                 Value::Names(scope) => self.store_in_names(node, *scope, key, &value),
@@ -337,6 +341,45 @@ impl Machine<'_> {
         Value::List(self.state.new_cell(cell))
     }
 
+    /// A map of other maps and of named arguments; `None` where it is made of something else.
+    pub(super) fn keyed(&mut self, arguments: &[Argument]) -> Option<Value> {
+        let mut made = Cell::default();
+        let mut all = Vec::new();
+        for argument in arguments {
+            match (&argument.name, &argument.value) {
+                (Some(name), value) => all.push((Some(Rc::clone(name)), value.clone())),
+                (None, Value::Map(other)) => {
+                    let other = self.state.cell(*other);
+                    made.is_open |= other.is_open;
+                    all.extend(other.entries);
+                }
+                (None, Value::Object(space, _)) if self.is_environment(space.0) => made.is_open = true,
+                _ => return None,
+            }
+        }
+        for (key, value) in all {
+            // The last of a key counts.
+            if key.is_some() {
+                made.entries.retain(|(before, _)| *before != key);
+                if !self.step(1 + made.entries.len() as u64 / 8) {
+                    return None;
+                }
+            }
+            made.entries.push((key, value));
+        }
+        Some(Value::Map(self.state.new_cell(made)))
+    }
+
+    /// JavaScript itself calls what an object holds under a well-known symbol and some names. The program's own functions are
+    /// read in any case.
+    fn hook(&mut self, node: &Node, key: &Value, value: &Value) {
+        let is_symbol = matches!(key, Value::Object(space, _) if space.0.name() == "Symbol");
+        let is_called = is_symbol || key.as_str().is_some_and(|name| HOOKS.contains(&name));
+        if self.language == Language::JavaScript && is_called && !matches!(value, Value::Function(_)) {
+            self.hand(node, value);
+        }
+    }
+
     pub(super) fn map_of(&mut self, entries: &[(Node, Node)]) -> Value {
         let mut cell = Cell::default();
         for (key, value) in entries {
@@ -363,8 +406,10 @@ impl Machine<'_> {
                 }
                 continue;
             }
-            let key = self.eval(key);
+            let name = key;
+            let key = self.eval(name);
             let value = self.eval(value);
+            self.hook(name, &key, &value);
             let key = key.to_arg().and_then(|arg| arg.as_str().map(Into::into));
             cell.is_open |= key.is_none();
             // The last of a key counts.

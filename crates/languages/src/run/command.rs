@@ -55,9 +55,38 @@ impl Machine<'_> {
                 other => self.args(node, other).iter().map(|arg| (**arg).clone()).collect(),
             };
             for text in texts {
-                let (cwd, env, stdin) = self.surroundings(node, bound);
-                self.act(node.at, What::Shell { text, cwd, env, stdin });
+                self.reads(node, text, bound);
             }
+        }
+    }
+
+    /// A shell, or the program that a call puts in its place, reads this text.
+    fn reads(&mut self, node: &Node, text: Arg, bound: &Bound) {
+        let (cwd, env, stdin) = self.surroundings(node, bound);
+        let what = match self.instead(node, bound) {
+            Some(shell) => {
+                let is_cmd = shell.as_str().is_some_and(|shell| CMD.contains(&base(shell)));
+                let argv = vec![shell, Arg::known(if is_cmd { "/c" } else { "-c" }), text];
+                What::Command { argv, cwd, env, stdin }
+            }
+            None => What::Shell { text, cwd, env, stdin },
+        };
+        self.act(node.at, what);
+    }
+
+    /// The file that is started in the place of the one that is named first.
+    fn instead(&self, node: &Node, bound: &Bound) -> Option<Arg> {
+        let value = bound.part(Part::Instead)?;
+        match value {
+            Value::Number(_) | Value::Constant => return None,
+            // It may only say whether there is a shell.
+            Value::Unknown(Why::Dynamic, _) if bound.part(Part::IsShell) == Some(value) => return None,
+            _ if value.as_str() == Some("") => return None,
+            _ => {}
+        }
+        match self.args(node, value).as_slice() {
+            [file] => Some((**file).clone()),
+            _ => Some(Arg::unknown(Why::Dynamic, &*self.written(node), false)),
         }
     }
 
@@ -84,7 +113,7 @@ impl Machine<'_> {
             rest = product(rest, more);
         }
         // The first is only what the program is told that its name is.
-        if bound.part(Part::Named).is_some() {
+        if bound.part(Part::Named).is_some() && !program.as_str().is_some_and(goes_by_name) {
             for one in &mut rest {
                 if !one.is_empty() {
                     one.remove(0);
@@ -95,8 +124,7 @@ impl Machine<'_> {
         let argv = product(programs, rest);
         if is_shell {
             for argv in argv {
-                let (cwd, env, stdin) = self.surroundings(node, bound);
-                self.act(node.at, What::Shell { text: spaced(&argv), cwd, env, stdin });
+                self.reads(node, spaced(&argv), bound);
             }
         } else {
             self.starts(node, argv, bound);
@@ -104,7 +132,12 @@ impl Machine<'_> {
     }
 
     pub(super) fn starts(&mut self, node: &Node, choices: Vec<Vec<Arg>>, bound: &Bound) {
-        for argv in choices {
+        let instead = self.instead(node, bound);
+        for mut argv in choices {
+            if let Some(file) = &instead {
+                let keeps = file.as_str().is_some_and(goes_by_name);
+                argv.splice(..usize::from(!keeps && !argv.is_empty()), [file.clone()]);
+            }
             let (cwd, env, stdin) = self.surroundings(node, bound);
             self.act(node.at, What::Command { argv, cwd, env, stdin });
         }
@@ -134,15 +167,33 @@ impl Machine<'_> {
             _ => Some(Arg::unknown(Why::Dynamic, &*self.written(node), false)),
         };
         let cwd = bound.part(Part::Cwd).and_then(one);
+        let held = |file: &Value| one(file).map(|file| Arg::unknown(Why::File, file.written(), false));
         let stdin = bound.part(Part::Stdin).and_then(one);
+        let stdin = stdin.or_else(|| bound.part(Part::StdinFile).and_then(held));
         let mut env = Vec::new();
-        if let Some(Value::Map(cell) | Value::List(cell)) = bound.part(Part::Env) {
-            for (key, value) in self.state.cell(*cell).entries {
-                env.extend(key.map(|key| key.to_string()).zip(one(&value)));
+        for given in bound.part(Part::Env).into_iter().flat_map(Value::choices) {
+            if let Value::Map(cell) | Value::List(cell) = given {
+                for (key, value) in self.state.cell(*cell).entries {
+                    env.extend(key.map(|key| key.to_string()).zip(one(&value)));
+                }
             }
         }
         (cwd, env, stdin)
     }
+}
+
+/// Programs that are another one by each name that they are called by.
+const BY_NAME: &[&str] = &["busybox", "toybox", "coreutils"];
+
+/// Shells that are given a text by `/c`.
+const CMD: &[&str] = &["cmd", "cmd.exe"];
+
+fn goes_by_name(file: &str) -> bool {
+    BY_NAME.contains(&base(file))
+}
+
+fn base(file: &str) -> &str {
+    file.rsplit(['/', '\\']).next().unwrap_or(file)
 }
 
 fn spaced(argv: &[Arg]) -> Arg {

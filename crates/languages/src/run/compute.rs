@@ -165,6 +165,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             _ => machine.unknown(node, Why::Dynamic),
         }
     }),
+    // With names: `perform.rs`.
+    ("keyed", |machine, node, _| machine.unknown(node, Why::Dynamic)),
     ("last-of", |machine, node, bound| machine.end_of(node, bound, -1)),
     ("letters", |machine, node, bound| machine.letters(node, bound)),
     ("library-path", |machine, node, bound| machine.library_path(node, bound)),

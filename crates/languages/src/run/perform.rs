@@ -55,6 +55,11 @@ impl Machine<'_> {
         of: Option<&Value>,
         arguments: Vec<Argument>,
     ) -> Value {
+        if entry.computes == "keyed"
+            && let Some(map) = self.keyed(&arguments)
+        {
+            return map;
+        }
         let bound = self.bound(node, entry, of, arguments);
         self.perform_bound(node, entry, &bound)
     }
@@ -264,9 +269,11 @@ impl Machine<'_> {
             | Part::Named
             | Part::Shell
             | Part::IsShell
+            | Part::Instead
             | Part::Cwd
             | Part::Env
-            | Part::Stdin => {}
+            | Part::Stdin
+            | Part::StdinFile => {}
             Part::Callback => self.callback(node, value),
             Part::Any => {}
         }
