@@ -28,10 +28,10 @@ struct Kept {
     organisation: Option<KeptLayer>,
 }
 
-/// The organisation's files.
+/// The files of one layer.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct KeptLayer {
+pub(crate) struct KeptLayer {
     config: String,
     sources: Vec<KeptSource>,
 }
@@ -77,11 +77,11 @@ fn set(config: String, sources: Vec<KeptSource>) -> FileSet {
 }
 
 impl KeptLayer {
-    fn of(set: &FileSet) -> KeptLayer {
+    pub(crate) fn of(set: &FileSet) -> KeptLayer {
         KeptLayer { config: set.config.clone(), sources: kept(set) }
     }
 
-    fn into_set(self) -> FileSet {
+    pub(crate) fn into_set(self) -> FileSet {
         set(self.config, self.sources)
     }
 }

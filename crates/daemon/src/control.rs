@@ -73,6 +73,9 @@ pub enum ControlRequest {
         workspace: String,
         /// What to do about sessions there.
         standing: WorkspaceStanding,
+        /// Hash of its own files as the person saw them: these are trusted, and no others. Nothing where there were none.
+        #[serde(default)]
+        project: Option<String>,
     },
     /// Set the PIN of `presence = "pin"`, or another one. Loosens; another one needs the one of before.
     SetPin {
@@ -114,6 +117,21 @@ pub struct DecidedWorkspace {
     pub workspace: String,
     /// What was decided.
     pub standing: WorkspaceStanding,
+    /// How the files of its own are that it was trusted with. Nothing where there were none, and are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<ProjectFiles>,
+}
+
+/// A trusted workspace's own files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProjectFiles {
+    /// They are those that were trusted.
+    Same,
+    /// They are others by now: those that were trusted count.
+    Changed,
+    /// What was trusted cannot be read any more: the workspace counts as unknown.
+    Lost,
 }
 
 /// For how long a grant holds. Only for the same call, made in the same session unless it is said otherwise.
@@ -425,9 +443,14 @@ impl ControlClient {
         Ok(workspaces)
     }
 
-    /// Decides about the workspace at this real path.
-    pub fn trust(&self, workspace: &str, standing: WorkspaceStanding) -> Result<(), ControlError> {
-        self.carry_out(&ControlRequest::Trust { workspace: workspace.to_owned(), standing })
+    /// Decides about the workspace at this real path. `project`: hash of its own files as the person saw them.
+    pub fn trust(
+        &self,
+        workspace: &str,
+        standing: WorkspaceStanding,
+        project: Option<String>,
+    ) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Trust { workspace: workspace.to_owned(), standing, project })
     }
 
     /// Sets the PIN.

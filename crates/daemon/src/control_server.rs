@@ -5,9 +5,9 @@ mod consent;
 mod trust;
 
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 
 use castellan_event::Mode;
@@ -38,6 +38,8 @@ pub(crate) struct ControlServer {
     pub(crate) signals: Sender<Signal>,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
+    /// Held while something is decided about a workspace: one copy of its files at a time.
+    pub(crate) deciding: Mutex<()>,
 }
 
 /// Characters of a hash that a record shows.
@@ -113,7 +115,9 @@ impl ControlServer {
             ControlRequest::Refuse { id } => self.refuse(id, peer)?,
             ControlRequest::SetPin { new } => self.set_pin(new, peer)?,
             ControlRequest::Trusted => return Ok(ControlResponse::Trusted(self.judge.decided_workspaces())),
-            ControlRequest::Trust { workspace, standing } => self.trust(workspace, standing, peer)?,
+            ControlRequest::Trust { workspace, standing, project } => {
+                self.trust(workspace, standing, project.as_deref(), peer)?;
+            }
             ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
             ControlRequest::Apply { hash } => self.apply(hash, peer)?,
             ControlRequest::Stop => {

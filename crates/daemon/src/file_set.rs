@@ -11,7 +11,9 @@ use sha2::{Digest, Sha256};
 use crate::config::{Config, ConfigError};
 use crate::files::{Guard, is_distrusted, read_bytes_guarded, read_guarded};
 use crate::layout::{Layout, OrganisationPlace};
-use crate::limits::{APPLIED_BYTES_MAX, CONFIG_BYTES_MAX, RULE_FILE_BYTES_MAX, RULE_FILES_MAX};
+use crate::limits::{
+    APPLIED_BYTES_MAX, CONFIG_BYTES_MAX, PROJECT_BYTES_MAX, RULE_FILE_BYTES_MAX, RULE_FILES_MAX,
+};
 
 /// Configuration and rule files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +120,7 @@ fn read_folder(dir: &Path, guard: Guard) -> Result<Option<FileSet>, FileSetError
     let rules_dir = dir.join("rules");
     let mut rules = Vec::new();
     if is_guarded_folder(&rules_dir, guard)? {
-        let mut left = APPLIED_BYTES_MAX;
+        let mut left = if guard == Guard::Project { PROJECT_BYTES_MAX } else { APPLIED_BYTES_MAX };
         read_rule_files(&rules_dir, guard, &mut left, &mut rules)?;
     }
     if config.is_none() && rules.is_empty() {

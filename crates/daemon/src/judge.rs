@@ -7,6 +7,7 @@ mod scripts;
 mod sessions;
 mod ungoverned;
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -29,6 +30,7 @@ use crate::lookout::LiveSessions;
 use crate::memory::{Begun, CallKey, Consequence, Entered, Given, Memory, Workspace};
 use crate::peers::AgentProcess;
 use crate::process::arguments_of;
+use crate::projects::Projects;
 use crate::record::{self, Judged};
 use crate::tally::Tally;
 use crate::world::FileSystem;
@@ -61,6 +63,16 @@ pub(crate) struct Judge {
 pub(crate) struct Terms {
     pub(crate) policy: Arc<Policy>,
     pub(crate) mode: Mode,
+    /// What workspaces with files of their own are judged by instead.
+    pub(crate) projects: Arc<Projects>,
+}
+
+#[cfg(test)]
+impl Terms {
+    /// Where no workspace has files of its own.
+    pub(crate) fn new(policy: Arc<Policy>, mode: Mode) -> Terms {
+        Terms { policy, mode, projects: Arc::default() }
+    }
 }
 
 /// One call being judged: what the steps below share.
@@ -70,11 +82,18 @@ struct Asked<'a> {
     process: AgentProcess,
     started: Instant,
     /// Those that were in force when the call came in.
-    terms: Arc<Terms>,
+    in_force: Arc<Terms>,
+    /// Those of its workspace, as soon as that is known.
+    in_workspace: OnceCell<Arc<Terms>>,
     holding: Holding,
 }
 
 impl Asked<'_> {
+    /// What the call is judged by.
+    fn terms(&self) -> &Terms {
+        self.in_workspace.get().unwrap_or(&self.in_force)
+    }
+
     fn agent_pid(&self) -> u32 {
         if self.process.pid == 0 { self.request.parent_pid } else { self.process.pid }
     }
@@ -88,9 +107,9 @@ impl Asked<'_> {
         follows: &'s Consequence,
     ) -> State<'s> {
         State {
-            mode: self.terms.mode,
+            mode: self.terms().mode,
             agent_asks: agents::can_ask(self.agent, &self.request.event),
-            headless: self.terms.policy.settings().minds_headless() && self.is_headless(),
+            headless: self.terms().policy.settings().minds_headless() && self.is_headless(),
             ceiling: follows.ceiling.map_or(whose.ceiling, |level| level.min(whose.ceiling)),
             standing: whose.standing,
             bar: follows.bar.as_ref(),
@@ -160,9 +179,9 @@ impl From<AuditError> for Failure {
 
 impl Judge {
     /// `own`: castellan's own files.
-    pub(crate) fn new(policy: Policy, mode: Mode, log: Log, own: Vec<String>, memory: Memory) -> Judge {
+    pub(crate) fn new(terms: Terms, log: Log, own: Vec<String>, memory: Memory) -> Judge {
         Judge {
-            terms: RwLock::new(Arc::new(Terms { policy: Arc::new(policy), mode })),
+            terms: RwLock::new(Arc::new(terms)),
             memory: Mutex::new(memory),
             live: LiveSessions::default(),
             own_start: OnceLock::new(),
@@ -191,7 +210,15 @@ impl Judge {
                 stderr: b"castellan: denied, unknown agent\n".to_vec(),
             });
         };
-        let asked = Asked { agent, request, process, started, terms: self.terms(), holding };
+        let asked = Asked {
+            agent,
+            request,
+            process,
+            started,
+            in_force: self.terms(),
+            in_workspace: OnceCell::new(),
+            holding,
+        };
         self.caught(&asked, || {
             let done = self.judge(&asked).and_then(|outcome| self.save().map(|()| outcome));
             done.unwrap_or_else(|failure| Outcome::Reply(self.failed(&asked, &failure)))
@@ -252,7 +279,7 @@ impl Judge {
         whose: &Whose,
         before: Option<Given>,
     ) -> Result<Outcome, Failure> {
-        let Terms { policy, .. } = &*asked.terms;
+        let Terms { policy, .. } = asked.terms();
         let first = before.as_ref().map(|before| before.call);
         let mut consent = self.consent(asked, call, whose.session.id, first.is_none());
         let (session, before) = match before {
@@ -261,7 +288,7 @@ impl Judge {
         };
         let taken = consent.taken().cloned().or(before);
         let grant = taken.as_ref().map(|taken| &taken.grant);
-        let follows = self.consequence(&whose.session.id);
+        let follows = self.consequence(asked, &whose.session.id);
         let state = State { grant, ..asked.state(consent.request, whose, &session, &follows) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
@@ -344,13 +371,13 @@ impl Judge {
     /// The decision as it would be now, for comparison only.
     fn judge_now(&self, asked: &Asked<'_>, call: &Call, whose: &Whose, given: &Given) -> Decision {
         let grant = given.grant.as_ref().map(|taken| &taken.grant);
-        let follows = self.consequence(&whose.session.id);
+        let follows = self.consequence(asked, &whose.session.id);
         let state = asked.state(RequestId::from_seed(0), whose, &given.session, &follows);
         let state = State { grant, ..state };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (whose, Some(given.call)), &mut world);
-        drive(call, &facts, &asked.terms.policy, &state, &mut world).0
+        drive(call, &facts, &asked.terms().policy, &state, &mut world).0
     }
 
     /// What the call would do, after what its session has written; `but` for the call itself, when it is asked about again.
@@ -389,7 +416,7 @@ impl Judge {
     }
 
     fn malformed(&self, asked: &Asked<'_>, malformed: &Malformed) -> Result<Reply, Failure> {
-        self.append(&record::malformed(malformed, &asked.request.event, asked.terms.mode))?;
+        self.append(&record::malformed(malformed, &asked.request.event, asked.terms().mode))?;
         Ok(self.failure_reply(asked, &malformed.message))
     }
 
@@ -399,7 +426,8 @@ impl Judge {
         let message = format!("{what}: {why}");
         self.tally.failed(&message);
         let (agent, event) = (asked.agent.name(), &asked.request.event);
-        let record = record::failed_answer(code, &message, agent, event, asked.agent_pid(), asked.terms.mode);
+        let record =
+            record::failed_answer(code, &message, agent, event, asked.agent_pid(), asked.terms().mode);
         // That the record fails as well shows in the status.
         let _ = self.append(&record);
         self.failure_reply(asked, what)
@@ -407,7 +435,7 @@ impl Judge {
 
     fn failure_reply(&self, asked: &Asked<'_>, message: &str) -> Reply {
         // A session without tools has none in any mode.
-        let mode = if asked.terms.policy.settings().tools { asked.terms.mode } else { Mode::Enforce };
+        let mode = if asked.terms().policy.settings().tools { asked.terms().mode } else { Mode::Enforce };
         match mode {
             Mode::Enforce => reply(agents::encode_failure(asked.agent, &asked.request.event, message)),
             Mode::Monitor | Mode::Passthrough => Reply::default(),
@@ -422,14 +450,18 @@ impl Judge {
         Arc::clone(&self.terms.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Swaps policy and mode as one; calls in flight finish on those that they began with.
-    pub(crate) fn put(&self, policy: Arc<Policy>, mode: Mode) {
-        self.swap(|_| Terms { policy, mode });
+    /// Swaps everything as one; calls in flight finish on those that they began with.
+    pub(crate) fn put(&self, terms: Terms) {
+        self.swap(|_| terms);
     }
 
     /// Changes the mode alone.
     pub(crate) fn set_mode(&self, mode: Mode) {
-        self.swap(|terms| Terms { policy: Arc::clone(&terms.policy), mode });
+        self.swap(|Terms { policy, projects, .. }| Terms {
+            policy: Arc::clone(policy),
+            mode,
+            projects: Arc::clone(projects),
+        });
     }
 
     fn swap(&self, change: impl FnOnce(&Terms) -> Terms) {

@@ -54,6 +54,15 @@ impl Layers {
         let compiled = compile(&self.user.rules, &config);
         Ok((config, compiled))
     }
+
+    /// Compiles everything for use: an error in any of the files is one of the whole.
+    pub(crate) fn load(&self, layout: &Layout) -> Result<(Config, Compiled), String> {
+        let (config, compiled) = self.compile(layout).map_err(|error| error.to_string())?;
+        match compiled.error() {
+            Some(why) => Err(why),
+            None => Ok((config, compiled)),
+        }
+    }
 }
 
 /// Characters of a hash.

@@ -105,7 +105,14 @@ impl Layout {
 
     /// Makes every directory, each for this user alone.
     pub fn create(&self) -> Result<(), LayoutError> {
-        for dir in [self.home.run(), self.rules_shipped(), self.rules_user(), self.log(), self.applied()] {
+        for dir in [
+            self.home.run(),
+            self.rules_shipped(),
+            self.rules_user(),
+            self.log(),
+            self.applied(),
+            self.projects(),
+        ] {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(&dir);
             made.map_err(|error| LayoutError::Io(dir, error))?;
         }
@@ -165,6 +172,11 @@ impl Layout {
     /// The hash of the presence PIN.
     pub(crate) fn pin(&self) -> PathBuf {
         self.state.join("pin.json")
+    }
+
+    /// Copies of trusted workspaces' own files.
+    pub fn projects(&self) -> PathBuf {
+        self.state.join("projects")
     }
 
     /// The set that was last applied.

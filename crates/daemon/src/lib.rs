@@ -29,6 +29,7 @@ mod pin;
 mod policy_state;
 mod presence;
 mod process;
+mod projects;
 mod record;
 mod refusals;
 mod requests;
@@ -50,7 +51,8 @@ pub use config::{
 };
 pub use control::{
     AskPin, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
-    GrantedCall, PendingCall, ShownCall, StatusReport, UnguardedAgent, VerdictCounts, WorkspaceStanding,
+    GrantedCall, PendingCall, ProjectFiles, ShownCall, StatusReport, UnguardedAgent, VerdictCounts,
+    WorkspaceStanding,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};

@@ -267,6 +267,10 @@ pub(crate) const MISTAKES_MAX: usize = 50;
 /// Characters of a word for which a known one is suggested. The longest key has 24.
 pub(crate) const MISSPELT_CHARS_MAX: usize = 40;
 
+/// Bytes of the copy of a workspace's own files, as JSON. Some thousand rules; `castellan trust` is to be read by a person, and there
+/// may be a copy for each workspace that was decided about.
+pub(crate) const PROJECT_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
 /// Workspaces with files of their own whose compiled policy is kept. People work in a handful at a time; one more compiles
 /// them anew.
 pub(crate) const PROJECTS_MAX: usize = 32;

@@ -281,6 +281,12 @@ impl Memory {
         }
     }
 
+    /// The hash of a trusted workspace's own files as they were trusted, where there were any.
+    pub(crate) fn project(&self, workspace: Option<&Workspace>) -> Option<String> {
+        let workspace = workspace.filter(|workspace| self.standing(Some(workspace)) == Standing::Trusted)?;
+        self.lasting.trust.project_of(&workspace.path).map(str::to_owned)
+    }
+
     /// Decides about a workspace; `None` forgets what was decided. An error when it could not be kept: what tightens counts all the
     /// same as long as this daemon runs.
     pub(crate) fn decide(&mut self, workspace: &str, decided: Option<WorkspaceDecision>) -> io::Result<()> {

@@ -1,7 +1,8 @@
 //! What is in force and where it came from: the applied set at the start, another one when a person applies it or, where
 //! rule files are watched, when they change. A set is compiled aside and swapped in whole; no call waits for it.
 
-use std::collections::BTreeMap;
+mod organisation;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use castellan_audit::Record;
@@ -9,14 +10,14 @@ use castellan_event::{Layer, Mode};
 use castellan_policy::Policy;
 use castellan_rules::Problem;
 
+use self::organisation::{Unusable, organisation_now};
 use crate::applied::{self, AppliedError};
-use crate::compile::Compiled;
-use crate::config::{Config, DEFAULT_TEXT, Reload, with_mode, write_mode};
-use crate::file_set::{FileSet, read_organisation, read_rules};
-use crate::judge::Judge;
+use crate::config::{Config, Reload, with_mode, write_mode};
+use crate::file_set::{FileSet, read_rules};
+use crate::judge::{Judge, Terms};
 use crate::layers::Layers;
 use crate::layout::Layout;
-use crate::limits::PROJECTS_MAX;
+use crate::projects::Projects;
 use crate::record;
 use crate::shipped::write_shipped;
 use crate::store::PolicyOrigin;
@@ -38,17 +39,6 @@ pub(crate) struct PolicyState {
     in_force: Mutex<InForce>,
     /// Why the organisation's files on disk are not those in force.
     organisation: Mutex<Option<String>>,
-    /// What trusted workspaces are judged by, by the hashes of what is in force and of their own files.
-    projects: Mutex<BTreeMap<(String, String), Arc<Projected>>>,
-}
-
-/// What calls of a workspace are judged by that has files of its own.
-#[derive(Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "until workspaces can be trusted"))]
-pub(crate) struct Projected {
-    pub(crate) policy: Arc<Policy>,
-    /// The mode that its own files say: calls there are judged in no milder one.
-    pub(crate) mode: Option<Mode>,
 }
 
 #[derive(Debug, Clone)]
@@ -102,7 +92,7 @@ pub(crate) struct Report {
 impl PolicyState {
     /// Loads the applied set. The first daemon of a home applies the files as they are; later, edited files are in force
     /// only after `castellan apply`.
-    pub(crate) fn start(layout: &Layout) -> (PolicyState, Config, Policy) {
+    pub(crate) fn start(layout: &Layout) -> (PolicyState, Config, Terms) {
         let (organisation, refused) = match organisation_now(layout) {
             Ok(organisation) => (Ok(organisation), None),
             Err(Unusable::Distrusted(why)) => (Err(Unusable::Distrusted(why.clone())), Some(why)),
@@ -112,14 +102,14 @@ impl PolicyState {
             // What the organisation says by now, if that fits; else what it said last.
             let now = organisation.ok().map(|organisation| Layers { organisation, ..kept.clone() });
             let now = now.filter(|now| *now != kept);
-            let fits = now.map(|now| load(layout, &now).map(|loaded| (now, loaded)));
+            let fits = now.map(|now| now.load(layout).map(|loaded| (now, loaded)));
             let (set, (config, compiled), unfit) = match fits {
                 Some(Ok((now, loaded))) => {
                     applied::write(layout, &now).map_err(|error| not_written(layout, &error))?;
                     (now, loaded, None)
                 }
-                Some(Err(why)) => (kept.clone(), load(layout, &kept)?, Some(why)),
-                None => (kept.clone(), load(layout, &kept)?, None),
+                Some(Err(why)) => (kept.clone(), kept.load(layout)?, Some(why)),
+                None => (kept.clone(), kept.load(layout)?, None),
             };
             Ok((set, found, config, compiled, unfit))
         });
@@ -136,9 +126,10 @@ impl PolicyState {
             found,
             in_force: Mutex::new(in_force),
             organisation: Mutex::new(refused.or(unfit)),
-            projects: Mutex::default(),
         };
-        (state, config, policy)
+        let projects = state.set().map(|set| Projects::below(layout, set)).unwrap_or_default();
+        let terms = Terms { policy: Arc::new(policy), mode: config.mode, projects: Arc::new(projects) };
+        (state, config, terms)
     }
 
     /// Records the start: what is in force, and where it came from.
@@ -207,7 +198,7 @@ impl PolicyState {
             let new = Layers { user, ..Layers::clone(&set) };
             if new == *set {
                 // A bad set is mended by taking the edit back.
-                let (config, compiled) = load(&self.layout, &new)?;
+                let (config, compiled) = new.load(&self.layout)?;
                 *self.in_force() = InForce::of(new, &config, &compiled.problems);
                 return Ok(());
             }
@@ -225,69 +216,16 @@ impl PolicyState {
         self.watched().is_some()
     }
 
-    /// Puts the organisation's files on disk in force, where they are others by now. Files that cannot be used change
-    /// nothing but the status.
-    pub(crate) fn reload_organisation(&self, judge: &Judge) {
-        let _changing = self.changing();
-        // Where nothing is in force, there is nothing to stand above: `castellan apply` looks by itself.
-        let Some(set) = self.in_force().set.clone() else { return };
-        let put = || match organisation_now(&self.layout) {
-            Ok(organisation) if organisation == set.organisation => Ok(()),
-            Ok(organisation) => {
-                let new = Layers { organisation, ..Layers::clone(&set) };
-                self.put(judge, new, Cause { action: "organisation", peer: (0, 0) })
-            }
-            Err(unusable) => Err(unusable.why()),
-        };
-        let problem = put().err();
-        let is_news = problem != self.organisation_problem();
-        if let Some(why) = problem.as_ref().filter(|_| is_news) {
-            judge.fail(
-                "organisation",
-                &format!("its files are not put in force, the last good ones stay: {why}"),
-            );
-        }
-        *self.organisation.lock().unwrap_or_else(PoisonError::into_inner) = problem;
-    }
-
     /// The mode below which the organisation lets nobody go, and where it says so.
     pub(crate) fn floor(&self) -> Option<(Mode, String)> {
         self.in_force().floor.clone()
     }
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "until workspaces can be trusted"))]
-    /// What calls of a trusted workspace are judged by, whose own files have this hash. Files that do not load leave only
-    /// reading.
-    pub(crate) fn with_project(&self, hash: &str, project: &FileSet) -> Arc<Projected> {
-        let Some(set) = self.set() else {
-            return Arc::new(Projected {
-                policy: Arc::new(Policy::missing("nothing is in force")),
-                mode: None,
-            });
-        };
-        let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (self.files(), hash.to_owned());
-        if let Some(known) = projects.get(&key) {
-            return Arc::clone(known);
-        }
+    /// Whether a workspace's own files make sense below what is in force. The error says why not.
+    pub(crate) fn check_project(&self, project: &FileSet) -> Result<(), String> {
+        let set = self.set().ok_or_else(|| format!("nothing is in force: {REMEDY}"))?;
         let layers = Layers { project: Some(project.clone()), ..Layers::clone(&set) };
-        let projected = Arc::new(match load(&self.layout, &layers) {
-            Ok((config, compiled)) => Projected {
-                policy: Arc::new(compiled.policy),
-                mode: config.mode_said_by(Layer::Project).map(|(mode, _)| mode),
-            },
-            Err(why) => Projected {
-                policy: Arc::new(Policy::missing(format!("the workspace's own files: {why}"))),
-                mode: Some(Mode::Enforce),
-            },
-        });
-        // Those of what was in force before are never asked for again.
-        projects.retain(|(files, _), _| *files == key.0);
-        if projects.len() >= PROJECTS_MAX {
-            projects.clear();
-        }
-        projects.insert(key, Arc::clone(&projected));
-        projected
+        layers.load(&self.layout).map(|_| ())
     }
 
     /// Writes the mode into `config.toml`, for which it counts once that is applied.
@@ -356,7 +294,7 @@ impl PolicyState {
     /// Compiles a set, keeps it, records it and swaps it in, in this order: what is in force has been recorded, and is
     /// found again by the next start.
     fn put(&self, judge: &Judge, set: Layers, cause: Cause) -> Result<(), String> {
-        let (config, compiled) = load(&self.layout, &set)?;
+        let (config, compiled) = set.load(&self.layout)?;
         let InForce { set: before, mode: said, .. } = self.in_force().clone();
         // A stricter one that could not be kept holds on, unless a person says otherwise.
         let live = Some(judge.terms().mode).filter(|live| *live > said && cause.action != APPLY);
@@ -370,8 +308,11 @@ impl PolicyState {
             let restored = restored.err().map(|error| format!("; {}", self.not_written(&error)));
             return Err(format!("it could not be recorded: {error}{}", restored.unwrap_or_default()));
         }
-        *self.in_force() = InForce::of(set, &config, &compiled.problems);
-        judge.put(Arc::new(compiled.policy), mode);
+        let in_force = InForce::of(set, &config, &compiled.problems);
+        let set = in_force.set.clone();
+        *self.in_force() = in_force;
+        let projects = set.map(|set| Projects::below(&self.layout, set)).unwrap_or_default();
+        judge.put(Terms { policy: Arc::new(compiled.policy), mode, projects: Arc::new(projects) });
         Ok(())
     }
 
@@ -383,23 +324,6 @@ impl PolicyState {
 
     fn not_written(&self, error: &std::io::Error) -> String {
         not_written(&self.layout, error)
-    }
-
-    /// The organisation's files for a set that is to be put in force: those on disk, or where these are refused those that
-    /// have been in force.
-    fn organisation_to_use(&self) -> Result<Option<FileSet>, String> {
-        match organisation_now(&self.layout) {
-            Ok(organisation) => Ok(organisation),
-            Err(Unusable::Distrusted(_)) => Ok(self.set().and_then(|set| set.organisation.clone())),
-            Err(Unusable::Broken(why)) => {
-                let before = self.set().and_then(|set| set.organisation.clone());
-                before.map(Some).ok_or(why)
-            }
-        }
-    }
-
-    fn organisation_problem(&self) -> Option<String> {
-        self.organisation.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn changing(&self) -> MutexGuard<'_, ()> {
@@ -437,37 +361,6 @@ impl InForce {
             problems: Vec::new(),
         }
     }
-}
-
-/// Why the organisation's files are not used as they are.
-#[derive(Debug)]
-enum Unusable {
-    /// Somebody else can have written them: they are not the organisation's.
-    Distrusted(String),
-    /// They cannot be read, or make no sense.
-    Broken(String),
-}
-
-impl Unusable {
-    fn why(self) -> String {
-        match self {
-            Unusable::Distrusted(why) | Unusable::Broken(why) => why,
-        }
-    }
-}
-
-/// The organisation's files as they are on disk, if they make sense by themselves.
-fn organisation_now(layout: &Layout) -> Result<Option<FileSet>, Unusable> {
-    let read = read_organisation(layout.organisation()).map_err(|error| match error.is_distrusted() {
-        true => Unusable::Distrusted(error.to_string()),
-        false => Unusable::Broken(error.to_string()),
-    })?;
-    if read.is_some() {
-        let user = FileSet { config: DEFAULT_TEXT.to_owned(), rules: Vec::new() };
-        let alone = Layers { organisation: read.clone(), user, project: None };
-        load(layout, &alone).map_err(Unusable::Broken)?;
-    }
-    Ok(read)
 }
 
 fn not_written(layout: &Layout, error: &std::io::Error) -> String {
@@ -516,18 +409,9 @@ pub(crate) fn has_records(layout: &Layout) -> bool {
 fn first_set(layout: &Layout, organisation: Option<FileSet>) -> Result<Layers, String> {
     let user = FileSet::read(layout).map_err(|error| error.to_string())?;
     let set = Layers { organisation, user, project: None };
-    load(layout, &set)?;
+    set.load(layout)?;
     applied::write(layout, &set).map_err(|error| format!("`{}`: {error}", layout.applied().display()))?;
     Ok(set)
-}
-
-/// Compiles a set; an error in any of its files is one of the whole.
-fn load(layout: &Layout, set: &Layers) -> Result<(Config, Compiled), String> {
-    let (config, compiled) = set.compile(layout).map_err(|error| error.to_string())?;
-    match compiled.error() {
-        Some(why) => Err(why),
-        None => Ok((config, compiled)),
-    }
 }
 
 /// The record of a change, which names what was in force and what will be.

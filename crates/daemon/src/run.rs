@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 
 use castellan_audit::{AuditError, Log};
@@ -74,12 +74,12 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     let _lock = lock(&layout)?;
     write_shipped(&layout).map_err(|error| DaemonError::Io(layout.rules_shipped(), error))?;
 
-    let (policy_state, config, policy) = PolicyState::start(&layout);
+    let (policy_state, config, terms) = PolicyState::start(&layout);
     let is_first = !has_records(&layout);
     let log = Log::open(&layout.log(), config.log, SystemTime::now())?;
     let memory = Memory::open(layout.journal(), is_first, random());
     let (memory, trouble) = memory.map_err(|error| DaemonError::Io(layout.journal(), error))?;
-    let judge = Arc::new(Judge::new(policy, config.mode, log, own_paths(&layout), memory));
+    let judge = Arc::new(Judge::new(terms, log, own_paths(&layout), memory));
     let peers = Arc::new(Peers::default());
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);
@@ -99,6 +99,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
         signals,
         started: Instant::now(),
         connections: AtomicUsize::new(0),
+        deciding: Mutex::default(),
     });
     let control_listener = listen(&layout.home().control_socket())?;
     spawn("control", move || control.serve(&control_listener))?;

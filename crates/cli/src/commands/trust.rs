@@ -1,25 +1,36 @@
-//! `castellan trust`: a person decides whether agents may work in a workspace. It must not know what a profile makes of that.
+//! `castellan trust`: a person decides whether agents may work in a workspace, and whether its own files count. It must not know what a profile makes of that.
+
+mod project;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use castellan_daemon::{DecidedWorkspace, WorkspaceStanding, find_workspace};
+use castellan_daemon::{
+    DecidedWorkspace, FileSet, Layout, PROJECT_FOLDER, ProjectFiles, WorkspaceStanding, find_workspace,
+    read_project,
+};
 use serde_json::json;
 
+use crate::ask;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::{self, BAD, Cell, GOOD, printable};
+use crate::output::{self, BAD, Cell, GOOD, WARN, printable};
 
 /// Options of `castellan trust`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// A directory of the workspace; without one, the current directory
+    /// A directory of the workspace; without one, the current directory. What its own files in `.castellan` say is shown, and counts
+    /// from then on as it is now
     #[arg(value_name = "DIR", conflicts_with = "list")]
     directory: Option<PathBuf>,
 
     #[command(flatten)]
     what: What,
+
+    /// Do not ask; a person has to be there all the same
+    #[arg(long, short, conflicts_with_all = ["deny", "forget", "list"])]
+    yes: bool,
 
     /// Print JSON
     #[arg(long, requires = "list")]
@@ -38,7 +49,7 @@ struct What {
     #[arg(long)]
     forget: bool,
 
-    /// Show what was decided
+    /// Show what was decided, and which workspaces' own files are not those that count
     #[arg(long)]
     list: bool,
 }
@@ -50,6 +61,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     let directory = options.directory.as_deref().unwrap_or(Path::new("."));
     let shown = || format!("`{}`", directory.display());
+    let mut project = None;
     let (workspace, standing, words) = match options.what {
         What { deny: true, .. } => {
             let real = std::fs::canonicalize(directory).with_context(shown)?;
@@ -62,12 +74,28 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         ),
         What { .. } => {
             let workspace = find_workspace(directory).with_context(shown)?;
+            project = read_project(Path::new(&workspace))?;
+            if let Some(project) = &project
+                && !is_agreed(&global.layout()?, &workspace, project, options.yes)?
+            {
+                global.note("nothing was decided")?;
+                return Ok(Exit::No);
+            }
             (workspace, WorkspaceStanding::Trusted, "agents may work there, as your profile says")
         }
     };
-    client.trust(&workspace, standing)?;
+    client.trust(&workspace, standing, project.map(|project| project.hash()))?;
     global.note(&format!("{}: {words}", printable(&workspace)))?;
     Ok(Exit::Done)
+}
+
+/// Shows what the workspace's own files say, all of it, and asks whether that is to count.
+fn is_agreed(layout: &Layout, workspace: &str, project: &FileSet, yes: bool) -> anyhow::Result<bool> {
+    let mut text = Vec::new();
+    writeln!(text, "{} has files of its own, in `{PROJECT_FOLDER}`. They say:", printable(workspace))?;
+    project::write(&mut text, layout, project)?;
+    let is_seen = ask::show(&String::from_utf8_lossy(&text))?;
+    Ok(yes || (is_seen && ask::is_agreed("trust it with these?")?))
 }
 
 /// What was decided about the directory as it is called, or about the workspace that it is in. It may be gone by now.
@@ -86,6 +114,19 @@ fn text_of(path: &Path) -> anyhow::Result<String> {
     Ok(text.to_owned())
 }
 
+/// Nothing where there is nothing to do about them.
+fn files_cell(files: Option<ProjectFiles>) -> Cell {
+    match files {
+        None | Some(ProjectFiles::Same) => Cell::from(""),
+        Some(ProjectFiles::Changed) => {
+            Cell::new("changed: its own files are others than those that count", WARN)
+        }
+        Some(ProjectFiles::Lost) => {
+            Cell::new("lost: the copy of its own files, so it counts as unknown", BAD)
+        }
+    }
+}
+
 fn list(global: &Global, decided: &[DecidedWorkspace], json: bool) -> anyhow::Result<Exit> {
     let mut out = anstream::stdout();
     if json {
@@ -97,9 +138,13 @@ fn list(global: &Global, decided: &[DecidedWorkspace], json: bool) -> anyhow::Re
     }
     let rows: Vec<Vec<Cell>> = decided
         .iter()
-        .map(|DecidedWorkspace { workspace, standing }| {
+        .map(|DecidedWorkspace { workspace, standing, files }| {
             let style = if *standing == WorkspaceStanding::Trusted { GOOD } else { BAD };
-            vec![Cell::new(standing.as_str(), style), Cell::from(printable(workspace).as_str())]
+            vec![
+                Cell::new(standing.as_str(), style),
+                Cell::from(printable(workspace).as_str()),
+                files_cell(*files),
+            ]
         })
         .collect();
     output::write_table(&mut out, &rows)?;

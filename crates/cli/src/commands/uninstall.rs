@@ -159,7 +159,7 @@ fn registrations(options: &Options) -> anyhow::Result<Vec<Registration>> {
 /// Deletes what castellan made, by name; a directory with anything else in it stays.
 fn purge(layout: &Layout) -> anyhow::Result<()> {
     let (config, home) = (layout.config(), layout.home());
-    let trees = [config.join("rules"), layout.log(), layout.applied(), home.run()];
+    let trees = [config.join("rules"), layout.log(), layout.applied(), layout.projects(), home.run()];
     let mut files = vec![layout.config_file(), Layout::file(home.dir())];
     files.extend(layout.kept_state());
     let dirs: [&Path; 3] = [config, layout.state(), home.dir()];

@@ -1,37 +1,68 @@
 //! A person's decisions about workspaces. That sessions may not work in one, anybody may say; everything else needs a person.
 
-use super::{ControlServer, Peer};
+use std::path::Path;
+use std::sync::PoisonError;
+
+use super::{ControlServer, Peer, printable};
 use crate::control::{ControlResponse, WorkspaceStanding};
+use crate::file_set::{FileSet, read_project};
 use crate::limits::SHOWN_PATH_CHARS;
 use crate::memory::WorkspaceDecision;
+use crate::projects::{forget_copies, keep_copy};
 use crate::workspace::workspace_at;
 
 impl ControlServer {
-    /// The record comes first: what is not recorded is not trusted.
+    /// The record comes first: what is not recorded is not trusted. `project`: the hash of the workspace's own files that the person
+    /// saw.
     pub(super) fn trust(
         &self,
         workspace: &str,
         standing: &WorkspaceStanding,
+        project: Option<&str>,
         peer: Peer<'_>,
     ) -> Result<(), ControlResponse> {
-        let argument = format!("{} {}", standing.as_str(), shown(workspace));
-        let (action, decided) = match standing {
-            WorkspaceStanding::Trusted => ("trust_resolved", Some(WorkspaceDecision::Trusted)),
-            WorkspaceStanding::Denied => ("trust_denied", Some(WorkspaceDecision::Denied)),
-            WorkspaceStanding::Unknown => ("trust_resolved", None),
-        };
-        if decided != Some(WorkspaceDecision::Denied) {
+        let mut argument = format!("{} {}", standing.as_str(), shown(workspace));
+        if let Some(hash) = project {
+            argument.push_str(&format!(", its files {}", printable(hash)));
+        }
+        if *standing != WorkspaceStanding::Denied {
             self.check_presence("trust", &argument, peer)?;
         }
-        let there = match standing {
-            WorkspaceStanding::Trusted | WorkspaceStanding::Denied => is_there(workspace, standing),
+        let _deciding = self.deciding.lock().unwrap_or_else(PoisonError::into_inner);
+        let (action, decided, there) = match standing {
+            WorkspaceStanding::Trusted => {
+                let decided = WorkspaceDecision::Trusted { project: project.map(str::to_owned) };
+                let there =
+                    is_there(workspace, standing).and_then(|()| self.copy_project(workspace, project));
+                ("trust_resolved", Some(decided), there)
+            }
+            WorkspaceStanding::Denied => {
+                ("trust_denied", Some(WorkspaceDecision::Denied), is_there(workspace, standing))
+            }
             // It may be gone by now.
-            WorkspaceStanding::Unknown => Ok(()),
+            WorkspaceStanding::Unknown => ("trust_resolved", None, Ok(())),
         };
         self.conclude(action, &argument, peer, there)?;
-        self.judge
+        let done = self
+            .judge
             .decide(workspace, decided)
-            .map_err(|error| ControlResponse::Failed(format!("the decision could not be kept: {error}")))
+            .map_err(|error| ControlResponse::Failed(format!("the decision could not be kept: {error}")));
+        // A copy that stays is there in vain, and nothing more.
+        let _ = forget_copies(&self.layout, |hash| self.judge.needs_copy(hash));
+        done
+    }
+
+    /// Keeps a copy of the workspace's own files, if they are those that the person saw.
+    fn copy_project(&self, workspace: &str, seen: Option<&str>) -> Result<(), String> {
+        let found = read_project(Path::new(workspace)).map_err(|error| error.to_string())?;
+        if found.as_ref().map(FileSet::hash).as_deref() != seen {
+            return Err(
+                "the workspace's own files are not those that were shown: look at them again".to_owned()
+            );
+        }
+        let Some(found) = found else { return Ok(()) };
+        self.policy.check_project(&found)?;
+        keep_copy(&self.layout, &found)
     }
 }
 

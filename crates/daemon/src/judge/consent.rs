@@ -89,7 +89,7 @@ impl Judge {
         let (id, reasons) = (request.id, request.reasons.clone());
         let is_new = self.memory().requests_mut().wait(request);
         let is_untold = is_held || change.answer == Verdict::Deny;
-        if is_new && is_untold && asked.terms.policy.settings().notify {
+        if is_new && is_untold && asked.terms().policy.settings().notify {
             notification::show(asked.agent, &call.agent.cwd, id, &reasons);
         }
     }

@@ -39,9 +39,9 @@ pub(crate) enum Holding {
 impl Asked<'_> {
     /// How long the answer waits for a person; `None` when it does not.
     pub(super) fn hold_time(&self, decision: &Decision, is_grantable: bool) -> Option<Duration> {
-        let wait = Duration::from_secs(self.terms.policy.settings().ask_wait_s.into());
+        let wait = Duration::from_secs(self.terms().policy.settings().ask_wait_s.into());
         let is_held = self.holding == Holding::May
-            && self.terms.mode == Mode::Enforce
+            && self.terms().mode == Mode::Enforce
             && decision.verdict == Verdict::Ask
             && is_grantable
             && self.request.payload.len() <= HOLDABLE_PAYLOAD_BYTES_MAX;

@@ -1,15 +1,19 @@
 //! Whose event it is: the session, where it works, and what is known of both. It must not know what is decided.
 
 use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
 use castellan_agents as agents;
 use castellan_event::{Agent, Mark, Recorder, Session};
 use castellan_policy::{Policy, Standing};
 
-use super::{Asked, Failure, Judge, Whose, digest};
-use crate::control::{DecidedWorkspace, WorkspaceStanding};
+use super::{Asked, Failure, Judge, Terms, Whose, digest};
+use crate::control::{DecidedWorkspace, ProjectFiles, WorkspaceStanding};
+use crate::file_set::read_project;
 use crate::limits::SUSPECT_MARKS;
 use crate::memory::{SessionKey, WorkspaceDecision};
+use crate::projects::Lost;
 use crate::record;
 use crate::workspace::workspace_of;
 use crate::world::FileSystem;
@@ -33,11 +37,51 @@ impl Judge {
         // As another event of the session may have fixed it in between.
         let workspace = memory.workspace(&id).cloned();
         let standing = memory.standing(workspace.as_ref());
+        let project = memory.project(workspace.as_ref());
         let own = agents::ceiling(asked.agent, &of.permission_mode);
         // Not every event tells a mode.
         let is_main = of.subagent_id.is_empty() && !of.permission_mode.is_empty();
         let ceiling = memory.ceiling(&id, is_main, own);
+        drop(memory);
+        let standing = match project.map(|hash| self.terms_with(&asked.in_force, &hash)) {
+            None => standing,
+            Some(Some(terms)) => {
+                // One event is of one workspace: this is the first time.
+                let _ = asked.in_workspace.set(terms);
+                standing
+            }
+            // What the person trusted it with is not known any more.
+            Some(None) => Standing::Unknown,
+        };
         Ok(Whose { session, workspace, standing, ceiling })
+    }
+
+    /// What is in force, with a trusted workspace's own files below it. `None` where the copy of these cannot be used.
+    fn terms_with(&self, in_force: &Terms, hash: &str) -> Option<Arc<Terms>> {
+        match in_force.projects.get(hash) {
+            Ok(project) => Some(Arc::new(Terms {
+                policy: Arc::clone(&project.policy),
+                mode: project.mode.map_or(in_force.mode, |mode| mode.max(in_force.mode)),
+                projects: Arc::clone(&in_force.projects),
+            })),
+            Err(Lost { why, is_news }) => {
+                if is_news {
+                    let what =
+                        "workspaces with these files count as unknown until somebody trusts them again";
+                    self.fail("project", &format!("{what}: {why}"));
+                }
+                None
+            }
+        }
+    }
+
+    /// What calls of a session are judged by now.
+    pub(super) fn terms_of(&self, session: &SessionKey) -> Arc<Terms> {
+        let in_force = self.terms();
+        let memory = self.memory();
+        let project = memory.project(memory.workspace(session));
+        drop(memory);
+        project.and_then(|hash| self.terms_with(&in_force, &hash)).unwrap_or(in_force)
     }
 
     /// What earlier calls of the session left behind. One of which nothing is known has set every mark that a rule sets, now.
@@ -63,17 +107,35 @@ impl Judge {
         let _ = self.append(&record::trust_required(agent, path));
     }
 
-    /// What persons have decided about workspaces.
+    /// What persons have decided about workspaces. Looks at the files of trusted ones.
     pub(crate) fn decided_workspaces(&self) -> Vec<DecidedWorkspace> {
-        let memory = self.memory();
-        let decided = memory.trust().all().map(|(workspace, decided)| DecidedWorkspace {
-            workspace: workspace.to_owned(),
-            standing: match decided {
-                WorkspaceDecision::Trusted => WorkspaceStanding::Trusted,
-                WorkspaceDecision::Denied => WorkspaceStanding::Denied,
+        let decided: Vec<(String, WorkspaceDecision)> =
+            self.memory().trust().all().map(|(path, decided)| (path.to_owned(), decided.clone())).collect();
+        let terms = self.terms();
+        let told = |(workspace, decided): (String, WorkspaceDecision)| match decided {
+            WorkspaceDecision::Trusted { project } => DecidedWorkspace {
+                files: self.project_files(&workspace, project.as_deref(), &terms),
+                workspace,
+                standing: WorkspaceStanding::Trusted,
             },
-        });
-        decided.collect()
+            WorkspaceDecision::Denied => {
+                DecidedWorkspace { workspace, standing: WorkspaceStanding::Denied, files: None }
+            }
+        };
+        decided.into_iter().map(told).collect()
+    }
+
+    /// How a workspace's own files are now against those that it was trusted with. Files that cannot be read are others.
+    fn project_files(&self, workspace: &str, trusted: Option<&str>, terms: &Terms) -> Option<ProjectFiles> {
+        if trusted.is_some_and(|hash| self.terms_with(terms, hash).is_none()) {
+            return Some(ProjectFiles::Lost);
+        }
+        let now = read_project(Path::new(workspace)).map(|set| set.map(|set| set.hash()));
+        match (now, trusted) {
+            (Ok(None), None) => None,
+            (Ok(now), trusted) if now.as_deref() == trusted => Some(ProjectFiles::Same),
+            _ => Some(ProjectFiles::Changed),
+        }
     }
 
     /// Decides about a workspace; `None` forgets what was decided. An error when it could not be kept.
@@ -81,7 +143,15 @@ impl Judge {
         let mut memory = self.memory();
         // What was answered before answers no second question any more.
         memory.outdate();
+        if let Some(WorkspaceDecision::Trusted { project: Some(hash) }) = &decided {
+            self.terms().projects.look_again(hash);
+        }
         memory.decide(workspace, decided)
+    }
+
+    /// Whether some trusted workspace has files with this hash.
+    pub(crate) fn needs_copy(&self, hash: &str) -> bool {
+        self.memory().trust().needs(hash)
     }
 
     /// How many grants are kept.

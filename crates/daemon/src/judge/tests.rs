@@ -51,7 +51,7 @@ fn judge_at(dir: &Path, policy: Policy, mode: Mode) -> Judge {
     let (memory, trouble) = Memory::open(dir.join("journal"), !dir.join("journal").exists(), 1).unwrap();
     assert_eq!(trouble, None);
     let log = Log::open(&dir.join("log"), LogConfig::default(), SystemTime::now()).unwrap();
-    Judge::new(policy, mode, log, Vec::new(), memory)
+    Judge::new(Terms::new(Arc::new(policy), mode), log, Vec::new(), memory)
 }
 
 impl Bench {
@@ -181,7 +181,8 @@ fn check_panic(mode: Mode, exit: u8, answer: &str) {
         request: &request,
         process,
         started: Instant::now(),
-        terms: bench.judge.terms(),
+        in_force: bench.judge.terms(),
+        in_workspace: OnceCell::new(),
         holding: Holding::May,
     };
     let Outcome::Reply(reply) = bench.judge.caught(&asked, || panic!("a test")) else { panic!("held") };
@@ -220,7 +221,7 @@ fn the_mode_says_whether_a_call_is_denied_and_whether_there_are_rules() {
     bench.judge.set_mode(Mode::Passthrough);
     bench.check("a", "secret", "defer", &[]);
     // Neither a mode nor a policy takes marks away.
-    bench.judge.put(Arc::new(policy(RULES)), Mode::Enforce);
+    bench.judge.put(Terms::new(Arc::new(policy(RULES)), Mode::Enforce));
     bench.check("a", "git push", "deny", &[]);
 }
 
@@ -241,10 +242,10 @@ fn check_second(between: impl FnOnce(&Judge), answer: &str, records: usize) {
 fn a_second_question_meets_no_mark_of_its_own_and_sets_none() {
     check_second(|_| (), "defer", 1);
     check_second(|judge| judge.set_mode(Mode::Enforce), "defer", 2);
-    check_second(|judge| judge.put(Arc::new(policy(RULES)), Mode::Enforce), "defer", 2);
+    check_second(|judge| judge.put(Terms::new(Arc::new(policy(RULES)), Mode::Enforce)), "defer", 2);
     let stricter = ("stricter", "tool.input_command contains secret", "coding_agent_deny");
     check_second(
-        |judge| judge.put(Arc::new(policy(&[RULES, &[stricter]].concat())), Mode::Enforce),
+        |judge| judge.put(Terms::new(Arc::new(policy(&[RULES, &[stricter]].concat())), Mode::Enforce)),
         "deny",
         2,
     );
@@ -305,8 +306,8 @@ fn a_call_sees_policy_and_mode_of_one_swap() {
             }
         });
         while !judging.is_finished() {
-            bench.judge.put(Arc::clone(&strict), Mode::Monitor);
-            bench.judge.put(Arc::clone(&mild), Mode::Enforce);
+            bench.judge.put(Terms::new(Arc::clone(&strict), Mode::Monitor));
+            bench.judge.put(Terms::new(Arc::clone(&mild), Mode::Enforce));
         }
     });
     let seen: BTreeSet<_> = bench.calls().into_iter().map(|call| (call.policy, call.mode)).collect();
@@ -511,7 +512,7 @@ fn a_workspace_is_unknown_until_a_person_trusts_it_and_that_outlives_the_daemon(
     assert_eq!(bench.told(), 1, "once a session");
     assert_eq!(bench.write_in("b", &path), "ask");
     assert_eq!(bench.told(), 2);
-    bench.trust(&path, Some(WorkspaceDecision::Trusted));
+    bench.trust(&path, Some(WorkspaceDecision::Trusted { project: None }));
     assert_eq!(bench.write_in("a", &path), "defer");
     let bench = bench.restarted(strict());
     assert_eq!(bench.write_in("a", &path), "defer");
@@ -533,7 +534,7 @@ fn a_session_works_where_it_began() {
         std::fs::create_dir(root.join(name)).unwrap();
         root.join(name).display().to_string()
     });
-    bench.trust(&first, Some(WorkspaceDecision::Trusted));
+    bench.trust(&first, Some(WorkspaceDecision::Trusted { project: None }));
     assert_eq!(bench.write_in("a", &first), "defer");
     // It goes on in another directory, which is outside then; below the temporary one that needs no more, so look.
     bench.write_in("a", &other);

@@ -164,10 +164,10 @@ impl Judge {
     }
 
     /// What follows for a session that wants to make a call.
-    pub(super) fn consequence(&self, session: &SessionKey) -> Consequence {
+    pub(super) fn consequence(&self, asked: &Asked<'_>, session: &SessionKey) -> Consequence {
         let mut follows = self.memory().consequence(session);
-        let terms = self.terms();
-        let Ungoverned { bars_foreign_hooks, trusted_hooks, .. } = &terms.policy.settings().ungoverned;
+        let Ungoverned { bars_foreign_hooks, trusted_hooks, .. } =
+            &asked.terms().policy.settings().ungoverned;
         if *bars_foreign_hooks && follows.bar.is_none() {
             follows.bar = self.live.of(session).and_then(|live| self.untrusted(&live, trusted_hooks));
         }
@@ -213,7 +213,7 @@ impl Judge {
     /// Records what was found, and what follows from it. That it cannot be recorded shows in the status.
     fn found(&self, Found { why, session, agent, record, counts }: Found<'_>) {
         let (word, meaning) = why.words();
-        let terms = self.terms();
+        let terms = self.terms_of(&session);
         let settings = &terms.policy.settings().ungoverned;
         let (action, level) =
             if counts { (settings.action, settings.level) } else { (OnUngoverned::Record, None) };

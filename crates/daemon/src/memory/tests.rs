@@ -235,7 +235,8 @@ enum Event {
 fn event() -> impl Strategy<Value = Event> {
     let decided = prop_oneof![
         Just(None),
-        Just(Some(WorkspaceDecision::Trusted)),
+        Just(Some(WorkspaceDecision::Trusted { project: None })),
+        Just(Some(WorkspaceDecision::Trusted { project: Some("ab".to_owned()) })),
         Just(Some(WorkspaceDecision::Denied))
     ];
     prop_oneof![
@@ -351,7 +352,7 @@ fn what_could_not_be_saved_is_saved_whole_later() {
     assert!(memory.save().is_err());
     memory.mark(root, &["b".to_owned()]);
     assert!(memory.save().is_err());
-    assert!(memory.decide("/w", Some(WorkspaceDecision::Trusted)).is_err());
+    assert!(memory.decide("/w", Some(WorkspaceDecision::Trusted { project: None })).is_err());
     assert!(memory.decide("/v", Some(WorkspaceDecision::Denied)).is_err());
     std::fs::rename(&away, dir.path()).unwrap();
     memory.save().unwrap();
@@ -380,7 +381,7 @@ fn check_lost(damage: impl FnOnce(&Path), expected: &str) {
     let (_dir, path, mut memory) = new();
     let root = memory.enter(session(1), UNSEEN).unwrap().root;
     memory.mark(root, &["a".to_owned()]);
-    memory.decide("/w", Some(WorkspaceDecision::Trusted)).unwrap();
+    memory.decide("/w", Some(WorkspaceDecision::Trusted { project: None })).unwrap();
     damage(&path);
     let (mut next, trouble) = Memory::open(path.clone(), false, 1).unwrap();
     assert!(trouble.as_deref().is_some_and(|why| why.contains(expected)), "{expected}: {trouble:?}");

@@ -13,8 +13,8 @@ use crate::limits::DECIDED_WORKSPACES_MAX;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum WorkspaceDecision {
-    /// Sessions may work there.
-    Trusted,
+    /// Sessions may work there, and its own files count that had this hash, where there were any.
+    Trusted { project: Option<String> },
     /// Sessions there have no tools, nor below it.
     Denied,
 }
@@ -52,10 +52,23 @@ impl Trust {
             return Standing::Denied;
         }
         match self.workspaces.get(workspace) {
-            Some(WorkspaceDecision::Trusted) => Standing::Trusted,
+            Some(WorkspaceDecision::Trusted { .. }) => Standing::Trusted,
             Some(WorkspaceDecision::Denied) => Standing::Denied,
             None => Standing::Unknown,
         }
+    }
+
+    /// The hash of the workspace's own files as they were trusted, where there were any.
+    pub(crate) fn project_of(&self, workspace: &str) -> Option<&str> {
+        match self.workspaces.get(workspace) {
+            Some(WorkspaceDecision::Trusted { project }) => project.as_deref(),
+            Some(WorkspaceDecision::Denied) | None => None,
+        }
+    }
+
+    /// Whether some trusted workspace has files with this hash.
+    pub(crate) fn needs(&self, hash: &str) -> bool {
+        self.workspaces.keys().any(|workspace| self.project_of(workspace) == Some(hash))
     }
 
     /// Every decision, by path.
@@ -72,7 +85,7 @@ mod tests {
     fn trust_is_of_one_path_and_denial_of_all_below() {
         let mut trust = Trust::default();
         for path in ["/w/a", "/w/b/inside"] {
-            trust.decide(path.to_owned(), Some(WorkspaceDecision::Trusted));
+            trust.decide(path.to_owned(), Some(WorkspaceDecision::Trusted { project: None }));
         }
         trust.decide("/w/b".to_owned(), Some(WorkspaceDecision::Denied));
         let cases = [

@@ -10,6 +10,7 @@ use castellan_event::Verdict;
 use super::*;
 use crate::file_set::read_project;
 use crate::memory::Memory;
+use crate::projects::keep_copy;
 use crate::shipped::write_shipped;
 
 /// What each layer's good file says, so that it can be told whether it counts.
@@ -39,11 +40,11 @@ impl Place {
     }
 
     fn serve(&self) -> Served {
-        let (state, config, policy) = PolicyState::start(&self.layout);
+        let (state, _, terms) = PolicyState::start(&self.layout);
         let log = Log::open(&self.layout.log(), LogConfig::default(), SystemTime::now()).unwrap();
         let journal = self.layout.journal();
         let (memory, _) = Memory::open(journal.clone(), !journal.exists(), 1).unwrap();
-        let judge = Judge::new(policy, config.mode, log, Vec::new(), memory);
+        let judge = Judge::new(terms, log, Vec::new(), memory);
         state.record_start(&judge);
         Served { judge, state }
     }
@@ -66,7 +67,7 @@ impl Place {
 
     /// What is wrong with a layer's files, as whoever reads them is told.
     fn error(&self, layer: Layer) -> String {
-        let load = |layers: Layers| load(&self.layout, &layers).map(|_| ());
+        let load = |layers: Layers| layers.load(&self.layout).map(|_| ());
         let user = || FileSet::read(&self.layout).map_err(|error| error.to_string());
         let done = match layer {
             Layer::Organisation => organisation_now(&self.layout).map(|_| ()).map_err(Unusable::why),
@@ -317,7 +318,10 @@ fn a_projects_files_only_tighten() {
     place.write(Layer::User, b"version = 1\nmode = \"monitor\"\n");
     let served = place.serve();
     let project = |config: &str| FileSet { config: format!("version = 1\n{config}"), rules: Vec::new() };
-    let of = |set: &FileSet| served.state.with_project(&set.hash(), set);
+    let of = |set: &FileSet| {
+        keep_copy(&place.layout, set).unwrap();
+        served.judge.terms().projects.get(&set.hash()).unwrap()
+    };
     let strict = of(&project("mode = \"enforce\"\nopaque = \"deny\""));
     assert_eq!((strict.policy.settings().opaque, strict.mode), (Verdict::Deny, Some(Mode::Enforce)));
     let mild = of(&project("mode = \"passthrough\"\nopaque = \"defer\""));

@@ -1,0 +1,86 @@
+//! The organisation's part of what is in force: its files count as they are on disk, if nobody else can have written them and they make
+//! sense. It must not know what they say.
+
+use std::sync::PoisonError;
+
+use super::{Cause, PolicyState};
+use crate::config::DEFAULT_TEXT;
+use crate::file_set::{FileSet, read_organisation};
+use crate::judge::Judge;
+use crate::layers::Layers;
+use crate::layout::Layout;
+
+impl PolicyState {
+    /// Puts the organisation's files on disk in force, where they are others by now. Files that cannot be used change
+    /// nothing but the status.
+    pub(crate) fn reload_organisation(&self, judge: &Judge) {
+        let _changing = self.changing();
+        // Where nothing is in force, there is nothing to stand above: `castellan apply` looks by itself.
+        let Some(set) = self.in_force().set.clone() else { return };
+        let put = || match organisation_now(&self.layout) {
+            Ok(organisation) if organisation == set.organisation => Ok(()),
+            Ok(organisation) => {
+                let new = Layers { organisation, ..Layers::clone(&set) };
+                self.put(judge, new, Cause { action: "organisation", peer: (0, 0) })
+            }
+            Err(unusable) => Err(unusable.why()),
+        };
+        let problem = put().err();
+        let is_news = problem != self.organisation_problem();
+        if let Some(why) = problem.as_ref().filter(|_| is_news) {
+            judge.fail(
+                "organisation",
+                &format!("its files are not put in force, the last good ones stay: {why}"),
+            );
+        }
+        *self.organisation.lock().unwrap_or_else(PoisonError::into_inner) = problem;
+    }
+
+    /// The organisation's files for a set that is to be put in force: those on disk, or where these are refused those that
+    /// have been in force.
+    pub(super) fn organisation_to_use(&self) -> Result<Option<FileSet>, String> {
+        match organisation_now(&self.layout) {
+            Ok(organisation) => Ok(organisation),
+            Err(Unusable::Distrusted(_)) => Ok(self.set().and_then(|set| set.organisation.clone())),
+            Err(Unusable::Broken(why)) => {
+                let before = self.set().and_then(|set| set.organisation.clone());
+                before.map(Some).ok_or(why)
+            }
+        }
+    }
+
+    pub(super) fn organisation_problem(&self) -> Option<String> {
+        self.organisation.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Why the organisation's files are not used as they are.
+#[derive(Debug)]
+pub(super) enum Unusable {
+    /// Somebody else can have written them: they are not the organisation's.
+    Distrusted(String),
+    /// They cannot be read, or make no sense.
+    Broken(String),
+}
+
+impl Unusable {
+    pub(super) fn why(self) -> String {
+        match self {
+            Unusable::Distrusted(why) | Unusable::Broken(why) => why,
+        }
+    }
+}
+
+/// The organisation's files as they are on disk, if they make sense by themselves.
+pub(super) fn organisation_now(layout: &Layout) -> Result<Option<FileSet>, Unusable> {
+    let read = read_organisation(layout.organisation()).map_err(|error| match error.is_distrusted() {
+        true => Unusable::Distrusted(error.to_string()),
+        false => Unusable::Broken(error.to_string()),
+    })?;
+    if read.is_some() {
+        let user = FileSet { config: DEFAULT_TEXT.to_owned(), rules: Vec::new() };
+        let alone = Layers { organisation: read.clone(), user, project: None };
+        alone.load(layout).map_err(Unusable::Broken)?;
+    }
+    Ok(read)
+}
