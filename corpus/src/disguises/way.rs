@@ -76,7 +76,7 @@ impl Layer {
             Layer::Marks => "a rule that marks the session, and one that judges its later calls by the mark",
             Layer::Rule => "a rule of one's own on the command, or on `fx.kind = execute`",
             Layer::Report => {
-                "planned: what ran without having been judged as it ran is found afterwards and told"
+                "what ran without having been judged as it ran is found afterwards and told (`ungoverned` in the log)"
             }
             Layer::Log => "recorded, not prevented",
         }
