@@ -7,7 +7,7 @@ mod trust;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use castellan_event::Mode;
@@ -40,6 +40,8 @@ pub(crate) struct ControlServer {
     pub(crate) connections: AtomicUsize,
     /// Held while something is decided about a workspace: one copy of its files at a time.
     pub(crate) deciding: Mutex<()>,
+    /// Held while the mode is changed.
+    pub(crate) mode_changes: Mutex<()>,
 }
 
 /// Characters of a hash that a record shows.
@@ -152,6 +154,8 @@ impl ControlServer {
 
     fn change_mode(&self, word: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let mode: Mode = word.parse().map_err(ControlResponse::Failed)?;
+        // One after the other: what is the same as before, or stricter, needs no person, and must stay so until it is done.
+        let _changing = self.mode_changes.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.judge.terms().mode;
         if mode < before {
             self.check_presence("mode", word, peer)?;
@@ -168,7 +172,7 @@ impl ControlServer {
             self.judge.set_mode(mode);
         } else {
             // Nothing may stand in the way of tightening: it holds at once, even if it cannot be kept for the next start.
-            self.judge.set_mode(mode);
+            self.judge.tighten(mode);
             let written = self.policy.write_mode(mode);
             self.conclude("mode", word, peer, self.policy.keep_mode(mode).and(written))?;
         }

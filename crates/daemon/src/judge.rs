@@ -450,9 +450,21 @@ impl Judge {
         Arc::clone(&self.terms.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Swaps everything as one; calls in flight finish on those that they began with.
-    pub(crate) fn put(&self, terms: Terms) {
-        self.swap(|_| terms);
+    /// Puts terms in force that were made under the mode `seen`. One that somebody has set since holds on if it is stricter.
+    pub(crate) fn put(&self, seen: Mode, new: Terms) {
+        self.swap(|terms| {
+            let since = Some(terms.mode).filter(|since| *since > seen);
+            Terms { mode: since.map_or(new.mode, |since| since.max(new.mode)), ..new }
+        });
+    }
+
+    /// Tightens the mode alone: a stricter one holds on.
+    pub(crate) fn tighten(&self, mode: Mode) {
+        self.swap(|Terms { policy, projects, mode: before }| Terms {
+            policy: Arc::clone(policy),
+            mode: mode.max(*before),
+            projects: Arc::clone(projects),
+        });
     }
 
     /// Changes the mode alone.

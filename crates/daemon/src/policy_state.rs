@@ -297,7 +297,8 @@ impl PolicyState {
         let (config, compiled) = set.load(&self.layout)?;
         let InForce { set: before, mode: said, .. } = self.in_force().clone();
         // A stricter one that could not be kept holds on, unless a person says otherwise.
-        let live = Some(judge.terms().mode).filter(|live| *live > said && cause.action != APPLY);
+        let seen = judge.terms().mode;
+        let live = Some(seen).filter(|live| *live > said && cause.action != APPLY);
         let mode = live.map_or(config.mode, |live| config.mode.max(live));
         applied::write(&self.layout, &set).map_err(|error| self.not_written(&error))?;
         if let Err(error) = judge.append(&change(judge, &set, &compiled.policy, mode, cause)) {
@@ -312,7 +313,8 @@ impl PolicyState {
         let set = in_force.set.clone();
         *self.in_force() = in_force;
         let projects = set.map(|set| Projects::below(&self.layout, set)).unwrap_or_default();
-        judge.put(Terms { policy: Arc::new(compiled.policy), mode, projects: Arc::new(projects) });
+        let terms = Terms { policy: Arc::new(compiled.policy), mode, projects: Arc::new(projects) };
+        judge.put(seen, terms);
         Ok(())
     }
 

@@ -100,6 +100,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
         started: Instant::now(),
         connections: AtomicUsize::new(0),
         deciding: Mutex::default(),
+        mode_changes: Mutex::default(),
     });
     let control_listener = listen(&layout.home().control_socket())?;
     spawn("control", move || control.serve(&control_listener))?;

@@ -198,7 +198,10 @@ impl Server {
             };
             self.judge.fail(code, &format!("{why}{more}"));
         }
-        match self.judge.terms().mode {
+        let terms = self.judge.terms();
+        // A session without tools has none in any mode.
+        let mode = if terms.policy.settings().tools { terms.mode } else { Mode::Enforce };
+        match mode {
             Mode::Enforce => {}
             Mode::Monitor | Mode::Passthrough => send(stream, &Reply::default()),
         }

@@ -221,7 +221,7 @@ fn the_mode_says_whether_a_call_is_denied_and_whether_there_are_rules() {
     bench.judge.set_mode(Mode::Passthrough);
     bench.check("a", "secret", "defer", &[]);
     // Neither a mode nor a policy takes marks away.
-    bench.judge.put(Terms::new(Arc::new(policy(RULES)), Mode::Enforce));
+    bench.judge.put(Mode::Enforce, Terms::new(Arc::new(policy(RULES)), Mode::Enforce));
     bench.check("a", "git push", "deny", &[]);
 }
 
@@ -242,10 +242,19 @@ fn check_second(between: impl FnOnce(&Judge), answer: &str, records: usize) {
 fn a_second_question_meets_no_mark_of_its_own_and_sets_none() {
     check_second(|_| (), "defer", 1);
     check_second(|judge| judge.set_mode(Mode::Enforce), "defer", 2);
-    check_second(|judge| judge.put(Terms::new(Arc::new(policy(RULES)), Mode::Enforce)), "defer", 2);
+    check_second(
+        |judge| judge.put(Mode::Enforce, Terms::new(Arc::new(policy(RULES)), Mode::Enforce)),
+        "defer",
+        2,
+    );
     let stricter = ("stricter", "tool.input_command contains secret", "coding_agent_deny");
     check_second(
-        |judge| judge.put(Terms::new(Arc::new(policy(&[RULES, &[stricter]].concat())), Mode::Enforce)),
+        |judge| {
+            judge.put(
+                Mode::Enforce,
+                Terms::new(Arc::new(policy(&[RULES, &[stricter]].concat())), Mode::Enforce),
+            )
+        },
         "deny",
         2,
     );
@@ -306,8 +315,8 @@ fn a_call_sees_policy_and_mode_of_one_swap() {
             }
         });
         while !judging.is_finished() {
-            bench.judge.put(Terms::new(Arc::clone(&strict), Mode::Monitor));
-            bench.judge.put(Terms::new(Arc::clone(&mild), Mode::Enforce));
+            bench.judge.put(Mode::Enforce, Terms::new(Arc::clone(&strict), Mode::Monitor));
+            bench.judge.put(Mode::Enforce, Terms::new(Arc::clone(&mild), Mode::Enforce));
         }
     });
     let seen: BTreeSet<_> = bench.calls().into_iter().map(|call| (call.policy, call.mode)).collect();
@@ -558,4 +567,18 @@ fn a_sub_agent_is_never_above_the_agent_that_it_works_for() {
     assert_eq!(bench.active("b", ""), "read-only");
     assert_eq!(bench.active("", "default"), "workspace-write");
     assert_eq!(bench.active("b", "acceptEdits"), "workspace-write");
+}
+
+#[test]
+fn a_mode_that_was_tightened_meanwhile_holds_on() {
+    let bench = Bench::new(policy(RULES), Mode::Monitor);
+    let seen = bench.judge.terms().mode;
+    bench.judge.set_mode(Mode::Enforce);
+    bench.judge.put(seen, Terms::new(Arc::new(policy(RULES)), Mode::Monitor));
+    assert_eq!(bench.judge.terms().mode, Mode::Enforce);
+    bench.judge.tighten(Mode::Monitor);
+    assert_eq!(bench.judge.terms().mode, Mode::Enforce);
+    // Whoever has seen the stricter one, and loosens it, does.
+    bench.judge.put(Mode::Enforce, Terms::new(Arc::new(policy(RULES)), Mode::Monitor));
+    assert_eq!(bench.judge.terms().mode, Mode::Monitor);
 }

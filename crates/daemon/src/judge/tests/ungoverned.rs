@@ -86,7 +86,7 @@ fn a_second_answer_counts_too() {
     let bench = Bench::new(policy(RULES), Mode::Enforce);
     assert_eq!(bench.ask("PreToolUse", "s", "x"), "defer");
     let stricter = [("all", "tool.input_command contains x", "coding_agent_deny")];
-    bench.judge.put(Terms::new(Arc::new(policy(&stricter)), Mode::Enforce));
+    bench.judge.put(Mode::Enforce, Terms::new(Arc::new(policy(&stricter)), Mode::Enforce));
     // The agent asks again at its own prompt, without the call's id.
     let payload = json!({
         "session_id": "s", "cwd": "/", "hook_event_name": "PermissionRequest", "tool_name": "Bash",
