@@ -269,8 +269,8 @@ impl Requests {
         self.granted.retain(|_, granted| granted.until.is_none());
     }
 
-    /// Refuses a call: it waits no more, and what was granted of it is taken back, also where a call is just being judged by
-    /// it. The id, where there was something to refuse.
+    /// Refuses a call: it waits no more, and what was granted of it is taken back. A call that is just being judged by the grant
+    /// still has it; no later one does. Returns the id, where there was something to refuse.
     pub(crate) fn refuse(&mut self, id: &str) -> Option<RequestId> {
         let waiting = self.waiting_as(id).map(|request| request.id);
         let id = waiting.or_else(|| self.granted.keys().copied().find(|known| is_called(*known, id)))?;
