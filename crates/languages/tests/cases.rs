@@ -11,7 +11,7 @@ fn start() -> Start {
     Start {
         file: None,
         args: Some(vec![Arg::known("first"), Arg::known("second")]),
-        cwd: Some("/work".into()),
+        cwd: Some("/project".into()),
         home: Some("/home/u".into()),
         env: vec![("TARGET".into(), Arg::known("/srv"))],
     }

@@ -118,7 +118,6 @@ impl Lasting {
             .chain(self.changes.entries())
             .chain(self.consequences.entries())
             .chain(suspects)
-            .chain(self.consequences.entries())
             .chain(granted)
             .chain(trust);
         let lines = entries.map(|entry| line(&entry));
