@@ -53,6 +53,10 @@ pub(crate) const HOLD_GRACE: Duration = Duration::from_secs(10);
 /// Seconds that a call may be held: what agents wait for hooks, less that time on either side.
 pub(crate) const ASK_WAIT_S_MAX: u32 = 580;
 
+/// How often a call is judged again because persons have spoken meanwhile: they do so once, and only programs go on. Over the limit
+/// it is denied.
+pub(crate) const JUDGED_AGAIN_MAX: usize = 8;
+
 /// Calls that are kept for a person to grant; the oldest go first. People look at the last few.
 pub(crate) const REQUESTS_MAX: usize = 256;
 

@@ -50,9 +50,13 @@ pub(crate) struct Given {
     pub(crate) call: u64,
     /// What a person had granted of it.
     pub(crate) grant: Option<Taken>,
-    /// Whether the answer answers a second question, too: not when it was given under another policy or mode.
-    pub(crate) stands: bool,
+    /// In which it was judged: the answer answers a second question, too, as long as that is the one of now.
+    pub(crate) epoch: Epoch,
 }
+
+/// The time between two things that answers can depend on: another policy or mode, a person's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Epoch(u64);
 
 #[derive(Debug)]
 pub(crate) struct Memory {
@@ -60,6 +64,7 @@ pub(crate) struct Memory {
     journal: Journal,
     answers: HashMap<CallKey, Given>,
     answer_order: VecDeque<CallKey>,
+    epoch: Epoch,
     /// What was decided about calls that may run now.
     pub(crate) decided: DecidedCalls,
     next_request: RequestId,
@@ -104,6 +109,7 @@ impl Memory {
             journal: Journal::new(path),
             answers: HashMap::new(),
             answer_order: VecDeque::new(),
+            epoch: Epoch::default(),
             decided: DecidedCalls::default(),
             next_request,
             reserved: 0,
@@ -350,7 +356,7 @@ impl Memory {
     }
 
     /// The call that took what was granted of it has been judged; see [`Requests::settle`].
-    pub(crate) fn settle(&mut self, taken: &Taken, is_used: impl Fn(&Grant) -> bool) {
+    pub(crate) fn settle_grants(&mut self, taken: &Taken, is_used: impl Fn(&Grant) -> bool) {
         for id in self.lasting.requests.settle(taken, is_used) {
             self.end_grant(id);
         }
@@ -385,7 +391,10 @@ impl Memory {
         if self.lasting.requests.is_crowded() { id.next_of_all() } else { id.next() }
     }
 
-    pub(crate) fn remember(&mut self, key: CallKey, given: Given) {
+    /// Remembers an answer for a second question. What was granted of a call that was judged in an epoch that is over may have been taken
+    /// back since, and is asked about again.
+    pub(crate) fn remember(&mut self, key: CallKey, mut given: Given) {
+        given.grant = given.grant.filter(|_| given.epoch == self.epoch);
         if self.answers.insert(key, given).is_none() {
             self.answer_order.push_back(key);
         }
@@ -396,12 +405,15 @@ impl Memory {
         }
     }
 
-    /// No answer given so far answers a second question any more: policy or mode are others now. That the call was asked
-    /// about is not forgotten.
+    /// No answer given so far answers a second question any more: policy or mode are others now, or a person has spoken. That the call
+    /// was asked about is not forgotten.
     pub(crate) fn outdate(&mut self) {
-        for given in self.answers.values_mut() {
-            given.stands = false;
-        }
+        self.epoch = Epoch(self.epoch.0.wrapping_add(1));
+    }
+
+    /// The one of now.
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.epoch
     }
 
     /// What was granted under this id lets no call run any more that is asked about again.

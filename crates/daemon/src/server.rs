@@ -13,7 +13,7 @@ use castellan_wire::{
     FRAME_BYTES_MAX, HOLD_MS_MAX, Hold, Kind, Reply, Request, WireError, read_frame, write_frame,
 };
 
-use crate::held::{End, HeldCall};
+use crate::held::HeldCall;
 use crate::judge::{Holding, Judge, Outcome};
 use crate::limits::{FRAME_TIME, HOLD_GRACE, REPLY_TIME, SHUTDOWN_TIME, WORKERS_IDLE_MAX, WORKERS_MAX};
 use crate::peers::{AgentProcess, Peers};
@@ -159,13 +159,9 @@ impl Server {
         if write_frame(&mut &*stream, Kind::Hold, &Hold { ms }.encode()).is_err() {
             return;
         }
-        match self.judge.held().hold(HeldCall { id, stream: kept, request, process, until }) {
-            // A person may have been quicker.
-            Ok(()) if self.judge.waiting_as(&id.to_string()).is_none() => {
-                self.judge.held().answer(id, End::Judge);
-            }
-            Ok(()) => {}
-            Err(call) => self.answer_one(&call, Holding::No),
+        let held = self.judge.hold(HeldCall { id, stream: kept, request, process, until });
+        if let Err(call) = held {
+            self.answer_one(&call, Holding::No);
         }
     }
 

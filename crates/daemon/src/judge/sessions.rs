@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
 use castellan_agents as agents;
 use castellan_event::{Agent, Mark, Recorder, Session};
@@ -13,7 +12,6 @@ use crate::control::{DecidedWorkspace, ProjectFiles, WorkspaceStanding};
 use crate::file_set::read_project;
 use crate::limits::SUSPECT_MARKS;
 use crate::memory::{SessionKey, WorkspaceDecision};
-use crate::projects::Lost;
 use crate::record;
 use crate::workspace::workspace_of;
 use crate::world::FileSystem;
@@ -54,34 +52,6 @@ impl Judge {
             Some(None) => Standing::Unknown,
         };
         Ok(Whose { session, workspace, standing, ceiling })
-    }
-
-    /// What is in force, with a trusted workspace's own files below it. `None` where the copy of these cannot be used.
-    fn terms_with(&self, in_force: &Terms, hash: &str) -> Option<Arc<Terms>> {
-        match in_force.projects.get(hash) {
-            Ok(project) => Some(Arc::new(Terms {
-                policy: Arc::clone(&project.policy),
-                mode: project.mode.map_or(in_force.mode, |mode| mode.max(in_force.mode)),
-                projects: Arc::clone(&in_force.projects),
-            })),
-            Err(Lost { why, is_news }) => {
-                if is_news {
-                    let what =
-                        "workspaces with these files count as unknown until somebody trusts them again";
-                    self.fail("project", &format!("{what}: {why}"));
-                }
-                None
-            }
-        }
-    }
-
-    /// What calls of a session are judged by now.
-    pub(super) fn terms_of(&self, session: &SessionKey) -> Arc<Terms> {
-        let in_force = self.terms();
-        let memory = self.memory();
-        let project = memory.project(memory.workspace(session));
-        drop(memory);
-        project.and_then(|hash| self.terms_with(&in_force, &hash)).unwrap_or(in_force)
     }
 
     /// What earlier calls of the session left behind. One of which nothing is known has set every mark that a rule sets, now.

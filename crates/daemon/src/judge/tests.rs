@@ -1,15 +1,18 @@
 //! The judge without sockets: payload in, reply and records out.
 
+mod consent;
 mod ungoverned;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use castellan_audit::{CallRecord, Config as LogConfig, Filter};
-use castellan_event::{Effect, Tool, ToolKind};
+use castellan_event::{Agent, Call, Effect, EffectKind, Facts, Mode, Tool, ToolKind};
+use castellan_policy::Policy;
 use castellan_rules::Source;
 use serde_json::{Value as Json, json};
 
+use super::question::in_background;
 use super::*;
 use crate::compile::compile;
 use crate::config::Config;
@@ -181,11 +184,13 @@ fn check_panic(mode: Mode, exit: u8, answer: &str) {
         request: &request,
         process,
         started: Instant::now(),
+        epoch: bench.judge.memory().epoch(),
         in_force: bench.judge.terms(),
         in_workspace: OnceCell::new(),
         holding: Holding::May,
     };
-    let Outcome::Reply(reply) = bench.judge.caught(&asked, || panic!("a test")) else { panic!("held") };
+    let answered = bench.judge.caught(&asked, || panic!("a test"));
+    let Some(Outcome::Reply(reply)) = answered else { panic!("{answered:?}") };
     assert_eq!(reply.exit, exit);
     let records = bench.records();
     let [Record::Failure(failure)] = &records[..] else { panic!("{records:?}") };
