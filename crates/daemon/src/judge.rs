@@ -24,6 +24,7 @@ use sha2::{Digest, Sha256};
 use self::asked::{Asked, Whose};
 use self::failure::Failure;
 pub(crate) use self::hold::{Holding, Outcome};
+use self::sessions::Look;
 pub(crate) use self::terms::Terms;
 use crate::held::Held;
 use crate::limits::JUDGED_AGAIN_MAX;
@@ -149,6 +150,7 @@ impl Judge {
                 if event.agent.event == PROMPT {
                     let ended = self.memory().end_turn(whose.session.root);
                     self.check_later(&event.agent, ended);
+                    self.tell_trust(&whose, &event.agent, &asked.terms().policy, Look::Prompt);
                 }
                 self.note(&record::session_event(&event))
             }

@@ -161,8 +161,8 @@ pub(crate) const OPEN_CALLS_PER_SESSION_MAX: usize = 64;
 /// so many others; the log knows of the rest.
 pub(crate) const DECIDED_CALLS_MAX: usize = 8192;
 
-/// Sessions whose agents' transcripts and settings are looked at; the ones that were silent longest go first. More than agents run
-/// at a time.
+/// Sessions whose agents' transcripts and settings are looked at. More than agents run at a time; over the limit new ones are not, which
+/// is recorded, and where hooks of others bar a session, they bar these.
 pub(crate) const LIVE_SESSIONS_MAX: usize = 256;
 
 /// Time between two looks at the transcripts and settings of live sessions. What is found is a call that has run already: a

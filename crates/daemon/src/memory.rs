@@ -28,7 +28,7 @@ use crate::requests::{Granted, Now, Requests, Scope, Taken, Ungrantable};
 pub(crate) use changes::{Begun, Changed, Ended};
 pub(crate) use consequences::Consequence;
 pub(crate) use decided::{Decided, DecidedCalls};
-pub(crate) use sessions::{SessionKey, Workspace};
+pub(crate) use sessions::{SessionKey, Telling, Workspace};
 pub(crate) use trust::{Trust, WorkspaceDecision};
 
 use entry::{Entry, GrantEntry};
@@ -182,14 +182,28 @@ impl Memory {
         self.put(Entry::Session { id, root, seen_ms, workspace: Some(workspace) });
     }
 
-    /// The access level that an agent of the session may have which gives itself this one.
+    /// The access level that an agent of the session may have which gives itself this one: a sub-agent's is no higher than that of the
+    /// main agent.
     pub(crate) fn ceiling(&mut self, id: &SessionKey, is_main: bool, own: AccessLevel) -> AccessLevel {
-        self.lasting.sessions.ceiling(id, is_main, own)
+        if is_main && self.lasting.sessions.ceiling(id) != own {
+            self.put(Entry::Ceiling { id: *id, ceiling: own });
+        }
+        own.min(self.lasting.sessions.ceiling(id))
     }
 
-    /// Whether a record is still to tell that the session's workspace is unknown. True once.
-    pub(crate) fn is_to_tell(&mut self, id: &SessionKey) -> bool {
-        self.lasting.sessions.is_to_tell(id)
+    /// What a record has told of the session's workspace.
+    pub(crate) fn telling(&mut self, id: &SessionKey) -> Option<&mut Telling> {
+        self.lasting.sessions.telling(id)
+    }
+
+    /// The sessions of a process; none of one that cannot be seen.
+    pub(crate) fn sessions_in(&self, process: &AgentProcess) -> Vec<SessionKey> {
+        self.lasting.sessions.of_process(process)
+    }
+
+    /// Every process that has made calls as an agent, or in which a person has tried a hook. Some have ended.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = AgentProcess> {
+        self.lasting.sessions.processes()
     }
 
     /// A session as a call sees it that comes now.

@@ -24,7 +24,7 @@ pub(super) struct Asked<'a> {
     pub(super) epoch: Epoch,
     /// Those that were in force when the call came in.
     pub(super) in_force: Arc<Terms>,
-    /// Those of its workspace, as soon as that is known.
+    /// Those of its session's workspace, as soon as that is known.
     pub(super) in_workspace: OnceCell<Arc<Terms>>,
     pub(super) holding: Holding,
 }
@@ -71,10 +71,12 @@ impl Asked<'_> {
 #[derive(Debug, Clone)]
 pub(super) struct Whose {
     pub(super) session: Entered,
-    /// Where the session works. `None` where that cannot be looked at.
+    /// Where the session works.
     pub(super) workspace: Option<Workspace>,
     /// What a person has said of that.
     pub(super) standing: Standing,
+    /// The hash of the workspace's own files, where it is trusted with some.
+    pub(super) project: Option<String>,
     /// The highest access level that the agent gives itself, and the one that it works for.
     pub(super) ceiling: AccessLevel,
 }

@@ -48,8 +48,9 @@ impl From<AuditError> for Failure {
 
 impl Judge {
     pub(super) fn malformed(&self, asked: &Asked<'_>, malformed: &Malformed) -> Result<Reply, Failure> {
-        self.append(&record::malformed(malformed, &asked.request.event, asked.terms().mode))?;
-        Ok(self.failure_reply(asked, &malformed.message))
+        let mode = self.mode_of_failure(asked);
+        self.append(&record::malformed(malformed, &asked.request.event, mode))?;
+        Ok(failure_reply(asked, mode, &malformed.message))
     }
 
     /// A failure of our own: recorded as far as possible, denied in enforce, left to the agent else. The agent reads what
@@ -58,19 +59,17 @@ impl Judge {
         let message = format!("{what}: {why}");
         self.tally.failed(&message);
         let (agent, event) = (asked.agent.name(), &asked.request.event);
-        let record =
-            record::failed_answer(code, &message, agent, event, asked.agent_pid(), asked.terms().mode);
+        let mode = self.mode_of_failure(asked);
+        let record = record::failed_answer(code, &message, agent, event, asked.agent_pid(), mode);
         // That the record fails as well shows in the status.
         let _ = self.append(&record);
-        self.failure_reply(asked, what)
+        failure_reply(asked, mode, what)
     }
+}
 
-    fn failure_reply(&self, asked: &Asked<'_>, message: &str) -> Reply {
-        // A session without tools has none in any mode.
-        let mode = if asked.terms().policy.settings().tools { asked.terms().mode } else { Mode::Enforce };
-        match mode {
-            Mode::Enforce => reply(agents::encode_failure(asked.agent, &asked.request.event, message)),
-            Mode::Monitor | Mode::Passthrough => Reply::default(),
-        }
+fn failure_reply(asked: &Asked<'_>, mode: Mode, message: &str) -> Reply {
+    match mode {
+        Mode::Enforce => reply(agents::encode_failure(asked.agent, &asked.request.event, message)),
+        Mode::Monitor | Mode::Passthrough => Reply::default(),
     }
 }

@@ -13,6 +13,7 @@ use castellan_event::{
 use castellan_policy::{RequestId, State, StateChange, agent_text, drive, user_text};
 
 use super::consent::{Consent, grantable};
+use super::sessions::Look;
 use super::{Asked, Failure, Judge, Outcome, Terms, Whose, digest, reply};
 use crate::facts::facts_after;
 use crate::memory::{Begun, CallKey, Given};
@@ -122,7 +123,7 @@ impl Judge {
             told: &self.told,
         };
         self.commit(&judged.record(asked.started.elapsed()), whose, &change.marks)?;
-        self.tell_unknown(whose, &call.agent, policy);
+        self.tell_trust(whose, &call.agent, policy, Look::Call);
         self.keep_waiting(&weighed);
         if let Some(time) = hold {
             return Ok(Outcome::Hold { id: weighed.consent.request, time });

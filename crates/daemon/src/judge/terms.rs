@@ -5,8 +5,9 @@ use std::sync::{Arc, PoisonError};
 use castellan_event::Mode;
 use castellan_policy::Policy;
 
-use super::Judge;
+use super::{Asked, Judge};
 use crate::memory::SessionKey;
+use crate::peers::AgentProcess;
 use crate::projects::{Lost, Projects};
 
 /// What calls are judged by. What is put in force together stands here together: a call sees all of it or none.
@@ -16,6 +17,13 @@ pub(crate) struct Terms {
     pub(crate) mode: Mode,
     /// What workspaces with files of their own are judged by instead.
     pub(crate) projects: Arc<Projects>,
+}
+
+impl Terms {
+    /// How what fails is answered: a session without tools has none in any mode.
+    fn mode_of_failures(&self) -> Mode {
+        if self.policy.settings().tools { self.mode } else { Mode::Enforce }
+    }
 }
 
 #[cfg(test)]
@@ -82,6 +90,39 @@ impl Judge {
                 None
             }
         }
+    }
+
+    /// How an event is answered that fails: as its workspace's own files say, too.
+    pub(super) fn mode_of_failure(&self, asked: &Asked<'_>) -> Mode {
+        match asked.in_workspace.get() {
+            Some(terms) => terms.mode_of_failures(),
+            None => self.mode_of_unknown(&asked.in_force, asked.process),
+        }
+    }
+
+    /// How a connection of an agent's process is turned away.
+    pub(crate) fn mode_of_refusal(&self, process: AgentProcess) -> Mode {
+        self.mode_of_unknown(&self.terms(), process)
+    }
+
+    /// How an event is answered of which it is not known which session it is of: as the strictest of those of its process. One of a
+    /// process that nobody knows could be of any workspace.
+    fn mode_of_unknown(&self, in_force: &Terms, process: AgentProcess) -> Mode {
+        let own = in_force.mode_of_failures();
+        if own == Mode::Enforce {
+            return own;
+        }
+        let memory = self.memory();
+        let sessions = memory.sessions_in(&process);
+        let projects: Vec<String> =
+            sessions.iter().filter_map(|id| memory.project(memory.workspace(id))).collect();
+        let is_any = sessions.is_empty() && memory.trust().has_projects();
+        drop(memory);
+        if is_any {
+            return Mode::Enforce;
+        }
+        let terms = projects.iter().filter_map(|hash| self.terms_with(in_force, hash));
+        terms.map(|terms| terms.mode_of_failures()).fold(own, Mode::max)
     }
 
     /// What calls of a session are judged by now.
