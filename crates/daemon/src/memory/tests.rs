@@ -122,7 +122,7 @@ fn grant(memory: &mut Memory, id: u32, scope: Scope) {
         id: RequestId::nth(id),
         key: GrantKey(bytes(1)),
         session: (scope != Scope::Always).then_some(session(1)),
-        grant: Grant { parts: vec![GrantPart { lifts: [name].into(), scripts: vec![script] }] },
+        grant: Grant { parts: vec![GrantPart { lifts: Box::new([name]), scripts: vec![script] }] },
         scope,
         until: matches!(scope, Scope::Once | Scope::For(_)).then_some(later),
         given: Now::read(),
