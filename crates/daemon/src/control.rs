@@ -513,10 +513,12 @@ impl ControlClient {
         let mut response = self.exchange(request, &known)?;
         // Each is asked for once.
         for _ in [Secret::Pin, Secret::Password] {
-            let (secret, given) = match response {
-                ControlResponse::PinNeeded => (Secret::Pin, &mut known.pin),
-                ControlResponse::PasswordNeeded => (Secret::Password, &mut known.password),
-                _ => break,
+            let (secret, given) = if response == ControlResponse::PinNeeded {
+                (Secret::Pin, &mut known.pin)
+            } else if response == ControlResponse::PasswordNeeded {
+                (Secret::Password, &mut known.password)
+            } else {
+                break;
             };
             let Some(ask) = self.ask_secret else { break };
             *given = Some(ask(secret).map_err(|error| ControlError::Wire(WireError::Io(error)))?);
