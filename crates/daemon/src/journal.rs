@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use crate::files::{at_most, write_private};
+use crate::files::{Guard, read_bytes_guarded, write_private};
 use crate::limits::{JOURNAL_BYTES_MAX, JOURNAL_GROWTH_BYTES};
 
 /// Ending of the name of a file that was put aside.
@@ -128,26 +128,8 @@ impl Journal {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
-    let opened = OpenOptions::new().read(true).custom_flags(no_follow() | nonblocking).open(path)?;
-    let before = opened.metadata()?;
-    if !before.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
-    if before.uid() != rustix::process::geteuid().as_raw() {
-        return Err(io::Error::other("it belongs to another user"));
-    }
-    if before.mode() & 0o077 != 0 {
-        return Err(io::Error::other("others may read or write it"));
-    }
-    let mut bytes = at_most(&opened, JOURNAL_BYTES_MAX)?
-        .ok_or_else(|| io::Error::other(format!("more than {JOURNAL_BYTES_MAX} bytes")))?;
-    let after = opened.metadata()?;
-    if (after.len(), after.mtime_nsec(), after.mtime())
-        != (bytes.len() as u64, before.mtime_nsec(), before.mtime())
-    {
-        return Err(io::Error::other("it was changed while it was read"));
-    }
+    let own = rustix::process::geteuid().as_raw();
+    let mut bytes = read_bytes_guarded(path, JOURNAL_BYTES_MAX, Guard::Private(own))?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     bytes.truncate(whole);
     if bytes.is_empty() {
@@ -270,14 +252,14 @@ mod tests {
                 private(path, b"head\n");
                 with_mode(path, 0o602);
             },
-            "others may",
+            "others can",
         );
         check(
             |path| {
                 private(&path.with_extension("real"), b"head\n");
                 std::os::unix::fs::symlink(path.with_extension("real"), path).unwrap();
             },
-            "symbolic links",
+            "a symbolic link",
         );
         check(
             |path| {

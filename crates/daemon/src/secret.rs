@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::password::Account;
 use crate::control::Secret;
-use crate::files::{read_limited, write_private};
+use crate::files::{Guard, read_guarded, write_private};
 use crate::limits::{
     PIN_BYTES_MAX, PIN_CHARS_MIN, SECRET_FILE_BYTES_MAX, SECRET_TRIES, SECRET_WAIT, SECRET_WAIT_MAX,
 };
@@ -156,15 +156,13 @@ impl Secrets {
 
     /// What is kept; nothing yet where there is no file.
     fn read(&self) -> Result<Kept, String> {
-        match std::fs::symlink_metadata(&self.file) {
+        let own = rustix::process::geteuid().as_raw();
+        let text = match read_guarded(&self.file, SECRET_FILE_BYTES_MAX, Guard::Private(own)) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Kept { version: VERSION, salt: None, hash: None, wrong: 0, tried_ms: 0 });
             }
-            Ok(file) if file.is_symlink() => return Err(self.damaged()),
-            Ok(_) | Err(_) => {}
-        }
-        let text = read_limited(&self.file, SECRET_FILE_BYTES_MAX)
-            .map_err(|error| format!("`{}`: {error}", self.file.display()))?;
+            read => read.map_err(|error| format!("`{}`: {error}", self.file.display()))?,
+        };
         let kept: Kept = serde_json::from_str(&text).map_err(|_| self.damaged())?;
         if kept.version == VERSION { Ok(kept) } else { Err(self.damaged()) }
     }
@@ -310,6 +308,12 @@ mod tests {
         check(sound.replace("\"wrong\"", "\"wrong\":0,\"wrong\"").as_bytes());
         check(sound.replace("\"wrong\"", "\"more\":0,\"wrong\"").as_bytes());
         check(sound.replace("\"hash\":\"", "\"hash\":\"0").as_bytes());
+        for mode in [0o606, 0o640] {
+            std::fs::write(&secrets.file, &sound).unwrap();
+            std::fs::set_permissions(&secrets.file, std::fs::Permissions::from_mode(mode)).unwrap();
+            assert!(matches!(secrets.check_pin("1234", at(0)), Err(SecretError::Unchecked(..))), "{mode:o}");
+        }
+        std::fs::set_permissions(&secrets.file, std::fs::Permissions::from_mode(0o600)).unwrap();
         let file = std::fs::File::create(&secrets.file).unwrap();
         file.set_len(100 * 1024 * 1024).unwrap();
         assert!(matches!(secrets.check_pin("1234", at(0)), Err(SecretError::Unchecked(..))));
