@@ -43,7 +43,7 @@ enum Kind {
 
 /// Checks the process `pid` that `started` then, as it was when it connected: another one may have its number by now. `guarded` tells
 /// whether a process, by pid and start time, is known as a guarded agent.
-pub fn check(pid: u32, started: u64, guarded: impl Fn(u32, u64) -> bool) -> Result<(), Refusal> {
+pub(crate) fn check(pid: u32, started: u64, guarded: impl Fn(u32, u64) -> bool) -> Result<(), Refusal> {
     let kind = |process: &Process| {
         let is_agent = guarded(process.pid, process.started)
             || process.program_names().iter().any(|name| is_agent_name(name));
@@ -55,6 +55,12 @@ pub fn check(pid: u32, started: u64, guarded: impl Fn(u32, u64) -> bool) -> Resu
     };
     let machine = Machine { read: Process::read, all: Process::all, kind, is_from_elsewhere };
     machine.check(pid, started)
+}
+
+/// Checks this process itself, by its own look: where it knows of no agent but by name.
+pub fn check_own() -> Result<(), Refusal> {
+    let own = Process::read(std::process::id()).ok_or(Refusal::Unidentified)?;
+    check(own.pid, own.started, |_, _| false)
 }
 
 /// What the check asks of a machine.

@@ -49,7 +49,9 @@ fn again(path: &Path) -> Memory {
 
 /// Everything that is kept, but the time of the clock, and when sessions were last heard of.
 fn kept(memory: &Memory) -> BTreeSet<String> {
-    let text = memory.lasting.text(&Moment::read());
+    let mut text = Vec::new();
+    memory.lasting.write(&Moment::read(), &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
     let plain = |line: &str| {
         let mut entry: serde_json::Value = serde_json::from_str(line).unwrap();
         if let Some(session) = entry.get_mut("session") {
@@ -127,7 +129,7 @@ fn grant(memory: &mut Memory, id: u32, scope: Scope) {
         id: RequestId::nth(id),
         key: GrantKey(bytes(1)),
         session: (scope != Scope::Always).then_some(session(1)),
-        grant: Grant { parts: vec![GrantPart { lifts: [name].into(), scripts: vec![script] }] },
+        grant: Grant { parts: vec![GrantPart { lifts: Box::new([name]), scripts: vec![script] }] },
         scope,
         until: matches!(scope, Scope::Once | Scope::For(_)).then_some(later),
         given: Now::read(),
@@ -388,11 +390,13 @@ fn check_lost(damage: impl FnOnce(&Path), expected: &str) {
     let (_dir, path, mut memory) = new();
     let root = memory.enter(session(1), UNSEEN).unwrap().root;
     memory.mark(root, &["a".to_owned()]);
+    grant(&mut memory, 1, Scope::Always);
     memory.decide("/w", Some(WorkspaceDecision::Trusted { project: None })).unwrap();
     damage(&path);
     let (mut next, trouble) = Memory::open(path.clone(), false, 1).unwrap();
     assert!(trouble.as_deref().is_some_and(|why| why.contains(expected)), "{expected}: {trouble:?}");
     assert_eq!(next.trust().all().count(), 0, "{expected}");
+    assert_eq!(taken(&mut next), None, "{expected}");
     let is_suspect = |memory: &mut Memory, number, process| {
         let root = memory.enter(session(number), process).unwrap().root;
         let is_full = memory.changed(&root, None).is_some_and(|changed| changed.is_full);
@@ -463,7 +467,7 @@ fn a_state_that_is_lost_makes_nothing_looser() {
             std::fs::rename(path, path.with_extension("elsewhere")).unwrap();
             std::os::unix::fs::symlink(path.with_extension("elsewhere"), path).unwrap();
         },
-        "symbolic links",
+        "a symbolic link",
     );
 }
 

@@ -53,7 +53,7 @@ const CROWDED: usize = 1000;
 /// What was granted.
 #[derive(Debug, Default)]
 pub(crate) struct Grants {
-    granted: HashMap<RequestId, Granted>,
+    granted: HashMap<RequestId, Box<Granted>>,
     /// The grants of each call.
     of_call: HashMap<GrantKey, Vec<RequestId>>,
     /// How many there were when those that have ended were dropped last.
@@ -63,14 +63,15 @@ pub(crate) struct Grants {
 impl Grants {
     /// What is granted, the oldest first.
     pub(super) fn holding(&self, now: Now) -> Vec<&Granted> {
-        let mut granted: Vec<&Granted> = self.granted.values().filter(|one| one.holds(now)).collect();
+        let mut granted: Vec<&Granted> =
+            self.granted.values().map(Box::as_ref).filter(|one| one.holds(now)).collect();
         granted.sort_by_key(|one| (one.given.wall, one.id.to_string()));
         granted
     }
 
     /// Everything that is not known to be over.
     pub(super) fn all(&self) -> impl Iterator<Item = &Granted> {
-        self.granted.values()
+        self.granted.values().map(Box::as_ref)
     }
 
     /// Whether a call of this id was granted.
@@ -134,7 +135,7 @@ impl Grants {
         if !ids.contains(&granted.id) {
             ids.push(granted.id);
         }
-        self.granted.insert(granted.id, granted);
+        self.granted.insert(granted.id, Box::new(granted));
     }
 
     /// Whether so much is granted that short ids are better left alone: to look for a free one would take long.

@@ -37,7 +37,7 @@ fn request(number: u64) -> Request {
 /// A grant of what one rule finds.
 fn lifting(rule: &str) -> Grant {
     let name = FindingName { rule: rule.to_owned(), ..FindingName::default() };
-    Grant { parts: vec![GrantPart { lifts: [name].into(), scripts: Vec::new() }] }
+    Grant { parts: vec![GrantPart { lifts: Box::new([name]), scripts: Vec::new() }] }
 }
 
 fn approve(requests: &mut Requests, number: u64, scope: Scope) -> Result<Granted, Ungrantable> {
