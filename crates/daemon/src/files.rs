@@ -36,6 +36,12 @@ pub(crate) fn read_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<St
 /// Reads a regular file of at most `max` bytes, if nobody else can have written it. One that changes meanwhile is an error:
 /// half of one text and half of another is nobody's.
 pub(crate) fn read_bytes_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<Vec<u8>> {
+    let (opened, before) = open_guarded(file, max, guard)?;
+    read_whole(&opened, &before, max, guard)
+}
+
+/// Opens such a file, and returns how it was then.
+pub(crate) fn open_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<(File, Metadata)> {
     let links = match guard {
         Guard::Any | Guard::User => OFlags::empty(),
         Guard::Project | Guard::Owner(_) | Guard::Private(_) => OFlags::NOFOLLOW,
@@ -52,14 +58,11 @@ pub(crate) fn read_bytes_guarded(file: &Path, max: u64, guard: Guard) -> io::Res
         return Err(io::Error::other("not a regular file"));
     }
     guard.check(&before)?;
-    read_whole(&opened, &before, max, guard)
+    if before.len() > max { Err(too_long(max)) } else { Ok((opened, before)) }
 }
 
 /// Reads an open file that was as `before` says.
 fn read_whole(opened: &File, before: &Metadata, max: u64, guard: Guard) -> io::Result<Vec<u8>> {
-    if before.len() > max {
-        return Err(too_long(max));
-    }
     let bytes = at_most(opened, max)?.ok_or_else(|| too_long(max))?;
     if guard != Guard::Any && is_changed(before, &opened.metadata()?) {
         return Err(io::Error::other("it was changed while it was read: try again"));
@@ -67,7 +70,8 @@ fn read_whole(opened: &File, before: &Metadata, max: u64, guard: Guard) -> io::R
     Ok(bytes)
 }
 
-fn is_changed(before: &Metadata, after: &Metadata) -> bool {
+/// Whether a file is not the one that it was when it was looked at before.
+pub(crate) fn is_changed(before: &Metadata, after: &Metadata) -> bool {
     let stamp = |of: &Metadata| (of.len(), of.mtime(), of.mtime_nsec(), of.ctime(), of.ctime_nsec());
     stamp(before) != stamp(after)
 }
@@ -131,9 +135,17 @@ pub(crate) fn at_most(reader: impl Read, max: u64) -> io::Result<Option<Vec<u8>>
 
 /// Writes a file of mode 0600 in one step: readers see the old one or the new one, and two writers do not mix.
 pub(crate) fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_private_by(file, |new| new.write_all(bytes))
+}
+
+/// The same for what is better not held in memory as a whole.
+pub(crate) fn write_private_by(
+    file: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let dir = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let mut new = tempfile::NamedTempFile::new_in(dir)?;
-    new.write_all(bytes)?;
+    write(new.as_file_mut())?;
     new.as_file().sync_all()?;
     new.persist(file)?;
     Ok(())
