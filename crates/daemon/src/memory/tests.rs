@@ -444,6 +444,22 @@ fn a_state_that_is_lost_makes_nothing_looser() {
     check_lost(|path| put(path, format!("{}{{\"trust\":7}}\n", text(path))), "invalid type");
     check_lost(|path| put(path, text(path).replace("\"trusted\"", "\"entrusted\"")), "unknown variant");
     check_lost(|path| put(path, text(path).replace("\"workspace\":\"", "\"workplace\":\"")), "unknown field");
+    // A grant that says more, less or something else than one.
+    for (from, to, expected) in [
+        ("\"granted\":{", "\"granted\":{\"more\":1,", "unknown field `more`"),
+        ("\"granted\":{", "\"granted\":7,\"x\":{", "invalid type"),
+        ("\"scope\":\"always\"", "\"scope\":\"forever\"", "unknown variant"),
+        ("\"scope\":\"always\"", "\"scope\":\"always\",\"scope\":\"always\"", "duplicate field"),
+        ("\"scope\":\"always\",", "", "missing field `scope`"),
+    ] {
+        check_lost(
+            |path| {
+                assert!(text(path).contains(from), "{from}: {}", text(path));
+                put(path, text(path).replace(from, to));
+            },
+            expected,
+        );
+    }
     check_lost(
         |path| {
             put(path, text(path).replace("\"workspace\":\"/w\"", "\"workspace\":\"/w\",\"workspace\":\"/v\""))
