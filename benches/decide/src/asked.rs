@@ -107,7 +107,8 @@ impl Asked {
 
     /// Decides once, so that every answer is there.
     pub(crate) fn prepare(&self, terms: &Terms) -> anyhow::Result<Prepared<'_>> {
-        let mut world = Recorder::new(&Machine::default());
+        let machine = Machine::default();
+        let mut world = Recorder::new(&machine);
         let facts = facts(&self.call, &mut world);
         let session = Session::default();
         let (decision, _) = drive(&self.call, &facts, &terms.policy, &State::plain(&session), &mut world);
