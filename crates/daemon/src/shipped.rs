@@ -15,12 +15,18 @@ use crate::layout::Layout;
 /// The shipped rule files by name, in the order in which they load: names sort so.
 const RULES: &[(&str, &str)] = &[
     ("10-secrets.yaml", include_str!("../../../rules/secrets.yaml")),
+    ("13-exfiltration.yaml", include_str!("../../../rules/exfiltration.yaml")),
+    ("18-supply-chain.yaml", include_str!("../../../rules/supply-chain.yaml")),
+    ("19-containers.yaml", include_str!("../../../rules/containers.yaml")),
+    ("20-kubernetes.yaml", include_str!("../../../rules/kubernetes.yaml")),
     ("20-system.yaml", include_str!("../../../rules/system.yaml")),
+    ("21-infrastructure.yaml", include_str!("../../../rules/infrastructure.yaml")),
+    ("22-cloud.yaml", include_str!("../../../rules/cloud.yaml")),
+    ("23-databases.yaml", include_str!("../../../rules/databases.yaml")),
     ("30-destructive.yaml", include_str!("../../../rules/destructive.yaml")),
     ("40-execution.yaml", include_str!("../../../rules/execution.yaml")),
     ("50-agents.yaml", include_str!("../../../rules/agents.yaml")),
     ("60-git.yaml", include_str!("../../../rules/git.yaml")),
-    ("70-publish.yaml", include_str!("../../../rules/publish.yaml")),
 ];
 
 /// The organisation's rule files, by the name that problems and lists call them. They are read from nowhere but here, so
@@ -29,8 +35,10 @@ const ORGANISATION: &[(&str, &str)] = &[("built-in/self.yaml", include_str!("../
 
 /// Files that an earlier castellan wrote, whose rules stand elsewhere by now, each with the SHA-256 of every text that it
 /// was shipped with.
-const RETIRED: &[(&str, &[&str])] =
-    &[("80-self.yaml", &["c9dc8d0df1a4d36010dda442deadda5319a532ffbbd2cd41632a80c019bbccf7"])];
+const RETIRED: &[(&str, &[&str])] = &[
+    ("70-publish.yaml", &["7a008bf6f985bce5c6783959fc46740e59dafd209eb877825b099b742b7dbf9a"]),
+    ("80-self.yaml", &["c9dc8d0df1a4d36010dda442deadda5319a532ffbbd2cd41632a80c019bbccf7"]),
+];
 
 /// Names the files that castellan wrote and their hashes: a file with another hash is the user's.
 const MANIFEST: &str = ".shipped";
