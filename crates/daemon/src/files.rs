@@ -60,7 +60,8 @@ pub(crate) fn read_bytes_guarded(file: &Path, max: u64, guard: Guard) -> io::Res
     Ok(bytes)
 }
 
-fn is_changed(before: &Metadata, after: &Metadata) -> bool {
+/// Whether a file is not the one that it was when it was looked at before.
+pub(crate) fn is_changed(before: &Metadata, after: &Metadata) -> bool {
     let stamp = |of: &Metadata| (of.len(), of.mtime(), of.mtime_nsec(), of.ctime(), of.ctime_nsec());
     stamp(before) != stamp(after)
 }
@@ -120,9 +121,17 @@ pub(crate) fn at_most(reader: impl Read, max: u64) -> io::Result<Option<Vec<u8>>
 
 /// Writes a file of mode 0600 in one step: readers see the old one or the new one, and two writers do not mix.
 pub(crate) fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_private_by(file, |new| new.write_all(bytes))
+}
+
+/// The same for what is better not held in memory as a whole.
+pub(crate) fn write_private_by(
+    file: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let dir = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let mut new = tempfile::NamedTempFile::new_in(dir)?;
-    new.write_all(bytes)?;
+    write(new.as_file_mut())?;
     new.as_file().sync_all()?;
     new.persist(file)?;
     Ok(())

@@ -34,7 +34,7 @@ pub(crate) use sessions::{SessionKey, Workspace};
 pub(crate) use trust::{Trust, WorkspaceDecision};
 
 use entry::{Entry, GrantEntry};
-use lasting::Lasting;
+use lasting::{Lasting, Reading};
 
 /// Names one call for the agent's second question about it, which carries no id: SHA-256 over agent, session, sub-agent,
 /// directory, canonical tool name and input.
@@ -84,13 +84,11 @@ impl Memory {
     /// counts as having done what it could, and nothing is granted or trusted. An error when nothing can be kept here.
     pub(crate) fn open(path: PathBuf, is_first: bool, seed: u64) -> io::Result<(Memory, Option<String>)> {
         let now = Moment::read();
-        let (lasting, trouble) = match Journal::read(&path) {
+        let mut reading = Reading::new(&now);
+        let (lasting, trouble) = match Journal::read(&path, |line| reading.line(line)) {
             Found::Nothing if is_first => (Lasting::new(&now), None),
             Found::Nothing => (Lasting::lost(&now), Some("it is gone".to_owned())),
-            Found::Lines(text) => match Lasting::read(&text, &now) {
-                Ok(lasting) => (lasting, None),
-                Err(why) => (Lasting::lost(&now), Some(set_aside(&path, &why)?)),
-            },
+            Found::Lines => (reading.end(), None),
             Found::Damaged(why) => (Lasting::lost(&now), Some(set_aside(&path, &why)?)),
         };
         let trouble = trouble.map(|why| {
@@ -117,7 +115,7 @@ impl Memory {
     /// Writes what has happened since the last time. Nothing that follows from it may be answered before.
     pub(crate) fn save(&mut self) -> io::Result<()> {
         let lasting = &self.lasting;
-        self.journal.write(|| lasting.text(&Moment::read()))
+        self.journal.write(|file| lasting.write(&Moment::read(), file))
     }
 
     /// Writes everything again where the file is not what was written. False when it was.

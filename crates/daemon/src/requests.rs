@@ -129,7 +129,7 @@ const CROWDED: usize = 1000;
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     waiting: VecDeque<Request>,
-    granted: HashMap<RequestId, Granted>,
+    granted: HashMap<RequestId, Box<Granted>>,
     /// The grants of each call.
     of_call: HashMap<GrantKey, Vec<RequestId>>,
     /// How many there were when those that have ended were dropped last.
@@ -184,7 +184,8 @@ impl Requests {
 
     /// What is granted, the oldest first.
     pub(crate) fn granted(&self, now: Now) -> Vec<&Granted> {
-        let mut granted: Vec<&Granted> = self.granted.values().filter(|one| one.holds(now)).collect();
+        let mut granted: Vec<&Granted> =
+            self.granted.values().map(Box::as_ref).filter(|one| one.holds(now)).collect();
         granted.sort_by_key(|one| (one.given.wall, one.id.to_string()));
         granted
     }
@@ -246,12 +247,12 @@ impl Requests {
         if !ids.contains(&granted.id) {
             ids.push(granted.id);
         }
-        self.granted.insert(granted.id, granted);
+        self.granted.insert(granted.id, Box::new(granted));
     }
 
     /// Everything that was granted and is not over.
     pub(crate) fn kept(&self) -> impl Iterator<Item = &Granted> {
-        self.granted.values()
+        self.granted.values().map(Box::as_ref)
     }
 
     /// Whether so much is granted that short ids are better left alone: to look for a free one would take long.
@@ -376,7 +377,7 @@ mod tests {
     /// A grant of what one rule finds.
     fn lifting(rule: &str) -> Grant {
         let name = FindingName { rule: rule.to_owned(), ..FindingName::default() };
-        Grant { parts: vec![GrantPart { lifts: [name].into(), scripts: Vec::new() }] }
+        Grant { parts: vec![GrantPart { lifts: Box::new([name]), scripts: Vec::new() }] }
     }
 
     fn approve(requests: &mut Requests, number: u64, scope: Scope) -> Result<Granted, Ungrantable> {

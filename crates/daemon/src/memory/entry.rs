@@ -162,6 +162,9 @@ impl GrantEntry {
             lifts: lifts.into_iter().map(lift).collect(),
             scripts: scripts.into_iter().map(script).collect(),
         };
+        let mut parts: Vec<GrantPart> = self.parts.into_iter().map(part).collect();
+        // What was read has room for more: of thousands of grants that adds up.
+        parts.shrink_to_fit();
         let SubjectEntry { agent, cwd, tool, preview } = self.subject;
         Granted {
             id: RequestId::nth(self.request),
@@ -172,7 +175,7 @@ impl GrantEntry {
             until: self.until.map(Now::from),
             subject: Subject { agent, cwd, tool, preview },
             is_taken: false,
-            grant: Grant { parts: self.parts.into_iter().map(part).collect() },
+            grant: Grant { parts },
         }
     }
 }

@@ -49,7 +49,9 @@ fn again(path: &Path) -> Memory {
 
 /// Everything that is kept, but the time of the clock, and when sessions were last heard of.
 fn kept(memory: &Memory) -> BTreeSet<String> {
-    let text = memory.lasting.text(&Moment::read());
+    let mut text = Vec::new();
+    memory.lasting.write(&Moment::read(), &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
     let plain = |line: &str| {
         let mut entry: serde_json::Value = serde_json::from_str(line).unwrap();
         if let Some(session) = entry.get_mut("session") {
@@ -120,7 +122,7 @@ fn grant(memory: &mut Memory, id: u32, scope: Scope) {
         id: RequestId::nth(id),
         key: GrantKey(bytes(1)),
         session: (scope != Scope::Always).then_some(session(1)),
-        grant: Grant { parts: vec![GrantPart { lifts: [name].into(), scripts: vec![script] }] },
+        grant: Grant { parts: vec![GrantPart { lifts: Box::new([name]), scripts: vec![script] }] },
         scope,
         until: matches!(scope, Scope::Once | Scope::For(_)).then_some(later),
         given: Now::read(),
