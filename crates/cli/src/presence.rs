@@ -30,7 +30,7 @@ fn is_own(home: &Home) -> bool {
 }
 
 fn ask(home: &Home, action: &str) -> anyhow::Result<()> {
-    match ControlClient::with_person(home.clone(), ask::pin).loosen(action) {
+    match ControlClient::with_person(home.clone(), ask::known).loosen(action) {
         Err(ControlError::NotRunning) => Ok(()),
         answered => Ok(answered?),
     }

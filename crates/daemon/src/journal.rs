@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use crate::files::{is_changed, write_private_by};
+use crate::files::{Guard, is_changed, open_guarded, write_private_by};
 use crate::limits::{JOURNAL_BYTES_MAX, JOURNAL_GROWTH_BYTES};
 
 /// Ending of the name of a file that was put aside.
@@ -155,18 +155,8 @@ impl Write for Counted<'_> {
 }
 
 fn read(path: &Path, mut take: impl FnMut(&str) -> Result<(), String>) -> io::Result<()> {
-    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
-    let opened = OpenOptions::new().read(true).custom_flags(no_follow() | nonblocking).open(path)?;
-    let before = opened.metadata()?;
-    if !before.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
-    if before.uid() != rustix::process::geteuid().as_raw() {
-        return Err(io::Error::other("it belongs to another user"));
-    }
-    if before.mode() & 0o077 != 0 {
-        return Err(io::Error::other("others may read or write it"));
-    }
+    let own = rustix::process::geteuid().as_raw();
+    let (opened, before) = open_guarded(path, Guard::Private(own))?;
     if before.len() > JOURNAL_BYTES_MAX {
         return Err(io::Error::other(format!("more than {JOURNAL_BYTES_MAX} bytes")));
     }
@@ -321,14 +311,14 @@ mod tests {
                 private(path, b"head\n");
                 with_mode(path, 0o602);
             },
-            "others may",
+            "others can",
         );
         check(
             |path| {
                 private(&path.with_extension("real"), b"head\n");
                 std::os::unix::fs::symlink(path.with_extension("real"), path).unwrap();
             },
-            "symbolic links",
+            "a symbolic link",
         );
         check(
             |path| {

@@ -25,7 +25,6 @@ mod lookout;
 mod memory;
 mod notification;
 mod peers;
-mod pin;
 mod policy_state;
 mod presence;
 mod process;
@@ -34,11 +33,13 @@ mod record;
 mod refusals;
 mod requests;
 mod run;
+mod secret;
 mod server;
 mod shipped;
 mod store;
 mod tally;
 mod timed;
+mod users;
 mod watch;
 mod workspace;
 mod world;
@@ -50,8 +51,8 @@ pub use config::{
     Sourced, Value, json_schema, markdown, read_config, write_mode,
 };
 pub use control::{
-    AskPin, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
-    GrantedCall, PendingCall, ProjectFiles, ShownCall, StatusReport, UnguardedAgent, VerdictCounts,
+    AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
+    GrantedCall, PendingCall, ProjectFiles, Secret, ShownCall, StatusReport, UnguardedAgent, VerdictCounts,
     WorkspaceStanding,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};

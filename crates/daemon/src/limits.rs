@@ -89,16 +89,22 @@ pub(crate) const PIN_CHARS_MIN: usize = 4;
 pub(crate) const PIN_BYTES_MAX: usize = 256;
 
 /// Bytes of the file that keeps its hash; it has some hundred.
-pub(crate) const PIN_FILE_BYTES_MAX: u64 = 4 * 1024;
+pub(crate) const SECRET_FILE_BYTES_MAX: u64 = 4 * 1024;
 
-/// Wrong PINs before the next one has to wait: people mistype.
-pub(crate) const PIN_TRIES: u32 = 5;
+/// Wrong PINs or passwords before the next one has to wait: people mistype.
+pub(crate) const SECRET_TRIES: u32 = 5;
 
 /// How long it has to wait first; each wrong one doubles that.
-pub(crate) const PIN_WAIT: Duration = Duration::from_secs(30);
+pub(crate) const SECRET_WAIT: Duration = Duration::from_secs(30);
 
 /// The longest wait, so that nobody can lock the person out for good.
-pub(crate) const PIN_WAIT_MAX: Duration = Duration::from_secs(6 * 60 * 60);
+pub(crate) const SECRET_WAIT_MAX: Duration = Duration::from_secs(6 * 60 * 60);
+
+/// Bytes of a password: what pam_unix takes, with its NUL.
+pub(crate) const PASSWORD_BYTES_MAX: usize = 511;
+
+/// Time for the system to check a password. Slow hashes take a second; whoever asks waits longer than this.
+pub(crate) const PASSWORD_TIME: Duration = Duration::from_secs(10);
 
 /// Characters of a directory or a rule's name in a notification: a line or two.
 pub(crate) const NOTIFICATION_CHARS_MAX: usize = 160;

@@ -24,8 +24,8 @@ use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS, WATCH};
 use crate::lookout::Lookout;
 use crate::memory::Memory;
 use crate::peers::Peers;
-use crate::pin::Pin;
 use crate::policy_state::{PolicyState, has_records};
+use crate::secret::Secrets;
 use crate::server::Server;
 use crate::shipped::write_shipped;
 use crate::watch::Watch;
@@ -95,7 +95,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
         judge: Arc::clone(&judge),
         peers: Arc::clone(&peers),
         policy: Arc::clone(&policy_state),
-        pin: Pin::new(layout.pin()),
+        secrets: Secrets::new(layout.secrets()),
         signals,
         started: Instant::now(),
         connections: AtomicUsize::new(0),

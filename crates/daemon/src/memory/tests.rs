@@ -383,11 +383,13 @@ fn check_lost(damage: impl FnOnce(&Path), expected: &str) {
     let (_dir, path, mut memory) = new();
     let root = memory.enter(session(1), UNSEEN).unwrap().root;
     memory.mark(root, &["a".to_owned()]);
+    grant(&mut memory, 1, Scope::Always);
     memory.decide("/w", Some(WorkspaceDecision::Trusted { project: None })).unwrap();
     damage(&path);
     let (mut next, trouble) = Memory::open(path.clone(), false, 1).unwrap();
     assert!(trouble.as_deref().is_some_and(|why| why.contains(expected)), "{expected}: {trouble:?}");
     assert_eq!(next.trust().all().count(), 0, "{expected}");
+    assert_eq!(taken(&mut next), None, "{expected}");
     let is_suspect = |memory: &mut Memory, number, process| {
         let root = memory.enter(session(number), process).unwrap().root;
         let is_full = memory.changed(&root, None).is_some_and(|changed| changed.is_full);
@@ -458,7 +460,7 @@ fn a_state_that_is_lost_makes_nothing_looser() {
             std::fs::rename(path, path.with_extension("elsewhere")).unwrap();
             std::os::unix::fs::symlink(path.with_extension("elsewhere"), path).unwrap();
         },
-        "symbolic links",
+        "a symbolic link",
     );
 }
 
