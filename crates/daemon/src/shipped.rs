@@ -17,15 +17,21 @@ const RULES: &[(&str, &str)] = &[
     ("10-secrets.yaml", include_str!("../../../rules/secrets.yaml")),
     ("11-filesystem.yaml", include_str!("../../../rules/filesystem.yaml")),
     ("12-git.yaml", include_str!("../../../rules/git.yaml")),
+    ("13-exfiltration.yaml", include_str!("../../../rules/exfiltration.yaml")),
     ("14-execution.yaml", include_str!("../../../rules/execution.yaml")),
     ("15-network.yaml", include_str!("../../../rules/network.yaml")),
     ("16-persistence.yaml", include_str!("../../../rules/persistence.yaml")),
     ("17-privilege.yaml", include_str!("../../../rules/privilege.yaml")),
+    ("18-supply-chain.yaml", include_str!("../../../rules/supply-chain.yaml")),
+    ("19-containers.yaml", include_str!("../../../rules/containers.yaml")),
+    ("20-kubernetes.yaml", include_str!("../../../rules/kubernetes.yaml")),
+    ("21-infrastructure.yaml", include_str!("../../../rules/infrastructure.yaml")),
+    ("22-cloud.yaml", include_str!("../../../rules/cloud.yaml")),
+    ("23-databases.yaml", include_str!("../../../rules/databases.yaml")),
     ("24-agents.yaml", include_str!("../../../rules/agents.yaml")),
     ("25-mcp.yaml", include_str!("../../../rules/mcp.yaml")),
     ("26-web.yaml", include_str!("../../../rules/web.yaml")),
     ("27-audit.yaml", include_str!("../../../rules/audit.yaml")),
-    ("70-publish.yaml", include_str!("../../../rules/publish.yaml")),
 ];
 
 /// The organisation's rule files, by the name that problems and lists call them. They are read from nowhere but here, so
@@ -40,6 +46,7 @@ const RETIRED: &[(&str, &[&str])] = &[
     ("40-execution.yaml", &["0a5ae81d25f8d3fbdd60ac8ee522c5443e02b83eb85ba8d7efe0aed8f2f1b487"]),
     ("50-agents.yaml", &["a0b35cf597715575b31af863cd9d288982f4a2403d2d407d3bfe23732533ee6d"]),
     ("60-git.yaml", &["ce4af06f68392d1067f47842dd5781eb71f9eebd3171e749f4f3b08a7942246f"]),
+    ("70-publish.yaml", &["7a008bf6f985bce5c6783959fc46740e59dafd209eb877825b099b742b7dbf9a"]),
     ("80-self.yaml", &["c9dc8d0df1a4d36010dda442deadda5319a532ffbbd2cd41632a80c019bbccf7"]),
 ];
 
