@@ -1,0 +1,48 @@
+//! The cases of the shipped rule files, compiled in as those are.
+
+use castellan_daemon::{organisation_rules, shipped_rules};
+use castellan_rules::Source;
+
+/// The cases by the name of their pack.
+const CASES: &[(&str, &str)] = &[
+    ("agents", include_str!("../../../rules/agents_cases.yaml")),
+    ("destructive", include_str!("../../../rules/destructive_cases.yaml")),
+    ("execution", include_str!("../../../rules/execution_cases.yaml")),
+    ("git", include_str!("../../../rules/git_cases.yaml")),
+    ("publish", include_str!("../../../rules/publish_cases.yaml")),
+    ("secrets", include_str!("../../../rules/secrets_cases.yaml")),
+    ("self", include_str!("../../../rules/self_cases.yaml")),
+    ("system", include_str!("../../../rules/system_cases.yaml")),
+];
+
+/// The shipped rule files, the organisation's too, each with the cases beside it.
+pub fn shipped_cases() -> Vec<(Source, Option<Source>)> {
+    let shipped = shipped_rules().iter();
+    let shipped = shipped.map(|(name, text)| Source { name: (*name).to_owned(), text: (*text).to_owned() });
+    let with_cases = |rules: Source| {
+        let cases = cases_of(&rules.name);
+        (rules, cases)
+    };
+    shipped.chain(organisation_rules()).map(with_cases).collect()
+}
+
+/// `10-secrets.yaml` and `built-in/self.yaml` are packs `secrets` and `self`.
+fn cases_of(file: &str) -> Option<Source> {
+    let stem = file.rsplit('/').next().unwrap_or(file).trim_end_matches(".yaml");
+    let pack = stem.trim_start_matches(|first: char| first.is_ascii_digit() || first == '-');
+    let (name, text) = CASES.iter().find(|(name, _)| *name == pack)?;
+    Some(Source { name: format!("{name}_cases.yaml"), text: (*text).to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_file_has_its_cases() {
+        for (rules, cases) in shipped_cases() {
+            assert!(cases.is_some(), "{}: no cases in crates/trial/src/shipped.rs", rules.name);
+        }
+        assert_eq!(shipped_cases().len(), CASES.len(), "cases of a file that is not shipped");
+    }
+}
