@@ -24,6 +24,7 @@ use sha2::{Digest, Sha256};
 use self::asked::{Asked, Whose};
 use self::failure::Failure;
 pub(crate) use self::hold::{Holding, Outcome};
+pub(crate) use self::question::begun;
 use self::sessions::Look;
 pub(crate) use self::terms::Terms;
 use crate::held::Held;

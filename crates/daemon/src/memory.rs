@@ -8,6 +8,7 @@ mod decided;
 mod entry;
 mod lasting;
 mod marks;
+mod one_session;
 mod sessions;
 mod trust;
 
@@ -28,6 +29,7 @@ use crate::requests::{Granted, Now, Requests, Scope, Taken, Ungrantable};
 pub(crate) use changes::{Begun, Changed, Ended};
 pub(crate) use consequences::Consequence;
 pub(crate) use decided::{Decided, DecidedCalls};
+pub use one_session::OneSession;
 pub(crate) use sessions::{SessionKey, Telling, Workspace};
 pub(crate) use trust::{Trust, WorkspaceDecision};
 

@@ -223,7 +223,7 @@ impl Judge {
 }
 
 /// What is known of a call that may run from now on. `number`: that of its record.
-fn begun(call: &Call, number: u64, facts: Facts) -> Begun<'_> {
+pub(crate) fn begun(call: &Call, number: u64, facts: Facts) -> Begun<'_> {
     Begun {
         call: number,
         id: &call.tool.use_id,
