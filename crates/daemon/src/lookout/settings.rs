@@ -220,6 +220,16 @@ impl HookSettings {
         said().filter(|(name, on)| !on && !is_on(name)).map(|(name, _)| name.clone()).collect()
     }
 
+    /// Why it cannot be told which hooks the agent has, where that is so.
+    pub(crate) fn unseen(&self) -> Option<String> {
+        if self.start.dir.is_none() {
+            return Some("it cannot be seen where the agent has its settings".to_owned());
+        }
+        let unread =
+            |watched: &Watched| Some(format!("`{}`: {}", watched.path.display(), watched.unread.as_ref()?));
+        self.files.iter().find_map(unread)
+    }
+
     fn registers(&self, is_meant: impl Fn(Place) -> bool) -> bool {
         self.files.iter().any(|watched| !watched.says.ours.is_empty() && is_meant(watched.file.place))
     }
