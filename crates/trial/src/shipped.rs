@@ -6,13 +6,24 @@ use castellan_rules::Source;
 /// The cases by the name of their pack.
 const CASES: &[(&str, &str)] = &[
     ("agents", include_str!("../../../rules/agents_cases.yaml")),
-    ("destructive", include_str!("../../../rules/destructive_cases.yaml")),
+    ("audit", include_str!("../../../rules/audit_cases.yaml")),
+    ("cloud", include_str!("../../../rules/cloud_cases.yaml")),
+    ("containers", include_str!("../../../rules/containers_cases.yaml")),
+    ("databases", include_str!("../../../rules/databases_cases.yaml")),
     ("execution", include_str!("../../../rules/execution_cases.yaml")),
+    ("exfiltration", include_str!("../../../rules/exfiltration_cases.yaml")),
+    ("filesystem", include_str!("../../../rules/filesystem_cases.yaml")),
     ("git", include_str!("../../../rules/git_cases.yaml")),
-    ("publish", include_str!("../../../rules/publish_cases.yaml")),
+    ("infrastructure", include_str!("../../../rules/infrastructure_cases.yaml")),
+    ("kubernetes", include_str!("../../../rules/kubernetes_cases.yaml")),
+    ("mcp", include_str!("../../../rules/mcp_cases.yaml")),
+    ("network", include_str!("../../../rules/network_cases.yaml")),
+    ("persistence", include_str!("../../../rules/persistence_cases.yaml")),
+    ("privilege", include_str!("../../../rules/privilege_cases.yaml")),
     ("secrets", include_str!("../../../rules/secrets_cases.yaml")),
     ("self", include_str!("../../../rules/self_cases.yaml")),
-    ("system", include_str!("../../../rules/system_cases.yaml")),
+    ("supply-chain", include_str!("../../../rules/supply-chain_cases.yaml")),
+    ("web", include_str!("../../../rules/web_cases.yaml")),
 ];
 
 /// The shipped rule files, the organisation's too, each with the cases beside it.
