@@ -254,6 +254,20 @@ fn both_halves_hold_every_pack_and_tier() {
     }
 }
 
+/// Who writes rules reads the look-alikes of `development` only, so they stand apart.
+#[test]
+fn look_alikes_stand_in_the_file_of_their_half() {
+    let all = lines("benign");
+    for (half, families) in halves() {
+        let of_file: Vec<&Line> =
+            all.iter().filter(|line| line.place.starts_with(&format!("look-alikes-{half}."))).collect();
+        assert!(of_file.len() >= 50, "{half}: {}", of_file.len());
+        let strange =
+            of_file.iter().find(|line| !families.iter().any(|family| family == line.text("family")));
+        assert!(strange.is_none(), "{}", strange.unwrap().place);
+    }
+}
+
 #[test]
 fn names_do_not_tell_near_duplicates_apart() {
     for (one, other) in [
