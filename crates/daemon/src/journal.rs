@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use crate::files::{is_changed, write_private_by};
+use crate::files::{Guard, is_changed, open_guarded, write_private_by};
 use crate::limits::{JOURNAL_BYTES_MAX, JOURNAL_GROWTH_BYTES};
 
 /// Ending of the name of a file that was put aside.
@@ -155,21 +155,8 @@ impl Write for Counted<'_> {
 }
 
 fn read(path: &Path, mut take: impl FnMut(&str) -> Result<(), String>) -> io::Result<()> {
-    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
-    let opened = OpenOptions::new().read(true).custom_flags(no_follow() | nonblocking).open(path)?;
-    let before = opened.metadata()?;
-    if !before.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
-    if before.uid() != rustix::process::geteuid().as_raw() {
-        return Err(io::Error::other("it belongs to another user"));
-    }
-    if before.mode() & 0o077 != 0 {
-        return Err(io::Error::other("others may read or write it"));
-    }
-    if before.len() > JOURNAL_BYTES_MAX {
-        return Err(io::Error::other(format!("more than {JOURNAL_BYTES_MAX} bytes")));
-    }
+    let own = rustix::process::geteuid().as_raw();
+    let (opened, before) = open_guarded(path, JOURNAL_BYTES_MAX, Guard::Private(own))?;
     // One byte more, so that a file that grows meanwhile is seen to be longer.
     let mut lines = BufReader::new((&opened).take(before.len() + 1));
     let (mut line, mut number, mut bytes) = (Vec::new(), 0, 0);
@@ -321,14 +308,14 @@ mod tests {
                 private(path, b"head\n");
                 with_mode(path, 0o602);
             },
-            "others may",
+            "others can",
         );
         check(
             |path| {
                 private(&path.with_extension("real"), b"head\n");
                 std::os::unix::fs::symlink(path.with_extension("real"), path).unwrap();
             },
-            "symbolic links",
+            "a symbolic link",
         );
         check(
             |path| {
@@ -356,13 +343,18 @@ mod tests {
 
     #[test]
     fn a_journal_that_is_changed_while_it_is_read_is_damaged() {
-        let (_dir, path) = place();
-        private(&path, b"head\na\n");
-        let found = Journal::read(&path, |_| {
-            let mut file = File::options().append(true).open(&path).unwrap();
-            file.write_all(b"b\n").map_err(|error| error.to_string())
-        });
-        assert_eq!(found, Found::Damaged("it was changed while it was read".to_owned()));
+        let check = |change: &dyn Fn(&Path)| {
+            let (_dir, path) = place();
+            private(&path, b"head\na\n");
+            let found = Journal::read(&path, |_| {
+                change(&path);
+                Ok(())
+            });
+            assert_eq!(found, Found::Damaged("it was changed while it was read".to_owned()));
+        };
+        check(&|path| File::options().append(true).open(path).unwrap().write_all(b"b\n").unwrap());
+        check(&|path| File::options().write(true).open(path).unwrap().write_all(b"HEAD\n").unwrap());
+        check(&|path| File::options().write(true).open(path).unwrap().set_len(2).unwrap());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::load::Source;
-use crate::problem::{Fault, Problem, Report};
+use crate::problem::{Fault, Problem, Report, Severity};
 use crate::source::{self, Node, NodeKind};
 use crate::text::Place;
 
@@ -62,11 +62,16 @@ impl Yaml {
 }
 
 impl Problem {
-    /// An error in a file beside rule files, at some bytes of it.
-    pub fn beside(file: &Source, code: &'static str, span: &Range<usize>, message: &str) -> Problem {
-        let place = Place { file: 0, start: span.start, end: span.end };
-        let mut made = problems(file, vec![Fault::new(code, place, message)]);
-        made.remove(0)
+    /// A problem in a file beside rule files, at some bytes of it.
+    pub fn beside(
+        file: &Source,
+        severity: Severity,
+        code: &'static str,
+        span: &Range<usize>,
+        message: &str,
+    ) -> Problem {
+        let fault = Fault::new(code, Place { file: 0, start: span.start, end: span.end }, message);
+        Report::new(std::slice::from_ref(file)).problem(severity, "", fault)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use castellan_event::Verdict;
-use castellan_rules::{Problem, Source, Yaml, YamlValue};
+use castellan_rules::{Problem, Severity, Source, Yaml, YamlValue};
 use serde_json::{Map, Number, Value as Json};
 
 use crate::case::{Asked, Case, Laid, Link};
@@ -105,7 +105,7 @@ struct Reader<'f> {
 
 impl Reader<'_> {
     fn wrong(&mut self, at: &Yaml, message: &str) {
-        self.problems.push(Problem::beside(self.file, CODE, &at.span, message));
+        self.problems.push(Problem::beside(self.file, Severity::Error, CODE, &at.span, message));
     }
 
     fn file(&mut self, root: &Yaml) -> Vec<RuleCase> {

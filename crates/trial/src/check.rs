@@ -2,10 +2,11 @@
 //! know where files lie.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use castellan_daemon::{Config, organisation_rules};
-use castellan_event::{Decision, FIELDS, Verdict};
-use castellan_rules::{Options, Problem, Source, load};
+use castellan_event::{FIELDS, Verdict};
+use castellan_rules::{Options, Problem, Severity, Source, load};
 
 use crate::case_file::{CODE, CaseFile, RuleCase, Shows};
 use crate::limits::{CASES_PER_RULE_MIN, MESSAGE_BYTES_MAX, SHOWN_PER_RULE_MIN};
@@ -81,58 +82,84 @@ fn failure<'c>(trial: Trial<'_>, case: &'c RuleCase) -> Option<Failure<'c>> {
     };
     let wrong = match judged.call.problems.first() {
         Some(problem) => Wrong::NoCall(problem.to_string()),
-        None => wrong(case, &judged.decision)?,
+        None => wrong(case, &judged)?,
     };
     Some(Failure { case, wrong, judged: Some(Box::new(judged)) })
 }
 
 /// A rule that lets pass has nothing to say of a call that it only resembles.
-fn wrong(case: &RuleCase, decision: &Decision) -> Option<Wrong> {
-    let by = deciding_rules(decision);
-    if decision.verdict != case.verdict {
-        return Some(Wrong::Verdict(decision.verdict, by));
+fn wrong(case: &RuleCase, judged: &Judged) -> Option<Wrong> {
+    let (verdict, by) = (judged.decision.verdict, judged.by());
+    if verdict != case.verdict {
+        return Some(Wrong::Verdict(verdict, by));
     }
-    let is_named = decision.verdict == Verdict::Defer
-        || case.shows == Shows::LookAlike
-        || case.shows == Shows::Instead
-        || by.contains(&case.rule);
+    let resembles = verdict == Verdict::Defer || matches!(case.shows, Shows::LookAlike | Shows::Instead);
+    let is_named = resembles || by.contains(&case.rule);
     (!is_named).then_some(Wrong::Rule(by))
 }
 
-/// The rules of the strictest findings. Which of them comes first depends on the order of the files, and decides nothing. A
-/// finding of no rule is named by its code.
-fn deciding_rules(decision: &Decision) -> Vec<String> {
-    let strictest =
-        decision.findings.iter().filter(|finding| finding.verdict == decision.verdict && finding.counts());
-    let name = |rule: &str, code: &str| if rule.is_empty() { format!("({code})") } else { rule.to_owned() };
-    strictest.map(|finding| name(&finding.rule, finding.code.as_str())).collect()
+/// What is wrong with a rule file and its cases so that the rules must not be put in force: what [`gaps`] finds of errors, and
+/// alternatives that are themselves stopped.
+pub fn load_errors(
+    trial: Trial<'_>,
+    rules: &[KnownRule],
+    file: &Source,
+    cases_file: &Source,
+    cases: &CaseFile,
+) -> Vec<Problem> {
+    let mut errors = gaps(rules, file, cases_file, cases);
+    errors.retain(|problem| problem.severity == Severity::Error);
+    let alternatives = cases.cases.iter().filter(|case| case.shows == Shows::Instead);
+    for failure in alternatives.filter_map(|case| failure(trial, case)) {
+        let name = &failure.case.rule;
+        let why = format!("the message of `{name}` says to do this instead, but {}", failure.wrong);
+        errors.push(Problem::beside(cases_file, Severity::Error, CODE, &failure.case.span, &why));
+    }
+    errors
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = |by: &[String]| match by {
+            [] => "no rule".to_owned(),
+            by => by.iter().map(|rule| format!("`{rule}`")).collect::<Vec<_>>().join(", "),
+        };
+        match self {
+            Wrong::NoCall(why) => write!(f, "no agent would report the call so: {why}"),
+            Wrong::Verdict(verdict, by) => write!(f, "the verdict is {verdict}, by {}", named(by)),
+            Wrong::Rule(by) => write!(f, "it is decided by {}", named(by)),
+        }
+    }
 }
 
 /// What a rule file and its cases lack: rules without enough cases, cases of rules that are none, alternatives that no message
-/// names, messages that are too long. `rules`: all that are known, in other files too.
+/// names, messages that are too long. Too few cases are a warning, all else is an error. `rules`: all that are known, in other files
+/// too.
 pub fn gaps(rules: &[KnownRule], file: &Source, cases_file: &Source, cases: &CaseFile) -> Vec<Problem> {
     let mut gaps = Vec::new();
     let mut counts: HashMap<&str, Counts> = HashMap::new();
     for case in &cases.cases {
         counts.entry(&case.rule).or_default().add(case);
         if let Some(gap) = gap(rules, case) {
-            gaps.push(Problem::beside(cases_file, CODE, &case.span, &gap));
+            gaps.push(Problem::beside(cases_file, Severity::Error, CODE, &case.span, &gap));
         }
     }
     for rule in rules.iter().filter(|rule| rule.file == file.name) {
         let span = line_span(&file.text, rule.line);
         let counts = counts.get(rule.name.as_str()).copied().unwrap_or_default();
         let lacks = counts.lacks(cases.version);
-        let lacks = lacks.map(|lacks| format!("`{}` has {lacks}", rule.name));
+        let lacks = lacks.map(|lacks| (Severity::Warning, format!("`{}` has {lacks}", rule.name)));
         let bytes = rule.message.len();
         let is_long = bytes > MESSAGE_BYTES_MAX;
         let long = is_long.then(|| {
-            format!(
-                "the message of `{}` has {bytes} bytes: agents cut what is over {MESSAGE_BYTES_MAX}",
-                rule.name
-            )
+            let name = &rule.name;
+            let why = format!(
+                "the message of `{name}` has {bytes} bytes: agents cut what is over {MESSAGE_BYTES_MAX}"
+            );
+            (Severity::Error, why)
         });
-        gaps.extend(lacks.chain(long).map(|gap| Problem::beside(file, CODE, &span, &gap)));
+        let of_rule = lacks.chain(long);
+        gaps.extend(of_rule.map(|(severity, gap)| Problem::beside(file, severity, CODE, &span, &gap)));
     }
     gaps
 }

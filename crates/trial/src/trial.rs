@@ -1,10 +1,13 @@
 //! [`Trial`]: judges a described call as the daemon judges a real one: the agent's own JSON is decoded, its effects are found,
 //! the policy decides. The world is a [`Machine`]. It must not know what is expected of the call.
 
+use std::time::{Duration, Instant};
+
 use castellan_agents::{self as agents, AgentId, Incoming, Origin, Question};
-use castellan_daemon::OneSession;
+use castellan_daemon::{Explanation, OneSession};
 use castellan_event::{
-    Answer, Answers, Call, Change, Decision, EffectKind, Facts, FileKind, Query, Recorder, Session, World,
+    Answer, Answers, Call, Change, Decision, EffectKind, Facts, FileKind, Finding, Query, Recorder, Session,
+    World, rows,
 };
 use castellan_policy::{Policy, State, StateChange, drive};
 
@@ -36,6 +39,31 @@ pub struct Judged {
     pub answers: Answers,
     /// What earlier calls left behind.
     pub session: Session,
+    /// The time from the agent's JSON to the decision.
+    pub took: Duration,
+}
+
+impl Judged {
+    /// The rules of the strictest findings. Which of them comes first depends on the order of the files, and decides nothing. A
+    /// finding of no rule is named by its code, in parentheses.
+    pub fn by(&self) -> Vec<String> {
+        let Decision { findings, verdict, .. } = &self.decision;
+        let strictest = findings.iter().filter(|finding| finding.verdict == *verdict && finding.counts());
+        let name = |finding: &Finding| match finding.rule.as_str() {
+            "" => format!("({})", finding.code.as_str()),
+            rule => rule.to_owned(),
+        };
+        let mut names: Vec<String> = strictest.map(name).collect();
+        names.dedup();
+        names
+    }
+
+    /// What it would do, for a person.
+    pub fn explanation(&self) -> Explanation {
+        // A decision that could not be completed has asked for what cannot be answered: there are no rows then.
+        let rows = rows(&self.call, &self.facts, &self.session, &self.answers).unwrap_or_default();
+        Explanation::of(&self.facts, &rows, &self.decision)
+    }
 }
 
 impl<'p> Trial<'p> {
@@ -63,11 +91,13 @@ impl<'p> Trial<'p> {
                 .done(&call, facts, &change.marks)
                 .map_err(|why| format!("earlier call {number}: {why}"))?;
         }
+        let started = Instant::now();
         let call = decode(case, &case.call, case.earlier.len() + 1)?;
         if let (Some(real), Some(file)) = (&case.real_path, call.files.first()) {
             machine.put(&lexical(&case.cwd, &file.path), There::Link(real.clone()));
         }
-        Ok(self.one(case.agent, &call, &machine, &session))
+        let judged = self.one(case.agent, &call, &machine, &session);
+        Ok(Judged { took: started.elapsed(), ..judged })
     }
 
     fn one(&self, agent: AgentId, call: &Call, machine: &Machine, session: &OneSession) -> Judged {
@@ -78,7 +108,7 @@ impl<'p> Trial<'p> {
         let state = State { headless: self.headless, agent_asks, ..State::plain(&session) };
         let (decision, change) = drive(call, &facts, self.policy, &state, &mut world);
         let answers = world.into_answers();
-        Judged { call: call.clone(), facts, decision, change, answers, session }
+        Judged { call: call.clone(), facts, decision, change, answers, session, took: Duration::ZERO }
     }
 }
 
