@@ -24,6 +24,7 @@ use crate::lookout::unguarded;
 use crate::peers::Peers;
 use crate::policy_state::{PolicyState, Report};
 use crate::presence;
+use crate::process::Process;
 use crate::record;
 use crate::run::Signal;
 use crate::secret::{Account, SecretError, Secrets};
@@ -53,6 +54,8 @@ const HASH_CHARS: usize = 16;
 #[derive(Clone, Copy)]
 struct Peer<'a> {
     pid: u32,
+    /// When the process of that number started, as it was seen when it connected; 0 where it was not.
+    started: u64,
     uid: u32,
     /// What they have said that only they know.
     known: &'a Known,
@@ -81,13 +84,15 @@ impl ControlServer {
     fn answer(&self, stream: &UnixStream) {
         let Ok(credentials) = rustix::net::sockopt::socket_peercred(stream) else { return };
         let pid = credentials.pid.as_raw_nonzero().get().unsigned_abs();
+        // Before anything is waited for: its number could become somebody else's.
+        let started = Process::read(pid).map_or(0, |process| process.started);
         if credentials.uid != rustix::process::geteuid() {
             return self.judge.fail("peer", "another user's process tried to connect for control");
         }
         let Ok(frame) = read_frame(&mut Timed::new(stream, FRAME_TIME), CONTROL_BYTES_MAX) else { return };
         let (body, ends) = match read_request(&frame) {
             Ok((request, known)) => {
-                let peer = Peer { pid, uid: credentials.uid.as_raw(), known: &known };
+                let peer = Peer { pid, started, uid: credentials.uid.as_raw(), known: &known };
                 let outcome = self.carry_out(&request, peer);
                 let ends =
                     matches!(request, ControlRequest::Stop | ControlRequest::Restart) && outcome.is_ok();
@@ -203,7 +208,7 @@ impl ControlServer {
     /// The half of it that looks at where the request comes from.
     fn check_terminal(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let guarded = |pid, started| self.peers.is_guarded(pid, started);
-        presence::check(peer.pid, guarded)
+        presence::check(peer.pid, peer.started, guarded)
             .map_err(|refusal| self.refused(action, argument, peer, refusal.to_string()))
     }
 

@@ -36,12 +36,12 @@ pub(crate) fn read_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<St
 /// Reads a regular file of at most `max` bytes, if nobody else can have written it. One that changes meanwhile is an error:
 /// half of one text and half of another is nobody's.
 pub(crate) fn read_bytes_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<Vec<u8>> {
-    let (opened, before) = open_guarded(file, guard)?;
+    let (opened, before) = open_guarded(file, max, guard)?;
     read_whole(&opened, &before, max, guard)
 }
 
-/// Opens a regular file, if nobody else can have written it; also what it is.
-pub(crate) fn open_guarded(file: &Path, guard: Guard) -> io::Result<(File, Metadata)> {
+/// Opens such a file, and returns how it was then.
+pub(crate) fn open_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<(File, Metadata)> {
     let links = match guard {
         Guard::Any | Guard::User => OFlags::empty(),
         Guard::Project | Guard::Owner(_) | Guard::Private(_) => OFlags::NOFOLLOW,
@@ -58,14 +58,11 @@ pub(crate) fn open_guarded(file: &Path, guard: Guard) -> io::Result<(File, Metad
         return Err(io::Error::other("not a regular file"));
     }
     guard.check(&before)?;
-    Ok((opened, before))
+    if before.len() > max { Err(too_long(max)) } else { Ok((opened, before)) }
 }
 
 /// Reads an open file that was as `before` says.
 fn read_whole(opened: &File, before: &Metadata, max: u64, guard: Guard) -> io::Result<Vec<u8>> {
-    if before.len() > max {
-        return Err(too_long(max));
-    }
     let bytes = at_most(opened, max)?.ok_or_else(|| too_long(max))?;
     if guard != Guard::Any && is_changed(before, &opened.metadata()?) {
         return Err(io::Error::other("it was changed while it was read: try again"));

@@ -156,10 +156,7 @@ impl Write for Counted<'_> {
 
 fn read(path: &Path, mut take: impl FnMut(&str) -> Result<(), String>) -> io::Result<()> {
     let own = rustix::process::geteuid().as_raw();
-    let (opened, before) = open_guarded(path, Guard::Private(own))?;
-    if before.len() > JOURNAL_BYTES_MAX {
-        return Err(io::Error::other(format!("more than {JOURNAL_BYTES_MAX} bytes")));
-    }
+    let (opened, before) = open_guarded(path, JOURNAL_BYTES_MAX, Guard::Private(own))?;
     // One byte more, so that a file that grows meanwhile is seen to be longer.
     let mut lines = BufReader::new((&opened).take(before.len() + 1));
     let (mut line, mut number, mut bytes) = (Vec::new(), 0, 0);
@@ -346,13 +343,18 @@ mod tests {
 
     #[test]
     fn a_journal_that_is_changed_while_it_is_read_is_damaged() {
-        let (_dir, path) = place();
-        private(&path, b"head\na\n");
-        let found = Journal::read(&path, |_| {
-            let mut file = File::options().append(true).open(&path).unwrap();
-            file.write_all(b"b\n").map_err(|error| error.to_string())
-        });
-        assert_eq!(found, Found::Damaged("it was changed while it was read".to_owned()));
+        let check = |change: &dyn Fn(&Path)| {
+            let (_dir, path) = place();
+            private(&path, b"head\na\n");
+            let found = Journal::read(&path, |_| {
+                change(&path);
+                Ok(())
+            });
+            assert_eq!(found, Found::Damaged("it was changed while it was read".to_owned()));
+        };
+        check(&|path| File::options().append(true).open(path).unwrap().write_all(b"b\n").unwrap());
+        check(&|path| File::options().write(true).open(path).unwrap().write_all(b"HEAD\n").unwrap());
+        check(&|path| File::options().write(true).open(path).unwrap().set_len(2).unwrap());
     }
 
     #[test]

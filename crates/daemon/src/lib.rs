@@ -62,7 +62,7 @@ pub use layers::Layers;
 pub use layout::{Layout, LayoutError, OrganisationPlace};
 pub use lookout::HookSettings;
 pub use memory::OneSession;
-pub use presence::{Refusal, check as check_presence};
+pub use presence::{Refusal, check_own as check_own_presence};
 pub use run::{DaemonError, run};
 pub use shipped::{Shipped, is_own_change, organisation_rules, shipped_rules, write_shipped};
 pub use store::{Loaded, PolicyOrigin, load as load_policy};

@@ -53,6 +53,10 @@ pub(crate) const HOLD_GRACE: Duration = Duration::from_secs(10);
 /// Seconds that a call may be held: what agents wait for hooks, less that time on either side.
 pub(crate) const ASK_WAIT_S_MAX: u32 = 580;
 
+/// How often a call is judged again because persons have spoken meanwhile: they do so once, and only programs go on. Over the limit
+/// it is denied.
+pub(crate) const JUDGED_AGAIN_MAX: usize = 8;
+
 /// Calls that are kept for a person to grant; the oldest go first. People look at the last few.
 pub(crate) const REQUESTS_MAX: usize = 256;
 
@@ -163,8 +167,8 @@ pub(crate) const OPEN_CALLS_PER_SESSION_MAX: usize = 64;
 /// so many others; the log knows of the rest.
 pub(crate) const DECIDED_CALLS_MAX: usize = 8192;
 
-/// Sessions whose agents' transcripts and settings are looked at; the ones that were silent longest go first. More than agents run
-/// at a time.
+/// Sessions whose agents' transcripts and settings are looked at. More than agents run at a time; over the limit new ones are not, which
+/// is recorded, and where hooks of others bar a session, they bar these.
 pub(crate) const LIVE_SESSIONS_MAX: usize = 256;
 
 /// Time between two looks at the transcripts and settings of live sessions. What is found is a call that has run already: a

@@ -79,8 +79,9 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     let log = Log::open(&layout.log(), config.log, SystemTime::now())?;
     let memory = Memory::open(layout.journal(), is_first, random());
     let (memory, trouble) = memory.map_err(|error| DaemonError::Io(layout.journal(), error))?;
-    let judge = Arc::new(Judge::new(terms, log, own_paths(&layout), memory));
     let peers = Arc::new(Peers::default());
+    peers.guard_again(memory.processes());
+    let judge = Arc::new(Judge::new(terms, log, own_paths(&layout), memory));
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);
     if let Some(trouble) = trouble {

@@ -101,6 +101,7 @@ impl Lasting {
             Entry::Process { pid, started, root } => {
                 self.sessions.add_process(AgentProcess { pid, started }, root, AgentProcess::lives);
             }
+            Entry::Ceiling { id, ceiling } => self.sessions.cap(&id, ceiling),
             Entry::Merged { from, into } => self.merge(from, into),
             Entry::Forgotten { ids } => self.forget(&ids),
             Entry::Marked { root, labels, at_ms } => self.marks.set(root, &labels, at_ms),
@@ -249,6 +250,7 @@ impl Entry {
             | Entry::Marked { at_ms, .. }
             | Entry::Mark { at_ms, .. } => *at_ms,
             Entry::Process { .. }
+            | Entry::Ceiling { .. }
             | Entry::Merged { .. }
             | Entry::Forgotten { .. }
             | Entry::Begun { .. }
