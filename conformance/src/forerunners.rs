@@ -75,7 +75,7 @@ pub(crate) fn run(path: &Path) -> anyhow::Result<()> {
 /// The facts of a call on the machine of the corpus.
 pub(crate) fn facts_of(call: &Call) -> Facts {
     let setting = Setting { workspace: WORKSPACE.to_owned(), ..Setting::default() };
-    analyse(call, &setting, &mut Recorder::new(&Machine))
+    analyse(call, &setting, &mut Recorder::new(&Machine::default()))
 }
 
 /// The table with its conditions compiled.

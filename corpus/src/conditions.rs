@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use castellan_event::{Answer, Answers, Call, FIELDS, Facts, Query, Session, rows};
 use castellan_rules::{Options, RuleSet, Severity, Source, load};
 
-use crate::place::lexical;
+use castellan_trial::lexical;
 
 /// Words that conditions share.
 const MACROS: &str = include_str!("../macros.yaml");
@@ -65,7 +65,7 @@ mod tests {
     use castellan_event::{Command, Effect, EffectKind, Scope};
 
     use super::*;
-    use crate::place::shell_call;
+    use crate::call::shell_call;
 
     fn facts() -> Facts {
         let rm = Command { name: Some("rm".into()), ..Command::default() };

@@ -10,8 +10,8 @@ mod way;
 
 use castellan_event::Facts;
 
+use crate::call::shell_call;
 use crate::conditions::Conditions;
-use crate::place::shell_call;
 use crate::text_of;
 pub use way::{Layer, Left, Test, Way};
 

@@ -4,15 +4,16 @@
 //!
 //! It must not know how facts are found: whoever has analysed a call brings its [`castellan_event::Facts`].
 
+mod call;
 mod conditions;
 mod disguises;
 mod hostile;
-mod place;
 
+pub use call::shell_call;
+pub use castellan_trial::{HOME, Machine, WORKSPACE};
 pub use conditions::Conditions;
 pub use disguises::{Case, Disguises, Layer, Left, Test, Way};
 pub use hostile::{Hostile, hostile};
-pub use place::{HOME, Machine, WORKSPACE, shell_call};
 
 /// Commands as agents run them every day.
 pub fn commands() -> Vec<String> {

@@ -15,7 +15,7 @@ use crate::scenario::{Registered, Stage, expect_record, expect_told};
 use crate::terminal;
 
 /// Waits until a call waits for a person, and returns its id.
-fn waiting(home: &Home) -> Result<String> {
+pub(crate) fn waiting(home: &Home) -> Result<String> {
     let look = || {
         let shown: Json = serde_json::from_str(&home.run_castellan(&["pending", "--json"])?.stdout)?;
         Ok(shown.pointer("/pending/0/id").and_then(Json::as_str).map(str::to_owned))
@@ -23,10 +23,11 @@ fn waiting(home: &Home) -> Result<String> {
     until(AGENT_LIMIT, look)?.context("no call waits")
 }
 
-fn approve(home: &Home, id: &str) -> Result<()> {
+/// Approves it at a terminal, which shows the call: it has this text.
+pub(crate) fn approve(home: &Home, id: &str, shown: &str) -> Result<()> {
     let approved = terminal::run_castellan(home, &["approve", id, "--yes"])?;
     ensure!(approved.code == Some(0), "{approved:?}");
-    ensure!(approved.stdout.contains("touch asked-file"), "the call is not shown: {approved:?}");
+    ensure!(approved.stdout.contains(shown), "the call is not shown: {approved:?}");
     Ok(())
 }
 
@@ -46,7 +47,7 @@ pub fn check_approved(agent: Agent) -> Result<()> {
     });
     let model = Model::start(agent.api(), vec![script])?;
     let running = run::start(agent, &stage.executable, &stage.home, &model, &Options::default())?;
-    approve(&stage.home, &waiting(&stage.home)?)?;
+    approve(&stage.home, &waiting(&stage.home)?, "touch asked-file")?;
     approved.send(())?;
     let done = running.finish(AGENT_LIMIT)?;
     let calls = stage.calls()?;
@@ -64,7 +65,7 @@ pub fn check_held(agent: Agent) -> Result<()> {
     let script = Script::main([vec![agent.shell("touch asked-file")]]);
     let model = Model::start(agent.api(), vec![script])?;
     let running = run::start(agent, &stage.executable, &stage.home, &model, &Options::default())?;
-    approve(&stage.home, &waiting(&stage.home)?)?;
+    approve(&stage.home, &waiting(&stage.home)?, "touch asked-file")?;
     let done = running.finish(AGENT_LIMIT)?;
     stage.expect_file("asked-file", true, &done);
     let calls = stage.calls()?;
@@ -82,7 +83,7 @@ pub fn check_held_in_vain(agent: Agent) -> Result<()> {
     stage.expect_file("asked-file", false, &done);
     ensure!(done.took >= Duration::from_secs(1), "{done:?}");
     expect_told(&model, "0-0-0", "the test asks about this file");
-    approve(&stage.home, &waiting(&stage.home)?)?;
+    approve(&stage.home, &waiting(&stage.home)?, "touch asked-file")?;
     stage.expect_file("asked-file", false, &done);
     Ok(())
 }

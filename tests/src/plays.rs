@@ -6,8 +6,9 @@ use anyhow::Result;
 use crate::agents::Agent;
 use crate::run::Options;
 use crate::scenario::{
-    Absent, Case, Registered, SwitchedOff, check, check_absent_daemon, check_killed_daemon, check_loosening,
-    check_parallel_calls, check_switched_off, check_trust,
+    Absent, Case, Registered, SwitchedOff, check, check_absent_daemon, check_denied_escalation,
+    check_escalation, check_killed_daemon, check_loosening, check_parallel_calls, check_switched_off,
+    check_trust,
 };
 
 /// Declares a test for each play, with `$agent`.
@@ -24,6 +25,7 @@ macro_rules! shared_plays {
             nothing_runs_without_the_daemons_binary,
             a_call_does_not_run_when_the_daemon_is_killed_while_it_waits,
             parallel_calls_are_judged_one_by_one,
+            a_call_that_needs_more_than_its_session_has_waits_for_a_person,
             a_workspace_is_only_looked_at_until_a_person_trusts_it,
             a_repository_does_not_switch_off_a_launched_agent,
             a_repository_does_not_switch_off_the_managed_registration,
@@ -85,6 +87,12 @@ pub fn parallel_calls_are_judged_one_by_one(agent: Agent) -> Result<()> {
 pub fn a_workspace_is_only_looked_at_until_a_person_trusts_it(agent: Agent) -> Result<()> {
     // Codex knows no ask before a call.
     check_trust(agent, if agent == Agent::Claude { "ask" } else { "deny" })
+}
+
+/// Approved at another terminal, it runs when it is made again. Where nobody is to be asked it is denied.
+pub fn a_call_that_needs_more_than_its_session_has_waits_for_a_person(agent: Agent) -> Result<()> {
+    check_escalation(agent, if agent == Agent::Claude { "ask" } else { "deny" })?;
+    check_denied_escalation(agent)
 }
 
 /// The launcher's flags are stronger than a repository's files.

@@ -7,7 +7,8 @@ use castellan_tests::freeing::check_freeing;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
-    Case, Registered, SwitchedOff, check, check_noticed, check_rewritten, check_subagent, check_switched_off,
+    Case, Registered, SwitchedOff, check, check_ceiling, check_noticed, check_rewritten, check_subagent,
+    check_switched_off,
 };
 use serde_json::json;
 
@@ -50,6 +51,11 @@ fn a_subagents_calls_are_judged() -> Result<()> {
     check_subagent(Claude, &Options::default(), |task| {
         Block::call("Agent", json!({"description": "x", "prompt": task, "subagent_type": "general-purpose"}))
     })
+}
+
+#[test]
+fn a_subagent_has_no_more_than_the_agent_that_it_works_for() -> Result<()> {
+    check_ceiling()
 }
 
 #[test]

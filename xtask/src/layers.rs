@@ -22,7 +22,8 @@ const LAYERS: &[(&str, u8)] = &[
     ("castellan-audit", 3),
     ("castellan-daemon", 4),
     ("castellan-hook", 4),
-    ("castellan-cli", 5),
+    ("castellan-trial", 5),
+    ("castellan-cli", 6),
 ];
 
 /// Tests, benchmarks and fuzzing: they may use everything, and nothing uses them.

@@ -102,12 +102,13 @@ impl Asked {
 
     /// What the call would do, the questions to the world included; they are answered from a table.
     pub(crate) fn facts(&self) -> Facts {
-        facts(&self.call, &mut Recorder::new(&Machine))
+        facts(&self.call, &mut Recorder::new(&Machine::default()))
     }
 
     /// Decides once, so that every answer is there.
     pub(crate) fn prepare(&self, terms: &Terms) -> anyhow::Result<Prepared<'_>> {
-        let mut world = Recorder::new(&Machine);
+        let machine = Machine::default();
+        let mut world = Recorder::new(&machine);
         let facts = facts(&self.call, &mut world);
         let session = Session::default();
         let (decision, _) = drive(&self.call, &facts, &terms.policy, &State::plain(&session), &mut world);

@@ -10,5 +10,5 @@ pub(crate) fn setting() -> Setting {
 
 /// The facts of a call.
 pub(crate) fn facts(call: &Call, setting: &Setting) -> Facts {
-    analyse(call, setting, &mut Recorder::new(&Machine))
+    analyse(call, setting, &mut Recorder::new(&Machine::default()))
 }

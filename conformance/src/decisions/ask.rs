@@ -69,8 +69,9 @@ impl<'r> Asked<'r> {
         let facts = facts_of(&self.call);
         let session = Session::default();
         let plain = State::plain(&session);
-        let judged =
-            |state: &State<'_>| drive(&self.call, &facts, &policy, state, &mut Recorder::new(&Machine)).0;
+        let judged = |state: &State<'_>| {
+            drive(&self.call, &facts, &policy, state, &mut Recorder::new(&Machine::default())).0
+        };
         let decision = judged(&plain);
         if decision.verdict != Verdict::Ask {
             return Ok(decision);

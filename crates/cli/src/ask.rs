@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 
 use anyhow::Context;
+use castellan_daemon::Secret;
 use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
@@ -16,19 +17,19 @@ pub(crate) fn is_agreed(question: &str) -> anyhow::Result<bool> {
     Ok(matches!(line(terminal)?.to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Asks for the presence PIN.
-pub(crate) fn pin() -> io::Result<String> {
-    secret("PIN: ")
+/// Asks for what only the person knows.
+pub(crate) fn known(secret: Secret) -> io::Result<String> {
+    hidden(&format!("{secret}: "))
 }
 
 /// Asks for what the terminal is not to show.
-pub(crate) fn secret(question: &str) -> io::Result<String> {
+pub(crate) fn hidden(question: &str) -> io::Result<String> {
     let mut terminal = open()?;
     let shown = tcgetattr(&terminal)?;
-    let mut hidden = shown.clone();
-    hidden.local_modes.remove(LocalModes::ECHO);
+    let mut silent = shown.clone();
+    silent.local_modes.remove(LocalModes::ECHO);
     // What was typed before the question is no answer to it.
-    tcsetattr(&terminal, OptionalActions::Flush, &hidden)?;
+    tcsetattr(&terminal, OptionalActions::Flush, &silent)?;
     let asked = write!(terminal, "{question}");
     let answer = asked.and_then(|()| line(terminal.try_clone()?));
     tcsetattr(&terminal, OptionalActions::Now, &shown)?;

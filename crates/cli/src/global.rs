@@ -49,7 +49,7 @@ impl Global {
 
     /// Returns a client for the daemon of the home.
     pub(crate) fn client(&self) -> anyhow::Result<ControlClient> {
-        Ok(ControlClient::with_person(self.layout()?.home().clone(), ask::pin))
+        Ok(ControlClient::with_person(self.layout()?.home().clone(), ask::known))
     }
 
     /// Writes a line that is not the answer to what was asked, such as what was done.

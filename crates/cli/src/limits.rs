@@ -45,7 +45,7 @@ pub(crate) const DIFF_TIME: Duration = Duration::from_secs(2);
 /// Rules that a summary names of each kind. More, nobody reads; the diff has them all.
 pub(crate) const RULES_SHOWN_MAX: usize = 100;
 
-/// Bytes of an answer to a question at the terminal: a word, or a PIN.
+/// Bytes of an answer to a question at the terminal: a word, a PIN or a password.
 pub(crate) const ANSWER_BYTES_MAX: u64 = 512;
 
 /// Characters of one line of `castellan explain`: a command or path that is longer is cut; `--json` has all of it.

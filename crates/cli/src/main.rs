@@ -1,4 +1,4 @@
-//! L5: `castellan`, the command. It talks to people and scripts: it installs, asks the daemon over its control socket,
+//! L6: `castellan`, the command. It talks to people and scripts: it installs, asks the daemon over its control socket,
 //! judges single calls, shows the log. Each subcommand is a file of `commands/`.
 //!
 //! Unlike hook and daemon it reads the environment (`HOME`, `XDG_*`), because a person starts it; what it finds there is

@@ -61,6 +61,11 @@ pub(crate) fn write_table(out: &mut impl Write, rows: &[Vec<Cell>]) -> io::Resul
     Ok(())
 }
 
+/// Writes what a person should not overlook, a line each.
+pub(crate) fn write_warnings(out: &mut impl Write, lines: &[String]) -> io::Result<()> {
+    lines.iter().try_for_each(|line| writeln!(out, "{WARN}{}{WARN:#}", printable(line)))
+}
+
 /// Writes one row with columns of given widths, for rows that come one by one.
 pub(crate) fn write_row(out: &mut impl Write, row: &[Cell], widths: &[usize]) -> io::Result<()> {
     for (column, Cell { text, style }) in row.iter().enumerate() {

@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::MetadataExt;
 
-use castellan_daemon::{ControlClient, ControlError, check_presence};
+use castellan_daemon::{ControlClient, ControlError, check_own_presence};
 use castellan_wire::Home;
 
 use crate::ask;
@@ -20,7 +20,7 @@ pub(crate) fn require(homes: &[Home], action: &str) -> anyhow::Result<()> {
 
 /// The same where no daemon is concerned.
 pub(crate) fn require_here() -> anyhow::Result<()> {
-    Ok(check_presence(std::process::id(), |_, _| false)?)
+    Ok(check_own_presence()?)
 }
 
 /// Another user's daemon answers nobody but that user: to change what concerns it needs root, who is asked here.
@@ -30,7 +30,7 @@ fn is_own(home: &Home) -> bool {
 }
 
 fn ask(home: &Home, action: &str) -> anyhow::Result<()> {
-    match ControlClient::with_person(home.clone(), ask::pin).loosen(action) {
+    match ControlClient::with_person(home.clone(), ask::known).loosen(action) {
         Err(ControlError::NotRunning) => Ok(()),
         answered => Ok(answered?),
     }

@@ -10,7 +10,7 @@ use castellan_rules::Source;
 use serde::{Deserialize, Serialize};
 
 use crate::file_set::FileSet;
-use crate::files::{read_limited, write_private};
+use crate::files::{Guard, read_guarded, write_private};
 use crate::layers::Layers;
 use crate::layout::Layout;
 use crate::limits::APPLIED_BYTES_MAX;
@@ -58,7 +58,8 @@ pub enum AppliedError {
 pub fn read(layout: &Layout) -> Result<Layers, AppliedError> {
     let file = file(layout);
     let unreadable = |error| AppliedError::Unreadable(file.clone(), error);
-    let text = match read_limited(&file, APPLIED_BYTES_MAX) {
+    let own = rustix::process::geteuid().as_raw();
+    let text = match read_guarded(&file, APPLIED_BYTES_MAX, Guard::Owner(own)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(AppliedError::None),
         read => read.map_err(unreadable)?,
     };
@@ -119,6 +120,8 @@ fn file(layout: &Layout) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
     use super::*;
 
     #[test]
@@ -141,15 +144,34 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::read(dir.path()).unwrap();
         layout.create().unwrap();
+        let told = |part: &str| {
+            let message = read(&layout).unwrap_err().to_string();
+            assert!(message.contains("policy.json`: ") && message.contains(part), "{part}: {message}");
+        };
         let check = |text: &str, part: &str| {
             std::fs::write(file(&layout), text).unwrap();
-            let message = read(&layout).unwrap_err().to_string();
-            assert!(message.contains("policy.json`: ") && message.contains(part), "{text}: {message}");
+            told(part);
         };
         check("", "EOF");
         check("{\"version\":1,\"config\":\"\",\"sources\":[]", "EOF");
         check("{\"version\":3,\"config\":\"\",\"sources\":[]}", "its version is 3");
         check("{\"version\":1,\"config\":\"\",\"sources\":[],\"mode\":\"monitor\"}", "unknown field `mode`");
         check("{\"version\":1,\"config\":\"\"}", "missing field `sources`");
+        check("{\"version\":1,\"config\":7,\"sources\":[]}", "invalid type");
+        check("{\"version\":1,\"version\":1,\"config\":\"\",\"sources\":[]}", "duplicate field `version`");
+        std::fs::write(file(&layout), b"\xff").unwrap();
+        told("not UTF-8");
+        File::create(file(&layout)).unwrap().set_len(100 << 20).unwrap();
+        told("more than");
+        let sound = "{\"version\":1,\"config\":\"\",\"sources\":[]}";
+        std::fs::write(file(&layout), sound).unwrap();
+        std::fs::set_permissions(file(&layout), std::fs::Permissions::from_mode(0o606)).unwrap();
+        told("others can write it");
+        std::fs::rename(file(&layout), layout.applied().join("elsewhere")).unwrap();
+        symlink(layout.applied().join("elsewhere"), file(&layout)).unwrap();
+        told("a symbolic link");
+        std::fs::remove_file(file(&layout)).unwrap();
+        std::fs::write(file(&layout), sound).unwrap();
+        assert!(read(&layout).is_ok());
     }
 }

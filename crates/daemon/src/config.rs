@@ -133,6 +133,11 @@ impl Config {
         self.settled.ignored()
     }
 
+    /// What files below the organisation's say in vain, a line each: because it has locked the key, or says something stricter.
+    pub fn in_vain(&self) -> Vec<String> {
+        self.settled.in_vain()
+    }
+
     /// Reads the text of a user's file; the default text where there is none.
     pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
         match read_guarded(file, CONFIG_BYTES_MAX, Guard::User) {

@@ -3,6 +3,8 @@
 //! One frame of JSON each way: an envelope with the version, and in it the request or the response. Requests that loosen
 //! anything pass the presence check in `control_server`.
 
+use std::fmt;
+
 use castellan_wire::{CONTROL_BYTES_MAX, Home, Kind, WireError, connect, read_frame, write_frame};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -19,9 +21,35 @@ pub(crate) struct Envelope<T> {
     /// [`CONTROL_VERSION`] of the sender.
     pub(crate) version: u32,
     pub(crate) body: T,
-    /// The PIN of the person who asks, where the daemon has asked for it. It stands nowhere else, least of all in the log.
+    #[serde(flatten)]
+    pub(crate) known: Known,
+}
+
+/// What only the person who asks knows, where the daemon has asked for it. It stands nowhere else, least of all in the log.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Known {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pin: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) password: Option<String>,
+}
+
+/// A kind of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Secret {
+    /// The PIN of `presence = "pin"`.
+    Pin,
+    /// The password of their account.
+    Password,
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Secret::Pin => "PIN",
+            Secret::Password => "password",
+        })
+    }
 }
 
 /// What is asked.
@@ -229,6 +257,8 @@ pub enum ControlResponse {
     Shown(Box<ShownCall>),
     /// Not without the person's PIN.
     PinNeeded,
+    /// Not without the password of their account.
+    PasswordNeeded,
     /// Not allowed: why.
     Refused(String),
     /// Allowed, and it did not work: why.
@@ -362,25 +392,25 @@ pub enum ControlError {
     Failed(String),
 }
 
-/// Asks the person at the terminal for their PIN.
-pub type AskPin = fn() -> std::io::Result<String>;
+/// Asks the person at the terminal for what only they know.
+pub type AskSecret = fn(Secret) -> std::io::Result<String>;
 
 /// Talks to the daemon of one home.
 #[derive(Debug, Clone)]
 pub struct ControlClient {
     home: Home,
-    ask_pin: Option<AskPin>,
+    ask_secret: Option<AskSecret>,
 }
 
 impl ControlClient {
     /// Returns a client for the daemon of `home`.
     pub fn new(home: Home) -> ControlClient {
-        ControlClient { home, ask_pin: None }
+        ControlClient { home, ask_secret: None }
     }
 
-    /// The same, for a person who can be asked for their PIN where the daemon wants it.
-    pub fn with_person(home: Home, ask_pin: AskPin) -> ControlClient {
-        ControlClient { home, ask_pin: Some(ask_pin) }
+    /// The same, for a person who can be asked for what only they know, where the daemon wants it.
+    pub fn with_person(home: Home, ask_secret: AskSecret) -> ControlClient {
+        ControlClient { home, ask_secret: Some(ask_secret) }
     }
 
     /// Reports whether a daemon listens.
@@ -479,16 +509,27 @@ impl ControlClient {
 
     /// What is answered; what is refused or fails is an error.
     fn ask(&self, request: &ControlRequest) -> Result<ControlResponse, ControlError> {
-        let mut response = self.exchange(request, None)?;
-        if response == ControlResponse::PinNeeded
-            && let Some(ask_pin) = self.ask_pin
-        {
-            let pin = ask_pin().map_err(|error| ControlError::Wire(WireError::Io(error)))?;
-            response = self.exchange(request, Some(pin))?;
+        let mut known = Known::default();
+        let mut response = self.exchange(request, &known)?;
+        // Each is asked for once.
+        for _ in [Secret::Pin, Secret::Password] {
+            let (secret, given) = if response == ControlResponse::PinNeeded {
+                (Secret::Pin, &mut known.pin)
+            } else if response == ControlResponse::PasswordNeeded {
+                (Secret::Password, &mut known.password)
+            } else {
+                break;
+            };
+            let Some(ask) = self.ask_secret else { break };
+            *given = Some(ask(secret).map_err(|error| ControlError::Wire(WireError::Io(error)))?);
+            response = self.exchange(request, &known)?;
         }
         match response {
             ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
             ControlResponse::PinNeeded => Err(ControlError::Refused("this needs your PIN".to_owned())),
+            ControlResponse::PasswordNeeded => {
+                Err(ControlError::Refused("this needs your password".to_owned()))
+            }
             ControlResponse::Failed(why) => Err(ControlError::Failed(why)),
             done @ (ControlResponse::Done
             | ControlResponse::Status(_)
@@ -499,16 +540,13 @@ impl ControlClient {
         }
     }
 
-    fn exchange(
-        &self,
-        request: &ControlRequest,
-        pin: Option<String>,
-    ) -> Result<ControlResponse, ControlError> {
+    fn exchange(&self, request: &ControlRequest, known: &Known) -> Result<ControlResponse, ControlError> {
         let mut stream = connect(&self.home.control_socket()).map_err(|_| ControlError::NotRunning)?;
         let timed = stream.set_read_timeout(Some(CONTROL_ANSWER_TIME));
         let timed = timed.and_then(|()| stream.set_write_timeout(Some(CONTROL_ANSWER_TIME)));
         timed.map_err(|error| ControlError::Wire(WireError::Io(error)))?;
-        let body = serde_json::to_vec(&Envelope { version: CONTROL_VERSION, body: request, pin })?;
+        let body =
+            serde_json::to_vec(&Envelope { version: CONTROL_VERSION, body: request, known: known.clone() })?;
         write_frame(&mut stream, Kind::Control, &body)?;
         let frame = read_frame(&mut stream, CONTROL_BYTES_MAX)?;
         let envelope: Envelope<Json> = match frame.kind {

@@ -14,17 +14,20 @@ use castellan_event::Mode;
 use castellan_policy::Presence;
 use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 
-use crate::control::{CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, StatusReport};
+use crate::control::{
+    CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, Secret, StatusReport,
+};
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::limits::{CONTROL_CONNECTIONS_MAX, FRAME_TIME};
 use crate::lookout::unguarded;
 use crate::peers::Peers;
-use crate::pin::{Pin, PinError};
 use crate::policy_state::{PolicyState, Report};
 use crate::presence;
+use crate::process::Process;
 use crate::record;
 use crate::run::Signal;
+use crate::secret::{Account, SecretError, Secrets};
 use crate::timed::Timed;
 
 /// Serves the control socket.
@@ -34,7 +37,7 @@ pub(crate) struct ControlServer {
     pub(crate) judge: Arc<Judge>,
     pub(crate) peers: Arc<Peers>,
     pub(crate) policy: Arc<PolicyState>,
-    pub(crate) pin: Pin,
+    pub(crate) secrets: Secrets,
     pub(crate) signals: Sender<Signal>,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
@@ -51,9 +54,11 @@ const HASH_CHARS: usize = 16;
 #[derive(Clone, Copy)]
 struct Peer<'a> {
     pid: u32,
+    /// When the process of that number started, as it was seen when it connected; 0 where it was not.
+    started: u64,
     uid: u32,
-    /// The PIN that they have given.
-    pin: Option<&'a str>,
+    /// What they have said that only they know.
+    known: &'a Known,
 }
 
 impl ControlServer {
@@ -79,13 +84,15 @@ impl ControlServer {
     fn answer(&self, stream: &UnixStream) {
         let Ok(credentials) = rustix::net::sockopt::socket_peercred(stream) else { return };
         let pid = credentials.pid.as_raw_nonzero().get().unsigned_abs();
+        // Before anything is waited for: its number could become somebody else's.
+        let started = Process::read(pid).map_or(0, |process| process.started);
         if credentials.uid != rustix::process::geteuid() {
             return self.judge.fail("peer", "another user's process tried to connect for control");
         }
         let Ok(frame) = read_frame(&mut Timed::new(stream, FRAME_TIME), CONTROL_BYTES_MAX) else { return };
         let (body, ends) = match read_request(&frame) {
-            Ok((request, pin)) => {
-                let peer = Peer { pid, uid: credentials.uid.as_raw(), pin: pin.as_deref() };
+            Ok((request, known)) => {
+                let peer = Peer { pid, started, uid: credentials.uid.as_raw(), known: &known };
                 let outcome = self.carry_out(&request, peer);
                 let ends =
                     matches!(request, ControlRequest::Stop | ControlRequest::Restart) && outcome.is_ok();
@@ -93,7 +100,7 @@ impl ControlServer {
             }
             Err(why) => (ControlResponse::Failed(why), false),
         };
-        let envelope = Envelope { version: CONTROL_VERSION, body, pin: None };
+        let envelope = Envelope { version: CONTROL_VERSION, body, known: Known::default() };
         let _ = stream.set_write_timeout(Some(FRAME_TIME));
         let _ = write_frame(&mut &*stream, Kind::Control, &serde_json::to_vec(&envelope).unwrap_or_default());
         // Only now: who asked for the end is to read the answer.
@@ -146,6 +153,15 @@ impl ControlServer {
     fn apply(&self, hash: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let files = format!("files {}", printable(hash));
         self.check_presence("apply", &files, peer)?;
+        // Nobody locks themselves out: a password that is to count is one that can be checked, and that they know.
+        let now = self.judge.terms().policy.settings().presence;
+        let next = match self.policy.presence_on_disk(hash) {
+            Ok(next) => next,
+            Err(why) => return self.conclude("apply", &files, peer, Err(why)),
+        };
+        if next == Presence::Password && now != next {
+            self.check_password("apply", &files, peer)?;
+        }
         match self.policy.apply(&self.judge, hash, (peer.pid, peer.uid)) {
             Ok(()) => Ok(()),
             failed @ Err(_) => self.conclude("apply", &files, peer, failed),
@@ -185,23 +201,32 @@ impl ControlServer {
         match self.judge.terms().policy.settings().presence {
             Presence::Terminal => Ok(()),
             Presence::Pin => self.check_pin(action, argument, peer),
+            Presence::Password => self.check_password(action, argument, peer),
         }
     }
 
     /// The half of it that looks at where the request comes from.
     fn check_terminal(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let guarded = |pid, started| self.peers.is_guarded(pid, started);
-        presence::check(peer.pid, guarded)
+        presence::check(peer.pid, peer.started, guarded)
             .map_err(|refusal| self.refused(action, argument, peer, refusal.to_string()))
     }
 
     /// The half of it that asks for what only the person knows.
     fn check_pin(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         // Nobody has got anything wrong yet: nothing is recorded.
-        let pin = peer.pin.ok_or(ControlResponse::PinNeeded);
-        let pin = if self.pin.is_set() { pin? } else { peer.pin.unwrap_or_default() };
-        let checked = self.pin.check(pin, SystemTime::now());
-        checked.map_err(|error: PinError| self.refused(action, argument, peer, error.to_string()))
+        let pin = peer.known.pin.as_deref().ok_or(ControlResponse::PinNeeded);
+        let pin = if self.secrets.has_pin() { pin? } else { "" };
+        let checked = self.secrets.check_pin(pin, SystemTime::now());
+        checked.map_err(|error| self.refused(action, argument, peer, error.to_string()))
+    }
+
+    /// The same, of what the system knows too. An account that has no password to be checked is told before one is asked for.
+    fn check_password(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
+        let refused = |error: SecretError| self.refused(action, argument, peer, error.to_string());
+        let account = Account::own().map_err(|why| refused(SecretError::Unchecked(Secret::Password, why)))?;
+        let password = peer.known.password.as_deref().ok_or(ControlResponse::PasswordNeeded)?;
+        self.secrets.check_password(&account, password, SystemTime::now()).map_err(refused)
     }
 
     fn refused(&self, action: &str, argument: &str, peer: Peer<'_>, why: String) -> ControlResponse {
@@ -213,12 +238,12 @@ impl ControlServer {
     /// A first PIN needs a person at a terminal, another one the person who knows it.
     fn set_pin(&self, new: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         self.check_terminal("set_pin", "", peer)?;
-        if self.pin.is_set() {
+        if self.secrets.has_pin() {
             self.check_pin("set_pin", "", peer)?;
         }
         // Recorded first: a PIN of somebody else's is to show.
         self.conclude("set_pin", "", peer, Ok(()))?;
-        self.pin.set(new).map_err(ControlResponse::Failed)
+        self.secrets.set_pin(new).map_err(ControlResponse::Failed)
     }
 
     /// Records what became of a request, and what is in force then: also a change that failed may have come halfway. One
@@ -283,7 +308,7 @@ fn printable(hash: &str) -> String {
 }
 
 /// Reads a request, or says why it is none.
-fn read_request(frame: &Frame) -> Result<(ControlRequest, Option<String>), String> {
+fn read_request(frame: &Frame) -> Result<(ControlRequest, Known), String> {
     let unreadable = |error: serde_json::Error| format!("the request cannot be read: {error}");
     match frame.kind {
         Kind::Control => {}
@@ -294,5 +319,5 @@ fn read_request(frame: &Frame) -> Result<(ControlRequest, Option<String>), Strin
         let (theirs, ours) = (envelope.version, CONTROL_VERSION);
         return Err(format!("castellan speaks control version {theirs}, the daemon {ours}"));
     }
-    Ok((serde_json::from_value(envelope.body).map_err(unreadable)?, envelope.pin))
+    Ok((serde_json::from_value(envelope.body).map_err(unreadable)?, envelope.known))
 }

@@ -18,6 +18,8 @@ pub(crate) enum Guard {
     Project,
     /// This user id alone, and no symbolic link.
     Owner(u32),
+    /// As `Owner`, and nobody else may read it either: castellan's own state, which it wrote so.
+    Private(u32),
 }
 
 /// Reads a regular file of at most `max` bytes as text.
@@ -34,9 +36,15 @@ pub(crate) fn read_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<St
 /// Reads a regular file of at most `max` bytes, if nobody else can have written it. One that changes meanwhile is an error:
 /// half of one text and half of another is nobody's.
 pub(crate) fn read_bytes_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<Vec<u8>> {
+    let (opened, before) = open_guarded(file, max, guard)?;
+    read_whole(&opened, &before, max, guard)
+}
+
+/// Opens such a file, and returns how it was then.
+pub(crate) fn open_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<(File, Metadata)> {
     let links = match guard {
         Guard::Any | Guard::User => OFlags::empty(),
-        Guard::Project | Guard::Owner(_) => OFlags::NOFOLLOW,
+        Guard::Project | Guard::Owner(_) | Guard::Private(_) => OFlags::NOFOLLOW,
     };
     // A pipe or device in a file's place would never end, or never begin: it is looked at as it was opened, because it may
     // be put there at any moment.
@@ -50,17 +58,20 @@ pub(crate) fn read_bytes_guarded(file: &Path, max: u64, guard: Guard) -> io::Res
         return Err(io::Error::other("not a regular file"));
     }
     guard.check(&before)?;
-    if before.len() > max {
-        return Err(too_long(max));
-    }
-    let bytes = at_most(&opened, max)?.ok_or_else(|| too_long(max))?;
-    if guard != Guard::Any && is_changed(&before, &opened.metadata()?) {
+    if before.len() > max { Err(too_long(max)) } else { Ok((opened, before)) }
+}
+
+/// Reads an open file that was as `before` says.
+fn read_whole(opened: &File, before: &Metadata, max: u64, guard: Guard) -> io::Result<Vec<u8>> {
+    let bytes = at_most(opened, max)?.ok_or_else(|| too_long(max))?;
+    if guard != Guard::Any && is_changed(before, &opened.metadata()?) {
         return Err(io::Error::other("it was changed while it was read: try again"));
     }
     Ok(bytes)
 }
 
-fn is_changed(before: &Metadata, after: &Metadata) -> bool {
+/// Whether a file is not the one that it was when it was looked at before.
+pub(crate) fn is_changed(before: &Metadata, after: &Metadata) -> bool {
     let stamp = |of: &Metadata| (of.len(), of.mtime(), of.mtime_nsec(), of.ctime(), of.ctime_nsec());
     stamp(before) != stamp(after)
 }
@@ -77,6 +88,7 @@ impl Guard {
             Guard::Any => return Ok(()),
             Guard::User | Guard::Project => (&[own, 0], 0o002),
             Guard::Owner(owner) => (std::slice::from_ref(owner), 0o022),
+            Guard::Private(owner) => (std::slice::from_ref(owner), 0o077),
         };
         if !owners.contains(&of.uid()) {
             return Err(distrust(format!(
@@ -84,6 +96,9 @@ impl Guard {
                 of.uid(),
                 owners.first().unwrap_or(&0)
             )));
+        }
+        if of.mode() & forbidden & 0o044 != 0 {
+            return Err(distrust("others may read or write it: `chmod go=` it".to_owned()));
         }
         if of.mode() & forbidden != 0 {
             return Err(distrust("others can write it: `chmod go-w` it".to_owned()));
@@ -120,9 +135,17 @@ pub(crate) fn at_most(reader: impl Read, max: u64) -> io::Result<Option<Vec<u8>>
 
 /// Writes a file of mode 0600 in one step: readers see the old one or the new one, and two writers do not mix.
 pub(crate) fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_private_by(file, |new| new.write_all(bytes))
+}
+
+/// The same for what is better not held in memory as a whole.
+pub(crate) fn write_private_by(
+    file: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let dir = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let mut new = tempfile::NamedTempFile::new_in(dir)?;
-    new.write_all(bytes)?;
+    write(new.as_file_mut())?;
     new.as_file().sync_all()?;
     new.persist(file)?;
     Ok(())
@@ -149,13 +172,18 @@ mod tests {
     fn a_change_while_a_file_is_read_is_seen() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("config.toml");
+        let own = rustix::process::geteuid().as_raw();
         let check = |what: &str, change: &dyn Fn() -> io::Result<()>| {
-            std::fs::write(&file, "one").unwrap();
-            let opened = File::open(&file).unwrap();
-            let before = opened.metadata().unwrap();
-            assert!(!is_changed(&before, &opened.metadata().unwrap()), "{what}");
-            change().unwrap();
-            assert!(is_changed(&before, &opened.metadata().unwrap()), "{what}");
+            for guard in [Guard::User, Guard::Project, Guard::Owner(own), Guard::Private(own)] {
+                std::fs::write(&file, "one").unwrap();
+                let opened = File::open(&file).unwrap();
+                let before = opened.metadata().unwrap();
+                assert_eq!(read_whole(&opened, &before, 10, guard).unwrap(), b"one", "{what}");
+                let opened = File::open(&file).unwrap();
+                change().unwrap();
+                let why = read_whole(&opened, &before, 10, guard).unwrap_err().to_string();
+                assert_eq!(why, "it was changed while it was read: try again", "{what}, {guard:?}");
+            }
         };
         check("longer", &|| OpenOptions::new().append(true).open(&file)?.write_all(b"two"));
         check("shorter", &|| OpenOptions::new().write(true).open(&file)?.set_len(1));

@@ -5,13 +5,13 @@
 //! caller was not answered.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use crate::files::{at_most, write_private};
+use crate::files::{Guard, is_changed, open_guarded, write_private_by};
 use crate::limits::{JOURNAL_BYTES_MAX, JOURNAL_GROWTH_BYTES};
 
 /// Ending of the name of a file that was put aside.
@@ -35,9 +35,9 @@ pub(crate) struct Journal {
 pub(crate) enum Found {
     /// Nothing.
     Nothing,
-    /// Lines, each of them whole.
-    Lines(String),
-    /// Something that is no journal of ours, or not whole: why.
+    /// Lines, each of them whole. All were taken.
+    Lines,
+    /// Something that is no journal of ours, or not whole: why. What was taken of it counts for nothing.
     Damaged(String),
 }
 
@@ -47,10 +47,11 @@ impl Journal {
         Journal { path, file: None, bytes: 0, bytes_anew: 0, due: String::new() }
     }
 
-    /// Reads what a daemon before has left. A last line without its end was never acknowledged, and is left out.
-    pub(crate) fn read(path: &Path) -> Found {
-        match read(path) {
-            Ok(text) => Found::Lines(text),
+    /// Reads what a daemon before has left, line by line: a long journal must not stay in memory. A last line without its end was
+    /// never acknowledged, and is left out.
+    pub(crate) fn read(path: &Path, take: impl FnMut(&str) -> Result<(), String>) -> Found {
+        match read(path, take) {
+            Ok(()) => Found::Lines,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Found::Nothing,
             Err(error) => Found::Damaged(error.to_string()),
         }
@@ -72,13 +73,13 @@ impl Journal {
         }
     }
 
-    /// Writes what has happened; nobody may be answered before. `whole` is everything that counts, for when the file has
+    /// Writes what has happened; nobody may be answered before. `whole` writes everything that counts, for when the file has
     /// doubled, or could not be written the last time: half a line in its middle would spoil the rest.
-    pub(crate) fn write(&mut self, whole: impl FnOnce() -> String) -> io::Result<()> {
+    pub(crate) fn write(&mut self, whole: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let grown = self.bytes + self.due.len() as u64;
         let Some(file) = self.file.as_mut().filter(|_| grown <= 2 * self.bytes_anew + JOURNAL_GROWTH_BYTES)
         else {
-            return self.write_anew(&whole());
+            return self.write_anew(whole);
         };
         if self.due.is_empty() {
             return Ok(());
@@ -112,48 +113,70 @@ impl Journal {
         self.due.clear();
     }
 
-    fn write_anew(&mut self, whole: &str) -> io::Result<()> {
+    fn write_anew(&mut self, whole: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         self.distrust();
-        if whole.len() as u64 > JOURNAL_BYTES_MAX {
-            // It could not be read back.
-            return Err(io::Error::other(format!("the state has more than {JOURNAL_BYTES_MAX} bytes")));
-        }
-        write_private(&self.path, whole.as_bytes())?;
+        let mut bytes = 0;
+        write_private_by(&self.path, |file| {
+            let mut counted = Counted { file, bytes: 0 };
+            let mut lines = BufWriter::new(&mut counted);
+            whole(&mut lines)?;
+            lines.flush()?;
+            drop(lines);
+            bytes = counted.bytes;
+            Ok(())
+        })?;
         self.path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())?;
         let options = OpenOptions::new().append(true).custom_flags(no_follow()).open(&self.path)?;
-        (self.bytes, self.bytes_anew) = (whole.len() as u64, whole.len() as u64);
+        (self.bytes, self.bytes_anew) = (bytes, bytes);
         self.file = Some(options);
         Ok(())
     }
 }
 
-fn read(path: &Path) -> io::Result<String> {
-    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
-    let opened = OpenOptions::new().read(true).custom_flags(no_follow() | nonblocking).open(path)?;
-    let before = opened.metadata()?;
-    if !before.is_file() {
-        return Err(io::Error::other("not a regular file"));
+/// Writes no more than could be read back.
+struct Counted<'f> {
+    file: &'f mut File,
+    bytes: u64,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes + bytes.len() as u64 > JOURNAL_BYTES_MAX {
+            return Err(io::Error::other(format!("the state has more than {JOURNAL_BYTES_MAX} bytes")));
+        }
+        let written = self.file.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
     }
-    if before.uid() != rustix::process::geteuid().as_raw() {
-        return Err(io::Error::other("it belongs to another user"));
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
-    if before.mode() & 0o077 != 0 {
-        return Err(io::Error::other("others may read or write it"));
+}
+
+fn read(path: &Path, mut take: impl FnMut(&str) -> Result<(), String>) -> io::Result<()> {
+    let own = rustix::process::geteuid().as_raw();
+    let (opened, before) = open_guarded(path, JOURNAL_BYTES_MAX, Guard::Private(own))?;
+    // One byte more, so that a file that grows meanwhile is seen to be longer.
+    let mut lines = BufReader::new((&opened).take(before.len() + 1));
+    let (mut line, mut number, mut bytes) = (Vec::new(), 0, 0);
+    loop {
+        line.clear();
+        bytes += lines.read_until(b'\n', &mut line)? as u64;
+        // The rest has no end: nothing, or a torn line.
+        let Some(whole) = line.strip_suffix(b"\n") else { break };
+        number += 1;
+        let wrong = |why: String| io::Error::other(format!("line {number}: {why}"));
+        let text = std::str::from_utf8(whole).map_err(|error| wrong(format!("not UTF-8: {error}")))?;
+        take(text).map_err(wrong)?;
     }
-    let mut bytes = at_most(&opened, JOURNAL_BYTES_MAX)?
-        .ok_or_else(|| io::Error::other(format!("more than {JOURNAL_BYTES_MAX} bytes")))?;
-    let after = opened.metadata()?;
-    if (after.len(), after.mtime_nsec(), after.mtime())
-        != (bytes.len() as u64, before.mtime_nsec(), before.mtime())
-    {
+    if is_changed(&before, &opened.metadata()?) || bytes != before.len() {
         return Err(io::Error::other("it was changed while it was read"));
     }
-    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    bytes.truncate(whole);
-    if bytes.is_empty() {
+    if number == 0 {
         return Err(io::Error::other("it is empty"));
     }
-    String::from_utf8(bytes).map_err(|error| io::Error::other(format!("not UTF-8: {error}")))
+    Ok(())
 }
 
 fn no_follow() -> i32 {
@@ -172,24 +195,36 @@ mod tests {
         (dir, path)
     }
 
-    fn lines(text: &str) -> Found {
-        Found::Lines(text.to_owned())
+    /// Checks the lines that are found.
+    fn finds(path: &Path, expected: &[&str]) {
+        let mut lines = Vec::new();
+        let found = Journal::read(path, |line| {
+            lines.push(line.to_owned());
+            Ok(())
+        });
+        assert_eq!(found, if expected.is_empty() { Found::Nothing } else { Found::Lines });
+        assert!(lines == expected, "{} lines are not {expected:?}", lines.len());
+    }
+
+    /// Writes a whole.
+    fn whole(text: &str) -> impl FnOnce(&mut dyn Write) -> io::Result<()> {
+        move |file| file.write_all(text.as_bytes())
     }
 
     #[test]
     fn what_was_written_is_found_and_what_was_only_noted_is_not() {
         let (_dir, path) = place();
-        assert_eq!(Journal::read(&path), Found::Nothing);
+        finds(&path, &[]);
         let mut journal = Journal::new(path.clone());
         journal.note("in the whole");
-        journal.write(|| "head\n".to_owned()).unwrap();
-        assert_eq!(Journal::read(&path), lines("head\n"));
+        journal.write(whole("head\n")).unwrap();
+        finds(&path, &["head"]);
         journal.note("a");
         journal.note("b");
-        assert_eq!(Journal::read(&path), lines("head\n"));
-        journal.write(|| "not wanted\n".to_owned()).unwrap();
-        journal.write(|| "not wanted\n".to_owned()).unwrap();
-        assert_eq!(Journal::read(&path), lines("head\na\nb\n"));
+        finds(&path, &["head"]);
+        journal.write(whole("not wanted\n")).unwrap();
+        journal.write(whole("not wanted\n")).unwrap();
+        finds(&path, &["head", "a", "b"]);
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
 
@@ -197,27 +232,30 @@ mod tests {
     fn a_file_that_has_doubled_is_written_anew() {
         let (_dir, path) = place();
         let mut journal = Journal::new(path.clone());
-        journal.write(|| "head\n".to_owned()).unwrap();
+        journal.write(whole("head\n")).unwrap();
         let line = "x".repeat(JOURNAL_GROWTH_BYTES as usize * 2 / 3);
         for _ in 0..2 {
             journal.note(&line);
-            journal.write(|| "all that counts\n".to_owned()).unwrap();
+            journal.write(whole("all that counts\n")).unwrap();
         }
-        assert!(Journal::read(&path) == lines("all that counts\n"), "it still holds the long lines");
+        finds(&path, &["all that counts"]);
         journal.note("more");
-        journal.write(|| "not wanted\n".to_owned()).unwrap();
-        assert_eq!(Journal::read(&path), lines("all that counts\nmore\n"));
+        journal.write(whole("not wanted\n")).unwrap();
+        finds(&path, &["all that counts", "more"]);
     }
 
     #[test]
     fn a_state_that_could_not_be_read_back_is_not_written() {
         let (_dir, path) = place();
         let mut journal = Journal::new(path.clone());
-        let too_long = || "x".repeat(JOURNAL_BYTES_MAX as usize + 1);
+        let line = format!("{}\n", "x".repeat(1 << 20));
+        let too_long = |file: &mut dyn Write| {
+            (0..=JOURNAL_BYTES_MAX >> 20).try_for_each(|_| file.write_all(line.as_bytes()))
+        };
         assert!(journal.write(too_long).is_err());
-        assert_eq!(Journal::read(&path), Found::Nothing);
-        journal.write(|| "head\n".to_owned()).unwrap();
-        assert_eq!(Journal::read(&path), lines("head\n"));
+        finds(&path, &[]);
+        journal.write(whole("head\n")).unwrap();
+        finds(&path, &["head"]);
     }
 
     #[test]
@@ -227,7 +265,7 @@ mod tests {
         assert!(journal.is_ours());
         let mut check = |touch: &dyn Fn()| {
             journal.distrust();
-            journal.write(|| "head\n".to_owned()).unwrap();
+            journal.write(whole("head\n")).unwrap();
             assert!(journal.is_ours());
             touch();
             assert!(!journal.is_ours());
@@ -244,7 +282,7 @@ mod tests {
     fn check(make: impl FnOnce(&Path), expected: &str) {
         let (_dir, path) = place();
         make(&path);
-        let Found::Damaged(why) = Journal::read(&path) else { panic!("{expected}: read") };
+        let Found::Damaged(why) = Journal::read(&path, |_| Ok(())) else { panic!("{expected}: read") };
         assert!(why.contains(expected), "{expected}: {why}");
         let aside = Journal::set_aside(&path).unwrap();
         assert!(aside.symlink_metadata().is_ok() && path.symlink_metadata().is_err());
@@ -270,14 +308,14 @@ mod tests {
                 private(path, b"head\n");
                 with_mode(path, 0o602);
             },
-            "others may",
+            "others can",
         );
         check(
             |path| {
                 private(&path.with_extension("real"), b"head\n");
                 std::os::unix::fs::symlink(path.with_extension("real"), path).unwrap();
             },
-            "symbolic links",
+            "a symbolic link",
         );
         check(
             |path| {
@@ -296,9 +334,33 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_nobody_takes_is_named() {
+        let (_dir, path) = place();
+        private(&path, b"head\na\nb\n");
+        let take = |line: &str| if line == "a" { Err("why".to_owned()) } else { Ok(()) };
+        assert_eq!(Journal::read(&path, take), Found::Damaged("line 2: why".to_owned()));
+    }
+
+    #[test]
+    fn a_journal_that_is_changed_while_it_is_read_is_damaged() {
+        let check = |change: &dyn Fn(&Path)| {
+            let (_dir, path) = place();
+            private(&path, b"head\na\n");
+            let found = Journal::read(&path, |_| {
+                change(&path);
+                Ok(())
+            });
+            assert_eq!(found, Found::Damaged("it was changed while it was read".to_owned()));
+        };
+        check(&|path| File::options().append(true).open(path).unwrap().write_all(b"b\n").unwrap());
+        check(&|path| File::options().write(true).open(path).unwrap().write_all(b"HEAD\n").unwrap());
+        check(&|path| File::options().write(true).open(path).unwrap().set_len(2).unwrap());
+    }
+
+    #[test]
     fn a_torn_last_line_is_left_out() {
         let (_dir, path) = place();
         private(&path, b"head\na\nhalf of \xc3");
-        assert_eq!(Journal::read(&path), lines("head\na\n"));
+        finds(&path, &["head", "a"]);
     }
 }

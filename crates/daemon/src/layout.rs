@@ -166,11 +166,11 @@ impl Layout {
 
     /// The files of the state: the journal, one that was damaged, and the PIN's hash.
     pub fn kept_state(&self) -> [PathBuf; 3] {
-        [self.journal(), self.journal().with_extension(DAMAGED), self.pin()]
+        [self.journal(), self.journal().with_extension(DAMAGED), self.secrets()]
     }
 
-    /// The hash of the presence PIN.
-    pub(crate) fn pin(&self) -> PathBuf {
+    /// The hash of the presence PIN, and how often it or a password was got wrong.
+    pub(crate) fn secrets(&self) -> PathBuf {
         self.state.join("pin.json")
     }
 

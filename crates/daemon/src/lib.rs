@@ -25,7 +25,6 @@ mod lookout;
 mod memory;
 mod notification;
 mod peers;
-mod pin;
 mod policy_state;
 mod presence;
 mod process;
@@ -34,11 +33,13 @@ mod record;
 mod refusals;
 mod requests;
 mod run;
+mod secret;
 mod server;
 mod shipped;
 mod store;
 mod tally;
 mod timed;
+mod users;
 mod watch;
 mod workspace;
 mod world;
@@ -50,8 +51,8 @@ pub use config::{
     Sourced, Value, json_schema, markdown, read_config, write_mode,
 };
 pub use control::{
-    AskPin, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
-    GrantedCall, PendingCall, ProjectFiles, ShownCall, StatusReport, UnguardedAgent, VerdictCounts,
+    AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
+    GrantedCall, PendingCall, ProjectFiles, Secret, ShownCall, StatusReport, UnguardedAgent, VerdictCounts,
     WorkspaceStanding,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
@@ -60,7 +61,8 @@ pub use file_set::{FileSet, FileSetError, PROJECT_FOLDER, read_organisation, rea
 pub use layers::Layers;
 pub use layout::{Layout, LayoutError, OrganisationPlace};
 pub use lookout::HookSettings;
-pub use presence::{Refusal, check as check_presence};
+pub use memory::OneSession;
+pub use presence::{Refusal, check_own as check_own_presence};
 pub use run::{DaemonError, run};
 pub use shipped::{Shipped, is_own_change, organisation_rules, shipped_rules, write_shipped};
 pub use store::{Loaded, PolicyOrigin, load as load_policy};

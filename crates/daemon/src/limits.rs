@@ -53,6 +53,10 @@ pub(crate) const HOLD_GRACE: Duration = Duration::from_secs(10);
 /// Seconds that a call may be held: what agents wait for hooks, less that time on either side.
 pub(crate) const ASK_WAIT_S_MAX: u32 = 580;
 
+/// How often a call is judged again because persons have spoken meanwhile: they do so once, and only programs go on. Over the limit
+/// it is denied.
+pub(crate) const JUDGED_AGAIN_MAX: usize = 8;
+
 /// Calls that are kept for a person to grant; the oldest go first. People look at the last few.
 pub(crate) const REQUESTS_MAX: usize = 256;
 
@@ -89,16 +93,22 @@ pub(crate) const PIN_CHARS_MIN: usize = 4;
 pub(crate) const PIN_BYTES_MAX: usize = 256;
 
 /// Bytes of the file that keeps its hash; it has some hundred.
-pub(crate) const PIN_FILE_BYTES_MAX: u64 = 4 * 1024;
+pub(crate) const SECRET_FILE_BYTES_MAX: u64 = 4 * 1024;
 
-/// Wrong PINs before the next one has to wait: people mistype.
-pub(crate) const PIN_TRIES: u32 = 5;
+/// Wrong PINs or passwords before the next one has to wait: people mistype.
+pub(crate) const SECRET_TRIES: u32 = 5;
 
 /// How long it has to wait first; each wrong one doubles that.
-pub(crate) const PIN_WAIT: Duration = Duration::from_secs(30);
+pub(crate) const SECRET_WAIT: Duration = Duration::from_secs(30);
 
 /// The longest wait, so that nobody can lock the person out for good.
-pub(crate) const PIN_WAIT_MAX: Duration = Duration::from_secs(6 * 60 * 60);
+pub(crate) const SECRET_WAIT_MAX: Duration = Duration::from_secs(6 * 60 * 60);
+
+/// Bytes of a password: what pam_unix takes, with its NUL.
+pub(crate) const PASSWORD_BYTES_MAX: usize = 511;
+
+/// Time for the system to check a password. Slow hashes take a second; whoever asks waits longer than this.
+pub(crate) const PASSWORD_TIME: Duration = Duration::from_secs(10);
 
 /// Characters of a directory or a rule's name in a notification: a line or two.
 pub(crate) const NOTIFICATION_CHARS_MAX: usize = 160;
@@ -157,8 +167,8 @@ pub(crate) const OPEN_CALLS_PER_SESSION_MAX: usize = 64;
 /// so many others; the log knows of the rest.
 pub(crate) const DECIDED_CALLS_MAX: usize = 8192;
 
-/// Sessions whose agents' transcripts and settings are looked at; the ones that were silent longest go first. More than agents run
-/// at a time.
+/// Sessions whose agents' transcripts and settings are looked at. More than agents run at a time; over the limit new ones are not, which
+/// is recorded, and where hooks of others bar a session, they bar these.
 pub(crate) const LIVE_SESSIONS_MAX: usize = 256;
 
 /// Time between two looks at the transcripts and settings of live sessions. What is found is a call that has run already: a

@@ -8,6 +8,7 @@ mod decided;
 mod entry;
 mod lasting;
 mod marks;
+mod one_session;
 mod sessions;
 mod trust;
 
@@ -28,11 +29,12 @@ use crate::requests::{Granted, Now, Requests, Scope, Taken, Ungrantable};
 pub(crate) use changes::{Begun, Changed, Ended};
 pub(crate) use consequences::Consequence;
 pub(crate) use decided::{Decided, DecidedCalls};
-pub(crate) use sessions::{SessionKey, Workspace};
+pub use one_session::OneSession;
+pub(crate) use sessions::{SessionKey, Telling, Workspace};
 pub(crate) use trust::{Trust, WorkspaceDecision};
 
 use entry::{Entry, GrantEntry};
-use lasting::Lasting;
+use lasting::{Lasting, Reading};
 
 /// Names one call for the agent's second question about it, which carries no id: SHA-256 over agent, session, sub-agent,
 /// directory, canonical tool name and input.
@@ -50,9 +52,13 @@ pub(crate) struct Given {
     pub(crate) call: u64,
     /// What a person had granted of it.
     pub(crate) grant: Option<Taken>,
-    /// Whether the answer answers a second question, too: not when it was given under another policy or mode.
-    pub(crate) stands: bool,
+    /// In which it was judged: the answer answers a second question, too, as long as that is the one of now.
+    pub(crate) epoch: Epoch,
 }
+
+/// The time between two things that answers can depend on: another policy or mode, a person's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Epoch(u64);
 
 #[derive(Debug)]
 pub(crate) struct Memory {
@@ -60,6 +66,7 @@ pub(crate) struct Memory {
     journal: Journal,
     answers: HashMap<CallKey, Given>,
     answer_order: VecDeque<CallKey>,
+    epoch: Epoch,
     /// What was decided about calls that may run now.
     pub(crate) decided: DecidedCalls,
     next_request: RequestId,
@@ -82,13 +89,11 @@ impl Memory {
     /// counts as having done what it could, and nothing is granted or trusted. An error when nothing can be kept here.
     pub(crate) fn open(path: PathBuf, is_first: bool, seed: u64) -> io::Result<(Memory, Option<String>)> {
         let now = Moment::read();
-        let (lasting, trouble) = match Journal::read(&path) {
+        let mut reading = Reading::new(&now);
+        let (lasting, trouble) = match Journal::read(&path, |line| reading.line(line)) {
             Found::Nothing if is_first => (Lasting::new(&now), None),
             Found::Nothing => (Lasting::lost(&now), Some("it is gone".to_owned())),
-            Found::Lines(text) => match Lasting::read(&text, &now) {
-                Ok(lasting) => (lasting, None),
-                Err(why) => (Lasting::lost(&now), Some(set_aside(&path, &why)?)),
-            },
+            Found::Lines => (reading.end(), None),
             Found::Damaged(why) => (Lasting::lost(&now), Some(set_aside(&path, &why)?)),
         };
         let trouble = trouble.map(|why| {
@@ -104,6 +109,7 @@ impl Memory {
             journal: Journal::new(path),
             answers: HashMap::new(),
             answer_order: VecDeque::new(),
+            epoch: Epoch::default(),
             decided: DecidedCalls::default(),
             next_request,
             reserved: 0,
@@ -115,7 +121,7 @@ impl Memory {
     /// Writes what has happened since the last time. Nothing that follows from it may be answered before.
     pub(crate) fn save(&mut self) -> io::Result<()> {
         let lasting = &self.lasting;
-        self.journal.write(|| lasting.text(&Moment::read()))
+        self.journal.write(|file| lasting.write(&Moment::read(), file))
     }
 
     /// Writes everything again where the file is not what was written. False when it was.
@@ -176,14 +182,28 @@ impl Memory {
         self.put(Entry::Session { id, root, seen_ms, workspace: Some(workspace) });
     }
 
-    /// The access level that an agent of the session may have which gives itself this one.
+    /// The access level that an agent of the session may have which gives itself this one: a sub-agent's is no higher than that of the
+    /// main agent.
     pub(crate) fn ceiling(&mut self, id: &SessionKey, is_main: bool, own: AccessLevel) -> AccessLevel {
-        self.lasting.sessions.ceiling(id, is_main, own)
+        if is_main && self.lasting.sessions.ceiling(id) != own {
+            self.put(Entry::Ceiling { id: *id, ceiling: own });
+        }
+        own.min(self.lasting.sessions.ceiling(id))
     }
 
-    /// Whether a record is still to tell that the session's workspace is unknown. True once.
-    pub(crate) fn is_to_tell(&mut self, id: &SessionKey) -> bool {
-        self.lasting.sessions.is_to_tell(id)
+    /// What a record has told of the session's workspace.
+    pub(crate) fn telling(&mut self, id: &SessionKey) -> Option<&mut Telling> {
+        self.lasting.sessions.telling(id)
+    }
+
+    /// The sessions of a process; none of one that cannot be seen.
+    pub(crate) fn sessions_in(&self, process: &AgentProcess) -> Vec<SessionKey> {
+        self.lasting.sessions.of_process(process)
+    }
+
+    /// Every process that has made calls as an agent, or in which a person has tried a hook. Some have ended.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = AgentProcess> {
+        self.lasting.sessions.processes()
     }
 
     /// A session as a call sees it that comes now.
@@ -350,7 +370,7 @@ impl Memory {
     }
 
     /// The call that took what was granted of it has been judged; see [`Requests::settle`].
-    pub(crate) fn settle(&mut self, taken: &Taken, is_used: impl Fn(&Grant) -> bool) {
+    pub(crate) fn settle_grants(&mut self, taken: &Taken, is_used: impl Fn(&Grant) -> bool) {
         for id in self.lasting.requests.settle(taken, is_used) {
             self.end_grant(id);
         }
@@ -385,7 +405,10 @@ impl Memory {
         if self.lasting.requests.is_crowded() { id.next_of_all() } else { id.next() }
     }
 
-    pub(crate) fn remember(&mut self, key: CallKey, given: Given) {
+    /// Remembers an answer for a second question. What was granted of a call that was judged in an epoch that is over may have been taken
+    /// back since, and is asked about again.
+    pub(crate) fn remember(&mut self, key: CallKey, mut given: Given) {
+        given.grant = given.grant.filter(|_| given.epoch == self.epoch);
         if self.answers.insert(key, given).is_none() {
             self.answer_order.push_back(key);
         }
@@ -396,12 +419,15 @@ impl Memory {
         }
     }
 
-    /// No answer given so far answers a second question any more: policy or mode are others now. That the call was asked
-    /// about is not forgotten.
+    /// No answer given so far answers a second question any more: policy or mode are others now, or a person has spoken. That the call
+    /// was asked about is not forgotten.
     pub(crate) fn outdate(&mut self) {
-        for given in self.answers.values_mut() {
-            given.stands = false;
-        }
+        self.epoch = Epoch(self.epoch.0.wrapping_add(1));
+    }
+
+    /// The one of now.
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.epoch
     }
 
     /// What was granted under this id lets no call run any more that is asked about again.

@@ -6,12 +6,12 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use castellan_agents::AgentId;
 use castellan_policy::RequestId;
 
 use crate::limits::{NOTIFICATION_CHARS_MAX, NOTIFICATION_TIME};
+use crate::timed::wait_or_kill;
 
 /// Where systems install it. `PATH` is whoever started the daemon's.
 const PROGRAMS: &[&str] =
@@ -71,15 +71,7 @@ fn command(program: &Path, bus: &Path, (title, body): &(String, String)) -> Comm
 
 fn run(mut command: Command) {
     let Ok(mut child) = command.spawn() else { return };
-    let until = Instant::now() + NOTIFICATION_TIME;
-    while Instant::now() < until {
-        match child.try_wait() {
-            Ok(None) => std::thread::sleep(Duration::from_millis(20)),
-            Ok(Some(_)) | Err(_) => return,
-        }
-    }
-    let _ = child.kill();
-    let _ = child.wait();
+    let _ = wait_or_kill(&mut child, NOTIFICATION_TIME);
 }
 
 /// Nobody but root has put it there.

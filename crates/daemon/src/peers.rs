@@ -55,16 +55,28 @@ impl Admission<'_> {
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "busybox"];
 
 impl Peers {
-    /// Admits a connection of the hook process `hook`, unless its agent has too many.
-    pub(crate) fn admit(&self, hook: u32) -> Option<Admission<'_>> {
+    /// Admits a connection of the hook process `hook`, unless its agent, which is the error then, has too many.
+    pub(crate) fn admit(&self, hook: u32) -> Result<Admission<'_>, AgentProcess> {
         let Caller { agent, is_agent } = caller_of(hook, Process::read, role);
         let mut inner = self.lock();
         let connections = inner.connections.entry(agent).or_default();
         if *connections >= CONNECTIONS_PER_PEER_MAX {
-            return None;
+            return Err(agent);
         }
         *connections += 1;
-        Some(Admission { peers: self, agent, is_agent })
+        Ok(Admission { peers: self, agent, is_agent })
+    }
+
+    /// Guards agents of which a daemon before has heard and that run still. What they are is looked at again: a person may have tried a
+    /// hook at a shell.
+    pub(crate) fn guard_again(&self, known: impl IntoIterator<Item = AgentProcess>) {
+        let runs = |agent: &AgentProcess| {
+            let process = Process::read(agent.pid).filter(|process| process.started == agent.started);
+            process.is_some_and(|process| role(&process) == Role::Agent)
+        };
+        let running: Vec<AgentProcess> = known.into_iter().filter(runs).collect();
+        let mut inner = self.lock();
+        running.into_iter().for_each(|agent| inner.guard(agent));
     }
 
     /// Reports whether this process has asked as an agent.
@@ -217,13 +229,28 @@ mod tests {
         let peers = Peers::default();
         let me = std::process::id();
         let mut admitted: Vec<_> = (0..CONNECTIONS_PER_PEER_MAX).map(|_| peers.admit(me).unwrap()).collect();
-        assert!(peers.admit(me).is_none());
+        assert_eq!(peers.admit(me).err(), Some(admitted[0].agent));
         let agent = admitted[0].agent;
         assert!(!peers.is_guarded(agent.pid, agent.started));
         peers.lock().guard(agent);
         assert!(peers.is_guarded(agent.pid, agent.started));
         assert!(!peers.is_guarded(agent.pid, agent.started + 1));
         admitted.pop();
-        assert!(peers.admit(me).is_some());
+        assert!(peers.admit(me).is_ok());
+    }
+
+    #[test]
+    fn agents_of_a_daemon_before_are_guarded_while_they_run() {
+        let started = |pid| Process::read(pid).unwrap().started;
+        let me = std::process::id();
+        // A shell that reads what it is to do: as one at which a person has tried a hook.
+        let mut shell = std::process::Command::new("sh").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let known = [(me, started(me)), (shell.id(), started(shell.id())), (0, 0), (1, u64::MAX)];
+        let peers = Peers::default();
+        peers.guard_again(known.map(|(pid, started)| AgentProcess { pid, started }));
+        let guarded: Vec<bool> = known.map(|(pid, started)| peers.is_guarded(pid, started)).to_vec();
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+        assert_eq!(guarded, [true, false, false, false]);
     }
 }

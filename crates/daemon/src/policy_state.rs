@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use castellan_audit::Record;
 use castellan_event::{Layer, Mode};
-use castellan_policy::Policy;
+use castellan_policy::{Policy, Presence};
 use castellan_rules::Problem;
 
 use self::organisation::{Unusable, organisation_now};
@@ -176,12 +176,23 @@ impl PolicyState {
     /// Puts the files on disk in force, if they are still those with this hash.
     pub(crate) fn apply(&self, judge: &Judge, hash: &str, peer: (u32, u32)) -> Result<(), String> {
         let _changing = self.changing();
+        let set = self.on_disk(hash)?;
+        self.put(judge, set, Cause { action: APPLY, peer })
+    }
+
+    /// What the same files say that proves a person, once they are in force.
+    pub(crate) fn presence_on_disk(&self, hash: &str) -> Result<Presence, String> {
+        let config = self.on_disk(hash)?.config(&self.layout);
+        config.map(|config| config.settings.presence).map_err(|error| error.to_string())
+    }
+
+    fn on_disk(&self, hash: &str) -> Result<Layers, String> {
         let user = FileSet::read(&self.layout).map_err(|error| error.to_string())?;
         if user.hash() != hash {
             return Err(format!("the files were edited after they had been shown: {REMEDY} again"));
         }
         let organisation = self.organisation_to_use()?;
-        self.put(judge, Layers { organisation, user, project: None }, Cause { action: APPLY, peer })
+        Ok(Layers { organisation, user, project: None })
     }
 
     /// Where rule files are watched, puts those on disk in force, with the applied configuration. A set that does not load

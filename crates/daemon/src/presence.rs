@@ -41,8 +41,9 @@ enum Kind {
     Other,
 }
 
-/// Checks the process `pid`; `guarded` tells whether a process, by pid and start time, is known as a guarded agent.
-pub fn check(pid: u32, guarded: impl Fn(u32, u64) -> bool) -> Result<(), Refusal> {
+/// Checks the process `pid` that `started` then, as it was when it connected: another one may have its number by now. `guarded` tells
+/// whether a process, by pid and start time, is known as a guarded agent.
+pub(crate) fn check(pid: u32, started: u64, guarded: impl Fn(u32, u64) -> bool) -> Result<(), Refusal> {
     let kind = |process: &Process| {
         let is_agent = guarded(process.pid, process.started)
             || process.program_names().iter().any(|name| is_agent_name(name));
@@ -53,7 +54,13 @@ pub fn check(pid: u32, guarded: impl Fn(u32, u64) -> bool) -> Result<(), Refusal
         }
     };
     let machine = Machine { read: Process::read, all: Process::all, kind, is_from_elsewhere };
-    machine.check(pid)
+    machine.check(pid, started)
+}
+
+/// Checks this process itself, by its own look: where it knows of no agent but by name.
+pub fn check_own() -> Result<(), Refusal> {
+    let own = Process::read(std::process::id()).ok_or(Refusal::Unidentified)?;
+    check(own.pid, own.started, |_, _| false)
 }
 
 /// What the check asks of a machine.
@@ -72,15 +79,20 @@ where
     K: Fn(&Process) -> Kind,
     F: Fn(&Process) -> bool,
 {
-    fn check(&self, pid: u32) -> Result<(), Refusal> {
-        let process = (self.read)(pid).ok_or(Refusal::Unidentified)?;
+    fn check(&self, pid: u32, started: u64) -> Result<(), Refusal> {
+        let is_it = |process: &Process| process.started == started;
+        let process = (self.read)(pid).filter(is_it).ok_or(Refusal::Unidentified)?;
         if process.terminal == 0 {
             return Err(Refusal::NoTerminal);
         }
         self.check_ancestors(&process, NESTED_MULTIPLEXERS_MAX)?;
         let is_beside =
             |other: &Process| other.terminal == process.terminal && (self.kind)(other) == Kind::Agent;
-        if (self.all)().iter().any(is_beside) { Err(Refusal::BesideAgent) } else { Ok(()) }
+        if (self.all)().iter().any(is_beside) {
+            return Err(Refusal::BesideAgent);
+        }
+        // All of that was about one process, if it is there still.
+        (self.read)(pid).filter(is_it).map(drop).ok_or(Refusal::Unidentified)
     }
 
     /// An orphan has lost its ancestors; its session still leads to who opened the terminal.
@@ -117,7 +129,9 @@ where
                 // Who has no parent and is not the first came in from outside of the container.
                 return Ok(opened || process.pid != 1);
             }
-            let parent = (self.read)(process.parent).ok_or(Refusal::Unidentified)?;
+            // Who is younger than their child has only its parent's number.
+            let parent = (self.read)(process.parent).filter(|parent| parent.started <= process.started);
+            let parent = parent.ok_or(Refusal::Unidentified)?;
             below = Some(std::mem::replace(&mut process, parent));
         }
         Err(Refusal::Unidentified)
@@ -172,7 +186,34 @@ mod tests {
             is_from_elsewhere: |process: &Process| process.pid.is_multiple_of(2),
         };
         let asking = rows.last().map_or(99, |row| row.0);
-        assert_eq!(machine.check(asking), expected, "{rows:?}");
+        assert_eq!(machine.check(asking, 1), expected, "{rows:?}");
+    }
+
+    /// Checks a person's request, of a process that started at 1, where the number of process `reused` belongs to one that started later
+    /// from the `n`-th look at it on.
+    fn check_reused(reused: u32, n: u32, expected: Result<(), Refusal>) {
+        let rows = [INIT, TERMINAL, SHELL, (11, 10, 10, 7, "castellan")];
+        let looks = std::cell::Cell::new(0);
+        let read = |pid: u32| {
+            let (pid, parent, session, terminal, name) = *rows.iter().find(|row| row.0 == pid)?;
+            looks.set(looks.get() + u32::from(pid == reused));
+            let started = if pid == reused && looks.get() >= n { 2 } else { 1 };
+            Some(Process { pid, parent, session, terminal, started, name: name.to_owned() })
+        };
+        let kind = |process: &Process| opener(&process.name).map_or(Kind::Other, Kind::Opener);
+        let machine = Machine { read, all: Vec::new, kind, is_from_elsewhere: |_: &Process| true };
+        assert_eq!(machine.check(11, 1), expected, "{reused} from look {n} on");
+    }
+
+    #[test]
+    fn another_process_of_the_same_number_is_another_one() {
+        // It is looked at before, on the way up, and after.
+        check_reused(11, 1, Err(Refusal::Unidentified));
+        check_reused(11, 3, Err(Refusal::Unidentified));
+        check_reused(11, 4, Ok(()));
+        // Its parent has ended meanwhile, and somebody else has its number.
+        check_reused(9, 1, Err(Refusal::Unidentified));
+        check_reused(9, 9, Ok(()));
     }
 
     const INIT: Row = (1, 0, 1, 0, "init");

@@ -120,9 +120,11 @@ pub(crate) fn scripts(agent: &Agent, id: &str, scripts: Vec<ScriptRecord>) -> Re
     Record::Session(SessionRecord { use_id: id.to_owned(), scripts, ..session })
 }
 
-/// A session works where nobody has said whether it may: in the workspace `path`, empty where there is none.
-pub(crate) fn trust_required(agent: &Agent, path: &str) -> Record {
-    Record::Session(session(agent, format!("trust_required {path}")))
+/// A session works where a person should say whether it may, or whether the workspace's own files are to count: in the workspace
+/// `path`, empty where there is none. `why`: empty where nobody has said anything.
+pub(crate) fn trust_required(agent: &Agent, path: &str, why: &str) -> Record {
+    let colon = if why.is_empty() { "" } else { ": " };
+    Record::Session(session(agent, format!("trust_required {path}{colon}{why}")))
 }
 
 /// An event of a session that is no call.

@@ -24,8 +24,8 @@ use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS, WATCH};
 use crate::lookout::Lookout;
 use crate::memory::Memory;
 use crate::peers::Peers;
-use crate::pin::Pin;
 use crate::policy_state::{PolicyState, has_records};
+use crate::secret::Secrets;
 use crate::server::Server;
 use crate::shipped::write_shipped;
 use crate::watch::Watch;
@@ -79,8 +79,9 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     let log = Log::open(&layout.log(), config.log, SystemTime::now())?;
     let memory = Memory::open(layout.journal(), is_first, random());
     let (memory, trouble) = memory.map_err(|error| DaemonError::Io(layout.journal(), error))?;
-    let judge = Arc::new(Judge::new(terms, log, own_paths(&layout), memory));
     let peers = Arc::new(Peers::default());
+    peers.guard_again(memory.processes());
+    let judge = Arc::new(Judge::new(terms, log, own_paths(&layout), memory));
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);
     if let Some(trouble) = trouble {
@@ -95,7 +96,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
         judge: Arc::clone(&judge),
         peers: Arc::clone(&peers),
         policy: Arc::clone(&policy_state),
-        pin: Pin::new(layout.pin()),
+        secrets: Secrets::new(layout.secrets()),
         signals,
         started: Instant::now(),
         connections: AtomicUsize::new(0),

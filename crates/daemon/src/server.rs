@@ -13,7 +13,7 @@ use castellan_wire::{
     FRAME_BYTES_MAX, HOLD_MS_MAX, Hold, Kind, Reply, Request, WireError, read_frame, write_frame,
 };
 
-use crate::held::{End, HeldCall};
+use crate::held::HeldCall;
 use crate::judge::{Holding, Judge, Outcome};
 use crate::limits::{FRAME_TIME, HOLD_GRACE, REPLY_TIME, SHUTDOWN_TIME, WORKERS_IDLE_MAX, WORKERS_MAX};
 use crate::peers::{AgentProcess, Peers};
@@ -130,8 +130,11 @@ impl Server {
         if peer.uid != rustix::process::geteuid() {
             return self.judge.fail("peer", "another user's process tried to connect");
         }
-        let Some(admission) = self.peers.admit(peer.pid.as_raw_nonzero().get().unsigned_abs()) else {
-            return self.turn_away(stream, "overload", "an agent has too many calls in flight");
+        let admission = match self.peers.admit(peer.pid.as_raw_nonzero().get().unsigned_abs()) {
+            Ok(admission) => admission,
+            Err(agent) => {
+                return self.turn_away(stream, agent, "overload", "an agent has too many calls in flight");
+            }
         };
         match read_request(stream) {
             Ok(request) => {
@@ -142,7 +145,10 @@ impl Server {
             }
             // A look whether somebody listens.
             Err(WireError::Closed) => {}
-            Err(error) => self.turn_away(stream, "frame", &format!("a request could not be read: {error}")),
+            Err(error) => {
+                let why = format!("a request could not be read: {error}");
+                self.turn_away(stream, admission.agent, "frame", &why);
+            }
         }
     }
 
@@ -159,13 +165,9 @@ impl Server {
         if write_frame(&mut &*stream, Kind::Hold, &Hold { ms }.encode()).is_err() {
             return;
         }
-        match self.judge.held().hold(HeldCall { id, stream: kept, request, process, until }) {
-            // A person may have been quicker.
-            Ok(()) if self.judge.waiting_as(&id.to_string()).is_none() => {
-                self.judge.held().answer(id, End::Judge);
-            }
-            Ok(()) => {}
-            Err(call) => self.answer_one(&call, Holding::No),
+        let held = self.judge.hold(HeldCall { id, stream: kept, request, process, until });
+        if let Err(call) = held {
+            self.answer_one(&call, Holding::No);
         }
     }
 
@@ -189,7 +191,7 @@ impl Server {
 
     /// Ends a connection without knowing what it asks. In enforce it is closed unanswered, which makes its hook deny as its
     /// agent understands; else the call is left to the agent, for which an empty reply is right with every agent.
-    fn turn_away(&self, stream: &UnixStream, code: &str, why: &str) {
+    fn turn_away(&self, stream: &UnixStream, agent: AgentProcess, code: &str, why: &str) {
         if let Some(unrecorded) = self.refusals.count(Instant::now()) {
             let more = if unrecorded == 0 {
                 String::new()
@@ -198,10 +200,7 @@ impl Server {
             };
             self.judge.fail(code, &format!("{why}{more}"));
         }
-        let terms = self.judge.terms();
-        // A session without tools has none in any mode.
-        let mode = if terms.policy.settings().tools { terms.mode } else { Mode::Enforce };
-        match mode {
+        match self.judge.mode_of_refusal(agent) {
             Mode::Enforce => {}
             Mode::Monitor | Mode::Passthrough => send(stream, &Reply::default()),
         }

@@ -15,12 +15,23 @@ use crate::layout::Layout;
 /// The shipped rule files by name, in the order in which they load: names sort so.
 const RULES: &[(&str, &str)] = &[
     ("10-secrets.yaml", include_str!("../../../rules/secrets.yaml")),
-    ("20-system.yaml", include_str!("../../../rules/system.yaml")),
-    ("30-destructive.yaml", include_str!("../../../rules/destructive.yaml")),
-    ("40-execution.yaml", include_str!("../../../rules/execution.yaml")),
-    ("50-agents.yaml", include_str!("../../../rules/agents.yaml")),
-    ("60-git.yaml", include_str!("../../../rules/git.yaml")),
-    ("70-publish.yaml", include_str!("../../../rules/publish.yaml")),
+    ("11-filesystem.yaml", include_str!("../../../rules/filesystem.yaml")),
+    ("12-git.yaml", include_str!("../../../rules/git.yaml")),
+    ("13-exfiltration.yaml", include_str!("../../../rules/exfiltration.yaml")),
+    ("14-execution.yaml", include_str!("../../../rules/execution.yaml")),
+    ("15-network.yaml", include_str!("../../../rules/network.yaml")),
+    ("16-persistence.yaml", include_str!("../../../rules/persistence.yaml")),
+    ("17-privilege.yaml", include_str!("../../../rules/privilege.yaml")),
+    ("18-supply-chain.yaml", include_str!("../../../rules/supply-chain.yaml")),
+    ("19-containers.yaml", include_str!("../../../rules/containers.yaml")),
+    ("20-kubernetes.yaml", include_str!("../../../rules/kubernetes.yaml")),
+    ("21-infrastructure.yaml", include_str!("../../../rules/infrastructure.yaml")),
+    ("22-cloud.yaml", include_str!("../../../rules/cloud.yaml")),
+    ("23-databases.yaml", include_str!("../../../rules/databases.yaml")),
+    ("24-agents.yaml", include_str!("../../../rules/agents.yaml")),
+    ("25-mcp.yaml", include_str!("../../../rules/mcp.yaml")),
+    ("26-web.yaml", include_str!("../../../rules/web.yaml")),
+    ("27-audit.yaml", include_str!("../../../rules/audit.yaml")),
 ];
 
 /// The organisation's rule files, by the name that problems and lists call them. They are read from nowhere but here, so
@@ -29,8 +40,15 @@ const ORGANISATION: &[(&str, &str)] = &[("built-in/self.yaml", include_str!("../
 
 /// Files that an earlier castellan wrote, whose rules stand elsewhere by now, each with the SHA-256 of every text that it
 /// was shipped with.
-const RETIRED: &[(&str, &[&str])] =
-    &[("80-self.yaml", &["c9dc8d0df1a4d36010dda442deadda5319a532ffbbd2cd41632a80c019bbccf7"])];
+const RETIRED: &[(&str, &[&str])] = &[
+    ("20-system.yaml", &["54118e6e7eeb5e3e500522664141d68ada0141eea0b5485aa61a8692380077e2"]),
+    ("30-destructive.yaml", &["207d37c108bd2975da5296d00ae16bec39795f4d70ff07c1bb7076eea0c8bcb4"]),
+    ("40-execution.yaml", &["0a5ae81d25f8d3fbdd60ac8ee522c5443e02b83eb85ba8d7efe0aed8f2f1b487"]),
+    ("50-agents.yaml", &["a0b35cf597715575b31af863cd9d288982f4a2403d2d407d3bfe23732533ee6d"]),
+    ("60-git.yaml", &["ce4af06f68392d1067f47842dd5781eb71f9eebd3171e749f4f3b08a7942246f"]),
+    ("70-publish.yaml", &["7a008bf6f985bce5c6783959fc46740e59dafd209eb877825b099b742b7dbf9a"]),
+    ("80-self.yaml", &["c9dc8d0df1a4d36010dda442deadda5319a532ffbbd2cd41632a80c019bbccf7"]),
+];
 
 /// Names the files that castellan wrote and their hashes: a file with another hash is the user's.
 const MANIFEST: &str = ".shipped";

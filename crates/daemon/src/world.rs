@@ -448,6 +448,17 @@ mod tests {
         assert_eq!(repository("BASE/into"), "BASE/dir");
         assert_eq!(repository("dir"), "no answer");
         assert_eq!(repository("BASE/loop"), "no answer");
+        // git follows a symlink there, and goes on above one that leads nowhere.
+        for (name, target, expected) in [
+            ("a", "../.git", "BASE/a"),
+            ("b", "../dir/.git", "BASE/b"),
+            ("c", "nowhere", "BASE"),
+            ("d", ".git", "BASE"),
+        ] {
+            std::fs::create_dir(format!("{base}/{name}")).unwrap();
+            symlink(target, format!("{base}/{name}/.git")).unwrap();
+            assert_eq!(repository(&format!("BASE/{name}")), expected, "{target}");
+        }
     }
 
     #[test]

@@ -233,8 +233,8 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         if kind == EffectKind::Write && self.kind_at(&located) == Some(FileKind::Fifo) {
             self.inject(&located);
         }
-        let reads = matches!(kind, EffectKind::Execute | EffectKind::Read | EffectKind::Upload);
-        let origin = located.path.as_deref().filter(|_| reads && !self.remote);
+        let finds = [EffectKind::Execute, EffectKind::Read, EffectKind::Upload, EffectKind::Delete];
+        let origin = located.path.as_deref().filter(|_| finds.contains(&kind) && !self.remote);
         let origin = origin.and_then(|path| self.scene.origin_of(path, located.place));
         let changing = located.path.as_deref().filter(|path| self.scene.is_changing(path));
         let changing = changing.map(|_| Why::Changing);

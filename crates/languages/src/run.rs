@@ -30,6 +30,7 @@ mod code;
 mod command;
 mod compute;
 mod computed;
+mod entries;
 mod flow;
 mod formats;
 mod functions;
@@ -149,6 +150,8 @@ struct Machine<'s> {
     libraries: Vec<String>,
     /// A module that is not known gave names.
     stars: bool,
+    /// The list of its arguments, once it has been used.
+    argv: Option<Value>,
     depth: usize,
     text_depth: usize,
 }
@@ -177,6 +180,7 @@ impl<'s> Machine<'s> {
             modules: Vec::new(),
             libraries: Vec::new(),
             stars: false,
+            argv: None,
             depth: 0,
             text_depth: 0,
         }

@@ -121,6 +121,8 @@ pub(crate) enum Part {
     Arguments,
     /// Its arguments, of which the first is its name for itself.
     Named,
+    /// That name, which says what some programs do.
+    Called,
     Shell,
     /// A shell reads the text if this is true.
     IsShell,
@@ -269,6 +271,11 @@ impl Parameter {
 impl Entry {
     pub(crate) fn name(&self) -> &'static str {
         self.names.first().copied().unwrap_or_default()
+    }
+
+    /// Whether it is a method of what it is called on.
+    pub(crate) fn takes_receiver(&self) -> bool {
+        self.parameters().iter().any(|parameter| parameter.takes == Takes::Receiver)
     }
 
     /// Whether a shell reads what it is given.

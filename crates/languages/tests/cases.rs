@@ -42,7 +42,8 @@ fn around(cwd: Option<&Arg>, env: &[(String, Arg)], stdin: Option<&Arg>) -> Stri
     let mut text = String::new();
     text.extend(cwd.map(|cwd| format!(" in {}", arg(cwd))));
     text.extend(env.iter().map(|(name, value)| format!(" with {name}={}", arg(value))));
-    text.extend(stdin.map(|stdin| format!(" from {}", arg(stdin))));
+    let from = |stdin: &Arg| if stdin.as_str() == Some("") { "nothing".to_owned() } else { arg(stdin) };
+    text.extend(stdin.map(|stdin| format!(" from {}", from(stdin))));
     text
 }
 

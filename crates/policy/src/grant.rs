@@ -15,8 +15,9 @@ pub struct Grant {
 /// What a person has granted of one call at one time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GrantPart {
-    /// The findings that they were shown.
-    pub lifts: BTreeSet<FindingName>,
+    /// The findings that they were shown, each once and in order. There may be thousands of grants: a tree for each of them would
+    /// take a kilobyte.
+    pub lifts: Box<[FindingName]>,
     /// The files whose code ran, as they were.
     pub scripts: Vec<ScriptFile>,
 }
@@ -42,7 +43,7 @@ impl Grant {
         let lifts: Option<BTreeSet<_>> =
             standing.map(|finding| finding.is_liftable_by(Relief::Grant).then(|| name(finding))).collect();
         let scripts = facts.scripts.clone();
-        let lifts = lifts.filter(|lifts| !lifts.is_empty())?;
+        let lifts = lifts.filter(|lifts| !lifts.is_empty())?.into_iter().collect();
         Some(Grant { parts: vec![GrantPart { lifts, scripts }] })
     }
 

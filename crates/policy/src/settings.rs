@@ -51,8 +51,7 @@ pub struct Settings {
     pub notify: bool,
 }
 
-/// What proves that a person is there when something is to be loosened, from the weakest on. Each asks for what those before it
-/// ask for, too.
+/// What proves that a person is there when something is to be loosened, from the weakest on. All ask for the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Presence {
     /// A terminal that a person has opened, without an agent above it.
@@ -60,17 +59,20 @@ pub enum Presence {
     Terminal,
     /// A PIN.
     Pin,
+    /// The password of the person's account, which nobody can remove or set anew without the system's say.
+    Password,
 }
 
 impl Presence {
     /// Every kind, from the weakest on.
-    pub const ALL: [Presence; 2] = [Presence::Terminal, Presence::Pin];
+    pub const ALL: [Presence; 3] = [Presence::Terminal, Presence::Pin, Presence::Password];
 
     /// Returns the word used in configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Presence::Terminal => "terminal",
             Presence::Pin => "pin",
+            Presence::Password => "password",
         }
     }
 }
@@ -79,9 +81,6 @@ impl FromStr for Presence {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Presence, String> {
-        if word == "password" {
-            return Err("`password` cannot be checked by this castellan: use `pin`".to_owned());
-        }
         let known = Presence::ALL.into_iter().find(|presence| presence.as_str() == word);
         known.ok_or_else(|| format!("`{word}` is none of {}", Presence::ALL.map(Presence::as_str).join(", ")))
     }

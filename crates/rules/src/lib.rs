@@ -41,6 +41,7 @@ mod select;
 mod source;
 mod suggest;
 mod text;
+mod yaml;
 
 pub use describe::{Description, ListDescription, MacroDescription, RuleDescription};
 pub use load::{Loaded, Source, load};
@@ -51,3 +52,4 @@ pub use priority::{Priority, UnknownPriority};
 pub use problem::{Problem, Severity};
 pub use rule::{Hit, Rule, RuleSet};
 pub use suggest::did_you_mean;
+pub use yaml::{Yaml, YamlValue};

@@ -157,29 +157,36 @@ impl<'a> Report<'a> {
     }
 
     fn add(&mut self, severity: Severity, item: &str, fault: Fault) {
-        if self.is_full(severity) {
-            return;
+        if !self.is_full(severity) && self.sources.get(fault.place.file).is_some() {
+            let problem = self.problem(severity, item, fault);
+            self.keep(problem);
         }
+    }
+
+    /// A fault with its position; one in no file has none.
+    pub(crate) fn problem(&self, severity: Severity, item: &str, fault: Fault) -> Problem {
         let place = fault.place;
-        let (Some(source), Some(lines)) = (self.sources.get(place.file), self.lines.get(place.file)) else {
-            return;
+        let found = self.sources.get(place.file).zip(self.lines.get(place.file));
+        let (file, (line, column), span) = match found {
+            Some((source, lines)) => {
+                // A place may end within a character: the condition's grammar goes by bytes.
+                let start = source.text.floor_char_boundary(place.start);
+                let end = source.text.ceil_char_boundary(place.end);
+                (source.name.clone(), lines.position(&source.text, place.start), Some(start..end))
+            }
+            None => (String::new(), (1, 1), None),
         };
-        let (line, column) = lines.position(&source.text, place.start);
-        // A place may end within a character: the condition's grammar goes by bytes.
-        let start = source.text.floor_char_boundary(place.start);
-        let end = source.text.ceil_char_boundary(place.end);
-        let problem = Problem {
+        Problem {
             severity,
             code: fault.code,
             message: printable(&fault.message),
-            file: source.name.clone(),
+            file,
             line,
             column,
-            span: Some(start..end),
+            span,
             item: printable(item),
             help: fault.help.as_deref().map(printable),
-        };
-        self.keep(problem);
+        }
     }
 
     fn keep(&mut self, problem: Problem) {

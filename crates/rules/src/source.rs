@@ -17,6 +17,8 @@ use crate::text::{Place, Text};
 pub(crate) struct Node {
     pub(crate) kind: NodeKind,
     pub(crate) place: Place,
+    /// A scalar without quotes, in no block.
+    pub(crate) is_plain: bool,
     /// Levels of containers in it, through aliases too.
     height: usize,
     /// Bytes of text and number of nodes in it, aliases counted each time.
@@ -139,7 +141,8 @@ impl<'t> Builder<'t> {
                 } else {
                     NodeKind::Scalar(self.align(&value, style, place))
                 };
-                self.add(Node { kind, place, height: 0, weight: value.len() + 1 }, anchor)
+                let is_plain = style == ScalarStyle::Plain;
+                self.add(Node { kind, place, is_plain, height: 0, weight: value.len() + 1 }, anchor)
             }
             Event::Alias(anchor) => match self.anchors.get(&anchor).cloned() {
                 Some(node) => self.attach(node, place),
@@ -182,7 +185,8 @@ impl<'t> Builder<'t> {
             Container::Map { entries, .. } => NodeKind::Map(entries),
         };
         let place = Place { start: open.start, end: place.end.max(open.start), ..place };
-        self.add(Node { kind, place, height: open.height + 1, weight: open.weight }, open.anchor)
+        let (height, weight) = (open.height + 1, open.weight);
+        self.add(Node { kind, place, is_plain: false, height, weight }, open.anchor)
     }
 
     fn add(&mut self, node: Node, anchor: usize) -> Result<(), Fault> {

@@ -15,6 +15,7 @@ mod life;
 mod log;
 mod marks;
 mod origin;
+mod password;
 mod project;
 mod scripts;
 mod second_question;

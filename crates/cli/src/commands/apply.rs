@@ -46,6 +46,8 @@ struct Proposal {
     unknown: Option<&'static str>,
     changes: Vec<Change>,
     summary: Summary,
+    /// What the files say in vain, because the organisation has locked it or says something stricter.
+    in_vain: Vec<String>,
     /// An error of the configuration, in a line.
     config_error: Option<String>,
     problems: Vec<Problem>,
@@ -138,6 +140,7 @@ impl Proposal {
         Ok(Proposal {
             changes: changes::between(in_force.as_ref().map(|set| &set.user), &files),
             summary: summary_of(before.as_ref(), after.as_ref()),
+            in_vain: after.as_ref().map(|after| after.config.in_vain()).unwrap_or_default(),
             problems: after.as_ref().map(ReadSet::problems).unwrap_or_default(),
             files,
             in_force,
@@ -171,6 +174,7 @@ impl Proposal {
         if self.has_errors() {
             writeln!(out, "{BAD}these files do not load{BAD:#}: nothing was applied")?;
         } else {
+            output::write_warnings(out, &self.in_vain)?;
             self.summary.write(out)?;
         }
         Ok(())
@@ -195,6 +199,7 @@ impl Proposal {
             "ok": !self.has_errors(),
             "files": self.changes.iter().map(Change::json).collect::<Vec<_>>(),
             "rules": self.summary.json(),
+            "ignored": self.in_vain,
             "problems": self.config_error.iter().cloned().chain(problems).collect::<Vec<_>>(),
             "hash": self.files.hash(),
         })

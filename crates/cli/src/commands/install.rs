@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::global::Global;
 use crate::launch::{self, Started};
 use crate::registration::Registration;
-use crate::{launchers, presence, values};
+use crate::{ask, launchers, presence, values};
 use report::Report;
 
 /// Options of `castellan install`.
@@ -211,7 +211,7 @@ fn is_led_to(home: &Path) -> anyhow::Result<bool> {
 fn start(made: &home::Made, options: &Options, report: &mut Report) -> anyhow::Result<()> {
     let home = made.layout.home();
     let started = launch::start(home)?;
-    let client = ControlClient::new(home.clone());
+    let client = ControlClient::with_person(home.clone(), ask::known);
     let status = client.status()?;
     let is_outdated = status.version != env!("CARGO_PKG_VERSION");
     match started {

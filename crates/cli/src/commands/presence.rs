@@ -23,8 +23,8 @@ fn set_pin(global: &Global) -> anyhow::Result<Exit> {
         let _ = global.client()?.set_pin(String::new());
         return Err(refused);
     }
-    let new = ask::secret("new PIN: ")?;
-    if ask::secret("again: ")? != new {
+    let new = ask::hidden("new PIN: ")?;
+    if ask::hidden("again: ")? != new {
         global.note("the two are not the same: nothing was changed")?;
         return Ok(Exit::No);
     }

@@ -6,7 +6,7 @@ use castellan_wire::WireError;
 
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::{launch, presence};
+use crate::{ask, launch, presence};
 
 pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
@@ -17,7 +17,7 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
 
 /// Stops the daemon of a home and keeps hooks from starting it. Needs a person, whether it runs or not.
 pub(crate) fn stop(layout: &Layout) -> anyhow::Result<()> {
-    let client = ControlClient::new(layout.home().clone());
+    let client = ControlClient::with_person(layout.home().clone(), ask::known);
     match client.stop() {
         // A daemon that ends may hang up before it has said so.
         Ok(()) | Err(ControlError::Wire(WireError::Closed)) => launch::await_end(layout.home(), &client),

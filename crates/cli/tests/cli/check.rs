@@ -110,7 +110,7 @@ fn castellans_own_rules_stand_above_the_files() {
     assert!(answer.contains("built-in/self.yaml:"), "{answer}");
     home.write(
         "h/config/rules/user/mine.yaml",
-        "- macro: is_shell\n  condition: tool.name = never\n- rule: Deny commands that loosen castellan\n  desc: d\n  \
+        "- macro: is_shell\n  condition: tool.name = never\n- rule: Deny what loosens castellan\n  desc: d\n  \
          condition: tool.name = never\n  output: o\n  priority: DEBUG\n  source: coding_agent\n  enabled: false\n",
     );
     check(&home, &["castellan stop"], 11, "deny ");

@@ -43,7 +43,13 @@ fn every_value_has_an_origin() {
     // Without an origin, and of one table.
     let plain = run(&home, &["show", "level"]);
     let lines: Vec<&str> = plain.stdout.lines().collect();
-    assert_eq!(lines, ["level.session          \"workspace-write\"", "level.on_insufficient  \"ask\""]);
+    let expected = [
+        "key                    value",
+        "level.session          \"workspace-write\"",
+        "level.on_insufficient  \"ask\"",
+    ];
+    assert_eq!(lines, expected);
+    assert_eq!(row(&shown, "key"), "key value from file and line");
     let unknown = run(&home, &["show", "lvel"]);
     assert!(unknown.code == Some(7) && unknown.stderr.contains("no key `lvel`"), "{unknown:?}");
 }
@@ -67,6 +73,10 @@ fn an_organisation_stands_above() {
         "`{user}`:4: `allow` does not count: the organisation has locked it (`/etc/castellan/config.toml`:3)"
     );
     assert!(shown.stdout.contains(&told), "{}", shown.stdout);
+    let laxer = format!(
+        "`{user}`:2: `mode` does not count: the organisation says \"enforce\" (`/etc/castellan/config.toml`:2)"
+    );
+    assert!(shown.stdout.contains(&laxer), "{}", shown.stdout);
 
     let json: Json =
         serde_json::from_str(&run_below(&home, &["show", "mode", "--json"]).unwrap().stdout).unwrap();

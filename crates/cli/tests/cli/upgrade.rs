@@ -104,7 +104,7 @@ fn an_install_applies_no_edit_that_nobody_has_seen() {
     };
     check(OWN, "- list: mine\n  items: []\n");
     check("user/.config/castellan/config.toml", "version = 1\nmode = \"monitor\"\n");
-    check("user/.config/castellan/rules/default/20-system.yaml", "");
+    check("user/.config/castellan/rules/default/11-filesystem.yaml", "");
     // Not what this castellan ships, whatever the file that lists them says.
     check("user/.config/castellan/rules/default/99-more.yaml", "- list: more\n  items: []\n");
 }

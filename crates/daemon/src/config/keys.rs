@@ -152,13 +152,14 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "presence",
-        kind: Kind::Word(&["terminal", "pin"]),
+        kind: Kind::Word(&["terminal", "pin", "password"]),
         merge: Merge::Strictest,
         place: Place::AboveProject,
         default: "\"terminal\"",
         about: "What proves that a person is there when something is to be loosened (approve, mode, apply, stop, ...). \
                 `terminal`: a terminal that a person has opened, with no agent above it; code of your own user can imitate one. \
-                `pin`: that, and a PIN (`castellan presence set-pin`, before this is applied).",
+                `pin`: that, and a PIN (`castellan presence set-pin`, before this is applied). `password`: that, and the password \
+                of your account, which PAM's `unix_chkpwd` checks (Linux, accounts in `/etc/passwd`).",
     },
     Key {
         name: "ask_wait",

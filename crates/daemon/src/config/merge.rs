@@ -71,21 +71,44 @@ impl Settled {
 
     /// What files say of locked keys in vain, a line each.
     pub(crate) fn ignored(&self) -> Vec<String> {
-        let of = |setting: &Setting| {
-            let (locker, lock_line) = setting.locked.clone()?;
-            // What counts all the same is not said in vain.
-            let counts = |sourced: &&Sourced| setting.counts.iter().any(|other| other.value == sourced.value);
-            let below = setting.overruled.iter().filter(|sourced| sourced.layer > Layer::Organisation);
-            let named = below.filter(|sourced| !sourced.is_preset && !counts(sourced));
-            let line = |(file, line): &(Arc<str>, usize)| {
-                let key = setting.key.name;
-                format!(
-                    "`{file}`:{line}: `{key}` does not count: the organisation has locked it (`{locker}`:{lock_line})"
-                )
-            };
-            Some(named.filter_map(|sourced| sourced.at.as_ref()).map(line).collect::<Vec<_>>())
+        self.0
+            .iter()
+            .filter(|setting| setting.locked.is_some())
+            .flat_map(|setting| self.in_vain_of(setting))
+            .collect()
+    }
+
+    /// What files below the organisation's say in vain, a line each: because it has locked the key, or says something stricter.
+    pub(crate) fn in_vain(&self) -> Vec<String> {
+        self.0.iter().flat_map(|setting| self.in_vain_of(setting)).collect()
+    }
+
+    fn in_vain_of(&self, setting: &Setting) -> Vec<String> {
+        let at = |at: &(Arc<str>, usize)| format!("`{}`:{}", at.0, at.1);
+        let says = |sourced: &Sourced| {
+            let place = sourced.at.as_ref().filter(|_| sourced.layer == Layer::Organisation)?;
+            Some(format!("says {} ({})", sourced.value, at(place)))
         };
-        self.0.iter().filter_map(of).flatten().collect()
+        let locked = setting.locked.as_ref().map(|lock| format!("has locked it ({})", at(lock)));
+        let barring =
+            || Some(format!("denies calls beside hooks of others ({})", at(self.bars_hooks()?.at.as_ref()?)));
+        let is_of_hooks = setting.key.name == TRUSTED_HOOKS;
+        let why =
+            locked.or_else(|| if is_of_hooks { barring() } else { setting.counts.first().and_then(says) });
+        let Some(why) = why else { return Vec::new() };
+        // What counts all the same is not said in vain.
+        let counts = |sourced: &&Sourced| setting.counts.iter().any(|other| other.value == sourced.value);
+        let below = setting.overruled.iter().filter(|sourced| sourced.layer > Layer::Organisation);
+        let named = below.filter(|sourced| !sourced.is_preset && !counts(sourced));
+        let line =
+            |place| format!("{}: `{}` does not count: the organisation {why}", at(place), setting.key.name);
+        named.filter_map(|sourced| sourced.at.as_ref()).map(line).collect()
+    }
+
+    /// Where the organisation says that hooks of others bar sessions.
+    fn bars_hooks(&self) -> Option<&Sourced> {
+        self.said_by(Layer::Organisation, BARS_HOOKS)
+            .filter(|sourced| sourced.value.word() == Some(flag(true)))
     }
 }
 
@@ -94,25 +117,32 @@ pub(crate) fn merge(spoken: &[Spoken]) -> Settled {
     let locks = locks(spoken);
     let layers: Vec<Vec<(&'static Key, Sourced)>> =
         Layer::ALL.iter().map(|layer| says(*layer, spoken, &locks)).collect();
+    // Of hooks that the organisation's word bars, nobody else says that they are trusted.
+    let of_organisation = layers.first().into_iter().flatten();
+    let bars = |(key, sourced): &(&'static Key, Sourced)| {
+        key.name == BARS_HOOKS && sourced.value.word() == Some(flag(true))
+    };
+    let bars_hooks = of_organisation.clone().any(bars);
     let setting = |key: &'static Key| {
         let locked = locks.iter().find(|(locked, _)| *locked == key.name).map(|(_, at)| at.clone());
         let of = |layer: &Vec<(&'static Key, Sourced)>| -> Vec<Sourced> {
             layer.iter().filter(|(of, _)| of.name == key.name).map(|(_, sourced)| sourced.clone()).collect()
         };
-        let (counts, overruled) = settle(key, layers.iter().map(of).collect(), locked.is_some());
+        let is_held = locked.is_some() || (bars_hooks && key.name == TRUSTED_HOOKS);
+        let (counts, overruled) = settle(key, layers.iter().map(of).collect(), is_held);
         Setting { key, counts, overruled, locked }
     };
     Settled(KEYS.iter().map(setting).collect())
 }
 
-/// What counts of what the layers say of a key, the highest first, and what does not.
-fn settle(key: &Key, layers: Vec<Vec<Sourced>>, is_locked: bool) -> (Vec<Sourced>, Vec<Sourced>) {
+/// What counts of what the layers say of a key, the highest first, and what does not. `is_held`: no lower layer loosens it.
+fn settle(key: &Key, layers: Vec<Vec<Sourced>>, is_held: bool) -> (Vec<Sourced>, Vec<Sourced>) {
     let all: Vec<Sourced> = layers.into_iter().flatten().collect();
     let of_organisation = |sourced: &Sourced| sourced.layer == Layer::Organisation;
     match key.merge {
         Merge::Own => (Vec::new(), Vec::new()),
         Merge::United => (all, Vec::new()),
-        Merge::Lifting => all.into_iter().partition(|sourced| !is_locked || of_organisation(sourced)),
+        Merge::Lifting => all.into_iter().partition(|sourced| !is_held || of_organisation(sourced)),
         Merge::Strictest => {
             let strictest = all.iter().map(|sourced| rank(key, sourced)).max();
             one(all, |sourced| Some(rank(key, sourced)) == strictest)
@@ -236,11 +266,15 @@ fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
         "tools" => flag(settings.tools),
         "on_ungoverned" => settings.ungoverned.action.as_str(),
         "ungoverned_level" => settings.ungoverned.level.map_or(OFF, AccessLevel::as_str),
-        "bars_foreign_hooks" => flag(settings.ungoverned.bars_foreign_hooks),
+        BARS_HOOKS => flag(settings.ungoverned.bars_foreign_hooks),
         _ => return None,
     };
     Some(word)
 }
+
+/// The key whose words trust hooks of others, and the one that says whether they bar a session.
+const TRUSTED_HOOKS: &str = "hooks.trusted";
+const BARS_HOOKS: &str = "bars_foreign_hooks";
 
 /// The word for no level at all.
 pub(super) const OFF: &str = "off";

@@ -77,7 +77,8 @@ fn a_misspelt_setting_is_an_error() {
     check(DEFAULT_TEXT, Ok(Mode::Enforce));
     check("version = 1\nmode = \"monitor\"", Ok(Mode::Monitor));
     check("version = 1\npresence = \"pin\"\nask_wait = 580\nnotify = false", Ok(Mode::Enforce));
-    check("version = 1\npresence = \"password\"", Err("`password`"));
+    check("version = 1\npresence = \"password\"", Ok(Mode::Enforce));
+    check("version = 1\npresence = \"passwort\"", Err("did you mean `password`"));
     check("version = 1\nask_wait = 581", Err("`ask_wait`: agents wait for at most 580 seconds"));
     check(
         "version = 1\nmod = \"monitor\"",

@@ -73,8 +73,8 @@ fn is_there(workspace: &str, standing: &WorkspaceStanding) -> Result<(), String>
         WorkspaceStanding::Trusted if !found.is_border => {
             Err(format!("`{}` can be no workspace: it is, or holds, a home", shown(workspace)))
         }
-        // A session there would be one of the repository around it.
-        WorkspaceStanding::Trusted | WorkspaceStanding::Denied if found.path != workspace => {
+        // A session there would be one of the repository around it. Denied is whoever works below.
+        WorkspaceStanding::Trusted if found.path != workspace => {
             Err(format!("`{}` is no workspace: `{}` is", shown(workspace), shown(&found.path)))
         }
         WorkspaceStanding::Trusted | WorkspaceStanding::Denied | WorkspaceStanding::Unknown => Ok(()),
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_decided_about_a_part_of_a_repository() {
+    fn a_part_of_a_repository_is_denied_and_not_trusted() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
         std::fs::create_dir_all(root.join("r/.git")).unwrap();
@@ -102,7 +102,7 @@ mod tests {
             assert_eq!(is_there(&path, standing).is_ok(), expected, "{path} {standing:?}");
         };
         check("r", &WorkspaceStanding::Denied, true);
-        check("r/sub", &WorkspaceStanding::Denied, false);
+        check("r/sub", &WorkspaceStanding::Denied, true);
         check("r/sub", &WorkspaceStanding::Trusted, false);
         check("r/sub", &WorkspaceStanding::Unknown, true);
     }

@@ -4,13 +4,14 @@
 use std::time::SystemTime;
 
 use castellan_agents as agents;
-use castellan_event::{Answers, Call, Decision, Facts, Finding, Layer, Session, Verdict};
+use castellan_event::{Call, Decision, Facts, Finding, Layer, Verdict};
 use castellan_policy::{Grant, RequestId, StateChange};
 use sha2::{Digest, Sha256};
 
+use super::question::Weighed;
 use super::{Asked, Holding, Judge, digest};
 use crate::explanation::Explanation;
-use crate::held::End;
+use crate::held::{End, HeldCall};
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, PREVIEW_BYTES_MAX};
 use crate::memory::SessionKey;
 use crate::notification;
@@ -31,16 +32,6 @@ impl Consent {
     pub(super) fn taken(&self) -> Option<&Taken> {
         self.taken.as_ref()
     }
-}
-
-/// A call that was judged.
-pub(super) struct Settled<'a> {
-    pub(super) call: &'a Call,
-    pub(super) facts: &'a Facts,
-    pub(super) answers: &'a Answers,
-    pub(super) session: &'a Session,
-    pub(super) decision: &'a Decision,
-    pub(super) change: &'a StateChange,
 }
 
 impl Judge {
@@ -73,22 +64,31 @@ impl Judge {
         consent.request
     }
 
-    /// Gives back what was not used, and keeps a call that does not simply run for a person to look at, unless one has refused it
-    /// just now. Where no agent asks that person, they are told.
-    pub(super) fn settle(&self, asked: &Asked<'_>, consent: Consent, settled: &Settled<'_>, is_held: bool) {
-        let Settled { call, facts, decision, change, .. } = *settled;
-        if let Some(taken) = &consent.taken {
-            let is_used = |grant: &Grant| change.used_grant && grant.is_used(decision, facts);
-            self.memory().settle(taken, is_used);
+    /// Uses up what was granted once and has let the call run, and gives back the rest. False, and all is given back, where a person has
+    /// spoken since the judging began: what it was judged by may be refused by now.
+    pub(super) fn settle(&self, weighed: &Weighed<'_>) -> bool {
+        let Weighed { asked, change, decision, facts, .. } = weighed;
+        let mut memory = self.memory();
+        let is_settled = !change.used_grant || memory.epoch() == asked.epoch;
+        if let Some(taken) = &weighed.consent.taken {
+            let is_used = |grant: &Grant| is_settled && change.used_grant && grant.is_used(decision, facts);
+            memory.settle_grants(taken, is_used);
         }
+        is_settled
+    }
+
+    /// Keeps a call that does not simply run for a person to look at, unless one has refused it just now. Where no agent asks that
+    /// person, they are told.
+    pub(super) fn keep_waiting(&self, weighed: &Weighed<'_>) {
+        let Weighed { asked, call, facts, decision, change, hold, .. } = weighed;
         if asked.holding == Holding::Was(End::Refused) {
             return;
         }
         let Some(grant) = grantable(call, facts, decision, change) else { return };
-        let request = request(consent, grant, settled);
+        let request = request(grant, weighed);
         let (id, reasons) = (request.id, request.reasons.clone());
         let is_new = self.memory().requests_mut().wait(request);
-        let is_untold = is_held || change.answer == Verdict::Deny;
+        let is_untold = hold.is_some() || change.answer == Verdict::Deny;
         if is_new && is_untold && asked.terms().policy.settings().notify {
             notification::show(asked.agent, &call.agent.cwd, id, &reasons);
         }
@@ -116,6 +116,24 @@ impl Judge {
         // What was answered before answers no second question any more.
         memory.outdate();
         Ok(granted)
+    }
+
+    /// Holds a call until a person has spoken about it, who may have been quicker. Gives it back where there is no room.
+    pub(crate) fn hold(&self, call: HeldCall) -> Result<(), Box<HeldCall>> {
+        let id = call.id;
+        self.held.hold(call)?;
+        let memory = self.memory();
+        let requests = memory.requests();
+        let end = match requests.waiting_as(&id.to_string()) {
+            Some(_) => None,
+            None if requests.was_refused(id) => Some(End::Refused),
+            None => Some(End::Judge),
+        };
+        drop(memory);
+        if let Some(end) = end {
+            self.held.answer(id, end);
+        }
+        Ok(())
     }
 
     /// Refuses a call, and takes back what was granted of it: a call that it let run is not let run when it is asked about
@@ -147,9 +165,9 @@ pub(super) fn grantable(
     grant.filter(|_| call.input_text.len() <= GRANTABLE_INPUT_BYTES_MAX)
 }
 
-fn request(consent: Consent, grant: Grant, settled: &Settled<'_>) -> Request {
-    let Settled { call, facts, answers, session, decision, .. } = *settled;
-    let explanation = Explanation::brief(call, facts, answers, session, decision);
+fn request(grant: Grant, weighed: &Weighed<'_>) -> Request {
+    let Weighed { call, consent, decision, .. } = weighed;
+    let explanation = Explanation::brief(call, &weighed.facts, &weighed.answers, &weighed.session, decision);
     let agent = &call.agent;
     Request {
         id: consent.request,
@@ -169,7 +187,7 @@ fn request(consent: Consent, grant: Grant, settled: &Settled<'_>) -> Request {
         bytes: call.input_text.len().saturating_add(explanation.bytes()),
         reasons: decision.findings.iter().filter(|one| one.counts() && one.stops()).map(line).collect(),
         explanation,
-        shown: shown(&consent, &grant),
+        shown: shown(consent, &grant),
         grant,
         asked: SystemTime::now(),
         times: 0,

@@ -5,18 +5,26 @@ use std::path::Path;
 use std::sync::Arc;
 
 use castellan_agents as agents;
-use castellan_event::{Agent, Mark, Recorder, Session};
+use castellan_event::{Agent, Answer, Mark, Query, Recorder, Session, World};
 use castellan_policy::{Policy, Standing};
 
 use super::{Asked, Failure, Judge, Terms, Whose, digest};
 use crate::control::{DecidedWorkspace, ProjectFiles, WorkspaceStanding};
 use crate::file_set::read_project;
 use crate::limits::SUSPECT_MARKS;
-use crate::memory::{SessionKey, WorkspaceDecision};
-use crate::projects::Lost;
+use crate::memory::{SessionKey, Telling, Workspace, WorkspaceDecision};
 use crate::record;
 use crate::workspace::workspace_of;
 use crate::world::FileSystem;
+
+/// When it is looked whether a person should say something about a workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Before a call.
+    Call,
+    /// When the user has said something.
+    Prompt,
+}
 
 impl Judge {
     /// An agent's event: which session it is of. The first one fixes where the session works.
@@ -27,11 +35,13 @@ impl Judge {
         let known = memory.workspace(&id).cloned();
         drop(memory);
         let found = match known {
-            Some(known) => Some(known),
-            None => workspace_of(&of.cwd, of.pid, &mut Recorder::new(&FileSystem::default())),
+            Some(known) => known,
+            None => workspace_of(&of.cwd, of.pid, &mut Recorder::new(&FileSystem::default()))
+                .unwrap_or_else(Workspace::nowhere),
         };
+        let is_denied_here = self.is_denied(&of.cwd);
         let mut memory = self.memory();
-        if let Some(found) = found.filter(|_| memory.workspace(&id).is_none()) {
+        if memory.workspace(&id).is_none() {
             memory.fix_workspace(session, found);
         }
         // As another event of the session may have fixed it in between.
@@ -43,45 +53,30 @@ impl Judge {
         let is_main = of.subagent_id.is_empty() && !of.permission_mode.is_empty();
         let ceiling = memory.ceiling(&id, is_main, own);
         drop(memory);
-        let standing = match project.map(|hash| self.terms_with(&asked.in_force, &hash)) {
-            None => standing,
-            Some(Some(terms)) => {
-                // One event is of one workspace: this is the first time.
-                let _ = asked.in_workspace.set(terms);
-                standing
-            }
+        let terms = project.as_ref().map(|hash| self.terms_with(&asked.in_force, hash));
+        let standing = match &terms {
+            _ if is_denied_here => Standing::Denied,
             // What the person trusted it with is not known any more.
             Some(None) => Standing::Unknown,
+            Some(Some(_)) | None => standing,
         };
-        Ok(Whose { session, workspace, standing, ceiling })
+        // One event is of one workspace: this is the first time.
+        let terms = terms.flatten().unwrap_or_else(|| Arc::clone(&asked.in_force));
+        let _ = asked.in_workspace.set(terms);
+        Ok(Whose { session, workspace, standing, project, ceiling })
     }
 
-    /// What is in force, with a trusted workspace's own files below it. `None` where the copy of these cannot be used.
-    fn terms_with(&self, in_force: &Terms, hash: &str) -> Option<Arc<Terms>> {
-        match in_force.projects.get(hash) {
-            Ok(project) => Some(Arc::new(Terms {
-                policy: Arc::clone(&project.policy),
-                mode: project.mode.map_or(in_force.mode, |mode| mode.max(in_force.mode)),
-                projects: Arc::clone(&in_force.projects),
-            })),
-            Err(Lost { why, is_news }) => {
-                if is_news {
-                    let what =
-                        "workspaces with these files count as unknown until somebody trusts them again";
-                    self.fail("project", &format!("{what}: {why}"));
-                }
-                None
-            }
+    /// Whether a person has denied the directory that an agent works in now, whichever workspace that is by now. Where that cannot be
+    /// told, it may be one.
+    fn is_denied(&self, cwd: &str) -> bool {
+        if !self.memory().trust().has_denied() {
+            return false;
         }
-    }
-
-    /// What calls of a session are judged by now.
-    pub(super) fn terms_of(&self, session: &SessionKey) -> Arc<Terms> {
-        let in_force = self.terms();
-        let memory = self.memory();
-        let project = memory.project(memory.workspace(session));
-        drop(memory);
-        project.and_then(|hash| self.terms_with(&in_force, &hash)).unwrap_or(in_force)
+        let query = Query::RealPath { base: "/".to_owned(), path: cwd.to_owned() };
+        match FileSystem::default().answer(&query) {
+            Some(Answer::RealPath(real)) => self.memory().trust().denies(&real),
+            _ => true,
+        }
     }
 
     /// What earlier calls of the session left behind. One of which nothing is known has set every mark that a rule sets, now.
@@ -96,15 +91,25 @@ impl Judge {
         session
     }
 
-    /// Records, once a session, that nobody has said whether it may work where it does.
-    pub(super) fn tell_unknown(&self, whose: &Whose, agent: &Agent, policy: &Policy) {
-        let matters = policy.settings().unknown_workspace.is_some();
-        if whose.standing != Standing::Unknown || !matters || !self.memory().is_to_tell(&whose.session.id) {
-            return;
+    /// Records, once a session, that a person should say whether it may work where it does, and whether the workspace's own files are to
+    /// count. Looks at these with the session's first call, and with each prompt.
+    pub(super) fn tell_trust(&self, whose: &Whose, agent: &Agent, policy: &Policy, when: Look) {
+        let telling = self.memory().telling(&whose.session.id).copied();
+        match (telling, when) {
+            (None | Some(Telling::Told), _) | (Some(Telling::Nothing), Look::Call) => return,
+            (Some(Telling::Unlooked), _) | (Some(Telling::Nothing), Look::Prompt) => {}
         }
-        let path = whose.workspace.as_ref().map_or("", |workspace| &workspace.path);
-        // That the record fails shows in the status; the call has its own.
-        let _ = self.append(&record::trust_required(agent, path));
+        let why = undecided(whose, policy);
+        // Another event of the session may have told it in between.
+        let before = self.memory().telling(&whose.session.id).map(|telling| {
+            let now = if why.is_some() { Telling::Told } else { Telling::Nothing };
+            std::mem::replace(telling, now.max(*telling))
+        });
+        if let Some(why) = why.filter(|_| before != Some(Telling::Told)) {
+            let path = whose.workspace.as_ref().map_or("", |workspace| &workspace.path);
+            // That the record fails shows in the status; the call has its own.
+            let _ = self.append(&record::trust_required(agent, path, why));
+        }
     }
 
     /// What persons have decided about workspaces. Looks at the files of trusted ones.
@@ -179,6 +184,24 @@ impl Judge {
                 "somebody else has changed or removed the state on disk: it has been written again",
             ),
             Err(error) => self.fail("state", &format!("the state cannot be written again: {error}")),
+        }
+    }
+}
+
+/// Why a person should say something about a session's workspace; empty where nobody has said anything, and that alone matters.
+fn undecided(whose: &Whose, policy: &Policy) -> Option<&'static str> {
+    let own_files = || {
+        let border = whose.workspace.as_ref().filter(|workspace| workspace.is_border)?;
+        Some(read_project(Path::new(&border.path)).map(|set| set.map(|set| set.hash())))
+    };
+    match whose.standing {
+        Standing::Denied => None,
+        Standing::Unknown if policy.settings().unknown_workspace.is_some() => Some(""),
+        // Files that cannot be read are files.
+        Standing::Unknown => (!matches!(own_files()?, Ok(None))).then_some("its own files do not count"),
+        Standing::Trusted => {
+            let is_same = own_files()?.is_ok_and(|now| now == whose.project);
+            (!is_same).then_some("its own files are others than those that count")
         }
     }
 }

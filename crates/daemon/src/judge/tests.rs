@@ -1,20 +1,24 @@
 //! The judge without sockets: payload in, reply and records out.
 
+mod consent;
+mod trust;
 mod ungoverned;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use castellan_audit::{CallRecord, Config as LogConfig, Filter};
-use castellan_event::{Effect, Tool, ToolKind};
+use castellan_event::{Agent, Call, Effect, EffectKind, Facts, Mode, Tool, ToolKind};
+use castellan_policy::Policy;
 use castellan_rules::Source;
 use serde_json::{Value as Json, json};
 
+use super::question::in_background;
 use super::*;
 use crate::compile::compile;
 use crate::config::Config;
 use crate::limits::MARKS_PER_SESSION_MAX;
-use crate::memory::{SessionKey, WorkspaceDecision};
+use crate::memory::SessionKey;
 
 /// A judge, and the directory of its log.
 struct Bench {
@@ -181,11 +185,13 @@ fn check_panic(mode: Mode, exit: u8, answer: &str) {
         request: &request,
         process,
         started: Instant::now(),
+        epoch: bench.judge.memory().epoch(),
         in_force: bench.judge.terms(),
         in_workspace: OnceCell::new(),
         holding: Holding::May,
     };
-    let Outcome::Reply(reply) = bench.judge.caught(&asked, || panic!("a test")) else { panic!("held") };
+    let answered = bench.judge.caught(&asked, || panic!("a test"));
+    let Some(Outcome::Reply(reply)) = answered else { panic!("{answered:?}") };
     assert_eq!(reply.exit, exit);
     let records = bench.records();
     let [Record::Failure(failure)] = &records[..] else { panic!("{records:?}") };
@@ -474,86 +480,6 @@ fn a_process_is_one_session_under_whatever_id() {
     bench.check("e", "git push", "defer", &[]);
 }
 
-fn strict() -> Policy {
-    let config = Config::parse("version = 1\nprofile = \"strict\"").unwrap();
-    compile(&[], &config).policy
-}
-
-impl Bench {
-    /// Writes another file in the workspace `path`, as Claude's tool.
-    fn write_in(&self, session: &str, path: &str) -> String {
-        let payload = json!({
-            "session_id": session, "cwd": path, "hook_event_name": "PreToolUse", "tool_name": "Write",
-            "tool_input": { "file_path": format!("{path}/{}", self.calls().len()), "content": "x" },
-            "tool_use_id": "u",
-        });
-        let request = Request {
-            agent: "claude".into(),
-            event: "PreToolUse".into(),
-            // Seen, and not one that runs by itself.
-            parent_pid: std::process::id(),
-            cwd: b"/".to_vec(),
-            payload: payload.to_string().into_bytes(),
-        };
-        let reply = self.answer(&request);
-        let output: Json = serde_json::from_slice(&reply.stdout).unwrap_or_default();
-        let decision = output["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("defer");
-        decision.to_owned()
-    }
-
-    fn trust(&self, path: &str, decided: Option<WorkspaceDecision>) {
-        self.judge.decide(path, decided).unwrap();
-    }
-
-    fn told(&self) -> usize {
-        let is_told = |record: &Record| matches!(record, Record::Session(of) if of.message.starts_with("trust_required /"));
-        self.records().iter().filter(|record| is_told(record)).count()
-    }
-}
-
-#[test]
-fn a_workspace_is_unknown_until_a_person_trusts_it_and_that_outlives_the_daemon() {
-    let bench = Bench::new(strict(), Mode::Enforce);
-    let work = tempfile::tempdir().unwrap();
-    let path = work.path().canonicalize().unwrap().display().to_string();
-    assert_eq!(bench.write_in("a", &path), "ask");
-    assert_eq!(bench.write_in("a", &path), "ask");
-    assert_eq!(bench.told(), 1, "once a session");
-    assert_eq!(bench.write_in("b", &path), "ask");
-    assert_eq!(bench.told(), 2);
-    bench.trust(&path, Some(WorkspaceDecision::Trusted { project: None }));
-    assert_eq!(bench.write_in("a", &path), "defer");
-    let bench = bench.restarted(strict());
-    assert_eq!(bench.write_in("a", &path), "defer");
-    assert_eq!(bench.write_in("c", &path), "defer");
-    bench.trust(&path, Some(WorkspaceDecision::Denied));
-    assert_eq!(bench.write_in("a", &path), "deny");
-    let bench = bench.restarted(strict());
-    assert_eq!(bench.write_in("c", &path), "deny");
-    bench.trust(&path, None);
-    assert_eq!(bench.write_in("c", &path), "ask");
-}
-
-#[test]
-fn a_session_works_where_it_began() {
-    let bench = Bench::new(strict(), Mode::Enforce);
-    let work = tempfile::tempdir().unwrap();
-    let root = work.path().canonicalize().unwrap();
-    let [first, other] = ["first", "other"].map(|name| {
-        std::fs::create_dir(root.join(name)).unwrap();
-        root.join(name).display().to_string()
-    });
-    bench.trust(&first, Some(WorkspaceDecision::Trusted { project: None }));
-    assert_eq!(bench.write_in("a", &first), "defer");
-    // It goes on in another directory, which is outside then; below the temporary one that needs no more, so look.
-    bench.write_in("a", &other);
-    let bench = bench.restarted(strict());
-    bench.write_in("a", &other);
-    bench.write_in("b", &other);
-    let workspaces: Vec<String> = bench.calls().into_iter().map(|call| call.workspace).collect();
-    assert_eq!(workspaces, [&first, &first, &first, &other].map(String::clone));
-}
-
 #[test]
 fn a_sub_agent_is_never_above_the_agent_that_it_works_for() {
     let config = Config::parse("version = 1\n[level]\nsession = \"workspace-write\"").unwrap();
@@ -565,7 +491,14 @@ fn a_sub_agent_is_never_above_the_agent_that_it_works_for() {
     assert_eq!(bench.active("b", "bypassPermissions"), "read-only");
     // A mode that is not told is none.
     assert_eq!(bench.active("b", ""), "read-only");
+    // The next daemon knows it, too.
+    let bench = bench.restarted(compile(&[], &config).policy);
+    assert_eq!(bench.active("b", "bypassPermissions"), "read-only");
+    let bench = bench.restarted(compile(&[], &config).policy);
+    assert_eq!(bench.active("b", "bypassPermissions"), "read-only");
     assert_eq!(bench.active("", "default"), "workspace-write");
+    assert_eq!(bench.active("b", "acceptEdits"), "workspace-write");
+    let bench = bench.restarted(compile(&[], &config).policy);
     assert_eq!(bench.active("b", "acceptEdits"), "workspace-write");
 }
 

@@ -62,7 +62,11 @@ impl Judge {
 
     /// A hook tells of a session.
     pub(super) fn hear(&self, asked: &Asked<'_>, whose: &Whose, agent: &Agent) {
-        self.live.hear(whose.session.id, asked.agent, agent, asked.process);
+        let heard = self.live.hear(whose.session.id, asked.agent, agent, asked.process);
+        if heard.is_err_and(|full| full.is_news) {
+            let what = "too many sessions run to look at more: what new ones do past castellan is not seen";
+            self.fail("lookout", what);
+        }
     }
 
     /// Keeps what was decided about a call.
@@ -169,7 +173,10 @@ impl Judge {
         let Ungoverned { bars_foreign_hooks, trusted_hooks, .. } =
             &asked.terms().policy.settings().ungoverned;
         if *bars_foreign_hooks && follows.bar.is_none() {
-            follows.bar = self.live.of(session).and_then(|live| self.untrusted(&live, trusted_hooks));
+            follows.bar = match self.live.of(session) {
+                Some(live) => self.untrusted(&live, trusted_hooks),
+                None => Some(unseen("too many sessions run: end some agents")),
+            };
         }
         follows
     }
@@ -180,7 +187,9 @@ impl Judge {
         self.look_at_settings(live);
         let settings = live.settings.lock().unwrap_or_else(PoisonError::into_inner);
         let hook = settings.foreign().into_iter().find(|(_, hook)| !trusted.contains(&hook.command));
-        let (file, hook) = hook?;
+        let Some((file, hook)) = hook else {
+            return settings.unseen().map(|why| unseen(&why));
+        };
         let message = format!(
             "`{}` has a hook that could change the call after it was judged: {}",
             file.display(),
@@ -250,6 +259,13 @@ impl Judge {
             self.tally.failed(&format!("a call that nobody decided could not be recorded: {error}"));
         }
     }
+}
+
+/// Nobody knows whether there is a hook that could change a call.
+fn unseen(why: &str) -> Bar {
+    let message =
+        format!("it cannot be told whether a hook could change the call after it was judged: {why}");
+    Bar { code: Code::ForeignHook, message }
 }
 
 /// The input of a call: the same whatever the order of its keys.

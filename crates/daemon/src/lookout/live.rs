@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
@@ -22,6 +23,15 @@ pub(crate) struct LiveSessions {
     sessions: Mutex<HashMap<SessionKey, Arc<Live>>>,
     /// Rung when there is one again.
     news: Condvar,
+    /// One more found no room, and none has since.
+    is_full: AtomicBool,
+}
+
+/// As many sessions are looked at as can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Full {
+    /// Nobody was told before.
+    pub(crate) is_news: bool,
 }
 
 /// A session whose agent runs.
@@ -52,29 +62,31 @@ struct Heard {
 }
 
 impl LiveSessions {
-    /// A hook tells of a session.
+    /// A hook tells of a session. An error where there is no room to look at one more: one whose agent runs makes none, as what was seen
+    /// of it would be forgotten.
     pub(crate) fn hear(
         &self,
         session: SessionKey,
         id: AgentId,
         agent: &Agent,
         process: AgentProcess,
-    ) -> Arc<Live> {
+    ) -> Result<(), Full> {
         if let Some(live) = self.of(&session) {
             live.hear(agent, process);
-            return live;
+            return Ok(());
         }
+        if self.lock().len() >= LIVE_SESSIONS_MAX {
+            self.lock().retain(|_, live| !live.is_gone());
+        }
+        if self.lock().len() >= LIVE_SESSIONS_MAX {
+            return Err(Full { is_news: !self.is_full.swap(true, Ordering::Relaxed) });
+        }
+        self.is_full.store(false, Ordering::Relaxed);
         // Its files are looked at while its first call waits: what that call changes is a change.
         let live = Arc::new(Live::new(session, id, agent, process));
-        let mut sessions = self.lock();
-        if sessions.len() >= LIVE_SESSIONS_MAX
-            && let Some(silent) = sessions.values().min_by_key(|live| live.lock().at).map(|live| live.session)
-        {
-            sessions.remove(&silent);
-        }
-        let live = Arc::clone(sessions.entry(session).or_insert(live));
+        self.lock().entry(session).or_insert(live);
         self.news.notify_all();
-        live
+        Ok(())
     }
 
     /// A session that is looked at.
@@ -171,6 +183,12 @@ impl Live {
         self.lock().keeps_hooks
     }
 
+    /// Whether its agent is known to run no more.
+    fn is_gone(&self) -> bool {
+        let process = self.lock().process;
+        self.is_over() || (process.pid != 0 && !process.lives())
+    }
+
     fn is_over(&self) -> bool {
         let heard = self.lock();
         heard.at.elapsed() > LINGER && !heard.process.lives()
@@ -194,4 +212,38 @@ pub(crate) fn directory(id: AgentId, pid: u32) -> Option<PathBuf> {
     let moved = var(agents::settings_variable(id)).filter(|dir| !dir.is_empty()).map(PathBuf::from);
     let home = var("HOME").filter(|home| !home.is_empty()).unwrap_or(&process.home);
     moved.or_else(|| Some(Path::new(home).join(agents::settings_path(id)).parent()?.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Process;
+
+    #[test]
+    fn no_session_whose_agent_runs_makes_room_for_another() {
+        let sessions = LiveSessions::default();
+        let pid = std::process::id();
+        let runs = AgentProcess { pid, started: Process::read(pid).unwrap().started };
+        let agent = Agent { cwd: "/nowhere".to_owned(), ..Agent::default() };
+        let hear = |number: usize, process| {
+            let mut key = [0; 32];
+            key[..8].copy_from_slice(&(number as u64).to_le_bytes());
+            let key = SessionKey(key);
+            let heard = sessions.hear(key, AgentId::Claude, &agent, process);
+            assert_eq!(sessions.of(&key).is_some(), heard.is_ok());
+            heard
+        };
+        for number in 1..=LIVE_SESSIONS_MAX {
+            assert_eq!(hear(number, runs), Ok(()));
+        }
+        assert_eq!(hear(0, runs), Err(Full { is_news: true }));
+        assert_eq!(hear(0, runs), Err(Full { is_news: false }));
+        for number in 1..=LIVE_SESSIONS_MAX {
+            assert_eq!(hear(number, runs), Ok(()), "{number} is there still");
+        }
+        // Its process is gone.
+        assert_eq!(hear(1, AgentProcess { started: 0, ..runs }), Ok(()));
+        assert_eq!(hear(0, runs), Ok(()));
+        assert_eq!(hear(1, runs), Err(Full { is_news: true }));
+    }
 }

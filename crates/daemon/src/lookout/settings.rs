@@ -18,6 +18,8 @@ pub struct HookSettings {
     /// The hook that belongs to this daemon.
     hook: Option<PathBuf>,
     files: Vec<Watched>,
+    /// Where the agent keeps its own files is known.
+    knows_dir: bool,
 }
 
 #[derive(Debug)]
@@ -77,7 +79,8 @@ impl HookSettings {
             unread: None,
         };
         let hook = std::env::current_exe().ok().and_then(|own| real(&own.parent()?.join("castellan-hook")));
-        let mut settings = HookSettings { agent, hook, files: files.map(watched).collect() };
+        let knows_dir = dir.is_some();
+        let mut settings = HookSettings { agent, hook, files: files.map(watched).collect(), knows_dir };
         settings.look();
         settings
     }
@@ -151,6 +154,16 @@ impl HookSettings {
             .iter()
             .flat_map(|watched| of(watched).into_iter().map(|hook| (watched.path.as_path(), hook)))
             .collect()
+    }
+
+    /// Why it cannot be told which hooks the agent has, where that is so.
+    pub(crate) fn unseen(&self) -> Option<String> {
+        if !self.knows_dir {
+            return Some("it cannot be seen where the agent has its settings".to_owned());
+        }
+        let unread =
+            |watched: &Watched| Some(format!("`{}`: {}", watched.path.display(), watched.unread.as_ref()?));
+        self.files.iter().find_map(unread)
     }
 
     fn registers(&self, is_meant: impl Fn(Place) -> bool) -> bool {

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use castellan_event::ScriptFile;
+use castellan_event::{AccessLevel, ScriptFile};
 use castellan_policy::{FindingName, Grant, GrantPart, RequestId};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,12 @@ pub(super) enum Entry {
     Session { id: SessionKey, root: SessionKey, seen_ms: u64, workspace: Option<Workspace> },
     /// An agent's process makes calls of these sessions. Means nothing after the machine was booted again.
     Process { pid: u32, started: u64, root: SessionKey },
+    /// The main agent of a session has given itself this access level.
+    Ceiling {
+        id: SessionKey,
+        #[serde(with = "level_word")]
+        ceiling: AccessLevel,
+    },
     /// Two sessions turn out to be one.
     Merged { from: SessionKey, into: SessionKey },
     /// Sessions that were not called for long were forgotten.
@@ -75,6 +81,20 @@ pub(super) enum Entry {
     Trust { workspace: String, decided: Option<WorkspaceDecision> },
     /// The next request ids up to this one are taken.
     Requests { next: u32 },
+}
+
+/// Access levels are written by their words.
+mod level_word {
+    use castellan_event::AccessLevel;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(level: &AccessLevel, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(level.as_str())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AccessLevel, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
 }
 
 /// A grant as it is kept.
@@ -162,6 +182,9 @@ impl GrantEntry {
             lifts: lifts.into_iter().map(lift).collect(),
             scripts: scripts.into_iter().map(script).collect(),
         };
+        let mut parts: Vec<GrantPart> = self.parts.into_iter().map(part).collect();
+        // What was read has room for more: of thousands of grants that adds up.
+        parts.shrink_to_fit();
         let SubjectEntry { agent, cwd, tool, preview } = self.subject;
         Granted {
             id: RequestId::nth(self.request),
@@ -172,7 +195,7 @@ impl GrantEntry {
             until: self.until.map(Now::from),
             subject: Subject { agent, cwd, tool, preview },
             is_taken: false,
-            grant: Grant { parts: self.parts.into_iter().map(part).collect() },
+            grant: Grant { parts },
         }
     }
 }
@@ -290,6 +313,8 @@ mod tests {
         check(r#"{"suspect":{}}"#, false);
         check(r#"{"other":{}}"#, false);
         check(r#"{"lost":{"ticks":-1}}"#, false);
+        check(r#"{"ceiling":{"id":"KEY","ceiling":"read-only"}}"#, true);
+        check(r#"{"ceiling":{"id":"KEY","ceiling":"none"}}"#, false);
         check("", false);
         check("null", false);
     }

@@ -1,6 +1,7 @@
 //! [`Lasting`]: what outlives the daemon, as entries have made it.
 
 use std::collections::HashSet;
+use std::io::{self, Write};
 
 use castellan_event::Mark;
 use castellan_policy::RequestId;
@@ -60,41 +61,8 @@ impl Lasting {
         Lasting { lost_ticks: Some(ticks), ..Lasting::new(now) }
     }
 
-    /// Reads what [`Lasting::text`] and lines after it say; else says what is wrong with which line.
-    pub(super) fn read(text: &str, now: &Moment) -> Result<Lasting, String> {
-        let mut lines = text.lines().zip(1..);
-        let wrong = |line: usize, error: serde_json::Error| format!("line {line}: {error}");
-        let head = lines.next().map_or("", |(line, _)| line);
-        // Of a newer version nothing else need be readable.
-        let version = serde_json::from_str::<serde_json::Value>(head).map_err(|error| wrong(1, error))?;
-        match version.get("castellan_journal").and_then(serde_json::Value::as_u64) {
-            Some(version) if version == u64::from(VERSION) => {}
-            Some(version) => return Err(format!("its version is {version}, this castellan reads {VERSION}")),
-            None => return Err("line 1: it is no journal of castellan".to_owned()),
-        }
-        let header: Header = serde_json::from_str(head).map_err(|error| wrong(1, error))?;
-        let written = Moment { boot: header.boot, boot_ms: header.boot_ms, wall_ms: header.wall_ms };
-        let is_same_boot = now.is_of_boot(&written.boot);
-        let mut lasting = Lasting::new(now);
-        let mut latest_ms = header.clock_ms;
-        for (line, number) in lines {
-            let entry: Entry = serde_json::from_str(line).map_err(|error| wrong(number, error))?;
-            latest_ms = latest_ms.max(entry.at_ms());
-            if is_same_boot || !entry.is_of_one_boot() {
-                lasting.apply(entry);
-            }
-        }
-        if !is_same_boot {
-            lasting.requests.end_timed();
-        }
-        let going_on = Clock::going_on(header.clock_ms, &written, now);
-        // Where people's clock was set back meanwhile.
-        lasting.clock = going_on.no_earlier(Clock::showing(latest_ms, now));
-        Ok(lasting)
-    }
-
-    /// Everything that counts, as lines.
-    pub(super) fn text(&self, now: &Moment) -> String {
+    /// Writes everything that counts, as lines.
+    pub(super) fn write(&self, now: &Moment, file: &mut dyn Write) -> io::Result<()> {
         let header = Header {
             castellan_journal: VERSION,
             boot: now.boot.clone(),
@@ -110,7 +78,7 @@ impl Lasting {
             decided: Some(decided.clone()),
         });
         let requests = self.next_request.map(|next| Entry::Requests { next });
-        let entries = requests
+        let mut entries = requests
             .into_iter()
             .chain(lost)
             .chain(self.sessions.entries())
@@ -120,8 +88,8 @@ impl Lasting {
             .chain(suspects)
             .chain(granted)
             .chain(trust);
-        let lines = entries.map(|entry| line(&entry));
-        std::iter::once(line(&header)).chain(lines).flat_map(|line| [line, "\n".to_owned()]).collect()
+        writeln!(file, "{}", line(&header))?;
+        entries.try_for_each(|entry| writeln!(file, "{}", line(&entry)))
     }
 
     /// Takes something that has happened.
@@ -133,6 +101,7 @@ impl Lasting {
             Entry::Process { pid, started, root } => {
                 self.sessions.add_process(AgentProcess { pid, started }, root, AgentProcess::lives);
             }
+            Entry::Ceiling { id, ceiling } => self.sessions.cap(&id, ceiling),
             Entry::Merged { from, into } => self.merge(from, into),
             Entry::Forgotten { ids } => self.forget(&ids),
             Entry::Marked { root, labels, at_ms } => self.marks.set(root, &labels, at_ms),
@@ -201,6 +170,73 @@ impl Lasting {
     }
 }
 
+/// A state that is being read: what [`Lasting::write`] and lines after it say.
+#[derive(Debug)]
+pub(super) struct Reading<'n> {
+    now: &'n Moment,
+    lasting: Lasting,
+    head: Option<Head>,
+}
+
+/// What the first line says.
+#[derive(Debug)]
+struct Head {
+    written: Moment,
+    clock_ms: u64,
+    is_same_boot: bool,
+    /// The latest time that any line names.
+    latest_ms: u64,
+}
+
+impl<'n> Reading<'n> {
+    pub(super) fn new(now: &'n Moment) -> Reading<'n> {
+        Reading { now, lasting: Lasting::new(now), head: None }
+    }
+
+    /// Takes the next line; else says what is wrong with it.
+    pub(super) fn line(&mut self, line: &str) -> Result<(), String> {
+        let Some(head) = &mut self.head else {
+            self.head = Some(Head::read(line, self.now)?);
+            return Ok(());
+        };
+        let entry: Entry = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        head.latest_ms = head.latest_ms.max(entry.at_ms());
+        if head.is_same_boot || !entry.is_of_one_boot() {
+            self.lasting.apply(entry);
+        }
+        Ok(())
+    }
+
+    /// What all lines together say.
+    pub(super) fn end(self) -> Lasting {
+        let Reading { now, mut lasting, head } = self;
+        let Some(Head { written, clock_ms, is_same_boot, latest_ms }) = head else { return lasting };
+        if !is_same_boot {
+            lasting.requests.end_timed();
+        }
+        let going_on = Clock::going_on(clock_ms, &written, now);
+        // Where people's clock was set back meanwhile.
+        lasting.clock = going_on.no_earlier(Clock::showing(latest_ms, now));
+        lasting
+    }
+}
+
+impl Head {
+    fn read(line: &str, now: &Moment) -> Result<Head, String> {
+        // Of a newer version nothing else need be readable.
+        let version: serde_json::Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        match version.get("castellan_journal").and_then(serde_json::Value::as_u64) {
+            Some(version) if version == u64::from(VERSION) => {}
+            Some(version) => return Err(format!("its version is {version}, this castellan reads {VERSION}")),
+            None => return Err("it is no journal of castellan".to_owned()),
+        }
+        let header: Header = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let written = Moment { boot: header.boot, boot_ms: header.boot_ms, wall_ms: header.wall_ms };
+        let is_same_boot = now.is_of_boot(&written.boot);
+        Ok(Head { written, clock_ms: header.clock_ms, is_same_boot, latest_ms: header.clock_ms })
+    }
+}
+
 impl Entry {
     /// Whether it means nothing after the machine was booted again: processes have other ids then, and clocks start anew.
     fn is_of_one_boot(&self) -> bool {
@@ -214,6 +250,7 @@ impl Entry {
             | Entry::Marked { at_ms, .. }
             | Entry::Mark { at_ms, .. } => *at_ms,
             Entry::Process { .. }
+            | Entry::Ceiling { .. }
             | Entry::Merged { .. }
             | Entry::Forgotten { .. }
             | Entry::Begun { .. }

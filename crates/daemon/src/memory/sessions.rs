@@ -20,17 +20,34 @@ pub(crate) struct SessionKey(pub(crate) [u8; 32]);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Workspace {
-    /// The repository, else the directory, symlinks resolved.
+    /// The repository, else the directory, symlinks resolved; empty where that could not be looked at.
     pub(crate) path: String,
     /// Whether things can be inside: not of `/`, of a home, nor of what holds one.
     pub(crate) is_border: bool,
 }
 
 impl Workspace {
+    /// That of a session whose first directory could not be looked at: none, for as long as it lasts.
+    pub(crate) fn nowhere() -> Workspace {
+        Workspace { path: String::new(), is_border: false }
+    }
+
     /// The directory in which things count as the workspace's; empty where there is none.
     pub(crate) fn inside(&self) -> &str {
         if self.is_border { &self.path } else { "" }
     }
+}
+
+/// What a record has told of a session's workspace: it tells once that a person should decide about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Telling {
+    /// Nobody has looked whether there is something to tell.
+    #[default]
+    Unlooked,
+    /// There was nothing to tell at the last look.
+    Nothing,
+    /// It has told.
+    Told,
 }
 
 #[derive(Debug, Default)]
@@ -45,8 +62,7 @@ struct Known {
     workspace: Option<Workspace>,
     /// When it was last heard of.
     seen_ms: u64,
-    /// A record has told that its workspace is unknown.
-    is_told: bool,
+    telling: Telling,
     /// The highest access level that the main agent gave itself when it was last heard of.
     ceiling: AccessLevel,
 }
@@ -74,19 +90,32 @@ impl Sessions {
         }
     }
 
-    /// The access level that an agent of the session may have which gives itself this one: a sub-agent's is no higher than
-    /// that of the main agent.
-    pub(super) fn ceiling(&mut self, id: &SessionKey, is_main: bool, own: AccessLevel) -> AccessLevel {
-        let Some(known) = self.known.get_mut(id) else { return own };
-        if is_main {
-            known.ceiling = own;
-        }
-        own.min(known.ceiling)
+    /// The highest access level that the main agent gave itself when it was last heard of: no sub-agent of it has more.
+    pub(super) fn ceiling(&self, id: &SessionKey) -> AccessLevel {
+        self.known.get(id).map_or(AccessLevel::FullAccess, |known| known.ceiling)
     }
 
-    /// Whether a record is still to tell that the workspace is unknown. True once.
-    pub(super) fn is_to_tell(&mut self, id: &SessionKey) -> bool {
-        self.known.get_mut(id).is_some_and(|known| !std::mem::replace(&mut known.is_told, true))
+    /// The main agent gives itself this one.
+    pub(super) fn cap(&mut self, id: &SessionKey, ceiling: AccessLevel) {
+        if let Some(known) = self.known.get_mut(id) {
+            known.ceiling = ceiling;
+        }
+    }
+
+    /// What a record has told of the session's workspace.
+    pub(super) fn telling(&mut self, id: &SessionKey) -> Option<&mut Telling> {
+        self.known.get_mut(id).map(|known| &mut known.telling)
+    }
+
+    /// The sessions of a process; none of one that cannot be seen.
+    pub(super) fn of_process(&self, process: &AgentProcess) -> Vec<SessionKey> {
+        let Some(root) = self.processes.get(process) else { return Vec::new() };
+        self.known.iter().filter(|(_, known)| known.root == *root).map(|(id, _)| *id).collect()
+    }
+
+    /// Every process that is known to be an agent's.
+    pub(super) fn processes(&self) -> impl Iterator<Item = AgentProcess> {
+        self.processes.keys().copied()
     }
 
     /// What there is to note when a session is heard of in a process. Processes that cannot be seen are none.
@@ -120,7 +149,8 @@ impl Sessions {
         seen_ms: u64,
         workspace: Option<Workspace>,
     ) {
-        let new = Known { root, workspace: None, seen_ms, is_told: false, ceiling: AccessLevel::FullAccess };
+        let (telling, ceiling) = (Telling::default(), AccessLevel::FullAccess);
+        let new = Known { root, workspace: None, seen_ms, telling, ceiling };
         let known = self.known.entry(id).or_insert(new);
         (known.root, known.seen_ms) = (root, seen_ms);
         known.workspace = workspace.or(known.workspace.take());
@@ -187,6 +217,9 @@ impl Sessions {
             started: *started,
             root: *root,
         });
-        sessions.chain(processes)
+        let is_capped = |(_, known): &(&SessionKey, &Known)| known.ceiling != AccessLevel::FullAccess;
+        let capped = self.known.iter().filter(is_capped);
+        let ceilings = capped.map(|(id, known)| Entry::Ceiling { id: *id, ceiling: known.ceiling });
+        sessions.chain(processes).chain(ceilings)
     }
 }

@@ -49,7 +49,9 @@ fn again(path: &Path) -> Memory {
 
 /// Everything that is kept, but the time of the clock, and when sessions were last heard of.
 fn kept(memory: &Memory) -> BTreeSet<String> {
-    let text = memory.lasting.text(&Moment::read());
+    let mut text = Vec::new();
+    memory.lasting.write(&Moment::read(), &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
     let plain = |line: &str| {
         let mut entry: serde_json::Value = serde_json::from_str(line).unwrap();
         if let Some(session) = entry.get_mut("session") {
@@ -82,7 +84,7 @@ fn the_last_answers_are_kept_and_outdated_on_demand() {
         session: Arc::default(),
         call: 1,
         grant: None,
-        stands: true,
+        epoch: Epoch::default(),
     };
     for number in 0..=REMEMBERED_ANSWERS_MAX {
         memory.remember(key(number), given(Verdict::Allow));
@@ -92,7 +94,14 @@ fn the_last_answers_are_kept_and_outdated_on_demand() {
     memory.remember(key(1), given(Verdict::Deny));
     assert_eq!(memory.given(&key(1)), Some(&given(Verdict::Deny)));
     memory.outdate();
-    assert_eq!(memory.given(&key(1)), Some(&Given { stands: false, ..given(Verdict::Deny) }));
+    assert_ne!(memory.given(&key(1)).map(|given| given.epoch), Some(memory.epoch()));
+    // What was granted then may have been taken back before it was remembered.
+    let granted =
+        || Given { grant: Some(Taken { grant: Grant::default(), of: Vec::new() }), ..given(Verdict::Allow) };
+    memory.remember(key(1), granted());
+    assert_eq!(memory.given(&key(1)), Some(&given(Verdict::Allow)));
+    memory.remember(key(2), Given { epoch: memory.epoch(), ..granted() });
+    assert!(memory.given(&key(2)).is_some_and(|given| given.grant.is_some()));
 }
 
 #[test]
@@ -120,7 +129,7 @@ fn grant(memory: &mut Memory, id: u32, scope: Scope) {
         id: RequestId::nth(id),
         key: GrantKey(bytes(1)),
         session: (scope != Scope::Always).then_some(session(1)),
-        grant: Grant { parts: vec![GrantPart { lifts: [name].into(), scripts: vec![script] }] },
+        grant: Grant { parts: vec![GrantPart { lifts: Box::new([name]), scripts: vec![script] }] },
         scope,
         until: matches!(scope, Scope::Once | Scope::For(_)).then_some(later),
         given: Now::read(),
@@ -158,7 +167,7 @@ fn what_is_granted_holds_over_a_kill_and_what_is_used_does_not() {
         ids(&["A2", "A3", "A4", "A6"])
     );
     // Both of those that hold once say the same, so both are used.
-    memory.settle(&all, |_| true);
+    memory.settle_grants(&all, |_| true);
     memory.save().unwrap();
     let mut memory = again(&path);
     let left = taken(&mut memory).unwrap();
@@ -381,11 +390,13 @@ fn check_lost(damage: impl FnOnce(&Path), expected: &str) {
     let (_dir, path, mut memory) = new();
     let root = memory.enter(session(1), UNSEEN).unwrap().root;
     memory.mark(root, &["a".to_owned()]);
+    grant(&mut memory, 1, Scope::Always);
     memory.decide("/w", Some(WorkspaceDecision::Trusted { project: None })).unwrap();
     damage(&path);
     let (mut next, trouble) = Memory::open(path.clone(), false, 1).unwrap();
     assert!(trouble.as_deref().is_some_and(|why| why.contains(expected)), "{expected}: {trouble:?}");
     assert_eq!(next.trust().all().count(), 0, "{expected}");
+    assert_eq!(taken(&mut next), None, "{expected}");
     let is_suspect = |memory: &mut Memory, number, process| {
         let root = memory.enter(session(number), process).unwrap().root;
         let is_full = memory.changed(&root, None).is_some_and(|changed| changed.is_full);
@@ -426,6 +437,22 @@ fn a_state_that_is_lost_makes_nothing_looser() {
     check_lost(|path| put(path, format!("{}{{\"trust\":7}}\n", text(path))), "invalid type");
     check_lost(|path| put(path, text(path).replace("\"trusted\"", "\"entrusted\"")), "unknown variant");
     check_lost(|path| put(path, text(path).replace("\"workspace\":\"", "\"workplace\":\"")), "unknown field");
+    // A grant that says more, less or something else than one.
+    for (from, to, expected) in [
+        ("\"granted\":{", "\"granted\":{\"more\":1,", "unknown field `more`"),
+        ("\"granted\":{", "\"granted\":7,\"x\":{", "invalid type"),
+        ("\"scope\":\"always\"", "\"scope\":\"forever\"", "unknown variant"),
+        ("\"scope\":\"always\"", "\"scope\":\"always\",\"scope\":\"always\"", "duplicate field"),
+        ("\"scope\":\"always\",", "", "missing field `scope`"),
+    ] {
+        check_lost(
+            |path| {
+                assert!(text(path).contains(from), "{from}: {}", text(path));
+                put(path, text(path).replace(from, to));
+            },
+            expected,
+        );
+    }
     check_lost(
         |path| {
             put(path, text(path).replace("\"workspace\":\"/w\"", "\"workspace\":\"/w\",\"workspace\":\"/v\""))
@@ -456,7 +483,7 @@ fn a_state_that_is_lost_makes_nothing_looser() {
             std::fs::rename(path, path.with_extension("elsewhere")).unwrap();
             std::os::unix::fs::symlink(path.with_extension("elsewhere"), path).unwrap();
         },
-        "symbolic links",
+        "a symbolic link",
     );
 }
 

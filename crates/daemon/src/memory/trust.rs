@@ -46,9 +46,7 @@ impl Trust {
 
     /// How sessions of a workspace stand. Denied counts for all below, trusted for the workspace itself.
     pub(crate) fn of(&self, workspace: &str) -> Standing {
-        let denied =
-            |at: &Path| self.workspaces.get(&*at.to_string_lossy()) == Some(&WorkspaceDecision::Denied);
-        if Path::new(workspace).ancestors().any(denied) {
+        if self.denies(workspace) {
             return Standing::Denied;
         }
         match self.workspaces.get(workspace) {
@@ -56,6 +54,23 @@ impl Trust {
             Some(WorkspaceDecision::Denied) => Standing::Denied,
             None => Standing::Unknown,
         }
+    }
+
+    /// Whether a directory is denied, or one above it.
+    pub(crate) fn denies(&self, directory: &str) -> bool {
+        let denied =
+            |at: &Path| self.workspaces.get(&*at.to_string_lossy()) == Some(&WorkspaceDecision::Denied);
+        Path::new(directory).ancestors().any(denied)
+    }
+
+    /// Whether any directory is denied.
+    pub(crate) fn has_denied(&self) -> bool {
+        self.workspaces.values().any(|decided| *decided == WorkspaceDecision::Denied)
+    }
+
+    /// Whether some workspace is trusted with files of its own.
+    pub(crate) fn has_projects(&self) -> bool {
+        self.workspaces.keys().any(|workspace| self.project_of(workspace).is_some())
     }
 
     /// The hash of the workspace's own files as they were trusted, where there were any.

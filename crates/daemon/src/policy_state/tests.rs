@@ -313,6 +313,24 @@ fn a_bad_file_of_the_user_leaves_the_applied_one_in_force() {
 }
 
 #[test]
+fn a_file_of_the_user_that_is_gone_leaves_the_applied_one_in_force() {
+    let place = Place::new();
+    place.write(Layer::User, GOOD.as_bytes());
+    let served = place.serve();
+    std::fs::remove_file(place.file(Layer::User)).unwrap();
+    assert_eq!(
+        (served.opaque(), served.state.report().pending),
+        (Verdict::Deny, vec!["config.toml".to_owned()])
+    );
+    drop(served);
+    let served = place.serve();
+    assert_eq!(served.opaque(), Verdict::Deny);
+    // It says nothing once a person has agreed to that.
+    assert_eq!(served.apply(&place.layout), Ok(()));
+    assert_eq!(served.opaque(), Verdict::Ask);
+}
+
+#[test]
 fn a_projects_files_only_tighten() {
     let place = Place::new();
     place.write(Layer::User, b"version = 1\nmode = \"monitor\"\n");

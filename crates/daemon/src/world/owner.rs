@@ -9,6 +9,7 @@ use castellan_event::Process;
 use super::mounts;
 use crate::files::{at_most, of_system};
 use crate::limits::{ENVIRONMENT_BYTES_MAX, USER_DATABASE_BYTES_MAX};
+use crate::users;
 
 /// The variables that the analysis can use: those that say where programs, configuration and temporary files lie, and
 /// those that make programs run code; sorted. What stands in one is shown in records, so none of them may hold a secret.
@@ -132,7 +133,7 @@ pub(super) fn process(pid: u32) -> Option<Process> {
         user => user,
     };
     let users = of_system("/etc/passwd", USER_DATABASE_BYTES_MAX).unwrap_or_default();
-    let home = home_of(user, &users).unwrap_or_default().to_owned();
+    let home = users::home_of(user, &users).unwrap_or_default().to_owned();
     let network = mounts::network_of(pid)?;
     Some(Process { env, home, is_root: user == 0, links: Vec::new(), network })
 }
@@ -154,16 +155,6 @@ fn useful(environ: &[u8]) -> Option<Vec<(String, String)>> {
 fn effective_user(status: &[u8]) -> Option<u32> {
     let line = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Uid:"))?;
     str::from_utf8(line).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
-}
-
-/// The sixth field of the user's `name:password:uid:gid:comment:home:shell`.
-fn home_of(user: u32, users: &[u8]) -> Option<&str> {
-    // Not as one text: a name that is none must not hide the homes of others.
-    users.split(|byte| *byte == b'\n').find_map(|line| {
-        let mut fields = line.split(|byte| *byte == b':');
-        let is_user = str::from_utf8(fields.nth(2)?).ok()?.parse() == Ok(user);
-        str::from_utf8(fields.nth(2)?).ok().filter(|_| is_user)
-    })
 }
 
 #[cfg(test)]
@@ -190,14 +181,10 @@ mod tests {
     }
 
     #[test]
-    fn users() {
+    fn the_effective_user_is_the_second_one() {
         let status = "Name:\tsh\nUmask:\t0022\nUid:\t1000\t0\t1000\t1000\nGid:\t5\t5\t5\t5\n";
         assert_eq!(effective_user(status.as_bytes()), Some(0));
         assert_eq!(effective_user(b"Name:\tsh\n"), None);
-        let users = b"root:x:0:0:r\xf6\xf6t:/root:/bin/bash\n# broken\nu:x:1000:1000::/home/u:/bin/sh\n";
-        assert_eq!(home_of(0, users), Some("/root"));
-        assert_eq!(home_of(1000, users), Some("/home/u"));
-        assert_eq!(home_of(7, users), None);
     }
 
     #[test]

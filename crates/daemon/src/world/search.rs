@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use castellan_event::FileKind;
-use rustix::fs::{Access, AtFlags, CWD};
+use rustix::fs::{Access, AtFlags, CWD, FileType};
 
 use super::{FileSystem, look};
 
@@ -35,13 +35,15 @@ impl FileSystem {
         Some(None)
     }
 
-    /// The nearest directory at or above `of` that has a `.git`: a directory, or the file of a worktree or submodule.
-    /// `None` over the limit.
+    /// The nearest directory at or above `of` that has a `.git`: a directory, or the file of a worktree or submodule. Symlinks are
+    /// followed there, as git does; one that leads to neither is none. `None` over the limit.
     pub(super) fn repository(&self, of: &str) -> Option<Option<String>> {
         let real = self.resolve(of)?;
         for directory in real.ancestors() {
             self.take(1)?;
-            if matches!(look::kind(&directory.join(".git")), FileKind::File | FileKind::Directory) {
+            let found = rustix::fs::stat(directory.join(".git"));
+            let found = found.map(|found| FileType::from_raw_mode(found.st_mode));
+            if matches!(found, Ok(FileType::RegularFile | FileType::Directory)) {
                 return Some(Some(directory.to_string_lossy().into_owned()));
             }
         }

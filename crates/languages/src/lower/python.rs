@@ -46,7 +46,8 @@ impl Lower<'_> {
                 self.jumps += 1;
                 self.inert(node)
             }
-            "assert_statement" | "delete_statement" | "print_statement" | "chevron" => self.inert(node),
+            "assert_statement" | "print_statement" | "chevron" => self.inert(node),
+            "delete_statement" => self.deletion(node),
             "global_statement" | "nonlocal_statement" => {
                 for name in Self::children(node) {
                     let name = self.text_of(name).into();
@@ -80,6 +81,30 @@ impl Lower<'_> {
 
     fn inert(&mut self, node: Parsed<'_>) -> Node {
         let parts = Self::children(node).into_iter().map(|one| self.expression(one)).collect();
+        Node::new(Self::at(node), Kind::Inert(parts))
+    }
+
+    /// An element that is deleted is taken out, as `pop` does it; a part becomes none.
+    fn deletion(&mut self, node: Parsed<'_>) -> Node {
+        let mut parts = Vec::new();
+        for child in Self::children(node) {
+            let targets = if child.kind() == "expression_list" { Self::children(child) } else { vec![child] };
+            for target in targets {
+                let deleted = self.expression(target);
+                let at = deleted.at;
+                parts.push(match deleted.kind {
+                    Kind::Index(of, index) => {
+                        let pop = Node::new(at, Kind::Member(of, "pop".into()));
+                        Node::new(at, Kind::Call(pop.into(), vec![*index]))
+                    }
+                    kind @ Kind::Slice(..) => {
+                        let none = Node::new(at, Kind::List(Vec::new()));
+                        Node::assign(at, Node::new(at, kind), none)
+                    }
+                    kind => Node::new(at, kind),
+                });
+            }
+        }
         Node::new(Self::at(node), Kind::Inert(parts))
     }
 

@@ -102,6 +102,10 @@ impl Machine<'_> {
         }
         let kind = self.table.kind(entry.gives).or_else(|| self.table.kind(entry.name()));
         match kind.and_then(|kind| Some((kind, kind.entry(name)?))) {
+            // PHP lets some methods be called without an object, too.
+            Some((kind, entry)) if self.language == Language::Php && entry.takes_receiver() => {
+                Value::Method(Value::Object(Ref(kind), Value::Constant.into()).into(), name.into())
+            }
             Some((kind, entry)) => Value::Library(Ref(kind), Ref(entry)),
             None => Value::Method(of.clone().into(), name.into()),
         }

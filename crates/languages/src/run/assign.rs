@@ -5,7 +5,7 @@ use std::rc::Rc;
 use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
-use super::{Argument, Machine};
+use super::Machine;
 use crate::act::What;
 use crate::language::Language;
 use crate::state::Cell;
@@ -53,10 +53,9 @@ impl Machine<'_> {
                     self.assign(of, new);
                 }
             }
-            Kind::Slice(of, _) => {
+            Kind::Slice(of, bounds) => {
                 let of = self.eval(of);
-                let index = Value::unknown(Why::Dynamic, "a part");
-                self.store(target, &of, &index, value);
+                self.store_part(target, &of, bounds, value);
             }
             Kind::List(targets) => self.unpack(target, targets, &value),
             Kind::Map(entries) => self.unpack_map(entries, &value),
@@ -113,7 +112,8 @@ impl Machine<'_> {
             Value::Method(of, _) => matches!(**of, Value::List(_)),
             _ => false,
         };
-        let is_unset = |name| self.state.name(self.scope, name).is_none() && !name.starts_with("$_");
+        let is_unset =
+            |name| self.state.name(self.scope, name).is_none() && !name.starts_with("$_") && name != "$argv";
         let is_missing = matches!(&node.kind, Kind::Name(name) if is_unset(name));
         if self.language != Language::Php || matches!(&node.kind, Kind::Name(name) if &**name == "$GLOBALS") {
             return self.eval(node);
@@ -339,35 +339,6 @@ impl Machine<'_> {
             }
         }
         Value::List(self.state.new_cell(cell))
-    }
-
-    /// A map of other maps and of named arguments; `None` where it is made of something else.
-    pub(super) fn keyed(&mut self, arguments: &[Argument]) -> Option<Value> {
-        let mut made = Cell::default();
-        let mut all = Vec::new();
-        for argument in arguments {
-            match (&argument.name, &argument.value) {
-                (Some(name), value) => all.push((Some(Rc::clone(name)), value.clone())),
-                (None, Value::Map(other)) => {
-                    let other = self.state.cell(*other);
-                    made.is_open |= other.is_open;
-                    all.extend(other.entries);
-                }
-                (None, Value::Object(space, _)) if self.is_environment(space.0) => made.is_open = true,
-                _ => return None,
-            }
-        }
-        for (key, value) in all {
-            // The last of a key counts.
-            if key.is_some() {
-                made.entries.retain(|(before, _)| *before != key);
-                if !self.step(1 + made.entries.len() as u64 / 8) {
-                    return None;
-                }
-            }
-            made.entries.push((key, value));
-        }
-        Some(Value::Map(self.state.new_cell(made)))
     }
 
     /// JavaScript itself calls what an object holds under a well-known symbol and some names. The program's own functions are

@@ -137,6 +137,10 @@ impl Machine<'_> {
                 }
             },
             Value::Method(of, name) => self.method(node, of, name, arguments),
+            Value::Object(space, _) if space.0.entry("@").is_some() => match space.0.entry("@") {
+                Some(entry) => self.perform(node, entry, Some(callee), arguments),
+                None => self.inert(node, &arguments),
+            },
             Value::Names(_) => self.lost(node, Why::Dynamic),
             Value::List(_) | Value::Map(_) | Value::Instance(_) | Value::Object(..) => {
                 if let Some(value) = self.called_table(node, callee, &arguments) {

@@ -139,7 +139,14 @@ impl Machine<'_> {
                 }
             }
         }
-        let programs = self.args(node, program).iter().map(|arg| vec![(**arg).clone()]).collect();
+        let mut programs: Vec<Vec<Arg>> =
+            self.args(node, program).iter().map(|arg| vec![(**arg).clone()]).collect();
+        if let Some(called) = bound.part(Part::Called).filter(|called| **called != Value::Constant) {
+            let called = self.args(node, called).iter().map(|arg| vec![(**arg).clone()]).collect();
+            if program.as_str().is_some_and(goes_by_name) {
+                programs = product(programs, called);
+            }
+        }
         let argv = product(programs, rest);
         if is_shell {
             for argv in argv {
@@ -186,7 +193,15 @@ impl Machine<'_> {
             _ => Some(Arg::unknown(Why::Dynamic, &*self.written(node), false)),
         };
         let cwd = bound.part(Part::Cwd).and_then(one);
-        let held = |file: &Value| one(file).map(|file| Arg::unknown(Why::File, file.written(), false));
+        // Of a descriptor or pipe nothing is known.
+        let held = |file: &Value| match (file, one(file)?) {
+            (Value::Number(_) | Value::Unknown(..), _) => None,
+            (_, file) if file.as_str() == Some("/dev/null") => Some(Arg::known("")),
+            (_, file) => match file.why() {
+                None => Some(Arg::unknown(Why::File, file.written(), false)),
+                Some(_) => Some(file),
+            },
+        };
         let stdin = bound.part(Part::Stdin).and_then(one);
         let stdin = stdin.or_else(|| bound.part(Part::StdinFile).and_then(held));
         let mut env = Vec::new();

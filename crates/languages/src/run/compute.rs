@@ -10,6 +10,9 @@ use crate::table::Part;
 use crate::tree::Node;
 use crate::value::Value;
 
+/// The type of functions that are called at an address.
+const NATIVE: &str = "NativeFunction";
+
 pub(super) type Computation = fn(&mut Machine<'_>, &Node, &Bound) -> Value;
 
 /// By the names that the tables use.
@@ -18,6 +21,13 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let parts = [bound.at(1), Some(&Value::text(":")), bound.at(0)]
             .map(|part| part.cloned().unwrap_or(Value::Constant));
         machine.concatenated(node, &parts)
+    }),
+    ("address-as", |machine, node, bound| {
+        let is_function = |one: &Value| matches!(one, Value::Object(kind, _) if kind.0.name() == NATIVE);
+        match bound.at(1).is_some_and(|kind| kind.choices().iter().any(is_function)) {
+            true => machine.lost(node, Why::Unsupported),
+            false => machine.unknown(node, Why::Dynamic),
+        }
     }),
     ("ancestor", |machine, node, bound| machine.ancestor(node, bound)),
     ("any-of", |machine, node, bound| {
@@ -34,6 +44,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("array-merge", |machine, node, bound| machine.merged(node, bound)),
     ("array-reduce", |machine, node, bound| machine.array_reduce(node, bound)),
     ("array-walk", |machine, node, bound| machine.array_walk(node, bound)),
+    // With names: `entries.rs`.
+    ("assigned", |machine, node, _| machine.unknown(node, Why::Dynamic)),
     ("base64", |machine, node, bound| machine.decoded(node, bound, super::texts::base64)),
     ("call", |machine, node, bound| machine.call_by_name(node, bound)),
     ("call-inner", |machine, node, bound| machine.call_inner(node, bound, false)),
@@ -68,6 +80,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         function if function.is_callable() => function,
         _ => machine.identity(node),
     }),
+    // With what a member is in: `entries.rs`.
+    ("defined", |machine, node, _| machine.unknown(node, Why::Dynamic)),
     ("dev-null", |_, _, _| Value::text("/dev/null")),
     ("directory", |machine, node, _| match machine.start.file.clone() {
         Some(file) => machine.path_part(node, &Value::text(file), true),
@@ -87,7 +101,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             _ => value,
         }
     }),
-    ("environment-update", |machine, node, bound| machine.update_environment(node, bound)),
+    // With names: `entries.rs`.
+    ("environment-update", |machine, node, _| machine.unknown(node, Why::Dynamic)),
     ("expanded", |machine, node, bound| machine.expanded(node, &first(bound))),
     ("expanded-beside", |machine, node, bound| match bound.at(1) {
         Some(base) => {
@@ -144,6 +159,10 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.unknown(node, Why::Dynamic)
     }),
     ("inclusive-range", |machine, node, bound| machine.inclusive_range(node, bound)),
+    ("inherited", |machine, _, bound| {
+        let of = bound.plain().next().cloned();
+        of.map_or(Value::Constant, |of| machine.inherited(&of))
+    }),
     ("inner", |_, _, bound| inner(&first(bound))),
     ("insert", |machine, node, bound| machine.inserted(node, bound)),
     ("integer", |machine, node, bound| machine.integer(node, &first(bound))),
@@ -167,7 +186,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             _ => machine.unknown(node, Why::Dynamic),
         }
     }),
-    // With names: `perform.rs`.
+    // With names: `entries.rs`.
     ("keyed", |machine, node, _| machine.unknown(node, Why::Dynamic)),
     ("last-of", |machine, node, bound| machine.end_of(node, bound, -1)),
     ("letters", |machine, node, bound| machine.letters(node, bound)),
@@ -195,6 +214,14 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("metatable", |machine, node, bound| machine.with_metatable(node, bound)),
     ("moved", |machine, node, bound| machine.moved(node, bound)),
     ("names", |machine, _, bound| bound.at(0).cloned().unwrap_or(Value::Names(machine.scope))),
+    ("native-function", |machine, node, bound| {
+        // What the program itself defines is only handed on.
+        let is_own = |one: &Value| matches!(one, Value::Function(_) | Value::Partial(..) | Value::Constant);
+        match first(bound).choices().iter().all(is_own) {
+            true => machine.unknown(node, Why::Dynamic),
+            false => machine.lost(node, Why::Unsupported),
+        }
+    }),
     ("new-inner", |machine, node, bound| machine.call_inner(node, bound, true)),
     ("object", |machine, _, _| Value::Instance(machine.state.new_cell(Cell::default()))),
     ("one-of", |machine, node, bound| {

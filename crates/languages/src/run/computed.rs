@@ -12,9 +12,16 @@ use crate::table::Part;
 use crate::tree::Node;
 use crate::value::Value;
 
+/// What stands for a list that a program puts in the place of its arguments; no name of a program is like it.
+pub(super) const OTHER_ARGV: &str = "its arguments";
+
 impl Machine<'_> {
-    /// The list of the program's arguments, with what stands before them.
+    /// The list of the program's arguments, with what stands before them. It is one list wherever it is used, unless the
+    /// program has put another one in its place.
     pub(super) fn argv_of_program(&mut self) -> Value {
+        if let Some(own) = self.state.own_name(0, OTHER_ARGV).or_else(|| self.argv.clone()) {
+            return own;
+        }
         let own = Value::text(self.start.file.clone().unwrap_or_else(|| "-c".to_owned()));
         let before = match self.language {
             Language::Python | Language::Php => vec![own],
@@ -27,7 +34,9 @@ impl Machine<'_> {
             | Language::Batch
             | Language::AppleScript => Vec::new(),
         };
-        self.arguments_behind(before)
+        let list = self.arguments_behind(before);
+        self.argv = Some(list.clone());
+        list
     }
 
     /// The arguments alone.
@@ -259,20 +268,6 @@ impl Machine<'_> {
         let global = table.module(table.global);
         let same = global.and_then(|global| self.member_of_module(node, global, "staticmethod"));
         same.unwrap_or(Value::Constant)
-    }
-
-    pub(super) fn update_environment(&mut self, node: &Node, bound: &Bound) -> Value {
-        for value in bound.given.iter().map(|(_, value)| value).chain(&bound.others) {
-            if let Value::Map(cell) = value {
-                for (key, value) in self.state.cell(*cell).entries {
-                    let key = key.map_or_else(|| self.unknown(node, Why::Dynamic), |key| Value::text(&*key));
-                    self.variable(node, &key, &value);
-                }
-            } else if matches!(value, Value::Unknown(..)) {
-                self.variable(node, value, value);
-            }
-        }
-        Value::Constant
     }
 
     /// The words of a command, where they are plain.

@@ -1,5 +1,6 @@
 //! Lists and maps: their elements, and the methods that change them.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use castellan_event::Why;
@@ -17,6 +18,39 @@ const SAME: &[&str] = &["copy", "sort", "toSorted", "slice", "flat", "values", "
 /// Whether a value is one element of a list that it stands in, and no list itself.
 fn is_whole(value: &Value) -> bool {
     !value.choices().iter().any(|one| matches!(one, Value::List(_) | Value::Map(_) | Value::Unknown(..)))
+}
+
+/// The places of a list of so many elements from one bound to the other; a negative one counts from the end.
+fn places(count: usize, from: Option<i64>, to: Option<i64>) -> Range<usize> {
+    let most = i64::try_from(count).unwrap_or(i64::MAX);
+    let place = |at: i64| {
+        let at = if at < 0 { at.saturating_add(most) } else { at };
+        usize::try_from(at.clamp(0, most)).unwrap_or(count)
+    };
+    let from = from.map_or(0, place);
+    from..to.map_or(count, place).max(from)
+}
+
+/// The elements that `pop(at)` or `splice(from, count, ...)` takes out, where that is known.
+fn taken_out(cell: &Cell, name: &str, arguments: &[Argument]) -> Option<Range<usize>> {
+    if cell.is_open || arguments.iter().any(|one| one.is_spread) {
+        return None;
+    }
+    let count = cell.entries.len();
+    let number = |at: usize| match arguments.get(at).map(|one| &one.value) {
+        Some(Value::Number(number)) => Some(*number),
+        _ => None,
+    };
+    let from = places(count, Some(number(0)?), None);
+    match (name, arguments.len()) {
+        ("pop", 1) => Some(from.start..(from.start + 1).min(count)),
+        ("splice", 1) => Some(from),
+        ("splice", _) => {
+            let taken = usize::try_from(number(1)?.max(0)).unwrap_or(count);
+            Some(from.start..from.start.saturating_add(taken).min(count))
+        }
+        _ => None,
+    }
 }
 
 /// The bounds of a part, where they are known.
@@ -108,6 +142,33 @@ impl Machine<'_> {
         self.step(elements.len() as u64);
         let entries = elements.into_iter().map(|value| (None, value)).collect();
         Value::List(self.state.new_cell(Cell { entries, is_open: !known, class: None }))
+    }
+
+    /// `of[from:to] = value`
+    pub(super) fn store_part(
+        &mut self,
+        node: &Node,
+        of: &Value,
+        bounds: &[Option<Box<Node>>; 3],
+        value: Value,
+    ) {
+        let range = self.bounds(bounds);
+        let Value::List(id) = of else {
+            return self.store(node, of, &Value::unknown(Why::Dynamic, "a part"), value);
+        };
+        let (elements, known) = self.elements(node, &value);
+        let put = elements.into_iter().map(|value| (None, value));
+        let mut cell = self.state.cell(*id);
+        match range {
+            Some([from, to, None]) if known && !cell.is_open => {
+                cell.entries.splice(places(cell.entries.len(), from, to), put);
+            }
+            _ => {
+                cell.entries.extend(put);
+                cell.is_open = true;
+            }
+        }
+        self.state.set_cell(*id, cell);
     }
 
     pub(super) fn enumerated(&mut self, node: &Node, value: &Value) -> Value {
@@ -229,6 +290,15 @@ impl Machine<'_> {
             self.state.set_cell(id, cell);
             return last;
         }
+        if let Some(taken) = taken_out(&cell, name, arguments) {
+            let put = arguments.get(2..).unwrap_or_default().iter().map(|one| (None, one.value.clone()));
+            let taken: Vec<_> = cell.entries.splice(taken, put).map(|(_, value)| value).collect();
+            self.state.set_cell(id, cell);
+            return match taken.as_slice() {
+                [one] if name == "pop" => Some(one.clone()),
+                _ => Some(self.list(taken)),
+            };
+        }
         let values: Vec<Value> = cell.entries.iter().map(|(_, value)| value.clone()).collect();
         cell.entries.extend(arguments.iter().map(|one| (None, one.value.clone())));
         let taken = self.any(node, values);
@@ -295,13 +365,9 @@ impl Machine<'_> {
                 if self.language == Language::JavaScript && !cell.is_open && bounds(arguments).is_some() =>
             {
                 let (from, to) = bounds(arguments)?;
-                let count = i64::try_from(cell.entries.len()).unwrap_or(i64::MAX);
-                let place = |at: i64| {
-                    let at = if at < 0 { at.saturating_add(count) } else { at };
-                    usize::try_from(at.clamp(0, count)).unwrap_or(0)
-                };
-                cell.entries.truncate(to.map_or(usize::MAX, place));
-                cell.entries.drain(..place(from).min(cell.entries.len()));
+                let kept = places(cell.entries.len(), Some(from), to);
+                cell.entries.truncate(kept.end);
+                cell.entries.drain(..kept.start);
                 Some(Value::List(self.state.new_cell(cell)))
             }
             _ if SAME.contains(&name) => {

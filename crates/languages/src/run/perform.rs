@@ -55,10 +55,8 @@ impl Machine<'_> {
         of: Option<&Value>,
         arguments: Vec<Argument>,
     ) -> Value {
-        if entry.computes == "keyed"
-            && let Some(map) = self.keyed(&arguments)
-        {
-            return map;
+        if let Some(value) = self.of_maps(node, entry.computes, &arguments) {
+            return value;
         }
         let bound = self.bound(node, entry, of, arguments);
         self.perform_bound(node, entry, &bound)
@@ -147,8 +145,7 @@ impl Machine<'_> {
         }
         let mut plain = plain.into_iter();
         let has_receiver = of.is_some();
-        let own = entry.parameters().iter().any(|parameter| parameter.takes == Takes::Receiver);
-        if has_receiver && !own {
+        if has_receiver && !entry.takes_receiver() {
             plain.next();
         }
         for parameter in entry.parameters() {
@@ -267,6 +264,7 @@ impl Machine<'_> {
             | Part::Program
             | Part::Arguments
             | Part::Named
+            | Part::Called
             | Part::Shell
             | Part::IsShell
             | Part::Instead

@@ -4,6 +4,7 @@
 use castellan_event::{EffectKind, Role, Why};
 
 use super::Machine;
+use super::computed::OTHER_ARGV;
 use super::perform::Bound;
 use crate::act::What;
 use crate::language::Language;
@@ -50,6 +51,9 @@ impl Machine<'_> {
             (Language::Lua, "package", _) => {
                 self.variable(node, &Value::text("LUA_PATH"), value);
                 self.hand(node, value);
+            }
+            (Language::Python, "sys", Some("argv")) | (Language::JavaScript, "process", Some("argv")) => {
+                self.state.set_own(0, &OTHER_ARGV.into(), value.clone());
             }
             (Language::JavaScript, "Report", Some("directory" | "filename")) => {
                 self.path(node, EffectKind::Write, value, false);

@@ -101,19 +101,8 @@ impl Machine<'_> {
 
     pub(super) fn slice(&mut self, node: &Node, of: &Node, bounds: &[Option<Box<Node>>; 3]) -> Value {
         let of = self.eval(of);
-        let mut known = true;
-        let mut number = |machine: &mut Self, bound: &Option<Box<Node>>| match bound {
-            None => None,
-            Some(bound) => match machine.eval(bound) {
-                Value::Number(number) => Some(number),
-                Value::Constant => None,
-                _ => {
-                    known = false;
-                    None
-                }
-            },
-        };
-        let [from, to, step] = bounds.each_ref().map(|bound| number(self, bound));
+        let range = self.bounds(bounds);
+        let (known, [from, to, step]) = (range.is_some(), range.unwrap_or_default());
         let (elements, all) = match &of {
             Value::Text(arg) => match arg.as_str() {
                 Some(text) => (text.chars().map(|c| Value::text(c.to_string())).collect(), true),
@@ -135,6 +124,20 @@ impl Machine<'_> {
             Value::Text(_) => Value::text(taken.iter().filter_map(Value::as_str).collect::<String>()),
             _ => self.list(taken),
         }
+    }
+
+    /// From, to and step of a part, where what is given of them is known.
+    pub(super) fn bounds(&mut self, bounds: &[Option<Box<Node>>; 3]) -> Option<[Option<i64>; 3]> {
+        let mut known = true;
+        let range = bounds.each_ref().map(|bound| match bound.as_ref().map(|bound| self.eval(bound)) {
+            Some(Value::Number(number)) => Some(number),
+            None | Some(Value::Constant) => None,
+            Some(_) => {
+                known = false;
+                None
+            }
+        });
+        known.then_some(range)
     }
 
     /// What a method makes of what is not known is not known for the same reason.

@@ -51,14 +51,12 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let mut out = anstream::stdout();
     if options.json {
         let settings: Vec<Json> = settings.iter().map(|setting| json_of(setting)).collect();
-        writeln!(out, "{:#}", json!({ "settings": settings, "ignored": config.ignored() }))?;
+        writeln!(out, "{:#}", json!({ "settings": settings, "ignored": config.in_vain() }))?;
     } else {
-        let rows: Vec<Vec<Cell>> =
-            settings.iter().flat_map(|setting| rows(setting, options.origin)).collect();
+        let values = settings.iter().flat_map(|setting| rows(setting, options.origin));
+        let rows: Vec<Vec<Cell>> = std::iter::once(header(options.origin)).chain(values).collect();
         output::write_table(&mut out, &rows)?;
-        for line in config.ignored() {
-            writeln!(out, "{WARN}{}{WARN:#}", output::printable(&line))?;
-        }
+        output::write_warnings(&mut out, &config.in_vain())?;
     }
     Ok(Exit::Done)
 }
@@ -68,6 +66,12 @@ fn in_project(global: &Global, dir: &Path) -> anyhow::Result<Config> {
     let layout = global.layout()?;
     let dir = std::path::absolute(dir).with_context(|| format!("`{}`", dir.display()))?;
     Ok(Config::with_project(&layout, read_project(&dir)?.as_ref())?)
+}
+
+/// What the columns are.
+fn header(origin: bool) -> Vec<Cell> {
+    let words: &[&str] = if origin { &["key", "value", "from", "file and line"] } else { &["key", "value"] };
+    words.iter().map(|word| Cell::new(word, FAINT)).collect()
 }
 
 /// A row for each value; one for a list without any.

@@ -151,3 +151,55 @@ fn what_is_locked_in_vain_is_told() {
     let expected = [line(2, "opaque"), line(3, "allow"), line(4, "tags.deny")];
     assert_eq!(settled.ignored(), expected);
 }
+
+#[test]
+fn nobody_below_trusts_a_hook_that_the_organisations_word_bars() {
+    let trusted = "hooks.trusted = ['mine']";
+    check("hooks.trusted", ("", trusted, ""), &["mine user 2"]);
+    check(
+        "hooks.trusted",
+        ("profile = 'autonomous'", &format!("profile = 'strict'\n{trusted}"), ""),
+        &["mine user 3"],
+    );
+    check("hooks.trusted", ("profile = 'strict'", trusted, ""), &[]);
+    check(
+        "hooks.trusted",
+        ("profile = 'strict'\nhooks.trusted = ['ours']", trusted, ""),
+        &["ours organisation 3"],
+    );
+    // With or without the same word of the user's.
+    check("hooks.trusted", ("profile = 'strict'", &format!("profile = 'strict'\n{trusted}"), ""), &[]);
+}
+
+#[test]
+fn what_is_laxer_than_the_organisation_is_said_in_vain() {
+    let check = |organisation: &str, user: &str, expected: &[&str]| {
+        assert_eq!(settled(organisation, user, "").in_vain(), expected, "{organisation} | {user}");
+    };
+    check(
+        "mode = 'enforce'",
+        "mode = 'monitor'",
+        &[
+            "`/u/config.toml`:2: `mode` does not count: the organisation says \"enforce\" (`/etc/castellan/config.toml`:2)",
+        ],
+    );
+    check("mode = 'monitor'", "mode = 'monitor'", &[]);
+    check("mode = 'monitor'", "mode = 'enforce'", &[]);
+    check("", "mode = 'monitor'", &[]);
+    check(
+        "locked = ['mode']",
+        "mode = 'monitor'",
+        &[
+            "`/u/config.toml`:2: `mode` does not count: the organisation has locked it (`/etc/castellan/config.toml`:2)",
+        ],
+    );
+    check(
+        "profile = 'strict'",
+        "opaque = 'defer'\nhooks.trusted = ['mine']",
+        &[
+            "`/u/config.toml`:2: `opaque` does not count: the organisation says \"deny\" (`/etc/castellan/config.toml`:2)",
+            "`/u/config.toml`:3: `hooks.trusted` does not count: the organisation denies calls beside hooks of others \
+         (`/etc/castellan/config.toml`:2)",
+        ],
+    );
+}

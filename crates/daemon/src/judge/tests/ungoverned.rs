@@ -4,6 +4,7 @@ use castellan_audit::UngovernedRecord;
 use castellan_policy::Profile;
 
 use super::*;
+use crate::limits::LIVE_SESSIONS_MAX;
 
 impl Bench {
     /// The agent says that a call of session `s` is done.
@@ -137,4 +138,30 @@ fn what_follows_is_what_the_operator_says() {
     assert_eq!(level(&capped), "read-only");
     let record = &capped.ungoverned()[0];
     assert_eq!((record.action.as_str(), record.ceiling.as_str()), ("notify", "read-only"));
+}
+
+#[test]
+fn where_it_cannot_be_told_whether_a_hook_bars_a_session_one_does() {
+    let strict = || configured("profile = \"strict\"");
+    let code = |bench: &Bench| {
+        assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "deny");
+        let findings = bench.calls().pop().unwrap().findings;
+        findings.into_iter().find(|finding| finding.code == "foreign_hook").map(|finding| finding.message)
+    };
+    // An agent that cannot be seen: where it has its settings is not known.
+    let unseen = Bench::new(strict(), Mode::Enforce);
+    assert!(code(&unseen).is_some_and(|message| message.contains("where the agent has its settings")));
+    // More sessions than can be looked at.
+    let full = Bench::new(strict(), Mode::Enforce);
+    let pid = std::process::id();
+    let process = AgentProcess { pid, started: crate::process::Process::read(pid).unwrap().started };
+    for number in 0..LIVE_SESSIONS_MAX {
+        let key = key_of(&format!("live {number}"));
+        full.judge.live().hear(key, AgentId::Claude, &Agent::default(), process).unwrap();
+    }
+    for _ in 0..2 {
+        assert!(code(&full).is_some_and(|message| message.contains("too many sessions")));
+    }
+    let is_told = |record: &Record| matches!(record, Record::Failure(failure) if failure.code == "lookout");
+    assert_eq!(full.records().iter().filter(|record| is_told(record)).count(), 1);
 }

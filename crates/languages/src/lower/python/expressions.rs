@@ -237,7 +237,14 @@ impl Lower<'_> {
                 let before = self.expression(left);
                 arithmetic(operator.trim_end_matches('='), before, right)
             }
-            "|=" => Kind::Or(vec![self.expression(left), right]),
+            // A map changes in place.
+            "|=" => {
+                let update = Node::new(at, Kind::Member(self.expression(left).into(), "update".into()));
+                let with = self.field(node, "right");
+                let changed = Node::new(at, Kind::Call(update.into(), vec![with]));
+                let value = Node::new(at, Kind::Or(vec![self.expression(left), right]));
+                return Node::new(at, Kind::Sequence(vec![changed, Node::assign(at, target, value)]));
+            }
             _ => Kind::Inert(vec![self.expression(left), right]),
         };
         Node::assign(at, target, Node::new(at, value))

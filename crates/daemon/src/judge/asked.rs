@@ -1,0 +1,89 @@
+//! What the steps of judging one event share: what the hook asked, and whose event it is. It must not know what is decided.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+use std::time::Instant;
+
+use castellan_agents::{self as agents, AgentId};
+use castellan_event::{AccessLevel, Session};
+use castellan_policy::{RequestId, Standing, State};
+use castellan_wire::Request;
+
+use super::{Holding, Terms};
+use crate::memory::{Consequence, Entered, Epoch, Workspace};
+use crate::peers::AgentProcess;
+use crate::process::arguments_of;
+
+/// One call being judged: what the steps below share.
+pub(super) struct Asked<'a> {
+    pub(super) agent: AgentId,
+    pub(super) request: &'a Request,
+    pub(super) process: AgentProcess,
+    pub(super) started: Instant,
+    /// When that was. It is looked at before what counts then.
+    pub(super) epoch: Epoch,
+    /// Those that were in force when the call came in.
+    pub(super) in_force: Arc<Terms>,
+    /// Those of its session's workspace, as soon as that is known.
+    pub(super) in_workspace: OnceCell<Arc<Terms>>,
+    pub(super) holding: Holding,
+}
+
+impl Asked<'_> {
+    /// What the call is judged by.
+    pub(super) fn terms(&self) -> &Terms {
+        self.in_workspace.get().unwrap_or(&self.in_force)
+    }
+
+    pub(super) fn agent_pid(&self) -> u32 {
+        if self.process.pid == 0 { self.request.parent_pid } else { self.process.pid }
+    }
+
+    /// What the decision must know besides the call.
+    pub(super) fn state<'s>(
+        &self,
+        next_request: RequestId,
+        whose: &Whose,
+        session: &'s Session,
+        follows: &'s Consequence,
+    ) -> State<'s> {
+        State {
+            mode: self.terms().mode,
+            agent_asks: agents::can_ask(self.agent, &self.request.event),
+            headless: self.terms().policy.settings().minds_headless() && self.is_headless(),
+            ceiling: follows.ceiling.map_or(whose.ceiling, |level| level.min(whose.ceiling)),
+            standing: whose.standing,
+            bar: follows.bar.as_ref(),
+            next_request,
+            session,
+            grant: None,
+        }
+    }
+
+    /// Whether nobody is there to be asked. Of a process that cannot be looked at it is not known, and it counts as such.
+    fn is_headless(&self) -> bool {
+        let arguments = arguments_of(self.agent_pid());
+        arguments.is_empty() || agents::is_headless(self.agent, &arguments)
+    }
+}
+
+/// Whose event it is.
+#[derive(Debug, Clone)]
+pub(super) struct Whose {
+    pub(super) session: Entered,
+    /// Where the session works.
+    pub(super) workspace: Option<Workspace>,
+    /// What a person has said of that.
+    pub(super) standing: Standing,
+    /// The hash of the workspace's own files, where it is trusted with some.
+    pub(super) project: Option<String>,
+    /// The highest access level that the agent gives itself, and the one that it works for.
+    pub(super) ceiling: AccessLevel,
+}
+
+impl Whose {
+    /// The directory in which things count as the workspace's; empty where there is none.
+    pub(super) fn inside(&self) -> &str {
+        self.workspace.as_ref().map_or("", Workspace::inside)
+    }
+}

@@ -1,0 +1,278 @@
+//! One question of an agent: may this call run? And the second one, at the agent's own prompt. It must not know how a hook is
+//! answered that asks anything else.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use castellan_agents::{self as agents, AgentId, Told};
+use castellan_audit::Record;
+use castellan_event::{
+    Agent, Answers, Call, Decision, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, Verdict,
+};
+use castellan_policy::{RequestId, State, StateChange, agent_text, drive, user_text};
+
+use super::consent::{Consent, grantable};
+use super::sessions::Look;
+use super::{Asked, Failure, Judge, Outcome, Terms, Whose, digest, reply};
+use crate::facts::facts_after;
+use crate::memory::{Begun, CallKey, Given};
+use crate::record::Judged;
+use crate::requests::Taken;
+use crate::world::FileSystem;
+
+/// A call that was judged, before anything follows from that.
+pub(super) struct Weighed<'a> {
+    pub(super) asked: &'a Asked<'a>,
+    pub(super) call: &'a Call,
+    pub(super) whose: &'a Whose,
+    /// The number of its record, where it was asked about before.
+    pub(super) first: Option<u64>,
+    /// The session as the call saw it.
+    pub(super) session: Arc<Session>,
+    pub(super) consent: Consent,
+    /// What was granted of it: now, or when it was asked about before.
+    pub(super) granted: Option<Taken>,
+    pub(super) facts: Facts,
+    pub(super) answers: Answers,
+    pub(super) decision: Decision,
+    pub(super) change: StateChange,
+    /// How long it waits for a person.
+    pub(super) hold: Option<Duration>,
+}
+
+impl Judge {
+    /// The agent asks whether a call may run. When it has asked before, `before` is what it was answered then, and its marks
+    /// are set. `None`: what a person granted of it may hold no more, and it is to be judged again.
+    pub(super) fn question(
+        &self,
+        asked: &Asked<'_>,
+        call: &Call,
+        whose: &Whose,
+        before: Option<Given>,
+    ) -> Result<Option<Outcome>, Failure> {
+        let weighed = self.weigh(asked, call, whose, before);
+        // What was used up stays so, even of a call that fails from here on: it does not come back by a full disk.
+        if !self.settle(&weighed) {
+            return Ok(None);
+        }
+        self.conclude(weighed).map(Some)
+    }
+
+    /// Judges a call. Nothing comes of it yet, but that nobody else has what was granted of it.
+    pub(super) fn weigh<'a>(
+        &self,
+        asked: &'a Asked<'a>,
+        call: &'a Call,
+        whose: &'a Whose,
+        before: Option<Given>,
+    ) -> Weighed<'a> {
+        let Terms { policy, .. } = asked.terms();
+        let first = before.as_ref().map(|before| before.call);
+        let mut consent = self.consent(asked, call, whose.session.id, first.is_none());
+        let (session, before) = match before {
+            Some(before) => (before.session, before.grant),
+            None => (Arc::new(self.session(whose, policy)), None),
+        };
+        let granted = consent.taken().cloned().or(before);
+        let grant = granted.as_ref().map(|taken| &taken.grant);
+        let follows = self.consequence(asked, &whose.session.id);
+        let state = State { grant, ..asked.state(consent.request, whose, &session, &follows) };
+        let machine = FileSystem::default();
+        let mut world = Recorder::new(&machine);
+        let facts = self.facts(call, state.mode, (whose, first), &mut world);
+        let (mut decision, mut change) = drive(call, &facts, policy, &state, &mut world);
+        let answers = world.into_answers();
+        asked.refuse(&mut decision, &mut change);
+        let is_grantable = grantable(call, &facts, &decision, &change).is_some();
+        let hold = asked.hold_time(&decision, first.is_none() && is_grantable);
+        if first.is_some() || hold.is_some() {
+            change.marks.clear();
+        }
+        if change.request.is_some() {
+            change.request = Some(self.named(&mut consent, &facts, &decision));
+        }
+        Weighed {
+            asked,
+            call,
+            whose,
+            first,
+            session,
+            consent,
+            granted,
+            facts,
+            answers,
+            decision,
+            change,
+            hold,
+        }
+    }
+
+    /// Records what was decided, and keeps what follows from it.
+    fn conclude(&self, weighed: Weighed<'_>) -> Result<Outcome, Failure> {
+        let Weighed { asked, call, whose, ref decision, ref change, hold, .. } = weighed;
+        let policy = &asked.terms().policy;
+        let judged = Judged {
+            call,
+            decision,
+            answers: &weighed.answers,
+            change,
+            policy: policy.hash(),
+            workspace: whose.inside(),
+            is_held: hold.is_some(),
+            told: &self.told,
+        };
+        self.commit(&judged.record(asked.started.elapsed()), whose, &change.marks)?;
+        self.tell_trust(whose, &call.agent, policy, Look::Call);
+        self.keep_waiting(&weighed);
+        if let Some(time) = hold {
+            return Ok(Outcome::Hold { id: weighed.consent.request, time });
+        }
+        self.tally.judged(decision.verdict);
+        let number = weighed.first.unwrap_or(call.correlation_id);
+        if change.answer != Verdict::Deny {
+            let begun = begun(call, number, weighed.facts);
+            let forgotten = self.memory().begin(whose.session.root, begun);
+            self.check_later(&call.agent, forgotten);
+        }
+        let told = told(call, decision, change.request);
+        let given = Given {
+            verdict: change.answer,
+            reason: told.reason.clone(),
+            session: weighed.session,
+            call: number,
+            grant: weighed.granted.filter(|_| change.used_grant),
+            epoch: asked.epoch,
+        };
+        let key = key(asked.agent, call);
+        self.keep_decision(whose, call, key, change.answer);
+        self.memory().remember(key, given);
+        Ok(Outcome::Reply(reply(agents::encode(asked.agent, &asked.request.event, &told))))
+    }
+
+    /// The agent asks again, at its own prompt, about a call that it has asked about before: the answer stands, and after
+    /// an ask the prompt is the answer. A call that was not asked about is judged now, and so is one that would be answered
+    /// more strictly by now: a symlink may have moved in between. `None` as of the first question.
+    pub(super) fn second_question(
+        &self,
+        asked: &Asked<'_>,
+        call: &Call,
+        whose: &Whose,
+    ) -> Result<Option<Outcome>, Failure> {
+        let key = key(asked.agent, call);
+        let given = self.memory().given(&key).cloned();
+        let stands = |given: &Given| {
+            given.epoch == asked.epoch && self.judge_now(asked, call, whose, given).answer <= given.verdict
+        };
+        match given {
+            Some(given) if stands(&given) => {
+                if self.memory().epoch() != asked.epoch {
+                    return Ok(None);
+                }
+                let verdict = if given.verdict == Verdict::Ask { Verdict::Defer } else { given.verdict };
+                let told = Told { verdict, reason: given.reason, user_note: String::new() };
+                Ok(Some(Outcome::Reply(reply(agents::encode(asked.agent, &asked.request.event, &told)))))
+            }
+            // A denied call set no marks: allowed by another policy, it is a new one.
+            Some(given) if given.verdict == Verdict::Deny => self.question(asked, call, whose, None),
+            Some(given) => self.question(asked, call, whose, Some(given)),
+            None => self.question(asked, call, whose, None),
+        }
+    }
+
+    /// The decision as it would be now, for comparison only.
+    fn judge_now(&self, asked: &Asked<'_>, call: &Call, whose: &Whose, given: &Given) -> Decision {
+        let grant = given.grant.as_ref().map(|taken| &taken.grant);
+        let follows = self.consequence(asked, &whose.session.id);
+        let state = asked.state(RequestId::from_seed(0), whose, &given.session, &follows);
+        let state = State { grant, ..state };
+        let machine = FileSystem::default();
+        let mut world = Recorder::new(&machine);
+        let facts = self.facts(call, state.mode, (whose, Some(given.call)), &mut world);
+        drive(call, &facts, &asked.terms().policy, &state, &mut world).0
+    }
+
+    /// What the call would do, after what its session has written; `but` for the call itself, when it is asked about again.
+    /// Passthrough looks at nothing.
+    fn facts(
+        &self,
+        call: &Call,
+        mode: Mode,
+        (whose, but): (&Whose, Option<u64>),
+        world: &mut Recorder<'_>,
+    ) -> Facts {
+        if mode == Mode::Passthrough {
+            return Facts::default();
+        }
+        let changed = self.memory().changed(&whose.session.root, but);
+        facts_after(call, &self.own, whose.inside(), changed, world)
+    }
+
+    /// Writes a call's record, and then sets its marks, as one step: no other call's marks come between the look for room
+    /// and the marks.
+    fn commit(&self, record: &Record, whose: &Whose, marks: &[String]) -> Result<(), Failure> {
+        if marks.is_empty() {
+            return Ok(self.append(record)?);
+        }
+        let mut memory = self.memory();
+        memory.check_room(&whose.session.root, marks).map_err(Failure::unmarked)?;
+        self.append(record)?;
+        memory.mark(whose.session.root, marks);
+        Ok(())
+    }
+}
+
+/// What is known of a call that may run from now on. `number`: that of its record.
+pub(crate) fn begun(call: &Call, number: u64, facts: Facts) -> Begun<'_> {
+    Begun {
+        call: number,
+        id: &call.tool.use_id,
+        paths: written(&facts),
+        downloaded: downloaded(&facts),
+        in_background: in_background(call, &facts),
+        scripts: facts.scripts,
+    }
+}
+
+/// What runs later may be what is written now.
+fn written(facts: &Facts) -> BTreeSet<String> {
+    let writes = facts
+        .effects
+        .iter()
+        .filter(|effect| matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Download));
+    writes.filter_map(|effect| effect.path.clone()).collect()
+}
+
+/// What of it came from the network.
+fn downloaded(facts: &Facts) -> BTreeSet<String> {
+    let fetched = facts.effects.iter().filter(|effect| {
+        effect.kind == EffectKind::Write && effect.file_origin == Some(FileOrigin::Downloaded)
+    });
+    fetched.filter_map(|effect| effect.path.clone()).collect()
+}
+
+/// Whether the call may go on when the agent's turn is over: as the agent was asked to let it, by its own means, as `&` and
+/// wrappers such as `setsid` are, or in a sub-agent, which works while the user talks to the main one.
+pub(super) fn in_background(call: &Call, facts: &Facts) -> bool {
+    let foreground = [None, Some(&serde_json::Value::Bool(false))];
+    !foreground.contains(&call.input.get("run_in_background"))
+        || !call.agent.subagent_id.is_empty()
+        || facts.effects.iter().any(|effect| effect.kind == EffectKind::Detach)
+        || facts.commands.iter().any(|command| command.background || !command.wrappers.is_empty())
+}
+
+fn told(call: &Call, decision: &Decision, request: Option<RequestId>) -> Told {
+    match request {
+        Some(request) if decision.answer >= Verdict::Ask => Told {
+            verdict: decision.answer,
+            reason: agent_text(decision, request, call.correlation_id),
+            user_note: user_text(decision, request),
+        },
+        _ => Told { verdict: decision.answer, reason: decision.reason.clone(), user_note: String::new() },
+    }
+}
+
+fn key(agent: AgentId, call: &Call) -> CallKey {
+    let Agent { session_id, subagent_id, cwd, .. } = &call.agent;
+    CallKey(digest(&[agent.word(), session_id, subagent_id, cwd, &agents::call_key_input(call)]))
+}

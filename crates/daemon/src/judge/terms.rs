@@ -1,0 +1,136 @@
+//! What calls are judged by, and how it is changed while the daemon runs. It must not know a call.
+
+use std::sync::{Arc, PoisonError};
+
+use castellan_event::Mode;
+use castellan_policy::Policy;
+
+use super::{Asked, Judge};
+use crate::memory::SessionKey;
+use crate::peers::AgentProcess;
+use crate::projects::{Lost, Projects};
+
+/// What calls are judged by. What is put in force together stands here together: a call sees all of it or none.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) mode: Mode,
+    /// What workspaces with files of their own are judged by instead.
+    pub(crate) projects: Arc<Projects>,
+}
+
+impl Terms {
+    /// How what fails is answered: a session without tools has none in any mode.
+    fn mode_of_failures(&self) -> Mode {
+        if self.policy.settings().tools { self.mode } else { Mode::Enforce }
+    }
+}
+
+#[cfg(test)]
+impl Terms {
+    /// Where no workspace has files of its own.
+    pub(crate) fn new(policy: Arc<Policy>, mode: Mode) -> Terms {
+        Terms { policy, mode, projects: Arc::default() }
+    }
+}
+
+impl Judge {
+    /// What is in force.
+    pub(crate) fn terms(&self) -> Arc<Terms> {
+        Arc::clone(&self.terms.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts terms in force that were made under the mode `seen`. One that somebody has set since holds on if it is stricter.
+    pub(crate) fn put(&self, seen: Mode, new: Terms) {
+        self.swap(|terms| {
+            let since = Some(terms.mode).filter(|since| *since > seen);
+            Terms { mode: since.map_or(new.mode, |since| since.max(new.mode)), ..new }
+        });
+    }
+
+    /// Tightens the mode alone: a stricter one holds on.
+    pub(crate) fn tighten(&self, mode: Mode) {
+        self.swap(|Terms { policy, projects, mode: before }| Terms {
+            policy: Arc::clone(policy),
+            mode: mode.max(*before),
+            projects: Arc::clone(projects),
+        });
+    }
+
+    /// Changes the mode alone.
+    pub(crate) fn set_mode(&self, mode: Mode) {
+        self.swap(|Terms { policy, projects, .. }| Terms {
+            policy: Arc::clone(policy),
+            mode,
+            projects: Arc::clone(projects),
+        });
+    }
+
+    fn swap(&self, change: impl FnOnce(&Terms) -> Terms) {
+        let mut terms = self.terms.write().unwrap_or_else(PoisonError::into_inner);
+        *terms = Arc::new(change(&terms));
+        drop(terms);
+        self.memory().outdate();
+    }
+
+    /// What is in force, with a trusted workspace's own files below it. `None` where the copy of these cannot be used.
+    pub(super) fn terms_with(&self, in_force: &Terms, hash: &str) -> Option<Arc<Terms>> {
+        match in_force.projects.get(hash) {
+            Ok(project) => Some(Arc::new(Terms {
+                policy: Arc::clone(&project.policy),
+                mode: project.mode.map_or(in_force.mode, |mode| mode.max(in_force.mode)),
+                projects: Arc::clone(&in_force.projects),
+            })),
+            Err(Lost { why, is_news }) => {
+                if is_news {
+                    let what =
+                        "workspaces with these files count as unknown until somebody trusts them again";
+                    self.fail("project", &format!("{what}: {why}"));
+                }
+                None
+            }
+        }
+    }
+
+    /// How an event is answered that fails: as its workspace's own files say, too.
+    pub(super) fn mode_of_failure(&self, asked: &Asked<'_>) -> Mode {
+        match asked.in_workspace.get() {
+            Some(terms) => terms.mode_of_failures(),
+            None => self.mode_of_unknown(&asked.in_force, asked.process),
+        }
+    }
+
+    /// How a connection of an agent's process is turned away.
+    pub(crate) fn mode_of_refusal(&self, process: AgentProcess) -> Mode {
+        self.mode_of_unknown(&self.terms(), process)
+    }
+
+    /// How an event is answered of which it is not known which session it is of: as the strictest of those of its process. One of a
+    /// process that nobody knows could be of any workspace.
+    fn mode_of_unknown(&self, in_force: &Terms, process: AgentProcess) -> Mode {
+        let own = in_force.mode_of_failures();
+        if own == Mode::Enforce {
+            return own;
+        }
+        let memory = self.memory();
+        let sessions = memory.sessions_in(&process);
+        let projects: Vec<String> =
+            sessions.iter().filter_map(|id| memory.project(memory.workspace(id))).collect();
+        let is_any = sessions.is_empty() && memory.trust().has_projects();
+        drop(memory);
+        if is_any {
+            return Mode::Enforce;
+        }
+        let terms = projects.iter().filter_map(|hash| self.terms_with(in_force, hash));
+        terms.map(|terms| terms.mode_of_failures()).fold(own, Mode::max)
+    }
+
+    /// What calls of a session are judged by now.
+    pub(super) fn terms_of(&self, session: &SessionKey) -> Arc<Terms> {
+        let in_force = self.terms();
+        let memory = self.memory();
+        let project = memory.project(memory.workspace(session));
+        drop(memory);
+        project.and_then(|hash| self.terms_with(&in_force, &hash)).unwrap_or(in_force)
+    }
+}

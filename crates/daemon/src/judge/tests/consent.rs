@@ -1,0 +1,114 @@
+//! A person's word that comes while a call is judged, or before its hook is held.
+
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use castellan_agents::Origin;
+
+use super::*;
+use crate::held::{End, HeldCall};
+use crate::requests::Scope;
+
+const ASKED: &[(&str, &str, &str)] = &[("asked", "tool.input_command contains doubtful", "coding_agent_ask")];
+
+fn request() -> Request {
+    let payload = json!({
+        "session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": { "command": "doubtful" }, "tool_use_id": "u",
+    });
+    Request {
+        agent: "claude".into(),
+        event: "PreToolUse".into(),
+        parent_pid: 7,
+        cwd: b"/".to_vec(),
+        payload: payload.to_string().into_bytes(),
+    }
+}
+
+/// Grants the only call that waits.
+fn approve(bench: &Bench, scope: Scope) -> String {
+    let waiting = bench.judge.waiting();
+    let [call] = &waiting[..] else { panic!("{waiting:?}") };
+    let id = call.id.to_string();
+    bench.judge.approve(&id, &call.shown, scope).unwrap();
+    id
+}
+
+/// Judges a granted call, and has `word` come before anything follows from it. Returns whether the decision holds.
+fn holds(scope: Scope, word: impl FnOnce(&Bench, &str)) -> (Bench, bool) {
+    let bench = Bench::new(policy(ASKED), Mode::Enforce);
+    assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
+    let id = approve(&bench, scope);
+    let request = request();
+    let asked = Asked {
+        agent: AgentId::Claude,
+        request: &request,
+        process: AgentProcess::default(),
+        started: Instant::now(),
+        epoch: bench.judge.memory().epoch(),
+        in_force: bench.judge.terms(),
+        in_workspace: OnceCell::new(),
+        holding: Holding::May,
+    };
+    let origin = Origin { correlation_id: 1, agent_pid: 7, hook_cwd: "/".to_owned() };
+    let decoded = agents::decode(AgentId::Claude, "PreToolUse", &request.payload, &origin);
+    let Ok(Incoming::Question(call)) = decoded else { panic!("{decoded:?}") };
+    let Ok(whose) = bench.judge.whose(&asked, &call.agent) else { panic!("no session") };
+    let weighed = bench.judge.weigh(&asked, &call, &whose, None);
+    assert!(weighed.change.used_grant);
+    word(&bench, &id);
+    let is_settled = bench.judge.settle(&weighed);
+    (bench, is_settled)
+}
+
+#[test]
+fn what_is_refused_while_it_is_judged_lets_nothing_run() {
+    for scope in [Scope::Once, Scope::Session] {
+        let (bench, is_settled) = holds(scope, |bench, id| assert!(bench.judge.refuse(id).is_some()));
+        assert!(!is_settled, "{scope:?}");
+        assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask", "{scope:?}");
+    }
+}
+
+#[test]
+fn what_is_granted_once_lets_one_call_run() {
+    let (bench, is_settled) = holds(Scope::Once, |_, _| ());
+    assert!(is_settled);
+    assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
+    // Another word than about this grant: it is judged again, and the grant is there still.
+    let (bench, is_settled) = holds(Scope::Once, |bench, _| bench.judge.set_mode(Mode::Enforce));
+    assert!(!is_settled);
+    assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "allow");
+    assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
+}
+
+/// Checks why a call is answered for which a person's word came before it was held.
+fn check_word(word: impl FnOnce(&Judge, &str), expected: Option<End>) {
+    let config = Config::parse("version = 1\nask_wait = 120\nask = [\"Bash(doubtful)\"]").unwrap();
+    let bench = Bench::new(compile(&[], &config).policy, Mode::Enforce);
+    let process = AgentProcess::default();
+    let outcome = bench.judge.answer(&request(), process, Instant::now(), Holding::May);
+    let Outcome::Hold { id, .. } = outcome else { panic!("{outcome:?}") };
+    word(&bench.judge, &id.to_string());
+    let (stream, _hook) = UnixStream::pair().unwrap();
+    let until = Instant::now() + Duration::from_secs(600);
+    bench.judge.hold(HeldCall { id, stream, request: request(), process, until }).unwrap();
+    assert_eq!(bench.judge.held().holds(id), expected.is_none());
+    if expected.is_some() {
+        assert_eq!(
+            bench.judge.held().next().map(|(call, end)| (call.id, end)),
+            expected.map(|end| (id, end))
+        );
+    }
+}
+
+#[test]
+fn a_person_may_be_quicker_than_the_hold() {
+    check_word(|_, _| (), None);
+    check_word(|judge, id| assert!(judge.refuse(id).is_some()), Some(End::Refused));
+    let approve = |judge: &Judge, id: &str| {
+        let shown = judge.waiting_as(id).unwrap().shown;
+        judge.approve(id, &shown, Scope::Once).unwrap();
+    };
+    check_word(approve, Some(End::Judge));
+}

@@ -1,0 +1,233 @@
+//! Where sessions work, what a person has said of that, and what a workspace's own files say.
+
+use castellan_rules::Source;
+
+use super::*;
+use crate::file_set::{FileSet, read_project};
+use crate::layers::Layers;
+use crate::layout::Layout;
+use crate::memory::WorkspaceDecision;
+use crate::projects::{Projects, keep_copy};
+
+/// Where no hook bars a session: these agents cannot be looked at.
+fn strict() -> Policy {
+    let mut config = Config::parse("version = 1\nprofile = \"strict\"").unwrap();
+    config.settings.ungoverned.bars_foreign_hooks = false;
+    compile(&[], &config).policy
+}
+
+fn standard() -> Policy {
+    compile(&[], &Config::parse("version = 1").unwrap()).policy
+}
+
+impl Bench {
+    /// Writes another file in the workspace `path`, as Claude's tool.
+    fn write_in(&self, session: &str, path: &str) -> String {
+        let payload = json!({
+            "session_id": session, "cwd": path, "hook_event_name": "PreToolUse", "tool_name": "Write",
+            "tool_input": { "file_path": format!("{path}/{}", self.calls().len()), "content": "x" },
+            "tool_use_id": "u",
+        });
+        let request = Request {
+            agent: "claude".into(),
+            event: "PreToolUse".into(),
+            // Seen, and not one that runs by itself.
+            parent_pid: std::process::id(),
+            cwd: b"/".to_vec(),
+            payload: payload.to_string().into_bytes(),
+        };
+        let reply = self.answer(&request);
+        let output: Json = serde_json::from_slice(&reply.stdout).unwrap_or_default();
+        let decision = output["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("defer");
+        decision.to_owned()
+    }
+
+    fn trust(&self, path: &str, decided: Option<WorkspaceDecision>) {
+        self.judge.decide(path, decided).unwrap();
+    }
+
+    fn told(&self) -> usize {
+        let is_told = |record: &Record| matches!(record, Record::Session(of) if of.message.starts_with("trust_required /"));
+        self.records().iter().filter(|record| is_told(record)).count()
+    }
+}
+
+#[test]
+fn a_workspace_is_unknown_until_a_person_trusts_it_and_that_outlives_the_daemon() {
+    let bench = Bench::new(strict(), Mode::Enforce);
+    let work = tempfile::tempdir().unwrap();
+    let path = work.path().canonicalize().unwrap().display().to_string();
+    assert_eq!(bench.write_in("a", &path), "ask");
+    assert_eq!(bench.write_in("a", &path), "ask");
+    assert_eq!(bench.told(), 1, "once a session");
+    assert_eq!(bench.write_in("b", &path), "ask");
+    assert_eq!(bench.told(), 2);
+    bench.trust(&path, Some(WorkspaceDecision::Trusted { project: None }));
+    assert_eq!(bench.write_in("a", &path), "defer");
+    let bench = bench.restarted(strict());
+    assert_eq!(bench.write_in("a", &path), "defer");
+    assert_eq!(bench.write_in("c", &path), "defer");
+    bench.trust(&path, Some(WorkspaceDecision::Denied));
+    assert_eq!(bench.write_in("a", &path), "deny");
+    let bench = bench.restarted(strict());
+    assert_eq!(bench.write_in("c", &path), "deny");
+    bench.trust(&path, None);
+    assert_eq!(bench.write_in("c", &path), "ask");
+}
+
+#[test]
+fn a_session_works_where_it_began() {
+    let bench = Bench::new(strict(), Mode::Enforce);
+    let work = tempfile::tempdir().unwrap();
+    let root = work.path().canonicalize().unwrap();
+    let [first, other] = ["first", "other"].map(|name| {
+        std::fs::create_dir(root.join(name)).unwrap();
+        root.join(name).display().to_string()
+    });
+    bench.trust(&first, Some(WorkspaceDecision::Trusted { project: None }));
+    assert_eq!(bench.write_in("a", &first), "defer");
+    // It goes on in another directory, which is outside then; below the temporary one that needs no more, so look.
+    bench.write_in("a", &other);
+    let bench = bench.restarted(strict());
+    bench.write_in("a", &other);
+    bench.write_in("b", &other);
+    let workspaces: Vec<String> = bench.calls().into_iter().map(|call| call.workspace).collect();
+    assert_eq!(workspaces, [&first, &first, &first, &other].map(String::clone));
+}
+
+/// A directory with these in it, by its real path.
+fn place(directories: &[&str]) -> (tempfile::TempDir, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().canonicalize().unwrap();
+    directories.iter().for_each(|name| std::fs::create_dir_all(path.join(name)).unwrap());
+    (dir, path.display().to_string())
+}
+
+#[test]
+fn a_session_that_begins_nowhere_stays_there() {
+    let bench = Bench::new(standard(), Mode::Enforce);
+    let (_dir, path) = place(&["work"]);
+    std::os::unix::fs::symlink("loop", format!("{path}/loop")).unwrap();
+    bench.write_in("a", &format!("{path}/loop"));
+    bench.write_in("a", &format!("{path}/work"));
+    let bench = bench.restarted(standard());
+    bench.write_in("a", &format!("{path}/work"));
+    bench.write_in("b", &format!("{path}/work"));
+    let workspaces: Vec<String> = bench.calls().into_iter().map(|call| call.workspace).collect();
+    assert_eq!(workspaces, ["", "", "", &format!("{path}/work")]);
+}
+
+#[test]
+fn what_is_denied_stays_so_whatever_repository_it_is_in_by_now() {
+    let bench = Bench::new(standard(), Mode::Enforce);
+    let (_dir, path) = place(&["w/denied/below", "w/beside"]);
+    bench.trust(&format!("{path}/w/denied"), Some(WorkspaceDecision::Denied));
+    assert_eq!(bench.write_in("before", &format!("{path}/w/denied")), "deny");
+    std::fs::create_dir(format!("{path}/w/.git")).unwrap();
+    for session in ["before", "after"] {
+        assert_eq!(bench.write_in(session, &format!("{path}/w/denied")), "deny", "{session}");
+        assert_eq!(bench.write_in(session, &format!("{path}/w/denied/below")), "deny", "{session}");
+    }
+    assert_eq!(bench.write_in("beside", &format!("{path}/w/beside")), "defer");
+    assert_eq!(bench.write_in("beside", &format!("{path}/w/denied")), "deny", "a session that goes there");
+    // Where it works cannot be told.
+    std::os::unix::fs::symlink("loop", format!("{path}/loop")).unwrap();
+    assert_eq!(bench.write_in("lost", &format!("{path}/loop")), "deny");
+    bench.trust(&format!("{path}/w/denied"), None);
+    assert_eq!(bench.write_in("after", &format!("{path}/w/denied")), "defer");
+}
+
+#[test]
+fn own_files_that_do_not_count_are_told_once_a_session() {
+    let bench = Bench::new(standard(), Mode::Enforce);
+    let (_dir, path) = place(&["plain", "w/.castellan"]);
+    let (plain, own) = (format!("{path}/plain"), format!("{path}/w"));
+    bench.write_in("plain", &plain);
+    bench.prompt("plain");
+    assert_eq!(bench.told(), 0, "without files of its own nothing is to be decided");
+    // They are made in the middle of a session.
+    std::fs::create_dir(format!("{plain}/.castellan")).unwrap();
+    std::fs::write(format!("{plain}/.castellan/config.toml"), "version = 1\n").unwrap();
+    bench.write_in("plain", &plain);
+    assert_eq!(bench.told(), 0);
+    bench.prompt("plain");
+    bench.prompt("plain");
+    assert_eq!(bench.told(), 1);
+
+    let write = |text: &str| std::fs::write(format!("{own}/.castellan/config.toml"), text).unwrap();
+    write("version = 1\n");
+    bench.write_in("unknown", &own);
+    bench.write_in("unknown", &own);
+    assert_eq!(bench.told(), 2);
+    let hash = read_project(Path::new(&own)).unwrap().unwrap().hash();
+    bench.trust(&own, Some(WorkspaceDecision::Trusted { project: Some(hash) }));
+    bench.write_in("trusted", &own);
+    assert_eq!(bench.told(), 2, "they are those that count");
+    bench.trust(&own, Some(WorkspaceDecision::Trusted { project: None }));
+    bench.write_in("new", &own);
+    assert_eq!(bench.told(), 3, "there were none when it was trusted");
+    std::fs::remove_dir_all(format!("{own}/.castellan")).unwrap();
+    bench.write_in("same", &own);
+    assert_eq!(bench.told(), 3);
+    std::fs::create_dir(format!("{own}/.castellan")).unwrap();
+    write("version = 1\nmode = \"enforce\"\n");
+    bench.prompt("same");
+    assert_eq!(bench.told(), 4);
+    let last = bench.records().into_iter().rev().find_map(|record| match record {
+        Record::Session(of) if of.message.starts_with("trust_required") => Some(of.message),
+        _ => None,
+    });
+    let expected = format!("trust_required {own}: its own files are others than those that count");
+    assert_eq!(last, Some(expected));
+}
+
+/// Has the own files of a trusted workspace say `enforce` where the user says `monitor`. `session` is of the process, and works there
+/// or elsewhere; `None`: the process is not known. Checks whether what fails is denied.
+fn check_unread(works_there: Option<bool>, expected: bool) {
+    let mut bench = Bench::new(standard(), Mode::Monitor);
+    let (_dir, path) = place(&["there", "elsewhere"]);
+    let layout = Layout::read(&bench.dir.path().join("home")).unwrap();
+    layout.create().unwrap();
+    let project = FileSet { config: "version = 1\nmode = \"enforce\"\n".to_owned(), rules: Vec::new() };
+    keep_copy(&layout, &project).unwrap();
+    let user =
+        FileSet { config: "version = 1\nmode = \"monitor\"\n".to_owned(), rules: Vec::<Source>::new() };
+    let set = Layers { organisation: None, user, project: None };
+    let projects = Arc::new(Projects::below(&layout, Arc::new(set)));
+    bench.judge.put(Mode::Monitor, Terms { policy: Arc::new(standard()), mode: Mode::Monitor, projects });
+    bench.process = AgentProcess { pid: 7, started: 1 };
+    let malformed = Request {
+        agent: "claude".into(),
+        event: "PreToolUse".into(),
+        parent_pid: 7,
+        cwd: b"/".to_vec(),
+        payload: b"{".to_vec(),
+    };
+    let check = |bench: &Bench, expected: bool, what: &str| {
+        assert_eq!(bench.answer(&malformed).exit == 2, expected, "{works_there:?} {what}: malformed");
+        let refusal = bench.judge.mode_of_refusal(bench.process);
+        assert_eq!(refusal == Mode::Enforce, expected, "{works_there:?} {what}: turned away");
+    };
+    check(&bench, false, "nothing is trusted");
+    let hash = Some(project.hash());
+    bench.trust(&format!("{path}/there"), Some(WorkspaceDecision::Trusted { project: hash }));
+    match works_there {
+        Some(true) => drop(bench.write_in("a", &format!("{path}/there"))),
+        Some(false) => drop(bench.write_in("a", &format!("{path}/elsewhere"))),
+        None => {}
+    }
+    check(&bench, expected, "trusted");
+    let answers: Vec<String> = bench
+        .records()
+        .into_iter()
+        .filter_map(|record| if let Record::Failure(failure) = record { Some(failure.answer) } else { None })
+        .collect();
+    assert_eq!(answers.last().is_some_and(|answer| answer == "deny"), expected, "{answers:?}");
+}
+
+#[test]
+fn what_cannot_be_read_is_answered_as_the_workspace_of_its_process_says() {
+    check_unread(Some(true), true);
+    check_unread(Some(false), false);
+    check_unread(None, true);
+}

@@ -1,0 +1,205 @@
+//! [`Grants`]: what persons have granted, each to be taken by the call that it is for. It must not know why a call was asked about.
+
+use std::collections::HashMap;
+
+use castellan_policy::{Grant, RequestId};
+
+use super::waiting::{Request, Subject};
+use super::{GrantKey, Now, Ungrantable, is_called};
+use crate::limits::{GRANTS_MAX, ONCE_TIME};
+use crate::memory::SessionKey;
+
+/// For how long a grant holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// For one call, soon.
+    Once,
+    /// For the session.
+    Session,
+    /// For seconds, in the session.
+    For(u64),
+    /// In any session, until it is taken back.
+    Always,
+}
+
+/// What a person has granted at one time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Granted {
+    pub(crate) id: RequestId,
+    pub(crate) key: GrantKey,
+    /// The session that it holds in; `None`: in any.
+    pub(crate) session: Option<SessionKey>,
+    pub(crate) grant: Grant,
+    pub(crate) scope: Scope,
+    /// When it ends, whichever comes first; `None`: by itself it does not.
+    pub(crate) until: Option<Now>,
+    pub(crate) given: Now,
+    pub(crate) subject: Subject,
+    /// A call that may use it up is being judged.
+    pub(crate) is_taken: bool,
+}
+
+/// What was granted of a call that is being judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) grant: Grant,
+    /// Those that it is made of.
+    pub(crate) of: Vec<RequestId>,
+}
+
+/// Grants from which on a good part of the short ids is in use.
+const CROWDED: usize = 1000;
+
+/// What was granted.
+#[derive(Debug, Default)]
+pub(crate) struct Grants {
+    granted: HashMap<RequestId, Box<Granted>>,
+    /// The grants of each call.
+    of_call: HashMap<GrantKey, Vec<RequestId>>,
+    /// How many there were when those that have ended were dropped last.
+    looked_through_at: usize,
+}
+
+impl Grants {
+    /// What is granted, the oldest first.
+    pub(super) fn holding(&self, now: Now) -> Vec<&Granted> {
+        let mut granted: Vec<&Granted> =
+            self.granted.values().map(Box::as_ref).filter(|one| one.holds(now)).collect();
+        granted.sort_by_key(|one| (one.given.wall, one.id.to_string()));
+        granted
+    }
+
+    /// Everything that is not known to be over.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Granted> {
+        self.granted.values().map(Box::as_ref)
+    }
+
+    /// Whether a call of this id was granted.
+    pub(super) fn knows(&self, id: RequestId) -> bool {
+        self.granted.contains_key(&id)
+    }
+
+    /// The grant of an id as a person writes it.
+    pub(super) fn called(&self, id: &str) -> Option<RequestId> {
+        self.granted.keys().copied().find(|known| is_called(*known, id))
+    }
+
+    /// Grants what waits.
+    pub(super) fn grant(
+        &mut self,
+        request: &Request,
+        scope: Scope,
+        now: Now,
+    ) -> Result<Granted, Ungrantable> {
+        self.drop_ended(now);
+        if self.granted.len() >= GRANTS_MAX {
+            return Err(Ungrantable::NoRoom);
+        }
+        let seconds = match scope {
+            Scope::Once => Some(ONCE_TIME.as_secs()),
+            Scope::Session | Scope::Always => None,
+            Scope::For(seconds) => Some(seconds),
+        };
+        let granted = Granted {
+            id: request.id,
+            key: request.key,
+            session: (scope != Scope::Always).then_some(request.session),
+            grant: request.grant.clone(),
+            scope,
+            until: seconds.map(|seconds| now.after(seconds)),
+            given: now,
+            subject: request.subject.clone(),
+            is_taken: false,
+        };
+        self.keep(granted.clone());
+        Ok(granted)
+    }
+
+    /// Makes room, where what is granted has doubled since it was last looked through.
+    fn drop_ended(&mut self, now: Now) {
+        if self.granted.len() < self.looked_through_at.saturating_mul(2).clamp(1, GRANTS_MAX) {
+            return;
+        }
+        self.granted.retain(|_, granted| granted.holds(now));
+        let granted = &self.granted;
+        self.of_call.retain(|_, ids| {
+            ids.retain(|id| granted.contains_key(id));
+            !ids.is_empty()
+        });
+        self.looked_through_at = self.granted.len();
+    }
+
+    /// Keeps what was granted, now or before a restart.
+    pub(super) fn keep(&mut self, granted: Granted) {
+        let ids = self.of_call.entry(granted.key).or_default();
+        if !ids.contains(&granted.id) {
+            ids.push(granted.id);
+        }
+        self.granted.insert(granted.id, Box::new(granted));
+    }
+
+    /// Whether so much is granted that short ids are better left alone: to look for a free one would take long.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.granted.len() > CROWDED
+    }
+
+    /// A grant is over.
+    pub(super) fn end(&mut self, id: RequestId) {
+        self.granted.remove(&id);
+    }
+
+    /// The machine was booted since: of what ends at a time nobody can say whether it has passed.
+    pub(super) fn end_timed(&mut self) {
+        self.granted.retain(|_, granted| granted.until.is_none());
+    }
+
+    /// Takes all that was granted of a call. What holds once is no other call's until [`Grants::settle`].
+    pub(super) fn take(&mut self, key: &GrantKey, session: &SessionKey, now: Now) -> Option<Taken> {
+        let ids = self.of_call.get(key)?;
+        let mut taken = Taken { grant: Grant::default(), of: Vec::new() };
+        for id in ids {
+            let Some(granted) = self.granted.get_mut(id).filter(|one| one.key == *key) else { continue };
+            let is_its = granted.session.is_none_or(|of| of == *session);
+            if !is_its || granted.is_taken || !granted.holds(now) {
+                continue;
+            }
+            granted.is_taken = granted.scope == Scope::Once;
+            taken.grant.add(&granted.grant);
+            taken.of.push(*id);
+        }
+        (!taken.of.is_empty()).then_some(taken)
+    }
+
+    /// The call that took it has been judged: what holds once and was used is gone, and the rest as it was. Returns those that
+    /// are gone.
+    pub(super) fn settle(&mut self, taken: &Taken, is_used: impl Fn(&Grant) -> bool) -> Vec<RequestId> {
+        let mut gone = Vec::new();
+        for id in &taken.of {
+            let Some(granted) = self.granted.get_mut(id) else { continue };
+            if !granted.is_taken {
+                continue;
+            }
+            if is_used(&granted.grant) {
+                gone.push(*id);
+            } else {
+                granted.is_taken = false;
+            }
+        }
+        self.granted.retain(|id, _| !gone.contains(id));
+        gone
+    }
+
+    /// How many calls have grants.
+    #[cfg(test)]
+    pub(super) fn calls(&self) -> usize {
+        self.of_call.len()
+    }
+}
+
+impl Granted {
+    /// Whether it holds still. A clock that was set back proves nothing: it ends what depends on it.
+    fn holds(&self, now: Now) -> bool {
+        let Some(until) = self.until else { return true };
+        now.wall >= self.given.wall && now.wall < until.wall && now.boot_s < until.boot_s
+    }
+}

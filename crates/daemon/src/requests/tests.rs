@@ -1,0 +1,187 @@
+//! What waits and what is granted, without calls.
+
+use std::time::Duration;
+
+use castellan_policy::{FindingName, GrantPart};
+use serde_json::Value as Json;
+
+use super::*;
+use crate::explanation::Explanation;
+use crate::limits::{GRANTS_MAX, ONCE_TIME, REQUESTS_MAX, WAITING_BYTES_MAX};
+
+fn at(seconds: u64) -> Now {
+    Now { wall: SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + seconds), boot_s: 1000 + seconds }
+}
+
+fn request(number: u64) -> Request {
+    Request {
+        id: RequestId::from_seed(number),
+        key: GrantKey([number.to_le_bytes()[0]; 32]),
+        session: SessionKey([1; 32]),
+        record: 1,
+        use_ids: vec!["u".to_owned()],
+        session_id: String::new(),
+        subject: Subject::default(),
+        input: Json::Null,
+        input_sha256: String::new(),
+        bytes: 100,
+        reasons: Vec::new(),
+        explanation: Explanation::default(),
+        grant: lifting("a"),
+        shown: "shown".to_owned(),
+        asked: at(0).wall,
+        times: 0,
+    }
+}
+
+/// A grant of what one rule finds.
+fn lifting(rule: &str) -> Grant {
+    let name = FindingName { rule: rule.to_owned(), ..FindingName::default() };
+    Grant { parts: vec![GrantPart { lifts: Box::new([name]), scripts: Vec::new() }] }
+}
+
+fn approve(requests: &mut Requests, number: u64, scope: Scope) -> Result<Granted, Ungrantable> {
+    requests.wait(request(number));
+    requests.approve(&request(number).id.to_string(), "shown", scope, at(0))
+}
+
+fn granted(scope: Scope) -> Requests {
+    let mut requests = Requests::default();
+    assert!(approve(&mut requests, 0, scope).is_ok());
+    requests
+}
+
+/// What is granted of the first call at a time.
+fn take(requests: &mut Requests, now: Now) -> Option<Taken> {
+    let Request { key, session, .. } = request(0);
+    requests.take(&key, &session, now)
+}
+
+fn check(requests: &mut Requests, now: Now, expected: bool) {
+    assert_eq!(take(requests, now).is_some(), expected, "{now:?}");
+}
+
+#[test]
+fn a_grant_holds_for_its_call_in_its_session() {
+    let mut requests = granted(Scope::Session);
+    let Request { key, session, .. } = request(0);
+    assert_eq!(requests.take(&GrantKey([9; 32]), &session, at(1)), None);
+    assert_eq!(requests.take(&key, &SessionKey([9; 32]), at(1)), None);
+    check(&mut requests, at(1), true);
+    check(&mut requests, at(1_000_000), true);
+    assert_eq!(requests.refuse("a1"), Some(request(0).id));
+    check(&mut requests, at(1), false);
+    // Always is in any session, of this call.
+    let mut requests = granted(Scope::Always);
+    assert!(requests.take(&key, &SessionKey([9; 32]), at(1_000_000)).is_some());
+    assert_eq!(requests.take(&GrantKey([9; 32]), &session, at(1)), None);
+}
+
+#[test]
+fn once_is_once_unless_it_was_not_needed() {
+    let mut requests = granted(Scope::Once);
+    let taken = take(&mut requests, at(1)).unwrap();
+    check(&mut requests, at(1), false);
+    assert_eq!(requests.settle(&taken, |_| false), []);
+    let taken = take(&mut requests, at(2)).unwrap();
+    assert_eq!(requests.settle(&taken, |_| true), [request(0).id]);
+    check(&mut requests, at(2), false);
+    assert!(!requests.knows(request(0).id));
+    let mut late = granted(Scope::Once);
+    check(&mut late, at(ONCE_TIME.as_secs()), false);
+}
+
+#[test]
+fn what_is_refused_while_it_is_used_does_not_come_back() {
+    let mut requests = granted(Scope::Once);
+    let taken = take(&mut requests, at(1)).unwrap();
+    assert!(requests.refuse("A1").is_some());
+    assert_eq!(requests.settle(&taken, |_| false), []);
+    check(&mut requests, at(2), false);
+}
+
+#[test]
+fn grants_of_one_call_are_taken_together_and_only_the_used_one_is_gone() {
+    let mut requests = granted(Scope::Once);
+    let second = Request { id: RequestId::from_seed(5), grant: lifting("b"), ..request(0) };
+    requests.wait(second);
+    assert!(requests.approve("A6", "shown", Scope::Once, at(0)).is_ok());
+    let taken = take(&mut requests, at(1)).unwrap();
+    assert_eq!(taken.grant.parts, [lifting("a").parts, lifting("b").parts].concat());
+    assert_eq!(requests.settle(&taken, |grant| *grant == lifting("b")), [RequestId::from_seed(5)]);
+    assert_eq!(take(&mut requests, at(1)).unwrap().grant, lifting("a"));
+}
+
+#[test]
+fn only_what_was_shown_is_granted() {
+    let mut requests = Requests::default();
+    requests.wait(request(0));
+    let other = requests.approve("A1", "something else", Scope::Once, at(0));
+    assert_eq!(other, Err(Ungrantable::NotShown));
+    check(&mut requests, at(0), false);
+    assert_eq!(requests.approve("B1", "shown", Scope::Once, at(0)), Err(Ungrantable::NotWaiting));
+}
+
+#[test]
+fn time_ends_it_on_either_clock_and_setting_one_back_does_not_help() {
+    check(&mut granted(Scope::For(60)), at(59), true);
+    check(&mut granted(Scope::For(60)), at(60), false);
+    check(&mut granted(Scope::For(60)), Now { boot_s: 2000, ..at(1) }, false);
+    check(&mut granted(Scope::For(60)), Now { wall: at(61).wall, ..at(1) }, false);
+    check(&mut granted(Scope::For(60)), Now { wall: at(0).wall - Duration::from_secs(1), ..at(1) }, false);
+    check(&mut granted(Scope::For(u64::MAX)), at(1), false);
+}
+
+#[test]
+fn one_call_waits_once_and_the_oldest_go_first() {
+    let mut requests = Requests::default();
+    assert!(requests.wait(request(0)));
+    assert!(!requests.wait(request(0)));
+    assert_eq!(requests.waiting().map(|request| request.times).collect::<Vec<_>>(), [2]);
+    assert_eq!(requests.id_of(&request(0).key, &request(0).session), Some(request(0).id));
+    for number in 1..=REQUESTS_MAX as u64 {
+        requests.wait(request(number));
+    }
+    assert_eq!(requests.waiting().count(), REQUESTS_MAX);
+    assert_eq!(requests.approve("A1", "shown", Scope::Once, at(0)), Err(Ungrantable::NotWaiting));
+    assert_eq!(requests.refuse("A1"), None);
+    // So do those that take the room of many.
+    requests.wait(Request { bytes: WAITING_BYTES_MAX, ..request(1) });
+    assert_eq!(requests.waiting().count(), 1);
+}
+
+#[test]
+fn what_waits_for_another_consent_is_another_request() {
+    let mut requests = Requests::default();
+    requests.wait(request(0));
+    assert!(!requests.differs(request(0).id, &request(0).grant));
+    assert!(requests.differs(request(0).id, &lifting("b")));
+    // The same call, under another id: a person cannot approve the one that is gone.
+    assert!(requests.wait(Request { id: RequestId::from_seed(5), ..request(0) }));
+    assert_eq!(requests.approve("A1", "shown", Scope::Once, at(0)), Err(Ungrantable::NotWaiting));
+    assert!(requests.approve("A6", "shown", Scope::Once, at(0)).is_ok());
+}
+
+#[test]
+fn what_is_granted_has_a_limit() {
+    let mut requests = Requests::default();
+    let mut id = RequestId::from_seed(0);
+    let first = approve(&mut requests, 0, Scope::Session).unwrap();
+    for _ in 1..GRANTS_MAX {
+        id = id.next_of_all();
+        requests.keep(Granted {
+            id,
+            key: GrantKey(crate::judge::digest(&[&id.to_string()])),
+            ..first.clone()
+        });
+    }
+    id = id.next_of_all();
+    requests.wait(Request { id, ..request(0) });
+    let full = requests.approve(&id.to_string(), "shown", Scope::Session, at(0));
+    assert_eq!(full, Err(Ungrantable::NoRoom));
+    // What has ended makes room.
+    let mut requests = granted(Scope::For(1));
+    requests.wait(request(1));
+    assert!(requests.approve("A2", "shown", Scope::Session, at(5)).is_ok());
+    assert_eq!((requests.granted(at(5)).len(), requests.grants.calls()), (1, 1));
+}

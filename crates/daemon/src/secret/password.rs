@@ -1,0 +1,192 @@
+//! [`Account`]: whose password counts, checked as PAM's pam_unix does it for a program without privilege: by the system's helper
+//! `unix_chkpwd` (Linux-PAM 1.5, measured). It must not know what is asked for, nor how often.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::files::{Guard, of_system};
+use crate::limits::{PASSWORD_BYTES_MAX, PASSWORD_TIME, USER_DATABASE_BYTES_MAX};
+use crate::timed::wait_or_kill;
+use crate::users;
+
+/// Where systems install it. `PATH` is whoever started the daemon's.
+const HELPERS: &[&str] = &[
+    "/usr/sbin/unix_chkpwd",
+    "/sbin/unix_chkpwd",
+    "/usr/bin/unix_chkpwd",
+    "/usr/lib/unix_chkpwd",
+    "/run/wrappers/bin/unix_chkpwd",
+];
+
+/// What the helper exits with: codes of PAM.
+const SUCCESS: i32 = 0;
+const WRONG: i32 = 7;
+const EXPIRED_PASSWORD: i32 = 12;
+const EXPIRED_ACCOUNT: i32 = 13;
+
+/// An account of this machine whose password the system can check.
+#[derive(Debug)]
+pub(crate) struct Account {
+    helper: PathBuf,
+    name: String,
+}
+
+impl Account {
+    /// The account of the user who runs this program. The error says why its password counts for nothing.
+    pub(crate) fn own() -> Result<Account, String> {
+        if !cfg!(target_os = "linux") {
+            return Err("this system has no helper for that: use `presence = \"pin\"`".to_owned());
+        }
+        let helper = HELPERS.iter().map(Path::new).find(|helper| helper.exists());
+        let helper = helper.ok_or("this system has no `unix_chkpwd` (of PAM): use `presence = \"pin\"`")?;
+        check_of_system(helper).map_err(|error| format!("`{}`: {error}", helper.display()))?;
+        let user = rustix::process::getuid().as_raw();
+        let accounts = of_system("/etc/passwd", USER_DATABASE_BYTES_MAX).unwrap_or_default();
+        let name = users::name_of(user, &accounts);
+        let name = name.ok_or_else(|| format!("user {user} is not in `/etc/passwd`"))?.to_owned();
+        let account = Account { helper: helper.to_owned(), name };
+        let code = account.run("chkexpiry", b"")?;
+        account.check_expiry(code)?;
+        Ok(account)
+    }
+
+    /// Whether this is its password. An empty one is nobody's.
+    pub(crate) fn has_password(&self, password: &str) -> Result<bool, String> {
+        // It ends with its NUL: what comes after one would not be looked at.
+        if password.is_empty() || password.len() > PASSWORD_BYTES_MAX || password.contains('\0') {
+            return Ok(false);
+        }
+        let code = self.run("nonull", &[password.as_bytes(), b"\0"].concat())?;
+        self.is_right(code)
+    }
+
+    fn check_expiry(&self, code: Option<i32>) -> Result<(), String> {
+        match code {
+            // A password that is to be changed at the next login is still known to nobody else.
+            Some(SUCCESS | EXPIRED_PASSWORD) => Ok(()),
+            Some(EXPIRED_ACCOUNT) => Err(format!("the account `{}` has expired", self.name)),
+            code => Err(self.unknown(code)),
+        }
+    }
+
+    fn is_right(&self, code: Option<i32>) -> Result<bool, String> {
+        match code {
+            Some(SUCCESS) => Ok(true),
+            Some(WRONG) => Ok(false),
+            code => Err(self.unknown(code)),
+        }
+    }
+
+    fn unknown(&self, code: Option<i32>) -> String {
+        let (helper, name) = (self.helper.display(), &self.name);
+        let code = code.map_or_else(|| "no exit code".to_owned(), |code| format!("exit code {code}"));
+        format!("`{helper}` cannot look the account `{name}` up ({code})")
+    }
+
+    /// Returns its exit code; `None` when a signal ended it.
+    fn run(&self, what: &str, input: &[u8]) -> Result<Option<i32>, String> {
+        let mut command = Command::new(&self.helper);
+        // Nothing of the environment: the agent's hook may have started the daemon.
+        command.args([&self.name, what]).env_clear().current_dir("/");
+        let ended = run(command, input, PASSWORD_TIME);
+        ended.map_err(|error| format!("`{}`: {error}", self.helper.display()))
+    }
+}
+
+/// Runs a command with `input` in a pipe, and returns its exit code; `None` when a signal ended it.
+fn run(mut command: Command, input: &[u8], time: Duration) -> io::Result<Option<i32>> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    // A pipe has room for it, whether it is read or not; who does not read it does not say that it is right either.
+    let _ = child.stdin.take().map(|mut pipe| pipe.write_all(input));
+    let ended = wait_or_kill(&mut child, time)?;
+    ended.map(|status| status.code()).ok_or_else(|| io::Error::other("it does not end"))
+}
+
+/// Whether nobody but root can have put it there: not the file, nor a folder above it.
+fn check_of_system(program: &Path) -> io::Result<()> {
+    let program = program.canonicalize()?;
+    if !program.metadata()?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    program.ancestors().try_for_each(|path| Guard::Owner(0).check(&path.metadata()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn account() -> Account {
+        Account { helper: "/none/unix_chkpwd".into(), name: "ada".into() }
+    }
+
+    /// Runs shell text in the helper's place.
+    fn shell(text: &str, input: &[u8]) -> io::Result<Option<i32>> {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", text]);
+        run(command, input, Duration::from_millis(200))
+    }
+
+    #[test]
+    fn only_success_is_right() {
+        let account = account();
+        let mut wrong = Vec::new();
+        for code in (0..256).map(Some).chain([None]) {
+            match account.is_right(code) {
+                Ok(true) => assert_eq!(code, Some(0)),
+                Ok(false) => wrong.push(code),
+                Err(why) => assert!(why.contains("cannot look the account `ada` up"), "{why}"),
+            }
+        }
+        assert_eq!(wrong, [Some(7)]);
+        let counts: Vec<i32> = (0..256).filter(|code| account.check_expiry(Some(*code)).is_ok()).collect();
+        assert_eq!(counts, [0, 12]);
+        assert!(account.check_expiry(None).is_err());
+        assert!(account.check_expiry(Some(13)).unwrap_err().contains("has expired"));
+    }
+
+    #[test]
+    fn what_no_password_can_be_is_not_asked_about() {
+        // There is no helper that could say so.
+        for password in ["", "right\0", "\0", &"x".repeat(PASSWORD_BYTES_MAX + 1)] {
+            assert_eq!(account().has_password(password), Ok(false), "{password:?}");
+        }
+        assert!(account().has_password("right").unwrap_err().contains("/none/unix_chkpwd"));
+    }
+
+    #[test]
+    fn the_helper_gets_what_is_to_be_checked_and_its_time() {
+        let exact = "test \"$(od -An -c | tr -d ' \\n')\" = 'right\\0'";
+        assert_eq!(shell(exact, b"right\0").unwrap(), Some(0));
+        assert_eq!(shell(exact, b"right").unwrap(), Some(1));
+        assert_eq!(shell("test -p /dev/stdin", b"").unwrap(), Some(0));
+        // One that does not read.
+        assert_eq!(shell("exit 7", &[b'x'; PASSWORD_BYTES_MAX]).unwrap(), Some(7));
+        assert_eq!(shell("kill -KILL $$", b"").unwrap(), None);
+        assert_eq!(shell("exec sleep 60", b"").unwrap_err().to_string(), "it does not end");
+    }
+
+    #[test]
+    fn a_helper_that_is_not_roots_alone_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let helper = dir.path().join("unix_chkpwd");
+        std::fs::write(&helper, "").unwrap();
+        let check = |path: &Path| check_of_system(path).map_err(|error| error.to_string());
+        // Below a folder in which everybody writes.
+        assert!(check(&helper).is_err());
+        std::fs::set_permissions(&helper, std::fs::Permissions::from_mode(0o4757)).unwrap();
+        assert!(check(&helper).unwrap_err().contains("others can write it") || !is_root());
+        let link = dir.path().join("link");
+        symlink("/bin/sh", &link).unwrap();
+        assert_eq!(check(&link), check(Path::new("/bin/sh")));
+        assert!(check(Path::new("/usr")).unwrap_err().contains("not a regular file"));
+        assert!(check(Path::new("/none")).is_err());
+    }
+
+    fn is_root() -> bool {
+        rustix::process::geteuid().is_root()
+    }
+}

@@ -1,0 +1,146 @@
+//! Maps that are made of other maps, and the environment as one of them. It must not know what variables do.
+
+use std::rc::Rc;
+
+use castellan_event::Why;
+
+use super::{Argument, Machine};
+use crate::state::Cell;
+use crate::tree::Node;
+use crate::value::Value;
+
+impl Machine<'_> {
+    /// What a computation makes of the entries of its arguments, named ones included; `None` where it is another one, or where
+    /// an argument is no map: that is handed on as any other.
+    pub(super) fn of_maps(&mut self, node: &Node, computes: &str, arguments: &[Argument]) -> Option<Value> {
+        match computes {
+            "keyed" => self.merged_maps(node, arguments).map(|cell| Value::Map(self.state.new_cell(cell))),
+            "assigned" => self.assigned(node, arguments),
+            "environment-update" => Some(self.update_environment(node, arguments)),
+            "defined" => self.defined(node, arguments),
+            _ => None,
+        }
+    }
+
+    /// The entries of maps one after the other, and of arguments with names. The last of a key counts.
+    fn merged_maps(&mut self, node: &Node, arguments: &[Argument]) -> Option<Cell> {
+        let mut made = Cell::default();
+        let mut all = Vec::new();
+        for argument in arguments {
+            match (&argument.name, &argument.value) {
+                (Some(name), value) => all.push((Some(Rc::clone(name)), value.clone())),
+                (None, Value::Map(other) | Value::Instance(other)) => {
+                    let other = self.state.cell(*other);
+                    made.is_open |= other.is_open;
+                    all.extend(other.entries);
+                }
+                (None, list @ Value::List(_)) => {
+                    let (pairs, known) = self.elements(node, list);
+                    made.is_open |= !known;
+                    for pair in &pairs {
+                        let (key, value) = self.pair(node, pair)?;
+                        made.is_open |= key.is_none();
+                        all.push((key, value));
+                    }
+                }
+                (None, Value::Object(space, _)) if self.is_environment(space.0) => made.is_open = true,
+                (None, Value::Unknown(..)) => made.is_open = true,
+                (None, Value::Constant) => {}
+                _ => return None,
+            }
+            made.is_open |= argument.is_spread;
+        }
+        for (key, value) in all {
+            if key.is_some() {
+                made.entries.retain(|(before, _)| *before != key);
+                if !self.step(1 + made.entries.len() as u64 / 8) {
+                    return None;
+                }
+            }
+            made.entries.push((key, value));
+        }
+        let is_data = arguments.iter().any(|one| matches!(one.value, Value::Unknown(..)));
+        (!is_data || !made.entries.is_empty()).then_some(made)
+    }
+
+    /// A key, if it is known, and its value, in a list of two.
+    fn pair(&mut self, node: &Node, pair: &Value) -> Option<(Option<Rc<str>>, Value)> {
+        match pair {
+            Value::List(_) => match self.elements(node, pair) {
+                (pair, true) => match pair.as_slice() {
+                    [key, value] => {
+                        let key = key.to_arg().and_then(|key| key.as_str().map(Into::into));
+                        Some((key, value.clone()))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            },
+            Value::Unknown(..) => Some((None, pair.clone())),
+            _ => None,
+        }
+    }
+
+    /// `Object.assign(target, ...sources)`: the target, with all entries of the sources.
+    fn assigned(&mut self, node: &Node, arguments: &[Argument]) -> Option<Value> {
+        let (target, sources) = arguments.split_first()?;
+        let into = &target.value;
+        let is_data =
+            matches!(into, Value::Unknown(..) | Value::Constant | Value::Number(_) | Value::Text(_));
+        if is_data || target.is_spread {
+            return None;
+        }
+        let cell = self.merged_maps(node, sources)?;
+        for (key, value) in cell.entries {
+            let key = key.map_or_else(|| self.unknown(node, Why::Dynamic), |key| Value::text(&*key));
+            self.store(node, into, &key, value);
+        }
+        if let (Value::Map(id) | Value::Instance(id), true) = (into, cell.is_open) {
+            let opened = Cell { is_open: true, ..self.state.cell(*id) };
+            self.state.set_cell(*id, opened);
+        }
+        Some(into.clone())
+    }
+
+    /// `Object.defineProperty(target, key, { value })`. A function that gives the member is run as any that is handed on.
+    fn defined(&mut self, node: &Node, arguments: &[Argument]) -> Option<Value> {
+        let [target, key, Argument { value: Value::Map(descriptor), .. }] = arguments else { return None };
+        let entries = self.state.cell(*descriptor).entries;
+        for (name, value) in entries {
+            match name.as_deref() {
+                Some("value") => self.store(node, &target.value, &key.value, value),
+                _ => self.hand(node, &value),
+            }
+        }
+        Some(target.value.clone())
+    }
+
+    /// Sets variables of the environment, each for itself; what is not known may be any.
+    fn update_environment(&mut self, node: &Node, arguments: &[Argument]) -> Value {
+        let unknown = self.unknown(node, Why::Dynamic);
+        let Some(cell) = self.merged_maps(node, arguments) else {
+            self.variable(node, &unknown, &unknown);
+            return Value::Constant;
+        };
+        for (key, value) in cell.entries {
+            let key = key.map_or_else(|| unknown.clone(), |key| Value::text(&*key));
+            self.variable(node, &key, &value);
+        }
+        if arguments.iter().any(|argument| matches!(argument.value, Value::Unknown(..))) {
+            self.variable(node, &unknown, &unknown);
+        }
+        Value::Constant
+    }
+
+    /// `Object.create(of)`, a copy: another object with the same members.
+    pub(super) fn inherited(&mut self, of: &Value) -> Value {
+        match of {
+            Value::Map(cell) => {
+                let cell = self.state.cell(*cell);
+                Value::Map(self.state.new_cell(cell))
+            }
+            Value::Constant => Value::Map(self.state.new_cell(Cell::default())),
+            other => self.cloned(other),
+        }
+    }
+}

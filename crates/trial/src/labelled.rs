@@ -1,0 +1,229 @@
+//! Labelled files: one described call a line, as a JSON object, each with a tier that says what should become of it
+//! (docs/accuracy.md has the format). It must not know how calls are judged.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use crate::case::{Asked, Case, Laid};
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// A described call and what should become of it.
+#[derive(Debug, Clone)]
+pub struct Labelled {
+    /// Its file.
+    pub file: String,
+    /// Its line there, from 1.
+    pub line: usize,
+    /// Its name, unique in its file.
+    pub id: String,
+    /// What should become of it.
+    pub tier: Tier,
+    /// What it is about, as `pack.topic`.
+    pub family: String,
+    /// It is written so that it does not look like what it is.
+    pub disguise: bool,
+    /// The call.
+    pub case: Case,
+}
+
+/// What should become of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tier {
+    /// Catastrophic: it must be stopped.
+    T0,
+    /// Destructive or sensitive: it is denied or asked about.
+    T1,
+    /// Risky but ordinary: it is not denied.
+    T2,
+    /// Benign: it is not interrupted.
+    T3,
+    /// Nobody can know what it does: it is not let through silently.
+    TU,
+}
+
+/// A line that is no labelled call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongLine {
+    /// Its file.
+    pub file: String,
+    /// Its number, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// A line, as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    v: u32,
+    id: String,
+    tier: String,
+    family: String,
+    tool: String,
+    #[serde(default)]
+    input: Map<String, Json>,
+    agent: Option<String>,
+    cwd: Option<String>,
+    #[serde(default)]
+    files: BTreeMap<String, Laid>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    #[serde(default)]
+    disguise: bool,
+    #[serde(default, rename = "source")]
+    _source: String,
+    #[serde(default, rename = "note")]
+    _note: String,
+    #[serde(default)]
+    earlier: Vec<Asked>,
+}
+
+impl Tier {
+    /// All tiers.
+    pub const ALL: [Tier; 5] = [Tier::T0, Tier::T1, Tier::T2, Tier::T3, Tier::TU];
+
+    /// Returns the word used in files and tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Tier::T0 => "T0",
+            Tier::T1 => "T1",
+            Tier::T2 => "T2",
+            Tier::T3 => "T3",
+            Tier::TU => "TU",
+        }
+    }
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Tier {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Tier, String> {
+        let known = Tier::ALL.into_iter().find(|tier| tier.as_str() == word);
+        known.ok_or_else(|| format!("`{word}` is no tier: {}", Tier::ALL.map(Tier::as_str).join(", ")))
+    }
+}
+
+impl fmt::Display for WrongLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.why)
+    }
+}
+
+/// Reads a labelled file. A line that is wrong does not keep the others from being read; blank lines are none.
+pub fn read_labelled(file: &str, text: &str) -> (Vec<Labelled>, Vec<WrongLine>) {
+    let (mut read, mut wrong) = (Vec::new(), Vec::new());
+    let mut ids: HashMap<String, usize> = HashMap::new();
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let number = at + 1;
+        let labelled = read_line(line).and_then(|labelled| match ids.insert(labelled.id.clone(), number) {
+            Some(before) => Err(format!("the id `{}` is that of line {before}", labelled.id)),
+            None => Ok(Labelled { file: file.to_owned(), line: number, ..labelled }),
+        });
+        match labelled {
+            Ok(labelled) => read.push(labelled),
+            Err(why) => wrong.push(WrongLine { file: file.to_owned(), line: number, why }),
+        }
+    }
+    (read, wrong)
+}
+
+fn read_line(line: &str) -> Result<Labelled, String> {
+    let line: Line = serde_json::from_str(line).map_err(|error| {
+        // The line of the file is told beside it; serde counts within the line.
+        let why = error.to_string();
+        let at = format!(" at line {} column {}", error.line(), error.column());
+        format!("{} (column {})", why.strip_suffix(&at).unwrap_or(&why), error.column())
+    })?;
+    if line.v != VERSION {
+        return Err(format!("`v` is {}: this castellan reads {VERSION}", line.v));
+    }
+    if line.id.is_empty() || line.tool.is_empty() {
+        return Err("`id` or `tool` is empty".to_owned());
+    }
+    let is_family =
+        line.family.split_once('.').is_some_and(|(pack, topic)| !pack.is_empty() && !topic.is_empty());
+    if !is_family {
+        return Err(format!("the family `{}` is not written as `pack.topic`", line.family));
+    }
+    let mut case = Case::new(&line.tool, line.input);
+    if let Some(agent) = line.agent {
+        case.agent = agent.parse()?;
+    }
+    if let Some(cwd) = line.cwd {
+        case.cwd = cwd;
+    }
+    (case.files, case.env, case.earlier) = (line.files, line.env, line.earlier);
+    Ok(Labelled {
+        file: String::new(),
+        line: 0,
+        id: line.id,
+        tier: line.tier.parse()?,
+        family: line.family,
+        disguise: line.disguise,
+        case,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sound line with something replaced.
+    fn line(from: &str, to: &str) -> String {
+        let sound = r#"{"v":1,"id":"a","tier":"T0","family":"filesystem.root","tool":"Bash","input":{"command":"ls"}}"#;
+        assert!(sound.contains(from), "{from}");
+        sound.replacen(from, to, 1)
+    }
+
+    #[test]
+    fn a_line_says_all_of_a_case() {
+        let more = r#","cwd":"/srv","files":{"x.sh":"id\n","l":{"link":"/etc"},"k":null},"env":{"A":"1"},"disguise":true,"source":"own","note":"n","agent":"codex","earlier":[{"tool":"Write","input":{"file_path":"a"}}]}"#;
+        let text = format!("\n{}{more}\n", line("}}", "}"));
+        let (read, wrong) = read_labelled("x.jsonl", &text);
+        assert_eq!(wrong, []);
+        let [one] = read.as_slice() else { panic!("{read:?}") };
+        assert_eq!(
+            (one.line, one.tier, one.disguise, one.family.as_str()),
+            (2, Tier::T0, true, "filesystem.root")
+        );
+        assert_eq!((one.case.files.len(), one.case.earlier.len(), one.case.cwd.as_str()), (3, 1, "/srv"));
+    }
+
+    #[test]
+    fn wrong_lines_are_told_and_the_others_read() {
+        let check = |wrong: &str, why: &str| {
+            let text = format!("{}\n{wrong}\n{}\n", line("\"a\"", "\"first\""), line("\"a\"", "\"last\""));
+            let (read, told) = read_labelled("x.jsonl", &text);
+            let ids: Vec<_> = read.iter().map(|labelled| labelled.id.as_str()).collect();
+            assert_eq!(ids, ["first", "last"], "{wrong}");
+            let told: Vec<_> = told.iter().map(WrongLine::to_string).collect();
+            assert_eq!(told, [format!("x.jsonl:2: {why}")], "{wrong}");
+        };
+        check(&line("\"v\":1", "\"v\":2"), "`v` is 2: this castellan reads 1");
+        check(&line("T0", "T4"), "`T4` is no tier: T0, T1, T2, T3, TU");
+        check(&line("filesystem.root", "root"), "the family `root` is not written as `pack.topic`");
+        check(&line("\"a\"", "\"first\""), "the id `first` is that of line 1");
+        check(&line("\"a\"", "\"\""), "`id` or `tool` is empty");
+        check(&line("\"tool\":\"Bash\",", ""), "missing field `tool` (column 80)");
+        check("{", "EOF while parsing an object (column 1)");
+    }
+
+    #[test]
+    fn an_unknown_key_is_told() {
+        let (_, wrong) = read_labelled("x", &line("\"v\":1", "\"v\":1,\"cmd\":2"));
+        assert!(wrong[0].why.starts_with("unknown field `cmd`"), "{wrong:?}");
+    }
+}

@@ -1,0 +1,332 @@
+//! [`Machine`]: the made-up world in which described calls are judged. It is a table and not a file system: a user's home, a
+//! workspace that is a repository, the usual programs, and the files that a case adds. It must not know calls.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use castellan_event::{Answer, FileKind, Process, Query, World};
+
+/// The user's home directory there.
+pub const HOME: &str = "/home/dev";
+
+/// The workspace there, a repository; the agent's working directory.
+pub const WORKSPACE: &str = "/home/dev/project";
+
+/// The `PATH` of the agent's process there; every program lies in one of its directories.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+
+/// Names that are no programs there; every other name is one, in `/usr/bin`.
+const NO_PROGRAMS: &[&str] = &["notarealwrapper", "nosuchprogram", "missing", "wipe", "nuke", "ll"];
+
+/// Symlinks there: from, to.
+const LINKS: &[(&str, &str)] = &[("/home/dev/project/secret-link", "/srv/other/secret.txt")];
+
+/// Files there, with what they hold.
+const FILES: &[(&str, &str)] = &[
+    ("/home/dev/.bashrc", "case $- in *i*) ;; *) return ;; esac\nalias ll='ls -l'\nexport EDITOR=vim\n"),
+    ("/home/dev/.profile", "PATH=\"$HOME/.local/bin:$PATH\"\nexport PATH\n"),
+    (
+        "/home/dev/project/package.json",
+        "{\"name\":\"project\",\"dependencies\":{\"react\":\"^19.0.0\",\"lodash\":\"^4.17.0\"}}\n",
+    ),
+    ("/home/dev/project/Makefile", "test:\n\tcargo test\n"),
+    (
+        "/home/dev/project/scripts/build.sh",
+        "#!/usr/bin/env bash\nset -euo pipefail\nmkdir -p dist\ncargo build --release\ncp target/release/app dist/\n",
+    ),
+    (
+        "/home/dev/project/scripts/migrate.mjs",
+        "import { readFile, writeFile } from 'node:fs/promises';\nconst dry = process.argv.includes('--dry-run');\nconst text = await readFile('data.json', 'utf8');\nif (!dry) await writeFile('data.json', JSON.stringify(JSON.parse(text)));\n",
+    ),
+    (
+        "/home/dev/project/dist/index.js",
+        "const http = require('http');\nhttp.createServer((request, response) => response.end('ok')).listen(3000);\n",
+    ),
+    (
+        "/home/dev/project/main.py",
+        "import json\nimport sys\n\nwith open('data.json') as file:\n    json.dump(json.load(file), sys.stdout)\n",
+    ),
+    (
+        "/home/dev/project/.venv/bin/activate",
+        "VIRTUAL_ENV=/home/dev/project/.venv\nexport VIRTUAL_ENV\nPATH=\"$VIRTUAL_ENV/bin:$PATH\"\nexport PATH\nhash -r 2> /dev/null\n",
+    ),
+];
+
+/// Directories there, besides those above the files.
+const DIRECTORIES: &[&str] =
+    &["/", "/tmp", "/etc", "/usr", "/var", "/home/dev/project/.git", "/home/dev/project/src"];
+
+/// castellan's own files there: its home, configuration and state, and its programs.
+const OWN: &[&str] = &[
+    "/home/dev/.local/share/castellan",
+    "/home/dev/.config/castellan",
+    "/home/dev/.local/state/castellan",
+    "/home/dev/.local/bin/castellan",
+    "/home/dev/.local/bin/castellan-hook",
+];
+
+/// How a file begins that the machine runs itself.
+const PROGRAM: &[u8] = b"\x7fELF";
+
+/// Symlinks that are followed one after the other, as Linux does.
+const LINKS_FOLLOWED_MAX: usize = 40;
+
+/// What is known of the machine. It answers every question, and never looks at the machine that it runs on. By default it is the
+/// usual one; what is added stands above that.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Machine {
+    added: BTreeMap<String, There>,
+    env: Vec<(String, String)>,
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum There {
+    /// A file, with its text.
+    Text(String),
+    /// A file; what it holds is not known.
+    Unknown,
+    /// A directory.
+    Directory,
+    /// A symlink to a path, absolute or relative to the directory that it lies in.
+    Link(String),
+    /// Nothing, whatever is usually there.
+    Nothing,
+}
+
+impl Machine {
+    /// Puts something at an absolute path.
+    pub fn put(&mut self, path: &str, there: There) {
+        self.added.insert(lexical("/", path), there);
+    }
+
+    /// Sets a variable in the environment of the agent's process.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.env.retain(|(known, _)| known != name);
+        self.env.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// castellan's own files there.
+    pub fn own() -> Vec<String> {
+        OWN.iter().map(|path| (*path).to_owned()).collect()
+    }
+
+    /// What is at a path that no symlink leads away from.
+    fn kind(&self, path: &str) -> FileKind {
+        match self.added.get(path) {
+            Some(There::Text(_) | There::Unknown) => return FileKind::File,
+            Some(There::Directory) => return FileKind::Directory,
+            Some(There::Link(_) | There::Nothing) => return FileKind::Missing,
+            None => {}
+        }
+        let below = if path == "/" { "/".to_owned() } else { format!("{path}/") };
+        let next = self.added.range(below.clone()..).find(|(_, there)| **there != There::Nothing);
+        let is_above_added = next.is_some_and(|(next, _)| next.starts_with(&below));
+        if FILES.iter().any(|(file, _)| *file == path) || is_program(path) {
+            FileKind::File
+        } else if is_above_added
+            || DIRECTORIES.contains(&path)
+            || PATH.split(':').any(|directory| directory == path)
+            || FILES.iter().any(|(file, _)| file.starts_with(&below))
+        {
+            FileKind::Directory
+        } else if path.starts_with("/dev/") {
+            FileKind::Device
+        } else {
+            FileKind::Missing
+        }
+    }
+
+    fn contents(&self, path: &str) -> Option<Vec<u8>> {
+        match self.added.get(path) {
+            Some(There::Text(text)) => return Some(text.as_bytes().to_vec()),
+            Some(There::Unknown | There::Directory | There::Link(_) | There::Nothing) => return None,
+            None => {}
+        }
+        let held = FILES.iter().find(|(file, _)| *file == path).map(|(_, text)| text.as_bytes().to_vec());
+        held.or_else(|| is_program(path).then(|| PROGRAM.to_vec()))
+    }
+
+    /// Where a path leads; `None` where symlinks lead round in a circle.
+    fn real_path(&self, base: &str, path: &str) -> Option<String> {
+        let mut path = lexical(base, path);
+        for _ in 0..=LINKS_FOLLOWED_MAX {
+            match self.followed(&path) {
+                Some(next) => path = next,
+                None => return Some(path),
+            }
+        }
+        None
+    }
+
+    /// The path with the first symlink on its way followed.
+    fn followed(&self, path: &str) -> Option<String> {
+        let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
+        let mut parts = ends.filter_map(|end| path.split_at_checked(end));
+        parts.find_map(|(from, rest)| {
+            let to = self.link(from)?;
+            let directory = from.rsplit_once('/').map_or("/", |(directory, _)| directory);
+            Some(lexical(directory, &format!("{to}{rest}")))
+        })
+    }
+
+    fn link(&self, path: &str) -> Option<&str> {
+        match self.added.get(path) {
+            Some(There::Link(to)) => Some(to),
+            Some(There::Text(_) | There::Unknown | There::Directory | There::Nothing) => None,
+            None => LINKS.iter().find(|(from, _)| *from == path).map(|(_, to)| *to),
+        }
+    }
+
+    /// Which program runs: one that was added where the search comes by, else the usual one.
+    fn executable(&self, name: &str, path: &str) -> Option<String> {
+        let mut added = path.split(':').filter_map(|directory| {
+            let file = lexical(directory, name);
+            self.added.contains_key(&file).then(|| self.real_path("/", &file)).flatten()
+        });
+        let added = added.find(|file| self.kind(file) == FileKind::File);
+        added.or_else(|| (!NO_PROGRAMS.contains(&name)).then(|| format!("/usr/bin/{name}")))
+    }
+
+    fn repository(&self, of: &str) -> Option<String> {
+        let mut directory = Cow::Borrowed(of);
+        loop {
+            if self.kind(&lexical(&directory, ".git")) != FileKind::Missing {
+                return Some(directory.into_owned());
+            }
+            let above =
+                directory.rsplit_once('/').map(|(above, _)| above).filter(|above| !above.is_empty())?;
+            directory = Cow::Owned(above.to_owned());
+        }
+    }
+
+    fn process(&self) -> Process {
+        let usual =
+            [("HOME", HOME), ("PATH", PATH), ("USER", "dev"), ("SHELL", "/bin/bash"), ("PWD", WORKSPACE)];
+        let set: BTreeSet<&str> = self.env.iter().map(|(name, _)| name.as_str()).collect();
+        let usual = usual.iter().filter(|(name, _)| !set.contains(name));
+        let usual = usual.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Process {
+            env: usual.chain(self.env.iter().cloned()).collect(),
+            home: HOME.to_owned(),
+            ..Process::default()
+        }
+    }
+}
+
+impl World for Machine {
+    fn answer(&self, query: &Query) -> Option<Answer> {
+        Some(match query {
+            Query::RealPath { base, path } => Answer::RealPath(self.real_path(base, path)?),
+            Query::FileKind { path } => Answer::FileKind(self.kind(&self.real_path("/", path)?)),
+            Query::Contents { path } => Answer::Contents(self.contents(&self.real_path("/", path)?)),
+            Query::Executable { name, path } => Answer::Executable(self.executable(name, path)),
+            Query::Repository { of } => Answer::Repository(self.repository(of)),
+            Query::Newest { .. } => Answer::Newest(None),
+            Query::Process { .. } => Answer::Process(Some(self.process())),
+        })
+    }
+}
+
+/// Whether one of the usual programs lies at a path.
+fn is_program(path: &str) -> bool {
+    let Some((directory, name)) = path.rsplit_once('/') else { return false };
+    !name.is_empty() && PATH.split(':').any(|known| known == directory) && !NO_PROGRAMS.contains(&name)
+}
+
+/// `path` from `base`, with `.` and `..` taken out and nothing looked up.
+pub fn lexical(base: &str, path: &str) -> String {
+    let whole = if path.starts_with('/') { path.to_owned() } else { format!("{base}/{path}") };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in whole.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            name => parts.push(name),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_taken_as_they_are_written_but_for_links() {
+        let mut machine = Machine::default();
+        machine.put("/home/dev/project/keys", There::Link("../.ssh".to_owned()));
+        machine.put("/home/dev/project/circle", There::Link("circle".to_owned()));
+        for (base, path, expected) in [
+            ("/", "", Some("/")),
+            (WORKSPACE, "src/../../x", Some("/home/dev/x")),
+            (WORKSPACE, "/a//b/./c/", Some("/a/b/c")),
+            (WORKSPACE, "../../../../..", Some("/")),
+            (WORKSPACE, "secret-link", Some("/srv/other/secret.txt")),
+            (WORKSPACE, "secret-link-not", Some("/home/dev/project/secret-link-not")),
+            (WORKSPACE, "keys/id_rsa", Some("/home/dev/.ssh/id_rsa")),
+            (WORKSPACE, "circle/x", None),
+        ] {
+            assert_eq!(machine.real_path(base, path).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn directories_above_files_are_there() {
+        let mut machine = Machine::default();
+        machine.put("/srv/site/index.html", There::Text(String::new()));
+        machine.put("/home/dev/project/main.py", There::Nothing);
+        for (path, expected) in [
+            (WORKSPACE, FileKind::Directory),
+            ("/", FileKind::Directory),
+            ("/home", FileKind::Directory),
+            ("/srv/site", FileKind::Directory),
+            ("/srv/sit", FileKind::Missing),
+            ("/home/dev/project/Makefile", FileKind::File),
+            ("/home/dev/project/main.py", FileKind::Missing),
+            ("/home/dev/project/new", FileKind::Missing),
+            ("/dev/sda", FileKind::Device),
+            ("/usr/bin/python3", FileKind::File),
+            ("/usr/bin", FileKind::Directory),
+        ] {
+            assert_eq!(machine.kind(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_was_added_is_found_before_the_usual_one() {
+        let mut machine = Machine::default();
+        machine.put("/home/dev/bin/ls", There::Text("#!/bin/sh\n".to_owned()));
+        let found = |name, path| machine.executable(name, path);
+        assert_eq!(found("ls", "/home/dev/bin:/usr/bin").as_deref(), Some("/home/dev/bin/ls"));
+        assert_eq!(found("ls", "/usr/bin").as_deref(), Some("/usr/bin/ls"));
+        assert_eq!(found("nosuchprogram", "/usr/bin"), None);
+    }
+
+    #[test]
+    fn repositories_hold_what_lies_below_them() {
+        let mut machine = Machine::default();
+        machine.put("/srv/other/.git", There::Directory);
+        for (of, expected) in [
+            (WORKSPACE, Some(WORKSPACE)),
+            ("/home/dev/project/src/deep", Some(WORKSPACE)),
+            ("/srv/other/x", Some("/srv/other")),
+            ("/home/dev", None),
+            ("/", None),
+        ] {
+            assert_eq!(machine.repository(of).as_deref(), expected, "{of}");
+        }
+    }
+
+    #[test]
+    fn a_variable_that_is_set_stands_once() {
+        let mut machine = Machine::default();
+        machine.set("PATH", "/x");
+        machine.set("PATH", "/y");
+        let process = machine.process();
+        assert_eq!(process.env.iter().filter(|(name, _)| name == "PATH").count(), 1);
+        assert_eq!((process.var("PATH"), process.var("HOME")), (Some("/y"), Some(HOME)));
+    }
+}

@@ -1,0 +1,148 @@
+//! [`Trial`]: judges a described call as the daemon judges a real one: the agent's own JSON is decoded, its effects are found,
+//! the policy decides. The world is a [`Machine`]. It must not know what is expected of the call.
+
+use std::time::{Duration, Instant};
+
+use castellan_agents::{self as agents, AgentId, Incoming, Origin, Question};
+use castellan_daemon::{Explanation, OneSession};
+use castellan_event::{
+    Answer, Answers, Call, Change, Decision, EffectKind, Facts, FileKind, Finding, Query, Recorder, Session,
+    World, rows,
+};
+use castellan_policy::{Policy, State, StateChange, drive};
+
+use crate::case::{Asked, Case};
+use crate::machine::{Machine, There, lexical};
+
+/// The agent's process there.
+const PID: u32 = 4242;
+
+/// Judges described calls by a policy.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial<'p> {
+    policy: &'p Policy,
+    headless: bool,
+}
+
+/// A described call, and all that was found of it.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// What the agent's payload was read as.
+    pub call: Call,
+    /// What it would do.
+    pub facts: Facts,
+    /// What was decided.
+    pub decision: Decision,
+    /// What is remembered of that.
+    pub change: StateChange,
+    /// What the machine was asked.
+    pub answers: Answers,
+    /// What earlier calls left behind.
+    pub session: Session,
+    /// The time from the agent's JSON to the decision.
+    pub took: Duration,
+}
+
+impl Judged {
+    /// The rules of the strictest findings. Which of them comes first depends on the order of the files, and decides nothing. A
+    /// finding of no rule is named by its code, in parentheses.
+    pub fn by(&self) -> Vec<String> {
+        let Decision { findings, verdict, .. } = &self.decision;
+        let strictest = findings.iter().filter(|finding| finding.verdict == *verdict && finding.counts());
+        let name = |finding: &Finding| match finding.rule.as_str() {
+            "" => format!("({})", finding.code.as_str()),
+            rule => rule.to_owned(),
+        };
+        let mut names: Vec<String> = strictest.map(name).collect();
+        names.dedup();
+        names
+    }
+
+    /// What it would do, for a person.
+    pub fn explanation(&self) -> Explanation {
+        // A decision that could not be completed has asked for what cannot be answered: there are no rows then.
+        let rows = rows(&self.call, &self.facts, &self.session, &self.answers).unwrap_or_default();
+        Explanation::of(&self.facts, &rows, &self.decision)
+    }
+}
+
+impl<'p> Trial<'p> {
+    /// A person is there to be asked.
+    pub fn new(policy: &'p Policy) -> Trial<'p> {
+        Trial { policy, headless: false }
+    }
+
+    /// Nobody is there to be asked.
+    pub fn unattended(self) -> Trial<'p> {
+        Trial { headless: true, ..self }
+    }
+
+    /// Judges a call, after those before it. An error when the agent would report none of them so: what is wrong.
+    pub fn judge(&self, case: &Case) -> Result<Judged, String> {
+        let mut machine = case.machine();
+        let mut session = OneSession::begin(&case.cwd, PID, &mut Recorder::new(&machine));
+        for (at, asked) in case.earlier.iter().enumerate() {
+            let number = at + 1;
+            let call = decode(case, asked, number).map_err(|why| format!("earlier call {number}: {why}"))?;
+            let judged = self.one(case.agent, &call, &machine, &session);
+            change(&mut machine, &judged);
+            let Judged { facts, change, .. } = judged;
+            session
+                .done(&call, facts, &change.marks)
+                .map_err(|why| format!("earlier call {number}: {why}"))?;
+        }
+        let started = Instant::now();
+        let call = decode(case, &case.call, case.earlier.len() + 1)?;
+        if let (Some(real), Some(file)) = (&case.real_path, call.files.first()) {
+            machine.put(&lexical(&case.cwd, &file.path), There::Link(real.clone()));
+        }
+        let judged = self.one(case.agent, &call, &machine, &session);
+        Ok(Judged { took: started.elapsed(), ..judged })
+    }
+
+    fn one(&self, agent: AgentId, call: &Call, machine: &Machine, session: &OneSession) -> Judged {
+        let mut world = Recorder::new(machine);
+        let facts = session.facts(call, &Machine::own(), &mut world);
+        let session = session.session();
+        let agent_asks = agents::can_ask(agent, &call.agent.event);
+        let state = State { headless: self.headless, agent_asks, ..State::plain(&session) };
+        let (decision, change) = drive(call, &facts, self.policy, &state, &mut world);
+        let answers = world.into_answers();
+        Judged { call: call.clone(), facts, decision, change, answers, session, took: Duration::ZERO }
+    }
+}
+
+/// What castellan makes of the payload that the agent would send.
+fn decode(case: &Case, asked: &Asked, number: usize) -> Result<Call, String> {
+    let use_id = format!("call-{number}");
+    let input = asked.input.clone().into();
+    let question =
+        Question { session_id: "trial", cwd: &case.cwd, tool: &asked.tool, input, use_id: &use_id };
+    let payload = question.payload(case.agent);
+    let origin = Origin { correlation_id: number as u64, agent_pid: PID, hook_cwd: case.cwd.clone() };
+    let event = agents::question_event(case.agent);
+    match agents::decode(case.agent, event, payload.as_bytes(), &origin) {
+        Ok(Incoming::Question(call)) => Ok(call),
+        Ok(Incoming::Permission(_) | Incoming::Done(_) | Incoming::Session(_)) => {
+            Err(format!("`{event}` was not read as a question"))
+        }
+        Err(malformed) => Err(malformed.to_string()),
+    }
+}
+
+/// What lies on the machine when a call is done: what a file tool wrote as a whole, and otherwise files of which only that is
+/// known. One that the case has put there stays: that is what it holds by then.
+fn change(machine: &mut Machine, judged: &Judged) {
+    for file in &judged.call.files {
+        if let Change::Whole(text) = &file.change {
+            machine.put(&lexical(&judged.call.agent.cwd, &file.path), There::Text(text.clone()));
+        }
+    }
+    let written = judged.facts.effects.iter().filter(|effect| effect.kind == EffectKind::Write);
+    for path in written.filter_map(|effect| effect.path.as_deref()) {
+        let kind = machine.answer(&Query::FileKind { path: path.to_owned() });
+        if kind == Some(Answer::FileKind(FileKind::Missing)) {
+            machine.put(path, There::Unknown);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Access levels with the real agents: a call that needs more than its session has, and a sub-agent that would have more than the
+//! agent that it works for.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use serde_json::json;
+
+use super::{Registered, Stage, expect_record, expect_told};
+use crate::agents::Agent;
+use crate::consent::{approve, waiting};
+use crate::model::{Block, Script};
+use crate::run::Options;
+
+const READ_ONLY: &str = "version = 1\n[level]\nsession = \"read-only\"\n";
+const DENYING: &str = "version = 1\n[level]\nsession = \"read-only\"\non_insufficient = \"deny\"\n";
+const WRITING: &str = "version = 1\n[level]\nsession = \"workspace-write\"\n";
+
+/// What a model is told of a call that is short of its level.
+const SHORT: &str = "this needs workspace-write, and the session has read-only";
+
+/// Plays a call that looks around, one that makes a file, the same once a person has approved it at another terminal, and another one.
+/// `answer` is what those are answered that need more than looking.
+pub fn check_escalation(agent: Agent, answer: &str) -> Result<()> {
+    let Some(stage) = Stage::with_config(agent, READ_ONLY, Registered::User)? else { return Ok(()) };
+    let stage = Arc::new(stage);
+    let turns = ["ls", "touch a-file", "touch a-file", "touch b-file"].map(|text| vec![agent.shell(text)]);
+    let person = Arc::clone(&stage);
+    let script = Script::main(turns).before(2, move || {
+        let approved = waiting(&person.home).and_then(|id| approve(&person.home, &id, "touch a-file"));
+        assert!(approved.is_ok(), "{approved:?}");
+    });
+    let (model, done) = stage.play(vec![script], &Options::default())?;
+    stage.expect_file("a-file", true, &done);
+    stage.expect_file("b-file", false, &done);
+    expect_told(&model, "0-1-0", SHORT);
+    expect_told(&model, "0-3-0", SHORT);
+    let calls = stage.calls()?;
+    let [looked, short, granted, other] =
+        ["0-0-0", "0-1-0", "0-2-0", "0-3-0"].map(|id| stage.call(&calls, id));
+    let (write, read) = ("workspace-write", "read-only");
+    expect_record(looked?, json!({"verdict": "defer", "required_level": read, "active_level": read}));
+    expect_record(
+        short?,
+        json!({"verdict": "ask", "answer": answer, "required_level": write, "active_level": read}),
+    );
+    expect_record(granted?, json!({"verdict": "allow", "required_level": write, "active_level": read}));
+    expect_record(other?, json!({"verdict": "ask", "answer": answer}));
+    Ok(())
+}
+
+/// Plays the same where nobody is asked: it is denied, and nobody can approve it.
+pub fn check_denied_escalation(agent: Agent) -> Result<()> {
+    let Some(stage) = Stage::with_config(agent, DENYING, Registered::User)? else { return Ok(()) };
+    let script = Script::main([vec![agent.shell("touch a-file")]]);
+    let (model, done) = stage.play(vec![script], &Options::default())?;
+    stage.expect_file("a-file", false, &done);
+    expect_told(&model, "0-0-0", SHORT);
+    expect_record(stage.call(&stage.calls()?, "0-0-0")?, json!({"verdict": "deny", "answer": "deny"}));
+    Ok(())
+}
+
+/// Plays a Claude Code that only plans, and a sub-agent of its whose definition says that it may do everything: it has what the one
+/// above it has. (2.1.330 tells the mode of that one for both; tests of the daemon have it tell another.)
+pub fn check_ceiling() -> Result<()> {
+    const TASK: &str = "make the file of the sub-agent";
+    const WRITER: &str =
+        "---\nname: writer\ndescription: writes\npermissionMode: bypassPermissions\n---\nYou write files.\n";
+    let agent = Agent::Claude;
+    let Some(stage) = Stage::with_config(agent, WRITING, Registered::User)? else { return Ok(()) };
+    stage.home.write(&stage.home.user().join(".claude/agents/writer.md"), WRITER)?;
+    let spawn = Block::call("Agent", json!({"description": "x", "prompt": TASK, "subagent_type": "writer"}));
+    let turns = [vec![agent.shell("ls"), agent.shell("touch sub-file")]];
+    let scripts = vec![Script::main([vec![spawn]]), Script::subagent(TASK, turns)];
+    // Its own classifier, which would look at what it plans, is a server's.
+    let settings = &["--settings", r#"{"permissions":{"disableAutoMode":"disable"}}"#];
+    let options = Options { claude_permission_mode: "plan", arguments: settings, ..Options::default() };
+    let (model, done) = stage.play(scripts, &options)?;
+    stage.expect_file("sub-file", false, &done);
+    expect_told(&model, "1-0-1", SHORT);
+    let calls = stage.calls()?;
+    let [main, looked, written] = ["0-0-0", "1-0-0", "1-0-1"].map(|id| stage.call(&calls, id));
+    let (main, looked, written) = (main?, looked?, written?);
+    expect_record(main, json!({"tool": "Agent", "subagent_id": "", "active_level": "read-only"}));
+    expect_record(looked, json!({"verdict": "defer", "active_level": "read-only"}));
+    expect_record(written, json!({"verdict": "ask", "active_level": "read-only"}));
+    ensure!(written["subagent_id"] != "", "whose call was it? {written}");
+    Ok(())
+}
