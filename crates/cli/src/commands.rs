@@ -2,6 +2,7 @@
 
 pub(crate) mod apply;
 pub(crate) mod approve;
+pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -70,6 +71,9 @@ pub(crate) enum Command {
     /// Look at rules
     #[command(subcommand)]
     Rules(rules::Command),
+    /// Measure rules and settings
+    #[command(subcommand)]
+    Bench(bench::Command),
     /// Serve a home in the foreground
     Daemon,
     /// Print shell completions
@@ -100,6 +104,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Doctor(options) => doctor::run(global, options),
         Command::Config(command) => config::run(global, command),
         Command::Rules(command) => rules::run(global, command),
+        Command::Bench(command) => bench::run(global, command),
         Command::Daemon => daemon::run(global),
         Command::Completions(options) => completions::run(options),
         Command::Man(options) => man::run(global, options),

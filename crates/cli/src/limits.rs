@@ -6,6 +6,9 @@ use std::time::Duration;
 /// that a file is too large.
 pub(crate) const RULE_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
+/// Bytes of a file of labelled calls: 10,000 commands with scripts beside them are some 10 MB.
+pub(crate) const LABELLED_FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
 /// Bytes of one event of `rules eval`: what an agent can send in one call.
 pub(crate) const EVENT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 

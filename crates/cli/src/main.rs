@@ -8,6 +8,7 @@ mod account;
 mod agent_files;
 mod ask;
 mod asked_call;
+mod case_files;
 mod commands;
 mod directories;
 mod edit;
@@ -21,6 +22,7 @@ mod output;
 mod policy;
 mod presence;
 mod registration;
+mod text_file;
 mod values;
 
 use std::io::Write;

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use castellan_agents::AgentId;
 use castellan_event::{Mode, Verdict};
+use castellan_policy::Profile;
 use castellan_rules::{Priority, UnknownPriority};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -15,6 +16,11 @@ pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
 /// Parses a verdict.
 pub(crate) fn verdict() -> impl TypedValueParser<Value = Verdict> {
     PossibleValuesParser::new(Verdict::ALL.map(Verdict::as_str)).try_map(|word| word.parse::<Verdict>())
+}
+
+/// Parses a profile.
+pub(crate) fn profile() -> impl TypedValueParser<Value = Profile> {
+    PossibleValuesParser::new(Profile::ALL.map(Profile::as_str)).try_map(|word| word.parse::<Profile>())
 }
 
 /// Parses an agent.

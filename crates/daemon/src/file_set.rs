@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use castellan_rules::{Problem, Source};
+use castellan_rules::{Problem, Source, Yaml, YamlValue};
 use sha2::{Digest, Sha256};
 
 use crate::config::{Config, ConfigError};
@@ -166,13 +166,25 @@ fn read_rule_files(
         let bytes = read_bytes_guarded(&file, RULE_FILE_BYTES_MAX.min(*left), guard)
             .map_err(|error| FileSetError::Rules(file.clone(), error))?;
         *left = left.saturating_sub(bytes.len() as u64);
-        let source = Source::from_bytes(file.display().to_string(), bytes);
-        sources.push(source.map_err(FileSetError::NotText)?);
+        let source = Source::from_bytes(file.display().to_string(), bytes).map_err(FileSetError::NotText)?;
+        if !is_case_file(&source) {
+            sources.push(source);
+        }
     }
     Ok(())
 }
 
-/// The rule files of a folder, by name.
+/// The end of the name of the file with a rule file's cases: `mine.yaml` has them in `mine_cases.yaml`.
+pub const CASES_ENDING: &str = "_cases.yaml";
+
+/// Whether a file holds cases, and no rules: by its name, and because it is a map. A list is rules, whatever its file is called, and
+/// what cannot be read is an error of a rule file.
+pub fn is_case_file(file: &Source) -> bool {
+    file.name.ends_with(CASES_ENDING)
+        && Yaml::read(file).is_ok_and(|root| matches!(root.value, YamlValue::Map(_)))
+}
+
+/// The rule files of a folder, by name, and their cases.
 pub(crate) fn rule_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(dir)? {
@@ -219,6 +231,20 @@ mod tests {
             set("c", &[("/h/rules/user/a.yaml", "x")]),
         ] {
             assert_ne!(base.hash(), other.hash(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_map_with_such_a_name_is_cases() {
+        for (name, text, expected) in [
+            ("mine_cases.yaml", "version: 2\ncases: []\n", true),
+            ("mine.yaml", "version: 2\ncases: []\n", false),
+            ("edge_cases.yaml", "- list: l\n  items: []\n", false),
+            ("mine_cases.yaml", "version: [\n", false),
+            ("mine_cases.yaml", "", false),
+        ] {
+            let file = Source { name: name.to_owned(), text: text.to_owned() };
+            assert_eq!(is_case_file(&file), expected, "{name}: {text}");
         }
     }
 

@@ -57,7 +57,9 @@ pub use control::{
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};
-pub use file_set::{FileSet, FileSetError, PROJECT_FOLDER, read_organisation, read_project};
+pub use file_set::{
+    CASES_ENDING, FileSet, FileSetError, PROJECT_FOLDER, is_case_file, read_organisation, read_project,
+};
 pub use layers::Layers;
 pub use layout::{Layout, LayoutError, OrganisationPlace};
 pub use lookout::HookSettings;

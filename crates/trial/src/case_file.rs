@@ -13,9 +13,6 @@ use crate::case::{Asked, Case, Laid, Link};
 /// What is wrong in a case file, by Falco's way of naming it.
 pub(crate) const CODE: &str = "CASTELLAN_CASES";
 
-/// The end of the name of every case file.
-pub const CASES_ENDING: &str = "_cases.yaml";
-
 /// The cases beside a rule file.
 #[derive(Debug, Clone)]
 pub struct CaseFile {

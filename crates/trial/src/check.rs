@@ -209,7 +209,7 @@ impl Counts {
             ("look-alikes", self.look_alikes, shown),
         ];
         let few = counts.into_iter().filter(|(_, count, least)| count < least);
-        few.map(|(what, count, least)| format!("{count} {what}, not {least}"))
+        few.map(|(what, count, least)| format!("{count} of at least {least} {what}"))
     }
 }
 

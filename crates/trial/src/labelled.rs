@@ -1,5 +1,5 @@
 //! Labelled files: one described call a line, as a JSON object, each with a tier that says what should become of it
-//! (docs/accuracy.md has the format). It must not know how calls are judged.
+//! (docs/testing-rules.md has the format). It must not know how calls are judged.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

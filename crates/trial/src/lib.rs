@@ -18,9 +18,9 @@ mod trial;
 
 pub use accuracy::{Accuracy, Counts, NoCall, Outcome, share};
 pub use case::{Asked, Case, Laid, Link};
-pub use case_file::{CASES_ENDING, CaseFile, RuleCase, Shows};
+pub use case_file::{CaseFile, RuleCase, Shows};
 pub use check::{Failure, KnownRule, Wrong, failures, gaps, known_rules, load_errors};
 pub use labelled::{Labelled, Tier, WrongLine, read_labelled};
 pub use machine::{HOME, Machine, There, WORKSPACE, lexical};
-pub use shipped::shipped_cases;
+pub use shipped::{pack_of, shipped_cases};
 pub use trial::{Judged, Trial};

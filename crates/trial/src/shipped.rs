@@ -37,10 +37,15 @@ pub fn shipped_cases() -> Vec<(Source, Option<Source>)> {
     shipped.chain(organisation_rules()).map(with_cases).collect()
 }
 
-/// `10-secrets.yaml` and `built-in/self.yaml` are packs `secrets` and `self`.
+/// The pack that a rule file is called after: `10-secrets.yaml` and `built-in/self.yaml` are packs `secrets` and `self`.
+pub fn pack_of(file: &str) -> &str {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let stem = name.split('.').next().unwrap_or(name);
+    stem.trim_start_matches(|first: char| first.is_ascii_digit() || first == '-')
+}
+
 fn cases_of(file: &str) -> Option<Source> {
-    let stem = file.rsplit('/').next().unwrap_or(file).trim_end_matches(".yaml");
-    let pack = stem.trim_start_matches(|first: char| first.is_ascii_digit() || first == '-');
+    let pack = pack_of(file);
     let (name, text) = CASES.iter().find(|(name, _)| *name == pack)?;
     Some(Source { name: format!("{name}_cases.yaml"), text: (*text).to_owned() })
 }

@@ -5,11 +5,11 @@
 
 use std::path::PathBuf;
 
-use castellan_daemon::{Config, compile};
+use castellan_daemon::{CASES_ENDING, Config, compile};
 use castellan_event::{FIELDS, Layer};
 use castellan_policy::Policy;
 use castellan_rules::{Options, Rule, Source, load};
-use castellan_trial::{CASES_ENDING, CaseFile, Failure, Trial, failures, gaps, known_rules};
+use castellan_trial::{CaseFile, Failure, Trial, failures, gaps, known_rules};
 
 /// Packs that stand in the organisation's layer.
 const ORGANISATION: &[&str] = &["self.yaml"];

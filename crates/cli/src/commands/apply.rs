@@ -6,16 +6,18 @@ mod read_set;
 mod summary;
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::bail;
 use castellan_daemon::{ControlClient, FileSet, Layers, Layout, StatusReport, is_own_change, read_applied};
-use castellan_rules::{Problem, Severity};
+use castellan_rules::{Problem, Severity, Source};
 use serde_json::{Value as Json, json};
 
 use self::changes::Change;
 use self::read_set::ReadSet;
 use self::summary::Summary;
 use crate::ask;
+use crate::case_files;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::output::{self, BAD, WARN};
@@ -45,6 +47,8 @@ struct Proposal {
     /// Why the set in force cannot be shown.
     unknown: Option<&'static str>,
     changes: Vec<Change>,
+    /// The cases beside the user's rule files.
+    case_files: Vec<Source>,
     summary: Summary,
     /// What the files say in vain, because the organisation has locked it or says something stricter.
     in_vain: Vec<String>,
@@ -137,11 +141,16 @@ impl Proposal {
             Ok(after) => (Some(after), None),
             Err(error) => (None, Some(error.to_string())),
         };
+        let (case_files, of_cases) = match &after {
+            Some(after) if after.compiled.error().is_none() => of_cases(after, &files, layout)?,
+            _ => Default::default(),
+        };
         Ok(Proposal {
+            case_files,
             changes: changes::between(in_force.as_ref().map(|set| &set.user), &files),
             summary: summary_of(before.as_ref(), after.as_ref()),
             in_vain: after.as_ref().map(|after| after.config.in_vain()).unwrap_or_default(),
-            problems: after.as_ref().map(ReadSet::problems).unwrap_or_default(),
+            problems: after.iter().flat_map(ReadSet::problems).chain(of_cases).collect(),
             files,
             in_force,
             unknown,
@@ -185,7 +194,8 @@ impl Proposal {
             writeln!(out, "{BAD}error{BAD:#}: {}\n", output::printable(error))?;
         }
         for problem in &self.problems {
-            let source = self.files.rules.iter().find(|source| source.name == problem.file);
+            let mut sources = self.files.rules.iter().chain(&self.case_files);
+            let source = sources.find(|source| source.name == problem.file);
             let rendered = problem.render(source.map(|source| source.text.as_str()));
             writeln!(out, "{}\n", output::printable_lines(&rendered))?;
         }
@@ -204,6 +214,18 @@ impl Proposal {
             "hash": self.files.hash(),
         })
     }
+}
+
+/// What is wrong with the cases beside the user's rule files, and those cases.
+fn of_cases(
+    after: &ReadSet,
+    files: &FileSet,
+    layout: &Layout,
+) -> anyhow::Result<(Vec<Source>, Vec<Problem>)> {
+    let own = layout.rules_user();
+    let is_own = |source: &&Source| Path::new(&source.name).starts_with(&own);
+    let user: Vec<Source> = files.rules.iter().filter(is_own).cloned().collect();
+    case_files::problems(&user, &files.rules, &after.config, &after.compiled.policy)
 }
 
 fn summary_of(before: Option<&ReadSet>, after: Option<&ReadSet>) -> Summary {

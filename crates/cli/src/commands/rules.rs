@@ -1,4 +1,4 @@
-//! `castellan rules`: looks at rule files and at the language. Changes nothing.
+//! `castellan rules`: looks at rule files, their cases and the language. Changes nothing.
 
 mod describe;
 mod eval;
@@ -7,6 +7,7 @@ mod fields;
 mod language;
 mod list;
 mod sources;
+mod test;
 mod validate;
 
 use std::io::{self, Write};
@@ -22,6 +23,8 @@ use crate::output;
 pub(crate) enum Command {
     /// Find what is wrong in rule files
     Validate(validate::Options),
+    /// Hold rules against the cases beside them
+    Test(test::Options),
     /// List the rules that are loaded
     List(list::Options),
     /// Show what a rule compiles to, and what it is made of
@@ -37,6 +40,7 @@ pub(crate) enum Command {
 pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
     match command {
         Command::Validate(options) => validate::run(global, options),
+        Command::Test(options) => test::run(global, options),
         Command::List(options) => list::run(global, options),
         Command::Describe(options) => describe::run(global, options),
         Command::Eval(options) => eval::run(global, options),
@@ -46,7 +50,11 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
 }
 
 /// Writes problems, each with its source line and a caret.
-fn write_problems(out: &mut impl Write, sources: &[Source], problems: &[Problem]) -> io::Result<()> {
+pub(crate) fn write_problems(
+    out: &mut impl Write,
+    sources: &[Source],
+    problems: &[Problem],
+) -> io::Result<()> {
     for problem in problems {
         let source = sources.iter().find(|source| source.name == problem.file);
         let rendered = output::printable_lines(&problem.render(source.map(|source| source.text.as_str())));

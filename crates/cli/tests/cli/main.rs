@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod bench;
 mod check;
 mod config;
 mod doctor;
@@ -16,6 +17,7 @@ mod operator;
 mod rules;
 mod rules_describe;
 mod rules_eval;
+mod rules_test;
 mod service;
 mod upgrade;
 mod weaknesses;

@@ -6,8 +6,8 @@ use castellan_daemon::Config;
 use castellan_falco::{FieldTable, TableText};
 use castellan_rules::{self as rules, Engine};
 
-use crate::commands::rules::sources;
 use crate::limits::RULE_FILE_BYTES_MAX;
+use crate::text_file;
 use crate::values;
 
 /// How rule files are read.
@@ -39,6 +39,11 @@ pub(super) struct Reading {
 }
 
 impl Language {
+    /// Whether rules are read as castellan's own.
+    pub(super) fn is_own(&self) -> bool {
+        self.fields.is_empty() && self.source.is_none()
+    }
+
     /// Reads the field tables. What no option says is as configured; with a table that is named, the default.
     pub(super) fn read(&self, config: &Config) -> anyhow::Result<Reading> {
         let table = table(&self.fields)?;
@@ -61,7 +66,7 @@ fn table(files: &[PathBuf]) -> anyhow::Result<FieldTable> {
         return Ok(FieldTable::castellan());
     }
     let name = |file: &PathBuf| file.display().to_string();
-    let text = |file: &PathBuf| sources::read_text(Path::new(file), RULE_FILE_BYTES_MAX);
+    let text = |file: &PathBuf| text_file::read_text(Path::new(file), RULE_FILE_BYTES_MAX);
     let texts: Vec<(String, String)> =
         files.iter().map(|file| Ok((name(file), text(file)?))).collect::<anyhow::Result<_>>()?;
     let texts: Vec<TableText<'_>> = texts.iter().map(|(name, text)| TableText { name, text }).collect();

@@ -1,10 +1,8 @@
 //! Which rule files are looked at: those named, or what is in force: the organisation's and those of the home.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, anyhow, bail};
 use castellan_daemon::{Config, Layout, PolicyOrigin, load_policy, organisation_rules, shipped_rules};
 use castellan_event::{FIELDS, Layer};
 use castellan_falco::description::Described;
@@ -13,6 +11,7 @@ use castellan_rules::{self as rules, Engine, Loaded, Problem, Source};
 use crate::commands::rules::language::{Language, Reading};
 use crate::commands::rules::write_problems;
 use crate::limits::RULE_FILE_BYTES_MAX;
+use crate::text_file::read_bytes;
 
 /// Files that load together.
 #[derive(Debug)]
@@ -166,16 +165,6 @@ fn shipped() -> Vec<Source> {
     shipped_rules().iter().map(source).collect()
 }
 
-/// Reads a text file of at most `max` bytes.
-pub(super) fn read_text(file: &Path, max: u64) -> anyhow::Result<String> {
-    let shown = file.display();
-    String::from_utf8(read_bytes(file, max)?).map_err(|error| {
-        let before = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        anyhow!("`{shown}`: line {line} is not UTF-8")
-    })
-}
-
 /// Reads a rule file; with what is wrong when it is no text, for showing only.
 fn read(file: &Path) -> anyhow::Result<(Source, Option<Box<Problem>>)> {
     let (name, bytes) = (file.display().to_string(), read_bytes(file, RULE_FILE_BYTES_MAX)?);
@@ -184,13 +173,4 @@ fn read(file: &Path) -> anyhow::Result<(Source, Option<Box<Problem>>)> {
         Ok(source) => (source, None),
         Err(problem) => (shown, Some(problem)),
     })
-}
-
-fn read_bytes(file: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
-    let shown = file.display();
-    let mut bytes = Vec::new();
-    let opened = File::open(file).with_context(|| format!("`{shown}`"))?;
-    opened.take(max.saturating_add(1)).read_to_end(&mut bytes).with_context(|| format!("`{shown}`"))?;
-    ensure!(bytes.len() as u64 <= max, "`{shown}`: more than {max} bytes");
-    Ok(bytes)
 }

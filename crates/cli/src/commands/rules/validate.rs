@@ -1,12 +1,13 @@
 //! `castellan rules validate`: what is wrong in rule files, each with its line and a remedy.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use castellan_daemon::Config;
+use castellan_daemon::{Config, Layout, compile};
 use castellan_falco::load_result;
 use castellan_rules::{Problem, Severity, Source};
 
+use crate::case_files;
 use crate::commands::rules::language::Language;
 use crate::commands::rules::{sources, write_problems};
 use crate::exit::Exit;
@@ -42,14 +43,48 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     reading.options.lints = !options.no_lints;
     let layers = sources::named_or_in_force(&options.files, &layout, &config)?;
     let loaded = sources::load(layers, &reading);
-    let problems = loaded.problems();
-    if options.json {
-        writeln!(anstream::stdout(), "{:#}", load_result::json(&loaded.sources, &problems))?;
-    } else {
-        write(global, &loaded.sources, &problems)?;
+    let (mut sources, mut problems) = (loaded.sources.clone(), loaded.problems());
+    if !loaded.has_errors() && options.language.is_own() {
+        let (case_files, wrong) = of_cases(&options.files, &loaded.sources, &layout, &config)?;
+        sources.extend(case_files);
+        problems.extend(wrong);
     }
-    let refused = loaded.has_errors() || (options.deny_warnings && !problems.is_empty());
+    if options.json {
+        writeln!(anstream::stdout(), "{:#}", load_result::json(&sources, &problems))?;
+    } else {
+        write(global, &sources, &problems)?;
+    }
+    let is_error = |problem: &Problem| problem.severity == Severity::Error;
+    let refused = problems.iter().any(is_error) || (options.deny_warnings && !problems.is_empty());
     Ok(if refused { Exit::No } else { Exit::Done })
+}
+
+/// What is wrong with the cases beside rule files: those that are named, judged together with the shipped ones, or the user's in the
+/// home.
+fn of_cases(
+    named: &[PathBuf],
+    loaded: &[Source],
+    layout: &Layout,
+    config: &Config,
+) -> anyhow::Result<(Vec<Source>, Vec<Problem>)> {
+    let below = |folder: PathBuf| {
+        let is_below = move |source: &&Source| Path::new(&source.name).starts_with(&folder);
+        loaded.iter().filter(is_below).cloned().collect::<Vec<Source>>()
+    };
+    let (files, all) = match named {
+        [] => {
+            let own = below(layout.rules_user());
+            let all = below(layout.rules_shipped()).into_iter().chain(own.iter().cloned()).collect();
+            (own, all)
+        }
+        _ => (loaded.to_vec(), case_files::with_shipped(loaded)),
+    };
+    let compiled = compile(&all, config);
+    // What does not load together with the shipped rules does not keep the files themselves from being sound.
+    if compiled.error().is_some() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    case_files::problems(&files, &all, config, &compiled.policy)
 }
 
 fn write(global: &Global, sources: &[Source], problems: &[Problem]) -> anyhow::Result<()> {

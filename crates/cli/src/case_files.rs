@@ -1,0 +1,81 @@
+//! Case files beside rule files on disk: which belong together, and what in them keeps the rules from being put in force.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use castellan_daemon::{CASES_ENDING, Config, is_case_file, shipped_rules};
+use castellan_policy::Policy;
+use castellan_rules::{Problem, Source, Yaml, YamlValue};
+use castellan_trial::{CaseFile, Trial, known_rules, load_errors, pack_of};
+
+use crate::limits::RULE_FILE_BYTES_MAX;
+use crate::text_file;
+
+/// The cases beside a rule file, if there are any.
+pub(crate) fn beside(rule_file: &str) -> anyhow::Result<Option<Source>> {
+    let path = Path::new(rule_file);
+    let Some(stem) = path.file_stem() else { return Ok(None) };
+    let cases = path.with_file_name(format!("{}{CASES_ENDING}", stem.to_string_lossy()));
+    if !cases.is_file() {
+        return Ok(None);
+    }
+    // Rules that are called so are no cases.
+    Ok(Some(source(&cases)?).filter(|source| !is_rules(source)))
+}
+
+/// Whether a file is a list, as rules are.
+fn is_rules(file: &Source) -> bool {
+    Yaml::read(file).is_ok_and(|root| matches!(root.value, YamlValue::List(_)))
+}
+
+/// The rule files of a folder by name, without their cases.
+pub(crate) fn of_folder(folder: &Path) -> anyhow::Result<Vec<Source>> {
+    let shown = folder.display();
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(|| format!("`{shown}`"))? {
+        let path = entry.with_context(|| format!("`{shown}`"))?.path();
+        if path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    let sources: anyhow::Result<Vec<Source>> = paths.iter().map(|path| source(path)).collect();
+    Ok(sources?.into_iter().filter(|source| !is_case_file(source)).collect())
+}
+
+/// Reads a rule file or a case file.
+pub(crate) fn source(file: &Path) -> anyhow::Result<Source> {
+    Ok(Source { name: file.display().to_string(), text: text_file::read_text(file, RULE_FILE_BYTES_MAX)? })
+}
+
+/// The shipped rule files and then those named; one that is called as a shipped pack is stands in its place.
+pub(crate) fn with_shipped(files: &[Source]) -> Vec<Source> {
+    let is_replaced = |name: &str| files.iter().any(|file| pack_of(&file.name) == pack_of(name));
+    let shipped = shipped_rules().iter().filter(|(name, _)| !is_replaced(name));
+    let shipped = shipped.map(|(name, text)| Source { name: (*name).to_owned(), text: (*text).to_owned() });
+    shipped.chain(files.iter().cloned()).collect()
+}
+
+/// What is wrong with the cases beside some of the rule files so that they must not be put in force, and the case files that it
+/// is wrong in. `all`: every file that is loaded, `policy` what they make.
+pub(crate) fn problems(
+    files: &[Source],
+    all: &[Source],
+    config: &Config,
+    policy: &Policy,
+) -> anyhow::Result<(Vec<Source>, Vec<Problem>)> {
+    let (mut case_files, mut problems) = (Vec::new(), Vec::new());
+    let mut known = None;
+    for file in files {
+        let Some(cases_file) = beside(&file.name)? else { continue };
+        match CaseFile::read(&cases_file) {
+            Ok(cases) => {
+                let known = known.get_or_insert_with(|| known_rules(all, config));
+                problems.extend(load_errors(Trial::new(policy), known, file, &cases_file, &cases));
+            }
+            Err(wrong) => problems.extend(wrong),
+        }
+        case_files.push(cases_file);
+    }
+    Ok((case_files, problems))
+}

@@ -1,0 +1,170 @@
+//! `castellan rules test`: rules against the cases beside them. What a case is judged by are all rules together, in a world that is
+//! made up; nothing of this machine counts.
+
+mod junit;
+mod report;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use castellan_daemon::{CASES_ENDING, Config, FileSet, Layout, compile};
+use castellan_policy::Profile;
+use castellan_rules::{Severity, Source};
+use castellan_trial::{CaseFile, KnownRule, Trial, failures, gaps, known_rules, shipped_cases};
+
+use self::report::{Report, Tested};
+use crate::case_files;
+use crate::commands::rules::write_problems;
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::values;
+
+/// Options of `castellan rules test`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Rule files, or folders of some; their cases lie beside them: `mine.yaml` has them in `mine_cases.yaml`. Without any, your own
+    /// rules in the home
+    paths: Vec<PathBuf>,
+
+    /// Test the rules that castellan ships
+    #[arg(long, conflicts_with = "paths")]
+    shipped: bool,
+
+    /// Judge by the settings of a profile and nothing else; without it by the home's configuration for your own rules there, else by
+    /// the profile `standard`
+    #[arg(long, value_parser = values::profile())]
+    profile: Option<Profile>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Write the results as JUnit XML, too, for CI
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+/// What is tested, and by what it is judged.
+struct Subject {
+    /// The rule files, and their cases.
+    files: Vec<(Source, Option<Source>)>,
+    /// All rules that count.
+    all: Vec<Source>,
+    config: Config,
+}
+
+pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let subject = subject(global, options)?;
+    let compiled = compile(&subject.all, &subject.config);
+    if compiled.error().is_some() {
+        let errors: Vec<_> =
+            compiled.problems.into_iter().filter(|problem| problem.severity == Severity::Error).collect();
+        write_problems(&mut anstream::stderr(), &subject.all, &errors)?;
+        return Ok(Exit::No);
+    }
+    let known = known_rules(&subject.all, &subject.config);
+    let read: Vec<(&Source, Option<&Source>, Option<CaseFile>, Vec<_>)> =
+        subject.files.iter().map(|(rules, cases)| read(rules, cases.as_ref(), &known)).collect();
+    let trial = Trial::new(&compiled.policy);
+    let tested = read.iter().map(|(rules, cases_file, cases, problems)| Tested {
+        rules,
+        cases_file: *cases_file,
+        count: cases.as_ref().map_or(0, |cases| cases.cases.len()),
+        cases: cases.as_ref(),
+        failures: cases.as_ref().map(|cases| failures(trial, cases)).unwrap_or_default(),
+        problems,
+    });
+    let report = Report { tested: tested.collect(), known: &known };
+    if let Some(file) = &options.junit {
+        std::fs::write(file, junit::text(&report)?).with_context(|| format!("`{}`", file.display()))?;
+    }
+    let mut out = anstream::stdout();
+    if options.json {
+        report.write_json(&mut out)?
+    } else {
+        report.write(&mut out, global)?
+    }
+    Ok(if report.is_good() { Exit::Done } else { Exit::No })
+}
+
+/// The cases of a rule file, and what is wrong or lacking.
+fn read<'s>(
+    rules: &'s Source,
+    cases_file: Option<&'s Source>,
+    known: &[KnownRule],
+) -> (&'s Source, Option<&'s Source>, Option<CaseFile>, Vec<castellan_rules::Problem>) {
+    let Some(file) = cases_file else { return (rules, None, None, Vec::new()) };
+    match CaseFile::read(file) {
+        Ok(cases) => {
+            let gaps = gaps(known, rules, file, &cases);
+            (rules, cases_file, Some(cases), gaps)
+        }
+        Err(problems) => (rules, cases_file, None, problems),
+    }
+}
+
+fn subject(global: &Global, options: &Options) -> anyhow::Result<Subject> {
+    let with_profile = |config: Config| match options.profile {
+        Some(profile) => Config { settings: profile.settings(), ..config },
+        None => config,
+    };
+    if options.shipped {
+        let files = shipped_cases();
+        let all = case_files::with_shipped(&[]);
+        return Ok(Subject { files, all, config: with_profile(Config::default()) });
+    }
+    if options.paths.is_empty() {
+        return of_home(&global.layout()?, with_profile);
+    }
+    let rules = named(&options.paths)?;
+    let all = case_files::with_shipped(&rules);
+    Ok(Subject { files: with_cases(rules)?, all, config: with_profile(Config::default()) })
+}
+
+/// The rules of the user; the shipped ones, as they lie in the home, count too.
+fn of_home(layout: &Layout, with_profile: impl Fn(Config) -> Config) -> anyhow::Result<Subject> {
+    if !layout.rules_user().is_dir() {
+        bail!("there are no rule files yet: run `castellan install`, name files, or use `--shipped`");
+    }
+    let all = FileSet::read(layout)?.rules;
+    let own = layout.rules_user();
+    let is_own = |source: &&Source| std::path::Path::new(&source.name).starts_with(&own);
+    let files = with_cases(all.iter().filter(is_own).cloned().collect())?;
+    Ok(Subject { files, all, config: with_profile(Config::of_home(layout)?) })
+}
+
+/// The rule files that are named: of a case file those that it belongs to, of a folder all.
+fn named(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
+    let mut rules: Vec<Source> = Vec::new();
+    for path in paths {
+        let text = path.to_string_lossy();
+        let found = if path.is_dir() {
+            case_files::of_folder(path)?
+        } else {
+            let of_cases = text.strip_suffix(CASES_ENDING).map(|stem| PathBuf::from(format!("{stem}.yaml")));
+            vec![case_files::source(
+                &of_cases.filter(|rules| rules.exists()).unwrap_or_else(|| path.clone()),
+            )?]
+        };
+        if found.is_empty() {
+            bail!("`{}` has no rule files", path.display());
+        }
+        rules.extend(
+            found
+                .into_iter()
+                .filter(|new| !rules.iter().any(|known| known.name == new.name))
+                .collect::<Vec<_>>(),
+        );
+    }
+    Ok(rules)
+}
+
+fn with_cases(rules: Vec<Source>) -> anyhow::Result<Vec<(Source, Option<Source>)>> {
+    rules
+        .into_iter()
+        .map(|rules| {
+            let cases = case_files::beside(&rules.name)?;
+            Ok((rules, cases))
+        })
+        .collect()
+}
