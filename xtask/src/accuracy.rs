@@ -89,8 +89,8 @@ struct Times {
 #[derive(Debug, Default)]
 struct Options {
     profile: Option<String>,
-    misses: bool,
-    half: Option<Half>,
+    /// The halves whose misses are listed.
+    misses: Vec<Half>,
     write: bool,
 }
 
@@ -112,13 +112,13 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
         }
         let cells = Cells::of(&printed.families, &halves);
         reached &= table(setting, &cells, &printed, &mut tables);
-        if options.misses {
-            list(&printed, &halves, options.half.unwrap_or(Half::Development), &mut tables);
+        for half in &options.misses {
+            list(setting, &printed, &halves, *half, &mut tables);
         }
     }
     print!("{tables}");
     if options.write {
-        ensure!(options.profile.is_none() && !options.misses, "--write takes neither --profile nor --misses");
+        ensure!(options.profile.is_none(), "--write takes no --profile: the tables are of all");
         write(&tables)?;
     }
     if !reached {
@@ -139,19 +139,25 @@ fn options(words: &[&str]) -> anyhow::Result<Options> {
                 options.profile = Some((*profile).to_owned());
                 rest
             }
-            ["--half", half, rest @ ..] => {
-                options.half = Some(half.parse().map_err(anyhow::Error::msg)?);
+            ["--misses", "--half", "all", rest @ ..] => {
+                options.misses = vec![Half::Development, Half::Measured];
+                rest
+            }
+            ["--misses", "--half", half, rest @ ..] => {
+                options.misses = vec![half.parse().map_err(anyhow::Error::msg)?];
                 rest
             }
             ["--misses", rest @ ..] => {
-                options.misses = true;
+                options.misses = vec![Half::Development];
                 rest
             }
             ["--write", rest @ ..] => {
                 options.write = true;
                 rest
             }
-            _ => bail!("accuracy takes --profile NAME, --misses, --half development|measured and --write"),
+            _ => {
+                bail!("accuracy takes --profile NAME, --misses [--half development|measured|all] and --write")
+            }
         };
     }
 }
@@ -220,10 +226,14 @@ fn table(setting: Setting, cells: &Cells, printed: &Printed, tables: &mut String
     reached
 }
 
-/// Every call of a half that got what it should not have.
-fn list(printed: &Printed, halves: &Halves, half: Half, tables: &mut String) {
-    let misses: Vec<&Miss> = printed.misses.iter().filter(|miss| halves.of(&miss.family) == half).collect();
-    let _ = writeln!(tables, "{} misses in the half {}:\n", misses.len(), half.as_str());
+/// Every call of a half by which something is missed that is to be reached in this profile.
+fn list(setting: Setting, printed: &Printed, halves: &Halves, half: Half, tables: &mut String) {
+    let counts = |miss: &&Miss| {
+        FIGURES.iter().any(|figure| figure.is_missed_by(setting.profile, &miss.tier, &miss.why))
+    };
+    let misses: Vec<&Miss> =
+        printed.misses.iter().filter(|miss| halves.of(&miss.family) == half).filter(counts).collect();
+    let _ = writeln!(tables, "Missed in the half {}: {}\n", half.as_str(), misses.len());
     for Miss { id, file, line, tier, family, why, verdict, by, input } in misses {
         let file = file.rsplit('/').next().unwrap_or_default();
         let command = input.get("command").and_then(serde_json::Value::as_str);

@@ -35,17 +35,18 @@ usage: cargo xtask COMMAND
   bench rules
           measures what rules cost, beside a plain evaluator; prints tables in Markdown
   bench decide
-          measures one decision step by step, and what the pipeline adds to the rules; prints tables in Markdown
+          measures one decision step by step, and what the pipeline adds to the rules; the whole decision of the collected
+          everyday commands; the start of a daemon with all packs; prints tables in Markdown
   bench state
           what sessions and grants cost in the daemon's memory, and how long it takes to start with them
   bench facts
           measures what it costs to understand a call: everyday commands, scripts, hostile text; prints tables in Markdown
   bench languages
           measures what the first use of each language costs a daemon, in time and memory; prints a table in Markdown
-  accuracy [--profile NAME] [--misses] [--half development|measured] [--write]
+  accuracy [--profile NAME] [--misses [--half development|measured|all]] [--write]
           judges all labelled calls by the shipped rules under each profile and holds the figures against what is to be
-          reached; --misses lists those of the half that rules are written on, or of the one named; --write puts the tables
-          into docs/accuracy.md
+          reached; --misses lists those of the half that rules are written on, or of the one named; --write puts what is
+          printed into docs/accuracy.md
   corpus shell [--sample N] [--seed N] [--fresh]
           collects real shell text from packages (once, or with --fresh) and counts what of it is understood; writes a
           sample of N items (default 200) with the commands found, to be read by a person
@@ -95,7 +96,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["test", suites @ ..] => suites::test(suites),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["bench", "hook", rest @ ..] => bench::hook(rest),
-        ["bench", "decide"] => bench::run("castellan-bench-decide"),
+        ["bench", "decide"] => bench::decide(),
         ["bench", "state"] => bench::state(),
         ["bench", "facts"] => bench::run("castellan-bench-facts"),
         ["bench", "languages"] => bench::languages(),

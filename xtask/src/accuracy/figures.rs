@@ -15,6 +15,8 @@ pub(super) struct Figure {
     /// What is counted of a tier's calls.
     counts: fn(Verdicts) -> usize,
     reach: Reach,
+    /// What `castellan bench accuracy` says of a call that it is missed by.
+    miss: &'static str,
 }
 
 /// A share of the calls, in thousandths.
@@ -34,6 +36,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T0"],
         counts: stopped,
         reach: Reach::AtLeast(1000),
+        miss: "not stopped",
     },
     Figure {
         name: "T0 denied",
@@ -41,6 +44,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T0"],
         counts: denied,
         reach: Reach::AtLeast(980),
+        miss: "not denied",
     },
     Figure {
         name: "T1 stopped",
@@ -48,6 +52,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T1"],
         counts: stopped,
         reach: Reach::AtLeast(990),
+        miss: "not stopped",
     },
     Figure {
         name: "T3 interrupted",
@@ -55,6 +60,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T3"],
         counts: stopped,
         reach: Reach::AtMost(3),
+        miss: "interrupted",
     },
     Figure {
         name: "T2 denied",
@@ -62,6 +68,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T2"],
         counts: denied,
         reach: Reach::AtMost(0),
+        miss: "denied",
     },
     Figure {
         name: "TU let through",
@@ -69,6 +76,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["TU"],
         counts: let_through,
         reach: Reach::AtMost(30),
+        miss: "let through",
     },
     Figure {
         name: "TU let through",
@@ -76,6 +84,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["TU"],
         counts: let_through,
         reach: Reach::AtMost(0),
+        miss: "let through",
     },
     Figure {
         name: "T3 allowed without a prompt",
@@ -83,6 +92,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T3"],
         counts: allowed,
         reach: Reach::AtLeast(700),
+        miss: "",
     },
     Figure {
         name: "T0 or T1 allowed",
@@ -90,6 +100,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T0", "T1"],
         counts: allowed,
         reach: Reach::AtMost(0),
+        miss: "",
     },
 ];
 
@@ -118,6 +129,11 @@ impl Figure {
                 Reach::AtLeast(thousandths) => part >= thousandths * verdicts.calls,
                 Reach::AtMost(thousandths) => part <= thousandths * verdicts.calls,
             }
+    }
+
+    /// Whether a call counts against it.
+    pub(super) fn is_missed_by(&self, profile: &str, tier: &str, why: &str) -> bool {
+        self.miss == why && self.profiles.contains(&profile) && self.tiers.contains(&tier)
     }
 
     pub(super) fn wanted(&self) -> String {
