@@ -77,11 +77,12 @@ fn explain_built_in(problem: &mut Problem, own: &RuleSet) {
 mod tests {
     use std::collections::BTreeMap;
 
-    use castellan_event::{Agent, Call, Facts, Recorder, Session, Tool, ToolKind, Verdict};
+    use castellan_event::{Agent, Call, Recorder, Session, Tool, ToolKind, Verdict};
     use castellan_policy::{State, Tags, drive};
     use castellan_rules::{Matching, Priority, Selected, Selection};
 
     use super::*;
+    use crate::facts::facts_after;
     use crate::world::FileSystem;
 
     /// Every rule of the organisation, as its layer has it.
@@ -107,9 +108,9 @@ mod tests {
         };
         let session = Session::default();
         let state = State::plain(&session);
-        drive(&call, &Facts::default(), &compiled.policy, &state, &mut Recorder::new(&FileSystem::default()))
-            .0
-            .verdict
+        let world = FileSystem::default();
+        let facts = facts_after(&call, &[], "/", None, &mut Recorder::new(&world));
+        drive(&call, &facts, &compiled.policy, &state, &mut Recorder::new(&world)).0.verdict
     }
 
     /// Checks that a user's rule file and configuration leave the organisation's rules as they are, and that they deny.
@@ -123,12 +124,13 @@ mod tests {
     }
 
     #[test]
-    fn the_organisations_rules_load_without_a_word_and_all_deny() {
+    fn the_organisations_rules_load_without_a_word_and_all_stop() {
         let compiled = compile(&[], &Config::default());
         assert!(compiled.problems.is_empty(), "{:?}", compiled.problems);
         let rules = organisation(&compiled);
         assert!(rules.len() >= 4, "{rules:?}");
-        assert!(rules.values().all(|(_, verdict, enabled)| *verdict == "deny" && *enabled), "{rules:?}");
+        let stops = |verdict: &str| ["deny", "ask"].contains(&verdict);
+        assert!(rules.values().all(|(_, verdict, enabled)| stops(verdict) && *enabled), "{rules:?}");
     }
 
     /// Every definition of the organisation's files again, as a user would write it to be rid of them.
@@ -178,14 +180,14 @@ mod tests {
         };
         for (text, name) in [
             (
-                "- macro: is_castellan_file\n  condition: or tool.name = x\n  override: {condition: append}\n",
-                "is_castellan_file",
+                "- macro: holds_castellan\n  condition: or tool.name = x\n  override: {condition: append}\n",
+                "holds_castellan",
             ),
             (
                 "- rule: Deny the castellan canary\n  enabled: false\n  override: {enabled: replace}\n",
                 "Deny the castellan canary",
             ),
-            (&rule("is_castellan_file"), "is_castellan_file"),
+            (&rule("holds_castellan"), "holds_castellan"),
         ] {
             assert!(help(text).ends_with(&built_in(name)), "{text}: {}", help(text));
         }
