@@ -7,8 +7,8 @@ use castellan_tests::freeing::check_freeing;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
-    Case, Registered, SwitchedOff, check, check_ceiling, check_noticed, check_rewritten, check_subagent,
-    check_switched_off,
+    Case, Registered, SwitchedOff, check, check_ceiling, check_noticed, check_plugin, check_rewritten,
+    check_subagent, check_switched_off,
 };
 use serde_json::json;
 
@@ -87,6 +87,12 @@ fn an_agent_does_not_free_itself() -> Result<()> {
 #[test]
 fn a_call_that_another_hook_rewrites_is_recorded() -> Result<()> {
     check_rewritten()
+}
+
+#[test]
+fn strict_runs_nothing_beside_a_hook_of_a_plugin() -> Result<()> {
+    check_plugin(true)?;
+    check_plugin(false)
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use castellan_wire::Home;
 
-use crate::build;
+use crate::{build, corpus};
 use spawn::{Case, Measured};
 pub(crate) use state::state;
 
@@ -104,6 +104,14 @@ pub(crate) fn run_with(package: &str, words: &[&str]) -> anyhow::Result<()> {
         .status()
         .context("the benchmark cannot be started")?;
     ensure!(status.success(), "the benchmark failed");
+    Ok(())
+}
+
+/// What one decision costs, of everyday commands and of the collected ones, and how long a daemon with all packs takes to start.
+pub(crate) fn decide() -> anyhow::Result<()> {
+    let commands = corpus::benign::collected()?.display().to_string();
+    run_with("castellan-bench-decide", &[&commands])?;
+    println!("{}", state::starts()?);
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 //! `benches/facts` measure how much of it is understood; `corpus witness` has a second parser read it. It knows where shell text stands in packages; what is understood of it
 //! is not its business. A measuring command: it uses the network the first time, and no test runs it.
 
+pub(crate) mod benign;
 mod fetch;
 mod item;
 mod make;
@@ -64,10 +65,20 @@ pub(crate) fn witness() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Where collections lie; `fresh` empties it.
+fn place(fresh: bool) -> anyhow::Result<PathBuf> {
+    let place = root()?.join("target/corpus");
+    if fresh && place.exists() {
+        std::fs::remove_dir_all(&place)?;
+    }
+    std::fs::create_dir_all(&place)?;
+    Ok(place)
+}
+
 /// Where the collection lies. It is made when there is none.
 fn collected(fresh: bool) -> anyhow::Result<PathBuf> {
-    let place = root()?.join("target/corpus");
-    if fresh || !place.join("items.jsonl").exists() {
+    let place = place(fresh)?;
+    if !place.join("items.jsonl").exists() {
         collect(&place)?.write(&place)?;
     }
     print!("{}", std::fs::read_to_string(place.join("manifest.txt")).context("collect again with --fresh")?);
@@ -80,23 +91,35 @@ fn program() -> anyhow::Result<Command> {
     Ok(Command::new(build::target()?.join("release/castellan-bench-facts")))
 }
 
-/// Everything that can be had here. What is fetched is thrown away as soon as it was read.
+/// Everything that can be had here.
 fn collect(place: &Path) -> anyhow::Result<Items> {
-    std::fs::create_dir_all(place)?;
-    let lists = fetch::Lists::read()?;
     let mut items = Items::default();
     tree::maintainer_scripts(Path::new("/var/lib/dpkg/info"), "installed", &mut items);
-    type Fetch = fn(&fetch::Lists, &Path, &mut Items) -> anyhow::Result<()>;
-    let registries: [(&str, Fetch); 3] =
-        [("Debian", fetch::debian), ("npm", fetch::npm), ("crates", fetch::crates)];
-    for (name, fetch) in registries {
-        eprintln!("corpus: collecting from {name}");
-        let scratch = tempfile::tempdir_in(place)?;
-        if let Err(error) = fetch(&lists, scratch.path(), &mut items) {
-            items.note(format!("MISSING: {name}: {error:#}"));
-        }
-    }
+    packages(place, &fetch::REGISTRIES, &mut items, |folder, name, items| {
+        tree::maintainer_scripts(&folder.join("DEBIAN"), name, items);
+        tree::read(folder, name, items);
+    })?;
     eprintln!("corpus: asking `bash -n` about {} items", items.len());
     items.ask_bash()?;
     Ok(items)
+}
+
+/// Reads every package of the lists into the items. A registry that cannot be read is noted there.
+fn packages(
+    place: &Path,
+    registries: &[fetch::Registry],
+    items: &mut Items,
+    read: impl Fn(&Path, &str, &mut Items),
+) -> anyhow::Result<()> {
+    let lists = fetch::Lists::read()?;
+    let place = place.join("packages");
+    for (name, registry) in registries {
+        eprintln!("corpus: reading {name}");
+        match registry(&lists, &place, &mut |folder, name| read(folder, name, items)) {
+            Ok(None) => {}
+            Ok(Some(note)) => items.note(note),
+            Err(error) => items.note(format!("MISSING: {name}: {error:#}")),
+        }
+    }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 //!
 //! It knows how the project is put together; what castellan does on a machine is castellan's own business.
 
+mod accuracy;
 mod bench;
 mod build;
 mod conformance;
@@ -34,19 +35,27 @@ usage: cargo xtask COMMAND
   bench rules
           measures what rules cost, beside a plain evaluator; prints tables in Markdown
   bench decide
-          measures one decision step by step, and what the pipeline adds to the rules; prints tables in Markdown
+          measures one decision step by step, and what the pipeline adds to the rules; the whole decision of the collected
+          everyday commands; the start of a daemon with all packs; prints tables in Markdown
   bench state
           what sessions and grants cost in the daemon's memory, and how long it takes to start with them
   bench facts
           measures what it costs to understand a call: everyday commands, scripts, hostile text; prints tables in Markdown
   bench languages
           measures what the first use of each language costs a daemon, in time and memory; prints a table in Markdown
+  accuracy [--profile NAME] [--misses [--half development|measured|all]] [--write]
+          judges all labelled calls by the shipped rules under each profile and holds the figures against what is to be
+          reached; --misses lists those of the half that rules are written on, or of the one named; --write puts what is
+          printed into docs/accuracy.md
   corpus shell [--sample N] [--seed N] [--fresh]
           collects real shell text from packages (once, or with --fresh) and counts what of it is understood; writes a
           sample of N items (default 200) with the commands found, to be read by a person
   corpus witness
           has a second parser (witness/) read the same text: every command that it sees must be found, or stand in a part
           that is said not to be understood
+  corpus benign [--sample N] [--seed N] [--fresh]
+          makes target/corpus/benign.jsonl: at least 10,000 everyday commands from the same packages, labelled by
+          corpus/labelled/labels.toml, and a sample of N (default 200) with its labels, to be read by a person
   build-hook
           builds the hook as it is installed, linked statically, and prints where it lies
   gen [--check]
@@ -87,12 +96,14 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["test", suites @ ..] => suites::test(suites),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["bench", "hook", rest @ ..] => bench::hook(rest),
-        ["bench", "decide"] => bench::run("castellan-bench-decide"),
+        ["bench", "decide"] => bench::decide(),
         ["bench", "state"] => bench::state(),
         ["bench", "facts"] => bench::run("castellan-bench-facts"),
         ["bench", "languages"] => bench::languages(),
         ["bench", "rules"] => bench::run("castellan-bench-rules"),
+        ["accuracy", rest @ ..] => accuracy::run(rest),
         ["corpus", "shell", rest @ ..] => corpus::shell(rest),
+        ["corpus", "benign", rest @ ..] => corpus::benign::run(rest),
         ["corpus", "witness"] => corpus::witness(),
         ["build-hook"] => build::small_static("castellan-hook").map(|hook| println!("{}", hook.display())),
         ["conformance", rest @ ..] => conformance::run(rest),

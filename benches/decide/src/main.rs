@@ -1,8 +1,9 @@
 //! `castellan-bench-decide`: what one decision costs, step by step, on everyday commands: payload to call, call to facts, facts to
 //! matches of the shipped rules, and all that to a decision. Every step is measured on the same calls in the same run, in turns.
-//! `cargo xtask bench decide` builds and runs it.
+//! `cargo xtask bench decide` builds and runs it. With a labelled file it measures the whole decision of each of its calls.
 
 mod asked;
+mod whole;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -23,7 +24,8 @@ const STEPS: [&str; 4] = ["payload to call", "call to facts", "rules alone", "wh
 const ADDED_MAX_US: f64 = 5.0;
 
 fn main() -> ExitCode {
-    match print() {
+    let files: Vec<String> = std::env::args().skip(1).collect();
+    match print().and_then(|()| files.iter().try_for_each(|file| whole::print(file))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("castellan-bench-decide: {error:#}");

@@ -1,7 +1,7 @@
 //! The files from which an agent takes its hooks, and what one of them says: castellan's hooks, a switch that switches hooks off,
 //! hooks of others that are asked about the same calls. It must not know where the user's files lie.
 //!
-//! Hooks also come from plugins, skills and the command line, which are not in this table.
+//! Hooks also come from plugins, skills and the command line (`plugins.rs`): their files are read here too, but are not in this table.
 
 use serde_json::json;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
@@ -30,6 +30,10 @@ pub enum Place {
     User,
     /// A repository's, below the working directory or one above it.
     Workspace,
+    /// What the agent's command line names.
+    CommandLine,
+    /// A plugin's or a skill's: it brings hooks, and switches none off.
+    Plugin,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +42,20 @@ enum Form {
     Settings,
     /// Codex's `config.toml` and `requirements.toml`.
     Toml,
+    /// The same shape as `Settings`, of which only the hooks count.
+    Hooks,
+    /// The front matter of a Markdown file.
+    FrontMatter,
 }
+
+/// Hooks of a plugin: `hooks/hooks.json`, or those in its `plugin.json`.
+pub const PLUGIN_HOOKS: HookFile =
+    HookFile { place: Place::Plugin, path: "hooks/hooks.json", form: Form::Hooks };
+/// Hooks that a skill, a command or a sub-agent brings when it is used.
+pub const FRONT_MATTER: HookFile =
+    HookFile { place: Place::Plugin, path: "SKILL.md", form: Form::FrontMatter };
+/// Settings that the command line names.
+pub const GIVEN_SETTINGS: HookFile = settings(Place::CommandLine, "");
 
 /// What a file says of hooks. One that the agent cannot read says nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -49,6 +66,8 @@ pub struct HookFileReport {
     pub off: Option<&'static str>,
     /// Hooks of others that the agent asks about calls before they run: they can change or allow what castellan has judged.
     pub foreign: Vec<Foreign>,
+    /// Plugins that it switches on, or off.
+    pub plugins: Vec<(String, bool)>,
 }
 
 const CLAUDE: &[HookFile] = &[
@@ -92,6 +111,8 @@ pub fn read_hook_file(agent: AgentId, file: &HookFile, text: &str) -> HookFileRe
     let mut report = match file.form {
         Form::Settings => read_settings(agent, text),
         Form::Toml => read_toml(agent, text),
+        Form::Hooks => HookFileReport { plugins: Vec::new(), ..read_settings(agent, text) },
+        Form::FrontMatter => read_front_matter(text),
     };
     report.off = file.can_switch(agent).then(|| switches_off(agent, text)).flatten();
     report.foreign.retain(|foreign| is_question(agent, &foreign.event));
@@ -104,7 +125,27 @@ fn read_settings(agent: AgentId, text: &str) -> HookFileReport {
     };
     let intact = found.ours.iter().filter(|ours| ours.intact && ours.event == question_event(agent));
     let ours = intact.filter_map(|ours| HookCommand::of_argv(&ours.argv)).collect();
-    HookFileReport { ours, off: None, foreign: found.foreign }
+    HookFileReport { ours, off: None, foreign: found.foreign, plugins: plugins(text) }
+}
+
+/// `{"enabledPlugins": {NAME: true}}`
+fn plugins(text: &str) -> Vec<(String, bool)> {
+    let json: serde_json::Value =
+        serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
+    let enabled = json.get("enabledPlugins").and_then(|enabled| enabled.as_object()).into_iter().flatten();
+    enabled.map(|(name, value)| (name.clone(), value != &json!(false))).collect()
+}
+
+/// Not read as YAML, of which agents differ in what they take: where both words stand there may be a hook.
+fn read_front_matter(text: &str) -> HookFileReport {
+    let body = text.trim_start_matches('\u{feff}').trim_start();
+    let front =
+        body.strip_prefix("---").and_then(|rest| rest.split_once("\n---")).map_or("", |(front, _)| front);
+    let said = front.find("hooks").and_then(|at| front.get(at..)).unwrap_or_default();
+    let event = ["PreToolUse", "PermissionRequest"].into_iter().find(|event| said.contains(event));
+    let command = || said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let foreign = event.map(|event| Foreign { event: event.to_owned(), command: command() });
+    HookFileReport { foreign: foreign.into_iter().collect(), ..HookFileReport::default() }
 }
 
 /// `[[hooks.EVENT]]` with `[[hooks.EVENT.hooks]]`, also written as inline tables.
@@ -169,6 +210,36 @@ mod tests {
             (registers, off, foreign.iter().map(|s| (*s).to_owned()).collect()),
             "{path}: {text}"
         );
+    }
+
+    #[test]
+    fn plugins_and_front_matter_bring_hooks_and_switch_none_off() {
+        let check = |file: &HookFile, text: &str, foreign: &[&str]| {
+            let report = read_hook_file(AgentId::Claude, file, text);
+            let commands: Vec<_> = report.foreign.iter().map(|foreign| foreign.command.as_str()).collect();
+            assert_eq!((commands.as_slice(), report.off), (foreign, None), "{text}");
+        };
+        let hook = r#""hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"${CLAUDE_PLUGIN_ROOT}/x.sh"}]}]}"#;
+        check(&PLUGIN_HOOKS, &format!("{{{hook}}}"), &["${CLAUDE_PLUGIN_ROOT}/x.sh"]);
+        check(
+            &PLUGIN_HOOKS,
+            &format!("{{\"name\":\"x\",\"disableAllHooks\":true,{hook}}}"),
+            &["${CLAUDE_PLUGIN_ROOT}/x.sh"],
+        );
+        check(&PLUGIN_HOOKS, r#"{"name":"x","hooks":"./h.json"}"#, &[]);
+        let front = "---\nname: x\nhooks:\n  PreToolUse:\n    - hooks:\n      - type: command\n        command: ./x.sh\n---\ntext\n";
+        check(&FRONT_MATTER, front, &["hooks: PreToolUse: - hooks: - type: command command: ./x.sh"]);
+        check(&FRONT_MATTER, &front.replace("PreToolUse", "Stop"), &[]);
+        check(&FRONT_MATTER, "---\nname: x\n---\nhooks: PreToolUse\n---\n", &[]);
+        for text in ["", "---", "---\n---", "hooks: PreToolUse", "\u{0}"] {
+            check(&FRONT_MATTER, text, &[]);
+        }
+        let told = read_hook_file(
+            AgentId::Claude,
+            file(AgentId::Claude, "settings.json"),
+            r#"{"enabledPlugins":{"a@b":true,"c@d":false}}"#,
+        );
+        assert_eq!(told.plugins, [("a@b".to_owned(), true), ("c@d".to_owned(), false)]);
     }
 
     #[test]

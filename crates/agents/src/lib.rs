@@ -14,6 +14,7 @@ mod limits;
 mod managed;
 mod patch;
 mod payload;
+mod plugins;
 mod question;
 mod reply;
 mod settings;
@@ -28,11 +29,17 @@ pub use agent::{
     AgentId, HookEvent, can_ask, ceiling, hook_events, is_headless, machine_settings_path, question_event,
     settings_path, settings_variable,
 };
-pub use hook_files::{HookFile, HookFileReport, Place, hook_files, read_hook_file};
+pub use hook_files::{
+    FRONT_MATTER, GIVEN_SETTINGS, HookFile, HookFileReport, PLUGIN_HOOKS, Place, hook_files, read_hook_file,
+};
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
 pub use managed::{managed_settings_text, register_managed_codex, unregister_managed_codex};
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode};
+pub use plugins::{
+    GivenHooks, INSTALLED_PLUGINS, InstalledPlugin, KNOWN_MARKETPLACES, MARKETPLACE, given_hooks,
+    installed_plugins, marketplaces, named_hook_files, offered_plugins,
+};
 pub use question::{Question, file_input, shell_call};
 pub use reply::{Reply, Told, encode, encode_failure, is_deferral, is_denial};
 pub use settings::{

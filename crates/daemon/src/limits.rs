@@ -243,6 +243,12 @@ pub(crate) const TOLD_EVERY: u32 = 256;
 /// Processes of which it is known that a record told of them: more than run at a time.
 pub(crate) const TOLD_MAX: usize = 256;
 
+/// Files of plugins and skills in which hooks of one agent are looked for. People have some dozens; each is a `stat` at every look.
+pub(crate) const HOOK_SOURCES_MAX: usize = 512;
+
+/// Entries of one folder of them.
+pub(crate) const PLUGINS_PER_FOLDER_MAX: usize = 256;
+
 /// Bytes of the user database: ten thousand users.
 pub(crate) const USER_DATABASE_BYTES_MAX: u64 = 1024 * 1024;
 

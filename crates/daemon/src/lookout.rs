@@ -4,6 +4,7 @@
 mod live;
 mod processes;
 mod settings;
+mod sources;
 mod tail;
 
 use std::collections::{HashMap, HashSet, VecDeque};

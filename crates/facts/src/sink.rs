@@ -229,13 +229,14 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
                 self.task(system, verb, target.as_deref(), &located.raw);
             }
         }
+        // Before it is remembered: what is deleted has another origin from then on.
+        let finds = [EffectKind::Execute, EffectKind::Read, EffectKind::Upload, EffectKind::Delete];
+        let origin = located.path.as_deref().filter(|_| finds.contains(&kind) && !self.remote);
+        let origin = origin.and_then(|path| self.scene.origin_of(path, located.place));
         self.remember(kind, &effect, &located);
         if kind == EffectKind::Write && self.kind_at(&located) == Some(FileKind::Fifo) {
             self.inject(&located);
         }
-        let finds = [EffectKind::Execute, EffectKind::Read, EffectKind::Upload, EffectKind::Delete];
-        let origin = located.path.as_deref().filter(|_| finds.contains(&kind) && !self.remote);
-        let origin = origin.and_then(|path| self.scene.origin_of(path, located.place));
         let changing = located.path.as_deref().filter(|path| self.scene.is_changing(path));
         let changing = changing.map(|_| Why::Changing);
         let Located { path, raw, scope, place, why, about: _ } = located;

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value as Json, json};
 
-use super::{Registered, Stage, WATCHED, expect_record};
+use super::{Registered, Stage, WATCHED, expect_record, expect_told};
 use crate::agents::Agent;
 use crate::model::{Block, SESSION, Script};
-use crate::process::until;
-use crate::run::Options;
+use crate::process::{Running, until};
+use crate::run::{AGENT_LIMIT, Options};
 
 /// The daemon looks a few times a second.
 const NOTICED: Duration = Duration::from_secs(20);
@@ -41,6 +41,43 @@ pub fn check_rewritten() -> Result<()> {
         .map(|done| done.stdout)
         .unwrap_or_else(|error| error.to_string());
     assert!(doctor.contains("rewritten-file") && doctor.contains(".claude/settings.json"), "{doctor}");
+    Ok(())
+}
+
+/// Plays a call beside a hook that a plugin brings, installed as a user does it or named on the command line: the agent asks it, and in
+/// `strict` nothing runs.
+pub fn check_plugin(is_installed: bool) -> Result<()> {
+    let config = "version = 1\nprofile = \"strict\"\n";
+    let Some(stage) = Stage::with_config(Agent::Claude, config, Registered::User)? else { return Ok(()) };
+    let asked = stage.home.user().join("asked");
+    let hook = json!({ "type": "command", "command": format!("touch {}", asked.display()) });
+    let hooks = json!({ "hooks": { "PreToolUse": [{ "hooks": [hook] }] } });
+    let market = stage.home.workspace().join("market");
+    let offered = json!({ "name": "local", "owner": { "name": "x" }, "plugins": [
+        { "name": "guard", "source": "./guard", "description": "x" },
+    ] });
+    stage.home.write(&market.join(".claude-plugin/marketplace.json"), &offered.to_string())?;
+    stage
+        .home
+        .write(&market.join("guard/.claude-plugin/plugin.json"), r#"{"name":"guard","version":"1.0.0"}"#)?;
+    stage.home.write(&market.join("guard/hooks/hooks.json"), &hooks.to_string())?;
+    if is_installed {
+        let folder = market.display().to_string();
+        for arguments in
+            [&["plugin", "marketplace", "add", &folder][..], &["plugin", "install", "guard@local"]]
+        {
+            let mut claude = stage.home.command(&stage.executable);
+            claude.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
+            let done = Running::start(claude.args(arguments))?.finish(AGENT_LIMIT)?;
+            ensure!(done.code == Some(0), "{arguments:?}: {done:?}");
+        }
+    }
+    let arguments: &[&str] = if is_installed { &[] } else { &["--plugin-dir", "market/guard"] };
+    let script = Script::main([vec![Agent::Claude.shell("ls")]]);
+    let (model, done) = stage.play(vec![script], &Options { arguments, ..Options::default() })?;
+    ensure!(asked.exists(), "Claude Code did not ask the hook: {done:?} {:?}", model.heard().results);
+    expect_record(stage.call(&stage.calls()?, "0-0-0")?, json!({ "verdict": "deny", "enforced": true }));
+    expect_told(&model, "0-0-0", "hooks/hooks.json` has a hook that could change the call");
     Ok(())
 }
 

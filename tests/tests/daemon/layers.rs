@@ -119,3 +119,22 @@ fn nobody_goes_below_an_organisations_mode() -> anyhow::Result<()> {
     let found = until(LIMIT, || Ok((status(&home)["mode"] == "monitor").then_some(())))?;
     found.context("the user's mode is lost")
 }
+
+#[test]
+fn apply_shows_what_is_said_in_vain() -> anyhow::Result<()> {
+    let Some((home, _)) = below("layers-vain", "version = 1\nmode = \"enforce\"\nlocked = [\"opaque\"]\n")?
+    else {
+        return Ok(());
+    };
+    let config = home.castellan().join("config/config.toml");
+    home.write(&config, "version = 1\nmode = \"monitor\"\nopaque = \"defer\"\n")?;
+    let shown = terminal::run_castellan(&home, &["apply", "--check"])?;
+    let (file, above) = (config.display(), "`/etc/castellan/config.toml`");
+    for line in [
+        format!("`{file}`:2: `mode` does not count: the organisation says \"enforce\" ({above}:2)"),
+        format!("`{file}`:3: `opaque` does not count: the organisation has locked it ({above}:3)"),
+    ] {
+        assert!(shown.stdout.contains(&line), "{line}: {shown:?}");
+    }
+    Ok(())
+}

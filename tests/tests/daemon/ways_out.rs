@@ -129,6 +129,35 @@ fn an_agent_cannot_apply_even_with_a_terminal() -> anyhow::Result<()> {
     Ok(())
 }
 
+#[test]
+fn an_agent_that_ends_the_daemon_is_an_agent_to_the_next_one() -> anyhow::Result<()> {
+    let home = Home::with_castellan("agent-restarts", ENFORCE, RULES)?;
+    let daemon = home.start_daemon()?;
+    home.write(&home.castellan().join(RULES_FILE), "")?;
+    let payload = home.castellan().join("payload.json");
+    home.write(&payload, &bash("ls").to_string())?;
+    // Nobody knows it by its name.
+    let agent = home.bin().join("helper");
+    std::fs::copy("/bin/sh", &agent)?;
+    let (bin, at) = (home.bin().display().to_string(), home.castellan().display().to_string());
+    let script = |daemon: rustix::process::Pid, asks: &str| {
+        let daemon = daemon.as_raw_nonzero();
+        format!(
+            "{asks}\nkill -9 {daemon}\nuntil {bin}/castellan --home {at} start; do :; done\n\
+             {bin}/castellan --home {at} apply --yes\ntrue\n"
+        )
+    };
+    let hook =
+        format!("{bin}/castellan-hook --agent claude --event PreToolUse --home {at} < {}", payload.display());
+    let refused = terminal::run(&home, &agent, &["-c", &script(daemon, &hook)])?;
+    assert!(refused.stderr.contains("from within a guarded agent"), "{refused:?}");
+    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
+    // The same of a program that has never asked.
+    let done = terminal::run(&home, &agent, &["-c", &script(home.start_daemon()?, "")])?;
+    assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer", "{done:?}");
+    Ok(())
+}
+
 /// Without a readable applied set nothing is in force, however the files look: the agent may have written them.
 fn check_lost(name: &str, lose: fn(&Path) -> std::io::Result<()>) -> anyhow::Result<()> {
     let home = Home::with_castellan(name, ENFORCE, RULES)?;

@@ -1,4 +1,5 @@
-//! Packages of the fixed lists, fetched by each registry's ordinary client and read.
+//! Packages of the fixed lists (`corpus/sources.toml`), fetched by each registry's ordinary client and kept, so that all corpora are of
+//! the same. It must not know what is read of them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,8 +7,6 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
-use super::item::Items;
-use super::tree;
 use crate::root;
 
 /// Packages that are asked for at once: one that is not there fails the others with it.
@@ -26,6 +25,9 @@ pub(crate) struct Lists {
 #[serde(deny_unknown_fields)]
 struct Packages {
     packages: Vec<String>,
+    /// Not of the corpus of shell texts.
+    #[serde(default)]
+    more: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -33,6 +35,8 @@ struct Packages {
 struct Npm {
     before: String,
     packages: Vec<String>,
+    /// Not of the corpus of shell texts.
+    more: Vec<String>,
 }
 
 impl Lists {
@@ -42,68 +46,119 @@ impl Lists {
     }
 }
 
-/// Maintainer scripts and shell scripts of Debian packages. Nothing is installed and nothing of them runs.
-pub(crate) fn debian(lists: &Lists, scratch: &Path, items: &mut Items) -> anyhow::Result<()> {
-    let mut missing = Vec::new();
-    for some in lists.debian.packages.chunks(AT_ONCE) {
-        if download(some, scratch).is_err() {
-            missing.extend(some.iter().filter(|name| download(std::slice::from_ref(name), scratch).is_err()));
+/// What is done with each folder of unpacked packages, and the name of what lies in it.
+pub(crate) type Reader<'r> = dyn FnMut(&Path, &str) + 'r;
+
+/// A registry: its name, and what fetches and reads its packages. What is said of them goes into the manifest.
+pub(crate) type Registry =
+    (&'static str, fn(&Lists, &Path, &mut Reader<'_>) -> anyhow::Result<Option<String>>);
+
+pub(crate) const REGISTRIES: [Registry; 3] = [("Debian", debian), ("npm", npm), ("crates", crates)];
+/// What is read for everyday commands besides.
+pub(crate) const MORE: [Registry; 2] = [("npm, more", more_npm), ("crates, more", more_crates)];
+
+/// Debian packages, unpacked one after the other; what dpkg keeps of each lies in `DEBIAN`. Nothing is installed and nothing of
+/// them runs.
+fn debian(lists: &Lists, place: &Path, reader: &mut Reader<'_>) -> anyhow::Result<Option<String>> {
+    let place = place.join("debian");
+    once(&place, |place| {
+        for some in lists.debian.packages.chunks(AT_ONCE) {
+            if download(some, place).is_err() {
+                some.iter().for_each(|name| drop(download(std::slice::from_ref(name), place)));
+            }
         }
-    }
-    ensure!(missing.len() < lists.debian.packages.len(), "`apt-get download` fetches nothing");
-    if !missing.is_empty() {
-        let names: Vec<&str> = missing.into_iter().map(String::as_str).collect();
-        items.note(format!("Debian has no {}", names.join(", ")));
-    }
-    let mut packages: Vec<PathBuf> =
-        std::fs::read_dir(scratch)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+        Ok(())
+    })?;
+    let mut packages: Vec<PathBuf> = std::fs::read_dir(&place)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .filter(|path| path.as_ref().map_or(true, |path| path.extension().is_some_and(|end| end == "deb")))
+        .collect::<Result<_, _>>()?;
+    ensure!(!packages.is_empty(), "`apt-get download` fetches nothing");
     packages.sort();
+    let mut missing: Vec<&str> = lists.debian.packages.iter().map(String::as_str).collect();
     for package in packages {
         let name = package.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let unpacked = scratch.join("unpacked");
-        std::fs::create_dir(&unpacked)?;
-        run(Command::new("dpkg-deb").arg("-e").arg(&package).arg(unpacked.join("DEBIAN")))?;
-        tree::maintainer_scripts(&unpacked.join("DEBIAN"), &name, items);
-        std::fs::remove_dir_all(&unpacked)?;
-        run(Command::new("dpkg-deb").arg("-x").arg(&package).arg(&unpacked))?;
-        tree::read(&unpacked, &name, items);
-        std::fs::remove_dir_all(&unpacked)?;
+        missing.retain(|wanted| name.split('_').next() != Some(wanted));
+        let unpacked = tempfile::tempdir_in(&place)?;
+        run(Command::new("dpkg-deb").arg("-x").arg(&package).arg(unpacked.path()))?;
+        run(Command::new("dpkg-deb").arg("-e").arg(&package).arg(unpacked.path().join("DEBIAN")))?;
+        reader(unpacked.path(), &name);
     }
-    Ok(())
+    Ok((!missing.is_empty()).then(|| format!("Debian has no {}", missing.join(", "))))
 }
 
 fn download(packages: &[String], into: &Path) -> anyhow::Result<()> {
     run(Command::new("apt-get").arg("download").args(packages).current_dir(into))
 }
 
-/// `scripts` of npm packages and of what they depend on, and their shell scripts; nothing of them runs.
-pub(crate) fn npm(lists: &Lists, scratch: &Path, items: &mut Items) -> anyhow::Result<()> {
-    let dependencies: serde_json::Map<String, serde_json::Value> =
-        lists.npm.packages.iter().map(|name| (name.clone(), "*".into())).collect();
-    let project = serde_json::json!({ "name": "corpus", "private": true, "dependencies": dependencies });
-    std::fs::write(scratch.join("package.json"), project.to_string())?;
-    run(Command::new("npm")
-        .args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--legacy-peer-deps"])
-        .arg(format!("--before={}", lists.npm.before))
-        .current_dir(scratch))?;
-    tree::read(&scratch.join("node_modules"), "npm", items);
-    Ok(())
+fn npm(lists: &Lists, place: &Path, reader: &mut Reader<'_>) -> anyhow::Result<Option<String>> {
+    node_modules(&lists.npm.packages, &lists.npm.before, &place.join("npm"), reader)
 }
 
-/// Workflows, scripts and makefiles of crates and of what they depend on; nothing is built.
-pub(crate) fn crates(lists: &Lists, scratch: &Path, items: &mut Items) -> anyhow::Result<()> {
-    let mut manifest =
-        "[package]\nname = \"corpus\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[dependencies]\n".to_owned();
-    for package in &lists.crates.packages {
-        let Some((name, version)) = package.split_once(' ') else { bail!("`{package}`: no version") };
-        manifest.push_str(&format!("{name} = {{ version = \"{version}\", default-features = false }}\n"));
+fn more_npm(lists: &Lists, place: &Path, reader: &mut Reader<'_>) -> anyhow::Result<Option<String>> {
+    node_modules(&lists.npm.more, &lists.npm.before, &place.join("npm-more"), reader)
+}
+
+fn crates(lists: &Lists, place: &Path, reader: &mut Reader<'_>) -> anyhow::Result<Option<String>> {
+    vendored(&lists.crates.packages, &place.join("crates"), reader)
+}
+
+fn more_crates(lists: &Lists, place: &Path, reader: &mut Reader<'_>) -> anyhow::Result<Option<String>> {
+    vendored(&lists.crates.more, &place.join("crates-more"), reader)
+}
+
+/// npm packages and what they depend on; nothing of them runs.
+fn node_modules(
+    packages: &[String],
+    before: &str,
+    place: &Path,
+    reader: &mut Reader<'_>,
+) -> anyhow::Result<Option<String>> {
+    once(place, |place| {
+        let dependencies: serde_json::Map<String, serde_json::Value> =
+            packages.iter().map(|name| (name.clone(), "*".into())).collect();
+        let project = serde_json::json!({ "name": "corpus", "private": true, "dependencies": dependencies });
+        std::fs::write(place.join("package.json"), project.to_string())?;
+        run(Command::new("npm")
+            .args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--legacy-peer-deps"])
+            .arg(format!("--before={before}"))
+            .current_dir(place))
+    })?;
+    reader(&place.join("node_modules"), "npm");
+    Ok(None)
+}
+
+/// Crates and what they depend on; nothing is built.
+fn vendored(packages: &[String], place: &Path, reader: &mut Reader<'_>) -> anyhow::Result<Option<String>> {
+    once(place, |place| {
+        let mut manifest =
+            "[package]\nname = \"corpus\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[dependencies]\n"
+                .to_owned();
+        for package in packages {
+            let Some((name, version)) = package.split_once(' ') else { bail!("`{package}`: no version") };
+            manifest.push_str(&format!("{name} = {{ version = \"{version}\", default-features = false }}\n"));
+        }
+        std::fs::write(place.join("Cargo.toml"), manifest)?;
+        std::fs::create_dir(place.join("src"))?;
+        std::fs::write(place.join("src/lib.rs"), "")?;
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        run(Command::new(cargo).args(["vendor", "--quiet", "--versioned-dirs", "vendor"]).current_dir(place))
+    })?;
+    reader(&place.join("vendor"), "crates");
+    Ok(None)
+}
+
+/// Fetches into a folder unless that was done before, to its end. Both corpora read the same packages.
+fn once(place: &Path, fetch: impl FnOnce(&Path) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let done = place.join("fetched");
+    if !done.exists() {
+        if place.exists() {
+            std::fs::remove_dir_all(place)?;
+        }
+        std::fs::create_dir_all(place)?;
+        fetch(place)?;
+        std::fs::write(done, "")?;
     }
-    std::fs::write(scratch.join("Cargo.toml"), manifest)?;
-    std::fs::create_dir(scratch.join("src"))?;
-    std::fs::write(scratch.join("src/lib.rs"), "")?;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    run(Command::new(cargo).args(["vendor", "--quiet", "--versioned-dirs", "vendor"]).current_dir(scratch))?;
-    tree::read(&scratch.join("vendor"), "crates", items);
     Ok(())
 }
 

@@ -76,6 +76,17 @@ impl Items {
         self.notes.push(text);
     }
 
+    /// The texts with their kinds and origins, and what was left out.
+    pub(crate) fn into_texts(self) -> (Vec<(Kind, String, String)>, BTreeMap<&'static str, usize>) {
+        let texts = self.items.into_iter().map(|item| (item.kind, item.origin, item.text)).collect();
+        (texts, self.left_out)
+    }
+
+    /// What was said.
+    pub(crate) fn into_notes(self) -> Vec<String> {
+        self.notes
+    }
+
     /// Asks `bash -n` about each item, one process for each: no text can change what is said of another.
     pub(crate) fn ask_bash(&mut self) -> anyhow::Result<()> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -120,7 +131,7 @@ impl Items {
 }
 
 /// Whether bash finds no error of syntax. It reads and does not run.
-fn bash_accepts(text: &str) -> anyhow::Result<bool> {
+pub(crate) fn bash_accepts(text: &str) -> anyhow::Result<bool> {
     let mut child = Command::new("bash")
         .args(["--norc", "-n"])
         .env_clear()

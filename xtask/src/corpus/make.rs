@@ -57,8 +57,13 @@ pub(crate) fn read(text: &str, origin: &str, items: &mut Items) {
         }
     }
     let mut lines = text.lines().enumerate();
+    // A line that goes on is none of a recipe, whatever it begins with.
+    let mut goes_on = false;
     while let Some((number, line)) = lines.next() {
-        let Some(line) = line.strip_prefix('\t') else { continue };
+        let Some(line) = line.strip_prefix('\t').filter(|_| !goes_on) else {
+            goes_on = line.ends_with('\\');
+            continue;
+        };
         let mut recipe = line.to_owned();
         while recipe.ends_with('\\') {
             let Some((_, next)) = lines.next() else { break };
@@ -74,6 +79,58 @@ pub(crate) fn read(text: &str, origin: &str, items: &mut Items) {
             None => items.leave_out("make recipes with functions of make"),
         }
     }
+}
+
+/// Targets that are tasks (their names are no files'), each with its line and the recipes that it and what it needs run, as
+/// they are written.
+pub(crate) fn tasks(text: &str) -> Vec<(usize, &str, String)> {
+    let mut rules: HashMap<&str, (Vec<&str>, String)> = HashMap::new();
+    let mut targets: Vec<(usize, &str)> = Vec::new();
+    let mut current: Vec<&str> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if let Some(recipe) = line.strip_prefix('\t') {
+            for target in &current {
+                let (_, recipes) = rules.entry(target).or_default();
+                recipes.push_str(recipe.trim_start_matches(['@', '-', '+', ' ', '\t']));
+                recipes.push('\n');
+            }
+        } else if let Some((names, needs)) =
+            line.split_once(':').filter(|(_, rest)| !rest.starts_with(['=', ':']))
+        {
+            current = names.split_whitespace().collect();
+            for target in &current {
+                rules.entry(target).or_default().0.extend(needs.split_whitespace());
+                targets.push((number + 1, target));
+            }
+        } else if !line.trim().is_empty() && !line.starts_with('#') {
+            current.clear();
+        }
+    }
+    let mut tasks = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for (line, target) in targets {
+        let is_task = target.starts_with(|c: char| c.is_ascii_lowercase())
+            && target.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+        if !is_task || !seen.insert(target) {
+            continue;
+        }
+        let recipes = recipes_of(target, &rules);
+        if !recipes.is_empty() {
+            tasks.push((line, target, recipes));
+        }
+    }
+    tasks
+}
+
+/// What a target and everything that it needs run.
+fn recipes_of(target: &str, rules: &HashMap<&str, (Vec<&str>, String)>) -> String {
+    let (mut open, mut seen, mut all) = (vec![target], std::collections::HashSet::new(), String::new());
+    while let Some(target) = open.pop() {
+        let Some((needs, recipes)) = rules.get(target).filter(|_| seen.insert(target)) else { continue };
+        all.push_str(recipes);
+        open.extend(needs);
+    }
+    all
 }
 
 /// What the shell gets; `None` when only make could tell.
@@ -143,9 +200,23 @@ mod tests {
     }
 
     #[test]
+    fn tasks_hold_the_recipes_of_what_they_need() {
+        let text = ".PHONY: all\nX := 1\nall: lib.o lint\n\t@echo all\nlib.o: lib.c\n\tcc -c lib.c\nlint:\n\t-lint .\nempty: none\n";
+        let tasks = tasks(text);
+        assert_eq!(
+            tasks,
+            [(3, "all", "echo all\nlint .\ncc -c lib.c\n".to_owned()), (7, "lint", "lint .\n".to_owned())]
+        );
+    }
+
+    #[test]
     fn lines_of_rules_are_taken() {
         let mut items = Items::default();
-        read("V = x\nall: a\n\t@echo $(V) \\\n\t  b\n\t# no\n\t-rm $(call f,x)\n", "Makefile", &mut items);
+        read(
+            "V = x\nW = \\\n\ta \\\n\tb\nall: a\n\t@echo $(V) \\\n\t  b\n\t# no\n\t-rm $(call f,x)\n",
+            "Makefile",
+            &mut items,
+        );
         assert_eq!(items.len(), 1);
         assert!(format!("{items:?}").contains(r"echo x \\\n  b"), "{items:?}");
     }

@@ -88,7 +88,7 @@ fn text(file: &Path, items: &mut Items) -> Option<String> {
 }
 
 /// Every regular file below, sorted; links are not followed.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

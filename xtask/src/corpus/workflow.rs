@@ -1,9 +1,10 @@
 //! Shell text in CI files: `run` of GitHub's steps, and the keys of other services that end in `script`.
 //!
 //! Left out and counted: steps with another shell (`pwsh`, `python`), jobs that say `windows` in `runs-on`, files that are no
-//! YAML. `${{ ... }}` is put in by the service before a shell sees the text: the word `value` stands for it.
+//! YAML. `${{ ... }}` is put in by the service before a shell sees the text: the word `value` stands for it, the word
+//! `secretvalue` where it is one of the service's secrets.
 
-use saphyr_parser::{Event, Parser};
+use saphyr_parser::{Event, Parser, Span};
 
 use super::item::{Items, Kind};
 
@@ -15,7 +16,8 @@ const DEPTH_MAX: usize = 40;
 
 #[derive(Debug)]
 enum Yaml {
-    Scalar(String),
+    /// With its line, from 1.
+    Scalar(String, usize),
     List(Vec<Yaml>),
     Map(Vec<(String, Yaml)>),
 }
@@ -25,20 +27,19 @@ pub(crate) fn read(text: &str, origin: &str, items: &mut Items) {
         return items.leave_out("CI files for Windows");
     }
     let Some(document) = parse(text) else { return items.leave_out("CI files that are not read as YAML") };
-    let mut number = 0;
-    steps(&document, origin, &mut number, items);
+    steps(&document, origin, items);
 }
 
 /// Takes what a mapping runs, then looks into its values.
-fn steps(node: &Yaml, origin: &str, number: &mut usize, items: &mut Items) {
+fn steps(node: &Yaml, origin: &str, items: &mut Items) {
     match node {
-        Yaml::Scalar(_) => {}
-        Yaml::List(list) => list.iter().for_each(|node| steps(node, origin, number, items)),
+        Yaml::Scalar(..) => {}
+        Yaml::List(list) => list.iter().for_each(|node| steps(node, origin, items)),
         Yaml::Map(map) => {
             let scalar = |key: &str| {
                 map.iter().find_map(|(name, value)| match value {
-                    Yaml::Scalar(text) if name == key => Some(text.as_str()),
-                    Yaml::Scalar(_) | Yaml::List(_) | Yaml::Map(_) => None,
+                    Yaml::Scalar(text, _) if name == key => Some(text.as_str()),
+                    Yaml::Scalar(..) | Yaml::List(_) | Yaml::Map(_) => None,
                 })
             };
             if scalar("runs-on").is_some_and(|on| on.contains("windows")) {
@@ -51,36 +52,36 @@ fn steps(node: &Yaml, origin: &str, number: &mut usize, items: &mut Items) {
             for (key, value) in map {
                 let runs = key == "run" || key == "script" || key.ends_with("_script");
                 match value {
-                    Yaml::Scalar(_) | Yaml::List(_) if runs && !is_shell => {
+                    Yaml::Scalar(..) | Yaml::List(_) if runs && !is_shell => {
                         items.leave_out("CI steps in other languages")
                     }
-                    Yaml::Scalar(text) if runs => add(text, origin, number, items),
+                    Yaml::Scalar(text, line) if runs => add(text, *line, origin, items),
                     Yaml::List(list) if runs => {
                         let texts = list.iter().filter_map(|node| match node {
-                            Yaml::Scalar(text) => Some(text),
+                            Yaml::Scalar(text, line) => Some((text, *line)),
                             Yaml::List(_) | Yaml::Map(_) => None,
                         });
-                        texts.for_each(|text| add(text, origin, number, items));
+                        texts.for_each(|(text, line)| add(text, line, origin, items));
                     }
-                    Yaml::Scalar(_) | Yaml::List(_) | Yaml::Map(_) => steps(value, origin, number, items),
+                    Yaml::Scalar(..) | Yaml::List(_) | Yaml::Map(_) => steps(value, origin, items),
                 }
             }
         }
     }
 }
 
-fn add(text: &str, origin: &str, number: &mut usize, items: &mut Items) {
-    *number += 1;
-    items.add(Kind::Step, format!("{origin}#{number}"), &without_expressions(text));
+fn add(text: &str, line: usize, origin: &str, items: &mut Items) {
+    items.add(Kind::Step, format!("{origin}#{line}"), &without_expressions(text));
 }
 
 fn without_expressions(text: &str) -> String {
     let mut rest = text;
     let mut whole = String::new();
     while let Some((before, expression)) = rest.split_once("${{") {
-        let Some((_, after)) = expression.split_once("}}") else { break };
+        let Some((expression, after)) = expression.split_once("}}") else { break };
         whole.push_str(before);
-        whole.push_str("value");
+        let is_secret = expression.contains("secrets.") || expression.contains("github.token");
+        whole.push_str(if is_secret { "secretvalue" } else { "value" });
         rest = after;
     }
     whole + rest
@@ -90,27 +91,27 @@ fn without_expressions(text: &str) -> String {
 fn parse(text: &str) -> Option<Yaml> {
     let mut parser = Parser::new_from_str(text);
     loop {
-        let event = parser.next_event()?.ok()?.0;
-        if !matches!(event, Event::StreamStart | Event::DocumentStart(_) | Event::Nothing) {
+        let event = parser.next_event()?.ok()?;
+        if !matches!(event.0, Event::StreamStart | Event::DocumentStart(_) | Event::Nothing) {
             return node(event, &mut parser, DEPTH_MAX);
         }
     }
 }
 
 fn node<'t>(
-    event: Event<'t>,
+    (event, span): (Event<'t>, Span),
     parser: &mut Parser<'t, saphyr_parser::StrInput<'t>>,
     depth: usize,
 ) -> Option<Yaml> {
     let depth = depth.checked_sub(1)?;
     match event {
-        Event::Scalar(text, ..) => Some(Yaml::Scalar(text.into_owned())),
-        Event::Alias(_) => Some(Yaml::Scalar(String::new())),
+        Event::Scalar(text, ..) => Some(Yaml::Scalar(text.into_owned(), span.start.line())),
+        Event::Alias(_) => Some(Yaml::Scalar(String::new(), span.start.line())),
         Event::SequenceStart(..) => {
             let mut list = Vec::new();
             loop {
-                let event = parser.next_event()?.ok()?.0;
-                if event == Event::SequenceEnd {
+                let event = parser.next_event()?.ok()?;
+                if event.0 == Event::SequenceEnd {
                     return Some(Yaml::List(list));
                 }
                 list.push(node(event, parser, depth)?);
@@ -119,15 +120,15 @@ fn node<'t>(
         Event::MappingStart(..) => {
             let mut map = Vec::new();
             loop {
-                let event = parser.next_event()?.ok()?.0;
-                if event == Event::MappingEnd {
+                let event = parser.next_event()?.ok()?;
+                if event.0 == Event::MappingEnd {
                     return Some(Yaml::Map(map));
                 }
                 let key = match node(event, parser, depth)? {
-                    Yaml::Scalar(key) => key,
+                    Yaml::Scalar(key, _) => key,
                     Yaml::List(_) | Yaml::Map(_) => String::new(),
                 };
-                let event = parser.next_event()?.ok()?.0;
+                let event = parser.next_event()?.ok()?;
                 map.push((key, node(event, parser, depth)?));
             }
         }

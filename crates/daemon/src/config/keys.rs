@@ -194,7 +194,8 @@ pub const KEYS: &[Key] = &[
         place: Place::AboveProject,
         default: "[]",
         about: "Hooks of others that are trusted, by their commands as `castellan doctor` shows them. In `strict`, nothing runs \
-                while another one is registered that could change a call after it was judged.",
+                while another one is registered that could change a call after it was judged. Where the organisation's file says \
+                so, only those count that it names.",
     },
     Key {
         name: "level.session",

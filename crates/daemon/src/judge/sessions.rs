@@ -95,11 +95,13 @@ impl Judge {
     /// count. Looks at these with the session's first call, and with each prompt.
     pub(super) fn tell_trust(&self, whose: &Whose, agent: &Agent, policy: &Policy, when: Look) {
         let telling = self.memory().telling(&whose.session.id).copied();
-        match (telling, when) {
-            (None | Some(Telling::Told), _) | (Some(Telling::Nothing), Look::Call) => return,
-            (Some(Telling::Unlooked), _) | (Some(Telling::Nothing), Look::Prompt) => {}
-        }
-        let why = undecided(whose, policy);
+        let why = match (telling, when) {
+            (None | Some(Telling::Told), _) => return,
+            (Some(Telling::Unlooked), _) | (Some(Telling::Nothing), Look::Prompt) => {
+                undecided(whose, policy).or_else(|| disregarded(whose))
+            }
+            (Some(Telling::Nothing), Look::Call) => undecided(whose, policy),
+        };
         // Another event of the session may have told it in between.
         let before = self.memory().telling(&whose.session.id).map(|telling| {
             let now = if why.is_some() { Telling::Told } else { Telling::Nothing };
@@ -188,19 +190,22 @@ impl Judge {
     }
 }
 
-/// Why a person should say something about a session's workspace; empty where nobody has said anything, and that alone matters.
+/// Whether a person should say something about a session's workspace as nobody has said anything, and that matters: without a word why.
 fn undecided(whose: &Whose, policy: &Policy) -> Option<&'static str> {
-    let own_files = || {
-        let border = whose.workspace.as_ref().filter(|workspace| workspace.is_border)?;
-        Some(read_project(Path::new(&border.path)).map(|set| set.map(|set| set.hash())))
-    };
+    let matters = policy.settings().unknown_workspace.is_some();
+    (whose.standing == Standing::Unknown && matters).then_some("")
+}
+
+/// Why a person should say something about a workspace's own files.
+fn disregarded(whose: &Whose) -> Option<&'static str> {
+    let border = whose.workspace.as_ref().filter(|workspace| workspace.is_border)?;
+    // Files that cannot be read are files.
+    let own_files = || read_project(Path::new(&border.path)).map(|set| set.map(|set| set.hash()));
     match whose.standing {
         Standing::Denied => None,
-        Standing::Unknown if policy.settings().unknown_workspace.is_some() => Some(""),
-        // Files that cannot be read are files.
-        Standing::Unknown => (!matches!(own_files()?, Ok(None))).then_some("its own files do not count"),
+        Standing::Unknown => (!matches!(own_files(), Ok(None))).then_some("its own files do not count"),
         Standing::Trusted => {
-            let is_same = own_files()?.is_ok_and(|now| now == whose.project);
+            let is_same = own_files().is_ok_and(|now| now == whose.project);
             (!is_same).then_some("its own files are others than those that count")
         }
     }

@@ -115,7 +115,7 @@ impl LiveSessions {
 impl Live {
     fn new(session: SessionKey, id: AgentId, agent: &Agent, process: AgentProcess) -> Live {
         let dir = directory(id, process.pid);
-        let settings = HookSettings::of(id, dir.as_deref(), Path::new(&agent.cwd));
+        let settings = HookSettings::of(id, dir.as_deref(), Path::new(&agent.cwd), arguments_of(process.pid));
         let heard = Heard {
             process,
             keeps_hooks: false,

@@ -27,10 +27,11 @@ fn look(id: AgentId, process: &Process, is_guarded: &impl Fn(u32, u64) -> bool) 
         return None;
     }
     let cwd = std::fs::read_link(of(process.pid, "cwd")).ok()?;
-    if castellan_agents::keeps_hooks_on(id, &arguments_of(process.pid)) {
+    let arguments = arguments_of(process.pid);
+    if castellan_agents::keeps_hooks_on(id, &arguments) {
         return None;
     }
-    let why = HookSettings::of(id, directory(id, process.pid).as_deref(), &cwd).unguarded()?;
+    let why = HookSettings::of(id, directory(id, process.pid).as_deref(), &cwd, arguments).unguarded()?;
     Some(UnguardedAgent {
         agent: id.word().to_owned(),
         pid: process.pid,

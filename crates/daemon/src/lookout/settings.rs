@@ -1,5 +1,8 @@
 //! [`HookSettings`]: the files from which one agent takes its hooks, and what changes in them that keeps castellan from being
 //! asked, or lets others change what it has judged. It must not know what follows from that.
+//!
+//! Looked at anew, not watched (inotify): most of these files do not exist, so that every folder above them would have to be watched,
+//! through every symbolic link on the way, and a watch that the system refuses would be a gap. A look is a `stat` for each.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -8,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use castellan_agents::{self as agents, AgentId, Foreign, HookCommand, HookFile, HookFileReport, Place};
 
+use super::sources::Sources;
 use crate::files::read_limited;
 use crate::limits::SETTINGS_LEVELS_MAX;
 
@@ -18,14 +22,25 @@ pub struct HookSettings {
     /// The hook that belongs to this daemon.
     hook: Option<PathBuf>,
     files: Vec<Watched>,
-    /// Where the agent keeps its own files is known.
-    knows_dir: bool,
+    /// Where it was started, with what, and where its own files lie.
+    start: Start,
+    sources: Sources,
+}
+
+#[derive(Debug)]
+struct Start {
+    dir: Option<PathBuf>,
+    cwd: PathBuf,
+    levels: Vec<PathBuf>,
+    arguments: Vec<Vec<u8>>,
 }
 
 #[derive(Debug)]
 struct Watched {
-    file: &'static HookFile,
+    file: HookFile,
     path: PathBuf,
+    /// The plugin whose it is, where settings can switch that off.
+    plugin: Option<String>,
     stamp: Option<Stamp>,
     says: HookFileReport,
     /// Why it cannot be told what it says.
@@ -33,7 +48,7 @@ struct Watched {
 }
 
 /// What tells one state of a file from another, without its text. The last is the time of change, which nobody can set.
-type Stamp = (u64, u64, u64, i64, i64, i64, i64);
+pub(super) type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 
 /// Something that has changed in an agent's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,14 +70,16 @@ pub(crate) enum SettingsChange {
 }
 
 impl HookSettings {
-    /// The files of an agent that was started in `cwd` and keeps its own files in `dir`, as they are now.
-    pub fn of(agent: AgentId, dir: Option<&Path>, cwd: &Path) -> HookSettings {
+    /// The files of an agent that was started in `cwd` with these arguments and keeps its own files in `dir`, as they are now.
+    pub fn of(agent: AgentId, dir: Option<&Path>, cwd: &Path, arguments: Vec<Vec<u8>>) -> HookSettings {
         let levels = levels(cwd);
         let place = |file: &'static HookFile| -> Vec<PathBuf> {
             match file.place {
                 Place::Machine => vec![PathBuf::from(file.path)],
                 Place::User => dir.iter().map(|dir| dir.join(file.path)).collect(),
                 Place::Workspace => levels.iter().map(|level| level.join(file.path)).collect(),
+                // Not of this table.
+                Place::CommandLine | Place::Plugin => Vec::new(),
             }
         };
         let mut seen = BTreeSet::new();
@@ -71,22 +88,36 @@ impl HookSettings {
             .flat_map(|file| place(file).into_iter().map(move |path| (file, path)));
         // The user's own directory may lie above a repository, and is none of its.
         let files = all.filter(|(_, path)| seen.insert(path.clone()));
-        let watched = |(file, path): (&'static HookFile, PathBuf)| Watched {
-            file,
-            path,
-            stamp: None,
-            says: HookFileReport::default(),
-            unread: None,
-        };
+        let files = files.map(|(file, path)| Watched::new(*file, path, None)).collect();
         let hook = std::env::current_exe().ok().and_then(|own| real(&own.parent()?.join("castellan-hook")));
-        let knows_dir = dir.is_some();
-        let mut settings = HookSettings { agent, hook, files: files.map(watched).collect(), knows_dir };
+        let start = Start { dir: dir.map(Path::to_owned), cwd: cwd.to_owned(), levels, arguments };
+        let mut settings = HookSettings { agent, hook, files, start, sources: Sources::default() };
+        settings.find_sources();
         settings.look();
         settings
     }
 
+    /// Looks where plugins, skills and the command line bring hooks from.
+    fn find_sources(&mut self) {
+        let Start { dir, cwd, levels, arguments } = &self.start;
+        let mut sources = Sources::of(self.agent, dir.as_deref(), cwd, levels, arguments);
+        let found = std::mem::take(&mut sources.files);
+        let is_found = |watched: &Watched| found.iter().any(|source| source.path == watched.path);
+        self.files.retain(|watched| watched.file.place != Place::Plugin || is_found(watched));
+        for source in found {
+            if !self.files.iter().any(|watched| watched.path == source.path) {
+                self.files.push(Watched::new(source.file, source.path, source.plugin));
+            }
+        }
+        self.sources = sources;
+    }
+
     /// Looks at the files again: what has changed since the last look.
     pub(crate) fn look(&mut self) -> Vec<SettingsChange> {
+        if self.sources.is_outdated() {
+            self.find_sources();
+        }
+        let off = self.plugins_off();
         let registered = self.registers(|_| true);
         let mut changes = Vec::new();
         let mut gone = Vec::new();
@@ -96,7 +127,10 @@ impl HookSettings {
             if !watched.read_again(self.agent, before.clone(), was_unread.clone()) {
                 continue;
             }
-            if watched.unread.is_some() && was_unread.is_none() {
+            if watched.plugin.as_ref().is_some_and(|plugin| off.contains(plugin)) {
+                continue;
+            }
+            if watched.unread.is_some() && was_unread.is_none() && watched.file.place != Place::Plugin {
                 let why = watched.unread.clone().unwrap_or_default();
                 let how = format!("it cannot be told what is in it: {why}");
                 changes.push(SettingsChange::HooksOff { file: watched.path.clone(), how });
@@ -133,6 +167,9 @@ impl HookSettings {
         if self.is_managed() {
             return None;
         }
+        if let Some(switch) = self.given().find_map(|says| says.off) {
+            return Some(format!("its command line has `{switch}`"));
+        }
         let off = self.files.iter().find_map(|watched| Some((watched, watched.says.off?)));
         match off {
             Some((watched, switch)) => Some(format!("`{}` has `{switch}`", watched.path.display())),
@@ -149,16 +186,43 @@ impl HookSettings {
 
     /// Hooks of others that are asked about the same calls, and the files that register them.
     pub fn foreign(&self) -> Vec<(&Path, Foreign)> {
+        let off = self.plugins_off();
         let of = |watched: &Watched| foreign(&watched.says, self.hook.as_deref());
-        self.files
+        let counts = self
+            .files
             .iter()
-            .flat_map(|watched| of(watched).into_iter().map(|hook| (watched.path.as_path(), hook)))
-            .collect()
+            .filter(|watched| watched.plugin.as_ref().is_none_or(|name| !off.contains(name)));
+        let of_files =
+            counts.flat_map(|watched| of(watched).into_iter().map(|hook| (watched.path.as_path(), hook)));
+        let line = Path::new("the command line");
+        let given = self.given().flat_map(|says| foreign(&says, self.hook.as_deref()));
+        // What cannot be looked into may hold any.
+        let event = agents::question_event(self.agent);
+        let unread =
+            self.sources.unread.iter().map(|what| Foreign { event: event.to_owned(), command: what.clone() });
+        of_files.chain(given.chain(unread).map(|hook| (line, hook))).collect()
+    }
+
+    /// What the settings say that stand on the command line.
+    fn given(&self) -> impl Iterator<Item = HookFileReport> {
+        self.sources
+            .settings
+            .iter()
+            .map(|text| agents::read_hook_file(self.agent, &agents::GIVEN_SETTINGS, text))
+    }
+
+    /// Plugins that some settings switch off and none on.
+    fn plugins_off(&self) -> BTreeSet<String> {
+        let given: Vec<HookFileReport> = self.given().collect();
+        let said =
+            || self.files.iter().map(|watched| &watched.says).chain(&given).flat_map(|says| &says.plugins);
+        let is_on = |name: &String| said().any(|(other, on)| other == name && *on);
+        said().filter(|(name, on)| !on && !is_on(name)).map(|(name, _)| name.clone()).collect()
     }
 
     /// Why it cannot be told which hooks the agent has, where that is so.
     pub(crate) fn unseen(&self) -> Option<String> {
-        if !self.knows_dir {
+        if self.start.dir.is_none() {
             return Some("it cannot be seen where the agent has its settings".to_owned());
         }
         let unread =
@@ -172,6 +236,10 @@ impl HookSettings {
 }
 
 impl Watched {
+    fn new(file: HookFile, path: PathBuf, plugin: Option<String>) -> Watched {
+        Watched { file, path, plugin, stamp: None, says: HookFileReport::default(), unread: None }
+    }
+
     /// Reads it again if it is another than at the last look, which found `before` and `was_unread`.
     fn read_again(&mut self, agent: AgentId, before: HookFileReport, was_unread: Option<String>) -> bool {
         let stamp = stamp(&self.path);
@@ -182,7 +250,7 @@ impl Watched {
         self.stamp = stamp;
         if stamp.is_some() {
             match read_limited(&self.path, agents::SETTINGS_BYTES_MAX as u64) {
-                Ok(text) => self.says = agents::read_hook_file(agent, self.file, &text),
+                Ok(text) => self.says = agents::read_hook_file(agent, &self.file, &text),
                 // Removed in between: the next look sees that.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => self.stamp = None,
                 Err(error) => self.unread = Some(error.to_string()),
@@ -214,7 +282,7 @@ fn levels(cwd: &Path) -> Vec<PathBuf> {
 }
 
 /// Symlinks are followed, as the agents do.
-fn stamp(path: &Path) -> Option<Stamp> {
+pub(super) fn stamp(path: &Path) -> Option<Stamp> {
     let found = std::fs::metadata(path).ok()?;
     Some((
         found.dev(),
@@ -228,158 +296,4 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A repository below a home, and what is looked at of an agent that was started within it.
-    struct Place {
-        dir: tempfile::TempDir,
-        settings: HookSettings,
-    }
-
-    impl Place {
-        fn new(agent: AgentId) -> Place {
-            let dir = tempfile::tempdir().unwrap();
-            let cwd = dir.path().join("repo/a/b");
-            std::fs::create_dir_all(&cwd).unwrap();
-            std::fs::create_dir_all(dir.path().join("repo/.git")).unwrap();
-            std::fs::create_dir_all(dir.path().join("own")).unwrap();
-            let settings = HookSettings::of(agent, Some(&dir.path().join("own")), &cwd);
-            Place { dir, settings }
-        }
-
-        /// Writes a file and checks what is told of it.
-        fn check(&mut self, file: &str, text: &str, expected: &[&str]) {
-            let path = self.dir.path().join(file);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, text).unwrap();
-            self.looks(expected);
-        }
-
-        fn looks(&mut self, expected: &[&str]) {
-            let told = |change: SettingsChange| match change {
-                SettingsChange::HooksOff { file, how } => (file, how),
-                SettingsChange::ForeignHook { file, hook } => {
-                    (file, format!("{} {}", hook.event, hook.command))
-                }
-            };
-            let short = |(file, what): (PathBuf, String)| {
-                format!("{}: {what}", file.strip_prefix(self.dir.path()).unwrap().display())
-            };
-            let found: Vec<String> = self.settings.look().into_iter().map(told).map(short).collect();
-            assert_eq!(found, expected);
-            assert_eq!(self.settings.look(), []);
-        }
-    }
-
-    fn ours() -> String {
-        let hook = HookCommand { program: "/b/castellan-hook".to_owned(), home: "/h".to_owned() };
-        agents::register(AgentId::Claude, "", &hook).unwrap()
-    }
-
-    const OFF: &str = r#"{"disableAllHooks":true}"#;
-    const OTHER: &str = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x"}]}]}}"#;
-
-    #[test]
-    fn switches_are_told_once_wherever_the_agent_reads_them() {
-        let mut claude = Place::new(AgentId::Claude);
-        for file in
-            ["own/settings.json", "repo/.claude/settings.json", "repo/a/b/.claude/settings.local.json"]
-        {
-            claude.check(file, OFF, &[&format!("{file}: `disableAllHooks: true` is in it now")]);
-            claude.check(file, "{}", &[]);
-            claude.check(file, OFF, &[&format!("{file}: `disableAllHooks: true` is in it now")]);
-        }
-        // Above the repository, and of another name.
-        claude.check(".claude/settings.json", OFF, &[]);
-        claude.check("repo/.claude/other.json", OFF, &[]);
-        assert_eq!(claude.settings.switched_off().len(), 2);
-        let mut codex = Place::new(AgentId::Codex);
-        let told = "repo/.codex/config.toml: `features.hooks = false` is in it now";
-        codex.check("repo/.codex/config.toml", "[features]\nhooks = false\n", &[told]);
-    }
-
-    #[test]
-    fn a_hook_that_is_gone_is_told_and_one_that_is_elsewhere_still_is_not() {
-        let mut place = Place::new(AgentId::Claude);
-        assert_eq!(
-            place.settings.unguarded().as_deref(),
-            Some("no settings of it register castellan's hook")
-        );
-        place.check("own/settings.json", &ours(), &[]);
-        assert_eq!(place.settings.unguarded(), None);
-        place.check(
-            "own/settings.json",
-            "{}",
-            &["own/settings.json: castellan's hook is not in it any more"],
-        );
-        place.check("own/settings.json", &ours(), &[]);
-        std::fs::remove_file(place.dir.path().join("own/settings.json")).unwrap();
-        place.looks(&["own/settings.json: castellan's hook is not in it any more"]);
-        place.check("own/settings.json", &ours(), &[]);
-        // It never matches.
-        let changed = ours().replacen("\"hooks\": [", "\"matcher\": \"Nothing\", \"hooks\": [", 2);
-        assert_ne!(changed, ours());
-        place.check(
-            "own/settings.json",
-            &changed,
-            &["own/settings.json: castellan's hook is not in it any more"],
-        );
-        place.check("repo/.claude/settings.json", &ours(), &[]);
-        place.check("own/settings.json", &ours(), &[]);
-        place.check("own/settings.json", "", &[]);
-    }
-
-    #[test]
-    fn hooks_of_others_are_told() {
-        let mut place = Place::new(AgentId::Claude);
-        place.check("repo/.claude/settings.json", OTHER, &["repo/.claude/settings.json: PreToolUse /x"]);
-        assert_eq!(place.settings.foreign().len(), 1);
-        place.check(
-            "repo/.claude/settings.json",
-            &OTHER.replace("/x", "/y"),
-            &["repo/.claude/settings.json: PreToolUse /y"],
-        );
-        place.check("repo/.claude/settings.json", "{}", &[]);
-        // One that only has castellan's name, where it is known which one is castellan's.
-        place.settings.hook = Some(PathBuf::from("/another/castellan-hook"));
-        let told = "own/settings.json: PreToolUse /b/castellan-hook --home /h";
-        place.check("own/settings.json", &ours(), &[told]);
-    }
-
-    #[test]
-    fn a_file_that_cannot_be_read_may_say_anything() {
-        let mut place = Place::new(AgentId::Claude);
-        let file = place.dir.path().join("repo/.claude/settings.json");
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        let told = |why: &str| format!("repo/.claude/settings.json: it cannot be told what is in it: {why}");
-        std::fs::File::create(&file).unwrap().set_len(100 << 20).unwrap();
-        place.looks(&[&told("more than 2097152 bytes")]);
-        std::fs::remove_file(&file).unwrap();
-        place.looks(&[]);
-        rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-        place.looks(&[&told("not a regular file")]);
-        std::fs::remove_file(&file).unwrap();
-        place.looks(&[]);
-        std::fs::write(&file, b"\xff").unwrap();
-        place.looks(&[&told("not UTF-8: invalid utf-8 sequence of 1 bytes from index 0")]);
-        std::fs::remove_file(&file).unwrap();
-        // Through a symlink, as the agent reads it.
-        let target = place.dir.path().join("target.json");
-        std::fs::write(&target, OFF).unwrap();
-        std::os::unix::fs::symlink(&target, &file).unwrap();
-        place.looks(&["repo/.claude/settings.json: `disableAllHooks: true` is in it now"]);
-        // A time that was set back does not hide a change.
-        let before = std::fs::metadata(&target).unwrap();
-        std::fs::write(&target, "{}").unwrap();
-        place.looks(&[]);
-        std::fs::write(&target, OFF).unwrap();
-        std::fs::File::options()
-            .write(true)
-            .open(&target)
-            .unwrap()
-            .set_modified(before.modified().unwrap())
-            .unwrap();
-        place.looks(&["repo/.claude/settings.json: `disableAllHooks: true` is in it now"]);
-    }
-}
+mod tests;

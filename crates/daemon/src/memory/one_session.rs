@@ -1,13 +1,18 @@
 //! [`OneSession`]: what the calls of one session leave behind, for whoever judges described calls without a daemon. It keeps what
 //! the daemon's memory keeps, in the same parts, and it must not know where the calls come from.
 
-use castellan_event::{Call, Facts, Recorder, Session};
+use std::time::Duration;
+
+use castellan_audit::Record;
+use castellan_event::{Answers, Call, Decision, Facts, Recorder, Session};
+use castellan_policy::StateChange;
 
 use super::changes::Changes;
 use super::marks::Marks;
 use super::sessions::{SessionKey, Workspace};
 use crate::facts::facts_after;
 use crate::judge::begun;
+use crate::record::{Judged, Told};
 use crate::workspace::workspace_of;
 
 /// The only session there is.
@@ -24,6 +29,7 @@ pub struct OneSession {
     marks: Marks,
     /// How many calls are done.
     done: u64,
+    told: Told,
 }
 
 impl OneSession {
@@ -34,6 +40,7 @@ impl OneSession {
             changes: Changes::default(),
             marks: Marks::default(),
             done: 0,
+            told: Told::default(),
         }
     }
 
@@ -46,6 +53,21 @@ impl OneSession {
     /// What a decision about its next call sees of it.
     pub fn session(&self) -> Session {
         self.marks.session(&KEY, self.done * CALL_MS)
+    }
+
+    /// The record of a decision about a call of it, which took `duration`.
+    pub fn record(
+        &self,
+        call: &Call,
+        decision: &Decision,
+        answers: &Answers,
+        change: &StateChange,
+        duration: Duration,
+    ) -> Record {
+        let workspace = self.workspace.as_ref().map_or("", Workspace::inside);
+        let told = &self.told;
+        Judged { call, decision, answers, change, policy: "", workspace, is_held: false, told }
+            .record(duration)
     }
 
     /// A call is done, and it set marks. An error when there is no room for them: then the daemon would have denied it.

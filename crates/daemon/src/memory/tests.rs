@@ -238,6 +238,7 @@ enum Event {
     Grant(u32, Scope),
     GrantOver(u32),
     Consequence(usize, Consequence),
+    Ceiling(usize, AccessLevel),
     Request,
 }
 
@@ -259,6 +260,8 @@ fn event() -> impl Strategy<Value = Event> {
         (0..4u32, scope()).prop_map(|(id, scope)| Event::Grant(id, scope)),
         (0..4u32).prop_map(Event::GrantOver),
         (0..5usize, consequence()).prop_map(|(id, consequence)| Event::Consequence(id, consequence)),
+        (0..5usize, prop::sample::select(AccessLevel::ALL.to_vec()))
+            .prop_map(|(id, level)| Event::Ceiling(id, level)),
         Just(Event::Request),
     ]
 }
@@ -294,6 +297,10 @@ fn happen(memory: &mut Memory, event: Event) {
             memory.refuse(&RequestId::nth(id).to_string());
         }
         Event::Consequence(id, consequence) => memory.follow(&session(id), consequence),
+        Event::Ceiling(id, level) => {
+            let id = memory.enter(session(id), UNSEEN).unwrap().id;
+            memory.ceiling(&id, true, level);
+        }
         Event::Request => {
             memory.take_request();
         }

@@ -50,7 +50,7 @@ pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Chec
         Ok(_) => return Ok(Vec::new()),
     };
     let cwd = std::env::current_dir().unwrap_or_default();
-    let settings = HookSettings::of(agent, Some(&files.dir), &cwd);
+    let settings = HookSettings::of(agent, Some(&files.dir), &cwd, Vec::new());
     checks.extend(level(agent, &settings, for_machine, hook.is_some()));
     checks.extend(foreign(agent, &settings, layout));
     let hook = match hook {

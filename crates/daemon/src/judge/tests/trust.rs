@@ -173,10 +173,9 @@ fn own_files_that_do_not_count_are_told_once_a_session() {
     write("version = 1\nmode = \"enforce\"\n");
     bench.prompt("same");
     assert_eq!(bench.told(), 4);
-    let last = bench.records().into_iter().rev().find_map(|record| match record {
-        Record::Session(of) if of.message.starts_with("trust_required") => Some(of.message),
-        _ => None,
-    });
+    let told = |record| if let Record::Session(of) = record { Some(of.message) } else { None };
+    let mut messages = bench.records().into_iter().rev().filter_map(told);
+    let last = messages.find(|message| message.starts_with("trust_required"));
     let expected = format!("trust_required {own}: its own files are others than those that count");
     assert_eq!(last, Some(expected));
 }

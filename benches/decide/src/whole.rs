@@ -1,0 +1,68 @@
+//! The whole decision of real everyday commands, one after the other as a daemon gets them: the agent's JSON is decoded, its effects are
+//! found with all questions to the made-up machine, every shipped pack and the pipeline decide, the record is made and appended
+//! to a log. It must not know what should be decided.
+
+use std::time::{Instant, SystemTime};
+
+use anyhow::{Context, anyhow, ensure};
+use castellan_audit::{Config as LogConfig, Log};
+use castellan_daemon::{Config, OneSession, compile, shipped_rules};
+use castellan_event::Recorder;
+use castellan_rules::Source;
+use castellan_trial::{Machine, Trial, WORKSPACE, read_labelled};
+
+use crate::percentile;
+
+/// Rounds of every command: the machine's own disturbances are not what is measured, so that the median of each counts.
+const ROUNDS: usize = 5;
+
+/// What is to be reached, µs.
+const P50_MAX_US: f64 = 60.0;
+const P99_MAX_US: f64 = 400.0;
+
+/// An agent's process on the made-up machine.
+const PID: u32 = 4242;
+
+pub(crate) fn print(file: &str) -> anyhow::Result<()> {
+    let text = std::fs::read_to_string(file).with_context(|| file.to_owned())?;
+    let (calls, wrong) = read_labelled(file, &text);
+    ensure!(wrong.is_empty(), "{} wrong lines, the first: {}", wrong.len(), wrong.first().context("none")?);
+    ensure!(!calls.is_empty(), "`{file}` holds no calls");
+    let shipped = shipped_rules().iter();
+    let sources: Vec<Source> =
+        shipped.map(|(name, text)| Source { name: (*name).to_owned(), text: (*text).to_owned() }).collect();
+    let compiled = compile(&sources, &Config::default());
+    ensure!(compiled.error().is_none(), "the shipped rules do not load");
+    let trial = Trial::new(&compiled.policy);
+    let place = tempfile::tempdir()?;
+    let log = Log::open(place.path(), LogConfig::default(), SystemTime::now())?;
+    let session = OneSession::begin(WORKSPACE, PID, &mut Recorder::new(&Machine::default()));
+
+    let (mut decided, mut whole) = (Vec::new(), Vec::new());
+    for labelled in &calls {
+        let mut rounds: Vec<(f64, f64)> = Vec::new();
+        for _ in 0..ROUNDS {
+            let judged = trial.judge(&labelled.case).map_err(|why| anyhow!("{}: {why}", labelled.id))?;
+            let begun = Instant::now();
+            let record =
+                session.record(&judged.call, &judged.decision, &judged.answers, &judged.change, judged.took);
+            log.append(&record, SystemTime::now())?;
+            let took = judged.took.as_secs_f64() * 1e6;
+            rounds.push((took, took + begun.elapsed().as_secs_f64() * 1e6));
+        }
+        decided.push(percentile(&mut rounds.iter().map(|(decided, _)| *decided).collect::<Vec<_>>(), 50));
+        whole.push(percentile(&mut rounds.iter().map(|(_, whole)| *whole).collect::<Vec<_>>(), 50));
+    }
+    println!(
+        "\n{} real everyday commands, the median of {ROUNDS} rounds of each; µs.\n\n\
+         | | p50 | p99 | to be reached |\n|---|---|---|---|\n\
+         | from the agent's JSON to the decision | {:.1} | {:.1} | |\n\
+         | the same, recorded | {:.1} | {:.1} | {P50_MAX_US}, {P99_MAX_US} |",
+        calls.len(),
+        percentile(&mut decided, 50),
+        percentile(&mut decided, 99),
+        percentile(&mut whole, 50),
+        percentile(&mut whole, 99),
+    );
+    Ok(())
+}

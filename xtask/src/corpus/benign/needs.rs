@@ -1,0 +1,263 @@
+//! The files of a package that a command needs to be judged as it would be in the project: manifests of what it runs by name, code
+//! that it hands to an interpreter, and what that code loads beside it. By the look of the words only; it must not know shell.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// All files of one command.
+const BYTES_MAX: usize = 64 << 10;
+/// Their number.
+const FILES_MAX: usize = 30;
+
+/// Programs that run the file that they are given.
+const INTERPRETERS: &[&str] = &[
+    "node",
+    "ts-node",
+    "tsx",
+    "bash",
+    "sh",
+    "zsh",
+    "dash",
+    "python",
+    "python3",
+    "python2",
+    "perl",
+    "ruby",
+    "php",
+    "lua",
+    "bun",
+    "deno",
+    "source",
+    ".",
+    "babel-node",
+    "esno",
+    "jiti",
+];
+
+/// Endings of files with code that interpreters run.
+const CODE: &[&str] =
+    &["js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "sh", "bash", "py", "pl", "rb", "php", "lua"];
+
+/// Flags of interpreters that take the next word.
+const WITH_VALUE: &[&str] = &[
+    "-r",
+    "--require",
+    "--loader",
+    "--import",
+    "--project",
+    "-P",
+    "-O",
+    "--env-file",
+    "-I",
+    "-W",
+    "-X",
+    "--allow",
+];
+
+/// Flags after which no file is given.
+const INLINE: &[&str] = &[
+    "-e",
+    "-c",
+    "-p",
+    "-pe",
+    "-m",
+    "-lc",
+    "-ec",
+    "-ne",
+    "-i",
+    "-v",
+    "--eval",
+    "--print",
+    "--version",
+    "--test",
+    "-s",
+];
+
+/// Programs that run tasks of a file, with its name.
+const RUNNERS: &[(&str, &str)] = &[
+    ("npm", "package.json"),
+    ("yarn", "package.json"),
+    ("pnpm", "package.json"),
+    ("npx", "package.json"),
+    ("run-s", "package.json"),
+    ("run-p", "package.json"),
+    ("npm-run-all", "package.json"),
+    ("make", "Makefile"),
+];
+
+#[derive(Debug)]
+pub(super) struct Needs {
+    root: PathBuf,
+    files: BTreeMap<String, String>,
+    missing: Option<&'static str>,
+}
+
+impl Needs {
+    pub(super) fn new(root: &Path) -> Needs {
+        Needs { root: root.to_owned(), files: BTreeMap::new(), missing: None }
+    }
+
+    /// The files, or why the command cannot be judged without the whole project.
+    pub(super) fn files(self) -> Result<BTreeMap<String, String>, &'static str> {
+        let bytes: usize = self.files.values().map(String::len).sum();
+        match self.missing {
+            Some(why) => Err(why),
+            None if bytes > BYTES_MAX || self.files.len() > FILES_MAX => {
+                Err("runs more than 64 KiB of the project's code")
+            }
+            None => Ok(self.files),
+        }
+    }
+
+    /// A file that must be there, and what it loads.
+    pub(super) fn file(&mut self, name: &str) {
+        let mut open = vec![name.to_owned()];
+        while let Some(name) = open.pop() {
+            let name = self.module(&name).unwrap_or_else(|| flat(&name));
+            if self.files.contains_key(&name) || self.missing.is_some() {
+                continue;
+            }
+            let Ok(text) = std::fs::read_to_string(self.root.join(&name)) else {
+                self.missing = Some("runs a file that the package does not ship");
+                return;
+            };
+            let text = if name.ends_with("package.json") { manifest(&text) } else { text };
+            if text.len() > BYTES_MAX || self.files.len() > FILES_MAX {
+                self.missing = Some("runs more than 64 KiB of the project's code");
+                return;
+            }
+            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            for loaded in loads(&name, &text) {
+                let from = if folder.is_empty() { loaded } else { format!("{folder}/{loaded}") };
+                if let Some(file) = self.module(&from) {
+                    open.push(file);
+                }
+            }
+            let is_shell = name.ends_with(".sh") || name.ends_with(".bash");
+            self.files.insert(name, text.clone());
+            if is_shell {
+                open.extend(code_of(&text));
+            }
+        }
+    }
+
+    /// What the words of a command name.
+    pub(super) fn of_command(&mut self, text: &str) {
+        for file in code_of(text) {
+            self.file(&file);
+        }
+        for word in words(text) {
+            let named = RUNNERS.iter().find(|(program, _)| *program == word);
+            if let Some((_, file)) = named.filter(|(_, file)| self.root.join(file).is_file()) {
+                self.file(file);
+            }
+        }
+    }
+
+    /// The file of a module that is loaded by a path with or without its ending.
+    fn module(&self, from: &str) -> Option<String> {
+        const ENDINGS: &[&str] = &["", ".js", ".mjs", ".cjs", ".json", ".ts", "/index.js", "/index.ts"];
+        let mut names = ENDINGS.iter().map(|ending| flat(&format!("{from}{ending}")));
+        names.find(|name| self.root.join(name).is_file())
+    }
+}
+
+/// Files with code that an interpreter is given by name: its first word that is no flag.
+fn code_of(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let (mut interpreter, mut before) = (None, "");
+    for word in words(text) {
+        let is_code =
+            word.rsplit_once('.').is_some_and(|(name, ending)| !name.is_empty() && CODE.contains(&ending));
+        let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./@+".contains(c));
+        let is_flag = word.starts_with('-');
+        let is_outside = word.starts_with('/') || word.contains("node_modules/");
+        let is_script = word.starts_with("./") && (word.ends_with(".sh") || word.ends_with(".bash"));
+        // Only these look for a file whose ending is left out.
+        let is_module = matches!(interpreter, Some("node" | "ts-node" | "tsx" | "babel-node"));
+        let is_given = interpreter.is_some() && !is_flag && (is_code || is_module || word.contains('/'));
+        if (is_script || is_given) && is_plain && !is_outside && !WITH_VALUE.contains(&before) {
+            found.push(word.to_owned());
+        }
+        let goes_on = is_flag || word == "run" || WITH_VALUE.contains(&before);
+        interpreter = if INTERPRETERS.contains(&word) {
+            Some(word)
+        } else {
+            interpreter.filter(|_| goes_on && !INLINE.contains(&word))
+        };
+        before = word;
+    }
+    found
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || ";&|()`\"'".contains(c)).filter(|word| !word.is_empty())
+}
+
+/// What a file of JavaScript or TypeScript loads from beside it.
+fn loads(name: &str, text: &str) -> Vec<String> {
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    if !CODE.iter().take(8).any(|code| *code == ending) {
+        return Vec::new();
+    }
+    let quoted = text.split(['"', '\'']).collect::<Vec<_>>();
+    let pairs = quoted.windows(2).filter_map(|pair| match pair {
+        [before, path] => Some((before.trim_end(), *path)),
+        _ => None,
+    });
+    let loaded = pairs.filter(|(before, path)| {
+        let is_load = ["require(", "from", "import", "import("].iter().any(|word| before.ends_with(word));
+        is_load && (path.starts_with("./") || path.starts_with("../")) && !path.contains('\n')
+    });
+    loaded.map(|(_, path)| path.to_owned()).collect()
+}
+
+/// What counts of a manifest: most of one is about publishing.
+fn manifest(text: &str) -> String {
+    const KEYS: &[&str] =
+        &["name", "version", "type", "bin", "scripts", "dependencies", "devDependencies", "workspaces"];
+    let Ok(serde_json::Value::Object(mut all)) = serde_json::from_str(text) else { return text.to_owned() };
+    all.retain(|key, _| KEYS.contains(&key.as_str()));
+    serde_json::Value::Object(all).to_string()
+}
+
+/// A path without `.` and `..`; one that leads out of the root keeps what is left.
+fn flat(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_what_an_interpreter_is_given() {
+        for (text, expected) in [
+            ("node --trace scripts/build.js --x a.js", vec!["scripts/build.js"]),
+            ("eslint src/index.js", vec![]),
+            ("FOO=1 bash ci/test.sh && ./ci/more.sh", vec!["ci/test.sh", "./ci/more.sh"]),
+            ("node $X.js", vec![]),
+            ("node -r esm test.js", vec!["test.js"]),
+            ("node tools/lint && node -e x && bash -c 'a/b'", vec!["tools/lint"]),
+            ("node_modules/.bin/mocha test.js", vec![]),
+        ] {
+            assert_eq!(code_of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn modules_beside_are_loaded() {
+        let text = "import a from './a';\nconst b = require(\"../b.js\"); import 'react'; x = './no'";
+        assert_eq!(loads("x.js", text), ["./a", "../b.js"]);
+        assert_eq!(loads("x.py", text), Vec::<String>::new());
+        assert_eq!(flat("a/../b/./c"), "b/c");
+    }
+}
