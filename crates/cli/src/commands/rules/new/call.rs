@@ -31,10 +31,7 @@ pub(super) fn recorded(layout: &Layout, id: &str) -> anyhow::Result<Case> {
     let reading = castellan_audit::read(&layout.log(), &Filter { request, ..Filter::default() })?;
     let entries = reading.entries.into_iter().rev();
     let mut calls = entries.filter(|entry| number.is_none_or(|number| entry.seq == number));
-    let call = calls.find_map(|entry| match entry.record {
-        Record::Call(call) => Some(call),
-        _ => None,
-    });
+    let call = calls.find_map(|entry| if let Record::Call(call) = entry.record { Some(call) } else { None });
     let Some(CallRecord { agent, tool_raw, input, cwd, workspace, .. }) = call else {
         bail!("the log has no call `{id}`: `castellan log` shows requests, `--json` the numbers of records");
     };
