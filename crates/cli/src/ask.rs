@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use castellan_daemon::Secret;
 use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
@@ -15,6 +15,15 @@ pub(crate) fn is_agreed(question: &str) -> anyhow::Result<bool> {
     let Some(mut terminal) = terminal()? else { return Ok(true) };
     write!(terminal, "{question} [y/N] ")?;
     Ok(matches!(line(terminal)?.to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Asks for a text. `None` without a terminal.
+pub(crate) fn text(question: &str) -> anyhow::Result<Option<String>> {
+    let Some(mut terminal) = terminal()? else { return Ok(None) };
+    write!(terminal, "{question}")?;
+    let answer = line(terminal)?;
+    ensure!(answer.len() as u64 + 1 < ANSWER_BYTES_MAX, "the answer is longer than {ANSWER_BYTES_MAX} bytes");
+    Ok(Some(answer.trim().to_owned()))
 }
 
 /// Asks for what only the person knows.

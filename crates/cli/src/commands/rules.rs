@@ -1,4 +1,5 @@
-//! `castellan rules`: looks at rule files, their cases and the language. Changes nothing.
+//! `castellan rules`: looks at rule files, their cases and the language. Changes nothing; a new rule is
+//! a new file.
 
 mod describe;
 mod eval;
@@ -6,6 +7,7 @@ mod export;
 mod fields;
 mod language;
 mod list;
+mod new;
 mod sources;
 mod test;
 mod validate;
@@ -25,6 +27,8 @@ pub(crate) enum Command {
     Validate(validate::Options),
     /// Hold rules against the cases beside them
     Test(test::Options),
+    /// Make a rule with cases of a recorded call or a command
+    New(new::Options),
     /// List the rules that are loaded
     List(list::Options),
     /// Show what a rule compiles to, and what it is made of
@@ -41,6 +45,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
     match command {
         Command::Validate(options) => validate::run(global, options),
         Command::Test(options) => test::run(global, options),
+        Command::New(options) => new::run(global, options),
         Command::List(options) => list::run(global, options),
         Command::Describe(options) => describe::run(global, options),
         Command::Eval(options) => eval::run(global, options),

@@ -33,6 +33,7 @@ const COMMANDS: &[&str] = &[
     "rules",
     "rules validate",
     "rules test",
+    "rules new",
     "rules list",
     "rules describe",
     "rules eval",

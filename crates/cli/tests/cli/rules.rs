@@ -100,7 +100,9 @@ fn shipped_rules_are_listed_with_their_verdict() {
     let canary = rules.iter().find(|rule| rule["name"] == json!("Deny the castellan canary")).unwrap();
     assert_eq!(canary["verdict"], json!("deny"));
     let table = home.run_ok(&["rules", "list"]);
-    assert!(table.lines().any(|line| line.starts_with("deny    Deny the castellan canary  ")), "{table}");
+    let is_canary =
+        |line: &str| line.split_whitespace().take(5).eq("deny Deny the castellan canary".split(' '));
+    assert!(table.lines().any(is_canary), "{table}");
 }
 
 #[test]

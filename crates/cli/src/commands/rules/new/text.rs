@@ -1,0 +1,112 @@
+//! A new rule and its cases as they are written. Texts of the call are JSON strings, which YAML reads as they are.
+
+use castellan_event::Verdict;
+use castellan_policy::RuleVerdict;
+use castellan_trial::{Case, WORKSPACE};
+use serde_json::{Value as Json, json};
+
+use super::cases::DerivedCase;
+
+/// A rule before it is one.
+#[derive(Debug)]
+pub(super) struct NewRule {
+    pub(super) name: String,
+    pub(super) condition: String,
+    pub(super) verdict: RuleVerdict,
+    /// The command that it was made of; empty where there is none.
+    pub(super) line: String,
+}
+
+impl NewRule {
+    pub(super) fn text(&self) -> String {
+        let (tag, priority, output) = match self.verdict {
+            RuleVerdict::Deny => (
+                "coding_agent_deny",
+                "CRITICAL",
+                "A rule of this user denies this, so it was not run; tell the user what you need it for",
+            ),
+            RuleVerdict::Review => {
+                ("coding_agent_review", "WARNING", "A rule of this user has this looked at first")
+            }
+            RuleVerdict::Allow => ("coding_agent_allow", "INFORMATIONAL", "A rule of this user allows this"),
+            RuleVerdict::Ask | RuleVerdict::Seen | RuleVerdict::Notice => {
+                ("coding_agent_ask", "WARNING", "A rule of this user asks before this")
+            }
+        };
+        let desc = if self.line.is_empty() {
+            "Made of a call.".to_owned()
+        } else {
+            format!("Made of: {}", self.line)
+        };
+        let condition = self.condition.replace(['\n', '\r'], " ");
+        let (name, desc, output) = (Json::from(self.name.as_str()), Json::from(desc), Json::from(output));
+        format!(
+            "- rule: {name}\n  desc: {desc}\n  condition: >\n    {}\n  output: {output}\n  priority: {priority}\n  \
+             source: coding_agent\n  tags: [{tag}]\n",
+            condition.trim(),
+        )
+    }
+}
+
+/// The name that a rule gets.
+pub(super) fn name(verdict: RuleVerdict, about: &str) -> String {
+    let first = match verdict {
+        RuleVerdict::Deny => "Deny",
+        RuleVerdict::Allow => "Allow",
+        RuleVerdict::Ask | RuleVerdict::Review | RuleVerdict::Seen | RuleVerdict::Notice => "Ask before",
+    };
+    let about: String = about.chars().filter(|c| !c.is_control()).collect();
+    format!("{first} {about}")
+}
+
+/// The name as that of a file.
+pub(super) fn slug(name: &str) -> String {
+    let dashed: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let words: Vec<&str> = dashed.split('-').filter(|word| !word.is_empty()).collect();
+    let slug: String = words.join("-").chars().take(64).collect();
+    if slug.is_empty() { "rule".to_owned() } else { slug }
+}
+
+/// The case file.
+pub(super) fn cases(rule: &str, call: &Case, verdict: Verdict, derived: &[DerivedCase]) -> String {
+    let mut text = "version: 2\ncases:\n".to_owned();
+    text.push_str(&line(rule, call, verdict, None));
+    for case in derived {
+        text.push_str(&line(rule, &case.case, case.verdict, Some(case.shows)));
+    }
+    text
+}
+
+/// A case in a line: JSON is YAML.
+fn line(rule: &str, case: &Case, verdict: Verdict, shows: Option<&str>) -> String {
+    let mut call = serde_json::Map::new();
+    call.insert("tool".to_owned(), case.call.tool.as_str().into());
+    call.insert("agent".to_owned(), case.agent.word().into());
+    if case.cwd != WORKSPACE {
+        call.insert("cwd".to_owned(), case.cwd.as_str().into());
+    }
+    call.extend(case.call.input.clone());
+    let mut line = json!({ "call": call, "verdict": verdict.as_str(), "rule": rule });
+    if let (Json::Object(line), Some(shows)) = (&mut line, shows) {
+        line.insert("as".to_owned(), shows.into());
+    }
+    format!("  - {line}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_after_its_rule() {
+        for (name, expected) in [
+            ("Deny git push --force", "deny-git-push-force"),
+            ("../../x", "x"),
+            ("  ", "rule"),
+            ("Ä", "rule"),
+        ] {
+            assert_eq!(slug(name), expected);
+        }
+    }
+}

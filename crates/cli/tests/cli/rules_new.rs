@@ -1,0 +1,125 @@
+//! `castellan rules new`.
+
+use std::time::SystemTime;
+
+use castellan_audit::{CallRecord, Config, Log, Record};
+use serde_json::json;
+
+use crate::home::Home;
+
+#[test]
+fn a_command_becomes_a_rule_with_cases_that_hold() {
+    let home = Home::new();
+    let command = "frobnicate deploy --region 'eu west'";
+    let done = home.run(&["rules", "new", "--command", command, "--into", ".", "--verdict", "deny", "--yes"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let rule = home.read("repo/deny-frobnicate.yaml");
+    assert!(
+        rule.contains("- rule: \"Deny frobnicate\"\n") && rule.contains("tags: [coding_agent_deny]"),
+        "{rule}"
+    );
+    assert!(rule.contains("cmd.name = frobnicate"), "{rule}");
+    let cases = home.read("repo/deny-frobnicate_cases.yaml");
+    assert!(cases.matches("\"as\":\"look-alike\"").count() >= 2, "{cases}");
+    assert!(cases.matches("\"as\":\"disguise\"").count() >= 2, "{cases}");
+    let tested = home.run_ok(&["rules", "test", "deny-frobnicate.yaml"]);
+    assert!(tested.contains("each decided as it says"), "{tested}");
+    home.run_ok(&["rules", "validate", "deny-frobnicate.yaml"]);
+    // Nothing that is there is replaced.
+    let again =
+        home.run(&["rules", "new", "--command", command, "--into", ".", "--verdict", "deny", "--yes"]);
+    assert_eq!(again.code, Some(7), "{again:?}");
+    assert!(again.stderr.contains("is there already"), "{again:?}");
+}
+
+#[test]
+fn what_is_changed_is_proposed_before_what_is_run() {
+    let home = Home::new();
+    let done = home.run(&[
+        "rules",
+        "new",
+        "--command",
+        "psql -c 'DROP TABLE users'",
+        "--into",
+        ".",
+        "--name",
+        "My rule",
+        "--yes",
+    ]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let rule = home.read("repo/my-rule.yaml");
+    assert!(rule.contains("fx.kind = destroy and fx.system = postgres"), "{rule}");
+    assert!(rule.contains("tags: [coding_agent_ask]"), "{rule}");
+}
+
+#[test]
+fn a_rule_that_would_decide_nothing_is_not_written() {
+    let home = Home::new();
+    let refused = |arguments: &[&str], why: &str| {
+        let done = home.run(&[&["rules", "new", "--into", ".", "--yes"], arguments].concat());
+        assert_eq!(done.code, Some(7), "{done:?}");
+        assert!(done.stderr.contains(why), "{done:?}");
+    };
+    refused(&["--command", "frobnicate", "--condition", "cmd.name = other"], "it would decide nothing here");
+    refused(&["--command", "frobnicate", "--condition", "cmd.nam = x"], "the rule does not load");
+    refused(&["--command", "castellan mode monitor", "--verdict", "ask"], "the call is answered deny");
+    assert_eq!(std::fs::read_dir(home.repo()).unwrap().count(), 0);
+}
+
+/// What lies in the user's home and workspace is named as in the world of cases.
+#[test]
+fn a_recorded_call_becomes_a_rule() {
+    let home = Home::new();
+    let (workspace, user) = (home.repo().display().to_string(), home.user().display().to_string());
+    let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
+    let record = |command: String| {
+        Record::Call(CallRecord {
+            request: "K7".into(),
+            agent: "claude_code".into(),
+            tool: "Bash".into(),
+            tool_raw: "Bash".into(),
+            cwd: workspace.clone(),
+            workspace: workspace.clone(),
+            input: json!({ "command": command }),
+            verdict: "ask".into(),
+            ..CallRecord::default()
+        })
+    };
+    let number = log
+        .append(&record(format!("touch {workspace}/data/a {user}/notes")), SystemTime::UNIX_EPOCH)
+        .unwrap();
+    log.append(&record("x".repeat(100_000)), SystemTime::UNIX_EPOCH).unwrap();
+    let directory = home.path("h").display().to_string();
+    let new = |id: &str| {
+        home.run(&["rules", "new", "--home", &directory, "--from-log", id, "--into", ".", "--yes"])
+    };
+    let done = new(&number.to_string());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let rule = home.read("repo/ask-before-touch.yaml");
+    assert!(rule.contains("fx.kind = write and fx.path endswith /data/a\n"), "{rule}");
+    let cases = home.read("repo/ask-before-touch_cases.yaml");
+    assert!(cases.contains("touch /home/dev/project/data/a /home/dev/notes"), "{cases}");
+    let tested = home.run_ok(&["rules", "test", "ask-before-touch.yaml"]);
+    assert!(tested.contains("each decided as it says"), "{tested}");
+    for (id, why) in [
+        ("K7", "does not hold all of the call"),
+        ("K8", "the log has no call `K8`"),
+        ("99", "has no call `99`"),
+    ] {
+        let done = new(id);
+        assert_eq!(done.code, Some(7), "{done:?}");
+        assert!(done.stderr.contains(why), "{done:?}");
+    }
+}
+
+#[test]
+fn only_a_person_writes_into_the_home() {
+    let home = Home::new();
+    home.run_ok(&["install"]);
+    let arguments = ["rules", "new", "--command", "frobnicate", "--yes"];
+    let done = home.run(&arguments);
+    assert_eq!(done.code, Some(4), "{done:?}");
+    let Some(done) = home.run_as_person(&arguments) else { return };
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(home.run_ok(&["rules", "test"]).contains("each decided as it says"));
+}
