@@ -122,7 +122,7 @@ pub(super) const ROWS: &[Row] = &[
         "/System/Library/Keychains/**", "~/AppData/Local/Microsoft/Credentials/**", "~/AppData/Roaming/Microsoft/Credentials/**",
         "~/AppData/Roaming/Microsoft/Protect/**", "~/.age/**",
     ]),
-    row(Scope::Secret, "profiles of browsers and mail programs", &[
+    row(Scope::Secret, "profiles of browsers, mail and chat programs", &[
         "~/.mozilla/**", "~/.thunderbird/**", "~/.config/google-chrome/**", "~/.config/google-chrome-beta/**",
         "~/.config/chromium/**", "~/.config/BraveSoftware/**", "~/.config/microsoft-edge/**", "~/.config/vivaldi/**",
         "~/.config/opera/**", "~/snap/firefox/**", "~/snap/chromium/**", "~/.var/app/org.mozilla.firefox/**",
@@ -132,6 +132,9 @@ pub(super) const ROWS: &[Row] = &[
         "~/Library/Safari/**", "~/Library/Cookies/**", "~/Library/Mail/**", "~/Library/Messages/**",
         "~/AppData/Local/Google/Chrome/User Data/**", "~/AppData/Local/Microsoft/Edge/User Data/**",
         "~/AppData/Roaming/Mozilla/Firefox/**", "**/cookies.sqlite", "**/logins.json", "**/key4.db", "**/Login Data",
+        "~/.config/Slack/**", "~/.config/Signal/**", "~/.config/discord/**", "~/.config/Element/**", "~/.config/Microsoft/Microsoft Teams/**",
+        "~/.local/share/TelegramDesktop/**", "~/Library/Application Support/Slack/**", "~/Library/Application Support/Signal/**",
+        "~/Library/Application Support/discord/**", "~/Library/Group Containers/*/Telegram/**",
     ]),
     row(Scope::Secret, "wallets", &[
         "~/.bitcoin/**", "~/.litecoin/**", "~/.ethereum/keystore/**", "~/.electrum/wallets/**", "~/.config/solana/id.json",
