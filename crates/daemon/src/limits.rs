@@ -252,7 +252,8 @@ pub(crate) const HOOK_LOOKUPS_MAX: usize = 2048;
 /// Files and folders that are walked for them.
 pub(crate) const HOOK_STEPS_MAX: usize = 8192;
 
-/// Agents that run one session at the same time and whose settings are looked at: one resumed in a second terminal, the latest stay.
+/// Agents that run one session at the same time and whose settings are looked at: one resumed in a second terminal. More bar
+/// a session where hooks of others do.
 pub(crate) const STARTS_PER_SESSION_MAX: usize = 4;
 
 /// Entries of one folder of them.
