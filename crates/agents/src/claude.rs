@@ -58,6 +58,12 @@ pub(crate) const OPTIONS: Options = Options {
         "--strict-mcp-config",
         "--disable-slash-commands",
         "--ide",
+        "--brief",
+        "--chrome",
+        "--no-chrome",
+        "--mcp-debug",
+        "--bg",
+        "--background",
         "--bare",
         "--safe-mode",
     ],
@@ -68,17 +74,22 @@ pub(crate) const OPTIONS: Options = Options {
         "--allowed-tools",
         "--allowedTools",
         "--append-system-prompt",
+        "--append-system-prompt-file",
         "--betas",
+        "--debug-file",
         "--disallowed-tools",
         "--disallowedTools",
         "--effort",
         "--fallback-model",
+        "--file",
         "--input-format",
         "--json-schema",
         "--max-budget-usd",
         "--max-turns",
         "--mcp-config",
         "--model",
+        "-n",
+        "--name",
         "--output-format",
         "--permission-mode",
         "--permission-prompt-tool",
@@ -88,9 +99,10 @@ pub(crate) const OPTIONS: Options = Options {
         "--setting-sources",
         "--settings",
         "--system-prompt",
+        "--system-prompt-file",
         "--tools",
     ],
-    // That the first two start it without hooks is what it says of itself.
+    // That the first two start it without hooks is what its documentation says, not measured.
     meanings: &[
         ("--bare", Meaning::Off),
         ("--safe-mode", Meaning::Off),
@@ -102,6 +114,9 @@ pub(crate) const OPTIONS: Options = Options {
         ("--agents", Meaning::Subagents),
     ],
 };
+
+/// Variables of its environment that do what `--bare` and `--safe-mode` do.
+pub(crate) const OFF_VARIABLES: &[&str] = &["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"];
 
 /// What is registered. SessionEnd hooks share 1.5 s, whatever stands here; the hook itself gives up after 1 s.
 pub(crate) const HOOK_EVENTS: &[HookEvent] = &[

@@ -54,6 +54,8 @@ pub(crate) const OPTIONS: Options = Options {
         "--oss",
         "--ephemeral",
         "--ignore-user-config",
+        "--ignore-rules",
+        "--no-alt-screen",
     ],
     valued: &[
         "-c",
@@ -77,6 +79,8 @@ pub(crate) const OPTIONS: Options = Options {
         "--disable",
         "--color",
         "--add-dir",
+        "--local-provider",
+        "--remote",
     ],
     meanings: &[
         ("-c", Meaning::Key),
@@ -85,6 +89,7 @@ pub(crate) const OPTIONS: Options = Options {
         ("-p", Meaning::Profile),
         ("--profile", Meaning::Profile),
         ("--ignore-user-config", Meaning::Off),
+        ("--dangerously-bypass-hook-trust", Meaning::TrustsAll),
     ],
 };
 

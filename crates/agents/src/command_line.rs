@@ -44,6 +44,8 @@ pub(crate) enum Meaning {
     FeatureOff,
     /// It names a profile of the configuration.
     Profile,
+    /// It lets hooks run that nobody has trusted.
+    TrustsAll,
 }
 
 /// Something on a command line that may bring hooks, or switch them off.
@@ -61,6 +63,8 @@ pub enum GivenHooks {
     Folder(String),
     /// The name of a profile of the configuration.
     Profile(String),
+    /// Hooks run that nobody has trusted.
+    TrustsAll,
     /// What cannot be looked into: the option and its value.
     Unread(String),
 }
@@ -95,7 +99,8 @@ fn is_off(agent: AgentId, given: &GivenHooks) -> bool {
         GivenHooks::SettingsFile(_)
         | GivenHooks::Plugin(_)
         | GivenHooks::Folder(_)
-        | GivenHooks::Profile(_) => false,
+        | GivenHooks::Profile(_)
+        | GivenHooks::TrustsAll => false,
     }
 }
 
@@ -131,9 +136,18 @@ pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given
                 codex::HOOK_FEATURES.contains(&value.as_str()).then(|| GivenHooks::Off(shown()))
             }
             Some(Meaning::Profile) => Some(GivenHooks::Profile(value)),
+            Some(Meaning::TrustsAll) => Some(GivenHooks::TrustsAll),
         });
     }
     found
+}
+
+/// Returns the variables of an agent's environment that switch its hooks off where they are set.
+pub fn off_variables(agent: AgentId) -> &'static [&'static str] {
+    match agent {
+        AgentId::Claude => claude::OFF_VARIABLES,
+        AgentId::Codex => &[],
+    }
 }
 
 /// As Claude Code tells a text from a path.
@@ -166,12 +180,10 @@ fn key(option: &str, given: &str) -> Option<GivenHooks> {
         return None;
     }
     let line = format!("{key} = {value}\n");
-    let is_read = line.parse::<DocumentMut>().is_ok_and(|line| line.get(first).is_some_and(is_table));
+    // Which hooks are trusted or switched off lies in `hooks.state`: that is the user's configuration to say.
+    let is_known = |table: &Item| table.is_table_like() && (first != "hooks" || table.get("state").is_none());
+    let is_read = line.parse::<DocumentMut>().is_ok_and(|line| line.get(first).is_some_and(is_known));
     Some(if is_read { GivenHooks::Settings(line) } else { GivenHooks::Unread(format!("{option} {given}")) })
-}
-
-fn is_table(item: &Item) -> bool {
-    item.is_table_like()
 }
 
 fn table(agent: AgentId) -> &'static Options {
@@ -321,6 +333,9 @@ mod tests {
         codex(&["--config=hooks.PreToolUse=[]"], &[line("hooks.PreToolUse = []")]);
         codex(&["-cfeatures={hooks=false}"], &[line("features = {hooks=false}")]);
         codex(&["-c", "hooks=@x"], &[GivenHooks::Unread(text("-c hooks=@x"))]);
+        let state = "hooks.state.x.enabled=false";
+        codex(&["-c", state], &[GivenHooks::Unread(format!("-c {state}"))]);
+        codex(&["--dangerously-bypass-hook-trust"], &[GivenHooks::TrustsAll]);
         codex(&["exec", "-p", "fast", "go"], &[GivenHooks::Profile(text("fast"))]);
         codex(&["--config", "profile=\"fast\""], &[GivenHooks::Profile(text("fast"))]);
         codex(&["--", "-c", "features.hooks=false"], &[]);

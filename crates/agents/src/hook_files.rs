@@ -83,6 +83,9 @@ pub struct NamedHook {
     pub shown: Foreign,
 }
 
+/// Codex's configuration, below its own directory.
+pub const CODEX_CONFIG: &str = "config.toml";
+
 const CLAUDE: &[HookFile] = &[
     settings(Place::Machine, "/etc/claude-code/managed-settings.json"),
     settings(Place::Machine, "/etc/claude-code/managed-settings.d/50-castellan.json"),
@@ -96,7 +99,7 @@ const CODEX: &[HookFile] = &[
     settings(Place::Machine, "/etc/codex/hooks.json"),
     toml(Place::Machine, "/etc/codex/config.toml"),
     settings(Place::User, "hooks.json"),
-    toml(Place::User, "config.toml"),
+    toml(Place::User, CODEX_CONFIG),
     settings(Place::Workspace, ".codex/hooks.json"),
     toml(Place::Workspace, ".codex/config.toml"),
 ];

@@ -31,10 +31,11 @@ pub use agent::{
     AgentId, HookEvent, can_ask, ceiling, hook_events, is_headless, machine_settings_path, question_event,
     settings_path, settings_variable,
 };
-pub use command_line::{GivenHooks, given_hooks, keeps_hooks_on};
+pub use command_line::{GivenHooks, given_hooks, keeps_hooks_on, off_variables};
 pub use hook_files::{
-    FRONT_MATTER, HookFile, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS, NamedHook,
-    PLUGIN_HOOKS, Place, given_config, given_settings, hook_files, read_hook_file, rereads_settings,
+    CODEX_CONFIG, FRONT_MATTER, HookFile, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS,
+    NamedHook, PLUGIN_HOOKS, Place, given_config, given_settings, hook_files, read_hook_file,
+    rereads_settings,
 };
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
@@ -54,4 +55,4 @@ pub use switches::switches_off;
 pub use transcript::{
     TranscriptCall, TranscriptEntry, TranscriptLine, subagent_transcripts, transcript_line,
 };
-pub use trust::{Trust, codex_trust};
+pub use trust::{Trust, codex_distrust, codex_trust};

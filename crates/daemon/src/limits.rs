@@ -191,6 +191,9 @@ pub(crate) const TRANSCRIPT_BEHIND_MAX: u64 = 64 * 1024 * 1024;
 /// Transcripts of one session: its own and those of its sub-agents, of which some dozens run in a long session.
 pub(crate) const TRANSCRIPTS_PER_SESSION_MAX: usize = 256;
 
+/// Entries of a folder in which a session's sub-agents have their transcripts: many more than are read.
+pub(crate) const TRANSCRIPT_FOLDER_MAX: usize = 4096;
+
 /// Calls of one transcript that have begun and are not over, as it tells. Agents run a handful at a time; the oldest go first.
 pub(crate) const BEGUN_CALLS_MAX: usize = 256;
 

@@ -14,7 +14,7 @@ use super::tail::Tail;
 use crate::limits::{LINGER, LIVE_SESSIONS_MAX, LOOK, STARTS_PER_SESSION_MAX, TRANSCRIPTS_PER_SESSION_MAX};
 use crate::memory::SessionKey;
 use crate::peers::AgentProcess;
-use crate::process::arguments_of;
+use crate::process::{arguments_of, set_variable};
 use crate::world::FileSystem;
 
 /// The sessions that are looked at.
@@ -80,6 +80,8 @@ struct Heard {
     transcripts: Vec<String>,
     /// Those of them that nobody looks at yet.
     new: Vec<Tail>,
+    /// There was one more than are looked at.
+    has_more: bool,
 }
 
 impl LiveSessions {
@@ -140,7 +142,8 @@ impl LiveSessions {
 
 impl Live {
     fn new(session: SessionKey, id: AgentId, agent: &Agent, process: AgentProcess, own: Own) -> Live {
-        let heard = Heard { process, at: Instant::now(), transcripts: Vec::new(), new: Vec::new() };
+        let heard =
+            Heard { process, at: Instant::now(), transcripts: Vec::new(), new: Vec::new(), has_more: false };
         let since = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
         let started = Started::of(id, process, &agent.cwd, &own);
         let live = Live {
@@ -211,7 +214,9 @@ impl Live {
     /// What stands in it already was before.
     fn add_transcript(&self, path: &str) {
         let mut heard = self.lock();
-        if Path::new(path).is_absolute() && heard.transcripts.len() < TRANSCRIPTS_PER_SESSION_MAX {
+        if heard.transcripts.len() >= TRANSCRIPTS_PER_SESSION_MAX {
+            heard.has_more = true;
+        } else if Path::new(path).is_absolute() {
             heard.transcripts.push(path.to_owned());
             heard.new.push(Tail::at_end(PathBuf::from(path)));
         }
@@ -220,6 +225,11 @@ impl Live {
     /// The transcripts that nobody looks at yet.
     pub(crate) fn take_new(&self) -> Vec<Tail> {
         std::mem::take(&mut self.lock().new)
+    }
+
+    /// Whether it has more transcripts than are looked at.
+    pub(crate) fn has_more_transcripts(&self) -> bool {
+        self.lock().has_more
     }
 
     /// The folders in which transcripts of its sub-agents lie.
@@ -264,13 +274,19 @@ impl Started {
     fn of(id: AgentId, process: AgentProcess, cwd: &str, own: &Own) -> Started {
         let arguments = arguments_of(process.pid);
         let keeps_hooks = arguments.as_ref().is_some_and(|arguments| agents::keeps_hooks_on(id, arguments));
-        let start = AgentStart { dir: directory(id, process.pid), cwd: PathBuf::from(cwd), arguments };
+        let start = start_of(id, process.pid, PathBuf::from(cwd), arguments);
         Started { process, settings: HookSettings::new(id, start, own), keeps_hooks }
     }
 }
 
+/// How an agent's process was started.
+pub(crate) fn start_of(id: AgentId, pid: u32, cwd: PathBuf, arguments: Option<Vec<Vec<u8>>>) -> AgentStart {
+    let off_variable = set_variable(pid, agents::off_variables(id));
+    AgentStart { dir: directory(id, pid), cwd, arguments, off_variable }
+}
+
 /// Where an agent's process keeps the agent's own files: as its environment says.
-pub(crate) fn directory(id: AgentId, pid: u32) -> Option<PathBuf> {
+fn directory(id: AgentId, pid: u32) -> Option<PathBuf> {
     let Some(Answer::Process(Some(process))) = FileSystem::default().answer(&Query::Process { pid }) else {
         return None;
     };
