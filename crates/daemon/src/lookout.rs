@@ -50,6 +50,8 @@ struct Transcript {
     begun: VecDeque<TranscriptCall>,
     /// That a line of it cannot be read was told.
     told: bool,
+    /// That a call was forgotten before it was over was told.
+    is_cut: bool,
 }
 
 impl Lookout {
@@ -102,7 +104,7 @@ impl Lookout {
 
 impl Transcript {
     fn new(tail: Tail, subagent: String) -> Transcript {
-        Transcript { tail, subagent, begun: VecDeque::new(), told: false }
+        Transcript { tail, subagent, begun: VecDeque::new(), told: false, is_cut: false }
     }
 
     fn look(&mut self, live: &Live, judge: &Judge) {
@@ -128,6 +130,9 @@ impl Transcript {
             TranscriptEntry::Begun(call) => {
                 if self.begun.len() >= BEGUN_CALLS_MAX {
                     self.begun.pop_front();
+                    if !std::mem::replace(&mut self.is_cut, true) {
+                        self.tell(judge, &format!("more than {BEGUN_CALLS_MAX} calls have begun"));
+                    }
                 }
                 self.begun.push_back(call);
             }

@@ -161,7 +161,7 @@ impl HookSettings {
                 .filter_map(|watched| Some((watched.path.clone(), self.switch(watched)?)))
                 .collect(),
             unread: settings().filter_map(unread).collect(),
-            registering: self.registering(|_| true).map(|watched| watched.path.clone()).collect(),
+            registering: self.registering().map(|watched| watched.path.clone()).collect(),
             foreign: self.foreign().into_iter().collect(),
             distrusted: self.distrusted(),
         }
@@ -169,7 +169,7 @@ impl HookSettings {
 
     /// Whether castellan's hook is registered where no user and no repository can switch it off.
     pub(crate) fn is_managed(&self) -> bool {
-        self.registering(|place| place == Place::Machine).next().is_some()
+        self.registering().any(|watched| watched.says().is_binding)
     }
 
     /// Why this agent does not ask castellan, as far as its settings say; `None` where it does.
@@ -191,7 +191,7 @@ impl HookSettings {
         let off = self.files.iter().find_map(|watched| Some((watched, self.switch(watched)?)));
         match off {
             Some((watched, switch)) => Some(format!("`{}` has `{switch}`", watched.path.display())),
-            None if self.registering(|_| true).next().is_none() => {
+            None if self.registering().next().is_none() => {
                 Some("no settings of it register castellan's hook".to_owned())
             }
             None => self.said.distrusted.as_ref().map(|(file, why)| format!("`{}`: {why}", file.display())),
@@ -200,7 +200,7 @@ impl HookSettings {
 
     /// Why Codex does not run castellan's hook although the user's settings, and no others, register it.
     fn distrusted(&self) -> Option<(PathBuf, &'static str)> {
-        let mut registering = self.registering(|_| true);
+        let mut registering = self.registering();
         let (only, None) = (registering.next()?, registering.next()) else { return None };
         if self.agent != AgentId::Codex || only.file.place != Place::User {
             return None;
@@ -287,12 +287,12 @@ impl HookSettings {
         unread.map(|(path, why)| format!("`{}`: {why}", path.display()))
     }
 
-    /// The files that register castellan's hook, of the places that are meant.
-    fn registering(&self, is_meant: impl Fn(Place) -> bool) -> impl Iterator<Item = &Watched> {
+    /// The files that register castellan's hook.
+    fn registering(&self) -> impl Iterator<Item = &Watched> {
         let is_ours = |watched: &Watched| {
             watched.says().ours.iter().any(|hook| self.own.is_hook(&hook.program, &hook.home))
         };
-        self.files.iter().filter(move |watched| is_meant(watched.file.place) && is_ours(watched))
+        self.files.iter().filter(move |watched| is_ours(watched))
     }
 }
 
