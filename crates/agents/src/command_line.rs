@@ -4,6 +4,8 @@
 //! Where it is not known whether a word is an option or another one's value, it is an option for what is dangerous and none for what
 //! keeps hooks on.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 use toml_edit::{DocumentMut, Item};
 
@@ -13,10 +15,14 @@ use crate::{claude, codex};
 /// What is known of an agent's options.
 #[derive(Debug)]
 pub(crate) struct Options {
-    /// Those without a value.
+    /// Those without a value, or with one that does not begin with `-`.
     pub(crate) flags: &'static [&'static str],
     /// Those that take the next word as their value, whatever it is.
     pub(crate) valued: &'static [&'static str],
+    /// Those of them that take the words after that, too, up to the next option, and matter here.
+    pub(crate) lists: &'static [&'static str],
+    /// Switches that count wherever they stand before `--`, as another option's value, too.
+    pub(crate) anywhere: &'static [&'static str],
     /// What an option is to hooks.
     pub(crate) meanings: &'static [(&'static str, Meaning)],
 }
@@ -30,6 +36,10 @@ pub(crate) enum Meaning {
     SettingKinds,
     /// It brings settings, as a text or as a file.
     Settings,
+    /// It brings a policy, which may let no hooks run but its own.
+    Policy,
+    /// It names another place for a repository's settings.
+    Elsewhere,
     /// It names a plugin, or a folder of plugins.
     Plugin,
     /// It names a plugin that is no folder.
@@ -115,8 +125,16 @@ pub(crate) fn hooks_on(agent: AgentId) -> &'static [&'static str] {
 /// What an agent's command line brings.
 pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<GivenHooks> {
     let table = table(agent);
-    let mut found = Vec::new();
+    let words = arguments.iter().skip(1).map(AsRef::as_ref).take_while(|word| *word != b"--");
+    let before: BTreeSet<&[u8]> = words.collect();
+    let anywhere: Vec<&str> =
+        table.anywhere.iter().copied().filter(|switch| before.contains(switch.as_bytes())).collect();
+    let mut found: Vec<GivenHooks> =
+        anywhere.iter().map(|switch| GivenHooks::Off((*switch).to_owned())).collect();
     for Given { name, value, .. } in options(agent, arguments) {
+        if anywhere.contains(&name.as_str()) {
+            continue;
+        }
         let shown = || format!("{name} {value}").trim_end().to_owned();
         let meaning = table.meanings.iter().find(|(known, _)| *known == name).map(|(_, meaning)| *meaning);
         found.extend(match meaning {
@@ -128,7 +146,10 @@ pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given
             }
             Some(Meaning::Settings) => Some(settings(value)),
             Some(Meaning::Plugin) if !is_archive(&value) => Some(GivenHooks::Plugin(value)),
-            Some(Meaning::Plugin | Meaning::FarPlugin) => Some(GivenHooks::Unread(shown())),
+            Some(Meaning::Policy) => is_about_hooks(&value).then(|| GivenHooks::Off(shown())),
+            Some(Meaning::Plugin | Meaning::FarPlugin | Meaning::Elsewhere) => {
+                Some(GivenHooks::Unread(shown()))
+            }
             Some(Meaning::Folder) => Some(GivenHooks::Folder(value)),
             Some(Meaning::Subagents) => brings_hooks(&value).then(|| GivenHooks::Unread(shown())),
             Some(Meaning::Key) => key(&name, &value),
@@ -159,6 +180,11 @@ fn settings(value: String) -> GivenHooks {
 
 fn is_archive(path: &str) -> bool {
     std::path::Path::new(path).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"))
+}
+
+/// `allowManagedHooksOnly`, `disableAllHooks`; written in whichever way.
+fn is_about_hooks(policy: &str) -> bool {
+    policy.contains("Hooks") || policy.contains('\\')
 }
 
 /// `{NAME: {"hooks": ..}}`. One that cannot be read here may be read by the agent.
@@ -219,6 +245,13 @@ fn options<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given> {
         let takes_next = value.is_none() && is_valued;
         let given = value.map(str::to_owned).unwrap_or_else(next);
         found.push(Given { name: name.to_owned(), value: given, is_certain });
+        let more = words.get(at.saturating_add(1)..).unwrap_or_default();
+        if table.lists.contains(&name) {
+            for value in more.iter().take_while(|word| !word.starts_with('-')) {
+                let (name, value) = (name.to_owned(), value.to_string());
+                found.push(Given { name, value, is_certain });
+            }
+        }
         if takes_next && is_certain {
             at += 1;
         } else {
@@ -272,6 +305,7 @@ mod tests {
         claude("claude --append-system-prompt ON", false);
         claude("claude --unknown ON", false);
         claude("claude --unknown x ON", true);
+        claude("claude --resume ON", true);
         claude("claude ON -- --bare", true);
         // What switches them off all the same.
         claude("claude ON --bare", false);
@@ -319,7 +353,21 @@ mod tests {
         claude(&["--agents", hooks], &[GivenHooks::Unread(format!("--agents {hooks}"))]);
         // No options: a prompt, and values.
         claude(&["say --bare", "--", "--bare", "--settings", "{}"], &[]);
-        claude(&["--append-system-prompt", "--bare"], &[]);
+        claude(&["--append-system-prompt", "--plugin-url"], &[]);
+        // These it looks for among all words.
+        claude(&["--append-system-prompt", "--bare"], &[GivenHooks::Off(text("--bare"))]);
+        claude(&["--safe-mode"], &[GivenHooks::Off(text("--safe-mode"))]);
+        claude(
+            &["--restricted", "--resume", "--bare", "--", "--safe-mode"],
+            &[GivenHooks::Off(text("--bare")), GivenHooks::Off(text("--restricted"))],
+        );
+        claude(&["--managed-settings", "{}"], &[]);
+        let policy = r#"--managed-settings {"allowManagedHooksOnly":true}"#;
+        claude(&policy.split(' ').collect::<Vec<_>>(), &[GivenHooks::Off(text(policy))]);
+        let root = "--project-config-root /x";
+        claude(&root.split(' ').collect::<Vec<_>>(), &[GivenHooks::Unread(text(root))]);
+        let folder = |path: &str| GivenHooks::Folder(text(path));
+        claude(&["--add-dir", "a", "b", "-p", "c"], &[folder("a"), folder("b")]);
         // It may be one of a prompt, or not.
         claude(&["--unknown", "--", "--bare"], &[GivenHooks::Off(text("--bare"))]);
         claude(&["--model", "--", "--bare"], &[GivenHooks::Off(text("--bare"))]);
