@@ -62,7 +62,7 @@ pub use file_set::{
 };
 pub use layers::Layers;
 pub use layout::{Layout, LayoutError, OrganisationPlace};
-pub use lookout::HookSettings;
+pub use lookout::{AgentStart, HookSettings};
 pub use memory::OneSession;
 pub use presence::{Refusal, check_own as check_own_presence};
 pub use run::{DaemonError, run};
