@@ -52,7 +52,8 @@ pub fn compile(sources: &[Source], config: &Config) -> Compiled {
             layers.push(LayerRules { layer, rules: loaded.rules, sources, options });
         }
     }
-    Compiled { policy: Policy::new(layers, config.settings.clone()), problems }
+    let policy = Policy::new(layers, config.settings.clone());
+    Compiled { policy: policy.with_states(|of| config.packs.state_of(of)), problems }
 }
 
 /// Says so where a file misses something of castellan's own rules. Those of an earlier castellan lay among the

@@ -20,6 +20,7 @@ use castellan_rules::{self as rules, Source};
 use self::merge::{Spoken, merge};
 use crate::files::{Guard, read_guarded, write_private};
 use crate::limits::CONFIG_BYTES_MAX;
+use crate::packs::Packs;
 
 pub use self::keys::{KEYS, Key, Kind, Merge, Place};
 pub use self::merge::{Setting, Settled, Sourced};
@@ -36,6 +37,8 @@ pub struct Config {
     pub mode: Mode,
     /// Settings of the decision.
     pub settings: Settings,
+    /// How far the shipped packs count.
+    pub packs: Packs,
     /// Options of the rule loader.
     pub rule_options: rules::Options,
     /// When edited rule files come into force.
@@ -160,6 +163,7 @@ impl Default for Config {
         meaning::config(merge(&[])).unwrap_or_else(|_| Config {
             mode: Mode::Enforce,
             settings: Settings::default(),
+            packs: Packs::default(),
             rule_options: rules::Options::default(),
             reload: Reload::default(),
             log: audit::Config::default(),

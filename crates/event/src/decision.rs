@@ -146,6 +146,8 @@ pub enum Relief {
     Grant,
     /// The operator's allow rules cover every leaf of the call.
     Operator,
+    /// Its rule is only observed: it is never asked for, the rule's state gives it.
+    Observe,
 }
 
 impl Relief {
@@ -154,6 +156,7 @@ impl Relief {
         match self {
             Relief::Grant => "grant",
             Relief::Operator => "operator",
+            Relief::Observe => "observe",
         }
     }
 }
