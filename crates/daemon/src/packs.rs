@@ -22,6 +22,16 @@ impl Packs {
         self.states.get(pack).copied().unwrap_or_default()
     }
 
+    /// How far rules count that ask.
+    pub fn tier_ask(&self) -> RuleState {
+        self.tiers.ask
+    }
+
+    /// How far rules count that ask unless the user wanted the call.
+    pub fn tier_review(&self) -> RuleState {
+        self.tiers.review
+    }
+
     /// How far a rule counts: the mildest of what is said of its pack and of its tier. Rules that are of no shipped pack
     /// always do.
     pub(crate) fn state_of(&self, of: &PolicyRule<'_>) -> RuleState {
@@ -29,7 +39,9 @@ impl Packs {
         let tier = match of.verdict {
             RuleVerdict::Ask => self.tiers.ask,
             RuleVerdict::Review => self.tiers.review,
-            RuleVerdict::Deny | RuleVerdict::Allow | RuleVerdict::Seen | RuleVerdict::Notice => RuleState::Enforce,
+            RuleVerdict::Deny | RuleVerdict::Allow | RuleVerdict::Seen | RuleVerdict::Notice => {
+                RuleState::Enforce
+            }
         };
         self.state(pack).min(tier)
     }

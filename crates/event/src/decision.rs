@@ -152,7 +152,7 @@ pub enum Relief {
 
 impl Relief {
     /// Returns the word used in records.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Relief::Grant => "grant",
             Relief::Operator => "operator",

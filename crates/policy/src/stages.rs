@@ -130,7 +130,8 @@ pub(crate) fn unknown_tool(call: &Call, verdict: Verdict) -> Option<Finding> {
 
 /// Rules tagged allow: they count only if together they cover every leaf of the call.
 pub(crate) fn allow_rules(call: &Call, rows: &[CallRow<'_>], matches: &[RuleMatch<'_>]) -> Vec<Finding> {
-    let is_meant = |m: &&RuleMatch<'_>| m.of.verdict == RuleVerdict::Allow && m.of.state == RuleState::Enforce;
+    let is_meant =
+        |m: &&RuleMatch<'_>| m.of.verdict == RuleVerdict::Allow && m.of.state == RuleState::Enforce;
     let allows: Vec<_> = matches.iter().filter(is_meant).collect();
     let verdict = if allow::cover(call, rows, &allows) { Verdict::Allow } else { Verdict::Defer };
     of(matches, RuleVerdict::Allow, verdict, Code::AllowRule)

@@ -120,8 +120,7 @@ impl RuleSet {
         let matches = candidates.iter().filter_map(|rule| {
             let (known, compiled) = (self.rules.get(rule)?, self.compiled.get(rule)?);
             let takes_part = known.enabled && part_of(rule) != Part::Out;
-            let matches =
-                takes_part && row.level() <= known.level && evaluation.holds(&compiled.condition);
+            let matches = takes_part && row.level() <= known.level && evaluation.holds(&compiled.condition);
             let message = || format::render(&compiled.output, |slot| evaluation.value(slot));
             matches.then(|| Hit { rule, message: message() })
         });

@@ -182,7 +182,8 @@ impl Reader<'_> {
 
     fn unknown(&mut self, name: &str, span: &Range<usize>, is_table: bool) {
         if name == "packs.self" {
-            let why = "the pack `self` cannot be switched: castellan's own rules are built in and always enforced";
+            let why =
+                "the pack `self` cannot be switched: castellan's own rules are built in and always enforced";
             return self.mistake(span, why.to_owned());
         }
         let tables = keys::names().filter_map(|name| Some(name.split_once('.')?.0));
