@@ -237,9 +237,6 @@ mod tests {
             assert_eq!(pack_of(&of).is_some(), of.layer == Layer::User);
         }
         assert_eq!(verdict(&compiled, "castellan_canary", ""), Verdict::Deny);
-        assert_eq!(verdict(&compiled, "Bash", "git push --force origin main"), Verdict::Defer);
-        let enforced = compile(&sources, &Config::default());
-        assert!(verdict(&enforced, "Bash", "git push --force origin main") >= Verdict::Ask);
         // The user's own files are no packs.
         let own =
             [Source { name: "/h/rules/user/12-git.yaml".into(), text: shipped_rules()[2].1.to_owned() }];

@@ -67,12 +67,6 @@ mod tests {
                 "version = 1\n[packs]\n# mine\ngit = \"observe\" # now\nweb = \"off\"\n",
             ),
             (
-                "version = 1\npacks = { web = \"off\" }\n",
-                "packs.git",
-                "off",
-                "version = 1\npacks = { web = \"off\" , git = \"off\" }\n",
-            ),
-            (
                 "version = 1\npacks.web = \"off\"\n",
                 "packs.web",
                 "enforce",
@@ -82,6 +76,10 @@ mod tests {
             assert_eq!(with_word(text, key, word).as_deref(), Ok(expected), "{key} in {text}");
         }
         assert!(with_word("version = 1\npacks = 1\n", "packs.git", "off").is_err());
+        let inline = with_word("version = 1\npacks = { web = \"off\" }\n", "packs.git", "off").unwrap();
+        let packs = inline.parse::<DocumentMut>().unwrap();
+        let word = |name: &str| packs["packs"][name].as_str().map(str::to_owned);
+        assert_eq!((word("web"), word("git")), (Some("off".to_owned()), Some("off".to_owned())));
         assert!(with_word("version = \n", "mode", "monitor").is_err());
     }
 }
