@@ -16,6 +16,7 @@ pub(crate) mod mode;
 pub(crate) mod pending;
 pub(crate) mod presence;
 pub(crate) mod refuse;
+pub(crate) mod replay;
 pub(crate) mod restart;
 pub(crate) mod rules;
 pub(crate) mod start;
@@ -63,6 +64,8 @@ pub(crate) enum Command {
     Explain(explain::Options),
     /// Show the log
     Log(log::Options),
+    /// Judge the recorded calls again with other rules, and show what would change
+    Replay(replay::Options),
     /// Find out whether everything works, with a live call through every hook
     Doctor(doctor::Options),
     /// Look at the configuration: what counts, and who says so
@@ -101,6 +104,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Check(options) => check::run(global, options),
         Command::Explain(options) => explain::run(global, options),
         Command::Log(options) => log::run(global, options),
+        Command::Replay(options) => replay::run(global, options),
         Command::Doctor(options) => doctor::run(global, options),
         Command::Config(command) => config::run(global, command),
         Command::Rules(command) => rules::run(global, command),

@@ -23,6 +23,7 @@ const COMMANDS: &[&str] = &[
     "explain",
     "log",
     "log verify",
+    "replay",
     "doctor",
     "bench",
     "bench accuracy",

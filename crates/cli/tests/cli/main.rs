@@ -14,6 +14,7 @@ mod log;
 mod loosen;
 mod managed;
 mod operator;
+mod replay;
 mod rules;
 mod rules_describe;
 mod rules_eval;
