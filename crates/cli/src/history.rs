@@ -1,6 +1,7 @@
 //! The log as a history: its entries in their order, and what it does not hold. It must not know what is looked for.
 
 mod missing;
+mod tally;
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -9,6 +10,7 @@ use anyhow::bail;
 use castellan_audit::{Entry, Record, Scanned, scan};
 
 pub(crate) use missing::{Missing, second};
+pub(crate) use tally::{Ask, Fate, RuleCount, Tally, Verdicts};
 
 /// Which part of the log is looked at.
 #[derive(Debug, Clone, Copy)]

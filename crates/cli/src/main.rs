@@ -15,6 +15,7 @@ mod edit;
 mod exit;
 mod global;
 mod history;
+mod in_force;
 mod launch;
 mod launchers;
 mod limits;

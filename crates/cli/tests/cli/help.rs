@@ -23,6 +23,8 @@ const COMMANDS: &[&str] = &[
     "explain",
     "log",
     "log verify",
+    "report",
+    "suggest",
     "replay",
     "doctor",
     "bench",

@@ -21,5 +21,6 @@ mod rules_eval;
 mod rules_new;
 mod rules_test;
 mod service;
+mod suggest;
 mod upgrade;
 mod weaknesses;

@@ -1,13 +1,13 @@
 //! What is compared: the rules in force, and those that are tried. It must not know the log.
 
-use anyhow::{Context, bail};
-use castellan_daemon::{AppliedError, Compiled, Config, FileSet, Layers, Layout, compile, read_applied};
+use castellan_daemon::{Compiled, FileSet, Layers, Layout, compile};
 use castellan_policy::Policy;
 use castellan_rules::{Severity, Source};
 
 use super::Options;
 use crate::case_files;
 use crate::commands::rules::write_problems;
+use crate::in_force::InForce;
 
 /// What is compared.
 #[derive(Debug)]
@@ -19,22 +19,11 @@ pub(super) struct Sides {
     pub(super) tried: String,
 }
 
-/// The files in force.
-struct InForce {
-    config: Config,
-    rules: Vec<Source>,
-    /// What names the set; `None` where nothing was ever applied.
-    hash: Option<String>,
-}
-
 impl Sides {
     /// Reads and compiles both. `None` when what is tried does not load, which was said then.
     pub(super) fn load(layout: &Layout, options: &Options) -> anyhow::Result<Option<Sides>> {
-        let in_force = in_force(layout)?;
-        let before = compile(&in_force.rules, &in_force.config);
-        if let Some(why) = before.error() {
-            bail!("the rules in force do not load: {why}");
-        }
+        let in_force = InForce::read(layout)?;
+        let before = in_force.compile()?;
         if options.rules.is_empty() && options.profile.is_none() {
             return of_home(layout, &in_force, before);
         }
@@ -78,25 +67,6 @@ fn of_home(layout: &Layout, in_force: &InForce, before: Compiled) -> anyhow::Res
     let (_, compiled) = now.compile(layout)?;
     let Some(after) = sound(compiled, &now.user.rules)? else { return Ok(None) };
     Ok(Some(Sides { before: Some(before.policy), after, tried: "the edited files of the home".to_owned() }))
-}
-
-/// The applied set; of a home in which none was ever applied, its files, else the shipped ones.
-fn in_force(layout: &Layout) -> anyhow::Result<InForce> {
-    match read_applied(layout) {
-        Ok(layers) => {
-            let config = layers.config(layout)?;
-            Ok(InForce { config, hash: Some(layers.hash()), rules: layers.user.rules })
-        }
-        Err(AppliedError::None) => {
-            let config = Config::of_home(layout)?;
-            let is_home = layout.rules_shipped().is_dir();
-            let rules = if is_home { FileSet::read(layout)?.rules } else { case_files::with_shipped(&[]) };
-            Ok(InForce { config, rules, hash: None })
-        }
-        Err(error @ AppliedError::Unreadable(..)) => {
-            Err(error).context("`castellan apply` puts the files in force that there are")
-        }
-    }
 }
 
 /// The policy, if its rules load; else says why.
