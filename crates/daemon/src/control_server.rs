@@ -2,6 +2,7 @@
 //! check.
 
 mod consent;
+mod switch;
 mod trust;
 
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -129,6 +130,7 @@ impl ControlServer {
                 self.trust(workspace, standing, project.as_deref(), peer)?;
             }
             ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
+            ControlRequest::Switch { key, word } => self.switch(key, word, peer)?,
             ControlRequest::Apply { hash } => self.apply(hash, peer)?,
             ControlRequest::Stop => {
                 self.check_presence("stop", "", peer)?;
