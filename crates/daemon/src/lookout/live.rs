@@ -177,14 +177,14 @@ impl Live {
         if starts.iter().any(|started| started.process == process) {
             return;
         }
+        let mut started = Started::of(self.id, process, &agent.cwd, &self.own);
+        if let Some(before) = starts.back() {
+            started.settings.follow(&before.settings);
+        }
         starts.retain(|started| started.process.lives());
         // What is seen of one that runs is not forgotten for another: anybody can say that it is of this session.
         if starts.len() >= STARTS_PER_SESSION_MAX {
             return;
-        }
-        let mut started = Started::of(self.id, process, &agent.cwd, &self.own);
-        if let Some(before) = starts.back() {
-            started.settings.follow(&before.settings);
         }
         starts.push_back(started);
     }
