@@ -180,13 +180,19 @@ pub fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {
     let text = Config::read_text(file)?;
     let changed =
         with_mode(&text, mode).map_err(|message| ConfigError::Malformed(file.to_owned(), message))?;
+    if changed == text {
+        return Ok(());
+    }
     write_private(file, changed.as_bytes()).map_err(|error| ConfigError::Io(file.to_owned(), error))
 }
 
-/// Changes the mode in a configuration's text, and nothing else in it.
+/// Changes the mode in a configuration's text, and nothing else in it. A text that says it already stays as it is.
 pub(crate) fn with_mode(text: &str, mode: Mode) -> Result<String, String> {
     let mut document: toml_edit::DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| error.to_string().trim_end().to_owned())?;
+    if document.get("mode").and_then(toml_edit::Item::as_str) == Some(mode.as_str()) {
+        return Ok(text.to_owned());
+    }
     let decor = document.get("mode").and_then(|item| item.as_value()).map(|value| value.decor().clone());
     let mut value = toml_edit::Value::from(mode.as_str());
     if let Some(decor) = decor {

@@ -3,7 +3,11 @@
 //! One frame of JSON each way: an envelope with the version, and in it the request or the response. Requests that loosen
 //! anything pass the presence check in `control_server`.
 
+mod listener;
+
 use std::fmt;
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
 
 use castellan_wire::{CONTROL_BYTES_MAX, Home, Kind, WireError, connect, read_frame, write_frame};
 use serde::{Deserialize, Serialize};
@@ -32,6 +36,12 @@ pub(crate) struct Known {
     pub(crate) pin: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) password: Option<String>,
+}
+
+impl Known {
+    fn is_some(&self) -> bool {
+        self.pin.is_some() || self.password.is_some()
+    }
 }
 
 /// A kind of it.
@@ -370,6 +380,17 @@ pub enum ControlError {
     /// Nobody listens.
     #[error("the daemon is not running: start it with `castellan start`")]
     NotRunning,
+    /// It has taken the request, and no answer came in these seconds.
+    #[error(
+        "the daemon has not answered within {0} s, and may still do what was asked: look at `castellan status` and \
+             `castellan log`"
+    )]
+    NoAnswer(u64),
+    /// What listens need not be castellan's daemon: why.
+    #[error(
+        "{0}: you are not asked for your PIN or password. End that process, or use the `castellan` that it is of"
+    )]
+    Listener(String),
     /// The connection broke.
     #[error("the daemon could not be asked")]
     Wire(#[from] WireError),
@@ -400,6 +421,28 @@ pub type AskSecret = fn(Secret) -> std::io::Result<String>;
 pub struct ControlClient {
     home: Home,
     ask_secret: Option<AskSecret>,
+}
+
+impl ControlRequest {
+    /// Whether a person may be asked for what only they know, for this.
+    fn may_loosen(&self) -> bool {
+        match self {
+            ControlRequest::Status
+            | ControlRequest::Pending
+            | ControlRequest::Granted
+            | ControlRequest::Show { .. }
+            | ControlRequest::Refuse { .. }
+            | ControlRequest::Trusted => false,
+            ControlRequest::Mode(_)
+            | ControlRequest::Apply { .. }
+            | ControlRequest::Stop
+            | ControlRequest::Restart
+            | ControlRequest::Approve { .. }
+            | ControlRequest::Trust { .. }
+            | ControlRequest::SetPin { .. }
+            | ControlRequest::Loosen(_) => true,
+        }
+    }
 }
 
 impl ControlClient {
@@ -483,6 +526,11 @@ impl ControlClient {
         self.carry_out(&ControlRequest::Trust { workspace: workspace.to_owned(), standing, project })
     }
 
+    /// Checks that castellan's daemon listens, before a person is asked for what only they are to know.
+    pub fn check_listener(&self) -> Result<(), ControlError> {
+        listener::check(&self.connect()?).map_err(ControlError::Listener)
+    }
+
     /// Sets the PIN.
     pub fn set_pin(&self, new: String) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::SetPin { new })
@@ -520,7 +568,8 @@ impl ControlClient {
             } else {
                 break;
             };
-            let Some(ask) = self.ask_secret else { break };
+            let Some(ask) = self.ask_secret.filter(|_| request.may_loosen()) else { break };
+            self.check_listener()?;
             *given = Some(ask(secret).map_err(|error| ControlError::Wire(WireError::Io(error)))?);
             response = self.exchange(request, &known)?;
         }
@@ -540,15 +589,24 @@ impl ControlClient {
         }
     }
 
-    fn exchange(&self, request: &ControlRequest, known: &Known) -> Result<ControlResponse, ControlError> {
-        let mut stream = connect(&self.home.control_socket()).map_err(|_| ControlError::NotRunning)?;
+    fn connect(&self) -> Result<UnixStream, ControlError> {
+        let stream = connect(&self.home.control_socket()).map_err(|_| ControlError::NotRunning)?;
         let timed = stream.set_read_timeout(Some(CONTROL_ANSWER_TIME));
         let timed = timed.and_then(|()| stream.set_write_timeout(Some(CONTROL_ANSWER_TIME)));
         timed.map_err(|error| ControlError::Wire(WireError::Io(error)))?;
+        Ok(stream)
+    }
+
+    fn exchange(&self, request: &ControlRequest, known: &Known) -> Result<ControlResponse, ControlError> {
+        let mut stream = self.connect()?;
+        // It may be somebody else by now.
+        if known.is_some() || matches!(request, ControlRequest::SetPin { .. }) {
+            listener::check(&stream).map_err(ControlError::Listener)?;
+        }
         let body =
             serde_json::to_vec(&Envelope { version: CONTROL_VERSION, body: request, known: known.clone() })?;
         write_frame(&mut stream, Kind::Control, &body)?;
-        let frame = read_frame(&mut stream, CONTROL_BYTES_MAX)?;
+        let frame = read_frame(&mut stream, CONTROL_BYTES_MAX).map_err(unanswered)?;
         let envelope: Envelope<Json> = match frame.kind {
             Kind::Control => serde_json::from_slice(&frame.body)?,
             Kind::Request | Kind::Reply | Kind::Hold => return Err(ControlError::Wire(WireError::Body)),
@@ -557,6 +615,16 @@ impl ControlClient {
             return Err(ControlError::Version(envelope.version));
         }
         Ok(serde_json::from_value(envelope.body)?)
+    }
+}
+
+/// A request that is not answered in time may still be carried out.
+fn unanswered(error: WireError) -> ControlError {
+    match error {
+        WireError::Io(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            ControlError::NoAnswer(CONTROL_ANSWER_TIME.as_secs())
+        }
+        error => ControlError::Wire(error),
     }
 }
 
