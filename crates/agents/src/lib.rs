@@ -14,6 +14,7 @@ mod limits;
 mod managed;
 mod patch;
 mod payload;
+mod permissions;
 mod plugins;
 mod question;
 mod reply;
@@ -36,6 +37,9 @@ pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
 pub use managed::{managed_settings_text, register_managed_codex, unregister_managed_codex};
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode};
+pub use permissions::{
+    Permission, PermissionFormat, PermissionSubject, PermissionVerdict, Permissions, Unread,
+};
 pub use plugins::{
     GivenHooks, INSTALLED_PLUGINS, InstalledPlugin, KNOWN_MARKETPLACES, MARKETPLACE, given_hooks,
     installed_plugins, marketplaces, named_hook_files, offered_plugins,

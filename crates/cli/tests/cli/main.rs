@@ -17,6 +17,7 @@ mod operator;
 mod rules;
 mod rules_describe;
 mod rules_eval;
+mod rules_import;
 mod rules_new;
 mod rules_test;
 mod service;
