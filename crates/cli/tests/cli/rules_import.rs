@@ -16,7 +16,8 @@ const CODEX: &str = r#"prefix_rule(pattern=["gh", ["pr", "issue"], "close"], dec
 network_rule(host="x")
 "#;
 
-const GEMINI: &str = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandRegex = \"dropdb +prod\"\ndecision = \"deny\"\n";
+const GEMINI: &str =
+    "[[rule]]\ntoolName = \"run_shell_command\"\ncommandRegex = \"dropdb +prod\"\ndecision = \"deny\"\n";
 
 /// What the imported rules say of commands.
 const CASES: &str = r#"version: 2
@@ -67,7 +68,8 @@ fn rules_of_every_agent_become_rules_that_hold() {
 #[test]
 fn without_an_output_file_the_rules_are_printed() {
     let home = Home::new();
-    std::fs::write(home.repo().join("rules"), "prefix_rule(pattern=[\"rm\"], decision=\"forbidden\")\n").unwrap();
+    std::fs::write(home.repo().join("rules"), "prefix_rule(pattern=[\"rm\"], decision=\"forbidden\")\n")
+        .unwrap();
     let untold = home.run(&["rules", "import", "rules"]);
     assert!(untold.code == Some(7) && untold.stderr.contains("say `--from claude`"), "{untold:?}");
     let printed = home.run_ok(&["rules", "import", "--from", "codex", "rules"]);

@@ -93,7 +93,8 @@ impl Imported {
         let read = format.read(text);
         let mut errors = read.unread;
         for permission in read.rules {
-            let taken = condition(&permission).and_then(|condition| self.take(file, format, &permission, condition));
+            let taken =
+                condition(&permission).and_then(|condition| self.take(file, format, &permission, condition));
             match taken {
                 Ok(()) => {}
                 Err(why) => {
@@ -107,7 +108,13 @@ impl Imported {
     }
 
     /// Takes a rule that loads: a regular expression of another language need not.
-    fn take(&mut self, file: &str, format: PermissionFormat, permission: &Permission, condition: String) -> Result<(), String> {
+    fn take(
+        &mut self,
+        file: &str,
+        format: PermissionFormat,
+        permission: &Permission,
+        condition: String,
+    ) -> Result<(), String> {
         let is_same = |one: &ImportedRule| one.condition == condition && one.verdict == permission.verdict;
         if self.rules.values().any(is_same) {
             return Ok(());
