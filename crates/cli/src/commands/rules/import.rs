@@ -62,21 +62,23 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     let rules: Vec<ImportedRule> = imported.rules.into_values().collect();
     let yaml = text::file(&rules);
-    match &options.output {
-        Some(file) if !rules.is_empty() => {
-            let put = || {
-                NewFile::write(&std::path::absolute(file)?, &yaml, &Access::Mode(0o600))?.put_where_none_is()
-            };
-            put().with_context(|| format!("`{}` cannot be written", file.display()))?;
-        }
-        Some(_) => {}
-        None => write!(anstream::stdout(), "{yaml}")?,
-    }
     let failed = match imported.errors.len() {
         0 => String::new(),
-        many => format!(", {} not imported", counted(many, "rule")),
+        many => format!(", {} not", counted(many, "rule")),
     };
-    global.note(&format!("{} imported{failed}", counted(rules.len(), "rule")))?;
+    match &options.output {
+        Some(file) => {
+            let put = || {
+                let file = std::path::absolute(file)?;
+                NewFile::write(&file, &yaml, &Access::Mode(0o600))?.put_where_none_is()
+            };
+            if !rules.is_empty() {
+                put().with_context(|| format!("`{}` cannot be written", file.display()))?;
+            }
+            global.note(&format!("{} imported{failed}", counted(rules.len(), "rule")))?;
+        }
+        None => write!(anstream::stdout(), "{yaml}")?,
+    }
     Ok(if imported.errors.is_empty() { Exit::Done } else { Exit::No })
 }
 
