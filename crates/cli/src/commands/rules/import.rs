@@ -79,7 +79,11 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         }
         None => write!(anstream::stdout(), "{yaml}")?,
     }
-    Ok(if imported.errors.is_empty() { Exit::Done } else { Exit::No })
+    Ok(match (imported.errors.is_empty(), rules.is_empty()) {
+        (true, _) => Exit::Done,
+        (false, false) => Exit::Incomplete,
+        (false, true) => Exit::No,
+    })
 }
 
 /// What was imported of all files.
