@@ -3,6 +3,7 @@
 
 mod mode;
 mod organisation;
+mod switch;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -71,10 +72,11 @@ enum Found {
     New,
 }
 
-/// What a change is recorded as: its action, and the process and user that asked for it.
+/// What a change is recorded as: its action, what it is about, and the process and user that asked for it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cause {
+pub(crate) struct Cause<'a> {
     pub(crate) action: &'static str,
+    pub(crate) what: &'a str,
     pub(crate) peer: (u32, u32),
 }
 
@@ -178,7 +180,7 @@ impl PolicyState {
     pub(crate) fn apply(&self, judge: &Judge, hash: &str, peer: (u32, u32)) -> Result<(), String> {
         let _changing = self.changing();
         let set = self.on_disk(hash)?;
-        self.put(judge, set, Cause { action: APPLY, peer })
+        self.put(judge, set, Cause { action: APPLY, what: "", peer })
     }
 
     /// What the same files say that proves a person, once they are in force.
@@ -214,7 +216,7 @@ impl PolicyState {
                 *self.in_force() = InForce::of(new, &config, &compiled.problems);
                 return Ok(());
             }
-            self.put(judge, new, Cause { action: "reload", peer: (0, 0) })
+            self.put(judge, new, Cause { action: "reload", what: "", peer: (0, 0) })
         };
         let done = put();
         if let Err(why) = &done {
@@ -270,7 +272,7 @@ impl PolicyState {
 
     /// Compiles a set, keeps it, records it and swaps it in, in this order: what is in force has been recorded, and is
     /// found again by the next start.
-    fn put(&self, judge: &Judge, set: Layers, cause: Cause) -> Result<(), String> {
+    fn put(&self, judge: &Judge, set: Layers, cause: Cause<'_>) -> Result<(), String> {
         let (config, compiled) = set.load(&self.layout)?;
         let InForce { set: before, mode: said, .. } = self.in_force().clone();
         // A stricter one that could not be kept holds on, unless a person says otherwise.
@@ -394,9 +396,16 @@ fn first_set(layout: &Layout, organisation: Option<FileSet>) -> Result<Layers, S
 }
 
 /// The record of a change, which names what was in force and what will be.
-fn change(judge: &Judge, set: &Layers, policy: &Policy, mode: Mode, cause: Cause) -> Record {
+fn change(judge: &Judge, set: &Layers, policy: &Policy, mode: Mode, cause: Cause<'_>) -> Record {
     let before = judge.terms();
     let mut argument = format!("policy {} -> {}", before.policy.hash(), policy.hash());
+    let (profile, old) = (policy.settings().profile, before.policy.settings().profile);
+    if profile != old {
+        argument.push_str(&format!(", profile {old} -> {profile}"));
+    }
+    if !cause.what.is_empty() {
+        argument = format!("{}, {argument}", cause.what);
+    }
     if mode != before.mode {
         argument.push_str(&format!(", mode {} -> {mode}", before.mode));
     }

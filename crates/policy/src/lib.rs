@@ -10,6 +10,7 @@ mod operators;
 mod policy;
 mod relief;
 mod request;
+mod rule_state;
 mod settings;
 mod stages;
 mod tags;
@@ -22,6 +23,7 @@ pub use operator::{Operator, Reach, Words, prefix_condition, quoted as quoted_te
 pub use operators::Operators;
 pub use policy::{LayerRules, Policy, PolicyRule};
 pub use request::RequestId;
+pub use rule_state::{RuleState, Tiers};
 pub use settings::{Presence, Profile, Settings};
 pub use tags::{RuleVerdict, Tags};
 pub use tell::{agent_text, user_text};

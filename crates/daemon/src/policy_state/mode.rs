@@ -7,7 +7,7 @@ use castellan_event::Mode;
 
 use super::{PolicyState, REMEDY};
 use crate::applied;
-use crate::config::{Config, with_mode, write_mode};
+use crate::config::{Config, with_word, write_mode};
 use crate::file_set::FileSet;
 use crate::files::write_private;
 use crate::judge::Judge;
@@ -66,7 +66,10 @@ impl PolicyState {
     fn keep_mode(&self, mode: Mode) -> Result<Mode, String> {
         let set = self.in_force().set.clone();
         let set = set.ok_or_else(|| format!("there is nothing applied that could keep it: {REMEDY}"))?;
-        let user = FileSet { config: with_mode(&set.user.config, mode)?, rules: set.user.rules.clone() };
+        let user = FileSet {
+            config: with_word(&set.user.config, "mode", mode.as_str())?,
+            rules: set.user.rules.clone(),
+        };
         self.keep(Layers { user, ..Layers::clone(&set) })
     }
 
