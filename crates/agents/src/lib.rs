@@ -16,6 +16,7 @@ mod limits;
 mod managed;
 mod patch;
 mod payload;
+mod permissions;
 mod plugins;
 mod question;
 mod reply;
@@ -41,6 +42,9 @@ pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
 pub use managed::{managed_settings_text, register_managed_codex, unregister_managed_codex};
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode};
+pub use permissions::{
+    Permission, PermissionFormat, PermissionSubject, PermissionVerdict, Permissions, Unread,
+};
 pub use plugins::{
     CODEX_PLUGINS, INSTALLED_PLUGINS, InstalledPlugin, KNOWN_MARKETPLACES, MARKETPLACE, OfferedPlugin,
     PluginFiles, installed_plugins, marketplaces, offered_plugins, plugin_files, plugin_manifest,

@@ -25,6 +25,9 @@ pub(crate) const REFUSAL_RECORDS_EVERY: Duration = Duration::from_secs(1);
 /// Control connections at a time: people, not programs.
 pub(crate) const CONTROL_CONNECTIONS_MAX: usize = 8;
 
+/// Bytes of a program that may be another copy of castellan: it has some 20 MB, and more with debug information.
+pub(crate) const EXECUTABLE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
 /// Time that `castellan` waits for a control answer: longer than a stop, which waits for calls in flight.
 pub(crate) const CONTROL_ANSWER_TIME: Duration = Duration::from_secs(15);
 
@@ -107,8 +110,9 @@ pub(crate) const SECRET_WAIT_MAX: Duration = Duration::from_secs(6 * 60 * 60);
 /// Bytes of a password: what pam_unix takes, with its NUL.
 pub(crate) const PASSWORD_BYTES_MAX: usize = 511;
 
-/// Time for the system to check a password. Slow hashes take a second; whoever asks waits longer than this.
-pub(crate) const PASSWORD_TIME: Duration = Duration::from_secs(10);
+/// Time for the system to check an account and its password, both together. Slow hashes take a second; whoever asks waits three times
+/// as long, as another try may be going on.
+pub(crate) const PASSWORD_TIME: Duration = Duration::from_secs(5);
 
 /// Characters of a directory or a rule's name in a notification: a line or two.
 pub(crate) const NOTIFICATION_CHARS_MAX: usize = 160;
