@@ -12,6 +12,7 @@ mod input;
 mod json;
 mod limits;
 mod managed;
+mod mcp_servers;
 mod patch;
 mod payload;
 mod plugins;
@@ -35,6 +36,7 @@ pub use hook_files::{
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
 pub use managed::{managed_settings_text, register_managed_codex, unregister_managed_codex};
+pub use mcp_servers::{configured_servers, server_file};
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode};
 pub use plugins::{
     GivenHooks, INSTALLED_PLUGINS, InstalledPlugin, KNOWN_MARKETPLACES, MARKETPLACE, given_hooks,
