@@ -141,7 +141,7 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
             marks: stages::marks(&matches),
             required: Some(need.level),
             active: level,
-            about: purpose::of_denied(&findings, rows),
+            about: purpose::of_denied(call, &findings, rows),
             asks: purpose::of_asking(facts),
         };
     }

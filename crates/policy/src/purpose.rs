@@ -1,25 +1,29 @@
-//! What a call that was denied was about, so that it is recognised in other words: the rules that stopped it, and what they found
-//! it do to what. It must not know what follows from several of them.
+//! What a call that was denied was about, so that it is recognised in other words: the rules that decided, and what they found it
+//! do to what. It must not know what follows from several of them.
 
 use std::collections::BTreeSet;
 
-use castellan_event::{CallRow, Effect, EffectKind, Facts, Finding};
+use castellan_event::{Call, CallRow, Effect, EffectKind, Facts, Finding};
 
 use crate::limits::PURPOSES_MAX;
 
-/// The purposes of a denied call, each once: a rule by its layer and name; what else stopped it by its kind; the kind of each effect
-/// that it was found on, with the path, host or target.
-pub(crate) fn of_denied(findings: &[Finding], rows: &[CallRow<'_>]) -> Vec<String> {
+/// The purposes of a call that something stops, each once: the rules that decide, by layer and name; the kind of each effect that
+/// they were found on, with its path, host or target; where what decides is no rule and names nothing, the call itself. What would
+/// only ask beside a deny tells nothing: it may stand in any call.
+pub(crate) fn of_denied(call: &Call, findings: &[Finding], rows: &[CallRow<'_>]) -> Vec<String> {
+    let stops = || findings.iter().filter(|finding| finding.counts() && finding.stops());
+    let Some(strictest) = stops().map(|finding| finding.verdict).max() else { return Vec::new() };
     let mut purposes = BTreeSet::new();
-    for finding in findings.iter().filter(|finding| finding.counts() && finding.stops()) {
-        let layer = finding.layer.map_or("", |layer| layer.as_str());
-        purposes.insert(if finding.rule.is_empty() {
-            format!("code {}", finding.code.as_str())
-        } else {
-            format!("rule {layer} {}", finding.rule)
-        });
+    for finding in stops().filter(|finding| finding.verdict == strictest) {
         let rows = finding.rows.iter().filter_map(|row| rows.get(*row));
-        purposes.extend(rows.filter_map(|row| target(row.effect()?)));
+        let targets: Vec<String> = rows.filter_map(|row| target(row.effect()?)).collect();
+        if !finding.rule.is_empty() {
+            let layer = finding.layer.map_or("", |layer| layer.as_str());
+            purposes.insert(format!("rule {layer} {}", finding.rule));
+        } else if targets.is_empty() {
+            purposes.insert(format!("call {} {}", call.tool.name, call.input_text));
+        }
+        purposes.extend(targets);
     }
     purposes.into_iter().take(PURPOSES_MAX).collect()
 }
@@ -28,7 +32,7 @@ pub(crate) fn of_denied(findings: &[Finding], rows: &[CallRow<'_>]) -> Vec<Strin
 pub(crate) fn of_asking(facts: &Facts) -> Option<String> {
     const ASKING: &[&str] = &["check", "explain", "replay"];
     let asks = |name: Option<&str>, operands: &[String]| {
-        name == Some("castellan") && operands.first().is_some_and(|first| ASKING.contains(&first.as_str()))
+        name == Some("castellan") && operands.iter().any(|word| ASKING.contains(&word.as_str()))
     };
     let asks = facts.commands.iter().any(|command| asks(command.name.as_deref(), &command.operands));
     asks.then(|| "asks castellan".to_owned())
@@ -39,7 +43,6 @@ fn target(effect: &Effect) -> Option<String> {
     if effect.kind == EffectKind::Opaque {
         return None;
     }
-    let what = [&effect.path, &effect.host, &effect.target, &effect.system];
-    let what = what.into_iter().flatten().next()?;
+    let what = [&effect.path, &effect.host, &effect.target].into_iter().flatten().next()?;
     Some(format!("does {} {what}", effect.kind.as_str()))
 }
