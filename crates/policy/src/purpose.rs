@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Call, CallRow, Effect, EffectKind, Facts, Finding};
+use castellan_event::{Call, CallRow, Command, Effect, EffectKind, Facts, Finding};
 
 use crate::limits::PURPOSES_MAX;
 
@@ -31,11 +31,12 @@ pub(crate) fn of_denied(call: &Call, findings: &[Finding], rows: &[CallRow<'_>])
 /// What is about castellan's own answers, whatever is answered: an agent that asks beforehand what would be denied.
 pub(crate) fn of_asking(facts: &Facts) -> Option<String> {
     const ASKING: &[&str] = &["check", "explain", "replay"];
-    let asks = |name: Option<&str>, operands: &[String]| {
-        name == Some("castellan") && operands.iter().any(|word| ASKING.contains(&word.as_str()))
+    let asks = |command: &Command| {
+        let word = command.subcommand.as_ref().or(command.operands.first());
+        command.name.as_deref() == Some("castellan")
+            && word.is_some_and(|word| ASKING.contains(&word.as_str()))
     };
-    let asks = facts.commands.iter().any(|command| asks(command.name.as_deref(), &command.operands));
-    asks.then(|| "asks castellan".to_owned())
+    facts.commands.iter().any(asks).then(|| "asks castellan".to_owned())
 }
 
 /// What an effect does to what, where that is known.
