@@ -14,6 +14,7 @@ mod input;
 mod json;
 mod limits;
 mod managed;
+mod mcp_servers;
 mod patch;
 mod payload;
 mod permissions;
@@ -41,6 +42,7 @@ pub use hook_files::{
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
 pub use managed::{managed_settings_text, register_managed_codex, unregister_managed_codex};
+pub use mcp_servers::{configured_servers, server_file};
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode};
 pub use permissions::{
     Permission, PermissionFormat, PermissionSubject, PermissionVerdict, Permissions, Unread,

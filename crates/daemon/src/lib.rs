@@ -8,6 +8,7 @@ mod applied;
 mod clock;
 mod compile;
 mod config;
+mod configured;
 mod control;
 mod control_server;
 mod explanation;

@@ -307,3 +307,18 @@ pub(crate) const PROJECT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Workspaces with files of their own whose compiled policy is kept. People work in a handful at a time; one more compiles
 /// them anew.
 pub(crate) const PROJECTS_MAX: usize = 32;
+
+/// Denials for one purpose in a session by which it is probing: twice may be a mistake and its correction.
+pub(crate) const PROBING_AT: u32 = 3;
+
+/// Purposes of denials that are remembered, over all sessions: some hundred KiB. A session is denied tens of things.
+pub(crate) const DENIALS_REMEMBERED_MAX: usize = 4096;
+
+/// MCP servers that are known in every session. People configure tens.
+pub(crate) const MCP_SERVERS_MAX: usize = 1000;
+
+/// MCP servers that a session has used with a person's consent.
+pub(crate) const SERVERS_PER_SESSION_MAX: usize = 100;
+
+/// Bytes of the file in which an agent keeps what it knows of the user, servers among it. Claude Code's grows with its projects.
+pub(crate) const AGENT_STATE_BYTES_MAX: u64 = 32 * 1024 * 1024;

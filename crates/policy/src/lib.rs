@@ -8,6 +8,7 @@ mod limits;
 mod operator;
 mod operators;
 mod policy;
+mod purpose;
 mod relief;
 mod request;
 mod rule_state;
@@ -17,6 +18,7 @@ mod tags;
 mod tell;
 mod ungoverned;
 
+pub use decide::PROBING;
 pub use decide::{Standing, State, StateChange, Step, decide, drive};
 pub use grant::{FindingName, Grant, GrantPart};
 pub use operator::{Operator, Reach, Words, prefix_condition, quoted as quoted_text, short_condition};

@@ -45,12 +45,17 @@ fn put(table: &mut dyn TableLike, name: &str, word: &str) {
     if table.get(name).and_then(Item::as_str) == Some(word) {
         return;
     }
-    let decor = table.get(name).and_then(Item::as_value).map(|value| value.decor().clone());
     let mut value = Value::from(word);
-    if let Some(decor) = decor {
-        *value.decor_mut() = decor;
+    match table.get_mut(name) {
+        // In its place: putting in another one would take the comment above with it.
+        Some(item) => {
+            if let Some(before) = item.as_value() {
+                *value.decor_mut() = before.decor().clone();
+            }
+            *item = Item::Value(value);
+        }
+        None => drop(table.insert(name, Item::Value(value))),
     }
-    table.insert(name, Item::Value(value));
 }
 
 #[cfg(test)]

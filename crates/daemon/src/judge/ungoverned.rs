@@ -79,6 +79,16 @@ impl Judge {
         memory.decided.put(whose.session.id, &call.tool.use_id, decided);
     }
 
+    /// A call has run that was not denied: a person who was asked about its MCP server has agreed, for the session.
+    pub(super) fn used_server(&self, whose: &Whose, call: &Call) {
+        let Some((server, _)) = &call.tool.mcp else { return };
+        let mut memory = self.memory();
+        let decided = memory.decided.of(whose.session.id, &call.tool.use_id);
+        if decided.is_some_and(|decided| decided.answer != Verdict::Deny) {
+            memory.use_server(whose.session.root, server);
+        }
+    }
+
     /// A call has run, as its agent says: with this input.
     pub(super) fn ran(&self, asked: &Asked<'_>, whose: &Whose, done: &Done) {
         let call = &done.call;
