@@ -13,8 +13,10 @@ pub(crate) mod install;
 pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod mode;
+pub(crate) mod packs;
 pub(crate) mod pending;
 pub(crate) mod presence;
+pub(crate) mod profile;
 pub(crate) mod refuse;
 pub(crate) mod replay;
 pub(crate) mod report;
@@ -47,6 +49,10 @@ pub(crate) enum Command {
     Status(status::Options),
     /// Show the mode or change it
     Mode(mode::Options),
+    /// Show the profile and what it chooses, or switch to another one
+    Profile(profile::Options),
+    /// Show the shipped packs of rules, or switch one off, to observe or to enforce
+    Packs(packs::Options),
     /// Put edited configuration and rule files in force, after showing what they change
     Apply(apply::Options),
     /// Show the calls that wait for your consent
@@ -101,6 +107,8 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Restart => restart::run(global),
         Command::Status(options) => status::run(global, options),
         Command::Mode(options) => mode::run(global, options),
+        Command::Profile(options) => profile::run(global, options),
+        Command::Packs(options) => packs::run(global, options),
         Command::Apply(options) => apply::run(global, options),
         Command::Pending(options) => pending::run(global, options),
         Command::Approve(options) => approve::run(global, options),

@@ -24,6 +24,7 @@ mod limits;
 mod lookout;
 mod memory;
 mod notification;
+mod packs;
 mod peers;
 mod policy_state;
 mod presence;
@@ -48,8 +49,8 @@ mod world;
 pub use applied::{AppliedError, read as read_applied};
 pub use compile::{Compiled, compile};
 pub use config::{
-    Config, ConfigError, KEYS, Key, Kind, LayerText, Merge, Mistake, Place, Reload, Setting, Settled,
-    Sourced, Value, json_schema, markdown, read_config, write_mode,
+    Config, ConfigError, KEYS, Key, Kind, LayerText, Merge, Mistake, Place, Preset, Reload, Setting, Settled,
+    Sourced, Value, json_schema, markdown, presets, read_config, write_mode,
 };
 pub use control::{
     AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
@@ -63,8 +64,9 @@ pub use file_set::{
 };
 pub use layers::Layers;
 pub use layout::{Layout, LayoutError, OrganisationPlace};
-pub use lookout::HookSettings;
+pub use lookout::{AgentStart, HookSettings};
 pub use memory::OneSession;
+pub use packs::{Packs, pack_names, pack_of};
 pub use presence::{Refusal, check_own as check_own_presence};
 pub use recorded::{RecordedWorld, ToldTexts};
 pub use run::{DaemonError, run};

@@ -12,6 +12,8 @@ const COMMANDS: &[&str] = &[
     "restart",
     "status",
     "mode",
+    "profile",
+    "packs",
     "apply",
     "approve",
     "pending",
