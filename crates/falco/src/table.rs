@@ -92,7 +92,8 @@ impl FieldTable {
         let source = self.source.clone().unwrap_or(options.source);
         let own = self.plugins.iter().find(|(name, _)| *name == source);
         let plugin_version = own.map_or(options.plugin_version, |(_, version)| version.clone());
-        Options { source, plugin_version, other_plugins: self.plugins.clone(), ..options }
+        let redefined_in_file = true;
+        Options { source, plugin_version, other_plugins: self.plugins.clone(), redefined_in_file, ..options }
     }
 
     /// The table as a file: version 1 of the format.
