@@ -224,7 +224,7 @@ pub struct FindingRecord {
     /// Positions of the rows that the rule fired on, parted by blanks: first the call's, its text and each of its files,
     /// then its commands, then its effects; empty where none made it.
     pub rows: String,
-    /// What lifted it (`grant`, `operator`); empty where it stands.
+    /// What lifted it (`grant`, `operator`), or `observe` where its rule is only observed; empty where it stands.
     pub lifted: String,
     /// What happened.
     pub message: String,

@@ -13,14 +13,19 @@ pub(crate) mod install;
 pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod mode;
+pub(crate) mod packs;
 pub(crate) mod pending;
 pub(crate) mod presence;
+pub(crate) mod profile;
 pub(crate) mod refuse;
+pub(crate) mod replay;
+pub(crate) mod report;
 pub(crate) mod restart;
 pub(crate) mod rules;
 pub(crate) mod start;
 pub(crate) mod status;
 pub(crate) mod stop;
+pub(crate) mod suggest;
 pub(crate) mod trust;
 pub(crate) mod uninstall;
 
@@ -44,6 +49,10 @@ pub(crate) enum Command {
     Status(status::Options),
     /// Show the mode or change it
     Mode(mode::Options),
+    /// Show the profile and what it chooses, or switch to another one
+    Profile(profile::Options),
+    /// Show the shipped packs of rules, or switch one off, to observe or to enforce
+    Packs(packs::Options),
     /// Put edited configuration and rule files in force, after showing what they change
     Apply(apply::Options),
     /// Show the calls that wait for your consent
@@ -63,6 +72,12 @@ pub(crate) enum Command {
     Explain(explain::Options),
     /// Show the log
     Log(log::Options),
+    /// Show what was decided in a week, and what to change
+    Report(report::Options),
+    /// Propose what to change of the rules, by the log
+    Suggest(suggest::Options),
+    /// Judge the recorded calls again with other rules, and show what would change
+    Replay(replay::Options),
     /// Find out whether everything works, with a live call through every hook
     Doctor(doctor::Options),
     /// Look at the configuration: what counts, and who says so
@@ -92,6 +107,8 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Restart => restart::run(global),
         Command::Status(options) => status::run(global, options),
         Command::Mode(options) => mode::run(global, options),
+        Command::Profile(options) => profile::run(global, options),
+        Command::Packs(options) => packs::run(global, options),
         Command::Apply(options) => apply::run(global, options),
         Command::Pending(options) => pending::run(global, options),
         Command::Approve(options) => approve::run(global, options),
@@ -101,6 +118,9 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Check(options) => check::run(global, options),
         Command::Explain(options) => explain::run(global, options),
         Command::Log(options) => log::run(global, options),
+        Command::Report(options) => report::run(global, options),
+        Command::Suggest(options) => suggest::run(global, options),
+        Command::Replay(options) => replay::run(global, options),
         Command::Doctor(options) => doctor::run(global, options),
         Command::Config(command) => config::run(global, command),
         Command::Rules(command) => rules::run(global, command),

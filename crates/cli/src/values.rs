@@ -3,8 +3,9 @@
 use std::time::{Duration, SystemTime};
 
 use castellan_agents::AgentId;
+use castellan_daemon::pack_names;
 use castellan_event::{Mode, Verdict};
-use castellan_policy::Profile;
+use castellan_policy::{Profile, RuleState};
 use castellan_rules::{Priority, UnknownPriority};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -21,6 +22,19 @@ pub(crate) fn verdict() -> impl TypedValueParser<Value = Verdict> {
 /// Parses a profile.
 pub(crate) fn profile() -> impl TypedValueParser<Value = Profile> {
     PossibleValuesParser::new(Profile::ALL.map(Profile::as_str)).try_map(|word| word.parse::<Profile>())
+}
+
+/// Parses a shipped pack.
+pub(crate) fn pack() -> impl TypedValueParser<Value = &'static str> {
+    PossibleValuesParser::new(pack_names()).try_map(|word| {
+        let found = pack_names().find(|pack| *pack == word);
+        found.ok_or_else(|| format!("`{word}` is no shipped pack"))
+    })
+}
+
+/// Parses how far rules count.
+pub(crate) fn rule_state() -> impl TypedValueParser<Value = RuleState> {
+    PossibleValuesParser::new(RuleState::ALL.map(RuleState::as_str)).try_map(|word| word.parse::<RuleState>())
 }
 
 /// Parses an agent.

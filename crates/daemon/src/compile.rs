@@ -52,7 +52,8 @@ pub fn compile(sources: &[Source], config: &Config) -> Compiled {
             layers.push(LayerRules { layer, rules: loaded.rules, sources, options });
         }
     }
-    Compiled { policy: Policy::new(layers, config.settings.clone()), problems }
+    let policy = Policy::new(layers, config.settings.clone());
+    Compiled { policy: policy.with_states(|of| config.packs.state_of(of)), problems }
 }
 
 /// Says so where a file misses something of castellan's own rules. Those of an earlier castellan lay among the
@@ -211,6 +212,36 @@ mod tests {
         config.settings.tags =
             Tags { deny: "stop".into(), allow: "coding_agent_deny".into(), ..Tags::default() };
         check(all, &config);
+    }
+
+    /// Every shipped rule, off by its pack: nothing of it is left, and castellan's own rules stand.
+    #[test]
+    fn packs_that_are_off_leave_the_built_in_rules() {
+        use castellan_policy::RuleState;
+
+        use crate::packs::{pack_names, pack_of};
+        use crate::shipped::shipped_rules;
+
+        let sources: Vec<Source> = shipped_rules()
+            .iter()
+            .map(|(name, text)| Source { name: format!("/h/rules/default/{name}"), text: (*text).to_owned() })
+            .collect();
+        let off: String = pack_names().map(|pack| format!("packs.{pack} = \"off\"\n")).collect();
+        let config = Config::parse(&format!("version = 1\n{off}")).unwrap();
+        let compiled = compile(&sources, &config);
+        assert_eq!(compiled.error(), None);
+        for of in compiled.policy.rules() {
+            let expected = if of.layer == Layer::User { RuleState::Off } else { RuleState::Enforce };
+            assert_eq!(of.state, expected, "{}", of.rule.name);
+            assert_ne!(of.verdict.as_str(), "allow", "{}: enforcing a pack must never loosen", of.rule.name);
+            assert_eq!(pack_of(&of).is_some(), of.layer == Layer::User);
+        }
+        assert_eq!(verdict(&compiled, "castellan_canary", ""), Verdict::Deny);
+        // The user's own files are no packs.
+        let own =
+            [Source { name: "/h/rules/user/12-git.yaml".into(), text: shipped_rules()[2].1.to_owned() }];
+        let compiled = compile(&own, &config);
+        assert!(compiled.policy.rules().all(|of| of.state == RuleState::Enforce));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! [`Config`]: `config.toml`, strictly read: an unknown key is an error, because a misspelt setting is one that is not in
 //! force.
 
+mod edit;
 mod keys;
 mod lists;
 mod meaning;
@@ -18,11 +19,15 @@ use castellan_policy::Settings;
 use castellan_rules::{self as rules, Source};
 
 use self::merge::{Spoken, merge};
-use crate::files::{Guard, read_guarded, write_private};
+use crate::files::{Guard, read_guarded};
 use crate::limits::CONFIG_BYTES_MAX;
+use crate::packs::Packs;
 
+pub use self::edit::write_mode;
+pub(crate) use self::edit::{with_word, write_word};
+pub(crate) use self::keys::key;
 pub use self::keys::{KEYS, Key, Kind, Merge, Place};
-pub use self::merge::{Setting, Settled, Sourced};
+pub use self::merge::{Preset, Setting, Settled, Sourced, presets};
 pub use self::schema::{json_schema, markdown};
 pub use self::text::{Mistake, Value};
 
@@ -36,6 +41,8 @@ pub struct Config {
     pub mode: Mode,
     /// Settings of the decision.
     pub settings: Settings,
+    /// How far the shipped packs count.
+    pub packs: Packs,
     /// Options of the rule loader.
     pub rule_options: rules::Options,
     /// When edited rule files come into force.
@@ -160,6 +167,7 @@ impl Default for Config {
         meaning::config(merge(&[])).unwrap_or_else(|_| Config {
             mode: Mode::Enforce,
             settings: Settings::default(),
+            packs: Packs::default(),
             rule_options: rules::Options::default(),
             reload: Reload::default(),
             log: audit::Config::default(),
@@ -173,27 +181,6 @@ impl Default for Config {
 /// Reads the text of a configuration file, whosever it is, to look for mistakes in it.
 pub fn read_config(file: &Path) -> std::io::Result<String> {
     read_guarded(file, CONFIG_BYTES_MAX, Guard::User)
-}
-
-/// Changes the mode in a configuration file, and nothing else in it.
-pub fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {
-    let text = Config::read_text(file)?;
-    let changed =
-        with_mode(&text, mode).map_err(|message| ConfigError::Malformed(file.to_owned(), message))?;
-    write_private(file, changed.as_bytes()).map_err(|error| ConfigError::Io(file.to_owned(), error))
-}
-
-/// Changes the mode in a configuration's text, and nothing else in it.
-pub(crate) fn with_mode(text: &str, mode: Mode) -> Result<String, String> {
-    let mut document: toml_edit::DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| error.to_string().trim_end().to_owned())?;
-    let decor = document.get("mode").and_then(|item| item.as_value()).map(|value| value.decor().clone());
-    let mut value = toml_edit::Value::from(mode.as_str());
-    if let Some(decor) = decor {
-        *value.decor_mut() = decor;
-    }
-    document.insert("mode", toml_edit::Item::Value(value));
-    Ok(document.to_string())
 }
 
 #[cfg(test)]

@@ -61,6 +61,13 @@ pub enum ControlRequest {
     Status,
     /// Change the mode, to `enforce`, `monitor` or `passthrough`. Loosens, unless it tightens.
     Mode(String),
+    /// Change one word of the configuration in force: the profile, how far a pack counts. Loosens, unless it tightens.
+    Switch {
+        /// The key: `profile`, `packs.git`, `tiers.review`.
+        key: String,
+        /// The word.
+        word: String,
+    },
     /// Put the configuration and rule files on disk in force, if they are still those that the person was shown. Loosens.
     Apply {
         /// [`crate::FileSet::hash`] of what was shown.
@@ -428,6 +435,11 @@ impl ControlClient {
     /// Changes the mode.
     pub fn set_mode(&self, mode: &str) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Mode(mode.to_owned()))
+    }
+
+    /// Changes one word of the configuration in force.
+    pub fn switch(&self, key: &str, word: &str) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Switch { key: key.to_owned(), word: word.to_owned() })
     }
 
     /// Puts the files with this hash in force.

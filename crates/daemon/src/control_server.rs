@@ -2,6 +2,7 @@
 //! check.
 
 mod consent;
+mod switch;
 mod trust;
 
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -17,6 +18,7 @@ use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 use crate::control::{
     CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, Secret, StatusReport,
 };
+use crate::facts::own_paths;
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::limits::{CONTROL_CONNECTIONS_MAX, FRAME_TIME};
@@ -128,6 +130,7 @@ impl ControlServer {
                 self.trust(workspace, standing, project.as_deref(), peer)?;
             }
             ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
+            ControlRequest::Switch { key, word } => self.switch(key, word, peer)?,
             ControlRequest::Apply { hash } => self.apply(hash, peer)?,
             ControlRequest::Stop => {
                 self.check_presence("stop", "", peer)?;
@@ -293,7 +296,9 @@ impl ControlServer {
             waiting: judge.waiting().len(),
             ungoverned,
             last_ungoverned,
-            unguarded: unguarded(|pid, started| self.peers.is_guarded(pid, started)),
+            unguarded: unguarded(&own_paths(&self.layout), |pid, started| {
+                self.peers.is_guarded(pid, started)
+            }),
             trusted_hooks: terms.policy.settings().ungoverned.trusted_hooks.clone(),
             log: self.layout.log().display().to_string(),
             log_last_seq: log.last_seq,

@@ -24,12 +24,14 @@ mod limits;
 mod lookout;
 mod memory;
 mod notification;
+mod packs;
 mod peers;
 mod policy_state;
 mod presence;
 mod process;
 mod projects;
 mod record;
+mod recorded;
 mod refusals;
 mod requests;
 mod run;
@@ -47,8 +49,8 @@ mod world;
 pub use applied::{AppliedError, read as read_applied};
 pub use compile::{Compiled, compile};
 pub use config::{
-    Config, ConfigError, KEYS, Key, Kind, LayerText, Merge, Mistake, Place, Reload, Setting, Settled,
-    Sourced, Value, json_schema, markdown, read_config, write_mode,
+    Config, ConfigError, KEYS, Key, Kind, LayerText, Merge, Mistake, Place, Preset, Reload, Setting, Settled,
+    Sourced, Value, json_schema, markdown, presets, read_config, write_mode,
 };
 pub use control::{
     AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
@@ -62,9 +64,11 @@ pub use file_set::{
 };
 pub use layers::Layers;
 pub use layout::{Layout, LayoutError, OrganisationPlace};
-pub use lookout::HookSettings;
+pub use lookout::{AgentStart, HookSettings};
 pub use memory::OneSession;
+pub use packs::{Packs, pack_names, pack_of};
 pub use presence::{Refusal, check_own as check_own_presence};
+pub use recorded::{RecordedWorld, ToldTexts};
 pub use run::{DaemonError, run};
 pub use shipped::{Shipped, is_own_change, organisation_rules, shipped_rules, write_shipped};
 pub use store::{Loaded, PolicyOrigin, load as load_policy};

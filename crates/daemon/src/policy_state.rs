@@ -2,6 +2,7 @@
 //! rule files are watched, when they change. A set is compiled aside and swapped in whole; no call waits for it.
 
 mod organisation;
+mod switch;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +13,7 @@ use castellan_rules::Problem;
 
 use self::organisation::{Unusable, organisation_now};
 use crate::applied::{self, AppliedError};
-use crate::config::{Config, Reload, with_mode, write_mode};
+use crate::config::{Config, Reload, with_word, write_mode};
 use crate::file_set::{FileSet, read_rules};
 use crate::judge::{Judge, Terms};
 use crate::layers::Layers;
@@ -70,10 +71,11 @@ enum Found {
     New,
 }
 
-/// What a change is recorded as: its action, and the process and user that asked for it.
+/// What a change is recorded as: its action, what it is about, and the process and user that asked for it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cause {
+pub(crate) struct Cause<'a> {
     pub(crate) action: &'static str,
+    pub(crate) what: &'a str,
     pub(crate) peer: (u32, u32),
 }
 
@@ -177,7 +179,7 @@ impl PolicyState {
     pub(crate) fn apply(&self, judge: &Judge, hash: &str, peer: (u32, u32)) -> Result<(), String> {
         let _changing = self.changing();
         let set = self.on_disk(hash)?;
-        self.put(judge, set, Cause { action: APPLY, peer })
+        self.put(judge, set, Cause { action: APPLY, what: "", peer })
     }
 
     /// What the same files say that proves a person, once they are in force.
@@ -213,7 +215,7 @@ impl PolicyState {
                 *self.in_force() = InForce::of(new, &config, &compiled.problems);
                 return Ok(());
             }
-            self.put(judge, new, Cause { action: "reload", peer: (0, 0) })
+            self.put(judge, new, Cause { action: "reload", what: "", peer: (0, 0) })
         };
         let done = put();
         if let Err(why) = &done {
@@ -249,7 +251,10 @@ impl PolicyState {
         let _changing = self.changing();
         let set = self.in_force().set.clone();
         let set = set.ok_or_else(|| format!("there is nothing applied that could keep it: {REMEDY}"))?;
-        let user = FileSet { config: with_mode(&set.user.config, mode)?, rules: set.user.rules.clone() };
+        let user = FileSet {
+            config: with_word(&set.user.config, "mode", mode.as_str())?,
+            rules: set.user.rules.clone(),
+        };
         self.keep(Layers { user, ..Layers::clone(&set) })
     }
 
@@ -304,7 +309,7 @@ impl PolicyState {
 
     /// Compiles a set, keeps it, records it and swaps it in, in this order: what is in force has been recorded, and is
     /// found again by the next start.
-    fn put(&self, judge: &Judge, set: Layers, cause: Cause) -> Result<(), String> {
+    fn put(&self, judge: &Judge, set: Layers, cause: Cause<'_>) -> Result<(), String> {
         let (config, compiled) = set.load(&self.layout)?;
         let InForce { set: before, mode: said, .. } = self.in_force().clone();
         // A stricter one that could not be kept holds on, unless a person says otherwise.
@@ -428,9 +433,16 @@ fn first_set(layout: &Layout, organisation: Option<FileSet>) -> Result<Layers, S
 }
 
 /// The record of a change, which names what was in force and what will be.
-fn change(judge: &Judge, set: &Layers, policy: &Policy, mode: Mode, cause: Cause) -> Record {
+fn change(judge: &Judge, set: &Layers, policy: &Policy, mode: Mode, cause: Cause<'_>) -> Record {
     let before = judge.terms();
     let mut argument = format!("policy {} -> {}", before.policy.hash(), policy.hash());
+    let (profile, old) = (policy.settings().profile, before.policy.settings().profile);
+    if profile != old {
+        argument.push_str(&format!(", profile {old} -> {profile}"));
+    }
+    if !cause.what.is_empty() {
+        argument = format!("{}, {argument}", cause.what);
+    }
     if mode != before.mode {
         argument.push_str(&format!(", mode {} -> {mode}", before.mode));
     }

@@ -146,14 +146,17 @@ pub enum Relief {
     Grant,
     /// The operator's allow rules cover every leaf of the call.
     Operator,
+    /// Its rule is only observed: it is never asked for, the rule's state gives it.
+    Observe,
 }
 
 impl Relief {
     /// Returns the word used in records.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Relief::Grant => "grant",
             Relief::Operator => "operator",
+            Relief::Observe => "observe",
         }
     }
 }

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use castellan_event::{Call, CallRow, Layer, ToolKind, Verdict};
-use castellan_rules::{Options, Rule, RuleSet, Source};
+use castellan_rules::{Options, Part, Rule, RuleSet, Source};
 use sha2::{Digest, Sha256};
 
+use crate::rule_state::RuleState;
 use crate::settings::Settings;
 use crate::tags::{RuleVerdict, Tags};
 
@@ -45,6 +46,7 @@ struct Says {
     verdict: RuleVerdict,
     is_firm: bool,
     marks: Vec<String>,
+    state: RuleState,
 }
 
 /// A rule as the policy has it.
@@ -60,6 +62,8 @@ pub struct PolicyRule<'p> {
     pub is_firm: bool,
     /// Labels of the marks that it sets.
     pub marks: &'p [String],
+    /// How far it counts.
+    pub state: RuleState,
 }
 
 /// A rule that fired on a call, with the rows that made it fire.
@@ -90,7 +94,28 @@ impl Policy {
         Policy { missing: Some(problem.into()), ..Policy::new(Vec::new(), Settings::default()) }
     }
 
-    /// Hex SHA-256 over every layer's rule files, names and texts, their options, and the settings: the record's `policy`.
+    /// The same policy, where not every rule counts. `state_of` says how far one does.
+    #[must_use]
+    pub fn with_states(mut self, state_of: impl Fn(&PolicyRule<'_>) -> RuleState) -> Policy {
+        let mut held = String::new();
+        for ruled in &mut self.layers {
+            let states: Vec<RuleState> = (0..ruled.says.len())
+                .map(|rule| ruled.rule(rule).map_or(RuleState::Enforce, |of| state_of(&of)))
+                .collect();
+            for ((says, rule), state) in ruled.says.iter_mut().zip(ruled.rules.rules()).zip(states) {
+                says.state = state;
+                if state != RuleState::Enforce {
+                    held.push_str(&format!("{} {} {:?}\n", ruled.layer, state.as_str(), rule.name));
+                }
+            }
+        }
+        if !held.is_empty() {
+            self.hash = hex(Sha256::new().chain_update(&self.hash).chain_update(held));
+        }
+        self
+    }
+
+    /// Hex SHA-256 over every layer's rule files, names and texts, their options, the settings, and what does not count of them: the record's `policy`.
     pub fn hash(&self) -> &str {
         &self.hash
     }
@@ -128,7 +153,7 @@ impl Ruled {
     fn matches(&self, rows: &[CallRow<'_>]) -> impl Iterator<Item = RuleMatch<'_>> {
         let mut fired: BTreeMap<usize, (String, Vec<usize>)> = BTreeMap::new();
         for (position, row) in rows.iter().enumerate() {
-            for hit in self.rules.evaluate(row) {
+            for hit in self.rules.evaluate_parts(row, |rule| self.part_of(rule)) {
                 let (_, rows) = fired.entry(hit.rule).or_insert((hit.message, Vec::new()));
                 rows.push(position);
             }
@@ -137,10 +162,19 @@ impl Ruled {
         fired.filter_map(|(rule, (message, rows))| Some(RuleMatch { of: self.rule(rule)?, message, rows }))
     }
 
+    fn part_of(&self, rule: usize) -> Part {
+        match self.says.get(rule).map_or(RuleState::Enforce, |says| says.state) {
+            RuleState::Enforce => Part::In,
+            RuleState::Observe => Part::Aside,
+            RuleState::Off => Part::Out,
+        }
+    }
+
     fn rule(&self, position: usize) -> Option<PolicyRule<'_>> {
-        let Says { verdict, is_firm, marks } = self.says.get(position)?;
+        let Says { verdict, is_firm, marks, state } = self.says.get(position)?;
         let rule = self.rules.rules().get(position)?;
-        Some(PolicyRule { layer: self.layer, rule, verdict: *verdict, is_firm: *is_firm, marks })
+        let (verdict, is_firm, state) = (*verdict, *is_firm, *state);
+        Some(PolicyRule { layer: self.layer, rule, verdict, is_firm, marks, state })
     }
 }
 
@@ -155,6 +189,7 @@ fn says(layer: Layer, rules: &RuleSet, settings: &Settings) -> Vec<Says> {
         verdict: tags.verdict_of(rule),
         is_firm: layer == Layer::Organisation && !rule.tags.iter().any(|tag| tag == LIFTABLE),
         marks: tags.marks_of(rule),
+        state: RuleState::Enforce,
     };
     rules.rules().iter().map(of).collect()
 }
@@ -180,6 +215,8 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
         ungoverned,
         operators,
         tags: Tags { deny, ask, review, allow, seen, mark },
+        // Told by the states of rules.
+        tiers: _,
         // How a person's consent is got changes no decision.
         presence: _,
         ask_wait_s: _,
@@ -205,6 +242,10 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
             put(&source.text);
         }
     }
+    hex(hasher)
+}
+
+fn hex(hasher: Sha256) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use castellan_event::{AccessLevel, Verdict};
 
 use crate::operators::Operators;
+use crate::rule_state::{RuleState, Tiers};
 use crate::tags::Tags;
 use crate::ungoverned::{OnUngoverned, Ungoverned};
 
@@ -40,6 +41,8 @@ pub struct Settings {
     pub ungoverned: Ungoverned,
     /// The operators' short rules.
     pub operators: Operators,
+    /// How far the shipped rules count, by what they answer.
+    pub tiers: Tiers,
     /// Which tags of the user's rules say what. The organisation's and a project's rules use the default ones, which
     /// nobody can take from them.
     pub tags: Tags,
@@ -135,6 +138,7 @@ impl Profile {
             allow_understood: false,
             ungoverned: Ungoverned::default(),
             operators: Operators::default(),
+            tiers: Tiers::default(),
             tags: Tags::default(),
             presence: Presence::Terminal,
             ask_wait_s: 0,
@@ -166,6 +170,8 @@ impl Profile {
                 headless_default: Allow,
                 opaque: Defer,
                 headless_opaque: Defer,
+                // Its rules know no such tag.
+                tiers: Tiers { review: RuleState::Observe, ..standard.tiers },
                 ..standard
             },
         }

@@ -9,13 +9,14 @@ mod understood;
 use std::collections::BTreeSet;
 
 use castellan_event::{
-    Answers, Call, CallRow, Code, Finding, Layer, Level, Override, Row as _, ToolKind, Verdict,
+    Answers, Call, CallRow, Code, Finding, Layer, Level, Override, Relief, Row as _, ToolKind, Verdict,
 };
 
 use crate::decide::Standing;
 use crate::operator::ShortMatch;
 use crate::operators::Operators;
 use crate::policy::{Policy, RuleMatch};
+use crate::rule_state::RuleState;
 use crate::settings::Settings;
 use crate::tags::RuleVerdict;
 use crate::ungoverned::Bar;
@@ -129,7 +130,9 @@ pub(crate) fn unknown_tool(call: &Call, verdict: Verdict) -> Option<Finding> {
 
 /// Rules tagged allow: they count only if together they cover every leaf of the call.
 pub(crate) fn allow_rules(call: &Call, rows: &[CallRow<'_>], matches: &[RuleMatch<'_>]) -> Vec<Finding> {
-    let allows: Vec<_> = matches.iter().filter(|m| m.of.verdict == RuleVerdict::Allow).collect();
+    let is_meant =
+        |m: &&RuleMatch<'_>| m.of.verdict == RuleVerdict::Allow && m.of.state == RuleState::Enforce;
+    let allows: Vec<_> = matches.iter().filter(is_meant).collect();
     let verdict = if allow::cover(call, rows, &allows) { Verdict::Allow } else { Verdict::Defer };
     of(matches, RuleVerdict::Allow, verdict, Code::AllowRule)
 }
@@ -169,6 +172,7 @@ fn of(matches: &[RuleMatch<'_>], kind: RuleVerdict, verdict: Verdict, code: Code
         layer: Some(m.of.layer),
         is_firm: m.of.is_firm,
         rows: m.rows.clone(),
+        lifted: (m.of.state == RuleState::Observe).then_some(Relief::Observe),
         ..Finding::new(verdict, code, m.message.clone())
     };
     fired.map(finding).collect()

@@ -67,6 +67,17 @@ pub struct Hit {
     pub message: String,
 }
 
+/// How a rule takes part in an evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// As it was loaded.
+    In,
+    /// It is reported, and hides no later rule where only the first one counts.
+    Aside,
+    /// Not at all.
+    Out,
+}
+
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) condition: Condition,
@@ -99,19 +110,29 @@ impl RuleSet {
 
     /// The enabled rules that match a row, in order: all of them or the first, as the set was loaded.
     pub fn evaluate(&self, row: &dyn Row) -> Vec<Hit> {
+        self.evaluate_parts(row, |_| Part::In)
+    }
+
+    /// The same, where not every rule takes part; `part_of` is given positions in [`RuleSet::rules`].
+    pub fn evaluate_parts(&self, row: &dyn Row, part_of: impl Fn(usize) -> Part) -> Vec<Hit> {
         let evaluation = Evaluation::new(&self.program, &self.index, row);
         let candidates = evaluation.candidates();
         let matches = candidates.iter().filter_map(|rule| {
             let (known, compiled) = (self.rules.get(rule)?, self.compiled.get(rule)?);
-            let matches =
-                known.enabled && row.level() <= known.level && evaluation.holds(&compiled.condition);
+            let takes_part = known.enabled && part_of(rule) != Part::Out;
+            let matches = takes_part && row.level() <= known.level && evaluation.holds(&compiled.condition);
             let message = || format::render(&compiled.output, |slot| evaluation.value(slot));
             matches.then(|| Hit { rule, message: message() })
         });
-        match self.matching {
-            Matching::All => matches.collect(),
-            Matching::First => matches.take(1).collect(),
+        let mut hits = Vec::new();
+        for hit in matches {
+            let is_last = self.matching == Matching::First && part_of(hit.rule) == Part::In;
+            hits.push(hit);
+            if is_last {
+                break;
+            }
         }
+        hits
     }
 
     /// The set with the index of its rules, in as little memory as it needs: nothing matches before.

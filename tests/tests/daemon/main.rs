@@ -20,6 +20,7 @@ mod project;
 mod scripts;
 mod second_question;
 mod state;
+mod switch;
 mod ungoverned;
 mod watch;
 mod ways_out;

@@ -237,6 +237,33 @@ pub const KEYS: &[Key] = &[
         &["false", "true"],
         "Nothing runs while a hook of somebody else's could change it that is not trusted.",
     ),
+    tier("tiers.ask", "The rules of shipped packs that ask: `off`, `observe` or `enforce`, as a pack."),
+    tier(
+        "tiers.review",
+        "The rules of shipped packs that ask unless the user wanted the call: `off`, `observe` or `enforce`, as a pack.",
+    ),
+    pack(
+        "packs.secrets",
+        "The shipped pack `secrets`: keys, passwords and tokens. `off`: as if it were not there. `observe`: what its rules \
+         find is recorded with the verdict that it would have, and decides nothing. `enforce`: it counts.",
+    ),
+    pack("packs.filesystem", "The shipped pack `filesystem`: deleting, overwriting, permissions, devices."),
+    pack("packs.git", "The shipped pack `git`: what git loses or publishes."),
+    pack("packs.exfiltration", "The shipped pack `exfiltration`: data that leaves the machine."),
+    pack("packs.execution", "The shipped pack `execution`: code from elsewhere that runs."),
+    pack("packs.network", "The shipped pack `network`: metadata services, tunnels, listeners."),
+    pack("packs.persistence", "The shipped pack `persistence`: what runs again later."),
+    pack("packs.privilege", "The shipped pack `privilege`: root, namespaces, the kernel."),
+    pack("packs.supply-chain", "The shipped pack `supply-chain`: packages and registries."),
+    pack("packs.containers", "The shipped pack `containers`: containers."),
+    pack("packs.kubernetes", "The shipped pack `kubernetes`: clusters."),
+    pack("packs.infrastructure", "The shipped pack `infrastructure`: infrastructure as code."),
+    pack("packs.cloud", "The shipped pack `cloud`: cloud providers' programs."),
+    pack("packs.databases", "The shipped pack `databases`: databases."),
+    pack("packs.agents", "The shipped pack `agents`: agents' settings, hooks and instructions."),
+    pack("packs.mcp", "The shipped pack `mcp`: tools of MCP servers."),
+    pack("packs.web", "The shipped pack `web`: web requests."),
+    pack("packs.audit", "The shipped pack `audit`: logs and histories."),
     Key {
         name: "rules.reload",
         kind: Kind::Word(&["watch", "apply"]),
@@ -327,6 +354,20 @@ pub const KEYS: &[Key] = &[
         about: "Waits for the disk at every record: a power cut loses none, and every call takes milliseconds more.",
     },
 ];
+
+/// How far rules count, the mildest first.
+const STATES: &[&str] = &["off", "observe", "enforce"];
+
+/// How far a shipped pack counts. Its rules only tighten, so that a lower layer may enforce it.
+const fn pack(name: &'static str, about: &'static str) -> Key {
+    let (kind, merge) = (Kind::Word(STATES), Merge::Strictest);
+    Key { name, kind, merge, place: Place::Every, default: "\"enforce\"", about }
+}
+
+/// How far those rules of shipped packs count that have one verdict.
+const fn tier(name: &'static str, about: &'static str) -> Key {
+    Key { name, kind: Kind::Word(STATES), merge: Merge::Strictest, place: Place::Every, default: "", about }
+}
 
 /// What only a profile says.
 const fn preset(name: &'static str, words: &'static [&'static str], about: &'static str) -> Key {

@@ -1,25 +1,30 @@
 //! What counts of every key → [`Config`]: the words become what the daemon works with. It must not know layers, but where
 //! what one says alone has a meaning of its own.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use castellan_audit as audit;
 use castellan_event::{AccessLevel, Layer, Mode};
-use castellan_policy::{Operator, Operators, Profile, Settings, Tags, Ungoverned};
+use castellan_policy::{Operator, Operators, Profile, RuleState, Settings, Tags, Tiers, Ungoverned};
 use castellan_rules::{Engine, Matching, Options, Priority};
 
 use super::merge::{OFF, Settled, Sourced};
 use super::text::Value;
 use super::{Config, Reload};
 use crate::limits::ASK_WAIT_S_MAX;
+use crate::packs::Packs;
 
 const RELOADS: &[(&str, Reload)] = &[("apply", Reload::Apply), ("watch", Reload::Watch)];
 
 /// What the keys mean together, or which two of them contradict each other.
 pub(super) fn config(settled: Settled) -> Result<Config, String> {
+    let settings = settings(&settled)?;
+    let packs = Packs { states: packs(&settled)?, tiers: settings.tiers };
     Ok(Config {
         mode: parsed(&settled, "mode")?,
-        settings: settings(&settled)?,
+        settings,
+        packs,
         rule_options: rule_options(&settled)?,
         reload: chosen(&settled, "rules.reload", RELOADS)?,
         log: log(&settled),
@@ -63,9 +68,26 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         presence: parsed(settled, "presence")?,
         ask_wait_s: ask_wait(settled)?,
         notify: flag(settled, "notify").unwrap_or(true),
+        tiers: Tiers { ask: parsed(settled, "tiers.ask")?, review: parsed(settled, "tiers.review")? },
         tags: tags(settled)?,
     })
 }
+
+/// The packs that are not enforced.
+fn packs(settled: &Settled) -> Result<BTreeMap<&'static str, RuleState>, String> {
+    let mut states = BTreeMap::new();
+    for setting in settled.settings() {
+        let Some(pack) = setting.key.name.strip_prefix(PACKS) else { continue };
+        let state = parsed(settled, setting.key.name)?;
+        if state != RuleState::Enforce {
+            states.insert(pack, state);
+        }
+    }
+    Ok(states)
+}
+
+/// The table of the packs.
+const PACKS: &str = "packs.";
 
 fn operators(settled: &Settled) -> Result<Operators, String> {
     let mut operators = Vec::new();

@@ -69,6 +69,35 @@ impl Settled {
         setting.counts.iter().chain(&setting.overruled).find(|sourced| sourced.layer == layer)
     }
 
+    /// The keys of which something milder counts here than there; also those of which something else counts, and no order says
+    /// which of it is milder.
+    pub(crate) fn milder_than(&self, other: &Settled) -> Vec<&'static str> {
+        let is_milder = |setting: &&Setting| {
+            let other = other.counts(setting.key.name);
+            let values = |counts: &[Sourced]| counts.iter().map(|one| one.value.clone()).collect::<Vec<_>>();
+            match (setting.key.merge, setting.counts.first(), other.first()) {
+                (Merge::Strictest, Some(here), Some(there)) => {
+                    rank(setting.key, here) < rank(setting.key, there)
+                }
+                (Merge::Own, ..) => false,
+                _ => values(&setting.counts) != values(other),
+            }
+        };
+        self.0.iter().filter(is_milder).map(|setting| setting.key.name).collect()
+    }
+
+    /// Why what a layer says of a key has no effect at all, where a higher one says something stricter.
+    pub(crate) fn held_above(&self, layer: Layer, name: &str) -> Option<String> {
+        let setting = self.0.iter().find(|setting| setting.key.name == name)?;
+        let counts = setting.counts.first().filter(|sourced| sourced.layer < layer)?;
+        let own = self.said_by(layer, name).filter(|own| own.value != counts.value)?;
+        let place = counts.at.as_ref().map(|(file, line)| format!(": `{file}`:{line}")).unwrap_or_default();
+        Some(format!(
+            "`{name} = {}` would not count: the {} says {}{place}",
+            own.value, counts.layer, counts.value
+        ))
+    }
+
     /// What files say of locked keys in vain, a line each.
     pub(crate) fn ignored(&self) -> Vec<String> {
         self.0
@@ -250,6 +279,14 @@ fn has(says: &[(&'static Key, Sourced)], name: &str) -> bool {
     says.iter().any(|(key, _)| key.name == name)
 }
 
+/// A key that a profile presets, and the word.
+pub type Preset = (&'static Key, &'static str);
+
+/// What a profile presets.
+pub fn presets(profile: Profile) -> Vec<Preset> {
+    KEYS.iter().filter_map(|key| Some((key, preset_word(profile, key)?))).collect()
+}
+
 /// What a profile presets of a key.
 fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
     let settings = profile.settings();
@@ -266,6 +303,8 @@ fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
         "tools" => flag(settings.tools),
         "on_ungoverned" => settings.ungoverned.action.as_str(),
         "ungoverned_level" => settings.ungoverned.level.map_or(OFF, AccessLevel::as_str),
+        "tiers.ask" => settings.tiers.ask.as_str(),
+        "tiers.review" => settings.tiers.review.as_str(),
         BARS_HOOKS => flag(settings.ungoverned.bars_foreign_hooks),
         _ => return None,
     };

@@ -27,6 +27,7 @@ fn the_defaults_of_the_table_are_those_of_the_code() {
     let plain = Config {
         mode: Mode::Enforce,
         settings: Settings::default(),
+        packs: Packs::default(),
         rule_options: rules::Options::default(),
         reload: Reload::default(),
         log: audit::Config::default(),

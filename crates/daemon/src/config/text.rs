@@ -181,6 +181,11 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, name: &str, span: &Range<usize>, is_table: bool) {
+        if name == "packs.self" {
+            let why =
+                "the pack `self` cannot be switched: castellan's own rules are built in and always enforced";
+            return self.mistake(span, why.to_owned());
+        }
         let tables = keys::names().filter_map(|name| Some(name.split_once('.')?.0));
         let meant = if is_table { meant(name, tables) } else { meant(name, keys::names()) };
         let what = if is_table { "table" } else { "key" };

@@ -21,7 +21,7 @@ impl PolicyState {
             Ok(organisation) if organisation == set.organisation => Ok(()),
             Ok(organisation) => {
                 let new = Layers { organisation, ..Layers::clone(&set) };
-                self.put(judge, new, Cause { action: "organisation", peer: (0, 0) })
+                self.put(judge, new, Cause { action: "organisation", what: "", peer: (0, 0) })
             }
             Err(unusable) => Err(unusable.why()),
         };

@@ -353,3 +353,54 @@ fn a_projects_files_only_tighten() {
         "{why}"
     );
 }
+
+/// Whether a switch changes what counts, and what it loosens; an error where it cannot be made.
+fn check_switch(organisation: &str, (key, word): (&str, &str), expected: Result<&[&str], &str>) {
+    let place = Place::new();
+    place.write(Layer::Organisation, format!("version = 1\n{organisation}").as_bytes());
+    place.write(Layer::User, b"version = 1\nopaque = \"defer\" # mine\n");
+    let Served { judge, state } = place.serve();
+    let before = judge.terms().policy.hash().to_owned();
+    let prepared = state.prepare_switch(key, word);
+    match (prepared, expected) {
+        (Ok(switch), Ok(loosens)) => {
+            assert_eq!(switch.loosens, loosens, "{key} {word}");
+            state.switch(&judge, switch, (0, 0)).unwrap();
+            assert_ne!(judge.terms().policy.hash(), before, "{key} {word} is in force");
+            // It stands in the file, too, and so waits for nobody.
+            assert_eq!(state.report().pending, [""; 0]);
+            let text = std::fs::read_to_string(place.file(Layer::User)).unwrap();
+            assert!(text.contains("opaque = \"defer\" # mine\n"), "{text}");
+            // The next start finds it.
+            let hash = judge.terms().policy.hash().to_owned();
+            drop(judge);
+            assert_eq!(place.serve().judge.terms().policy.hash(), hash, "{key} {word}");
+        }
+        (Err(why), Err(part)) => assert!(why.contains(part), "{why}"),
+        (got, expected) => panic!("{key} {word}: {got:?}, expected {expected:?}"),
+    }
+}
+
+#[test]
+fn one_word_is_switched_live_and_kept() {
+    check_switch("", ("profile", "strict"), Ok(&[]));
+    check_switch("", ("profile", "autonomous"), Ok(&["allow_understood"]));
+    check_switch("", ("packs.git", "observe"), Ok(&["packs.git"]));
+    check_switch("", ("tiers.review", "off"), Ok(&["tiers.review"]));
+    check_switch("", ("profile", "x"), Err("`profile`: `x` is none of"));
+    check_switch("", ("packs.self", "off"), Err("`packs.self` is no key"));
+    check_switch("", ("mode", "monitor"), Err("`mode` is no key"));
+    check_switch("packs.git = \"enforce\"", ("packs.git", "off"), Err("the organisation says \"enforce\""));
+    check_switch("locked = [\"profile\"]", ("profile", "kit"), Err("the organisation says \"standard\""));
+}
+
+#[test]
+fn a_switch_of_what_is_not_in_force_any_more_is_refused() {
+    let place = Place::new();
+    let Served { judge, state } = place.serve();
+    let late = state.prepare_switch("packs.git", "enforce").unwrap();
+    let first = state.prepare_switch("packs.git", "off").unwrap();
+    state.switch(&judge, first, (0, 0)).unwrap();
+    let why = state.switch(&judge, late, (0, 0)).unwrap_err();
+    assert!(why.contains("meanwhile"), "{why}");
+}

@@ -9,5 +9,6 @@ mod marks;
 mod operator;
 mod overrides;
 mod profiles;
+mod states;
 mod support;
 mod verdicts;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use castellan_agents::AgentId;
-use castellan_event::{Answers, Call, Decision, Finding, Layer, Mode, PatchOp, Verdict};
+use castellan_event::{Answers, Call, Decision, Finding, Layer, Mode, PatchOp, Relief, Verdict};
 use castellan_rules::Rule;
 use serde_json::{Value as Json, json};
 
@@ -76,10 +76,11 @@ impl Answered<'_> {
         let name = if finding.rule.is_empty() { finding.code.as_str() } else { &finding.rule };
         let place = self.rule(finding).map(|rule| format!("{}:{}", rule.file, rule.line)).unwrap_or_default();
         writeln!(out)?;
-        output::write_table(
-            out,
-            &[vec![Cell::new(word, verdict_style(word)), name.into(), Cell::new(place, FAINT)]],
-        )?;
+        let mut cells = vec![Cell::new(word, verdict_style(word)), name.into(), Cell::new(place, FAINT)];
+        if finding.lifted == Some(Relief::Observe) {
+            cells.push(Cell::new("observed: decides nothing", WARN));
+        }
+        output::write_table(out, &[cells])?;
         Ok(writeln!(out, "      {}", output::printable(&finding.message))?)
     }
 
@@ -92,6 +93,7 @@ impl Answered<'_> {
             "layer": finding.layer.map(Layer::as_str),
             "file": rule.map(|rule| &*rule.file),
             "line": rule.map(|rule| rule.line),
+            "lifted": finding.lifted.map(Relief::as_str),
             "message": finding.message,
         })
     }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use castellan_audit::{CallRecord, Entry, Record, SessionRecord, UngovernedRecord};
+use castellan_event::Relief;
 
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, verdict_style};
 
@@ -104,6 +105,11 @@ fn shown_verdict(call: &CallRecord) -> String {
     if call.enforced { call.verdict.clone() } else { format!("({})", call.verdict) }
 }
 
+/// What a call is about, in one line of any length.
+pub(crate) fn subject(call: &CallRecord) -> String {
+    one_line(&what(call))
+}
+
 /// The command, the paths, or the whole input.
 fn what(call: &CallRecord) -> String {
     if let Some(command) = call.input.get("command").and_then(|command| command.as_str())
@@ -118,10 +124,14 @@ fn what(call: &CallRecord) -> String {
     paths.collect::<Vec<_>>().join(", ")
 }
 
-/// The request, the rules that made the verdict, and the marks that the call set. Whose the rules are is said of those that
+/// How a finding is recorded whose rule is only observed.
+const OBSERVED: &str = Relief::Observe.as_str();
+
+/// The request, the rules that made the verdict, those that would have made another one were they enforced, and the marks that the call set. Whose the rules are is said of those that
 /// the user cannot change, and with `verbose` of all.
 fn why(call: &CallRecord, verbose: bool) -> String {
-    let decisive = call.findings.iter().filter(|finding| finding.verdict == call.verdict);
+    let decisive =
+        call.findings.iter().filter(|finding| finding.verdict == call.verdict && finding.lifted != OBSERVED);
     let named = decisive.map(|finding| match (finding.rule.as_str(), finding.layer.as_str()) {
         ("", _) => finding.code.clone(),
         (rule, "") => rule.to_owned(),
@@ -133,7 +143,11 @@ fn why(call: &CallRecord, verbose: bool) -> String {
     let rules = words.join(", ");
     let marks = call.marks.iter().map(|mark| mark.label.as_str()).collect::<Vec<_>>().join(", ");
     let marks = if marks.is_empty() { marks } else { format!("marks {marks}") };
-    [call.request.as_str(), &rules, &marks]
+    let observed = call.findings.iter().filter(|finding| finding.lifted == OBSERVED);
+    let observed: Vec<String> =
+        observed.map(|finding| format!("would {}: {}", finding.verdict, finding.rule)).collect();
+    let observed = observed.join(", ");
+    [call.request.as_str(), &rules, &observed, &marks]
         .into_iter()
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use castellan_daemon::Config;
-use castellan_policy::PolicyRule;
+use castellan_policy::{PolicyRule, RuleState};
 use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
@@ -45,15 +45,20 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
 }
 
-fn row(PolicyRule { rule, verdict, .. }: PolicyRule<'_>) -> Vec<Cell> {
+fn row(PolicyRule { rule, verdict, state, .. }: PolicyRule<'_>) -> Vec<Cell> {
     let word = verdict.as_str();
-    let name = if rule.enabled { rule.name.clone() } else { format!("{} (disabled)", rule.name) };
+    let name = match (rule.enabled, state) {
+        (false, _) => format!("{} (disabled)", rule.name),
+        (true, RuleState::Off) => format!("{} (off)", rule.name),
+        (true, RuleState::Observe) => format!("{} (observed)", rule.name),
+        (true, RuleState::Enforce) => rule.name.clone(),
+    };
     let place = format!("{}:{}", rule.file, rule.line);
     let priority = Cell::new(rule.priority.as_str(), FAINT);
     vec![Cell::new(word, verdict_style(word)), name.into(), priority, Cell::new(place, FAINT)]
 }
 
-fn json_of(PolicyRule { layer, rule, verdict, marks, is_firm: _ }: PolicyRule<'_>) -> Json {
+fn json_of(PolicyRule { layer, rule, verdict, marks, is_firm: _, state }: PolicyRule<'_>) -> Json {
     json!({
         "name": rule.name,
         "verdict": verdict.as_str(),
@@ -61,6 +66,7 @@ fn json_of(PolicyRule { layer, rule, verdict, marks, is_firm: _ }: PolicyRule<'_
         "marks": marks,
         "priority": rule.priority.as_str(),
         "enabled": rule.enabled,
+        "state": state.as_str(),
         "tags": &*rule.tags,
         "description": rule.desc,
         "file": &*rule.file,

@@ -203,3 +203,41 @@ fn what_is_laxer_than_the_organisation_is_said_in_vain() {
         ],
     );
 }
+
+#[test]
+fn a_lower_layer_only_tightens_how_far_a_pack_counts() {
+    check("packs.git", ("", "", ""), &["enforce user default"]);
+    check("packs.git", ("", "packs.git = 'observe'", ""), &["observe user 2"]);
+    check("packs.git", ("", "packs.git = 'off'", "packs.git = 'enforce'"), &["enforce project 2"]);
+    check("packs.git", ("", "packs.git = 'observe'", "packs.git = 'off'"), &["observe user 2"]);
+    check("packs.git", ("packs.git = 'observe'", "packs.git = 'off'", ""), &["observe organisation 2"]);
+    check(
+        "packs.git",
+        ("locked = ['packs.git']", "packs.git = 'off'", ""),
+        &["enforce organisation default"],
+    );
+    check("tiers.review", ("", "profile = 'kit'", ""), &["observe user 2*"]);
+    check("tiers.review", ("", "profile = 'kit'", "profile = 'standard'"), &["enforce project 2*"]);
+}
+
+#[test]
+fn what_gets_milder_is_named() {
+    let of = |user: &str| settled("", user, "");
+    for (before, after, expected) in [
+        ("", "profile = 'strict'", &[][..]),
+        ("profile = 'kit'", "", &[]),
+        (
+            "",
+            "profile = 'kit'",
+            &["profile", "default", "opaque", "headless_default", "headless_opaque", "tiers.review"],
+        ),
+        ("", "profile = 'autonomous'", &["allow_understood"]),
+        ("profile = 'strict'", "profile = 'strict'\nopaque = 'ask'", &["opaque"]),
+        ("", "packs.git = 'observe'", &["packs.git"]),
+        ("packs.git = 'off'", "packs.git = 'observe'", &[]),
+        ("", "deny = ['Bash(ls)']", &["deny"]),
+        ("", "ask_wait = 5", &["ask_wait"]),
+    ] {
+        assert_eq!(of(after).milder_than(&of(before)), expected, "{before} -> {after}");
+    }
+}

@@ -215,3 +215,14 @@ fn every_default_of_the_table_can_be_read() {
         assert_eq!(default_of(key).is_none(), is_list, "{}", key.name);
     }
 }
+
+#[test]
+fn castellans_own_pack_cannot_be_switched() {
+    for (text, place) in [("[packs]\nself = \"off\"", "3:1"), ("packs.self = \"enforce\"", "2:7")] {
+        let mistakes = read(&format!("version = 1\n{text}\n"), Layer::User).unwrap_err();
+        let expected = format!(
+            "{place}: the pack `self` cannot be switched: castellan's own rules are built in and always enforced"
+        );
+        assert_eq!(mistakes.iter().map(Mistake::to_string).collect::<Vec<_>>(), [expected]);
+    }
+}

@@ -1,0 +1,178 @@
+//! `castellan packs`: the shipped packs with how far each counts, its rules and what they found lately; another state for
+//! one, now and for every later start. What loosens needs a person.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::time::{Duration, SystemTime};
+
+use castellan_audit::{Filter, Record};
+use castellan_daemon::{Config, Layout, pack_names, pack_of};
+use castellan_event::Relief;
+use castellan_policy::{Policy, RuleState, RuleVerdict};
+use serde_json::{Value as Json, json};
+
+use crate::commands::profile::in_force;
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::output::{self, Cell, FAINT, PLAIN, WARN};
+use crate::policy;
+use crate::values;
+
+/// Options of `castellan packs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Only this pack
+    #[arg(value_parser = values::pack())]
+    pack: Option<&'static str>,
+
+    /// off: as if it were not there; observe: what its rules find is recorded and decides nothing; enforce: it counts
+    #[arg(value_parser = values::rule_state())]
+    state: Option<RuleState>,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "state")]
+    json: bool,
+}
+
+/// A pack as it is shown.
+#[derive(Debug, Default)]
+struct Shown {
+    /// Rules that deny, ask, ask unless the user wanted it, and the others.
+    rules: [usize; 4],
+    hits: Hits,
+}
+
+/// How often rules fired.
+#[derive(Debug, Default, Clone, Copy)]
+struct Hits {
+    counted: usize,
+    observed: usize,
+}
+
+/// The time that is looked at.
+const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    match (options.pack, options.state) {
+        (Some(pack), Some(state)) => switch(global, pack, state)?,
+        (pack, _) => show(global, pack, options.json)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn switch(global: &Global, pack: &str, state: RuleState) -> anyhow::Result<()> {
+    let before = in_force(global)?.packs.state(pack);
+    global.client()?.switch(&format!("packs.{pack}"), state.as_str())?;
+    let now = in_force(global)?.packs.state(pack);
+    let word = now.as_str();
+    let told = match now == before {
+        true => format!("the pack {pack} is in state {word} already"),
+        false => format!("the pack {pack} is in state {word} now; it was in state {}", before.as_str()),
+    };
+    global.note(&told)?;
+    Ok(())
+}
+
+fn show(global: &Global, only: Option<&'static str>, as_json: bool) -> anyhow::Result<()> {
+    let layout = global.layout()?;
+    let config = in_force(global)?;
+    let loaded = policy::load(&layout, &config)?;
+    let shown = shown(&layout, &loaded.policy);
+    let packs: Vec<(&str, &Shown)> = pack_names()
+        .filter(|pack| only.is_none_or(|only| only == *pack))
+        .filter_map(|pack| Some((pack, shown.get(pack)?)))
+        .collect();
+    let mut out = anstream::stdout();
+    if as_json {
+        let packs: Vec<Json> = packs.iter().map(|(pack, shown)| json_of(pack, shown, &config)).collect();
+        writeln!(out, "{:#}", json!({ "packs": packs }))?;
+        return Ok(());
+    }
+    let header = ["pack", "state", "from", "deny", "ask", "review", "other", "hits in 7 days"];
+    let mut rows = vec![header.map(|word| Cell::new(word, FAINT)).to_vec()];
+    rows.extend(packs.iter().map(|(pack, shown)| row(pack, shown, &config)));
+    output::write_table(&mut out, &rows)?;
+    for (tier, state) in [("ask", config.packs.tier_ask()), ("review", config.packs.tier_review())] {
+        if state != RuleState::Enforce {
+            let word = state.as_str();
+            output::write_warnings(
+                &mut out,
+                &[format!("rules of the tier {tier} are in state {word}: `tiers.{tier}`")],
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Every pack, with its rules as they are loaded and what they found.
+fn shown(layout: &Layout, policy: &Policy) -> BTreeMap<&'static str, Shown> {
+    let hits = hits(layout);
+    let mut packs: BTreeMap<&'static str, Shown> =
+        pack_names().map(|pack| (pack, Shown::default())).collect();
+    for of in policy.rules() {
+        let Some(shown) = pack_of(&of).and_then(|pack| packs.get_mut(pack)) else { continue };
+        let [deny, ask, review, other] = &mut shown.rules;
+        *match of.verdict {
+            RuleVerdict::Deny => deny,
+            RuleVerdict::Ask => ask,
+            RuleVerdict::Review => review,
+            RuleVerdict::Allow | RuleVerdict::Seen | RuleVerdict::Notice => other,
+        } += 1;
+        if let Some(found) = hits.get(&of.rule.name) {
+            shown.hits.counted += found.counted;
+            shown.hits.observed += found.observed;
+        }
+    }
+    packs
+}
+
+/// How often each of the user's rules fired lately. A log that cannot be read tells of none: `castellan log verify` says why.
+fn hits(layout: &Layout) -> BTreeMap<String, Hits> {
+    let since = SystemTime::now().checked_sub(LATELY);
+    let reading =
+        castellan_audit::read(&layout.log(), &Filter { since, ..Filter::default() }).unwrap_or_default();
+    let mut hits: BTreeMap<String, Hits> = BTreeMap::new();
+    for entry in reading.entries {
+        let Record::Call(call) = entry.record else { continue };
+        for finding in call.findings.into_iter().filter(|one| one.layer == "user" && !one.rule.is_empty()) {
+            let is_observed = finding.lifted == Relief::Observe.as_str();
+            let of = hits.entry(finding.rule).or_default();
+            *(if is_observed { &mut of.observed } else { &mut of.counted }) += 1;
+        }
+    }
+    hits
+}
+
+fn row(pack: &str, shown: &Shown, config: &Config) -> Vec<Cell> {
+    let state = config.packs.state(pack);
+    let style = if state == RuleState::Enforce { PLAIN } else { WARN };
+    let Hits { counted, observed } = shown.hits;
+    let hits = match observed {
+        0 => counted.to_string(),
+        _ => format!("{counted}, and {observed} observed"),
+    };
+    let mut row =
+        vec![Cell::from(pack), Cell::new(state.as_str(), style), Cell::new(from(pack, config), FAINT)];
+    row.extend(shown.rules.map(|count| Cell::from(count.to_string())));
+    row.push(Cell::from(hits));
+    row
+}
+
+/// The layer that says how far a pack counts.
+fn from(pack: &str, config: &Config) -> &'static str {
+    let key = format!("packs.{pack}");
+    let setting = config.settled.settings().iter().find(|setting| setting.key.name == key);
+    let sourced = setting.and_then(|setting| setting.counts.first());
+    sourced.filter(|sourced| sourced.at.is_some()).map_or("default", |sourced| sourced.layer.as_str())
+}
+
+fn json_of(pack: &str, shown: &Shown, config: &Config) -> Json {
+    let [deny, ask, review, other] = shown.rules;
+    json!({
+        "pack": pack,
+        "state": config.packs.state(pack).as_str(),
+        "from": from(pack, config),
+        "rules": { "deny": deny, "ask": ask, "review": review, "other": other },
+        "hits_7_days": { "counted": shown.hits.counted, "observed": shown.hits.observed },
+    })
+}
