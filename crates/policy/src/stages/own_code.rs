@@ -56,7 +56,9 @@ impl<'r> OwnCode<'r> {
             (Some(system), _) if RUNNERS.contains(&system) => {
                 is_old && effect.path.as_deref().is_some_and(|path| scripts.contains(path))
             }
-            (Some(system), _) => is_old && is_tool(system, effect.verb.as_deref()),
+            // What a tool is given where nobody of the project has written it down may be anything.
+            (Some(system), Some(_)) => is_old && is_tool(system, effect.verb.as_deref()),
+            (Some(_), None) => false,
             // A program by its name, or a file, in a task or a script of the project.
             (None, Some(_)) => is_old || effect.file_origin.is_none(),
             (None, None) => false,
