@@ -141,6 +141,7 @@ impl Judge {
                 let whose = self.whose(asked, &done.call.agent)?;
                 self.hear(asked, &whose, &done.call.agent);
                 self.ran(asked, &whose, &done);
+                self.used_server(&whose, &done.call);
                 let ended = self.memory().end(whose.session.root, &done.call.tool.use_id);
                 self.check_later(&done.call.agent, ended);
                 self.note(&record::done(&done))

@@ -8,7 +8,8 @@ mod decided;
 mod entry;
 mod lasting;
 mod marks;
-mod one_session;
+mod probing;
+mod servers;
 mod sessions;
 mod trust;
 
@@ -17,24 +18,25 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use castellan_event::{AccessLevel, Session, Verdict};
-use castellan_policy::{Grant, RequestId, Standing};
+use castellan_event::{AccessLevel, Code, Session, Verdict};
+use castellan_policy::{Grant, GrantPart, RequestId, Standing};
 
 use crate::clock::Moment;
 use crate::journal::{Found, Journal};
 use crate::limits::{REMEMBERED_ANSWERS_MAX, REQUESTS_RESERVED};
 use crate::peers::AgentProcess;
-use crate::requests::{Granted, Now, Requests, Scope, Taken, Ungrantable};
+use crate::requests::{Granted, Now, Requests, Scope, Taken, Ungrantable, is_called};
 
-pub(crate) use changes::{Begun, Changed, Ended};
+pub(crate) use changes::{Begun, Changed, Changes, Ended};
 pub(crate) use consequences::Consequence;
 pub(crate) use decided::{Decided, DecidedCalls};
-pub use one_session::OneSession;
+pub(crate) use marks::Marks;
 pub(crate) use sessions::{SessionKey, Telling, Workspace};
 pub(crate) use trust::{Trust, WorkspaceDecision};
 
 use entry::{Entry, GrantEntry};
 use lasting::{Lasting, Reading};
+use probing::Denials;
 
 /// Names one call for the agent's second question about it, which carries no id: SHA-256 over agent, session, sub-agent,
 /// directory, canonical tool name and input.
@@ -69,6 +71,7 @@ pub(crate) struct Memory {
     epoch: Epoch,
     /// What was decided about calls that may run now.
     pub(crate) decided: DecidedCalls,
+    denials: Denials,
     next_request: RequestId,
     /// How many more request ids the journal says are taken.
     reserved: u32,
@@ -111,6 +114,7 @@ impl Memory {
             answer_order: VecDeque::new(),
             epoch: Epoch::default(),
             decided: DecidedCalls::default(),
+            denials: Denials::default(),
             next_request,
             reserved: 0,
         };
@@ -226,6 +230,48 @@ impl Memory {
         if !labels.is_empty() {
             let at_ms = self.now_ms();
             self.put(Entry::Marked { root, labels: labels.to_vec(), at_ms });
+        }
+    }
+
+    /// A call of a session was denied that was about this: whether it is probing by that.
+    pub(crate) fn is_probing(&mut self, root: SessionKey, purposes: &[String]) -> bool {
+        self.denials.count(root, purposes)
+    }
+
+    /// Whether nobody has looked yet which MCP servers were there before castellan.
+    pub(crate) fn wants_servers(&self) -> bool {
+        self.lasting.servers.is_open()
+    }
+
+    /// These need no asking, in any session.
+    pub(crate) fn know_servers(&mut self, names: Vec<String>) {
+        self.put(Entry::Servers { names });
+    }
+
+    /// Whether a session may use an MCP server without being asked.
+    pub(crate) fn knows_server(&self, root: &SessionKey, name: &str) -> bool {
+        self.lasting.servers.knows(root, name)
+    }
+
+    /// A person lets a session use one, as long as this daemon runs.
+    pub(crate) fn use_server(&mut self, root: SessionKey, name: &str) {
+        self.lasting.servers.use_in(root, name);
+    }
+
+    /// Who grants a call of a new server for long agrees to the server.
+    fn agree_to_server(&mut self, granted: &Granted) {
+        let is_new = |part: &GrantPart| part.lifts.iter().any(|lift| lift.code == Code::NewServer.as_str());
+        let server = granted.subject.tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
+        let Some((server, _)) = server.filter(|_| granted.grant.parts.iter().any(is_new)) else { return };
+        let server = server.to_owned();
+        match (granted.scope, granted.session) {
+            (Scope::Always, _) => self.know_servers(vec![server]),
+            (Scope::Session | Scope::For(_), Some(session)) => {
+                let root = self.lasting.sessions.root(&session).unwrap_or(session);
+                self.use_server(root, &server);
+            }
+            // That it has run once tells the same, when it is done.
+            (Scope::Once, _) | (Scope::Session | Scope::For(_), None) => {}
         }
     }
 
@@ -358,12 +404,19 @@ impl Memory {
             self.end_grant(granted.id);
             return Err(Ungrantable::NotKept);
         }
+        self.agree_to_server(&granted);
+        // Where this is not written, the server is asked about again after the next start.
+        let _ = self.save();
         Ok(granted)
     }
 
     /// Refuses a call; see [`Requests::refuse`]. It is to be saved, and counts all the same when it cannot be.
     pub(crate) fn refuse(&mut self, id: &str) -> Option<RequestId> {
-        let refused = self.lasting.requests.refuse(id)?;
+        // What is used up may still answer a second question about its call.
+        let answered =
+            self.answers.values().filter_map(|given| given.grant.as_ref()).flat_map(|taken| &taken.of);
+        let answered = answered.copied().find(|known| is_called(*known, id));
+        let refused = self.lasting.requests.refuse(id).or(answered)?;
         self.end_grant(refused);
         self.take_back(refused);
         Some(refused)

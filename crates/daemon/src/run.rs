@@ -15,6 +15,7 @@ use castellan_wire::bind;
 use rustix::process::DumpableBehavior;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use crate::configured::servers_before;
 use crate::control_server::ControlServer;
 use crate::facts::own_paths;
 use crate::gaps;
@@ -78,7 +79,11 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     let is_first = !has_records(&layout);
     let log = Log::open(&layout.log(), config.log, SystemTime::now())?;
     let memory = Memory::open(layout.journal(), is_first, random());
-    let (memory, trouble) = memory.map_err(|error| DaemonError::Io(layout.journal(), error))?;
+    let (mut memory, trouble) = memory.map_err(|error| DaemonError::Io(layout.journal(), error))?;
+    if memory.wants_servers() {
+        memory.know_servers(servers_before());
+        memory.save().map_err(|error| DaemonError::Io(layout.journal(), error))?;
+    }
     let peers = Arc::new(Peers::default());
     peers.guard_again(memory.processes());
     let judge = Arc::new(Judge::new(terms, log, own_paths(&layout), memory));

@@ -103,6 +103,10 @@ pub enum Code {
     Access,
     /// The call was understood whole, and the profile calls it safe.
     Understood,
+    /// A tool of an MCP server that came after castellan, and that nobody has agreed to.
+    NewServer,
+    /// The session tries again and again what is denied.
+    Probing,
     /// A tool that this version does not know.
     UnknownTool,
     /// A rule without a verdict tag: recorded only.
@@ -133,6 +137,8 @@ impl Code {
             Code::Opaque => "opaque",
             Code::Access => "access",
             Code::Understood => "understood",
+            Code::NewServer => "new_server",
+            Code::Probing => "probing",
             Code::UnknownTool => "unknown_tool",
             Code::Notice => "notice",
         }
@@ -165,9 +171,11 @@ impl Code {
     /// What may lift a finding of this kind. Nothing lifts a failure, a deny rule or what the session may not do at all.
     pub fn liftable_by(self) -> &'static [Relief] {
         match self {
-            Code::AskRule | Code::ReviewRule | Code::Access => &[Relief::Grant, Relief::Operator],
+            Code::AskRule | Code::ReviewRule | Code::Access | Code::NewServer => {
+                &[Relief::Grant, Relief::Operator]
+            }
             // Of the operator's own lists the strictest counts.
-            Code::OperatorAsk | Code::Opaque | Code::OverrideAsk => &[Relief::Grant],
+            Code::OperatorAsk | Code::Opaque | Code::OverrideAsk | Code::Probing => &[Relief::Grant],
             Code::Malformed
             | Code::FailClosed
             | Code::NoPolicy

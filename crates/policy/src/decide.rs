@@ -8,10 +8,14 @@ use castellan_event::{
 use crate::grant::Grant;
 use crate::limits::ROUNDS_MAX;
 use crate::policy::Policy;
+use crate::purpose;
 use crate::relief;
 use crate::request::RequestId;
-use crate::stages;
+use crate::stages::{self, OwnCode};
 use crate::ungoverned::Bar;
+
+/// The label of the mark of a session that tries again and again what is denied.
+pub const PROBING: &str = "probing";
 
 /// What a person has said of a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,6 +41,8 @@ pub struct State<'s> {
     pub ceiling: AccessLevel,
     /// What a person has said of the session's workspace.
     pub standing: Standing,
+    /// The call is of an MCP server that came after castellan and that nobody has agreed to.
+    pub is_new_server: bool,
     /// Why the session may do nothing, where that is so.
     pub bar: Option<&'s Bar>,
     /// The id for this call, should a person have to look at it.
@@ -56,6 +62,7 @@ impl<'s> State<'s> {
             headless: false,
             ceiling: AccessLevel::FullAccess,
             standing: Standing::Trusted,
+            is_new_server: false,
             bar: None,
             next_request: RequestId::from_seed(0),
             session,
@@ -75,6 +82,8 @@ pub struct StateChange {
     pub used_grant: bool,
     /// Labels of the marks that the call sets on its session, sorted, each once. A call that is denied sets none.
     pub marks: Vec<String>,
+    /// What a denied call was about, to recognise it in other words; and that a call asks what castellan would answer.
+    pub purposes: Vec<String>,
 }
 
 /// One step of a decision.
@@ -102,7 +111,8 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         let matches = policy.matches(&rows);
         let rows = stages::done(&rows);
         let operators = &settings.operators;
-        let need = stages::need(call, rows);
+        let own_code = if settings.allow_understood { OwnCode::of(rows) } else { OwnCode::default() };
+        let need = stages::need(call, rows, &own_code);
         let level = stages::active_level(settings, state.standing, state.ceiling);
         findings.extend(stages::policy_present(policy, call));
         findings.extend(stages::operator_denies(operators, call, rows, answers));
@@ -112,8 +122,14 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         findings.extend(stages::overriding(call, rows));
         findings.extend(stages::operator_asks(operators, call, rows, answers));
         findings.extend(stages::ask_rules(&matches));
-        findings.extend(stages::opaque(rows, settings.opaque_verdict(state.headless)));
+        findings.extend(stages::opaque(
+            rows,
+            settings.opaque_verdict(state.headless),
+            settings.minds_missing_code(),
+        ));
         findings.extend(stages::unknown_tool(call, settings.unknown_tool));
+        findings.extend(stages::new_server(call, state.is_new_server, settings.new_server));
+        findings.extend(stages::probing(call, state.session, settings.probing));
         findings.extend(stages::review_rules(&matches));
         findings.extend(stages::level(&need, level, settings));
         findings.extend(stages::allow_rules(call, rows, &matches));
@@ -126,7 +142,13 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
             relief::by_grant(&mut findings, grant, facts);
         }
         findings.extend(stages::notices(&matches));
-        seen = Seen { marks: stages::marks(&matches), required: Some(need.level), active: level };
+        seen = Seen {
+            marks: stages::marks(&matches),
+            required: Some(need.level),
+            active: level,
+            about: purpose::of_denied(call, &findings, rows),
+            asks: purpose::of_asking(facts),
+        };
     }
     let (decision, change) = conclude(findings, seen, policy.default_for(call, state.headless), state);
     Step::Done(decision, change)
@@ -164,13 +186,17 @@ struct Seen {
     marks: Vec<String>,
     required: Option<AccessLevel>,
     active: Option<AccessLevel>,
+    /// What the call is about, where something stops it.
+    about: Vec<String>,
+    /// It asks what castellan would answer.
+    asks: Option<String>,
 }
 
 /// The strictest finding decides, the first of equals; without one, the default, and what a person granted is allowed. A call that is denied leaves no mark: it
 /// does not happen.
 fn conclude(
     findings: Vec<Finding>,
-    Seen { marks, required, active }: Seen,
+    Seen { marks, required, active, about, asks }: Seen,
     default: Verdict,
     state: &State<'_>,
 ) -> (Decision, StateChange) {
@@ -188,8 +214,10 @@ fn conclude(
     let answer = told(verdict, &findings, state);
     let request = (verdict >= Verdict::Ask).then_some(state.next_request);
     let marks = if answer == Verdict::Deny { Vec::new() } else { marks };
+    let about = if answer == Verdict::Deny { about } else { Vec::new() };
+    let purposes = about.into_iter().chain(asks).collect();
     let decision = Decision { verdict, answer, reason, findings, mode: state.mode, required, active };
-    (decision, StateChange { request, answer, used_grant, marks })
+    (decision, StateChange { request, answer, used_grant, marks, purposes })
 }
 
 /// What the agent is told: first what it can be told, then the mode, which suspends everything but a session without tools.

@@ -20,3 +20,6 @@ pub(crate) const GLOB_BYTES_MAX: usize = 512;
 /// Places from either end of a command at which its subcommand's word is taken for the subcommand, when it stands there more
 /// than once. Real commands have one or two.
 pub(crate) const SUBCOMMAND_PLACES_MAX: usize = 4;
+
+/// Purposes of one denied call. A command that deletes a thousand files is about a handful of things.
+pub(crate) const PURPOSES_MAX: usize = 32;

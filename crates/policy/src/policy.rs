@@ -211,6 +211,8 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
         opaque,
         headless_opaque,
         unknown_tool,
+        new_server,
+        probing,
         allow_understood,
         ungoverned,
         operators,
@@ -222,8 +224,16 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
         ask_wait_s: _,
         notify: _,
     } = settings;
-    let verdicts =
-        [default_verdict, headless_default, on_insufficient, opaque, headless_opaque, unknown_tool];
+    let verdicts = [
+        default_verdict,
+        headless_default,
+        on_insufficient,
+        opaque,
+        headless_opaque,
+        unknown_tool,
+        new_server,
+        probing,
+    ];
     let levels = (level, unknown_workspace, organisation_level);
     let choices = (profile, tools, verdicts, levels, allow_understood, ungoverned, operators.texts());
     let mut hasher = Sha256::new();

@@ -35,6 +35,10 @@ pub struct Settings {
     pub headless_opaque: Verdict,
     /// What is answered to a tool that castellan does not know: defer or deny.
     pub unknown_tool: Verdict,
+    /// What is answered to a tool of an MCP server that came after castellan and that nobody has agreed to: defer, ask or deny.
+    pub new_server: Verdict,
+    /// What is answered to a session that tries again and again what is denied: defer or ask.
+    pub probing: Verdict,
     /// A call that was understood whole and is safe runs without a prompt.
     pub allow_understood: bool,
     /// What is done about calls that ran as nobody decided.
@@ -135,6 +139,8 @@ impl Profile {
             opaque: Ask,
             headless_opaque: Ask,
             unknown_tool: Defer,
+            new_server: Ask,
+            probing: Defer,
             allow_understood: false,
             ungoverned: Ungoverned::default(),
             operators: Operators::default(),
@@ -161,7 +167,7 @@ impl Profile {
             Profile::Standard => standard,
             Profile::Strict => {
                 let ungoverned = Ungoverned { bars_foreign_hooks: true, ..bounded.ungoverned.clone() };
-                Settings { opaque: Deny, ungoverned, ..bounded }
+                Settings { opaque: Deny, probing: Ask, ungoverned, ..bounded }
             }
             Profile::Autonomous => Settings { allow_understood: true, ..bounded },
             Profile::Observer => Settings { tools: false, opaque: Deny, ..bounded },
@@ -170,6 +176,7 @@ impl Profile {
                 headless_default: Allow,
                 opaque: Defer,
                 headless_opaque: Defer,
+                new_server: Defer,
                 // Its rules know no such tag.
                 tiers: Tiers { review: RuleState::Observe, ..standard.tiers },
                 ..standard
@@ -182,6 +189,15 @@ impl Settings {
     /// What is answered to what was not understood.
     pub(crate) fn opaque_verdict(&self, headless: bool) -> Verdict {
         if headless { self.headless_opaque.max(self.opaque) } else { self.opaque }
+    }
+
+    /// Whether code counts as not understood that would lie in a file of the project that is not there. Where nobody looks at what an
+    /// agent does, another call may make it in time.
+    pub(crate) fn minds_missing_code(&self) -> bool {
+        match self.profile {
+            Profile::Standard | Profile::Kit => false,
+            Profile::Strict | Profile::Autonomous | Profile::Observer => true,
+        }
     }
 
     /// Whether anything is answered otherwise where nobody is there to be asked.

@@ -4,15 +4,17 @@
 mod access;
 mod allow;
 mod opaque;
+mod own_code;
 mod understood;
 
 use std::collections::BTreeSet;
 
 use castellan_event::{
-    Answers, Call, CallRow, Code, Finding, Layer, Level, Override, Relief, Row as _, ToolKind, Verdict,
+    Answers, Call, CallRow, Code, Finding, Layer, Level, Override, Relief, Row as _, Session, ToolKind,
+    Verdict,
 };
 
-use crate::decide::Standing;
+use crate::decide::{PROBING, Standing};
 use crate::operator::ShortMatch;
 use crate::operators::Operators;
 use crate::policy::{Policy, RuleMatch};
@@ -23,6 +25,7 @@ use crate::ungoverned::Bar;
 
 pub(crate) use access::{active_level, level, need};
 pub(crate) use opaque::opaque;
+pub(crate) use own_code::OwnCode;
 pub(crate) use understood::understood;
 
 /// What is wrong with the payload denies: two readers of it might see two different calls.
@@ -126,6 +129,21 @@ pub(crate) fn unknown_tool(call: &Call, verdict: Verdict) -> Option<Finding> {
     let unknown = call.tool.kind == ToolKind::Unknown;
     unknown
         .then(|| Finding::new(verdict, Code::UnknownTool, format!("unknown tool `{}`", call.tool.name_raw)))
+}
+
+/// A tool of an MCP server that is new here: asked about until somebody has agreed.
+pub(crate) fn new_server(call: &Call, is_new: bool, verdict: Verdict) -> Option<Finding> {
+    let (server, _) = call.tool.mcp.as_ref().filter(|_| is_new)?;
+    let message =
+        format!("the MCP server `{server}` was not there before castellan, and nobody has agreed to it yet");
+    Some(Finding::new(verdict, Code::NewServer, message))
+}
+
+/// A session that tries again and again what is denied. What changes the agent's own state alone is free.
+pub(crate) fn probing(call: &Call, session: &Session, verdict: Verdict) -> Option<Finding> {
+    session.marks.get(PROBING).filter(|_| call.tool.kind != ToolKind::Internal)?;
+    let message = "this session has tried again and again what was denied";
+    Some(Finding::new(verdict, Code::Probing, message))
 }
 
 /// Rules tagged allow: they count only if together they cover every leaf of the call.

@@ -213,6 +213,15 @@ pub const KEYS: &[Key] = &[
         default: "",
         about: "What a call is answered that needs a higher level.",
     },
+    Key {
+        name: "new_mcp_server",
+        kind: Kind::Word(&["defer", "ask", "deny"]),
+        merge: Merge::Strictest,
+        place: Place::Every,
+        default: "",
+        about: "What is answered to a tool of an MCP server that was not configured before castellan, until you have agreed: at the \
+                agent's prompt for the session, by `castellan approve --always` for good.",
+    },
     preset("headless_default", &["allow", "defer", "deny"], "`default` where nobody is there to be asked."),
     preset("headless_opaque", &["defer", "ask", "deny"], "`opaque` where nobody is there to be asked."),
     preset(
@@ -221,6 +230,11 @@ pub const KEYS: &[Key] = &[
         "The access level that sessions have at most in a workspace that nobody has trusted.",
     ),
     preset("unknown_tool", &["defer", "deny"], "What is answered to a tool that castellan does not know."),
+    preset(
+        "probing",
+        &["defer", "ask"],
+        "What is answered to every call of a session that was denied the same three times (mark `probing`).",
+    ),
     preset(
         "allow_understood",
         &["true", "false"],

@@ -57,6 +57,8 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         opaque: parsed(settled, "opaque")?,
         headless_opaque: parsed(settled, "headless_opaque")?,
         unknown_tool: parsed(settled, "unknown_tool")?,
+        new_server: parsed(settled, "new_mcp_server")?,
+        probing: parsed(settled, "probing")?,
         allow_understood: is_true("allow_understood"),
         ungoverned: Ungoverned {
             action: parsed(settled, "on_ungoverned")?,

@@ -303,6 +303,8 @@ fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
         "tools" => flag(settings.tools),
         "on_ungoverned" => settings.ungoverned.action.as_str(),
         "ungoverned_level" => settings.ungoverned.level.map_or(OFF, AccessLevel::as_str),
+        "new_mcp_server" => settings.new_server.as_str(),
+        "probing" => settings.probing.as_str(),
         "tiers.ask" => settings.tiers.ask.as_str(),
         "tiers.review" => settings.tiers.review.as_str(),
         BARS_HOOKS => flag(settings.ungoverned.bars_foreign_hooks),

@@ -56,6 +56,7 @@ impl Asked<'_> {
             bar: follows.bar.as_ref(),
             next_request,
             session,
+            is_new_server: false,
             grant: None,
         }
     }

@@ -10,7 +10,7 @@ use castellan_audit::Record;
 use castellan_event::{
     Agent, Answers, Call, Decision, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, Verdict,
 };
-use castellan_policy::{RequestId, State, StateChange, agent_text, drive, user_text};
+use castellan_policy::{PROBING, RequestId, State, StateChange, agent_text, drive, user_text};
 
 use super::consent::{Consent, grantable};
 use super::sessions::Look;
@@ -77,7 +77,8 @@ impl Judge {
         let granted = consent.taken().cloned().or(before);
         let grant = granted.as_ref().map(|taken| &taken.grant);
         let follows = self.consequence(asked, &whose.session.id);
-        let state = State { grant, ..asked.state(consent.request, whose, &session, &follows) };
+        let is_new_server = self.is_new_server(call, whose);
+        let state = State { grant, is_new_server, ..asked.state(consent.request, whose, &session, &follows) };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (whose, first), &mut world);
@@ -109,7 +110,8 @@ impl Judge {
     }
 
     /// Records what was decided, and keeps what follows from it.
-    fn conclude(&self, weighed: Weighed<'_>) -> Result<Outcome, Failure> {
+    fn conclude(&self, mut weighed: Weighed<'_>) -> Result<Outcome, Failure> {
+        self.mark_probing(&mut weighed);
         let Weighed { asked, call, whose, ref decision, ref change, hold, .. } = weighed;
         let policy = &asked.terms().policy;
         let judged = Judged {
@@ -150,6 +152,23 @@ impl Judge {
         Ok(Outcome::Reply(reply(agents::encode(asked.agent, &asked.request.event, &told))))
     }
 
+    /// Whether a call is of an MCP server that nobody has agreed to.
+    fn is_new_server(&self, call: &Call, whose: &Whose) -> bool {
+        let server = call.tool.mcp.as_ref().map(|(server, _)| server);
+        server.is_some_and(|server| !self.memory().knows_server(&whose.session.root, server))
+    }
+
+    /// Counts a call that was denied, and marks its session where it tries the same again and again.
+    fn mark_probing(&self, weighed: &mut Weighed<'_>) {
+        let Weighed { whose, change, first, hold, .. } = weighed;
+        let is_answered_now = first.is_none() && hold.is_none();
+        if is_answered_now && self.memory().is_probing(whose.session.root, &change.purposes) {
+            change.marks.push(PROBING.to_owned());
+            change.marks.sort();
+            change.marks.dedup();
+        }
+    }
+
     /// The agent asks again, at its own prompt, about a call that it has asked about before: the answer stands, and after
     /// an ask the prompt is the answer. A call that was not asked about is judged now, and so is one that would be answered
     /// more strictly by now: a symlink may have moved in between. `None` as of the first question.
@@ -185,7 +204,7 @@ impl Judge {
         let grant = given.grant.as_ref().map(|taken| &taken.grant);
         let follows = self.consequence(asked, &whose.session.id);
         let state = asked.state(RequestId::from_seed(0), whose, &given.session, &follows);
-        let state = State { grant, ..state };
+        let state = State { grant, is_new_server: self.is_new_server(call, whose), ..state };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (whose, Some(given.call)), &mut world);

@@ -1,6 +1,7 @@
 //! The judge without sockets: payload in, reply and records out.
 
 mod consent;
+mod friction;
 mod trust;
 mod ungoverned;
 

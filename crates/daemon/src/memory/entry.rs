@@ -79,6 +79,8 @@ pub(super) enum Entry {
     GrantOver { request: u32 },
     /// A person has decided about a workspace; `None`: it is unknown again.
     Trust { workspace: String, decided: Option<WorkspaceDecision> },
+    /// MCP servers need no asking: a person has agreed to them, or they were there before castellan.
+    Servers { names: Vec<String> },
     /// The next request ids up to this one are taken.
     Requests { next: u32 },
 }

@@ -10,6 +10,7 @@ use super::changes::{Begun, Changes};
 use super::consequences::{Consequence, Consequences};
 use super::entry::{Entry, GrantEntry, Header, VERSION};
 use super::marks::Marks;
+use super::servers::Servers;
 use super::sessions::{SessionKey, Sessions};
 use super::trust::Trust;
 use crate::clock::{Clock, Moment};
@@ -29,6 +30,8 @@ pub(super) struct Lasting {
     /// Calls that wait for a person, and what persons have granted.
     pub(super) requests: Requests,
     pub(super) trust: Trust,
+    /// MCP servers that need no asking.
+    pub(super) servers: Servers,
     /// The number of the next request id.
     pub(super) next_request: Option<u32>,
     /// Roots of sessions of which it is not known what they did.
@@ -48,6 +51,7 @@ impl Lasting {
             consequences: Consequences::default(),
             requests: Requests::default(),
             trust: Trust::default(),
+            servers: Servers::default(),
             next_request: None,
             suspects: HashSet::new(),
             lost_ticks: None,
@@ -58,7 +62,10 @@ impl Lasting {
     pub(super) fn lost(now: &Moment) -> Lasting {
         // Agents that this daemon did not serve before are older than it. Where it cannot see itself, all may be.
         let ticks = Process::read(std::process::id()).map_or(u64::MAX, |own| own.started);
-        Lasting { lost_ticks: Some(ticks), ..Lasting::new(now) }
+        let mut lasting = Lasting { lost_ticks: Some(ticks), ..Lasting::new(now) };
+        // Which servers were there before castellan nobody can tell any more: each is asked about.
+        lasting.servers.know([]);
+        lasting
     }
 
     /// Writes everything that counts, as lines.
@@ -77,6 +84,7 @@ impl Lasting {
             workspace: workspace.to_owned(),
             decided: Some(decided.clone()),
         });
+        let servers = self.servers.known().map(|names| Entry::Servers { names });
         let requests = self.next_request.map(|next| Entry::Requests { next });
         let mut entries = requests
             .into_iter()
@@ -87,7 +95,8 @@ impl Lasting {
             .chain(self.consequences.entries())
             .chain(suspects)
             .chain(granted)
-            .chain(trust);
+            .chain(trust)
+            .chain(servers);
         writeln!(file, "{}", line(&header))?;
         entries.try_for_each(|entry| writeln!(file, "{}", line(&entry)))
     }
@@ -126,6 +135,7 @@ impl Lasting {
             Entry::Granted(granted) => self.requests.keep(granted.granted()),
             Entry::GrantOver { request } => self.requests.end(RequestId::nth(request)),
             Entry::Trust { workspace, decided } => self.trust.decide(workspace, decided),
+            Entry::Servers { names } => self.servers.know(names),
             Entry::Requests { next } => self.next_request = Some(next),
         }
     }
@@ -155,6 +165,7 @@ impl Lasting {
         self.marks.merge(&from, into);
         self.changes.merge(&from, into);
         self.consequences.merge(&from, into);
+        self.servers.merge(&from, into);
         if self.suspects.remove(&from) {
             self.suspects.insert(into);
         }
@@ -165,6 +176,7 @@ impl Lasting {
             self.marks.forget(&root);
             self.changes.forget(&root);
             self.consequences.forget(&root);
+            self.servers.forget(&root);
             self.suspects.remove(&root);
         }
     }
@@ -262,6 +274,7 @@ impl Entry {
             | Entry::Granted(_)
             | Entry::GrantOver { .. }
             | Entry::Trust { .. }
+            | Entry::Servers { .. }
             | Entry::Requests { .. } => 0,
         }
     }

@@ -9,6 +9,7 @@ mod marks;
 mod operator;
 mod overrides;
 mod profiles;
+mod purposes;
 mod states;
 mod support;
 mod verdicts;

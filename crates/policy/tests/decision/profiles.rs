@@ -249,6 +249,8 @@ fn relief_lifts_what_names_it_and_nothing_else() {
         Code::AllowRule,
         Code::OperatorAllow,
         Code::Understood,
+        Code::NewServer,
+        Code::Probing,
         Code::UnknownTool,
         Code::Notice,
     ];
@@ -256,10 +258,19 @@ fn relief_lifts_what_names_it_and_nothing_else() {
         let names = |code: &&Code| code.liftable_by().contains(&relief);
         codes.iter().filter(names).map(|code| code.as_str()).collect()
     };
-    assert_eq!(liftable(Relief::Operator), ["ask_rule", "review_rule", "access"]);
+    assert_eq!(liftable(Relief::Operator), ["ask_rule", "review_rule", "access", "new_server"]);
     assert_eq!(
         liftable(Relief::Grant),
-        ["ask_rule", "review_rule", "operator_ask", "override_ask", "opaque", "access"]
+        [
+            "ask_rule",
+            "review_rule",
+            "operator_ask",
+            "override_ask",
+            "opaque",
+            "access",
+            "new_server",
+            "probing"
+        ]
     );
 }
 

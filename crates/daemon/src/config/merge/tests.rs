@@ -229,7 +229,15 @@ fn what_gets_milder_is_named() {
         (
             "",
             "profile = 'kit'",
-            &["profile", "default", "opaque", "headless_default", "headless_opaque", "tiers.review"],
+            &[
+                "profile",
+                "default",
+                "opaque",
+                "new_mcp_server",
+                "headless_default",
+                "headless_opaque",
+                "tiers.review",
+            ],
         ),
         ("", "profile = 'autonomous'", &["allow_understood"]),
         ("profile = 'strict'", "profile = 'strict'\nopaque = 'ask'", &["opaque"]),

@@ -1,0 +1,98 @@
+//! Which MCP servers an agent's own settings configure (Claude Code 2.1.330, Codex 0.44). Texts in, names out; it must not know where
+//! the files lie.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+use toml_edit::DocumentMut;
+
+use crate::agent::AgentId;
+
+/// Where the user's own servers stand: Claude Code's file lies beside its directory, Codex's in it.
+pub fn server_file(agent: AgentId) -> &'static str {
+    match agent {
+        AgentId::Claude => ".claude.json",
+        AgentId::Codex => "config.toml",
+    }
+}
+
+/// The servers that the user's file configures, for every directory or for one, by the names that their tools have. A file that the
+/// agent cannot read names none.
+pub fn configured_servers(agent: AgentId, text: &str) -> BTreeSet<String> {
+    match agent {
+        AgentId::Claude => of_claude(text),
+        AgentId::Codex => of_codex(text),
+    }
+}
+
+/// `mcpServers` of the user and of each project, and the servers of a repository's `.mcp.json` that the user has agreed to.
+fn of_claude(text: &str) -> BTreeSet<String> {
+    let json: Json = serde_json::from_str(text).unwrap_or_default();
+    let projects =
+        json.get("projects").and_then(Json::as_object).into_iter().flatten().map(|(_, project)| project);
+    let mut names = BTreeSet::new();
+    for scope in std::iter::once(&json).chain(projects) {
+        let servers = scope.get("mcpServers").and_then(Json::as_object).into_iter().flatten();
+        names.extend(servers.map(|(name, _)| as_in_tools(name)));
+        let agreed = scope.get("enabledMcpjsonServers").and_then(Json::as_array).into_iter().flatten();
+        names.extend(agreed.filter_map(Json::as_str).map(as_in_tools));
+    }
+    names
+}
+
+/// `[mcp_servers.NAME]`.
+fn of_codex(text: &str) -> BTreeSet<String> {
+    let Ok(document) = text.parse::<DocumentMut>() else { return BTreeSet::new() };
+    let servers = document.get("mcp_servers").and_then(|item| item.as_table_like());
+    servers.into_iter().flat_map(|servers| servers.iter()).map(|(name, _)| as_in_tools(name)).collect()
+}
+
+/// A server's name in the names of its tools: `claude.ai Linear` becomes `claude_ai_Linear`.
+fn as_in_tools(name: &str) -> String {
+    let keep = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    name.chars().map(|letter| if keep(letter) { letter } else { '_' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(agent: AgentId, text: &str, expected: &[&str]) {
+        let found = configured_servers(agent, text);
+        assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), expected, "{text}");
+    }
+
+    #[test]
+    fn every_scope_of_claude_counts() {
+        let claude = AgentId::Claude;
+        check(
+            claude,
+            r#"{"mcpServers": {"git": {"command": "x"}, "my server.v2": {}}}"#,
+            &["git", "my_server_v2"],
+        );
+        let projects = r#"{"projects": {"/a": {"mcpServers": {"db": {}}, "enabledMcpjsonServers": ["repo", 7]},
+            "/b": {"disabledMcpjsonServers": ["no"]}}}"#;
+        check(claude, projects, &["db", "repo"]);
+        for bad in [
+            "",
+            "{",
+            "[]",
+            "null",
+            r#"{"mcpServers": []}"#,
+            r#"{"projects": 1}"#,
+            r#"{"projects": {"/a": 1}}"#,
+        ] {
+            check(claude, bad, &[]);
+        }
+    }
+
+    #[test]
+    fn every_table_of_codex_counts() {
+        let codex = AgentId::Codex;
+        check(codex, "[mcp_servers.git]\ncommand = \"x\"\n[mcp_servers.\"a b\"]\n", &["a_b", "git"]);
+        check(codex, "mcp_servers = { one = {} }\n", &["one"]);
+        for bad in ["", "[mcp_servers", "mcp_servers = 1\n", "[other.git]\n"] {
+            check(codex, bad, &[]);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What is asked once, and what is counted: new MCP servers, and sessions that try the same again and again.
+
+use castellan_policy::PROBING;
+
+use super::*;
+use crate::requests::Scope;
+
+/// A judge of a profile, which knows one server.
+fn bench(profile: &str) -> Bench {
+    let config = Config::parse(&format!("version = 1\nprofile = \"{profile}\"\nopaque = \"defer\"")).unwrap();
+    let rule = |name: &str, word: &str| {
+        format!(
+            "- rule: {name}\n  desc: d\n  condition: tool.input_command contains {word}\n  output: out\n  priority: NOTICE\n  \
+             source: coding_agent\n  tags: [coding_agent_deny]\n"
+        )
+    };
+    let text = rule("first", "one") + &rule("second", "two");
+    let compiled = compile(&[Source { name: "test.yaml".into(), text }], &config);
+    let bench = Bench::new(compiled.policy, Mode::Enforce);
+    bench.judge.memory().know_servers(vec!["old".to_owned()]);
+    bench
+}
+
+impl Bench {
+    /// An event about a tool of an MCP server; what is answered.
+    fn mcp(&self, event: &str, session: &str, server: &str) -> String {
+        let payload = json!({
+            "session_id": session, "cwd": "/", "hook_event_name": event, "tool_name": format!("mcp__{server}__look"),
+            "tool_input": { "at": 1 }, "tool_use_id": format!("{session} {server}"), "tool_response": {},
+        });
+        let reply = self.answer(&Request {
+            agent: "claude".into(),
+            event: event.into(),
+            parent_pid: 7,
+            cwd: b"/".to_vec(),
+            payload: payload.to_string().into_bytes(),
+        });
+        let output: Json = serde_json::from_slice(&reply.stdout).unwrap_or_default();
+        output["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("defer").to_owned()
+    }
+
+    /// Whether a session may use a server without being asked.
+    fn check_server(&self, session: &str, server: &str, expected: &str) {
+        assert_eq!(self.mcp("PreToolUse", session, server), expected, "{server} in {session}");
+    }
+
+    /// Grants the only call that waits.
+    fn grant(&self, scope: Scope) {
+        let waiting = self.judge.waiting();
+        let [call] = &waiting[..] else { panic!("{waiting:?}") };
+        self.judge.approve(&call.id.to_string(), &call.shown, scope).unwrap();
+    }
+
+    fn is_marked(&self) -> bool {
+        let calls = self.calls();
+        calls.iter().any(|call| call.marks.iter().any(|mark| mark.label == PROBING))
+    }
+}
+
+#[test]
+fn a_new_server_is_asked_about_until_its_call_has_run() {
+    let bench = bench("standard");
+    bench.check_server("a", "old", "defer");
+    bench.check_server("a", "new", "ask");
+    // Asked again before anybody has said anything.
+    bench.check_server("a", "new", "ask");
+    bench.mcp("PostToolUse", "a", "new");
+    bench.check_server("a", "new", "defer");
+    bench.check_server("a", "other", "ask");
+    bench.check_server("b", "new", "ask");
+    // Of another daemon it is asked again; what was there before castellan stays known.
+    let bench = bench.restarted(policy(&[]));
+    bench.check_server("a", "new", "ask");
+    bench.check_server("a", "old", "defer");
+    // The kit allows what no rule names.
+    assert_eq!(self::bench("kit").mcp("PreToolUse", "a", "new"), "allow");
+}
+
+#[test]
+fn a_person_agrees_to_a_server_for_a_session_or_for_good() {
+    for (scope, in_session, in_other, after_restart) in
+        [(Scope::Session, "defer", "ask", "ask"), (Scope::Always, "defer", "defer", "defer")]
+    {
+        let bench = bench("standard");
+        bench.check_server("a", "new", "ask");
+        bench.grant(scope);
+        // Another call than the one that was granted.
+        let other = |bench: &Bench, session: &str| {
+            let payload = json!({
+                "session_id": session, "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "mcp__new__other",
+                "tool_input": {}, "tool_use_id": "x",
+            });
+            let reply = bench.answer(&Request {
+                agent: "claude".into(),
+                event: "PreToolUse".into(),
+                parent_pid: 7,
+                cwd: b"/".to_vec(),
+                payload: payload.to_string().into_bytes(),
+            });
+            let output: Json = serde_json::from_slice(&reply.stdout).unwrap_or_default();
+            output["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("defer").to_owned()
+        };
+        assert_eq!(other(&bench, "a"), in_session, "{scope:?}");
+        assert_eq!(other(&bench, "b"), in_other, "{scope:?}");
+        assert_eq!(other(&bench.restarted(policy(&[])), "c"), after_restart, "{scope:?}");
+    }
+}
+
+#[test]
+fn what_ran_although_it_was_denied_agrees_to_nothing() {
+    let config = Config::parse("version = 1\nnew_mcp_server = \"deny\"").unwrap();
+    let bench = Bench::new(compile(&[], &config).policy, Mode::Enforce);
+    bench.check_server("a", "new", "deny");
+    bench.mcp("PostToolUse", "a", "new");
+    bench.check_server("a", "new", "deny");
+}
+
+/// Commands one after the other in a session, and whether the last of them is asked about or marked.
+fn check_probing(profile: &str, commands: &[&str], is_marked: bool, after: &str) {
+    let bench = bench(profile);
+    // Strict denies what is beyond its border; here it is about the mark alone.
+    for command in commands {
+        bench.ask("PreToolUse", "s", command);
+    }
+    assert_eq!(bench.is_marked(), is_marked, "{commands:?}");
+    let read = json!({
+        "session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "TodoWrite",
+        "tool_input": { "todos": [] }, "tool_use_id": "t",
+    });
+    let reply = bench.answer(&Request {
+        agent: "claude".into(),
+        event: "PreToolUse".into(),
+        parent_pid: 7,
+        cwd: b"/".to_vec(),
+        payload: read.to_string().into_bytes(),
+    });
+    assert_eq!(reply.exit, 0, "the agent's own state is free");
+    assert!(!String::from_utf8_lossy(&reply.stdout).contains("tried again"), "{commands:?}");
+    let told = bench.calls();
+    bench.ask("PreToolUse", "s", "three");
+    let calls = bench.calls();
+    let found: Vec<_> = calls[told.len()..].iter().flat_map(|call| &call.findings).collect();
+    let found = found.iter().find(|finding| finding.code == "probing").map_or("", |finding| &finding.verdict);
+    assert_eq!(found, after, "{profile}: {commands:?}");
+}
+
+#[test]
+fn three_denials_for_one_purpose_are_probing() {
+    check_probing("strict", &["one", "one", "one"], true, "ask");
+    check_probing("strict", &["one", "one a", "b one"], true, "ask");
+    check_probing("standard", &["one", "one", "one"], true, "defer");
+    check_probing("strict", &["one", "two", "one", "two"], false, "");
+    check_probing("strict", &["one", "one"], false, "");
+}
