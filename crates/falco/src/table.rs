@@ -92,8 +92,7 @@ impl FieldTable {
         let source = self.source.clone().unwrap_or(options.source);
         let own = self.plugins.iter().find(|(name, _)| *name == source);
         let plugin_version = own.map_or(options.plugin_version, |(_, version)| version.clone());
-        let redefined_in_file = true;
-        Options { source, plugin_version, other_plugins: self.plugins.clone(), redefined_in_file, ..options }
+        Options { source, plugin_version, other_plugins: self.plugins.clone(), ..options }
     }
 
     /// The table as a file: version 1 of the format.
