@@ -33,12 +33,12 @@ pub(super) fn read(text: &str) -> Permissions {
         Some(Value::Object(settings)) => {
             let permissions = settings.properties.iter().filter(|one| one.name.as_str() == "permissions");
             for property in permissions {
-                match &property.value {
-                    Value::Object(lists) => {
-                        lists.properties.iter().for_each(|list| read_list(&mut read, text, list));
-                    }
-                    other => read.refuse(line_at(text, other.start()), "`permissions` is no object"),
-                }
+                let Value::Object(lists) = &property.value else {
+                    let line = line_at(text, property.value.start());
+                    read.refuse(line, "`permissions` is no object");
+                    continue;
+                };
+                lists.properties.iter().for_each(|list| read_list(&mut read, text, list));
             }
         }
         _ => read.refuse(1, "these are no settings: no object stands there"),
@@ -59,16 +59,17 @@ fn read_list(read: &mut Permissions, text: &str, list: &ObjectProp<'_>) {
         return read.refuse(line(&list.value), format!("`permissions.{name}` is no list"));
     };
     for rule in &rules.elements {
-        match rule {
-            Value::StringLit(short) => read.rules.push(Permission {
-                verdict: *verdict,
-                subject: PermissionSubject::Short(short.value.to_string()),
-                original: format!("permissions.{name}: {}", short.value),
-                reason: String::new(),
-                line: line(rule),
-            }),
-            _ => read.refuse(line(rule), format!("a rule of `permissions.{name}` is a text")),
-        }
+        let Value::StringLit(short) = rule else {
+            read.refuse(line(rule), format!("a rule of `permissions.{name}` is a text"));
+            continue;
+        };
+        read.rules.push(Permission {
+            verdict: *verdict,
+            subject: PermissionSubject::Short(short.value.to_string()),
+            original: format!("permissions.{name}: {}", short.value),
+            reason: String::new(),
+            line: line(rule),
+        });
     }
 }
 
