@@ -50,7 +50,11 @@ fn put(table: &mut dyn TableLike, name: &str, word: &str) {
     if let Some(decor) = decor {
         *value.decor_mut() = decor;
     }
-    table.insert(name, Item::Value(value));
+    // Put into its place: what is inserted anew loses the comment above its key.
+    match table.get_mut(name) {
+        Some(item) => *item = Item::Value(value),
+        None => drop(table.insert(name, Item::Value(value))),
+    }
 }
 
 #[cfg(test)]
