@@ -8,6 +8,7 @@ use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
 
 use crate::agent::{AgentId, EventKind, Headless, HookEvent};
+use crate::command_line::{Meaning, Options};
 use crate::settings::HookCommand;
 use crate::start::HookStart;
 
@@ -36,6 +37,71 @@ pub(crate) const READ_ONLY_MODES: &[&str] = &["plan"];
 
 /// Arguments that win over a repository's settings (measured): its `disableAllHooks` no longer counts.
 pub(crate) const HOOKS_ON: &[&str] = &["--settings", r#"{"disableAllHooks":false}"#];
+
+/// Its options. One whose value may be left out (`--resume`, `--debug`) is in neither of the first two lists.
+pub(crate) const OPTIONS: Options = Options {
+    flags: &[
+        "-p",
+        "--print",
+        "-c",
+        "--continue",
+        "-cp",
+        "-pc",
+        "--verbose",
+        "--dangerously-skip-permissions",
+        "--allow-dangerously-skip-permissions",
+        "--include-partial-messages",
+        "--include-hook-events",
+        "--replay-user-messages",
+        "--fork-session",
+        "--no-session-persistence",
+        "--strict-mcp-config",
+        "--disable-slash-commands",
+        "--ide",
+        "--bare",
+        "--safe-mode",
+    ],
+    valued: &[
+        "--add-dir",
+        "--agent",
+        "--agents",
+        "--allowed-tools",
+        "--allowedTools",
+        "--append-system-prompt",
+        "--betas",
+        "--disallowed-tools",
+        "--disallowedTools",
+        "--effort",
+        "--fallback-model",
+        "--input-format",
+        "--json-schema",
+        "--max-budget-usd",
+        "--max-turns",
+        "--mcp-config",
+        "--model",
+        "--output-format",
+        "--permission-mode",
+        "--permission-prompt-tool",
+        "--plugin-dir",
+        "--plugin-url",
+        "--session-id",
+        "--setting-sources",
+        "--settings",
+        "--system-prompt",
+        "--tools",
+    ],
+    // That the first two start it without hooks is what it says of itself.
+    meanings: &[
+        ("--bare", Meaning::Off),
+        ("--safe-mode", Meaning::Off),
+        ("--setting-sources", Meaning::SettingKinds),
+        ("--settings", Meaning::Settings),
+        ("--plugin-dir", Meaning::Plugin),
+        ("--plugin-url", Meaning::FarPlugin),
+        ("--add-dir", Meaning::Folder),
+        ("--agents", Meaning::Subagents),
+    ],
+};
 
 /// What is registered. SessionEnd hooks share 1.5 s, whatever stands here; the hook itself gives up after 1 s.
 pub(crate) const HOOK_EVENTS: &[HookEvent] = &[

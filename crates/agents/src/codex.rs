@@ -8,6 +8,7 @@ use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
 
 use crate::agent::{AgentId, EventKind, Headless, HookEvent};
+use crate::command_line::{Meaning, Options};
 use crate::settings::HookCommand;
 use crate::shell_words;
 use crate::start::HookStart;
@@ -36,6 +37,56 @@ pub(crate) const READ_ONLY_MODES: &[&str] = &["plan"];
 
 /// Arguments that win over a repository's `features.hooks` (measured).
 pub(crate) const HOOKS_ON: &[&str] = &["-c", "features.hooks=true"];
+
+/// Names of the feature that hooks are; the second is the old one.
+pub(crate) const HOOK_FEATURES: &[&str] = &["hooks", "codex_hooks"];
+
+/// Its options. That no configuration of the user's means no hooks of the user's is not measured.
+pub(crate) const OPTIONS: Options = Options {
+    flags: &[
+        "--full-auto",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "--dangerously-bypass-hook-trust",
+        "--yolo",
+        "--skip-git-repo-check",
+        "--json",
+        "--search",
+        "--oss",
+        "--ephemeral",
+        "--ignore-user-config",
+    ],
+    valued: &[
+        "-c",
+        "--config",
+        "-m",
+        "--model",
+        "-p",
+        "--profile",
+        "-s",
+        "--sandbox",
+        "-a",
+        "--ask-for-approval",
+        "-C",
+        "--cd",
+        "-i",
+        "--image",
+        "-o",
+        "--output-last-message",
+        "--output-schema",
+        "--enable",
+        "--disable",
+        "--color",
+        "--add-dir",
+    ],
+    meanings: &[
+        ("-c", Meaning::Key),
+        ("--config", Meaning::Key),
+        ("--disable", Meaning::FeatureOff),
+        ("-p", Meaning::Profile),
+        ("--profile", Meaning::Profile),
+        ("--ignore-user-config", Meaning::Off),
+    ],
+};
 
 /// What is registered. The user's trust is stored for the exact entry: a change here makes every user approve it again.
 pub(crate) const HOOK_EVENTS: &[HookEvent] =

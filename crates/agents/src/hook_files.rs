@@ -1,18 +1,18 @@
 //! The files from which an agent takes its hooks, and what one of them says: castellan's hooks, a switch that switches hooks off,
 //! hooks of others that are asked about the same calls. It must not know where the user's files lie.
 //!
-//! Hooks also come from plugins, skills and the command line (`plugins.rs`): their files are read here too, but are not in this table.
+//! Hooks also come from plugins, skills and the command line (`plugins.rs`, `command_line.rs`): their files are read here too, but are
+//! not in this table. How each form is read is `hook_files/forms.rs`.
 
-use serde_json::json;
-use toml_edit::{DocumentMut, Item, TableLike, Value};
+mod forms;
 
-use crate::agent::{AgentId, EventKind, question_event};
-
-use crate::settings::{Foreign, HookCommand, inspect, our_argv};
-use crate::switches::switches_off;
+use crate::agent::{AgentId, EventKind};
+use crate::settings::{Foreign, HookCommand};
+use crate::switches::{off_profiles, switches_off};
+use forms::{read_front_matter, read_plugin_hooks, read_settings, read_toml};
 
 /// A file from which an agent takes hooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HookFile {
     /// Whose it is.
     pub place: Place,
@@ -22,7 +22,7 @@ pub struct HookFile {
 }
 
 /// Whose a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// The machine's; the path is absolute.
     Machine,
@@ -36,7 +36,7 @@ pub enum Place {
     Plugin,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
     /// The shape that [`inspect`] reads.
     Settings,
@@ -54,20 +54,33 @@ pub const PLUGIN_HOOKS: HookFile =
 /// Hooks that a skill, a command or a sub-agent brings when it is used.
 pub const FRONT_MATTER: HookFile =
     HookFile { place: Place::Plugin, path: "SKILL.md", form: Form::FrontMatter };
-/// Settings that the command line names.
-pub const GIVEN_SETTINGS: HookFile = settings(Place::CommandLine, "");
-
 /// What a file says of hooks. One that the agent cannot read says nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HookFileReport {
     /// castellan's hooks for questions that it registers as castellan writes them.
     pub ours: Vec<HookCommand>,
+    /// Hooks with castellan's name that the agent asks about calls before they run, as castellan writes them or not. It is for others
+    /// to say whether they are castellan's.
+    pub named: Vec<NamedHook>,
     /// The switch in it that switches hooks off.
     pub off: Option<&'static str>,
     /// Hooks of others that the agent asks about calls before they run: they can change or allow what castellan has judged.
     pub foreign: Vec<Foreign>,
     /// Plugins that it switches on, or off.
     pub plugins: Vec<(String, bool)>,
+    /// Profiles of the configuration that switch hooks off where they are chosen.
+    pub off_profiles: Vec<String>,
+    /// Why the agent may find hooks in it that are not found here.
+    pub unread: Option<String>,
+}
+
+/// A hook with castellan's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedHook {
+    /// What it starts.
+    pub hook: HookCommand,
+    /// As it would be told if it is not castellan's.
+    pub shown: Foreign,
 }
 
 const CLAUDE: &[HookFile] = &[
@@ -98,6 +111,15 @@ impl HookFile {
     }
 }
 
+/// Whether a running agent reads its settings again when they change: Claude Code does, Codex keeps those that it started with
+/// (measured).
+pub fn rereads_settings(agent: AgentId) -> bool {
+    match agent {
+        AgentId::Claude => true,
+        AgentId::Codex => false,
+    }
+}
+
 /// Returns the files from which an agent takes hooks.
 pub fn hook_files(agent: AgentId) -> &'static [HookFile] {
     match agent {
@@ -106,76 +128,42 @@ pub fn hook_files(agent: AgentId) -> &'static [HookFile] {
     }
 }
 
+/// The folder of Claude Code's settings for the machine that stand in files of any name, and what one of them is.
+pub const MANAGED_FOLDER: &str = "/etc/claude-code/managed-settings.d";
+/// A file in [`MANAGED_FOLDER`].
+pub const MANAGED_SETTINGS: HookFile = settings(Place::Machine, "");
+/// The machine's own skills, commands and sub-agents lie below it as the user's do below the agent's own directory.
+pub const MANAGED_TEXTS: &str = "/etc/claude-code/.claude";
+
+/// Settings that the command line names.
+pub fn given_settings(agent: AgentId) -> HookFile {
+    match agent {
+        AgentId::Claude => settings(Place::CommandLine, ""),
+        AgentId::Codex => toml(Place::CommandLine, ""),
+    }
+}
+
+/// The file of a profile that the command line names, below the agent's own directory.
+pub fn given_config(agent: AgentId, profile: &str) -> Option<(HookFile, String)> {
+    let is_name = !profile.is_empty() && !profile.contains('/');
+    (agent == AgentId::Codex && is_name).then(|| (toml(Place::User, ""), format!("{profile}.config.toml")))
+}
+
 /// Reads what one of them says.
 pub fn read_hook_file(agent: AgentId, file: &HookFile, text: &str) -> HookFileReport {
     let mut report = match file.form {
         Form::Settings => read_settings(agent, text),
         Form::Toml => read_toml(agent, text),
-        Form::Hooks => HookFileReport { plugins: Vec::new(), ..read_settings(agent, text) },
-        Form::FrontMatter => read_front_matter(text),
+        Form::Hooks => read_plugin_hooks(agent, text),
+        Form::FrontMatter => read_front_matter(agent, text),
     };
-    report.off = file.can_switch(agent).then(|| switches_off(agent, text)).flatten();
-    report.foreign.retain(|foreign| is_question(agent, &foreign.event));
-    report
-}
-
-fn read_settings(agent: AgentId, text: &str) -> HookFileReport {
-    let Some(found) = inspect(agent, text).ok().filter(|found| found.ignored.is_none()) else {
-        return HookFileReport::default();
-    };
-    let intact = found.ours.iter().filter(|ours| ours.intact && ours.event == question_event(agent));
-    let ours = intact.filter_map(|ours| HookCommand::of_argv(&ours.argv)).collect();
-    HookFileReport { ours, off: None, foreign: found.foreign, plugins: plugins(text) }
-}
-
-/// `{"enabledPlugins": {NAME: true}}`
-fn plugins(text: &str) -> Vec<(String, bool)> {
-    let json: serde_json::Value =
-        serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
-    let enabled = json.get("enabledPlugins").and_then(|enabled| enabled.as_object()).into_iter().flatten();
-    enabled.map(|(name, value)| (name.clone(), value != &json!(false))).collect()
-}
-
-/// Not read as YAML, of which agents differ in what they take: where both words stand there may be a hook.
-fn read_front_matter(text: &str) -> HookFileReport {
-    let body = text.trim_start_matches('\u{feff}').trim_start();
-    let front =
-        body.strip_prefix("---").and_then(|rest| rest.split_once("\n---")).map_or("", |(front, _)| front);
-    let said = front.find("hooks").and_then(|at| front.get(at..)).unwrap_or_default();
-    let event = ["PreToolUse", "PermissionRequest"].into_iter().find(|event| said.contains(event));
-    let command = || said.split_whitespace().collect::<Vec<_>>().join(" ");
-    let foreign = event.map(|event| Foreign { event: event.to_owned(), command: command() });
-    HookFileReport { foreign: foreign.into_iter().collect(), ..HookFileReport::default() }
-}
-
-/// `[[hooks.EVENT]]` with `[[hooks.EVENT.hooks]]`, also written as inline tables.
-fn read_toml(agent: AgentId, text: &str) -> HookFileReport {
-    let document = text.parse::<DocumentMut>().unwrap_or_default();
-    let mut report = HookFileReport::default();
-    let events = document.get("hooks").and_then(Item::as_table_like);
-    for (event, groups) in events.iter().flat_map(|events| events.iter()) {
-        let handlers = tables(groups).into_iter().filter_map(|group| group.get("hooks")).flat_map(tables);
-        for handler in handlers {
-            let command = handler.get("command").and_then(Item::as_str);
-            let argv = our_argv(agent, &json!({ "command": command }));
-            if let Some(argv) = argv {
-                let hook = HookCommand::of_argv(&argv).filter(|_| event == question_event(agent));
-                report.ours.extend(hook);
-            } else {
-                let kind = handler.get("type").and_then(Item::as_str);
-                let shown = command.or(kind).unwrap_or("a hook of an unknown kind");
-                report.foreign.push(Foreign { event: event.to_owned(), command: shown.to_owned() });
-            }
-        }
+    if file.can_switch(agent) {
+        report.off = switches_off(agent, text);
+        report.off_profiles = off_profiles(agent, text);
     }
+    report.foreign.retain(|foreign| is_question(agent, &foreign.event));
+    report.named.retain(|named| is_question(agent, &named.shown.event));
     report
-}
-
-fn tables(list: &Item) -> Vec<&dyn TableLike> {
-    let tables = list.as_array_of_tables().into_iter().flat_map(|tables| tables.iter());
-    let inline =
-        list.as_array().into_iter().flat_map(|array| array.iter()).filter_map(Value::as_inline_table);
-    tables.map(|table| table as &dyn TableLike).chain(inline.map(|table| table as &dyn TableLike)).collect()
 }
 
 /// Whether castellan's answer to such an event can be undone by another hook's: at a question, and at the agent's own prompt.
@@ -227,9 +215,14 @@ mod tests {
             &["${CLAUDE_PLUGIN_ROOT}/x.sh"],
         );
         check(&PLUGIN_HOOKS, r#"{"name":"x","hooks":"./h.json"}"#, &[]);
+        let listed = r#"{"hooks":["a.json",{"PreToolUse":[{"hooks":[{"type":"command","command":"x"}]}]}]}"#;
+        check(&PLUGIN_HOOKS, listed, &["x"]);
         let front = "---\nname: x\nhooks:\n  PreToolUse:\n    - hooks:\n      - type: command\n        command: ./x.sh\n---\ntext\n";
-        check(&FRONT_MATTER, front, &["hooks: PreToolUse: - hooks: - type: command command: ./x.sh"]);
+        check(&FRONT_MATTER, front, &["./x.sh"]);
         check(&FRONT_MATTER, &front.replace("PreToolUse", "Stop"), &[]);
+        let escaped =
+            "---\n\"ho\\u006fks\": {\"\\x50reToolUse\": [{hooks: [{type: command, command: x}]}]}\n---\n";
+        check(&FRONT_MATTER, escaped, &["x"]);
         check(&FRONT_MATTER, "---\nname: x\n---\nhooks: PreToolUse\n---\n", &[]);
         for text in ["", "---", "---\n---", "hooks: PreToolUse", "\u{0}"] {
             check(&FRONT_MATTER, text, &[]);
@@ -240,6 +233,67 @@ mod tests {
             r#"{"enabledPlugins":{"a@b":true,"c@d":false}}"#,
         );
         assert_eq!(told.plugins, [("a@b".to_owned(), true), ("c@d".to_owned(), false)]);
+    }
+
+    #[test]
+    fn what_the_agent_may_read_otherwise_is_not_nothing() {
+        let check = |agent, file: &HookFile, text: &str, expected: Option<&str>| {
+            let unread = read_hook_file(agent, file, text).unread;
+            let is_as_expected = match (&unread, expected) {
+                (Some(why), Some(part)) => why.contains(part),
+                (None, None) => true,
+                _ => false,
+            };
+            assert!(is_as_expected, "{text}: {unread:?}");
+        };
+        let (claude, codex) = (AgentId::Claude, AgentId::Codex);
+        let user = file(claude, "settings.json");
+        let hooks = r#""hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x"}]}]}"#;
+        check(claude, user, &format!("{{{hooks}}}"), None);
+        // JavaScript takes the last one.
+        check(claude, user, &format!(r#"{{"hooks":{{}},{hooks}}}"#), Some("a key that stands once"));
+        // No text of Rust, no number of Rust, and too deep for it.
+        check(claude, user, &format!(r#"{{"x":"\ud800",{hooks}}}"#), Some("escape"));
+        check(claude, user, &format!(r#"{{"x":1e999,{hooks}}}"#), Some("number"));
+        let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+        check(claude, user, &format!(r#"{{"x":{deep},{hooks}}}"#), Some(""));
+        check(claude, user, r#"{"hooks":[]}"#, Some("`hooks` must be an object"));
+        check(claude, &PLUGIN_HOOKS, &format!(r#"{{"x":"\ud800",{hooks}}}"#), Some("escape"));
+        check(claude, &PLUGIN_HOOKS, r#"{"hooks":1}"#, Some("must be"));
+        check(claude, &FRONT_MATTER, "---\nx: !y {hooks: 1}\n---\n", Some("a tag of YAML"));
+        check(claude, &FRONT_MATTER, "---\nhooks: {PreToolUse: 1}\n---\n", Some("must be a list"));
+        check(claude, &FRONT_MATTER, "---\nhooks: 1\n---\n", Some("must be an object"));
+        check(claude, &FRONT_MATTER, "---\nname: x\nhooks:\n---\n", None);
+        // Neither agent reads these.
+        for text in ["{", "{} // c", r#"{"a":1,}"#, ""] {
+            check(claude, user, text, None);
+            check(codex, file(codex, "hooks.json"), text, None);
+        }
+        check(codex, file(codex, "hooks.json"), r#"{"x":"\ud800"}"#, None);
+        check(codex, file(codex, "hooks.json"), r#"{"hooks":{},"hooks":{}}"#, Some("stands once"));
+    }
+
+    #[test]
+    fn a_hook_with_castellans_name_is_told_apart() {
+        let check = |text: &str, ours: usize, named: &[&str], foreign: &[&str]| {
+            let report = read_hook_file(AgentId::Claude, file(AgentId::Claude, "settings.json"), text);
+            let programs: Vec<_> = report.named.iter().map(|named| named.hook.program.as_str()).collect();
+            let commands: Vec<_> = report.foreign.iter().map(|foreign| foreign.command.as_str()).collect();
+            assert_eq!((report.ours.len(), programs.as_slice(), commands.as_slice()), (ours, named, foreign));
+        };
+        let hook = HookCommand { program: "/b/castellan-hook".to_owned(), home: "/h".to_owned() };
+        let ours = register(AgentId::Claude, "", &hook).unwrap();
+        check(&ours, 1, &["/b/castellan-hook"; 2], &[]);
+        // Not as castellan writes it, but there.
+        check(&ours.replace("600", "1"), 0, &["/b/castellan-hook"; 2], &[]);
+        // Of another kind it starts something else.
+        let entry =
+            r#"{"type":"http","url":"http://x","command":"/b/castellan-hook","args":["--agent","claude"]}"#;
+        let http = format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{entry}]}}]}}}}"#);
+        let shown: serde_json::Value = serde_json::from_str(entry).unwrap();
+        check(&http, 0, &[], &[&shown.to_string()]);
+        let shell = r#"{"type":"command","command":"/trusted","shell":"powershell"}"#;
+        check(&format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{shell}]}}]}}}}"#), 0, &[], &[shell]);
     }
 
     #[test]
@@ -283,6 +337,13 @@ mod tests {
         check(codex, "hooks.json", "[features]\nhooks = false\n", false, None, &[]);
         let managed = register_managed_codex("", &hook).unwrap();
         check(codex, "/etc/codex/requirements.toml", &managed, true, None, &[]);
+        check(codex, "/etc/codex/requirements.toml", &managed.replace("\"*\"", "\"x\""), false, None, &[]);
+        let profiles = "[profiles.a.features]\nhooks = false\n[profiles.b.features]\nhooks = true\n";
+        check(codex, "config.toml", profiles, false, None, &[]);
+        let report = read_hook_file(codex, file(codex, "config.toml"), profiles);
+        assert_eq!(report.off_profiles, ["a"]);
+        let chosen = format!("profile = \"a\"\n{profiles}");
+        check(codex, "config.toml", &chosen, false, Some("features.hooks = false"), &[]);
         let tables =
             "[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"x y\"\n";
         check(codex, ".codex/config.toml", tables, false, None, &["PreToolUse x y"]);

@@ -7,6 +7,8 @@
 mod agent;
 mod claude;
 mod codex;
+mod command_line;
+mod front_matter;
 mod hook_files;
 mod input;
 mod json;
@@ -30,8 +32,10 @@ pub use agent::{
     AgentId, HookEvent, can_ask, ceiling, hook_events, is_headless, machine_settings_path, question_event,
     settings_path, settings_variable,
 };
+pub use command_line::{GivenHooks, given_hooks, keeps_hooks_on};
 pub use hook_files::{
-    FRONT_MATTER, GIVEN_SETTINGS, HookFile, HookFileReport, PLUGIN_HOOKS, Place, hook_files, read_hook_file,
+    FRONT_MATTER, HookFile, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS, NamedHook,
+    PLUGIN_HOOKS, Place, given_config, given_settings, hook_files, read_hook_file, rereads_settings,
 };
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
@@ -39,15 +43,15 @@ pub use managed::{managed_settings_text, register_managed_codex, unregister_mana
 pub use mcp_servers::{configured_servers, server_file};
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode};
 pub use plugins::{
-    GivenHooks, INSTALLED_PLUGINS, InstalledPlugin, KNOWN_MARKETPLACES, MARKETPLACE, given_hooks,
-    installed_plugins, marketplaces, named_hook_files, offered_plugins,
+    CODEX_PLUGINS, INSTALLED_PLUGINS, InstalledPlugin, KNOWN_MARKETPLACES, MARKETPLACE, OfferedPlugin,
+    PluginFiles, installed_plugins, marketplaces, offered_plugins, plugin_files, plugin_manifest,
 };
 pub use question::{Question, file_input, shell_call};
 pub use reply::{Reply, Told, encode, encode_failure, is_deferral, is_denial};
 pub use settings::{
     Foreign, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };
-pub use start::{HookStart, agent_line, hook_start, keeps_hooks_on};
+pub use start::{HookStart, agent_line, hook_start};
 pub use switches::switches_off;
 pub use transcript::{
     TranscriptCall, TranscriptEntry, TranscriptLine, subagent_transcripts, transcript_line,

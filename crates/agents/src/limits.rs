@@ -23,3 +23,9 @@ pub(crate) const STDERR_UNITS_MAX: usize = 1_000;
 
 /// Bytes of an agent's settings file. Real ones have a few KiB; every registration parses the text several times.
 pub const SETTINGS_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Bytes of the front matter of a Markdown file. Real ones have some hundred.
+pub(crate) const FRONT_MATTER_BYTES_MAX: usize = 64 * 1024;
+
+/// Values of it with every alias written out: stops alias bombs. Real ones have some dozen.
+pub(crate) const FRONT_MATTER_VALUES_MAX: usize = 10_000;

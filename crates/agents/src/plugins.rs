@@ -1,7 +1,7 @@
-//! Where Claude Code (2.1.330, measured) takes hooks from besides its settings files: plugins, and what its command line names. Texts
-//! in, paths out; it must not know what lies there.
+//! Where the files of Claude Code's plugins lie (2.1.330, measured) and of Codex's: what is installed, from where, and which files one
+//! names. Texts in, paths out; it must not know what lies there. A list of another shape than is known is an error: it may name any.
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::agent::AgentId;
 
@@ -14,17 +14,26 @@ pub struct InstalledPlugin {
     pub root: String,
 }
 
-/// Something on a command line that may bring hooks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum GivenHooks {
-    /// Settings, as a text.
-    Settings(String),
-    /// The path of a file of settings.
-    SettingsFile(String),
-    /// The path of a plugin, or of a folder of plugins.
-    Plugin(String),
-    /// A plugin that is not a folder: the flag and its value.
-    Unread(String),
+/// A plugin of a marketplace.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OfferedPlugin {
+    /// Its name there.
+    pub name: String,
+    /// Its folders, relative to the marketplace's; none where it comes from elsewhere.
+    pub roots: Vec<String>,
+    /// What the marketplace says of its files.
+    pub files: PluginFiles,
+    /// Hooks that the marketplace itself gives it, in the form of [`crate::PLUGIN_HOOKS`].
+    pub hooks: Option<String>,
+}
+
+/// Files of a plugin that lie elsewhere than by default, relative to it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PluginFiles {
+    /// Files of hooks.
+    pub hooks: Vec<String>,
+    /// Folders of skills, and files and folders of commands and sub-agents.
+    pub texts: Vec<String>,
 }
 
 /// Below the agent's own directory: what is installed, and from where.
@@ -33,71 +42,89 @@ pub const INSTALLED_PLUGINS: &str = "plugins/installed_plugins.json";
 pub const KNOWN_MARKETPLACES: &str = "plugins/known_marketplaces.json";
 /// Below a marketplace: what it offers.
 pub const MARKETPLACE: &str = ".claude-plugin/marketplace.json";
+/// Below Codex's own directory: `MARKETPLACE/PLUGIN/VERSION`, the plugins that are installed.
+pub const CODEX_PLUGINS: &str = "plugins/cache";
+
+/// Returns the path of a plugin's manifest, relative to it.
+pub fn plugin_manifest(agent: AgentId) -> &'static str {
+    match agent {
+        AgentId::Claude => ".claude-plugin/plugin.json",
+        AgentId::Codex => ".codex-plugin/plugin.json",
+    }
+}
 
 /// Reads `installed_plugins.json`: `{"plugins": {NAME: [{"installPath": ..}]}}`, formerly without the list.
-pub fn installed_plugins(text: &str) -> Vec<InstalledPlugin> {
-    let json: Json = serde_json::from_str(text).unwrap_or_default();
-    let plugins = json.get("plugins").and_then(Json::as_object).into_iter().flatten();
-    let installed = plugins.flat_map(|(name, places)| {
-        let places = places.as_array().map_or(std::slice::from_ref(places), Vec::as_slice);
-        let roots = places.iter().filter_map(|place| place.get("installPath")?.as_str());
-        roots.map(|root| InstalledPlugin { name: name.clone(), root: root.to_owned() })
-    });
-    installed.collect()
+pub fn installed_plugins(text: &str) -> Result<Vec<InstalledPlugin>, String> {
+    let json = object(text)?;
+    let Some(plugins) = json.get("plugins") else { return Ok(Vec::new()) };
+    let mut installed = Vec::new();
+    for (name, places) in plugins.as_object().ok_or("`plugins` is no object")? {
+        for place in list(places) {
+            let root = place.get("installPath").and_then(Json::as_str);
+            let root = root.ok_or_else(|| format!("`{name}` has no `installPath`"))?;
+            installed.push(InstalledPlugin { name: name.clone(), root: root.to_owned() });
+        }
+    }
+    Ok(installed)
 }
 
 /// Reads `known_marketplaces.json`: the name of each one and its folder. Plugins of a folder are read from there, not from the copy
 /// that was installed.
-pub fn marketplaces(text: &str) -> Vec<(String, String)> {
-    let json: Json = serde_json::from_str(text).unwrap_or_default();
-    let all = json.as_object().into_iter().flatten();
-    all.filter_map(|(name, place)| Some((name.clone(), place.get("installLocation")?.as_str()?.to_owned())))
-        .collect()
+pub fn marketplaces(text: &str) -> Result<Vec<(String, String)>, String> {
+    let json = object(text)?;
+    let folder = |(name, place): (&String, &Json)| {
+        let folder = place.get("installLocation").and_then(Json::as_str);
+        Ok((name.clone(), folder.ok_or_else(|| format!("`{name}` has no `installLocation`"))?.to_owned()))
+    };
+    json.as_object().into_iter().flatten().map(folder).collect()
 }
 
-/// Reads a `marketplace.json`: the name of each plugin and its folder, relative to the marketplace's.
-pub fn offered_plugins(text: &str) -> Vec<(String, String)> {
-    let json: Json = serde_json::from_str(text).unwrap_or_default();
-    let all = json.get("plugins").and_then(Json::as_array).into_iter().flatten();
-    all.filter_map(|plugin| {
-        Some((plugin.get("name")?.as_str()?.to_owned(), plugin.get("source")?.as_str()?.to_owned()))
-    })
-    .collect()
-}
-
-/// Files of hooks that a `plugin.json` names, relative to the plugin.
-pub fn named_hook_files(manifest: &str) -> Vec<String> {
-    let json: Json = serde_json::from_str(manifest).unwrap_or_default();
-    let named =
-        json.get("hooks").map(|hooks| hooks.as_array().map_or(std::slice::from_ref(hooks), Vec::as_slice));
-    named.into_iter().flatten().filter_map(Json::as_str).map(str::to_owned).collect()
-}
-
-/// What an agent's command line brings. What is no text is passed over: neither is it for the agent.
-pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<GivenHooks> {
-    if agent != AgentId::Claude {
-        return Vec::new();
-    }
-    let words: Vec<&str> =
-        arguments.iter().map(|word| str::from_utf8(word.as_ref()).unwrap_or_default()).collect();
-    let mut given = Vec::new();
-    for (at, word) in words.iter().enumerate() {
-        let (flag, value) = match word.split_once('=') {
-            Some((flag, value)) => (flag, value),
-            None => (*word, words.get(at + 1).copied().unwrap_or_default()),
-        };
-        let is_archive = || std::path::Path::new(value).extension().is_some_and(|ending| ending == "zip");
-        given.extend(match flag {
-            "--settings" if value.trim_start().starts_with('{') => {
-                Some(GivenHooks::Settings(value.to_owned()))
-            }
-            "--settings" => Some(GivenHooks::SettingsFile(value.to_owned())),
-            "--plugin-dir" if !is_archive() => Some(GivenHooks::Plugin(value.to_owned())),
-            "--plugin-dir" | "--plugin-url" => Some(GivenHooks::Unread(format!("{flag} {value}"))),
-            _ => None,
+/// Reads a `marketplace.json`.
+pub fn offered_plugins(text: &str) -> Result<Vec<OfferedPlugin>, String> {
+    let json = object(text)?;
+    let Some(plugins) = json.get("plugins") else { return Ok(Vec::new()) };
+    // Paths may be meant below it.
+    let base = json.get("metadata").and_then(|metadata| metadata.get("pluginRoot")).and_then(Json::as_str);
+    let offered = |plugin: &Json| {
+        let name = plugin.get("name").and_then(Json::as_str).ok_or("a plugin has no `name`")?;
+        let source = plugin.get("source").and_then(Json::as_str).into_iter();
+        let roots = source.flat_map(|source| {
+            [Some(source.to_owned()), base.map(|base| format!("{base}/{source}"))].into_iter().flatten()
         });
-    }
-    given
+        Ok(OfferedPlugin {
+            name: name.to_owned(),
+            roots: roots.collect(),
+            files: files(plugin),
+            hooks: plugin.get("hooks").map(|hooks| json!({ "hooks": hooks }).to_string()),
+        })
+    };
+    plugins.as_array().ok_or("`plugins` is no list")?.iter().map(offered).collect()
+}
+
+/// Reads a `plugin.json`: the files that it names.
+pub fn plugin_files(manifest: &str) -> Result<PluginFiles, String> {
+    Ok(files(&object(manifest)?))
+}
+
+fn files(plugin: &Json) -> PluginFiles {
+    let named = |key: &str| -> Vec<String> { plugin.get(key).map(paths).unwrap_or_default() };
+    PluginFiles { hooks: named("hooks"), texts: ["skills", "commands", "agents"].map(named).concat() }
+}
+
+/// A path, a list of them, or `{NAME: {"source": PATH}}`.
+fn paths(named: &Json) -> Vec<String> {
+    let sources = named.as_object().into_iter().flatten().filter_map(|(_, one)| one.get("source"));
+    list(named).iter().chain(sources).filter_map(Json::as_str).map(str::to_owned).collect()
+}
+
+fn list(json: &Json) -> &[Json] {
+    json.as_array().map_or(std::slice::from_ref(json), Vec::as_slice)
+}
+
+fn object(text: &str) -> Result<Json, String> {
+    let json: Json = serde_json::from_str(text.trim_start_matches('\u{feff}'))
+        .map_err(|error| format!("not valid JSON: {error}"))?;
+    if json.is_object() { Ok(json) } else { Err("no JSON object".to_owned()) }
 }
 
 #[cfg(test)]
@@ -110,42 +137,72 @@ mod tests {
         // As 2.1.330 writes it.
         let text = r#"{"version":2,"plugins":{"guard@local":[{"scope":"user","installPath":"/h/.claude/plugins/cache/local/guard/1.0.0","version":"1.0.0"},{"scope":"project","installPath":"/x"}]}}"#;
         let root = "/h/.claude/plugins/cache/local/guard/1.0.0";
-        assert_eq!(installed_plugins(text), [one("guard@local", root), one("guard@local", "/x")]);
-        assert_eq!(installed_plugins(r#"{"plugins":{"a@b":{"installPath":"/y"}}}"#), [one("a@b", "/y")]);
-        let known = r#"{"local":{"source":{"source":"directory","path":"/m"},"installLocation":"/m"},"x":1}"#;
-        assert_eq!(marketplaces(known), [("local".to_owned(), "/m".to_owned())]);
-        let offered = r#"{"name":"local","plugins":[{"name":"guard","source":"./plugs/guard"},{"name":"far","source":{"source":"github"}}]}"#;
-        assert_eq!(offered_plugins(offered), [("guard".to_owned(), "./plugs/guard".to_owned())]);
-        assert_eq!(named_hook_files(r#"{"hooks":"./h.json"}"#), ["./h.json"]);
-        assert_eq!(named_hook_files(r#"{"hooks":["a.json",{"hooks":{}},"b.json"]}"#), ["a.json", "b.json"]);
-        for text in ["", "{", "[]", "1", r#"{"plugins":[1]}"#, r#"{"plugins":{"a":[1]}}"#, r#"{"hooks":{}}"#]
-        {
-            assert_eq!(
-                (installed_plugins(text), marketplaces(text), offered_plugins(text), named_hook_files(text)),
-                Default::default(),
-                "{text}"
-            );
-        }
+        assert_eq!(installed_plugins(text), Ok(vec![one("guard@local", root), one("guard@local", "/x")]));
+        let former = installed_plugins(r#"{"plugins":{"a@b":{"installPath":"/y"}}}"#);
+        assert_eq!(former, Ok(vec![one("a@b", "/y")]));
+        let known = r#"{"local":{"source":{"source":"directory","path":"/m"},"installLocation":"/m"}}"#;
+        assert_eq!(marketplaces(known), Ok(vec![("local".to_owned(), "/m".to_owned())]));
+        assert_eq!(installed_plugins("{}"), Ok(Vec::new()));
+        assert_eq!(marketplaces("{}"), Ok(Vec::new()));
     }
 
     #[test]
-    fn a_command_line_brings_hooks() {
-        let check = |line: &[&str], expected: &[GivenHooks]| {
-            assert_eq!(given_hooks(AgentId::Claude, line), expected, "{line:?}");
+    fn a_marketplace_says_where_its_plugins_lie_and_what_they_bring() {
+        let check = |text: &str, expected: &[(&str, &[&str], Option<&str>)]| {
+            let offered = offered_plugins(text).unwrap();
+            let found: Vec<_> = offered
+                .iter()
+                .map(|one| {
+                    let roots: Vec<&str> = one.roots.iter().map(String::as_str).collect();
+                    (one.name.as_str(), roots, one.hooks.as_deref())
+                })
+                .collect();
+            let expected: Vec<_> =
+                expected.iter().map(|(name, roots, hooks)| (*name, roots.to_vec(), *hooks)).collect();
+            assert_eq!(found, expected, "{text}");
         };
-        let text = |text: &str| text.to_owned();
-        check(&["claude", "-p", "go"], &[]);
-        check(&["claude", "--settings", " {}", "go"], &[GivenHooks::Settings(text(" {}"))]);
-        check(&["claude", "--settings=x.json"], &[GivenHooks::SettingsFile(text("x.json"))]);
         check(
-            &["claude", "--plugin-dir", "a", "--plugin-dir=b.zip", "--plugin-url", "https://x/y"],
-            &[
-                GivenHooks::Plugin(text("a")),
-                GivenHooks::Unread(text("--plugin-dir b.zip")),
-                GivenHooks::Unread(text("--plugin-url https://x/y")),
-            ],
+            r#"{"name":"local","plugins":[{"name":"guard","source":"./plugs/guard"},{"name":"far","source":{"source":"github"}}]}"#,
+            &[("guard", &["./plugs/guard"], None), ("far", &[], None)],
         );
-        check(&["claude", "--settings"], &[GivenHooks::SettingsFile(text(""))]);
-        assert_eq!(given_hooks(AgentId::Codex, &["codex", "--settings", "{}"]), []);
+        check(
+            r#"{"metadata":{"pluginRoot":"./plugs"},"plugins":[{"name":"a","source":"a","hooks":{"Stop":[]}}]}"#,
+            &[("a", &["a", "./plugs/a"], Some(r#"{"hooks":{"Stop":[]}}"#))],
+        );
+        check("{}", &[]);
+    }
+
+    #[test]
+    fn a_manifest_names_files() {
+        let check = |manifest: &str, hooks: &[&str], texts: &[&str]| {
+            let owned = |all: &[&str]| -> Vec<String> { all.iter().map(|text| (*text).to_owned()).collect() };
+            let expected = PluginFiles { hooks: owned(hooks), texts: owned(texts) };
+            assert_eq!(plugin_files(manifest), Ok(expected), "{manifest}");
+        };
+        check("{}", &[], &[]);
+        check(r#"{"hooks":"./h.json"}"#, &["./h.json"], &[]);
+        check(r#"{"hooks":["a.json",{"hooks":{}},"b.json"]}"#, &["a.json", "b.json"], &[]);
+        check(r#"{"hooks":{"Stop":[]}}"#, &[], &[]);
+        check(
+            r#"{"skills":["./s"],"commands":{"x":{"source":"./c.md"},"y":{"content":"z"}},"agents":"./a"}"#,
+            &[],
+            &["./s", "./c.md", "./a"],
+        );
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_understood_is_no_empty_list() {
+        for text in ["", "{", "[]", "1", r#"{"plugins":[1]}"#, r#"{"plugins":{"a":[1]}}"#] {
+            assert!(installed_plugins(text).is_err(), "{text}");
+        }
+        for text in ["", "{", "[]", "1", r#"{"x":1}"#, r#"{"x":{"installLocation":1}}"#] {
+            assert!(marketplaces(text).is_err(), "{text}");
+        }
+        for text in ["", "{", "[]", r#"{"plugins":{}}"#, r#"{"plugins":[{"source":"x"}]}"#] {
+            assert!(offered_plugins(text).is_err(), "{text}");
+        }
+        for text in ["", "{", "[]", "// c\n{}"] {
+            assert!(plugin_files(text).is_err(), "{text}");
+        }
     }
 }

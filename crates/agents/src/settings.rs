@@ -166,6 +166,10 @@ fn without_ours(agent: AgentId, body: &str) -> Result<String, SettingsProblem> {
 
 /// Returns the command line of a handler that castellan wrote, whatever program path and home it names.
 pub(crate) fn our_argv(agent: AgentId, handler: &Json) -> Option<Vec<String>> {
+    // One of another kind runs something else, whatever stands beside it.
+    if handler.get("type").is_some_and(|kind| kind != "command") {
+        return None;
+    }
     let argv = match agent {
         AgentId::Claude => claude::argv(handler),
         AgentId::Codex => codex::argv(handler),

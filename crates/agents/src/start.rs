@@ -2,6 +2,7 @@
 //! `codex.rs`. It starts nothing itself.
 
 use crate::agent::AgentId;
+use crate::command_line::hooks_on;
 use crate::settings::HookCommand;
 use crate::{claude, codex, shell_words};
 
@@ -28,20 +29,6 @@ pub fn hook_start(agent: AgentId, hook: &HookCommand, event: &str) -> HookStart 
     }
 }
 
-/// Reports whether an agent that was started with these arguments runs its hooks whatever the user's or a repository's settings say.
-pub fn keeps_hooks_on<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> bool {
-    let on = hooks_on(agent);
-    let is_on = |words: &[A]| words.iter().zip(on).all(|(word, on)| word.as_ref() == on.as_bytes());
-    arguments.windows(on.len()).any(is_on)
-}
-
-fn hooks_on(agent: AgentId) -> &'static [&'static str] {
-    match agent {
-        AgentId::Claude => claude::HOOKS_ON,
-        AgentId::Codex => codex::HOOKS_ON,
-    }
-}
-
 /// Returns the start of a shell's command line that starts the agent so that no repository can switch its hooks off.
 pub fn agent_line(agent: AgentId) -> String {
     shell_words::join([agent.word()].iter().chain(hooks_on(agent)))
@@ -61,19 +48,6 @@ mod tests {
         let line = r"/b/castellan-hook --agent codex --event E --home '/it'\''s'";
         let arguments = words(&["-c", line]);
         assert_eq!(hook_start(AgentId::Codex, &hook, "E"), HookStart::LoginShell { arguments });
-    }
-
-    #[test]
-    fn an_agent_that_was_launched_keeps_its_hooks() {
-        let check = |agent, line: &str, expected| {
-            let words: Vec<&str> = line.split(' ').collect();
-            assert_eq!(keeps_hooks_on(agent, &words), expected, "{line}");
-        };
-        check(AgentId::Claude, r#"claude -p --settings {"disableAllHooks":false} go"#, true);
-        check(AgentId::Claude, r#"claude --settings {"disableAllHooks":true} go"#, false);
-        check(AgentId::Claude, "claude", false);
-        check(AgentId::Codex, "codex -c features.hooks=true exec", true);
-        check(AgentId::Codex, "codex -c features.hooks=false", false);
     }
 
     #[test]

@@ -14,10 +14,28 @@ pub fn switches_off(agent: AgentId, text: &str) -> Option<&'static str> {
     }
 }
 
+/// Returns the profiles of a configuration that switch hooks off where they are chosen.
+pub(crate) fn off_profiles(agent: AgentId, text: &str) -> Vec<String> {
+    match agent {
+        AgentId::Claude => Vec::new(),
+        AgentId::Codex => {
+            let config = text.parse::<DocumentMut>().unwrap_or_default();
+            let profiles = config.get("profiles").and_then(Item::as_table_like);
+            let all = profiles.iter().flat_map(|profiles| profiles.iter());
+            all.filter(|(_, profile)| switch_of(profile).is_some()).map(|(name, _)| name.to_owned()).collect()
+        }
+    }
+}
+
 fn codex_switch(text: &str) -> Option<&'static str> {
     let config = text.parse::<DocumentMut>().ok()?;
+    let chosen = config.get("profile").and_then(Item::as_str);
+    let profile = chosen.and_then(|name| config.get("profiles")?.get(name));
+    switch_of(config.as_item()).or_else(|| switch_of(profile?))
+}
+
+fn switch_of(config: &Item) -> Option<&'static str> {
     let features = config.get("features")?;
-    // `codex_hooks` is the old name.
     let switches = [("hooks", "features.hooks = false"), ("codex_hooks", "features.codex_hooks = false")];
     let off = switches.iter().find(|(key, _)| features.get(key).and_then(Item::as_bool) == Some(false));
     off.map(|(_, shown)| *shown)

@@ -19,6 +19,7 @@ mod read;
 mod record;
 mod redact;
 mod retain;
+mod scan;
 mod segment;
 mod verify;
 mod writer;
@@ -31,4 +32,5 @@ pub use record::{
     CallRecord, ControlRecord, Cut, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord, Record,
     RecoveryRecord, RetentionRecord, ScriptRecord, SessionRecord, Stream, UngovernedRecord, WorldRecord,
 };
+pub use scan::{Scanned, scan};
 pub use verify::{Broken, Loss, Missing, StreamVerification, Verification, verify};

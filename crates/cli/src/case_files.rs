@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use castellan_daemon::{CASES_ENDING, Config, is_case_file, shipped_rules};
 use castellan_policy::Policy;
 use castellan_rules::{Problem, Source, Yaml, YamlValue};
@@ -43,6 +43,30 @@ pub(crate) fn of_folder(folder: &Path) -> anyhow::Result<Vec<Source>> {
     Ok(sources?.into_iter().filter(|source| !is_case_file(source)).collect())
 }
 
+/// The rule files that are named: of a case file those that it belongs to, of a folder all.
+pub(crate) fn named(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
+    let mut rules: Vec<Source> = Vec::new();
+    for path in paths {
+        let text = path.to_string_lossy();
+        let found = if path.is_dir() {
+            of_folder(path)?
+        } else {
+            let of_cases = text.strip_suffix(CASES_ENDING).map(|stem| PathBuf::from(format!("{stem}.yaml")));
+            vec![source(&of_cases.filter(|rules| rules.exists()).unwrap_or_else(|| path.clone()))?]
+        };
+        if found.is_empty() {
+            bail!("`{}` has no rule files", path.display());
+        }
+        rules.extend(
+            found
+                .into_iter()
+                .filter(|new| !rules.iter().any(|known| known.name == new.name))
+                .collect::<Vec<_>>(),
+        );
+    }
+    Ok(rules)
+}
+
 /// Reads a rule file or a case file.
 pub(crate) fn source(file: &Path) -> anyhow::Result<Source> {
     Ok(Source { name: file.display().to_string(), text: text_file::read_text(file, RULE_FILE_BYTES_MAX)? })
@@ -50,10 +74,16 @@ pub(crate) fn source(file: &Path) -> anyhow::Result<Source> {
 
 /// The shipped rule files and then those named; one that is called as a shipped pack is stands in its place.
 pub(crate) fn with_shipped(files: &[Source]) -> Vec<Source> {
-    let is_replaced = |name: &str| files.iter().any(|file| pack_of(&file.name) == pack_of(name));
-    let shipped = shipped_rules().iter().filter(|(name, _)| !is_replaced(name));
+    let shipped = shipped_rules().iter();
     let shipped = shipped.map(|(name, text)| Source { name: (*name).to_owned(), text: (*text).to_owned() });
-    shipped.chain(files.iter().cloned()).collect()
+    with(&shipped.collect::<Vec<_>>(), files)
+}
+
+/// Rule files and then those named; one that is called as another is stands in its place.
+pub(crate) fn with(those: &[Source], files: &[Source]) -> Vec<Source> {
+    let is_replaced = |name: &str| files.iter().any(|file| pack_of(&file.name) == pack_of(name));
+    let kept = those.iter().filter(|file| !is_replaced(&file.name)).cloned();
+    kept.chain(files.iter().cloned()).collect()
 }
 
 /// What is wrong with the cases beside some of the rule files so that they must not be put in force, and the case files that it

@@ -18,11 +18,14 @@ pub(crate) mod pending;
 pub(crate) mod presence;
 pub(crate) mod profile;
 pub(crate) mod refuse;
+pub(crate) mod replay;
+pub(crate) mod report;
 pub(crate) mod restart;
 pub(crate) mod rules;
 pub(crate) mod start;
 pub(crate) mod status;
 pub(crate) mod stop;
+pub(crate) mod suggest;
 pub(crate) mod trust;
 pub(crate) mod uninstall;
 
@@ -69,6 +72,12 @@ pub(crate) enum Command {
     Explain(explain::Options),
     /// Show the log
     Log(log::Options),
+    /// Show what was decided in a week, and what to change
+    Report(report::Options),
+    /// Propose what to change of the rules, by the log
+    Suggest(suggest::Options),
+    /// Judge the recorded calls again with other rules, and show what would change
+    Replay(replay::Options),
     /// Find out whether everything works, with a live call through every hook
     Doctor(doctor::Options),
     /// Look at the configuration: what counts, and who says so
@@ -109,6 +118,9 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Check(options) => check::run(global, options),
         Command::Explain(options) => explain::run(global, options),
         Command::Log(options) => log::run(global, options),
+        Command::Report(options) => report::run(global, options),
+        Command::Suggest(options) => suggest::run(global, options),
+        Command::Replay(options) => replay::run(global, options),
         Command::Doctor(options) => doctor::run(global, options),
         Command::Config(command) => config::run(global, command),
         Command::Rules(command) => rules::run(global, command),

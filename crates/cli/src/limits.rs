@@ -53,3 +53,6 @@ pub(crate) const ANSWER_BYTES_MAX: u64 = 512;
 
 /// Characters of one line of `castellan explain`: a command or path that is longer is cut; `--json` has all of it.
 pub(crate) const EXPLAINED_LINE_CHARS: usize = 200;
+
+/// Calls of the log that are judged again, or counted, where nothing else is said: some weeks of one person's, in half a minute.
+pub(crate) const CALLS_READ: usize = 50_000;

@@ -3,7 +3,8 @@
 
 use std::io::{self, Write};
 
-use clap::builder::styling::{AnsiColor, Style};
+use clap::builder::styling::AnsiColor;
+pub(crate) use clap::builder::styling::Style;
 
 use crate::limits::COLUMNS_DEFAULT;
 

@@ -18,6 +18,7 @@ use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 use crate::control::{
     CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, Secret, StatusReport,
 };
+use crate::facts::own_paths;
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::limits::{CONTROL_CONNECTIONS_MAX, FRAME_TIME};
@@ -297,7 +298,9 @@ impl ControlServer {
             waiting: judge.waiting().len(),
             ungoverned,
             last_ungoverned,
-            unguarded: unguarded(|pid, started| self.peers.is_guarded(pid, started)),
+            unguarded: unguarded(&own_paths(&self.layout), |pid, started| {
+                self.peers.is_guarded(pid, started)
+            }),
             trusted_hooks: terms.policy.settings().ungoverned.trusted_hooks.clone(),
             log: self.layout.log().display().to_string(),
             log_last_seq: log.last_seq,

@@ -29,7 +29,7 @@ use self::sessions::Look;
 pub(crate) use self::terms::Terms;
 use crate::held::Held;
 use crate::limits::JUDGED_AGAIN_MAX;
-use crate::lookout::LiveSessions;
+use crate::lookout::{LiveSessions, Own};
 use crate::memory::Memory;
 use crate::peers::AgentProcess;
 use crate::record;
@@ -67,7 +67,7 @@ impl Judge {
         Judge {
             terms: RwLock::new(Arc::new(terms)),
             memory: Mutex::new(memory),
-            live: LiveSessions::default(),
+            live: LiveSessions::new(Own::of(&own)),
             own_start: OnceLock::new(),
             due: Mutex::default(),
             held: Held::default(),

@@ -246,6 +246,15 @@ pub(crate) const TOLD_MAX: usize = 256;
 /// Files of plugins and skills in which hooks of one agent are looked for. People have some dozens; each is a `stat` at every look.
 pub(crate) const HOOK_SOURCES_MAX: usize = 512;
 
+/// Folders and lists in which those files are looked for. A plugin has about five; each is a `stat` at every look.
+pub(crate) const HOOK_LOOKUPS_MAX: usize = 2048;
+
+/// Files and folders that are walked for them.
+pub(crate) const HOOK_STEPS_MAX: usize = 8192;
+
+/// Agents that run one session at the same time and whose settings are looked at: one resumed in a second terminal, the latest stay.
+pub(crate) const STARTS_PER_SESSION_MAX: usize = 4;
+
 /// Entries of one folder of them.
 pub(crate) const PLUGINS_PER_FOLDER_MAX: usize = 256;
 

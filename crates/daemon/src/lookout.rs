@@ -6,6 +6,7 @@ mod processes;
 mod settings;
 mod sources;
 mod tail;
+mod watched;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,10 +19,10 @@ use crate::judge::Judge;
 use crate::limits::{BEGUN_CALLS_MAX, TRANSCRIPTS_PER_SESSION_MAX};
 use crate::memory::SessionKey;
 
-pub(crate) use live::{Live, LiveSessions};
+pub(crate) use live::{Changed, Live, LiveSessions};
 pub(crate) use processes::unguarded;
-pub use settings::HookSettings;
-pub(crate) use settings::SettingsChange;
+pub use settings::{AgentStart, HookSettings};
+pub(crate) use settings::{Own, SettingsChange};
 use tail::Tail;
 
 /// What looks.

@@ -158,7 +158,7 @@ fn role(process: &Process) -> Role {
     if !SHELLS.contains(&process.name.as_str()) {
         Role::Agent
     } else {
-        shell_role(&arguments_of(process.pid))
+        shell_role(&arguments_of(process.pid).unwrap_or_default())
     }
 }
 

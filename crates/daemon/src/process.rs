@@ -81,17 +81,19 @@ impl Process {
         let base = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
         let mut names = vec![self.name.clone()];
         names.extend(std::fs::read_link(format!("/proc/{}/exe", self.pid)).ok().as_deref().and_then(base));
-        let arguments = arguments_of(self.pid);
+        let arguments = arguments_of(self.pid).unwrap_or_default();
         let first_two = arguments.iter().take(2);
         names.extend(first_two.filter_map(|bytes| base(Path::new(&*String::from_utf8_lossy(bytes)))));
         names
     }
 }
 
-/// The arguments that a process was started with, its own name first; empty when they cannot be read.
-pub(crate) fn arguments_of(pid: u32) -> Vec<Vec<u8>> {
-    let line = of_system(&format!("/proc/{pid}/cmdline"), ENVIRONMENT_BYTES_MAX).unwrap_or_default();
-    if line.is_empty() { Vec::new() } else { line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect() }
+/// The arguments that a process was started with, its own name first; `None` when they cannot be read, or there are none: it may have
+/// had any.
+pub(crate) fn arguments_of(pid: u32) -> Option<Vec<Vec<u8>>> {
+    let line = of_system(&format!("/proc/{pid}/cmdline"), ENVIRONMENT_BYTES_MAX)?;
+    let line = line.strip_suffix(b"\0").unwrap_or(&line);
+    (!line.is_empty()).then(|| line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
 }
 
 #[cfg(test)]

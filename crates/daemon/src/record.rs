@@ -258,15 +258,7 @@ fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
         (Query::RealPath { base, path }, Answer::RealPath(real)) => is_as_written(base, path, real),
         _ => false,
     };
-    let query = match query {
-        Query::RealPath { base, path } => format!("real_path {path} from {base}"),
-        Query::FileKind { path } => format!("file_kind {path}"),
-        Query::Contents { path } => format!("contents {path}"),
-        Query::Executable { name, path } => format!("executable {name} in {}", told.brief(path)),
-        Query::Repository { of } => format!("repository {of}"),
-        Query::Newest { directory, prefix, suffix } => format!("newest {prefix}*{suffix} in {directory}"),
-        Query::Process { pid } => format!("process {pid}"),
-    };
+    let query = query_text(query, |path| told.brief(path));
     let answer = match answer {
         Answer::RealPath(_) if as_written => AS_WRITTEN.to_owned(),
         Answer::RealPath(real) => real.clone(),
@@ -283,16 +275,32 @@ fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
     WorldRecord { query, answer }
 }
 
+/// A question as records write it; `brief` makes a long list of directories shorter.
+pub(crate) fn query_text(query: &Query, brief: impl Fn(&str) -> String) -> String {
+    match query {
+        Query::RealPath { base, path } => format!("real_path {path} from {base}"),
+        Query::FileKind { path } => format!("file_kind {path}"),
+        Query::Contents { path } => format!("contents {path}"),
+        Query::Executable { name, path } => format!("executable {name} in {}", brief(path)),
+        Query::Repository { of } => format!("repository {of}"),
+        Query::Newest { directory, prefix, suffix } => format!("newest {prefix}*{suffix} in {directory}"),
+        Query::Process { pid } => format!("process {pid}"),
+    }
+}
+
 /// What is told of a path that leads where it says: nearly all do, and its text is in the question. No path is written so.
-const AS_WRITTEN: &str = "=";
+pub(crate) const AS_WRITTEN: &str = "=";
 
 fn is_as_written(base: &str, path: &str, real: &str) -> bool {
     let below_base = || real.strip_prefix(base.trim_end_matches('/'))?.strip_prefix('/');
     if path.starts_with('/') { real == path } else { below_base() == Some(path) }
 }
 
+/// What is told where there is nothing.
+pub(crate) const NONE: &str = "none";
+
 fn none() -> String {
-    "none".to_owned()
+    NONE.to_owned()
 }
 
 /// What earlier records have told in whole. A record that says the same again names its hash only: what an agent was started
@@ -307,7 +315,7 @@ pub(crate) struct Told {
 }
 
 /// Bytes up to which a hash would not be shorter by much.
-const BRIEF_BYTES_MAX: usize = 100;
+pub(crate) const BRIEF_BYTES_MAX: usize = 100;
 
 /// Bytes that are hashed in a few microseconds. What has more is compared with the last of its kind before.
 const HASHED_BYTES_MAX: usize = 4 * 1024;
@@ -353,7 +361,7 @@ impl Told {
 }
 
 /// One line for each fact of a process.
-fn process_text(process: &Process) -> String {
+pub(crate) fn process_text(process: &Process) -> String {
     let vars = process.env.iter().map(|(name, value)| format!("{name}={value}"));
     let own = [format!("home {}", process.home), format!("root {}", process.is_root)];
     let links = process.links.iter().map(|(path, real)| format!("{path} -> {real}"));

@@ -227,9 +227,10 @@ impl Space {
         self.names.first().copied().unwrap_or_default()
     }
 
-    /// Whether anything in it does something.
+    /// Whether anything in it does something, or nothing is known of it.
     pub(crate) fn is_capable(&self) -> bool {
-        self.entries.iter().any(Entry::is_capable)
+        let is_unknown = self.entries.is_empty() && self.inert.is_empty();
+        is_unknown || self.entries.iter().any(Entry::is_capable)
     }
 }
 

@@ -42,6 +42,11 @@ impl Operator {
         Ok(Operator { deny: list("deny", deny)?, ask: list("ask", ask)?, allow: list("allow", allow)? })
     }
 
+    /// Allows what another allows, too.
+    pub(crate) fn allow_also(&mut self, other: Operator) {
+        self.allow.extend(other.allow);
+    }
+
     /// The texts of the three lists: deny, ask, allow.
     pub(crate) fn texts(&self) -> [Vec<&str>; 3] {
         [&self.deny, &self.ask, &self.allow].map(|list| list.iter().map(|rule| rule.text.as_str()).collect())

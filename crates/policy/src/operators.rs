@@ -17,6 +17,17 @@ impl Operators {
         Operators(layers)
     }
 
+    /// The same with one allow pattern more, of the user. The error says what is wrong with it.
+    pub fn allowing_also(&self, pattern: &str) -> Result<Operators, String> {
+        let added = Operator::parse(&[], &[], &[pattern.to_owned()])?;
+        let mut layers = self.0.clone();
+        match layers.iter_mut().find(|(layer, _)| *layer == Layer::User) {
+            Some((_, operator)) => operator.allow_also(added),
+            None => layers.push((Layer::User, added)),
+        }
+        Ok(Operators::new(layers))
+    }
+
     /// The texts of every layer's three lists: deny, ask, allow.
     pub(crate) fn texts(&self) -> Vec<(Layer, [Vec<&str>; 3])> {
         self.0.iter().map(|(layer, operator)| (*layer, operator.texts())).collect()

@@ -8,3 +8,6 @@ pub(crate) const CASES_PER_RULE_MIN: usize = 2;
 
 /// Disguises and look-alikes of a rule in a case file that knows them.
 pub(crate) const SHOWN_PER_RULE_MIN: usize = 3;
+
+/// Sessions of a log whose marks and files are kept in mind while its calls are judged again: more than run in a week, and some KiB each.
+pub(crate) const SESSIONS_MAX: usize = 4096;

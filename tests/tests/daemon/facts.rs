@@ -27,7 +27,10 @@ fn home(name: &str) -> anyhow::Result<Home> {
 }
 
 fn check(home: &Home, command: &str, expected: &str) -> anyhow::Result<()> {
-    assert_eq!(understood(&judge(home, &bash(command))?), expected, "`{command}`");
+    let mut call = bash(command);
+    call["cwd"] = home.workspace().to_string_lossy().as_ref().into();
+    let done = judge(home, &call)?;
+    assert_eq!(understood(&done), expected, "`{command}`: {}", done.stdout);
     Ok(())
 }
 

@@ -24,12 +24,12 @@ fn a_log_that_cannot_be_opened_denies() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the daemon in a mount namespace of its own, with its state on a file system of 256 KiB; with what lies in `apart` of it
+/// Runs the daemon in a mount namespace of its own, with its state on a file system of 512 KiB; with what lies in `apart` of it
 /// elsewhere. `None` where that cannot be.
 fn start_cramped(home: &Home, apart: &[&str]) -> anyhow::Result<Option<Running>> {
     let state = home.castellan().join("state");
     let elsewhere = home.castellan().join("elsewhere");
-    let mut script = "set -e; mount -t tmpfs -o size=256k,mode=700 castellan \"$1\"; ".to_owned();
+    let mut script = "set -e; mount -t tmpfs -o size=512k,mode=700 castellan \"$1\"; ".to_owned();
     for name in apart {
         std::fs::create_dir_all(elsewhere.join(name))?;
         script.push_str(&format!("mkdir -m 700 \"$1/{name}\"; mount --bind \"$4/{name}\" \"$1/{name}\"; "));

@@ -1,6 +1,8 @@
 //! The hooks of a parsed settings text: `hooks` → event → groups → handlers, the shape that Claude Code and Codex share. It
 //! must not know which of them are castellan's.
 
+use std::collections::HashSet;
+
 use jsonc_parser::ast::{Array, Object, Value};
 use serde_json::Value as Json;
 
@@ -38,8 +40,14 @@ impl<'a, 't> Tree<'a, 't> {
             None => None,
         };
         let tree = Tree { root: Some(root), hooks };
-        for name in hooks.iter().flat_map(|hooks| &hooks.properties).map(|event| event.name.as_str()) {
-            tree.event(name)?;
+        let mut names = HashSet::new();
+        for event in hooks.iter().flat_map(|hooks| &hooks.properties) {
+            let name = event.name.as_str();
+            let path = || format!("hooks.{name}");
+            if !names.insert(name) {
+                return Err(wrong_shape(&path(), "a key that stands once"));
+            }
+            event.value.as_array().ok_or_else(|| wrong_shape(&path(), "a list"))?;
         }
         Ok(tree)
     }
@@ -81,8 +89,12 @@ impl Entry<'_, '_> {
         Value::Object(self.group.clone()).into()
     }
 
-    /// Returns the handler as people name it.
+    /// Returns the handler as people name it: a command in short, with nothing beside it that says what runs.
     pub(crate) fn shown(&self) -> String {
+        let is_command = self.handler.get("type").is_none_or(|kind| kind == "command");
+        if !is_command || self.handler.get("shell").is_some() {
+            return self.handler.to_string();
+        }
         match (self.handler.get("command").and_then(Json::as_str), self.handler.get("args")) {
             (Some(command), None) => command.to_owned(),
             (Some(command), Some(args)) => format!("{command} {args}"),

@@ -35,7 +35,7 @@ pub struct Registered {
 }
 
 /// A hook of somebody else's.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Foreign {
     /// The event.
     pub event: String,
@@ -79,7 +79,8 @@ fn is_intact(agent: AgentId, entry: &Entry<'_, '_>, argv: &[String]) -> bool {
     let Some(hook) = HookCommand::of_argv(argv) else {
         return false;
     };
-    let mut events = hook_events(agent).iter();
+    // castellan writes a group of its own. A long one is not copied for each of its handlers.
+    let mut events = hook_events(agent).iter().filter(|_| entry.handlers.elements.len() == 1);
     events.any(|event| event.name == entry.event && group(agent, &hook, event) == entry.group_json())
 }
 

@@ -3,6 +3,7 @@
 mod line;
 mod verify;
 
+pub(crate) use line::subject;
 pub(crate) use verify::problems;
 
 use std::io::Write;

@@ -63,8 +63,7 @@ impl Asked<'_> {
 
     /// Whether nobody is there to be asked. Of a process that cannot be looked at it is not known, and it counts as such.
     fn is_headless(&self) -> bool {
-        let arguments = arguments_of(self.agent_pid());
-        arguments.is_empty() || agents::is_headless(self.agent, &arguments)
+        arguments_of(self.agent_pid()).is_none_or(|arguments| agents::is_headless(self.agent, &arguments))
     }
 }
 

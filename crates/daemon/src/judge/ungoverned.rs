@@ -2,16 +2,15 @@
 //! changes of an agent's settings by which calls could run so. What happens to a call must not depend on how this was found out,
 //! only on what follows from it.
 
-use std::path::Path;
-use std::sync::PoisonError;
+use std::path::{Path, PathBuf};
 
-use castellan_agents::{self as agents, Done, TranscriptCall};
+use castellan_agents::{self as agents, Done, Foreign, TranscriptCall};
 use castellan_audit::UngovernedRecord;
 use castellan_event::{AccessLevel, Agent, Call, Code, ToolKind, Verdict};
 use castellan_policy::{Bar, OnUngoverned, Ungoverned};
 
 use super::{Asked, Judge, Whose, digest};
-use crate::lookout::{Live, LiveSessions, SettingsChange};
+use crate::lookout::{Changed, Live, LiveSessions, SettingsChange};
 use crate::memory::{CallKey, Consequence, Decided, SessionKey};
 use crate::process::Process;
 use crate::{notification, record};
@@ -140,19 +139,15 @@ impl Judge {
 
     /// Looks at a session's settings again.
     pub(crate) fn look_at_settings(&self, live: &Live) {
-        let mut settings = live.settings.lock().unwrap_or_else(PoisonError::into_inner);
-        let changes = settings.look();
-        let is_managed = settings.is_managed();
-        drop(settings);
-        for change in changes {
-            self.changed(live, change, is_managed);
+        for changed in live.look_at_settings() {
+            self.changed(live, changed);
         }
     }
 
-    fn changed(&self, live: &Live, change: SettingsChange, is_managed: bool) {
-        let (why, file, message, counts) = match change {
+    fn changed(&self, live: &Live, changed: Changed) {
+        let (why, file, message, counts) = match changed.change {
             SettingsChange::HooksOff { file, how } => {
-                let held = match (is_managed, live.keeps_hooks()) {
+                let held = match (changed.is_managed, changed.keeps_hooks) {
                     (true, _) => "; castellan is asked all the same: it is registered for the machine",
                     (_, true) => "; castellan is asked all the same: the agent was started so",
                     (false, false) => "",
@@ -195,10 +190,14 @@ impl Judge {
     /// last look runs with this call.
     fn untrusted(&self, live: &Live, trusted: &[String]) -> Option<Bar> {
         self.look_at_settings(live);
-        let settings = live.settings.lock().unwrap_or_else(PoisonError::into_inner);
-        let hook = settings.foreign().into_iter().find(|(_, hook)| !trusted.contains(&hook.command));
-        let Some((file, hook)) = hook else {
-            return settings.unseen().map(|why| unseen(&why));
+        let is_untrusted = |(_, hook): &(PathBuf, Foreign)| !trusted.contains(&hook.command);
+        let said = live.with_settings(|settings| {
+            settings.foreign().into_iter().find(is_untrusted).ok_or_else(|| settings.unseen())
+        });
+        let (file, hook) = match said {
+            Some(Ok(found)) => found,
+            Some(Err(why)) => return why.map(|why| unseen(&why)),
+            None => return Some(unseen("nothing is known of its agent")),
         };
         let message = format!(
             "`{}` has a hook that could change the call after it was judged: {}",

@@ -1,6 +1,6 @@
 //! [`LiveSessions`]: the sessions whose agents run, as their hooks have told of them. It must not know what is looked at.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,9 +9,9 @@ use std::time::{Instant, SystemTime};
 use castellan_agents::{self as agents, AgentId};
 use castellan_event::{Agent, Answer, Query, World};
 
-use super::settings::HookSettings;
+use super::settings::{AgentStart, HookSettings, Own, SettingsChange};
 use super::tail::Tail;
-use crate::limits::{LINGER, LIVE_SESSIONS_MAX, LOOK, TRANSCRIPTS_PER_SESSION_MAX};
+use crate::limits::{LINGER, LIVE_SESSIONS_MAX, LOOK, STARTS_PER_SESSION_MAX, TRANSCRIPTS_PER_SESSION_MAX};
 use crate::memory::SessionKey;
 use crate::peers::AgentProcess;
 use crate::process::arguments_of;
@@ -25,6 +25,8 @@ pub(crate) struct LiveSessions {
     news: Condvar,
     /// One more found no room, and none has since.
     is_full: AtomicBool,
+    /// What is castellan's.
+    own: Own,
 }
 
 /// As many sessions are looked at as can be.
@@ -43,16 +45,35 @@ pub(crate) struct Live {
     pub(crate) agent: Agent,
     /// When that was, as RFC 3339: what a transcript tells of before was not for castellan to judge.
     pub(crate) since: String,
-    pub(crate) settings: Mutex<HookSettings>,
+    /// Each agent that runs it, the latest last: one that goes on in a second terminal was started with other settings.
+    starts: Mutex<VecDeque<Started>>,
+    own: Own,
     heard: Mutex<Heard>,
+}
+
+/// An agent's process, and what it was started with.
+#[derive(Debug)]
+pub(crate) struct Started {
+    process: AgentProcess,
+    pub(crate) settings: HookSettings,
+    /// It was started so that no settings of its user or of a repository switch its hooks off.
+    pub(crate) keeps_hooks: bool,
+}
+
+/// What changed in the settings of an agent.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    pub(crate) change: SettingsChange,
+    /// castellan's hook is registered for the machine.
+    pub(crate) is_managed: bool,
+    /// The agent was started so that its hooks stay on.
+    pub(crate) keeps_hooks: bool,
 }
 
 /// What was heard of a session.
 #[derive(Debug)]
 struct Heard {
     process: AgentProcess,
-    /// It was started so that no settings of its user or of a repository switch its hooks off.
-    keeps_hooks: bool,
     /// When it was heard of last.
     at: Instant,
     /// Its transcripts, by their paths.
@@ -62,6 +83,11 @@ struct Heard {
 }
 
 impl LiveSessions {
+    /// No session yet. `own`: what is castellan's.
+    pub(crate) fn new(own: Own) -> LiveSessions {
+        LiveSessions { own, ..LiveSessions::default() }
+    }
+
     /// A hook tells of a session. An error where there is no room to look at one more: one whose agent runs makes none, as what was seen
     /// of it would be forgotten.
     pub(crate) fn hear(
@@ -83,7 +109,7 @@ impl LiveSessions {
         }
         self.is_full.store(false, Ordering::Relaxed);
         // Its files are looked at while its first call waits: what that call changes is a change.
-        let live = Arc::new(Live::new(session, id, agent, process));
+        let live = Arc::new(Live::new(session, id, agent, process, self.own.clone()));
         self.lock().entry(session).or_insert(live);
         self.news.notify_all();
         Ok(())
@@ -113,26 +139,19 @@ impl LiveSessions {
 }
 
 impl Live {
-    fn new(session: SessionKey, id: AgentId, agent: &Agent, process: AgentProcess) -> Live {
-        let dir = directory(id, process.pid);
-        let settings = HookSettings::of(id, dir.as_deref(), Path::new(&agent.cwd), arguments_of(process.pid));
-        let heard = Heard {
-            process,
-            keeps_hooks: false,
-            at: Instant::now(),
-            transcripts: Vec::new(),
-            new: Vec::new(),
-        };
+    fn new(session: SessionKey, id: AgentId, agent: &Agent, process: AgentProcess, own: Own) -> Live {
+        let heard = Heard { process, at: Instant::now(), transcripts: Vec::new(), new: Vec::new() };
         let since = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+        let started = Started::of(id, process, &agent.cwd, &own);
         let live = Live {
             session,
             id,
             agent: agent.clone(),
             since,
-            settings: Mutex::new(settings),
+            starts: Mutex::new(VecDeque::from([started])),
+            own,
             heard: Mutex::new(heard),
         };
-        live.lock().keeps_hooks = keeps_hooks(id, process);
         live.add_transcript(&agent.transcript_path);
         live
     }
@@ -140,17 +159,48 @@ impl Live {
     fn hear(&self, agent: &Agent, process: AgentProcess) {
         let mut heard = self.lock();
         heard.at = Instant::now();
-        let is_other = heard.process != process;
+        heard.process = process;
         let is_known = heard.transcripts.contains(&agent.transcript_path);
         drop(heard);
-        if is_other {
-            let keeps_hooks = keeps_hooks(self.id, process);
-            let mut heard = self.lock();
-            (heard.process, heard.keeps_hooks) = (process, keeps_hooks);
-        }
+        self.start(agent, process);
         if !is_known {
             self.add_transcript(&agent.transcript_path);
         }
+    }
+
+    /// The process that asks, with what it was started with. What the one before it was not is a change.
+    fn start(&self, agent: &Agent, process: AgentProcess) {
+        let mut starts = self.starts();
+        if let Some(at) = starts.iter().position(|started| started.process == process) {
+            let latest = starts.remove(at);
+            starts.extend(latest);
+            return;
+        }
+        let mut started = Started::of(self.id, process, &agent.cwd, &self.own);
+        if let Some(before) = starts.back() {
+            started.settings.follow(&before.settings);
+        }
+        starts.retain(|started| started.process.lives());
+        if starts.len() >= STARTS_PER_SESSION_MAX {
+            starts.pop_front();
+        }
+        starts.push_back(started);
+    }
+
+    /// Looks at the settings of its agents again.
+    pub(crate) fn look_at_settings(&self) -> Vec<Changed> {
+        let mut all = Vec::new();
+        for started in self.starts().iter_mut() {
+            let changes = started.settings.look();
+            let (is_managed, keeps_hooks) = (started.settings.is_managed(), started.keeps_hooks);
+            all.extend(changes.into_iter().map(|change| Changed { change, is_managed, keeps_hooks }));
+        }
+        all
+    }
+
+    /// What the settings of the agent that was heard last say.
+    pub(crate) fn with_settings<T>(&self, ask: impl FnOnce(&HookSettings) -> T) -> Option<T> {
+        self.starts().back().map(|started| ask(&started.settings))
     }
 
     /// What stands in it already was before.
@@ -178,11 +228,6 @@ impl Live {
         self.lock().process
     }
 
-    /// Whether the agent was started so that no settings of its user or of a repository switch its hooks off.
-    pub(crate) fn keeps_hooks(&self) -> bool {
-        self.lock().keeps_hooks
-    }
-
     /// Whether its agent is known to run no more.
     fn is_gone(&self) -> bool {
         let process = self.lock().process;
@@ -194,13 +239,22 @@ impl Live {
         heard.at.elapsed() > LINGER && !heard.process.lives()
     }
 
+    fn starts(&self) -> MutexGuard<'_, VecDeque<Started>> {
+        self.starts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Heard> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn keeps_hooks(id: AgentId, process: AgentProcess) -> bool {
-    agents::keeps_hooks_on(id, &arguments_of(process.pid))
+impl Started {
+    fn of(id: AgentId, process: AgentProcess, cwd: &str, own: &Own) -> Started {
+        let arguments = arguments_of(process.pid);
+        let keeps_hooks = arguments.as_ref().is_some_and(|arguments| agents::keeps_hooks_on(id, arguments));
+        let start = AgentStart { dir: directory(id, process.pid), cwd: PathBuf::from(cwd), arguments };
+        Started { process, settings: HookSettings::new(id, start, own), keeps_hooks }
+    }
 }
 
 /// Where an agent's process keeps the agent's own files: as its environment says.

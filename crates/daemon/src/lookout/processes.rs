@@ -7,19 +7,24 @@ use std::path::{Path, PathBuf};
 use castellan_agents::AgentId;
 
 use super::live::directory;
-use super::settings::HookSettings;
+use super::settings::{AgentStart, HookSettings};
 use crate::control::UnguardedAgent;
 use crate::limits::ANCESTORS_MAX;
 use crate::process::{Process, arguments_of};
 
 /// Finds the agents of this user that run, have asked nothing, and whose settings say that they will not. `is_guarded` tells of
-/// a process, by pid and start, whether it has asked.
-pub(crate) fn unguarded(is_guarded: impl Fn(u32, u64) -> bool) -> Vec<UnguardedAgent> {
+/// a process, by pid and start, whether it has asked. `own`: castellan's files and folders.
+pub(crate) fn unguarded(own: &[String], is_guarded: impl Fn(u32, u64) -> bool) -> Vec<UnguardedAgent> {
     let found = Process::all().into_iter().filter_map(|process| Some((agent(&process)?, process)));
-    found.filter_map(|(id, process)| look(id, &process, &is_guarded)).collect()
+    found.filter_map(|(id, process)| look(id, &process, own, &is_guarded)).collect()
 }
 
-fn look(id: AgentId, process: &Process, is_guarded: &impl Fn(u32, u64) -> bool) -> Option<UnguardedAgent> {
+fn look(
+    id: AgentId,
+    process: &Process,
+    own: &[String],
+    is_guarded: &impl Fn(u32, u64) -> bool,
+) -> Option<UnguardedAgent> {
     // A helper of an agent is told by it.
     let is_told = |above: &Process| is_guarded(above.pid, above.started) || agent(above) == Some(id);
     let is_ours = is_ours(process.pid) && !is_guarded(process.pid, process.started);
@@ -28,10 +33,11 @@ fn look(id: AgentId, process: &Process, is_guarded: &impl Fn(u32, u64) -> bool) 
     }
     let cwd = std::fs::read_link(of(process.pid, "cwd")).ok()?;
     let arguments = arguments_of(process.pid);
-    if castellan_agents::keeps_hooks_on(id, &arguments) {
+    if arguments.as_ref().is_some_and(|arguments| castellan_agents::keeps_hooks_on(id, arguments)) {
         return None;
     }
-    let why = HookSettings::of(id, directory(id, process.pid).as_deref(), &cwd, arguments).unguarded()?;
+    let start = AgentStart { dir: directory(id, process.pid), cwd: cwd.clone(), arguments };
+    let why = HookSettings::of(id, start, own).unguarded()?;
     Some(UnguardedAgent {
         agent: id.word().to_owned(),
         pid: process.pid,

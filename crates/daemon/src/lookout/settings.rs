@@ -4,51 +4,49 @@
 //! Looked at anew, not watched (inotify): most of these files do not exist, so that every folder above them would have to be watched,
 //! through every symbolic link on the way, and a watch that the system refuses would be a gap. A look is a `stat` for each.
 
-use std::collections::BTreeSet;
-use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use castellan_agents::{self as agents, AgentId, Foreign, HookCommand, HookFile, HookFileReport, Place};
+use castellan_agents::{self as agents, AgentId, Foreign, HookFile, HookFileReport, NamedHook, Place};
 
-use super::sources::Sources;
-use crate::files::read_limited;
+use super::sources::{FoundText, Owners, Sources, command_line};
+use super::watched::Watched;
 use crate::limits::SETTINGS_LEVELS_MAX;
 
 /// The files from which an agent takes its hooks, as they were at the last look.
 #[derive(Debug)]
 pub struct HookSettings {
     agent: AgentId,
-    /// The hook that belongs to this daemon.
-    hook: Option<PathBuf>,
+    own: Own,
     files: Vec<Watched>,
-    /// Where it was started, with what, and where its own files lie.
-    start: Start,
-    sources: Sources,
-}
-
-#[derive(Debug)]
-struct Start {
-    dir: Option<PathBuf>,
-    cwd: PathBuf,
+    start: AgentStart,
     levels: Vec<PathBuf>,
-    arguments: Vec<Vec<u8>>,
+    sources: Sources,
+    /// What they came to at the last look.
+    said: Said,
+    /// What is to be told at the next look.
+    pending: Vec<SettingsChange>,
 }
 
-#[derive(Debug)]
-struct Watched {
-    file: HookFile,
-    path: PathBuf,
-    /// The plugin whose it is, where settings can switch that off.
-    plugin: Option<String>,
-    stamp: Option<Stamp>,
-    says: HookFileReport,
-    /// Why it cannot be told what it says.
-    unread: Option<String>,
+/// How an agent was started, as far as that says where its hooks come from.
+#[derive(Debug, Clone, Default)]
+pub struct AgentStart {
+    /// Where it keeps its own files; `None` where that cannot be seen.
+    pub dir: Option<PathBuf>,
+    /// Its working directory.
+    pub cwd: PathBuf,
+    /// Its command line; `None` where that cannot be seen.
+    pub arguments: Option<Vec<Vec<u8>>>,
 }
 
-/// What tells one state of a file from another, without its text. The last is the time of change, which nobody can set.
-pub(super) type Stamp = (u64, u64, u64, i64, i64, i64, i64);
+/// What is castellan's.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Own {
+    /// The hook that belongs to this daemon; `None` where that is not known.
+    hook: Option<PathBuf>,
+    /// Its files and folders, the home among them; none where that is not known.
+    paths: Vec<String>,
+}
 
 /// Something that has changed in an agent's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,14 +67,30 @@ pub(crate) enum SettingsChange {
     },
 }
 
+/// What all files come to.
+#[derive(Debug, Clone, Default)]
+struct Said {
+    /// Files that switch hooks off, and by which switch.
+    off: BTreeSet<(PathBuf, &'static str)>,
+    /// Settings that cannot be read, and why.
+    unread: BTreeMap<PathBuf, String>,
+    /// Files that register castellan's hook.
+    registering: BTreeSet<PathBuf>,
+    foreign: BTreeSet<(PathBuf, Foreign)>,
+}
+
 impl HookSettings {
-    /// The files of an agent that was started in `cwd` with these arguments and keeps its own files in `dir`, as they are now.
-    pub fn of(agent: AgentId, dir: Option<&Path>, cwd: &Path, arguments: Vec<Vec<u8>>) -> HookSettings {
-        let levels = levels(cwd);
+    /// The files of an agent that was started so, as they are now. `own`: castellan's files and folders, the home among them.
+    pub fn of(agent: AgentId, start: AgentStart, own: &[String]) -> HookSettings {
+        HookSettings::new(agent, start, &Own::of(own))
+    }
+
+    pub(crate) fn new(agent: AgentId, start: AgentStart, own: &Own) -> HookSettings {
+        let levels = levels(&start.cwd);
         let place = |file: &'static HookFile| -> Vec<PathBuf> {
             match file.place {
                 Place::Machine => vec![PathBuf::from(file.path)],
-                Place::User => dir.iter().map(|dir| dir.join(file.path)).collect(),
+                Place::User => start.dir.iter().map(|dir| dir.join(file.path)).collect(),
                 Place::Workspace => levels.iter().map(|level| level.join(file.path)).collect(),
                 // Not of this table.
                 Place::CommandLine | Place::Plugin => Vec::new(),
@@ -89,77 +103,67 @@ impl HookSettings {
         // The user's own directory may lie above a repository, and is none of its.
         let files = all.filter(|(_, path)| seen.insert(path.clone()));
         let files = files.map(|(file, path)| Watched::new(*file, path, None)).collect();
-        let hook = std::env::current_exe().ok().and_then(|own| real(&own.parent()?.join("castellan-hook")));
-        let start = Start { dir: dir.map(Path::to_owned), cwd: cwd.to_owned(), levels, arguments };
-        let mut settings = HookSettings { agent, hook, files, start, sources: Sources::default() };
+        let (sources, said, pending) = Default::default();
+        let mut settings =
+            HookSettings { agent, own: own.clone(), files, start, levels, sources, said, pending };
         settings.find_sources();
         settings.look();
         settings
     }
 
+    /// Tells at the next look what these settings say and those of another start of the same session did not.
+    pub(crate) fn follow(&mut self, before: &HookSettings) {
+        self.pending = self.said.since(&before.said);
+    }
+
     /// Looks where plugins, skills and the command line bring hooks from.
     fn find_sources(&mut self) {
-        let Start { dir, cwd, levels, arguments } = &self.start;
-        let mut sources = Sources::of(self.agent, dir.as_deref(), cwd, levels, arguments);
-        let found = std::mem::take(&mut sources.files);
-        let is_found = |watched: &Watched| found.iter().any(|source| source.path == watched.path);
-        self.files.retain(|watched| watched.file.place != Place::Plugin || is_found(watched));
-        for source in found {
-            if !self.files.iter().any(|watched| watched.path == source.path) {
-                self.files.push(Watched::new(source.file, source.path, source.plugin));
-            }
-        }
+        let mut sources = Sources::of(self.agent, &self.start, &self.levels);
+        let mut found = std::mem::take(&mut sources.files);
+        self.files.retain_mut(|watched| {
+            let Some(owners) = &mut watched.owners else { return true };
+            let key = (watched.path.clone(), watched.file);
+            found.remove(&key).map(|still| *owners = still).is_some()
+        });
+        let new = found.into_iter().map(|((path, file), owners)| Watched::new(file, path, Some(owners)));
+        self.files.extend(new);
         self.sources = sources;
     }
 
     /// Looks at the files again: what has changed since the last look.
     pub(crate) fn look(&mut self) -> Vec<SettingsChange> {
-        if self.sources.is_outdated() {
+        let mut is_other = self.sources.is_outdated();
+        if is_other {
             self.find_sources();
         }
-        let off = self.plugins_off();
-        let registered = self.registers(|_| true);
-        let mut changes = Vec::new();
-        let mut gone = Vec::new();
         for watched in &mut self.files {
-            let before = std::mem::take(&mut watched.says);
-            let was_unread = watched.unread.take();
-            if !watched.read_again(self.agent, before.clone(), was_unread.clone()) {
-                continue;
-            }
-            if watched.plugin.as_ref().is_some_and(|plugin| off.contains(plugin)) {
-                continue;
-            }
-            if watched.unread.is_some() && was_unread.is_none() && watched.file.place != Place::Plugin {
-                let why = watched.unread.clone().unwrap_or_default();
-                let how = format!("it cannot be told what is in it: {why}");
-                changes.push(SettingsChange::HooksOff { file: watched.path.clone(), how });
-            }
-            if let Some(switch) = watched.says.off.filter(|_| before.off.is_none()) {
-                let how = format!("`{switch}` is in it now");
-                changes.push(SettingsChange::HooksOff { file: watched.path.clone(), how });
-            }
-            if !before.ours.is_empty() && watched.says.ours.is_empty() {
-                gone.push(watched.path.clone());
-            }
-            let new = foreign(&watched.says, self.hook.as_deref());
-            let old = foreign(&before, self.hook.as_deref());
-            changes.extend(
-                new.into_iter()
-                    .filter(|hook| !old.contains(hook))
-                    .map(|hook| SettingsChange::ForeignHook { file: watched.path.clone(), hook }),
-            );
+            is_other |= watched.look(self.agent);
         }
-        if registered && !self.registers(|_| true) {
-            let how = || "castellan's hook is not in it any more".to_owned();
-            changes.extend(gone.into_iter().map(|file| SettingsChange::HooksOff { file, how: how() }));
+        let mut changes = std::mem::take(&mut self.pending);
+        if is_other {
+            let said = self.say();
+            changes.extend(said.since(&self.said));
+            self.said = said;
         }
         changes
     }
 
+    fn say(&self) -> Said {
+        let settings = || self.files.iter().filter(|watched| watched.file.place != Place::Plugin);
+        let unread = |watched: &Watched| Some((watched.path.clone(), watched.says().unread.clone()?));
+        Said {
+            off: settings()
+                .filter_map(|watched| Some((watched.path.clone(), self.switch(watched)?)))
+                .collect(),
+            unread: settings().filter_map(unread).collect(),
+            registering: self.registering(|_| true).map(|watched| watched.path.clone()).collect(),
+            foreign: self.foreign().into_iter().collect(),
+        }
+    }
+
     /// Whether castellan's hook is registered where no user and no repository can switch it off.
     pub(crate) fn is_managed(&self) -> bool {
-        self.registers(|place| place == Place::Machine)
+        self.registering(|place| place == Place::Machine).next().is_some()
     }
 
     /// Why this agent does not ask castellan, as far as its settings say; `None` where it does.
@@ -167,13 +171,18 @@ impl HookSettings {
         if self.is_managed() {
             return None;
         }
-        if let Some(switch) = self.given().find_map(|says| says.off) {
+        if self.start.arguments.is_none() {
+            return Some("its command line cannot be read".to_owned());
+        }
+        let given = self.sources.texts.iter().filter(|text| text.place == command_line());
+        let given = given.filter_map(|text| text.says.off).map(str::to_owned);
+        if let Some(switch) = self.sources.off.iter().cloned().chain(given).next() {
             return Some(format!("its command line has `{switch}`"));
         }
-        let off = self.files.iter().find_map(|watched| Some((watched, watched.says.off?)));
+        let off = self.files.iter().find_map(|watched| Some((watched, self.switch(watched)?)));
         match off {
             Some((watched, switch)) => Some(format!("`{}` has `{switch}`", watched.path.display())),
-            None if self.registers(|_| true) => None,
+            None if self.registering(|_| true).next().is_some() => None,
             None => Some("no settings of it register castellan's hook".to_owned()),
         }
     }
@@ -181,43 +190,61 @@ impl HookSettings {
     /// Files of a repository that switch the user's hooks off, and how.
     pub fn switched_off(&self) -> Vec<(&Path, &'static str)> {
         let of_repository = self.files.iter().filter(|watched| watched.file.place == Place::Workspace);
-        of_repository.filter_map(|watched| Some((watched.path.as_path(), watched.says.off?))).collect()
+        of_repository.filter_map(|watched| Some((watched.path.as_path(), self.switch(watched)?))).collect()
     }
 
     /// Hooks of others that are asked about the same calls, and the files that register them.
-    pub fn foreign(&self) -> Vec<(&Path, Foreign)> {
+    pub fn foreign(&self) -> Vec<(PathBuf, Foreign)> {
         let off = self.plugins_off();
-        let of = |watched: &Watched| foreign(&watched.says, self.hook.as_deref());
-        let counts = self
-            .files
-            .iter()
-            .filter(|watched| watched.plugin.as_ref().is_none_or(|name| !off.contains(name)));
-        let of_files =
-            counts.flat_map(|watched| of(watched).into_iter().map(|hook| (watched.path.as_path(), hook)));
-        let line = Path::new("the command line");
-        let given = self.given().flat_map(|says| foreign(&says, self.hook.as_deref()));
+        let is_off = |owners: &Owners| {
+            owners.iter().all(|owner| owner.as_ref().is_some_and(|name| off.contains(name)))
+        };
+        let counts = self.files.iter().filter(|watched| !watched.owners.as_ref().is_some_and(is_off));
+        let of_files = counts.flat_map(|watched| {
+            let of_plugin = watched.file.place == Place::Plugin;
+            watched.counts().flat_map(move |says| self.others(says, of_plugin, &watched.path))
+        });
+        let is_on = |text: &&FoundText| text.owner.as_ref().is_none_or(|owner| !off.contains(owner));
+        let texts = self.sources.texts.iter().filter(is_on);
+        let of_texts = texts.flat_map(|text| self.others(&text.says, true, &text.place));
         // What cannot be looked into may hold any.
-        let event = agents::question_event(self.agent);
-        let unread =
-            self.sources.unread.iter().map(|what| Foreign { event: event.to_owned(), command: what.clone() });
-        of_files.chain(given.chain(unread).map(|hook| (line, hook))).collect()
+        let unread = self.sources.unread.iter().map(|(place, what)| (place.clone(), self.question(what)));
+        let all: BTreeSet<_> = of_files.chain(of_texts).chain(unread).collect();
+        all.into_iter().collect()
     }
 
-    /// What the settings say that stand on the command line.
-    fn given(&self) -> impl Iterator<Item = HookFileReport> {
-        self.sources
-            .settings
-            .iter()
-            .map(|text| agents::read_hook_file(self.agent, &agents::GIVEN_SETTINGS, text))
+    /// What others register in a text, also a hook that only has castellan's name; `with_unread`: what cannot be read of it, too.
+    fn others(&self, says: &HookFileReport, with_unread: bool, path: &Path) -> Vec<(PathBuf, Foreign)> {
+        let named = says.named.iter().filter(|named| !self.own.is(named)).map(|named| named.shown.clone());
+        let unread = says.unread.iter().filter(|_| with_unread);
+        let unread = unread.map(|why| self.question(&format!("it cannot be told what is in it: {why}")));
+        let all = says.foreign.iter().cloned().chain(named).chain(unread);
+        all.map(|hook| (path.to_owned(), hook)).collect()
+    }
+
+    fn question(&self, what: &str) -> Foreign {
+        Foreign { event: agents::question_event(self.agent).to_owned(), command: what.to_owned() }
+    }
+
+    /// The switch of a file that switches hooks off, by itself or by the profile that the command line names.
+    fn switch(&self, watched: &Watched) -> Option<&'static str> {
+        let profile = self.sources.profile.as_ref();
+        watched.counts().find_map(|says| {
+            let is_chosen = profile.is_some_and(|profile| says.off_profiles.contains(profile));
+            says.off.or(is_chosen.then_some("a profile with `features.hooks = false`"))
+        })
     }
 
     /// Plugins that some settings switch off and none on.
     fn plugins_off(&self) -> BTreeSet<String> {
-        let given: Vec<HookFileReport> = self.given().collect();
-        let said =
-            || self.files.iter().map(|watched| &watched.says).chain(&given).flat_map(|says| &says.plugins);
-        let is_on = |name: &String| said().any(|(other, on)| other == name && *on);
-        said().filter(|(name, on)| !on && !is_on(name)).map(|(name, _)| name.clone()).collect()
+        let given = self.sources.texts.iter().map(|text| &text.says);
+        let said = self.files.iter().map(Watched::says).chain(given).flat_map(|says| &says.plugins);
+        let (on, off): (Vec<_>, Vec<_>) = said.partition(|(_, is_on)| *is_on);
+        let mut off: BTreeSet<String> = off.into_iter().map(|(name, _)| name.clone()).collect();
+        for (name, _) in on {
+            off.remove(name);
+        }
+        off
     }
 
     /// Why it cannot be told which hooks the agent has, where that is so.
@@ -225,49 +252,63 @@ impl HookSettings {
         if self.start.dir.is_none() {
             return Some("it cannot be seen where the agent has its settings".to_owned());
         }
-        let unread =
-            |watched: &Watched| Some(format!("`{}`: {}", watched.path.display(), watched.unread.as_ref()?));
-        self.files.iter().find_map(unread)
+        if self.start.arguments.is_none() {
+            return Some("the agent's command line cannot be read".to_owned());
+        }
+        let unread = self.said.unread.iter().next();
+        unread.map(|(path, why)| format!("`{}`: {why}", path.display()))
     }
 
-    fn registers(&self, is_meant: impl Fn(Place) -> bool) -> bool {
-        self.files.iter().any(|watched| !watched.says.ours.is_empty() && is_meant(watched.file.place))
+    /// The files that register castellan's hook, of the places that are meant.
+    fn registering(&self, is_meant: impl Fn(Place) -> bool) -> impl Iterator<Item = &Watched> {
+        let is_ours = |watched: &Watched| {
+            watched.says().ours.iter().any(|hook| self.own.is_hook(&hook.program, &hook.home))
+        };
+        self.files.iter().filter(move |watched| is_meant(watched.file.place) && is_ours(watched))
     }
 }
 
-impl Watched {
-    fn new(file: HookFile, path: PathBuf, plugin: Option<String>) -> Watched {
-        Watched { file, path, plugin, stamp: None, says: HookFileReport::default(), unread: None }
-    }
-
-    /// Reads it again if it is another than at the last look, which found `before` and `was_unread`.
-    fn read_again(&mut self, agent: AgentId, before: HookFileReport, was_unread: Option<String>) -> bool {
-        let stamp = stamp(&self.path);
-        if stamp == self.stamp {
-            (self.says, self.unread) = (before, was_unread);
-            return false;
+impl Said {
+    /// What is said now and was not before.
+    fn since(&self, before: &Said) -> Vec<SettingsChange> {
+        let off = |file: &PathBuf, how: String| SettingsChange::HooksOff { file: file.clone(), how };
+        let mut changes = Vec::new();
+        for (file, why) in self.unread.iter().filter(|(file, _)| !before.unread.contains_key(*file)) {
+            changes.push(off(file, format!("it cannot be told what is in it: {why}")));
         }
-        self.stamp = stamp;
-        if stamp.is_some() {
-            match read_limited(&self.path, agents::SETTINGS_BYTES_MAX as u64) {
-                Ok(text) => self.says = agents::read_hook_file(agent, &self.file, &text),
-                // Removed in between: the next look sees that.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => self.stamp = None,
-                Err(error) => self.unread = Some(error.to_string()),
-            }
+        for (file, switch) in self.off.difference(&before.off) {
+            changes.push(off(file, format!("`{switch}` is in it now")));
         }
-        true
+        if self.registering.is_empty() {
+            let how = "castellan's hook is not in it any more";
+            changes.extend(before.registering.iter().map(|file| off(file, how.to_owned())));
+        }
+        let new = self.foreign.difference(&before.foreign);
+        changes.extend(
+            new.map(|(file, hook)| SettingsChange::ForeignHook { file: file.clone(), hook: hook.clone() }),
+        );
+        changes
     }
 }
 
-/// What others register: also a hook that only has castellan's name, as far as it is known which one is castellan's.
-fn foreign(says: &HookFileReport, own: Option<&Path>) -> Vec<Foreign> {
-    let is_other = |hook: &&HookCommand| own.is_some() && real(Path::new(&hook.program)).as_deref() != own;
-    let named = says.ours.iter().filter(is_other).map(|hook| Foreign {
-        event: "PreToolUse".to_owned(),
-        command: format!("{} --home {}", hook.program, hook.home),
-    });
-    says.foreign.iter().cloned().chain(named).collect()
+impl Own {
+    /// castellan's files and folders, the home among them.
+    pub(crate) fn of(paths: &[String]) -> Own {
+        let hook = std::env::current_exe().ok().and_then(|own| real(&own.parent()?.join("castellan-hook")));
+        Own { hook, paths: paths.to_vec() }
+    }
+
+    fn is(&self, named: &NamedHook) -> bool {
+        self.is_hook(&named.hook.program, &named.hook.home)
+    }
+
+    /// Whether it is this daemon's hook and asks this daemon, as far as it is known which those are.
+    fn is_hook(&self, program: &str, home: &str) -> bool {
+        let is_home = |home: &str| self.paths.iter().any(|path| path == home);
+        let is_real_home = || real(Path::new(home)).is_some_and(|home| home.to_str().is_some_and(is_home));
+        (self.hook.is_none() || real(Path::new(program)) == self.hook)
+            && (self.paths.is_empty() || is_home(home) || is_real_home())
+    }
 }
 
 fn real(path: &Path) -> Option<PathBuf> {
@@ -279,20 +320,6 @@ fn levels(cwd: &Path) -> Vec<PathBuf> {
     let above: Vec<&Path> = cwd.ancestors().take(SETTINGS_LEVELS_MAX).collect();
     let root = above.iter().position(|dir| dir.join(".git").exists()).unwrap_or(0);
     above.into_iter().take(root + 1).map(Path::to_owned).collect()
-}
-
-/// Symlinks are followed, as the agents do.
-pub(super) fn stamp(path: &Path) -> Option<Stamp> {
-    let found = std::fs::metadata(path).ok()?;
-    Some((
-        found.dev(),
-        found.ino(),
-        found.size(),
-        found.mtime(),
-        found.mtime_nsec(),
-        found.ctime(),
-        found.ctime_nsec(),
-    ))
 }
 
 #[cfg(test)]

@@ -1,150 +1,299 @@
 //! Where an agent's hooks come from besides its settings files: installed plugins, skills, and what its command line names. It finds the
 //! files, and must not know what they say.
+//!
+//! What it cannot look into is unread, never nothing. Every list is walked once, and all of them share one amount of work.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use castellan_agents::{
-    self as agents, AgentId, FRONT_MATTER, GIVEN_SETTINGS, GivenHooks, HookFile, PLUGIN_HOOKS,
+    self as agents, AgentId, FRONT_MATTER, GivenHooks, HookFile, HookFileReport, OfferedPlugin, PLUGIN_HOOKS,
+    PluginFiles,
 };
 
-use super::settings::{Stamp, stamp};
+use super::settings::AgentStart;
+use super::watched::{Stamp, is_absent, stamp};
 use crate::files::read_limited;
-use crate::limits::{HOOK_SOURCES_MAX, PLUGINS_PER_FOLDER_MAX};
+use crate::limits::{HOOK_LOOKUPS_MAX, HOOK_SOURCES_MAX, HOOK_STEPS_MAX, PLUGINS_PER_FOLDER_MAX};
+
+/// The plugins whose a file is. `None`: one that no settings can switch off.
+pub(super) type Owners = BTreeSet<Option<String>>;
 
 /// What was found.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
-    pub(super) files: Vec<Source>,
-    /// Settings that stand on the command line itself.
-    pub(super) settings: Vec<String>,
-    /// What may bring hooks and cannot be looked into.
-    pub(super) unread: Vec<String>,
+    pub(super) files: BTreeMap<(PathBuf, HookFile), Owners>,
+    /// What stands in another text: on the command line, in a marketplace's list.
+    pub(super) texts: Vec<FoundText>,
+    /// Switches of the command line that switch hooks off.
+    pub(super) off: Vec<String>,
+    /// The profile of the configuration that the command line names.
+    pub(super) profile: Option<String>,
+    /// What may bring hooks and cannot be looked into, and where that is.
+    pub(super) unread: Vec<(PathBuf, String)>,
     /// The folders and lists that they were found by: where one changes, there may be others.
     found_by: Vec<(PathBuf, Option<Stamp>)>,
+    /// The folders that were walked.
+    walked: HashSet<(u64, u64)>,
+    /// How many files and folders were walked.
+    steps: usize,
+    /// There was more than is looked at.
+    is_cut: bool,
 }
 
-/// A file that may bring hooks.
+/// What a text says that is no file of its own.
 #[derive(Debug)]
-pub(super) struct Source {
-    pub(super) file: HookFile,
-    pub(super) path: PathBuf,
-    /// The plugin whose it is, where settings can switch that off.
-    pub(super) plugin: Option<String>,
+pub(super) struct FoundText {
+    pub(super) place: PathBuf,
+    pub(super) owner: Option<String>,
+    pub(super) says: HookFileReport,
+}
+
+/// Where something is that the command line says.
+pub(super) fn command_line() -> PathBuf {
+    PathBuf::from("the command line")
 }
 
 impl Sources {
-    /// Those of an agent that was started in `cwd` with these arguments, keeps its own files in `dir`, and reads a repository's in
-    /// `levels`.
-    pub(super) fn of(
-        agent: AgentId,
-        dir: Option<&Path>,
-        cwd: &Path,
-        levels: &[PathBuf],
-        arguments: &[Vec<u8>],
-    ) -> Sources {
+    /// Those of an agent that was started so, and reads a repository's in `levels`.
+    pub(super) fn of(agent: AgentId, start: &AgentStart, levels: &[PathBuf]) -> Sources {
         let mut sources = Sources::default();
-        if agent != AgentId::Claude {
-            return sources;
+        for given in agents::given_hooks(agent, start.arguments.as_deref().unwrap_or_default()) {
+            sources.add_given(agent, given, start);
         }
-        for given in agents::given_hooks(agent, arguments) {
-            sources.add_given(given, cwd);
+        let dir = start.dir.as_deref();
+        match agent {
+            AgentId::Claude => sources.add_claude(dir, &start.cwd, levels),
+            AgentId::Codex => dir.into_iter().for_each(|dir| sources.add_codex(dir)),
         }
-        if let Some(dir) = dir {
-            sources.add_front_matter(dir, None);
-            sources.add_installed(dir);
-        }
-        for level in levels {
-            sources.add_front_matter(&level.join(".claude"), None);
-        }
-        if sources.files.len() > HOOK_SOURCES_MAX {
-            sources.files.truncate(HOOK_SOURCES_MAX);
-            sources.unread.push(format!("more than {HOOK_SOURCES_MAX} files of plugins and skills"));
+        if sources.is_cut {
+            let most = format!(
+                "more than {HOOK_SOURCES_MAX} files of plugins and skills, or {HOOK_LOOKUPS_MAX} folders"
+            );
+            sources.unread.push((dir.unwrap_or(&start.cwd).to_owned(), most));
         }
         sources
     }
 
     /// Whether there may be others by now.
     pub(super) fn is_outdated(&self) -> bool {
-        self.found_by.iter().any(|(path, before)| stamp(path) != *before)
+        self.found_by.iter().any(|(path, before)| stamp(path).unwrap_or_default() != *before)
     }
 
-    fn add_given(&mut self, given: GivenHooks, cwd: &Path) {
+    fn add_given(&mut self, agent: AgentId, given: GivenHooks, start: &AgentStart) {
+        let settings = agents::given_settings(agent);
         match given {
-            GivenHooks::Settings(text) => self.settings.push(text),
-            GivenHooks::SettingsFile(path) => self.add(GIVEN_SETTINGS, cwd.join(path), None),
-            GivenHooks::Unread(what) => self.unread.push(what),
+            GivenHooks::Off(switch) => self.off.push(switch),
+            GivenHooks::Settings(text) => {
+                let says = agents::read_hook_file(agent, &settings, &text);
+                self.texts.push(FoundText { place: command_line(), owner: None, says });
+            }
+            GivenHooks::SettingsFile(path) => self.add(settings, start.cwd.join(path), None),
+            GivenHooks::Unread(what) => self.unread.push((command_line(), what)),
+            GivenHooks::Folder(path) => self.add_front_matter(&start.cwd.join(path).join(".claude"), None),
+            GivenHooks::Profile(name) => {
+                let config = start.dir.as_ref().zip(agents::given_config(agent, &name));
+                if let Some((dir, (file, path))) = config {
+                    self.add(file, dir.join(path), None);
+                }
+                self.profile = Some(name);
+            }
             GivenHooks::Plugin(path) => {
-                let folder = cwd.join(path);
-                self.add_plugin(&folder, None);
+                let folder = start.cwd.join(path);
+                self.add_plugin(agent, &folder, None, &PluginFiles::default());
                 for below in self.entries(&folder) {
-                    self.add_plugin(&below, None);
+                    self.add_plugin(agent, &below, None, &PluginFiles::default());
                 }
             }
         }
     }
 
-    fn add_installed(&mut self, dir: &Path) {
-        let installed = self.read(&dir.join(agents::INSTALLED_PLUGINS));
-        let known = agents::marketplaces(&self.read(&dir.join(agents::KNOWN_MARKETPLACES)));
-        for plugin in agents::installed_plugins(&installed) {
-            self.add_plugin(Path::new(&plugin.root), Some(&plugin.name));
-            let Some((name, place)) = plugin.name.rsplit_once('@') else { continue };
-            let Some((_, folder)) = known.iter().find(|(known, _)| known == place) else { continue };
-            let folder = Path::new(folder);
-            let offered = agents::offered_plugins(&self.read(&folder.join(agents::MARKETPLACE)));
-            for (_, source) in offered.iter().filter(|(offered, _)| offered == name) {
-                self.add_plugin(&folder.join(source), Some(&plugin.name));
+    fn add_claude(&mut self, dir: Option<&Path>, cwd: &Path, levels: &[PathBuf]) {
+        for file in self.entries(Path::new(agents::MANAGED_FOLDER)) {
+            if file.extension().is_some_and(|ending| ending == "json") {
+                self.add(agents::MANAGED_SETTINGS, file, None);
+            }
+        }
+        let of_levels = levels.iter().map(|level| level.join(".claude"));
+        let folders = dir.map(Path::to_owned).into_iter().chain(of_levels);
+        for folder in folders.chain([PathBuf::from(agents::MANAGED_TEXTS)]) {
+            self.add_front_matter(&folder, None);
+        }
+        if let Some(dir) = dir {
+            self.add_installed(dir, cwd);
+        }
+    }
+
+    /// `MARKETPLACE/PLUGIN/VERSION`
+    fn add_codex(&mut self, dir: &Path) {
+        let mut folders = vec![dir.join(agents::CODEX_PLUGINS)];
+        for _ in 0..3 {
+            folders = folders.iter().flat_map(|folder| self.entries(folder)).collect();
+        }
+        for plugin in folders {
+            self.add_plugin(AgentId::Codex, &plugin, None, &PluginFiles::default());
+        }
+    }
+
+    /// Folders that are not absolute are the agent's, below where it was started.
+    fn add_installed(&mut self, dir: &Path, cwd: &Path) {
+        let installed = self.list(&dir.join(agents::INSTALLED_PLUGINS), agents::installed_plugins);
+        let known = self.list(&dir.join(agents::KNOWN_MARKETPLACES), agents::marketplaces);
+        let known: HashMap<String, PathBuf> =
+            known.into_iter().map(|(name, folder)| (name, cwd.join(folder))).collect();
+        let mut offered: HashMap<&Path, HashMap<String, Vec<OfferedPlugin>>> = HashMap::new();
+        for plugin in installed {
+            let owner = Some(plugin.name.as_str());
+            let place = plugin.name.rsplit_once('@');
+            let folder = place.and_then(|(name, place)| Some((name, known.get(place)?.as_path())));
+            let Some((name, folder)) = folder else {
+                self.add_plugin(AgentId::Claude, &cwd.join(&plugin.root), owner, &PluginFiles::default());
+                continue;
+            };
+            let of_place = offered.entry(folder).or_insert_with(|| {
+                let mut of_place: HashMap<String, Vec<OfferedPlugin>> = HashMap::new();
+                for one in self.list(&folder.join(agents::MARKETPLACE), agents::offered_plugins) {
+                    of_place.entry(one.name.clone()).or_default().push(one);
+                }
+                of_place
+            });
+            let offers = of_place.get(name).map(Vec::as_slice).unwrap_or_default();
+            self.add_plugin(AgentId::Claude, &cwd.join(&plugin.root), owner, &PluginFiles::default());
+            for offer in offers {
+                self.add_plugin(AgentId::Claude, &cwd.join(&plugin.root), owner, &offer.files);
+                for root in &offer.roots {
+                    self.add_plugin(AgentId::Claude, &folder.join(root), owner, &offer.files);
+                }
+                if let Some(text) = &offer.hooks {
+                    let says = agents::read_hook_file(AgentId::Claude, &PLUGIN_HOOKS, text);
+                    let place = folder.join(agents::MARKETPLACE);
+                    self.texts.push(FoundText { place, owner: owner.map(str::to_owned), says });
+                }
             }
         }
     }
 
-    fn add_plugin(&mut self, root: &Path, name: Option<&str>) {
-        let manifest = root.join(".claude-plugin/plugin.json");
-        let named = agents::named_hook_files(&self.read(&manifest));
-        for path in named.iter().map(String::as_str).chain([PLUGIN_HOOKS.path]) {
-            self.add(PLUGIN_HOOKS, root.join(path), name);
+    /// A plugin in the folder `root`, with files besides those that its manifest names.
+    fn add_plugin(&mut self, agent: AgentId, root: &Path, owner: Option<&str>, more: &PluginFiles) {
+        let manifest = root.join(agents::plugin_manifest(agent));
+        let files = self.list(&manifest, |text| agents::plugin_files(text).map(|files| vec![files]));
+        for files in files.iter().chain([more]) {
+            for path in &files.hooks {
+                self.add(PLUGIN_HOOKS, root.join(path), owner);
+            }
+            for path in &files.texts {
+                self.walk(root.join(path), owner);
+            }
         }
-        self.add(PLUGIN_HOOKS, manifest, name);
-        self.add_front_matter(root, name);
+        self.add(PLUGIN_HOOKS, root.join(PLUGIN_HOOKS.path), owner);
+        self.add(PLUGIN_HOOKS, manifest, owner);
+        if agent == AgentId::Claude {
+            self.add_front_matter(root, owner);
+        }
     }
 
     /// Skills, commands and sub-agents below a folder.
-    fn add_front_matter(&mut self, base: &Path, plugin: Option<&str>) {
+    fn add_front_matter(&mut self, base: &Path, owner: Option<&str>) {
         for skill in self.entries(&base.join("skills")) {
-            self.add(FRONT_MATTER, skill.join(FRONT_MATTER.path), plugin);
+            self.add(FRONT_MATTER, skill.join(FRONT_MATTER.path), owner);
         }
         for folder in ["agents", "commands"] {
-            for file in self.entries(&base.join(folder)) {
-                if file.extension().is_some_and(|ending| ending == "md") {
-                    self.add(FRONT_MATTER, file, plugin);
+            self.walk(base.join(folder), owner);
+        }
+    }
+
+    /// A Markdown file, or those in a folder and the folders in it, each folder once for whoever owns it.
+    fn walk(&mut self, path: PathBuf, owner: Option<&str>) {
+        self.walked.clear();
+        let mut paths = vec![path];
+        while let Some(path) = paths.pop() {
+            self.steps += 1;
+            if self.steps > HOOK_STEPS_MAX {
+                self.is_cut = true;
+                return;
+            }
+            match std::fs::metadata(&path) {
+                Ok(found) if found.is_dir() => {
+                    if self.walked.insert((found.dev(), found.ino())) {
+                        paths.extend(self.entries(&path));
+                    }
+                }
+                _ if path.extension().is_some_and(|ending| ending == "md") => {
+                    self.add(FRONT_MATTER, path, owner);
+                }
+                Ok(_) => {}
+                // A folder that is not there yet, or is hidden.
+                Err(error) => {
+                    self.note(&path);
+                    self.fail(&path, &error);
                 }
             }
         }
     }
 
-    fn add(&mut self, file: HookFile, path: PathBuf, plugin: Option<&str>) {
+    fn add(&mut self, file: HookFile, path: PathBuf, owner: Option<&str>) {
         // Without `./`: one file, one path.
-        let path: PathBuf = path.components().collect();
-        if self.files.len() <= HOOK_SOURCES_MAX && !self.files.iter().any(|known| known.path == path) {
-            self.files.push(Source { file, path, plugin: plugin.map(str::to_owned) });
+        let key = (path.components().collect(), file);
+        if self.files.len() >= HOOK_SOURCES_MAX && !self.files.contains_key(&key) {
+            self.is_cut = true;
+            return;
         }
+        self.files.entry(key).or_default().insert(owner.map(str::to_owned));
     }
 
     /// What a folder holds, by name.
     fn entries(&mut self, folder: &Path) -> Vec<PathBuf> {
-        self.found_by.push((folder.to_owned(), stamp(folder)));
-        let found = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut entries: Vec<PathBuf> = found.take(PLUGINS_PER_FOLDER_MAX + 1).collect();
+        if !self.note(folder) {
+            return Vec::new();
+        }
+        let found = std::fs::read_dir(folder).and_then(|entries| {
+            entries.take(PLUGINS_PER_FOLDER_MAX + 1).map(|entry| Ok(entry?.path())).collect()
+        });
+        let mut entries: Vec<PathBuf> = found.unwrap_or_else(|error| {
+            self.fail(folder, &error);
+            Vec::new()
+        });
         if entries.len() > PLUGINS_PER_FOLDER_MAX {
-            self.unread.push(format!("more than {PLUGINS_PER_FOLDER_MAX} entries of `{}`", folder.display()));
+            let what = format!("more than {PLUGINS_PER_FOLDER_MAX} entries");
+            self.unread.push((folder.to_owned(), what));
         }
         entries.sort();
         entries
     }
 
-    /// A list. What cannot be read names nothing, to the agent neither.
-    fn read(&mut self, file: &Path) -> String {
-        self.found_by.push((file.to_owned(), stamp(file)));
-        read_limited(file, agents::SETTINGS_BYTES_MAX as u64).unwrap_or_default()
+    /// What a list names. One that is not there names nothing; one that cannot be read may name any.
+    fn list<T>(&mut self, file: &Path, parse: impl Fn(&str) -> Result<Vec<T>, String>) -> Vec<T> {
+        if !self.note(file) {
+            return Vec::new();
+        }
+        let parsed = match read_limited(file, agents::SETTINGS_BYTES_MAX as u64) {
+            Ok(text) => parse(&text),
+            Err(error) => {
+                self.fail(file, &error);
+                return Vec::new();
+            }
+        };
+        parsed.unwrap_or_else(|why| {
+            self.unread.push((file.to_owned(), format!("it cannot be told what it names: {why}")));
+            Vec::new()
+        })
+    }
+
+    fn fail(&mut self, path: &Path, error: &io::Error) {
+        if !is_absent(error) {
+            self.unread.push((path.to_owned(), format!("it cannot be told what it names: {error}")));
+        }
+    }
+
+    /// Remembers what something was found by. `false`: that is enough.
+    fn note(&mut self, path: &Path) -> bool {
+        if self.found_by.len() >= HOOK_LOOKUPS_MAX {
+            self.is_cut = true;
+            return false;
+        }
+        self.found_by.push((path.to_owned(), stamp(path).unwrap_or_default()));
+        true
     }
 }

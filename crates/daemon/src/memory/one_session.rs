@@ -44,6 +44,18 @@ impl OneSession {
         }
     }
 
+    /// A session whose workspace is known, as a record tells it; empty where it has none.
+    pub fn in_workspace(path: &str) -> OneSession {
+        let is_border = !path.is_empty();
+        OneSession {
+            workspace: Some(Workspace { path: path.to_owned(), is_border }),
+            changes: Changes::default(),
+            marks: Marks::default(),
+            done: 0,
+            told: Told::default(),
+        }
+    }
+
     /// Finds what its next call would do. `own`: castellan's own files.
     pub fn facts(&self, call: &Call, own: &[String], world: &mut Recorder<'_>) -> Facts {
         let inside = self.workspace.as_ref().map_or("", Workspace::inside);

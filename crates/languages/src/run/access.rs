@@ -96,10 +96,6 @@ impl Machine<'_> {
         if name == "default" {
             return of.clone();
         }
-        // `vim.cmd.name(...)` is a command as `vim.cmd("name ...")` is.
-        if self.language == Language::Lua && entry.parameters().iter().any(Parameter::is_opaque) {
-            return of.clone();
-        }
         let kind = self.table.kind(entry.gives).or_else(|| self.table.kind(entry.name()));
         match kind.and_then(|kind| Some((kind, kind.entry(name)?))) {
             // PHP lets some methods be called without an object, too.
@@ -107,6 +103,9 @@ impl Machine<'_> {
                 Value::Method(Value::Object(Ref(kind), Value::Constant.into()).into(), name.into())
             }
             Some((kind, entry)) => Value::Library(Ref(kind), Ref(entry)),
+            // What stands below something that is not followed is not followed either; `vim.cmd.name(...)` is a command as
+            // `vim.cmd("name ...")` is.
+            None if entry.parameters().iter().any(Parameter::is_opaque) => of.clone(),
             None => Value::Method(of.clone().into(), name.into()),
         }
     }

@@ -381,6 +381,8 @@ impl Machine<'_> {
             let key = self.eval(name);
             let value = self.eval(value);
             self.hook(name, &key, &value);
+            // Keys are not kept as what they are.
+            self.hand(name, &key);
             let key = key.to_arg().and_then(|arg| arg.as_str().map(Into::into));
             cell.is_open |= key.is_none();
             // The last of a key counts.

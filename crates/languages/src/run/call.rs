@@ -158,10 +158,24 @@ impl Machine<'_> {
                 }
                 self.inert(node, &arguments)
             }
-            Value::Text(_) | Value::Number(_) | Value::Constant | Value::Package(_) | Value::Unknown(..) => {
+            Value::Package(path) => self.of_package(node, callee, path, arguments),
+            Value::Text(_) | Value::Number(_) | Value::Constant | Value::Unknown(..) => {
                 self.inert(node, &arguments)
             }
         }
+    }
+
+    /// A function of a module that does nothing, as far as its manual tells: what the module has for itself is in no manual.
+    fn of_package(&mut self, node: &Node, callee: &Value, path: &str, arguments: Vec<Argument>) -> Value {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        let table = self.table;
+        if let Some(entry) = table.methods.entry(name).filter(|_| name != path) {
+            return self.perform(node, entry, Some(callee), arguments);
+        }
+        if self.language == Language::Python && name.starts_with('_') && !name.starts_with("__") {
+            self.lost(node, Why::Unsupported);
+        }
+        self.inert(node, &arguments)
     }
 
     fn method(&mut self, node: &Node, of: &Value, name: &str, arguments: Vec<Argument>) -> Value {
@@ -260,6 +274,9 @@ impl Machine<'_> {
         );
         match name {
             "" => Some(self.lost(node, Why::Dynamic)),
+            "__call__" if is_function && self.language == Language::Python => {
+                Some(self.call(node, of, arguments.to_vec()))
+            }
             "call" if is_function => {
                 if let Some(this) = arguments.first() {
                     self.hand_capable(node, &this.value);
@@ -348,7 +365,12 @@ impl Machine<'_> {
                 }
             },
             // Methods are run at the end.
-            Value::Class(_) | Value::Instance(_) | Value::Object(..) => {}
+            Value::Class(_) | Value::Instance(_) => {}
+            Value::Object(space, _) => {
+                if space.0.entry("@").is_some_and(Entry::is_capable) {
+                    self.call(node, value, vec![Argument::unknown(Why::Parameter)]);
+                }
+            }
             Value::Any(_) | Value::List(_) | Value::Map(_) => {}
             Value::Text(_) | Value::Number(_) | Value::Constant | Value::Package(_) | Value::Unknown(..) => {}
         }

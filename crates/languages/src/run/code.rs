@@ -120,6 +120,24 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
+    /// A formula, which is evaluated as code once its names are replaced. One that calls nothing by a name with a point, and names
+    /// no inner member, only computes.
+    pub(super) fn formula(&mut self, node: &Node, bound: &Bound) -> Value {
+        for one in bound.plain().flat_map(Value::choices) {
+            let is_formula = |text: &str| !text.contains("__") && text.chars().all(is_of_formula);
+            match one {
+                Value::Text(text) if text.as_str().is_some_and(is_formula) => {}
+                Value::Text(text) => {
+                    let why = text.why().unwrap_or(Why::Language);
+                    self.lost(node, why);
+                }
+                Value::Function(_) => self.hand(node, one),
+                _ => {}
+            }
+        }
+        self.unknown(node, Why::Dynamic)
+    }
+
     /// A module by its name.
     pub(super) fn load(&mut self, node: &Node, name: &Value) -> Value {
         let values: Vec<Value> = name
@@ -278,7 +296,8 @@ impl Machine<'_> {
                 }
             }
             // What else it may offer does nothing.
-            self.stars |= self.language == Language::Perl && space.0.has_inert("*");
+            self.stars |=
+                matches!(self.language, Language::Perl | Language::Python) && space.0.has_inert("*");
             for name in space.0.inert.iter().filter(|name| !name.starts_with('_')) {
                 let value = self.unknown(node, Why::Dynamic);
                 self.state.set_name(self.scope, &(*name).into(), value);
@@ -293,6 +312,11 @@ impl Machine<'_> {
     pub(super) fn starred(&self, node: &Node) -> Option<Value> {
         self.stars.then(|| self.unknown(node, Why::Dynamic))
     }
+}
+
+/// What formulas are written with: no quotes, no members.
+fn is_of_formula(one: char) -> bool {
+    one.is_alphanumeric() || one.is_whitespace() || "+-*/^(),=<>!|&~_%".contains(one)
 }
 
 /// Whether a module is named by its file.

@@ -82,6 +82,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     // With what a member is in: `entries.rs`.
     ("defined", |machine, node, _| machine.unknown(node, Why::Dynamic)),
+    ("delegated", |machine, node, bound| machine.delegated(node, bound)),
     ("dev-null", |_, _, _| Value::text("/dev/null")),
     ("directory", |machine, node, _| match machine.start.file.clone() {
         Some(file) => machine.path_part(node, &Value::text(file), true),
@@ -137,6 +138,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let entries = values.into_iter().map(|value| (None, value)).collect();
         Value::List(machine.state.new_cell(Cell { entries, is_open: !known, class: None }))
     }),
+    ("formula", |machine, node, bound| machine.formula(node, bound)),
     ("fresh", |_, _, _| fresh()),
     ("fresh-pair", |machine, node, _| {
         let descriptor = machine.unknown(node, Why::Dynamic);
@@ -149,6 +151,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("glob", |machine, node, bound| machine.globbed(node, bound)),
     ("glob-words", |machine, node, bound| machine.globbed_words(node, bound)),
+    ("harnessed", |machine, node, bound| machine.harnessed(node, bound)),
     ("hex", |machine, node, bound| machine.decoded(node, bound, super::texts::hex)),
     ("home", |machine, _, _| machine.home()),
     ("identity", |machine, node, _| machine.identity(node)),

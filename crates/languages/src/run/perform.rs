@@ -380,12 +380,17 @@ impl Machine<'_> {
         let reads = Value::text("r");
         let (mut read, mut write) = (false, false);
         for mode in bound.part(Part::Mode).unwrap_or(&reads).choices() {
+            let mode = if let Value::Object(_, mode) = mode { mode } else { mode };
             match mode {
                 Value::Constant => read = true,
                 Value::Unknown(_, written) if written.ends_with("O_RDONLY") && !written.contains('|') => {
                     read = true
                 }
                 _ => match mode.as_str() {
+                    Some(mode) if mode.starts_with("O_") => {
+                        write |= !mode.starts_with("O_RDONLY");
+                        read |= mode.starts_with("O_RD");
+                    }
                     Some(mode) => {
                         write |= mode.contains(['w', 'a', 'x', '+']) || mode.starts_with('c');
                         read |= mode.contains(['r', '+'])

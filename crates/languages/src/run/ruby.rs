@@ -193,6 +193,26 @@ impl Machine<'_> {
         self.any(node, values)
     }
 
+    /// `def_delegator :Of, :method`: what acts may be called by another name. Of what has no constant's name nothing is known.
+    pub(super) fn delegated(&mut self, node: &Node, bound: &Bound) -> Value {
+        let values = bound.given.iter().filter(|(parameter, _)| parameter.name != "alias");
+        let mut values = values.map(|(_, value)| value.clone()).collect::<Vec<_>>().into_iter();
+        let of = values.next().unwrap_or(Value::Constant);
+        let is_constant =
+            of.as_str().is_some_and(|name| name.starts_with(|one: char| one.is_ascii_uppercase()));
+        let of = if is_constant { self.constant(node, &of) } else { of };
+        for name in values {
+            match name.as_str() {
+                Some(name) if is_constant => {
+                    let member = self.member(node, &of, name);
+                    self.hand(node, &member);
+                }
+                _ => self.hand(node, &name),
+            }
+        }
+        Value::Constant
+    }
+
     /// The block that a call is given.
     pub(super) fn block_of(bound: &Bound) -> Option<Value> {
         bound.named("&").cloned()

@@ -162,7 +162,9 @@ impl Machine<'_> {
             return Value::Constant;
         }
         let is_file = self.table.files.iter().any(|ending| lower.ends_with(ending));
-        if is_file || command.way == Way::Source {
+        let is_source =
+            command.way == Way::Source && (name.contains(['/', '\\']) || self.meant_by(&lower).is_none());
+        if is_file || is_source {
             let path = Arg::known(name.replace('\\', "/"));
             self.act(node.at, What::Script { language: self.language, path });
             self.handed(node, &words);

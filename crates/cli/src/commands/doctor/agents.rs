@@ -1,11 +1,11 @@
 //! One agent: whether its hooks are registered, whole, trusted and run, and who could get between.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use castellan_agents::{
     AgentId, Foreign, HookCommand, Inspection, Trust, codex_trust, inspect, question_event, switches_off,
 };
-use castellan_daemon::{ControlClient, HookSettings, Layout};
+use castellan_daemon::{AgentStart, ControlClient, HookSettings, Layout, own_paths};
 
 use super::{Check, canary};
 use crate::agent_files::{AgentFiles, is_executable};
@@ -50,7 +50,9 @@ pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Chec
         Ok(_) => return Ok(Vec::new()),
     };
     let cwd = std::env::current_dir().unwrap_or_default();
-    let settings = HookSettings::of(agent, Some(&files.dir), &cwd, Vec::new());
+    // No agent runs here: as one would be that is started without arguments.
+    let start = AgentStart { dir: Some(files.dir.clone()), cwd, arguments: Some(Vec::new()) };
+    let settings = HookSettings::of(agent, start, &own_paths(layout));
     checks.extend(level(agent, &settings, for_machine, hook.is_some()));
     checks.extend(foreign(agent, &settings, layout));
     let hook = match hook {
@@ -181,7 +183,7 @@ fn level(agent: AgentId, settings: &HookSettings, for_machine: bool, for_user: b
 fn foreign(agent: AgentId, settings: &HookSettings, layout: &Layout) -> Vec<Check> {
     let status = ControlClient::new(layout.home().clone()).status();
     let trusted = status.map(|report| report.trusted_hooks).unwrap_or_default();
-    let check = |(file, Foreign { event, command }): (&Path, Foreign)| {
+    let check = |(file, Foreign { event, command }): (PathBuf, Foreign)| {
         let (file, shown) = (file.display(), printable(&command));
         let what = format!("`{file}` has a hook of somebody else's for {event}: {shown}");
         if trusted.contains(&command) {

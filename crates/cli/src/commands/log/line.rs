@@ -105,6 +105,11 @@ fn shown_verdict(call: &CallRecord) -> String {
     if call.enforced { call.verdict.clone() } else { format!("({})", call.verdict) }
 }
 
+/// What a call is about, in one line of any length.
+pub(crate) fn subject(call: &CallRecord) -> String {
+    one_line(&what(call))
+}
+
 /// The command, the paths, or the whole input.
 fn what(call: &CallRecord) -> String {
     if let Some(command) = call.input.get("command").and_then(|command| command.as_str())

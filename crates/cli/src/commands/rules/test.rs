@@ -7,7 +7,7 @@ mod report;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use castellan_daemon::{CASES_ENDING, Config, FileSet, Layout, compile};
+use castellan_daemon::{Config, FileSet, Layout, compile};
 use castellan_policy::Profile;
 use castellan_rules::{Severity, Source};
 use castellan_trial::{CaseFile, KnownRule, Trial, failures, gaps, known_rules, shipped_cases};
@@ -116,7 +116,7 @@ fn subject(global: &Global, options: &Options) -> anyhow::Result<Subject> {
     if options.paths.is_empty() {
         return of_home(&global.layout()?, with_profile);
     }
-    let rules = named(&options.paths)?;
+    let rules = case_files::named(&options.paths)?;
     let all = case_files::with_shipped(&rules);
     Ok(Subject { files: with_cases(rules)?, all, config: with_profile(Config::default()) })
 }
@@ -131,32 +131,6 @@ fn of_home(layout: &Layout, with_profile: impl Fn(Config) -> Config) -> anyhow::
     let is_own = |source: &&Source| std::path::Path::new(&source.name).starts_with(&own);
     let files = with_cases(all.iter().filter(is_own).cloned().collect())?;
     Ok(Subject { files, all, config: with_profile(Config::of_home(layout)?) })
-}
-
-/// The rule files that are named: of a case file those that it belongs to, of a folder all.
-fn named(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
-    let mut rules: Vec<Source> = Vec::new();
-    for path in paths {
-        let text = path.to_string_lossy();
-        let found = if path.is_dir() {
-            case_files::of_folder(path)?
-        } else {
-            let of_cases = text.strip_suffix(CASES_ENDING).map(|stem| PathBuf::from(format!("{stem}.yaml")));
-            vec![case_files::source(
-                &of_cases.filter(|rules| rules.exists()).unwrap_or_else(|| path.clone()),
-            )?]
-        };
-        if found.is_empty() {
-            bail!("`{}` has no rule files", path.display());
-        }
-        rules.extend(
-            found
-                .into_iter()
-                .filter(|new| !rules.iter().any(|known| known.name == new.name))
-                .collect::<Vec<_>>(),
-        );
-    }
-    Ok(rules)
 }
 
 fn with_cases(rules: Vec<Source>) -> anyhow::Result<Vec<(Source, Option<Source>)>> {

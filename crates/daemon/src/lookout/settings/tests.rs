@@ -1,3 +1,5 @@
+use castellan_agents::HookCommand;
+
 use super::*;
 
 /// A repository below a home, and what is looked at of an agent that was started within it.
@@ -13,15 +15,35 @@ impl Place {
         std::fs::create_dir_all(&cwd).unwrap();
         std::fs::create_dir_all(dir.path().join("repo/.git")).unwrap();
         std::fs::create_dir_all(dir.path().join("own")).unwrap();
-        let settings = HookSettings::of(agent, Some(&dir.path().join("own")), &cwd, Vec::new());
-        Place { dir, settings }
+        let mut place = Place { dir, settings: HookSettings::of(agent, AgentStart::default(), &[]) };
+        place.settings = place.started(agent, &[]);
+        place
+    }
+
+    /// The settings of an agent that is started now, with these arguments.
+    fn started(&self, agent: AgentId, arguments: &[&str]) -> HookSettings {
+        let start = AgentStart {
+            dir: Some(self.dir.path().join("own")),
+            cwd: self.dir.path().join("repo/a/b"),
+            arguments: Some(arguments.iter().map(|word| word.as_bytes().to_vec()).collect()),
+        };
+        HookSettings::of(agent, start, &[])
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        let path = self.dir.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+
+    /// The commands of others' hooks.
+    fn foreign(&self) -> Vec<String> {
+        self.settings.foreign().into_iter().map(|(_, hook)| hook.command).collect()
     }
 
     /// Writes a file and checks what is told of it.
     fn check(&mut self, file: &str, text: &str, expected: &[&str]) {
-        let path = self.dir.path().join(file);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
+        self.write(file, text);
         self.looks(expected);
     }
 
@@ -100,9 +122,35 @@ fn hooks_of_others_are_told() {
     );
     place.check("repo/.claude/settings.json", "{}", &[]);
     // One that only has castellan's name, where it is known which one is castellan's.
-    place.settings.hook = Some(PathBuf::from("/another/castellan-hook"));
-    let told = "own/settings.json: PreToolUse /b/castellan-hook --home /h";
-    place.check("own/settings.json", &ours(), &[told]);
+    let told = ["PermissionRequest", "PreToolUse"]
+        .map(|event| format!("own/settings.json: {event} /b/castellan-hook --home /h"));
+    let told: Vec<&str> = told.iter().map(String::as_str).collect();
+    place.settings.own.hook = Some(PathBuf::from("/another/castellan-hook"));
+    place.check("own/settings.json", &ours(), &told);
+    place.check("own/settings.json", "{}", &[]);
+    // Nor does it help that castellan would not write it so.
+    place.check("own/settings.json", &ours().replace("600", "1"), &told);
+    assert_eq!(place.settings.unguarded().as_deref(), Some("no settings of it register castellan's hook"));
+    place.check("own/settings.json", "{}", &[]);
+    // castellan's own, which would ask another daemon.
+    place.settings.own = Own { hook: None, paths: vec!["/another".to_owned()] };
+    place.check("own/settings.json", &ours(), &told);
+    place.settings.own = Own { hook: None, paths: vec!["/h".to_owned()] };
+    assert_eq!(place.settings.foreign(), []);
+    assert_eq!(place.settings.unguarded(), None);
+}
+
+#[test]
+fn a_hook_that_becomes_anothers_is_one_that_is_gone() {
+    let mut place = Place::new(AgentId::Claude);
+    place.settings.own = Own { hook: None, paths: vec!["/h".to_owned()] };
+    place.check("own/settings.json", &ours(), &[]);
+    let told = [
+        "own/settings.json: castellan's hook is not in it any more",
+        "own/settings.json: PermissionRequest /b/castellan-hook --home /evil",
+        "own/settings.json: PreToolUse /b/castellan-hook --home /evil",
+    ];
+    place.check("own/settings.json", &ours().replace("\"/h\"", "\"/evil\""), &told);
 }
 
 #[test]
@@ -172,7 +220,9 @@ fn plugins_bring_hooks_unless_settings_switch_them_off() {
     place.check("own/settings.json", r#"{"enabledPlugins":{"guard@local":false,"other@local":true}}"#, &[]);
     assert_eq!(place.settings.foreign(), []);
     place.check(file, &OTHER.replace("/x", "/z"), &[]);
-    place.check("repo/.claude/settings.json", r#"{"enabledPlugins":{"guard@local":true}}"#, &[]);
+    // One that is switched on is told when that happens.
+    let on = r#"{"enabledPlugins":{"guard@local":true}}"#;
+    place.check("repo/.claude/settings.json", on, &[&format!("{file}: PreToolUse /z")]);
     assert_eq!(place.settings.foreign().len(), 1);
     // In files that its manifest names, and in the manifest.
     place.check("own/plugins/cache/guard/more.json", &OTHER.replace("/x", "/m"), &[]);
@@ -193,11 +243,11 @@ fn skills_commands_and_subagents_bring_hooks() {
         "repo/.claude/skills/b/SKILL.md",
         "repo/a/b/.claude/agents/c.md",
         "own/commands/d.md",
+        "repo/.claude/commands/deep/er/d.md",
         "own/plugins/cache/guard/skills/e/SKILL.md",
     ] {
         let mut place = with_plugin();
-        let told =
-            format!("{file}: PreToolUse hooks: PreToolUse: - hooks: [{{type: command, command: ./x}}]");
+        let told = format!("{file}: PreToolUse ./x");
         place.check(file, front, &[&told]);
         place.check(file, "---\nname: x\n---\n", &[]);
         assert_eq!(place.settings.foreign(), []);
@@ -211,11 +261,7 @@ fn a_command_line_brings_hooks_and_switches() {
     std::fs::create_dir_all(&plugin).unwrap();
     std::fs::write(plugin.join("hooks.json"), OTHER).unwrap();
     std::fs::write(place.dir.path().join("repo/a/b/s.json"), OTHER).unwrap();
-    let of = |line: &str| {
-        let words = line.split(' ').map(|word| word.as_bytes().to_vec()).collect();
-        let (own, cwd) = (place.dir.path().join("own"), place.dir.path().join("repo/a/b"));
-        HookSettings::of(AgentId::Claude, Some(&own), &cwd, words)
-    };
+    let of = |line: &str| place.started(AgentId::Claude, &line.split(' ').collect::<Vec<_>>());
     let check = |line: &str, expected: &[&str]| {
         let settings = of(line);
         let found: Vec<String> = settings.foreign().into_iter().map(|(_, hook)| hook.command).collect();
@@ -227,9 +273,217 @@ fn a_command_line_brings_hooks_and_switches() {
     check("claude --plugin-dir mine", &["/x"]);
     check("claude --plugin-dir=.", &["/x"]);
     check("claude --plugin-url https://h/p.zip", &["--plugin-url https://h/p.zip"]);
+    check("claude -- --plugin-url https://h/p.zip", &[]);
+    check("claude --settings gone.json", &[]);
+    assert_eq!(
+        of("claude --settings gone.json").unseen(),
+        Some(format!(
+            "`{}`: it is not there any more",
+            place.dir.path().join("repo/a/b/gone.json").display()
+        ))
+    );
     let own = place.dir.path().join("own/settings.json");
     std::fs::write(own, ours()).unwrap();
     assert_eq!(of("claude go").unguarded(), None);
     let off = of(&format!("claude --settings {OFF} go")).unguarded();
     assert_eq!(off.as_deref(), Some("its command line has `disableAllHooks: true`"));
+    assert_eq!(of("claude --bare go").unguarded().as_deref(), Some("its command line has `--bare`"));
+    let sources = of("claude --setting-sources project go").unguarded();
+    assert_eq!(sources.as_deref(), Some("its command line has `--setting-sources project`"));
+    assert_eq!(of("claude -- --bare").unguarded(), None);
+}
+
+#[test]
+fn a_command_line_of_codex_brings_hooks_and_switches() {
+    let place = Place::new(AgentId::Codex);
+    let hook = HookCommand { program: "/b/castellan-hook".to_owned(), home: "/h".to_owned() };
+    place.write("own/hooks.json", &agents::register(AgentId::Codex, "", &hook).unwrap());
+    place.write("own/config.toml", "[profiles.off.features]\nhooks = false\n");
+    let config = place.dir.path().join("own/config.toml");
+    let check = |line: &str, unguarded: Option<&str>, expected: &[&str]| {
+        let settings = place.started(AgentId::Codex, &line.split(' ').collect::<Vec<_>>());
+        let found: Vec<String> = settings.foreign().into_iter().map(|(_, hook)| hook.command).collect();
+        assert_eq!(
+            (settings.unguarded().as_deref(), found),
+            (unguarded, expected.iter().map(|s| (*s).to_owned()).collect()),
+            "{line}"
+        );
+    };
+    check("codex exec go", None, &[]);
+    check("codex -c features.hooks=false exec", Some("its command line has `features.hooks = false`"), &[]);
+    check("codex --disable hooks", Some("its command line has `--disable hooks`"), &[]);
+    let profile = format!("`{}` has `a profile with `features.hooks = false``", config.display());
+    check("codex -p off", Some(&profile), &[]);
+    check("codex -p other", None, &[]);
+    check("codex -c hooks.PreToolUse=[{hooks=[{type=\"command\",command=\"/x\"}]}]", None, &["/x"]);
+    check("codex -c hooks=@y", None, &["-c hooks=@y"]);
+    check("codex -- --disable hooks", None, &[]);
+}
+
+#[test]
+fn a_command_line_that_cannot_be_read_may_say_anything() {
+    let place = Place::new(AgentId::Claude);
+    place.write("own/settings.json", &ours());
+    let start = AgentStart { arguments: None, ..place.started(AgentId::Claude, &[]).start };
+    let settings = HookSettings::of(AgentId::Claude, start, &[]);
+    assert_eq!(settings.unguarded().as_deref(), Some("its command line cannot be read"));
+    assert_eq!(settings.unseen().as_deref(), Some("the agent's command line cannot be read"));
+}
+
+#[test]
+fn a_list_of_plugins_that_cannot_be_read_may_name_any() {
+    for (file, text) in [
+        ("own/plugins/installed_plugins.json", "{"),
+        ("own/plugins/installed_plugins.json", r#"{"plugins":{"a@b":[1]}}"#),
+        ("own/plugins/known_marketplaces.json", "[]"),
+        ("market/.claude-plugin/marketplace.json", r#"{"plugins":{}}"#),
+        ("own/plugins/cache/guard/.claude-plugin/plugin.json", "// no JSON"),
+    ] {
+        let mut place = with_plugin();
+        place.write(file, text);
+        let told: Vec<_> = place.settings.look();
+        let [SettingsChange::ForeignHook { file: told, hook }] = told.as_slice() else {
+            panic!("{file}: {told:?}");
+        };
+        assert_eq!(told, &place.dir.path().join(file));
+        assert!(hook.command.starts_with("it cannot be told what it names: "), "{hook:?}");
+        assert_eq!(place.foreign().len(), 1, "strict denies");
+        std::fs::remove_file(place.dir.path().join(file)).unwrap();
+        place.looks(&[]);
+        assert_eq!(place.foreign(), Vec::<String>::new());
+    }
+    let mut place = with_plugin();
+    let file = "own/plugins/installed_plugins.json";
+    std::fs::remove_file(place.dir.path().join(file)).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        place.dir.path().join(file),
+        rustix::fs::FileType::Fifo,
+        0o600.into(),
+        0,
+    )
+    .unwrap();
+    place.looks(&[&format!("{file}: PreToolUse it cannot be told what it names: not a regular file")]);
+}
+
+#[test]
+fn a_file_of_two_plugins_counts_while_one_of_them_is_on() {
+    let mut place = with_plugin();
+    let file = "own/plugins/cache/guard/hooks/hooks.json";
+    place.check(file, OTHER, &[&format!("{file}: PreToolUse /x")]);
+    let root = place.dir.path().display().to_string();
+    let both = ["guard@local", "twin@local"]
+        .map(|name| format!(r#""{name}":[{{"installPath":"{root}/own/plugins/cache/guard"}}]"#))
+        .join(",");
+    place.check("own/plugins/installed_plugins.json", &format!(r#"{{"plugins":{{{both}}}}}"#), &[]);
+    place.check("own/settings.json", r#"{"enabledPlugins":{"guard@local":false}}"#, &[]);
+    assert_eq!(place.foreign(), ["/x"]);
+    place.check("own/settings.json", r#"{"enabledPlugins":{"guard@local":false,"twin@local":false}}"#, &[]);
+    assert_eq!(place.foreign(), Vec::<String>::new());
+}
+
+#[test]
+fn plugins_lie_wherever_their_lists_say() {
+    let check = |file: &str, list: &str, text: &str| {
+        let mut place = with_plugin();
+        place.write(list, text);
+        place.settings.look();
+        place.check(file, OTHER, &[&format!("{file}: PreToolUse /x")]);
+    };
+    // Relative to where the agent was started.
+    check(
+        "repo/a/b/rel/hooks/hooks.json",
+        "own/plugins/installed_plugins.json",
+        r#"{"plugins":{"x@y":[{"installPath":"rel"}]}}"#,
+    );
+    // Below the folder of plugins that the marketplace names.
+    check(
+        "market/base/guard/hooks/hooks.json",
+        "market/.claude-plugin/marketplace.json",
+        r#"{"metadata":{"pluginRoot":"base"},"plugins":[{"name":"guard","source":"guard"}]}"#,
+    );
+    // Hooks that only the marketplace names.
+    check(
+        "market/guard/h.json",
+        "market/.claude-plugin/marketplace.json",
+        r#"{"plugins":[{"name":"guard","source":"guard","hooks":"h.json"}]}"#,
+    );
+    let mut place = with_plugin();
+    let market = "market/.claude-plugin/marketplace.json";
+    let hooks = OTHER.trim_start_matches(r#"{"hooks":"#).trim_end_matches('}');
+    let text = format!(r#"{{"plugins":[{{"name":"guard","hooks":{hooks}}}}}]}}"#);
+    place.check(market, &text, &[&format!("{market}: PreToolUse /x")]);
+    // A folder of skills that a manifest names, through a symlink, in a loop.
+    let mut place = with_plugin();
+    let manifest = "own/plugins/cache/guard/.claude-plugin/plugin.json";
+    place.check(manifest, r#"{"commands":"./more"}"#, &[]);
+    let front = "---\nhooks: {PreToolUse: [{hooks: [{type: command, command: y}]}]}\n---\n";
+    place.write("elsewhere/c.md", front);
+    let elsewhere = place.dir.path().join("elsewhere");
+    std::os::unix::fs::symlink(&elsewhere, elsewhere.join("loop")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, place.dir.path().join("own/plugins/cache/guard/more")).unwrap();
+    place.looks(&["own/plugins/cache/guard/more/c.md: PreToolUse y"]);
+    // Of Codex.
+    let mut codex = Place::new(AgentId::Codex);
+    let file = "own/plugins/cache/market/name/1.0/hooks/hooks.json";
+    codex.check(file, OTHER, &[&format!("{file}: PreToolUse /x")]);
+}
+
+#[test]
+fn more_than_is_looked_at_is_unread_and_costs_no_more() {
+    let mut place = with_plugin();
+    let root = place.dir.path().display().to_string();
+    let one = |number: usize| format!(r#""p{number}@local":[{{"installPath":"{root}/p{number}"}}]"#);
+    let all: Vec<String> = (0..20_000).map(one).collect();
+    place.write("own/plugins/installed_plugins.json", &format!(r#"{{"plugins":{{{}}}}}"#, all.join(",")));
+    place.settings.look();
+    let found = place.foreign();
+    assert!(matches!(found.as_slice(), [one] if one.starts_with("more than ")), "{found:?}");
+    assert!(place.settings.files.len() < 2 * crate::limits::HOOK_SOURCES_MAX);
+    place.looks(&[]);
+}
+
+#[test]
+fn what_an_agent_keeps_counts_as_it_was_when_it_started() {
+    // Codex does not read its settings again.
+    let mut codex = Place::new(AgentId::Codex);
+    codex.write("repo/.codex/config.toml", "[features]\nhooks = false\n");
+    codex.write("repo/.codex/hooks.json", OTHER);
+    codex.settings = codex.started(AgentId::Codex, &[]);
+    codex.check("repo/.codex/config.toml", "", &[]);
+    codex.check("repo/.codex/hooks.json", "", &[]);
+    assert_eq!(codex.foreign(), ["/x"]);
+    assert!(codex.settings.unguarded().is_some_and(|why| why.contains("features.hooks = false")));
+    // Claude Code does, but not what its command line names.
+    let mut claude = Place::new(AgentId::Claude);
+    claude.write("repo/.claude/settings.json", OTHER);
+    claude.write("given.json", &OTHER.replace("/x", "/given"));
+    let given = claude.dir.path().join("given.json").display().to_string();
+    claude.settings = claude.started(AgentId::Claude, &["claude", "--settings", &given]);
+    claude.check("repo/.claude/settings.json", "{}", &[]);
+    claude.check("given.json", "{}", &[]);
+    assert_eq!(claude.foreign(), ["/given"]);
+}
+
+#[test]
+fn a_session_that_goes_on_elsewhere_has_the_settings_of_that_start() {
+    let place = Place::new(AgentId::Claude);
+    let mut second = place.started(AgentId::Claude, &["claude", "--settings", OTHER]);
+    second.follow(&place.settings);
+    let told = second.look();
+    assert!(
+        matches!(told.as_slice(), [SettingsChange::ForeignHook { hook, .. }] if hook.command == "/x"),
+        "{told:?}"
+    );
+    assert_eq!(second.look(), []);
+}
+
+#[test]
+fn two_agents_that_read_one_file_are_each_told() {
+    let mut first = Place::new(AgentId::Claude);
+    let mut second = first.started(AgentId::Claude, &[]);
+    let told = "repo/.claude/settings.json: `disableAllHooks: true` is in it now";
+    first.check("repo/.claude/settings.json", OFF, &[told]);
+    assert_eq!(second.look().len(), 1);
+    assert_eq!(second.look(), []);
 }

@@ -1,0 +1,328 @@
+//! An agent's command line as far as it decides about hooks: which words are options, which say that hooks stay on, which bring hooks or
+//! switch them off. The tables stand in `claude.rs` and `codex.rs`. It must not know what a file that is named there says.
+//!
+//! Where it is not known whether a word is an option or another one's value, it is an option for what is dangerous and none for what
+//! keeps hooks on.
+
+use serde_json::Value as Json;
+use toml_edit::{DocumentMut, Item};
+
+use crate::agent::AgentId;
+use crate::{claude, codex};
+
+/// What is known of an agent's options.
+#[derive(Debug)]
+pub(crate) struct Options {
+    /// Those without a value.
+    pub(crate) flags: &'static [&'static str],
+    /// Those that take the next word as their value, whatever it is.
+    pub(crate) valued: &'static [&'static str],
+    /// What an option is to hooks.
+    pub(crate) meanings: &'static [(&'static str, Meaning)],
+}
+
+/// What an option is to hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// It switches them off.
+    Off,
+    /// It names the kinds of settings files that are read.
+    SettingKinds,
+    /// It brings settings, as a text or as a file.
+    Settings,
+    /// It names a plugin, or a folder of plugins.
+    Plugin,
+    /// It names a plugin that is no folder.
+    FarPlugin,
+    /// It names a folder whose skills are read, too.
+    Folder,
+    /// It brings sub-agents, as a text.
+    Subagents,
+    /// It sets one key of the configuration.
+    Key,
+    /// It switches a feature off.
+    FeatureOff,
+    /// It names a profile of the configuration.
+    Profile,
+}
+
+/// Something on a command line that may bring hooks, or switch them off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GivenHooks {
+    /// A switch that keeps the agent from running its user's hooks.
+    Off(String),
+    /// Settings, as a text in the form of [`crate::GIVEN_SETTINGS`] or [`crate::GIVEN_CONFIG`].
+    Settings(String),
+    /// The path of a file of settings.
+    SettingsFile(String),
+    /// The path of a plugin, or of a folder of plugins.
+    Plugin(String),
+    /// The path of a folder whose skills count.
+    Folder(String),
+    /// The name of a profile of the configuration.
+    Profile(String),
+    /// What cannot be looked into: the option and its value.
+    Unread(String),
+}
+
+/// One option of a command line.
+#[derive(Debug, PartialEq, Eq)]
+struct Given {
+    name: String,
+    value: String,
+    /// It is one for sure, and none before it can have taken it for its value.
+    is_certain: bool,
+}
+
+/// Reports whether an agent that was started with these arguments runs its hooks whatever the user's or a repository's settings say.
+pub fn keeps_hooks_on<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> bool {
+    let options = options(agent, arguments);
+    let [name, value] = hooks_on(agent) else { return false };
+    let is_on = |given: &Given| given.name == *name && given.value == *value;
+    // Of an option that stands twice the last one counts.
+    let is_same = |given: &&Given| given.name == *name && (agent == AgentId::Claude || is_on(given));
+    let last = options.iter().rfind(is_same);
+    last.is_some_and(|given| is_on(given) && given.is_certain)
+        && !given_hooks(agent, arguments).iter().any(|given| is_off(agent, given))
+}
+
+fn is_off(agent: AgentId, given: &GivenHooks) -> bool {
+    match given {
+        GivenHooks::Off(_) => true,
+        GivenHooks::Settings(text) => crate::switches_off(agent, text).is_some(),
+        // Codex's keys that cannot be read may be the switch.
+        GivenHooks::Unread(_) => agent == AgentId::Codex,
+        GivenHooks::SettingsFile(_)
+        | GivenHooks::Plugin(_)
+        | GivenHooks::Folder(_)
+        | GivenHooks::Profile(_) => false,
+    }
+}
+
+/// The option and its value that keep hooks on.
+pub(crate) fn hooks_on(agent: AgentId) -> &'static [&'static str] {
+    match agent {
+        AgentId::Claude => claude::HOOKS_ON,
+        AgentId::Codex => codex::HOOKS_ON,
+    }
+}
+
+/// What an agent's command line brings.
+pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<GivenHooks> {
+    let table = table(agent);
+    let mut found = Vec::new();
+    for Given { name, value, .. } in options(agent, arguments) {
+        let shown = || format!("{name} {value}").trim_end().to_owned();
+        let meaning = table.meanings.iter().find(|(known, _)| *known == name).map(|(_, meaning)| *meaning);
+        found.extend(match meaning {
+            None => None,
+            Some(Meaning::Off) => Some(GivenHooks::Off(name)),
+            Some(Meaning::SettingKinds) => {
+                let reads_users = value.split(',').any(|kind| kind.trim() == "user");
+                (!reads_users).then(|| GivenHooks::Off(shown()))
+            }
+            Some(Meaning::Settings) => Some(settings(value)),
+            Some(Meaning::Plugin) if !is_archive(&value) => Some(GivenHooks::Plugin(value)),
+            Some(Meaning::Plugin | Meaning::FarPlugin) => Some(GivenHooks::Unread(shown())),
+            Some(Meaning::Folder) => Some(GivenHooks::Folder(value)),
+            Some(Meaning::Subagents) => brings_hooks(&value).then(|| GivenHooks::Unread(shown())),
+            Some(Meaning::Key) => key(&name, &value),
+            Some(Meaning::FeatureOff) => {
+                codex::HOOK_FEATURES.contains(&value.as_str()).then(|| GivenHooks::Off(shown()))
+            }
+            Some(Meaning::Profile) => Some(GivenHooks::Profile(value)),
+        });
+    }
+    found
+}
+
+/// As Claude Code tells a text from a path.
+fn settings(value: String) -> GivenHooks {
+    let text = value.trim();
+    let is_text = text.starts_with('{') && text.ends_with('}');
+    if is_text { GivenHooks::Settings(value) } else { GivenHooks::SettingsFile(value) }
+}
+
+fn is_archive(path: &str) -> bool {
+    std::path::Path::new(path).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"))
+}
+
+/// `{NAME: {"hooks": ..}}`. One that cannot be read here may be read by the agent.
+fn brings_hooks(text: &str) -> bool {
+    match serde_json::from_str::<Json>(text) {
+        Ok(all) => all.as_object().into_iter().flatten().any(|(_, one)| one.get("hooks").is_some()),
+        Err(_) => !text.is_empty(),
+    }
+}
+
+/// `KEY=VALUE` of Codex, where the key is of hooks: as a line of its configuration.
+fn key(option: &str, given: &str) -> Option<GivenHooks> {
+    let (key, value) = given.split_once('=')?;
+    let first = key.split('.').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+    if first == "profile" {
+        return Some(GivenHooks::Profile(value.trim().trim_matches(['"', '\'']).to_owned()));
+    }
+    if !["hooks", "features", "profiles"].contains(&first) {
+        return None;
+    }
+    let line = format!("{key} = {value}\n");
+    let is_read = line.parse::<DocumentMut>().is_ok_and(|line| line.get(first).is_some_and(is_table));
+    Some(if is_read { GivenHooks::Settings(line) } else { GivenHooks::Unread(format!("{option} {given}")) })
+}
+
+fn is_table(item: &Item) -> bool {
+    item.is_table_like()
+}
+
+fn table(agent: AgentId) -> &'static Options {
+    match agent {
+        AgentId::Claude => &claude::OPTIONS,
+        AgentId::Codex => &codex::OPTIONS,
+    }
+}
+
+/// The options of a command line, whose first word is the program. What stands after `--` is none.
+fn options<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given> {
+    let table = table(agent);
+    let words: Vec<_> = arguments.iter().map(|word| String::from_utf8_lossy(word.as_ref())).collect();
+    let mut found = Vec::new();
+    let mut is_certain = true;
+    let mut at = 1;
+    // Whether the word before is an option that may have taken this one.
+    let mut may_be_value = false;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        let next = || words.get(at).map(|next| next.to_string()).unwrap_or_default();
+        let is_option = word.len() > 1 && word.starts_with('-');
+        is_certain &= !(may_be_value && is_option);
+        may_be_value = false;
+        if word == "--" && is_certain {
+            break;
+        }
+        if !is_option || word == "--" {
+            continue;
+        }
+        let (name, value) = split(agent, word);
+        let is_valued = table.valued.contains(&name);
+        let takes_next = value.is_none() && is_valued;
+        let given = value.map(str::to_owned).unwrap_or_else(next);
+        found.push(Given { name: name.to_owned(), value: given, is_certain });
+        if takes_next && is_certain {
+            at += 1;
+        } else {
+            may_be_value = value.is_none() && !is_valued && !table.flags.contains(&name);
+        }
+    }
+    found
+}
+
+/// `--name=value`; of Codex also `-nvalue` and `-n=value`.
+fn split(agent: AgentId, word: &str) -> (&str, Option<&str>) {
+    if word.starts_with("--") {
+        return word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+    }
+    match word.split_at_checked(2) {
+        Some((name, value)) if agent == AgentId::Codex && !value.is_empty() => {
+            (name, Some(value.strip_prefix('=').unwrap_or(value)))
+        }
+        _ => (word, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_that_was_launched_keeps_its_hooks() {
+        let check = |agent, line: &str, expected| {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(keeps_hooks_on(agent, &words), expected, "{line}");
+        };
+        let claude = |line: &str, expected| {
+            let line = line
+                .replace("ON", r#"--settings {"disableAllHooks":false}"#)
+                .replace("OFF", r#"--settings {"disableAllHooks":true}"#);
+            check(AgentId::Claude, &line, expected);
+        };
+        claude("claude -p ON go", true);
+        claude("claude OFF go", false);
+        claude("claude", false);
+        claude("claude --model x ON go", true);
+        claude("node /x/cli.js -cp ON", true);
+        claude(r#"claude --settings={"disableAllHooks":false} go"#, true);
+        // Of two the last one counts.
+        claude("claude ON OFF", false);
+        claude("claude OFF ON", false);
+        claude("claude ON --settings x.json", false);
+        // A prompt, and another option's value.
+        claude("claude -- ON", false);
+        claude("claude --append-system-prompt ON", false);
+        claude("claude --unknown ON", false);
+        claude("claude --unknown x ON", true);
+        claude("claude ON -- --bare", true);
+        // What switches them off all the same.
+        claude("claude ON --bare", false);
+        claude("claude ON --setting-sources project,local", false);
+        claude("claude ON --setting-sources user", true);
+        let codex = |line: &str, expected| check(AgentId::Codex, line, expected);
+        codex("codex -c features.hooks=true exec", true);
+        codex("codex --config features.hooks=true exec", false);
+        codex("codex -c features.hooks=false", false);
+        codex("codex -c features.hooks=true -c features.hooks=false exec", false);
+        codex("codex -c features.hooks=true --disable hooks exec", false);
+        codex("codex exec -c features.hooks=true --disable=codex_hooks go", false);
+        codex("codex -c features.hooks=true -cfeatures={hooks=false} go", false);
+        codex("codex -c features.hooks=true -c features.hooks=nonsense go", false);
+        codex("codex -c features.hooks=true -c model=x --disable other -- --disable hooks", true);
+    }
+
+    #[test]
+    fn a_command_line_brings_hooks_and_switches() {
+        let check = |agent, line: &[&str], expected: &[GivenHooks]| {
+            assert_eq!(given_hooks(agent, line), expected, "{line:?}");
+        };
+        let text = |text: &str| text.to_owned();
+        let claude = |line: &[&str], expected: &[GivenHooks]| {
+            check(AgentId::Claude, &[&["claude"], line].concat(), expected);
+        };
+        claude(&["-p", "go"], &[]);
+        claude(&["--settings", " {}", "go"], &[GivenHooks::Settings(text(" {}"))]);
+        claude(&["--settings=x.json"], &[GivenHooks::SettingsFile(text("x.json"))]);
+        claude(&["--settings", "{x"], &[GivenHooks::SettingsFile(text("{x"))]);
+        claude(
+            &["--plugin-dir", "a", "--plugin-dir=b.ZIP", "--plugin-url", "https://x/y", "--add-dir", "d"],
+            &[
+                GivenHooks::Plugin(text("a")),
+                GivenHooks::Unread(text("--plugin-dir b.ZIP")),
+                GivenHooks::Unread(text("--plugin-url https://x/y")),
+                GivenHooks::Folder(text("d")),
+            ],
+        );
+        claude(&["--settings"], &[GivenHooks::SettingsFile(text(""))]);
+        claude(&["--bare", "go"], &[GivenHooks::Off(text("--bare"))]);
+        claude(&["--setting-sources="], &[GivenHooks::Off(text("--setting-sources"))]);
+        claude(&["--agents", r#"{"a":{"prompt":"x"}}"#], &[]);
+        let hooks = r#"{"a":{"hooks":{}}}"#;
+        claude(&["--agents", hooks], &[GivenHooks::Unread(format!("--agents {hooks}"))]);
+        // No options: a prompt, and values.
+        claude(&["say --bare", "--", "--bare", "--settings", "{}"], &[]);
+        claude(&["--append-system-prompt", "--bare"], &[]);
+        // It may be one of a prompt, or not.
+        claude(&["--unknown", "--", "--bare"], &[GivenHooks::Off(text("--bare"))]);
+        claude(&["--model", "--", "--bare"], &[GivenHooks::Off(text("--bare"))]);
+        let codex = |line: &[&str], expected: &[GivenHooks]| {
+            check(AgentId::Codex, &[&["codex"], line].concat(), expected);
+        };
+        codex(&["--settings", "{}", "-c", "model=x", "--enable", "hooks"], &[]);
+        codex(&["--disable", "hooks"], &[GivenHooks::Off(text("--disable hooks"))]);
+        let line = |line: &str| GivenHooks::Settings(format!("{line}\n"));
+        codex(&["-c", "features.hooks=false"], &[line("features.hooks = false")]);
+        codex(&["--config=hooks.PreToolUse=[]"], &[line("hooks.PreToolUse = []")]);
+        codex(&["-cfeatures={hooks=false}"], &[line("features = {hooks=false}")]);
+        codex(&["-c", "hooks=@x"], &[GivenHooks::Unread(text("-c hooks=@x"))]);
+        codex(&["exec", "-p", "fast", "go"], &[GivenHooks::Profile(text("fast"))]);
+        codex(&["--config", "profile=\"fast\""], &[GivenHooks::Profile(text("fast"))]);
+        codex(&["--", "-c", "features.hooks=false"], &[]);
+    }
+}

@@ -1,0 +1,175 @@
+//! [`scan`]: goes through the whole log, both streams together, one entry at a time: a log is longer than what memory should hold.
+//! Takes no lock: a daemon may write meanwhile.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use crate::error::AuditError;
+use crate::read::{Entry, entry, open_all};
+use crate::record::Stream;
+use crate::segment::Lines;
+use crate::verify::Broken;
+
+/// What [`scan`] comes by.
+#[derive(Debug)]
+pub enum Scanned {
+    /// An entry.
+    Entry(Box<Entry>),
+    /// A line that is not understood. [`crate::verify()`] tells whether it was changed.
+    Unreadable(Broken),
+}
+
+/// Goes through every line of the log but anchors, entries by their numbers. An unreadable line comes before the entry that stands
+/// behind it in its stream. Ends where a reader of the lines fails, or says so.
+pub fn scan<E: From<AuditError>>(
+    dir: &Path,
+    mut visit: impl FnMut(Scanned) -> Result<(), E>,
+) -> Result<(), E> {
+    let [mut one, mut other] = [Entries::open(dir, Stream::Routine)?, Entries::open(dir, Stream::Notable)?];
+    let (mut first, mut second) = (one.next(dir, &mut visit)?, other.next(dir, &mut visit)?);
+    loop {
+        let is_first = match (&first, &second) {
+            (None, None) => return Ok(()),
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (Some(first), Some(second)) => first.seq <= second.seq,
+        };
+        let (entries, next) = if is_first { (&mut one, &mut first) } else { (&mut other, &mut second) };
+        let following = entries.next(dir, &mut visit)?;
+        if let Some(entry) = std::mem::replace(next, following) {
+            visit(Scanned::Entry(entry))?;
+        }
+    }
+}
+
+/// The entries of one stream.
+struct Entries {
+    stream: Stream,
+    /// Segments that come after the one that is read.
+    segments: VecDeque<(String, File)>,
+    /// The segment that is read.
+    current: Option<Segment>,
+}
+
+/// A segment that is being read.
+struct Segment {
+    name: String,
+    lines: Lines,
+    /// How many lines were read.
+    number: u64,
+    /// What comes next is the rest of a line that was too long, and was told.
+    is_rest: bool,
+}
+
+impl Entries {
+    fn open(dir: &Path, stream: Stream) -> Result<Entries, AuditError> {
+        Ok(Entries { stream, segments: open_all(dir, stream)?.into(), current: None })
+    }
+
+    /// The next entry; lines before it that are not understood are told.
+    fn next<E: From<AuditError>>(
+        &mut self,
+        dir: &Path,
+        visit: &mut impl FnMut(Scanned) -> Result<(), E>,
+    ) -> Result<Option<Box<Entry>>, E> {
+        loop {
+            let Some(segment) = &mut self.current else {
+                let Some((name, file)) = self.segments.pop_front() else { return Ok(None) };
+                self.current = Some(Segment { name, lines: Lines::new(file), number: 0, is_rest: false });
+                continue;
+            };
+            let was_told = segment.is_rest;
+            segment.number = segment.number.saturating_add(u64::from(!was_told));
+            segment.is_rest = false;
+            let read = match segment.lines.next_line() {
+                Ok(Some(_)) if was_told => continue,
+                Ok(Some(line)) => entry(line, self.stream),
+                Ok(None) => {
+                    self.current = None;
+                    continue;
+                }
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    segment.is_rest = true;
+                    Err(error.to_string())
+                }
+                Err(error) => {
+                    return Err(AuditError::io("read", &dir.join(&segment.name))(error).into());
+                }
+            };
+            match read {
+                Ok(Some(entry)) => return Ok(Some(Box::new(entry))),
+                Ok(None) => {}
+                Err(_) if was_told => {}
+                Err(what) => {
+                    let (file, line) = (segment.name.clone(), segment.number);
+                    visit(Scanned::Unreadable(Broken { file, line, what }))?;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+    use crate::log::{Config, Log};
+    use crate::record::{CallRecord, Record};
+
+    fn seen(dir: &Path) -> Vec<String> {
+        let mut seen = Vec::new();
+        scan::<AuditError>(dir, |scanned| {
+            seen.push(match scanned {
+                Scanned::Entry(entry) => format!("{} {}", entry.seq, entry.stream),
+                Scanned::Unreadable(broken) => format!("{}:{} {}", broken.file, broken.line, broken.what),
+            });
+            Ok(())
+        })
+        .unwrap();
+        seen
+    }
+
+    #[test]
+    fn both_streams_come_by_their_numbers() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = Log::open(dir.path(), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
+        for (number, verdict) in ["deny", "defer", "defer", "ask"].into_iter().enumerate() {
+            let call = CallRecord { verdict: verdict.to_owned(), ..CallRecord::default() };
+            log.append(&Record::Call(call), SystemTime::UNIX_EPOCH + Duration::from_secs(number as u64))
+                .unwrap();
+        }
+        assert_eq!(seen(dir.path()), ["1 notable", "2 routine", "3 routine", "4 notable"]);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_told_with_its_place_and_the_rest_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = Log::open(dir.path(), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
+        let call = CallRecord { verdict: "defer".to_owned(), ..CallRecord::default() };
+        for _ in 0..2 {
+            log.append(&Record::Call(call.clone()), SystemTime::UNIX_EPOCH).unwrap();
+        }
+        drop(log);
+        let file = dir.path().join("routine.jsonl");
+        let text = fs::read_to_string(&file).unwrap();
+        let [anchor, one, two] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
+        let newer = one.replacen(r#"{"v":1"#, r#"{"v":2"#, 1);
+        let long = "x".repeat(600 * 1024);
+        fs::write(&file, [anchor, "{", &newer, &long, "[", two, "torn"].join("\n")).unwrap();
+        let seen = seen(dir.path());
+        let parts = [
+            "routine.jsonl:2 EOF",
+            "routine.jsonl:3 format version 2",
+            "routine.jsonl:4 a line is longer",
+            "routine.jsonl:5 EOF",
+        ];
+        for (line, part) in seen.iter().zip(parts) {
+            assert!(line.starts_with(part), "{line}: {part}");
+        }
+        assert_eq!(seen.get(parts.len()..), Some(&["2 routine".to_owned()][..]), "{seen:?}");
+    }
+}

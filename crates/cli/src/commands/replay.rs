@@ -1,0 +1,91 @@
+//! `castellan replay`: judges the recorded calls again with other rules, and shows what they would change. It reads files and the log,
+//! and changes nothing.
+
+mod changes;
+mod report;
+mod sides;
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use castellan_audit::Record;
+use castellan_daemon::{RecordedWorld, ToldTexts, own_paths};
+use castellan_policy::Profile;
+use castellan_trial::{Replay, ReplayOutcome};
+
+use self::changes::Changes;
+use self::report::Report;
+use self::sides::Sides;
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::history::{self, Part, Seen};
+use crate::limits::CALLS_READ;
+use crate::progress::Progress;
+use crate::values;
+
+/// Options of `castellan replay`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Rule file, or folder of some, to try with the rules in force; a file that is called as one of these stands in its place.
+    /// Without any, and without --profile, the home's files as they are now, applied or not
+    #[arg(long, value_name = "FILE|DIR")]
+    rules: Vec<PathBuf>,
+
+    /// Try them instead of the rules in force; castellan's own and the organisation's count all the same
+    #[arg(long, requires = "rules")]
+    instead: bool,
+
+    /// Try the settings of this profile
+    #[arg(long, value_parser = values::profile())]
+    profile: Option<Profile>,
+
+    /// Calls from this time on: `2026-01-31T12:00:00Z`, or how long ago, `7d`
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    since: Option<SystemTime>,
+
+    /// At most so many calls, the newest
+    #[arg(long, short = 'n', value_name = "N", default_value_t = CALLS_READ)]
+    limit: usize,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let layout = global.layout()?;
+    let Some(sides) = Sides::load(&layout, options)? else { return Ok(Exit::No) };
+    let log = layout.log();
+    let part = Part { since: options.since, calls_max: options.limit };
+    let calls = history::count(&log, part)?;
+    let mut progress = Progress::begin(global, "judged", calls.min(options.limit));
+    let mut told = ToldTexts::default();
+    let mut replay = Replay::new(sides.policies(), own_paths(&layout));
+    let mut changes = Changes::default();
+    let missing = history::read(&log, part, calls, |Seen { entry, is_wanted }| {
+        let Record::Call(record) = &entry.record else { return Ok(()) };
+        told.learn(record);
+        if !is_wanted || history::is_held(&record.answer) {
+            return Ok(());
+        }
+        let world = RecordedWorld::new(record, &told);
+        match (replay.judge(record, &world), ReplayOutcome::recorded(record)) {
+            (Ok(replayed), Some(recorded)) => {
+                changes.add(entry.seq, entry.time, record, &recorded, &replayed)
+            }
+            (Err(why), _) => changes.add_unjudged(why),
+            (Ok(_), None) => changes.add_without_verdict(),
+        }
+        progress.step();
+        Ok(())
+    })?;
+    drop(progress);
+    let report = Report { changes: &changes, sides: &sides, missing: &missing, since: options.since };
+    let mut out = anstream::stdout();
+    if options.json {
+        report.write_json(&mut out)?
+    } else {
+        report.write(&mut out, global)?
+    }
+    Ok(if missing.is_nothing() && changes.is_whole() { Exit::Done } else { Exit::Incomplete })
+}

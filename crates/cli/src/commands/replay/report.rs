@@ -1,0 +1,165 @@
+//! What other rules would change, for people and as JSON.
+
+use std::io::Write;
+use std::time::SystemTime;
+
+use castellan_trial::{ReplayOutcome, Unjudged};
+use serde_json::{Value as Json, json};
+
+use super::changes::{Changes, Example, Group, Kind};
+use super::sides::Sides;
+use crate::global::Global;
+use crate::history::{Missing, second};
+use crate::output::{self, BAD, FAINT, GOOD, Style, WARN, counted, cut, printable};
+
+/// What stands before the call in the line of an example.
+const BEFORE_SUBJECT: usize = 32;
+
+/// Characters of a call at least, however narrow the terminal.
+const SUBJECT_MIN: usize = 30;
+
+/// What was compared, and what the log has of it.
+#[derive(Debug)]
+pub(super) struct Report<'r> {
+    pub(super) changes: &'r Changes,
+    pub(super) sides: &'r Sides,
+    pub(super) missing: &'r Missing,
+    pub(super) since: Option<SystemTime>,
+}
+
+impl Report<'_> {
+    pub(super) fn write(&self, out: &mut impl Write, global: &Global) -> anyhow::Result<()> {
+        let Report { changes, sides, missing, since } = self;
+        let calls = counted(changes.judged, "call");
+        let since = since.map_or_else(String::new, |since| format!(" since {}", second(since)));
+        let with = if sides.is_with_record() { "what was recorded" } else { "the rules in force" };
+        writeln!(out, "{calls}{since} judged again by {}, beside {with}", printable(&sides.tried))?;
+        for kind in changes.kinds() {
+            let (calls, groups) = changes.of_kind(kind);
+            let style = style(kind);
+            writeln!(out, "\n{style}{}{style:#}  {}", kind.title(), counted(calls, "call"))?;
+            for (by, group) in groups {
+                write_group(out, by, group, global.verbose)?;
+            }
+        }
+        if changes.groups.is_empty() {
+            writeln!(out, "\nnothing would change")?;
+        }
+        self.write_notes(out)?;
+        Ok(missing.write(out)?)
+    }
+
+    /// What the reader must know of how it was judged.
+    fn write_notes(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let changes = self.changes;
+        let mut notes = Vec::new();
+        if changes.drifted > 0 && !self.sides.is_with_record() {
+            let calls = counted(changes.drifted, "call");
+            notes.push(format!(
+                "{calls} answered otherwise when made than by the rules in force now: by other rules, a grant, trust, or the agent's state"
+            ));
+        }
+        if changes.with_changed_files > 0 {
+            let calls = counted(changes.with_changed_files, "call");
+            notes.push(format!(
+                "{calls} with files that hold something else by now: judged as if these could not be read"
+            ));
+        }
+        if changes.asked_now > 0 {
+            let calls = counted(changes.asked_now, "call");
+            notes.push(format!(
+                "{calls} for which the log does not tell all of the machine: it was looked at as it is now"
+            ));
+        }
+        if !notes.is_empty() {
+            writeln!(out)?;
+        }
+        for note in notes {
+            writeln!(out, "{FAINT}{note}{FAINT:#}")?;
+        }
+        if !changes.is_whole() {
+            writeln!(out)?;
+        }
+        for why in Unjudged::ALL {
+            if let Some(count) = changes.unjudged.get(&why) {
+                writeln!(out, "{WARN}not judged{WARN:#}  {}: {}", counted(*count, "call"), why.meaning())?;
+            }
+        }
+        if changes.without_verdict > 0 {
+            let calls = counted(changes.without_verdict, "call");
+            writeln!(
+                out,
+                "{WARN}not judged{WARN:#}  {calls}: the record has a verdict that this castellan does not know"
+            )?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn write_json(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let Report { changes, sides, missing, since } = self;
+        let kinds = changes.kinds().into_iter().map(|kind| {
+            let (calls, groups) = changes.of_kind(kind);
+            let groups = groups.into_iter().map(|(by, group)| {
+                let examples = group.examples.iter().map(example_json).collect::<Vec<_>>();
+                json!({ "by": by, "calls": group.calls, "examples": examples })
+            });
+            json!({ "kind": kind.as_str(), "calls": calls, "groups": groups.collect::<Vec<_>>() })
+        });
+        let unjudged = Unjudged::ALL.into_iter().map(|why| {
+            (why.as_str().to_owned(), changes.unjudged.get(&why).copied().unwrap_or_default().into())
+        });
+        let mut unjudged: serde_json::Map<String, Json> = unjudged.collect();
+        unjudged.insert("unknown_verdict".to_owned(), changes.without_verdict.into());
+        let answer = json!({
+            "version": 1,
+            "tried": sides.tried,
+            "beside": if sides.is_with_record() { "recorded" } else { "in_force" },
+            "since": since.map(second),
+            "judged": changes.judged,
+            "changes": kinds.collect::<Vec<_>>(),
+            "otherwise_than_recorded": changes.drifted,
+            "with_changed_files": changes.with_changed_files,
+            "machine_asked_now": changes.asked_now,
+            "not_judged": unjudged,
+            "log": missing.json(),
+        });
+        Ok(writeln!(out, "{answer:#}")?)
+    }
+}
+
+fn style(kind: Kind) -> Style {
+    match kind {
+        Kind::NewlyDenied => BAD,
+        Kind::NewlyAsked | Kind::AskedNotDenied => WARN,
+        Kind::NewlyLetThrough | Kind::NewlyAllowed => GOOD,
+        Kind::NoLongerAllowed => FAINT,
+    }
+}
+
+fn write_group(out: &mut impl Write, by: &[String], group: &Group, verbose: bool) -> anyhow::Result<()> {
+    let by = if by.is_empty() { "no rule".to_owned() } else { printable(&by.join(", ")) };
+    writeln!(out, "{:>6}  {by}", group.calls)?;
+    let shown = if verbose { usize::MAX } else { 1 };
+    for example in group.examples.iter().take(shown) {
+        let time = second(example.time).trim_end_matches('Z').replace('T', " ");
+        let columns = output::columns().saturating_sub(BEFORE_SUBJECT).max(SUBJECT_MIN);
+        let subject = printable(&example.subject);
+        let subject = if verbose { subject } else { cut(&subject, columns) };
+        let tool = printable(&example.tool);
+        writeln!(out, "        {FAINT}{time}  {tool}{FAINT:#}  {subject}")?;
+    }
+    Ok(())
+}
+
+fn example_json(example: &Example) -> Json {
+    let outcome = |outcome: &ReplayOutcome| json!({ "verdict": outcome.verdict.as_str(), "by": outcome.by });
+    json!({
+        "seq": example.seq,
+        "time": second(example.time),
+        "agent": example.agent,
+        "tool": example.tool,
+        "subject": example.subject,
+        "before": outcome(&example.before),
+        "after": outcome(&example.after),
+    })
+}

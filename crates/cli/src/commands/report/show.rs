@@ -1,0 +1,284 @@
+//! A report, for people and as JSON.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value as Json, json};
+
+use super::chart::bar;
+use crate::commands::suggest::Suggestions;
+use crate::history::{Missing, RuleCount, Tally, Verdicts, second};
+use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, counted, cut, printable};
+
+/// Columns of the longest bar at most: longer ones tell no more.
+const BAR_MAX: usize = 60;
+
+/// Columns beside a bar.
+const BESIDE_BAR: usize = 60;
+
+/// Days that are shown without calls, too: two months.
+const DAYS_MAX: u64 = 62;
+
+/// Rows of a list.
+const ROWS_MAX: usize = 8;
+
+/// What is reported.
+#[derive(Debug)]
+pub(super) struct Report<'r> {
+    pub(super) tally: &'r Tally,
+    pub(super) suggestions: &'r Suggestions,
+    pub(super) missing: &'r Missing,
+    pub(super) since: SystemTime,
+    pub(super) until: SystemTime,
+}
+
+impl Report<'_> {
+    pub(super) fn write(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let Report { tally, missing, .. } = self;
+        let (since, until) = (day(self.since), day(self.until));
+        let Verdicts { deny, ask, allow, defer } = tally.verdicts;
+        writeln!(out, "{since} to {until}, {}", counted(tally.calls, "call"))?;
+        if tally.calls > 0 {
+            writeln!(out, "{deny} denied, {ask} asked, {allow} allowed, {defer} left to the agent")?;
+            self.write_days(out)?;
+            self.write_asking(out)?;
+            self.write_agents(out)?;
+        }
+        self.write_waits(out)?;
+        self.write_ungoverned(out)?;
+        self.write_observed(out)?;
+        self.write_changes(out)?;
+        Ok(missing.write(out)?)
+    }
+
+    /// A bar for each day; of a long time only for those with calls.
+    fn write_days(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let days = &self.tally.days;
+        let longest = days.values().map(|counts| counts.all()).max().unwrap_or_default();
+        writeln!(
+            out,
+            "\n{FAINT}by day (UTC){FAINT:#}    {BAD}█{BAD:#} denied  {WARN}▓{WARN:#} asked  {GOOD}▒{GOOD:#} allowed  {FAINT}░{FAINT:#} left to the agent"
+        )?;
+        let (Some((first, _)), Some((last, _))) = (days.first_key_value(), days.last_key_value()) else {
+            return Ok(());
+        };
+        let is_short = last.saturating_sub(*first) < DAYS_MAX;
+        let shown: Vec<u64> =
+            if is_short { (*first..=*last).collect() } else { days.keys().copied().collect() };
+        for number in shown {
+            let counts = days.get(&number).copied().unwrap_or_default();
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(number.saturating_mul(86_400));
+            let parts = [
+                (counts.deny, '█', BAD),
+                (counts.ask, '▓', WARN),
+                (counts.allow, '▒', GOOD),
+                (counts.defer, '░', FAINT),
+            ];
+            let bar = bar(&parts, longest, width());
+            writeln!(out, "{}  {:>6}  {bar}", day(time), counts.all())?;
+        }
+        Ok(())
+    }
+
+    fn write_asking(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let asking = self.tally.asking();
+        let Some((_, first)) = asking.first() else { return Ok(()) };
+        let most = first.asked;
+        writeln!(out, "\n{FAINT}asked most{FAINT:#}")?;
+        for (name, count) in asking.iter().take(ROWS_MAX) {
+            let RuleCount { asked, approved, refused, .. } = count;
+            let mut told = format!("{approved} approved, {refused} refused");
+            let open = asked.saturating_sub(approved + refused);
+            if open > 0 {
+                write!(told, ", {open} not known")?;
+            }
+            let bar = bar(&[(*asked, '▓', WARN)], most, width() / 3);
+            let padding = (width() / 3).saturating_sub(asked.saturating_mul(width() / 3) / most.max(1));
+            writeln!(
+                out,
+                "{asked:>6}  {bar}{:padding$}  {}  {FAINT}{told}{FAINT:#}",
+                "",
+                cut(&printable(name), 60)
+            )?;
+        }
+        if asking.len() > ROWS_MAX {
+            writeln!(out, "        {FAINT}and {} more{FAINT:#}", counted(asking.len() - ROWS_MAX, "rule"))?;
+        }
+        Ok(())
+    }
+
+    fn write_agents(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let head =
+            ["agent", "calls", "denied", "asked", "allowed", "left"].map(|word| Cell::new(word, FAINT));
+        let mut rows = vec![head.to_vec()];
+        for (agent, counts) in &self.tally.agents {
+            let numbers = [counts.all(), counts.deny, counts.ask, counts.allow, counts.defer];
+            let numbers = numbers.map(|number| Cell::from(number.to_string()));
+            rows.push(std::iter::once(Cell::from(agent)).chain(numbers).collect());
+        }
+        writeln!(out)?;
+        Ok(output::write_table(out, &rows)?)
+    }
+
+    /// How long castellan had calls wait for a person. At the agent's own prompt nobody measures.
+    fn write_waits(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        if let Some(Waits { count, median, longest, all }) = self.waits() {
+            let answers = counted(count, "answer");
+            let [median, longest, all] = [median, longest, all].map(rounded);
+            writeln!(
+                out,
+                "\nwaited for {answers} by `castellan approve` or `refuse`: half of them less than {median}, at most {longest}, {all} in all"
+            )?;
+        }
+        Ok(())
+    }
+
+    fn waits(&self) -> Option<Waits> {
+        let mut waits = self.tally.waits.clone();
+        waits.sort_unstable();
+        let median = *waits.get(waits.len() / 2)?;
+        Some(Waits { count: waits.len(), median, longest: *waits.last()?, all: waits.iter().sum() })
+    }
+
+    fn write_ungoverned(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        for (why, count) in &self.tally.ungoverned {
+            let meaning =
+                UNGOVERNED.iter().find(|(known, _)| known == why).map_or(why.as_str(), |(_, text)| text);
+            writeln!(out, "\n{BAD}ungoverned{BAD:#}  {count} {}; see `castellan log`", printable(meaning))?;
+        }
+        Ok(())
+    }
+
+    /// What rules would have said that are only observed.
+    fn write_observed(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let mut observed = self.observed();
+        if observed.is_empty() {
+            return Ok(());
+        }
+        observed.sort_by_key(|(_, count)| std::cmp::Reverse(count.observed.values().sum::<usize>()));
+        writeln!(out, "\n{FAINT}only observed: what these rules would have said{FAINT:#}")?;
+        for (name, count) in observed.iter().take(ROWS_MAX) {
+            let said: Vec<String> =
+                count.observed.iter().map(|(word, count)| format!("{word} {count}")).collect();
+            writeln!(out, "        {}  {FAINT}{}{FAINT:#}", printable(name), printable(&said.join(", ")))?;
+        }
+        Ok(())
+    }
+
+    fn observed(&self) -> Vec<(&String, &RuleCount)> {
+        self.tally.rules.iter().filter(|(_, count)| !count.observed.is_empty()).collect()
+    }
+
+    /// What to change, a line each; `castellan suggest` has the rest.
+    fn write_changes(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let suggestions = self.suggestions;
+        let mut lines = Vec::new();
+        for exception in &suggestions.exceptions {
+            let by = exception.by.join(", ");
+            let what = match &exception.allow {
+                Some(allow) => format!("allow = [\"{allow}\"]"),
+                None => "`castellan approve ID --always`".to_owned(),
+            };
+            lines.push(format!("{by}: asked and approved {} times: {what}", exception.approved));
+        }
+        for often in &suggestions.often {
+            let share = often.stopped.saturating_mul(100) / suggestions.calls.max(1);
+            lines.push(format!("{}: stops {share} % of all calls", often.rule));
+        }
+        if !suggestions.unknown_tools.is_empty() {
+            let tools = counted(suggestions.unknown_tools.len(), "tool");
+            lines.push(format!("{tools} that castellan does not know"));
+        }
+        if lines.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n{FAINT}what to change{FAINT:#}")?;
+        for line in lines.iter().take(ROWS_MAX) {
+            writeln!(out, "        {}", printable(line))?;
+        }
+        Ok(writeln!(
+            out,
+            "        {FAINT}`castellan suggest` has examples and what else would be let through{FAINT:#}"
+        )?)
+    }
+
+    pub(super) fn write_json(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let Report { tally, suggestions, missing, since, until } = self;
+        let days = tally.days.iter().map(|(number, counts)| {
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(number.saturating_mul(86_400));
+            (day(time), counts_json(*counts))
+        });
+        let asking = tally.asking().into_iter().map(|(name, count)| {
+            json!({
+                "rule": name, "asked": count.asked, "approved": count.approved, "refused": count.refused,
+                "not_known": count.asked.saturating_sub(count.approved + count.refused),
+            })
+        });
+        let agents = tally.agents.iter().map(|(agent, counts)| (agent.clone(), counts_json(*counts)));
+        let observed = self
+            .observed()
+            .into_iter()
+            .map(|(name, count)| json!({ "rule": name, "verdicts": count.observed }));
+        let waits = self.waits().map(|waits| {
+            let seconds = |time: Duration| time.as_secs();
+            json!({
+                "answers": waits.count, "median_s": seconds(waits.median), "longest_s": seconds(waits.longest),
+                "all_s": seconds(waits.all),
+            })
+        });
+        let answer = json!({
+            "version": 1,
+            "since": second(*since),
+            "until": second(*until),
+            "calls": tally.calls,
+            "verdicts": counts_json(tally.verdicts),
+            "days": days.collect::<serde_json::Map<_, _>>(),
+            "asked_most": asking.collect::<Vec<_>>(),
+            "agents": agents.collect::<serde_json::Map<_, _>>(),
+            "waited": waits,
+            "ungoverned": tally.ungoverned,
+            "observed": observed.collect::<Vec<_>>(),
+            "asks_not_followed": tally.asks_dropped,
+            "suggestions": suggestions.json(),
+            "log": missing.json(),
+        });
+        Ok(writeln!(out, "{answer:#}")?)
+    }
+}
+
+/// How long calls waited.
+struct Waits {
+    count: usize,
+    median: Duration,
+    longest: Duration,
+    all: Duration,
+}
+
+/// What the words of ungoverned records mean.
+const UNGOVERNED: &[(&str, &str)] = &[
+    ("no_decision", "times a call ran without a decision"),
+    ("against_decision", "times a call ran against a decision"),
+    ("other_input", "times a call ran with another input than the one judged"),
+    ("hooks_off", "times an agent's hooks were found switched off"),
+    ("foreign_hook", "times a hook of somebody else's was found that could change calls"),
+];
+
+fn counts_json(counts: Verdicts) -> Json {
+    let Verdicts { deny, ask, allow, defer } = counts;
+    json!({ "deny": deny, "ask": ask, "allow": allow, "defer": defer })
+}
+
+/// Columns of the longest bar.
+fn width() -> usize {
+    output::columns().saturating_sub(BESIDE_BAR).clamp(10, BAR_MAX)
+}
+
+fn day(time: SystemTime) -> String {
+    second(time).chars().take("2026-01-31".len()).collect()
+}
+
+/// A duration, to the second.
+fn rounded(time: Duration) -> String {
+    humantime::format_duration(Duration::from_secs(time.as_secs())).to_string()
+}

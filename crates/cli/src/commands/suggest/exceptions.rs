@@ -1,0 +1,265 @@
+//! Exceptions to propose: what is asked about again and again and always approved, as a short rule of the configuration. Each is tried
+//! on the log before: one that does not let these calls through, or lets one through that a person refused, is none. Rules that deny,
+//! castellan's own and the organisation's are never excepted from.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use castellan_audit::{CallRecord, Record};
+use castellan_daemon::{Config, RecordedWorld, ToldTexts, compile};
+use castellan_event::{Layer, Verdict};
+use castellan_policy::{Policy, RuleVerdict, Settings};
+use castellan_trial::{Replay, pack_of};
+
+use crate::commands::log::subject;
+use crate::global::Global;
+use crate::history::{self, Ask, Fate, Part, Seen, Tally};
+use crate::in_force::InForce;
+use crate::progress::Progress;
+
+/// How often something must have been approved: less is no habit.
+const APPROVED_MIN: usize = 3;
+
+/// Exceptions that are tried at most: each is one policy more that every call is judged by.
+const TRIED_MAX: usize = 8;
+
+/// The pack that nobody excepts from, whatever file has it.
+const OWN_PACK: &str = "self";
+
+/// Calls that were asked about for the same reason and always approved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Exception {
+    /// Who asked.
+    pub(crate) by: Vec<String>,
+    pub(crate) approved: usize,
+    /// One of the calls, as the log has it.
+    pub(crate) example: String,
+    /// The short rule for `allow` in the configuration; `None` where no short rule says just this.
+    pub(crate) allow: Option<String>,
+    /// Other calls of the log that would no longer be stopped with it.
+    pub(crate) others: usize,
+    /// Calls that are meant, by the numbers of their records, and those that a person refused.
+    numbers: Vec<u64>,
+    refused: Vec<u64>,
+    /// The short rule does not do what it is for, or more than it may.
+    is_broken: bool,
+}
+
+/// What was approved often enough and never refused, the most often approved first.
+pub(super) fn candidates(tally: &Tally, policy: &Policy) -> Vec<Exception> {
+    let mut groups: BTreeMap<(&[String], Option<String>, String), Vec<&Ask>> = BTreeMap::new();
+    for ask in tally.asks.iter().filter(|ask| may_be_excepted_from(&ask.by, policy)) {
+        let allow = short_rule(&ask.record);
+        // Without a short rule only what is the same is one.
+        let rest = if allow.is_some() { String::new() } else { subject(&ask.record) };
+        groups.entry((&ask.by, allow, rest)).or_default().push(ask);
+    }
+    let refused: Vec<u64> = tally.asks.iter().filter(|ask| ask.fate == Fate::Refused).map(number).collect();
+    let mut candidates: Vec<Exception> = groups
+        .into_iter()
+        .filter_map(|((by, allow, _), asks)| {
+            let is_habit = asks.len() >= APPROVED_MIN && asks.iter().all(|ask| ask.fate == Fate::Approved);
+            let example = asks.last().filter(|_| is_habit)?;
+            Some(Exception {
+                by: by.to_vec(),
+                approved: asks.len(),
+                example: subject(&example.record),
+                allow,
+                others: 0,
+                numbers: asks.iter().map(|ask| number(ask)).collect(),
+                refused: refused.clone(),
+                is_broken: false,
+            })
+        })
+        .collect();
+    candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.approved));
+    candidates.truncate(TRIED_MAX);
+    candidates
+}
+
+fn number(ask: &Ask) -> u64 {
+    ask.record.correlation_id
+}
+
+/// Whether rules may be excepted from: they are known, ask, and are the user's own to change.
+fn may_be_excepted_from(by: &[String], policy: &Policy) -> bool {
+    let may = |name: &String| {
+        if name.starts_with('(') {
+            // What was not understood, or needs a higher level: no rule.
+            return true;
+        }
+        let mut rules = policy.rules().filter(|of| of.rule.name == *name).peekable();
+        rules.peek().is_some()
+            && rules.all(|of| {
+                matches!(of.verdict, RuleVerdict::Ask | RuleVerdict::Review)
+                    && of.layer == Layer::User
+                    && !of.is_firm
+                    && pack_of(&of.rule.file) != OWN_PACK
+            })
+    };
+    !by.is_empty() && by.iter().all(may)
+}
+
+/// The short rule that means a call: a simple command by program and subcommand, else word for word; a host; a tool of a server.
+fn short_rule(record: &CallRecord) -> Option<String> {
+    let text = |key: &str| record.input.get(key).and_then(|value| value.as_str());
+    if record.tool.starts_with("mcp__") {
+        return Some(record.tool.clone());
+    }
+    if record.tool == "WebFetch" {
+        let host = text("url")?.split_once("://")?.1.split(['/', '?', '#', ':']).next()?;
+        let is_plain = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
+        return Some(format!("WebFetch(domain:{host})")).filter(|_| is_plain && !host.is_empty());
+    }
+    let command = text("command").filter(|_| record.tool == "Bash")?.trim();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " _./:=@%+,-".contains(c);
+    if command.is_empty() || !command.chars().all(is_plain) {
+        return None;
+    }
+    let words: Vec<&str> = command.split(' ').filter(|word| !word.is_empty()).collect();
+    let is_word = |word: &str| {
+        word.starts_with(|first: char| first.is_ascii_lowercase())
+            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+    };
+    Some(match words[..] {
+        // What comes behind a subcommand differs from call to call; without one, anything could come.
+        [program, subcommand, ..] if is_word(program) && is_word(subcommand) => {
+            format!("Bash({program} {subcommand}:*)")
+        }
+        _ => format!("Bash({})", words.join(" ")),
+    })
+}
+
+/// The candidates that hold on the log: with the short rule the calls that are meant are not asked about, and none that was refused
+/// is let through. Where no short rule does that, none is proposed.
+pub(super) fn tried(
+    global: &Global,
+    log: &Path,
+    part: Part,
+    in_force: &InForce,
+    own: Vec<String>,
+    mut candidates: Vec<Exception>,
+) -> anyhow::Result<Vec<Exception>> {
+    let mut policies = vec![in_force.compile()?.policy];
+    for candidate in &mut candidates {
+        let allow = candidate.allow.as_deref();
+        let operators = allow.and_then(|allow| in_force.config.settings.operators.allowing_also(allow).ok());
+        let Some(operators) = operators else {
+            candidate.allow = None;
+            continue;
+        };
+        let settings = Settings { operators, ..in_force.config.settings.clone() };
+        policies.push(compile(&in_force.rules, &Config { settings, ..in_force.config.clone() }).policy);
+    }
+    if policies.len() == 1 {
+        return Ok(candidates);
+    }
+    let calls = history::count(log, part)?;
+    let mut progress = Progress::begin(global, "tried", calls.min(part.calls_max));
+    let mut told = ToldTexts::default();
+    let mut replay = Replay::new(policies.iter().collect(), own);
+    history::read(log, part, calls, |Seen { entry, is_wanted }| {
+        let Record::Call(record) = &entry.record else { return Ok(()) };
+        told.learn(record);
+        if !is_wanted {
+            return Ok(());
+        }
+        progress.step();
+        let Ok(replayed) = replay.judge(record, &RecordedWorld::new(record, &told)) else { return Ok(()) };
+        let Some((before, with)) = replayed.outcomes.split_first() else { return Ok(()) };
+        let with_rule = candidates.iter_mut().filter(|candidate| candidate.allow.is_some());
+        let freed = with_rule.zip(with).collect::<Vec<_>>();
+        for (candidate, after) in freed {
+            candidate.hold(record.correlation_id, before.verdict, after.verdict);
+        }
+        Ok(())
+    })?;
+    for candidate in candidates.iter_mut().filter(|candidate| candidate.is_broken) {
+        candidate.allow = None;
+        candidate.others = 0;
+    }
+    Ok(candidates)
+}
+
+impl Exception {
+    /// Takes in what becomes of a call with the short rule.
+    fn hold(&mut self, number: u64, before: Verdict, after: Verdict) {
+        let is_freed = before >= Verdict::Ask && after < Verdict::Ask;
+        if self.numbers.contains(&number) {
+            // It is what the rule is for.
+            self.is_broken |= after >= Verdict::Ask;
+        } else if is_freed {
+            self.others += 1;
+            self.is_broken |= self.refused.contains(&number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use castellan_rules::Source;
+    use serde_json::{Value as Json, json};
+
+    use super::*;
+
+    fn record(tool: &str, input: Json) -> CallRecord {
+        CallRecord { tool: tool.to_owned(), input, ..CallRecord::default() }
+    }
+
+    #[test]
+    fn a_short_rule_means_no_more_than_was_seen() {
+        let check = |tool: &str, input: Json, expected: Option<&str>| {
+            assert_eq!(short_rule(&record(tool, input.clone())).as_deref(), expected, "{tool} {input}");
+        };
+        let bash = |command: &str, expected| check("Bash", json!({ "command": command }), expected);
+        bash("git push origin main", Some("Bash(git push:*)"));
+        bash("npm publish", Some("Bash(npm publish:*)"));
+        bash("rm -r build", Some("Bash(rm -r build)"));
+        bash("make", Some("Bash(make)"));
+        bash("git push; ls", None);
+        bash("git push && ls", None);
+        bash("echo $X", None);
+        bash("git push > x", None);
+        bash("git push\nls", None);
+        bash("", None);
+        check("WebFetch", json!({ "url": "https://docs.rs/x?y" }), Some("WebFetch(domain:docs.rs)"));
+        check("WebFetch", json!({ "url": "https://u@docs.rs/" }), None);
+        check("mcp__git__push", json!({}), Some("mcp__git__push"));
+        check("Write", json!({ "file_path": "/x" }), None);
+    }
+
+    fn policy(name: &str, tag: &str, file: &str) -> Policy {
+        let text = format!(
+            "- rule: {name}\n  desc: d\n  condition: cmd.name = ls\n  output: o\n  priority: WARNING\n  source: coding_agent\n  tags: [{tag}]\n"
+        );
+        let compiled = compile(&[Source { name: file.to_owned(), text }], &Config::default());
+        assert_eq!(compiled.error(), None);
+        compiled.policy
+    }
+
+    /// Nothing is excepted from a rule that denies, from castellan's own, or from one that is not there any more.
+    #[test]
+    fn some_rules_are_never_excepted_from() {
+        let own = castellan_daemon::organisation_rules();
+        assert!(!own.is_empty());
+        let built_in = compile(&[], &Config::default()).policy;
+        let asks = built_in.rules().find(|of| matches!(of.verdict, RuleVerdict::Ask | RuleVerdict::Review));
+        if let Some(asks) = asks {
+            assert!(!may_be_excepted_from(&[asks.rule.name.clone()], &built_in), "{}", asks.rule.name);
+        }
+        let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        for (names, tag, file, expected) in [
+            (&["Mine"][..], "coding_agent_ask", "mine.yaml", true),
+            (&["Mine"], "coding_agent_review", "mine.yaml", true),
+            (&["Mine", "(access)"], "coding_agent_ask", "mine.yaml", true),
+            (&["Mine"], "coding_agent_deny", "mine.yaml", false),
+            (&["Mine"], "coding_agent_ask", "10-self.yaml", false),
+            (&["Gone"], "coding_agent_ask", "mine.yaml", false),
+            (&["Mine", "Gone"], "coding_agent_ask", "mine.yaml", false),
+            (&[], "coding_agent_ask", "mine.yaml", false),
+        ] {
+            let policy = policy("Mine", tag, file);
+            assert_eq!(may_be_excepted_from(&named(names), &policy), expected, "{names:?} {tag} {file}");
+        }
+    }
+}

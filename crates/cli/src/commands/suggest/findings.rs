@@ -1,0 +1,173 @@
+//! [`Suggestions`]: everything that the log says should change, with its counts. It must not know how it is shown.
+
+use castellan_event::Layer;
+use castellan_policy::{Policy, PolicyRule, RuleVerdict};
+use castellan_trial::pack_of;
+use serde_json::{Value as Json, json};
+
+use super::exceptions::Exception;
+use crate::history::Tally;
+
+/// A rule stops often that stops one call in so many.
+const OFTEN_ONE_IN: usize = 20;
+
+/// Calls that a rule must have stopped before anything is said of how often.
+const OFTEN_CALLS_MIN: usize = 10;
+
+/// Calls below which it means nothing that a rule has not fired.
+const NEVER_CALLS_MIN: usize = 200;
+
+/// What should change.
+#[derive(Debug)]
+pub(crate) struct Suggestions {
+    pub(crate) calls: usize,
+    pub(crate) exceptions: Vec<Exception>,
+    pub(crate) often: Vec<Often>,
+    /// Rules of the user that did not fire; `None` where too few calls were made to say so.
+    pub(crate) never: Option<Vec<Silent>>,
+    pub(crate) unknown_tools: Vec<UnknownTool>,
+    /// Calls that were stopped because a part was not understood, and one of them.
+    pub(crate) opaque: usize,
+    pub(crate) opaque_example: String,
+}
+
+/// A rule that stops a good part of all calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Often {
+    pub(crate) rule: String,
+    pub(crate) stopped: usize,
+    pub(crate) example: String,
+    /// The user can change it.
+    pub(crate) is_users: bool,
+}
+
+/// A rule that did not fire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Silent {
+    pub(crate) rule: String,
+    pub(crate) pack: String,
+    /// It denies: that it did not fire is good.
+    pub(crate) denies: bool,
+    /// It is of a pack that castellan ships.
+    pub(crate) is_shipped: bool,
+}
+
+/// A tool that castellan does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnknownTool {
+    pub(crate) agent: String,
+    pub(crate) tool: String,
+    pub(crate) calls: usize,
+}
+
+impl Suggestions {
+    pub(super) fn of(tally: &Tally, policy: &Policy, exceptions: Vec<Exception>) -> Suggestions {
+        let is_enough = tally.calls >= NEVER_CALLS_MIN;
+        let unknown = tally.unknown_tools.iter().map(|((agent, tool), calls)| UnknownTool {
+            agent: agent.clone(),
+            tool: tool.clone(),
+            calls: *calls,
+        });
+        let mut unknown_tools: Vec<UnknownTool> = unknown.collect();
+        unknown_tools.sort_by_key(|tool| std::cmp::Reverse(tool.calls));
+        Suggestions {
+            calls: tally.calls,
+            exceptions,
+            often: often(tally, policy),
+            never: is_enough.then(|| never(tally, policy)),
+            unknown_tools,
+            opaque: tally.opaque,
+            opaque_example: tally.opaque_example.clone(),
+        }
+    }
+
+    /// Whether there is nothing to propose. Rules that do not fire are no reason to change one.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.exceptions.is_empty()
+            && self.often.is_empty()
+            && self.unknown_tools.is_empty()
+            && self.never.iter().flatten().all(|silent| silent.is_shipped)
+    }
+
+    pub(crate) fn json(&self) -> Json {
+        let exceptions = self.exceptions.iter().map(|exception| {
+            json!({
+                "by": exception.by, "approved": exception.approved, "example": exception.example,
+                "allow": exception.allow, "others_let_through": exception.others,
+            })
+        });
+        let often = self.often.iter().map(|often| {
+            json!({
+                "rule": often.rule, "stopped": often.stopped, "share": share(often.stopped, self.calls),
+                "example": often.example, "can_be_changed": often.is_users,
+            })
+        });
+        let never = self.never.as_ref().map(|never| {
+            let never = never.iter().map(|silent| {
+                json!({
+                    "rule": silent.rule, "pack": silent.pack, "denies": silent.denies,
+                    "shipped": silent.is_shipped,
+                })
+            });
+            never.collect::<Vec<_>>()
+        });
+        let unknown = self
+            .unknown_tools
+            .iter()
+            .map(|unknown| json!({ "agent": unknown.agent, "tool": unknown.tool, "calls": unknown.calls }));
+        json!({
+            "version": 1,
+            "calls": self.calls,
+            "always_approved": exceptions.collect::<Vec<_>>(),
+            "too_often": often.collect::<Vec<_>>(),
+            "never_fired": never,
+            "unknown_tools": unknown.collect::<Vec<_>>(),
+            "not_understood": { "calls": self.opaque, "example": self.opaque_example },
+        })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share is shown to a digit behind the point")]
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+fn often(tally: &Tally, policy: &Policy) -> Vec<Often> {
+    let stopping = tally.rules.iter().filter(|(name, _)| !name.starts_with('('));
+    let mut often: Vec<Often> = stopping
+        .map(|(rule, count)| Often {
+            rule: rule.clone(),
+            stopped: count.denied + count.asked,
+            example: count.example.clone(),
+            is_users: policy.rules().any(|of| of.rule.name == *rule && is_users(&of)),
+        })
+        .filter(|often| often.stopped >= OFTEN_CALLS_MIN)
+        .filter(|often| often.stopped.saturating_mul(OFTEN_ONE_IN) >= tally.calls)
+        .collect();
+    often.sort_by_key(|often| std::cmp::Reverse(often.stopped));
+    often
+}
+
+/// What denies what no developer wants, and castellan's own, is not there to be changed.
+fn is_users(of: &PolicyRule<'_>) -> bool {
+    of.layer == Layer::User && of.verdict != RuleVerdict::Deny && pack_of(&of.rule.file) != "self"
+}
+
+/// The user's and the shipped rules that say something and did not fire.
+fn never(tally: &Tally, policy: &Policy) -> Vec<Silent> {
+    let says = |of: &PolicyRule<'_>| !matches!(of.verdict, RuleVerdict::Seen | RuleVerdict::Notice);
+    let fired = |name: &str| tally.rules.get(name).is_some_and(|count| count.fired > 0);
+    let rules = policy.rules().filter(|of| of.layer == Layer::User && of.rule.enabled && says(of));
+    let shipped: Vec<&str> =
+        castellan_daemon::shipped_rules().iter().map(|(name, _)| pack_of(name)).collect();
+    let silent = rules.filter(|of| !fired(&of.rule.name)).map(|of| {
+        let pack = pack_of(&of.rule.file).to_owned();
+        Silent {
+            rule: of.rule.name.clone(),
+            denies: of.verdict == RuleVerdict::Deny,
+            is_shipped: shipped.contains(&pack.as_str()),
+            pack,
+        }
+    });
+    silent.collect()
+}

@@ -1,0 +1,162 @@
+//! What a log does not hold: lines that cannot be read, records that are gone, events that nobody recorded. It must not know why the
+//! log is read.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::time::SystemTime;
+
+use castellan_audit::{Broken, Entry, GapRecord, Record, RetentionRecord};
+use serde_json::{Value as Json, json};
+
+use crate::output::{WARN, counted, printable};
+
+/// What is missing.
+#[derive(Debug, Default)]
+pub(crate) struct Missing {
+    /// Older calls than are looked at.
+    pub(crate) calls_left_out: usize,
+    /// Lines that cannot be read, by what is wrong: how many, and where the first stands.
+    unreadable: BTreeMap<String, (usize, String)>,
+    /// Numbers of records that nothing explains, and losses that castellan itself has found.
+    records_gone: u64,
+    losses: Vec<String>,
+    /// Times of which hooks say that nobody recorded, and the events of these.
+    gaps: usize,
+    gap_events: u64,
+    /// Calls that castellan failed on, and could not record as such.
+    failures: usize,
+    /// Where the log begins, if what was before it was deleted as configured.
+    begins: Option<SystemTime>,
+    first: Option<SystemTime>,
+    last_seq: u64,
+    /// Numbers that are not there, each with the one before.
+    holes: Vec<(u64, u64)>,
+    /// Up to here each stream was deleted as configured.
+    cut: u64,
+}
+
+impl Missing {
+    pub(super) fn add_unreadable(&mut self, broken: Broken) {
+        let Broken { file, line, what } = broken;
+        let (count, _) = self.unreadable.entry(what).or_insert_with(|| (0, format!("{file}:{line}")));
+        *count += 1;
+    }
+
+    /// Takes in the next entry of the log.
+    pub(super) fn add(&mut self, entry: &Entry, is_wanted: bool) {
+        self.first.get_or_insert(entry.time);
+        if entry.seq > self.last_seq.saturating_add(1) {
+            self.holes.push((self.last_seq, entry.seq));
+        }
+        self.last_seq = entry.seq.max(self.last_seq);
+        match &entry.record {
+            Record::Retention(RetentionRecord { routine_cut, notable_cut, .. }) => {
+                self.cut = self.cut.max(routine_cut.seq).max(notable_cut.seq);
+            }
+            Record::Recovery(recovery) if recovery.lost => self.losses.push(recovery.message.clone()),
+            Record::Gap(GapRecord { count, .. }) if is_wanted => {
+                self.gaps += 1;
+                self.gap_events += count;
+            }
+            Record::Failure(failure) if is_wanted && !failure.answer.is_empty() => self.failures += 1,
+            Record::Call(_)
+            | Record::Session(_)
+            | Record::Control(_)
+            | Record::Failure(_)
+            | Record::Ungoverned(_)
+            | Record::Gap(_)
+            | Record::Recovery(_) => {}
+        }
+    }
+
+    /// The log is read to its end.
+    pub(super) fn finish(&mut self, since: Option<SystemTime>) {
+        let unreadable: usize = self.unreadable.values().map(|(count, _)| count).sum();
+        let gone = self.holes.iter().map(|(before, after)| {
+            let first = (*before).max(self.cut).saturating_add(1);
+            after.saturating_sub(first)
+        });
+        // A line that cannot be read is there: it is told once.
+        let gone: u64 = gone.sum();
+        self.records_gone = gone.saturating_sub(unreadable as u64);
+        let is_asked_for = |first: &SystemTime| since.is_none_or(|since| since < *first);
+        self.begins = self.first.filter(|first| self.cut > 0 && is_asked_for(first));
+    }
+
+    /// Whether nothing is missing but what was deleted as configured.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.calls_left_out == 0
+            && self.unreadable.is_empty()
+            && self.records_gone == 0
+            && self.losses.is_empty()
+            && self.gaps == 0
+            && self.failures == 0
+    }
+
+    /// A line for each kind of what is missing.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.calls_left_out > 0 {
+            let older = counted(self.calls_left_out, "older call");
+            lines.push(format!("{older} left out: `--limit` takes more"));
+        }
+        for (what, (count, place)) in &self.unreadable {
+            let count = counted(*count, "line");
+            lines.push(format!(
+                "{count} of the log cannot be read, the first at {place}: {what}; see `castellan log verify`"
+            ));
+        }
+        if self.records_gone > 0 {
+            let gone = counted(usize::try_from(self.records_gone).unwrap_or(usize::MAX), "record");
+            lines.push(format!("{gone} missing from the log; see `castellan log verify`"));
+        }
+        lines.extend(self.losses.iter().map(|loss| format!("the log has lost records: {loss}")));
+        if self.gaps > 0 {
+            let events = counted(usize::try_from(self.gap_events).unwrap_or(usize::MAX), "event");
+            lines.push(format!("{events} that nobody recorded, for the daemon was away"));
+        }
+        if self.failures > 0 {
+            let failed = counted(self.failures, "event");
+            lines.push(format!(
+                "{failed} that castellan failed on, which are no calls in the log; see `castellan log`"
+            ));
+        }
+        if let Some(first) = self.begins {
+            lines.push(format!(
+                "the log begins at {}: what is older was deleted, as configured",
+                second(first)
+            ));
+        }
+        lines
+    }
+
+    /// Writes the lines below what was made of the log.
+    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let lines = self.lines();
+        if !lines.is_empty() {
+            writeln!(out)?;
+        }
+        lines.iter().try_for_each(|line| writeln!(out, "{WARN}not in the log{WARN:#}  {}", printable(line)))
+    }
+
+    pub(crate) fn json(&self) -> Json {
+        let unreadable = self
+            .unreadable
+            .iter()
+            .map(|(what, (count, place))| json!({ "why": what, "lines": count, "first": place }));
+        json!({
+            "calls_left_out": self.calls_left_out,
+            "unreadable": unreadable.collect::<Vec<_>>(),
+            "records_missing": self.records_gone,
+            "losses": self.losses,
+            "unrecorded_events": self.gap_events,
+            "failures": self.failures,
+            "begins": self.begins.map(second),
+        })
+    }
+}
+
+/// A time, to the second.
+pub(crate) fn second(time: SystemTime) -> String {
+    humantime::format_rfc3339_seconds(time).to_string()
+}

@@ -1,0 +1,338 @@
+//! [`Tally`]: what became of the calls of a part of the log: verdicts by day and agent, what each rule did, what was asked and what
+//! the person said, what ran ungoverned. It must not know what is made of it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, SystemTime};
+
+use castellan_audit::{CallRecord, ControlRecord, Entry, Record, SessionRecord};
+
+use super::is_held;
+
+/// Calls that were asked about and are kept whole: more than anybody is asked in a month, some KiB each.
+const ASKS_KEPT: usize = 5_000;
+
+/// How many calls got which verdict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Verdicts {
+    pub(crate) deny: usize,
+    pub(crate) ask: usize,
+    pub(crate) allow: usize,
+    pub(crate) defer: usize,
+}
+
+/// What one rule did.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RuleCount {
+    /// Calls on which it fired.
+    pub(crate) fired: usize,
+    /// Calls that were denied, and asked about, by it.
+    pub(crate) denied: usize,
+    pub(crate) asked: usize,
+    /// Of those asked about: what the person said.
+    pub(crate) approved: usize,
+    pub(crate) refused: usize,
+    /// What it would have said where it was only observed.
+    pub(crate) observed: BTreeMap<String, usize>,
+    /// One call that it fired on, as the log has it.
+    pub(crate) example: String,
+}
+
+/// What became of a call that was asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// A person approved it, or it ran after the agent's own prompt.
+    Approved,
+    /// A person refused it.
+    Refused,
+    /// The log does not tell: at the agent's own prompt a no leaves no trace.
+    Open,
+}
+
+/// A call that was asked about.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    pub(crate) record: CallRecord,
+    pub(crate) time: SystemTime,
+    pub(crate) by: Vec<String>,
+    pub(crate) fate: Fate,
+}
+
+/// Names a call by what its agent says of it.
+type Key = (String, String, String);
+
+/// The counts.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) calls: usize,
+    pub(crate) verdicts: Verdicts,
+    /// By day since 1970, UTC.
+    pub(crate) days: BTreeMap<u64, Verdicts>,
+    pub(crate) agents: BTreeMap<String, Verdicts>,
+    pub(crate) rules: BTreeMap<String, RuleCount>,
+    pub(crate) asks: Vec<Ask>,
+    /// Calls that were asked about and are not kept.
+    pub(crate) asks_dropped: usize,
+    /// How long calls waited for what a person said by `castellan approve` or `refuse`.
+    pub(crate) waits: Vec<Duration>,
+    /// By why.
+    pub(crate) ungoverned: BTreeMap<String, usize>,
+    /// Tools that castellan does not know, by agent: how often they were called.
+    pub(crate) unknown_tools: BTreeMap<(String, String), usize>,
+    /// Calls of which a part was not understood that mattered, and one of them.
+    pub(crate) opaque: usize,
+    pub(crate) opaque_example: String,
+    by_number: HashMap<u64, usize>,
+    by_key: HashMap<Key, usize>,
+}
+
+impl Tally {
+    /// Takes in the next entry of the part.
+    pub(crate) fn add(&mut self, entry: &Entry) {
+        match &entry.record {
+            Record::Call(call) => self.add_call(entry.time, call),
+            Record::Session(session) if !session.tool.is_empty() => self.add_done(session),
+            Record::Control(control) if control.accepted && control.call != 0 => {
+                self.add_word(entry.time, control);
+            }
+            Record::Ungoverned(record) => *self.ungoverned.entry(record.why.clone()).or_default() += 1,
+            Record::Session(_)
+            | Record::Control(_)
+            | Record::Failure(_)
+            | Record::Gap(_)
+            | Record::Retention(_)
+            | Record::Recovery(_) => {}
+        }
+    }
+
+    fn add_call(&mut self, time: SystemTime, call: &CallRecord) {
+        let key = (call.agent.clone(), call.session_id.clone(), call.use_id.clone());
+        let held = self.by_key.get(&key).copied().filter(|_| !call.use_id.is_empty());
+        let held = held.filter(|at| self.asks.get(*at).is_some_and(|ask| is_held(&ask.record.answer)));
+        let by = decisive(call);
+        if call.verdict == "ask" && held.is_none() {
+            self.add_ask(time, call, key, &by);
+        }
+        // Of a held call another record follows, which counts.
+        if is_held(&call.answer) {
+            return;
+        }
+        self.calls += 1;
+        let day = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs() / 86_400;
+        self.verdicts.add(&call.verdict);
+        self.days.entry(day).or_default().add(&call.verdict);
+        self.agents.entry(call.agent.clone()).or_default().add(&call.verdict);
+        self.add_rules(call, &by);
+        if call.findings.iter().any(|finding| finding.code == "unknown_tool") {
+            let tool = (call.agent.clone(), call.tool_raw.clone());
+            *self.unknown_tools.entry(tool).or_default() += 1;
+        }
+        if by.iter().any(|name| name == "(opaque)") {
+            self.opaque += 1;
+            self.opaque_example = crate::commands::log::subject(call);
+        }
+    }
+
+    fn add_ask(&mut self, time: SystemTime, call: &CallRecord, key: Key, by: &[String]) {
+        for name in by {
+            self.rules.entry(name.clone()).or_default().asked += 1;
+        }
+        if self.asks.len() >= ASKS_KEPT {
+            self.asks_dropped += 1;
+            return;
+        }
+        let at = self.asks.len();
+        self.by_number.insert(call.correlation_id, at);
+        if !call.use_id.is_empty() {
+            self.by_key.insert(key, at);
+        }
+        let ask = Ask { record: call.clone(), time, by: by.to_vec(), fate: Fate::Open };
+        self.asks.push(ask);
+    }
+
+    fn add_rules(&mut self, call: &CallRecord, by: &[String]) {
+        let mut seen: Vec<&str> = Vec::new();
+        for finding in call.findings.iter().filter(|finding| !finding.rule.is_empty()) {
+            let count = self.rules.entry(finding.rule.clone()).or_default();
+            if finding.lifted == OBSERVED {
+                *count.observed.entry(finding.verdict.clone()).or_default() += 1;
+            }
+            if !seen.contains(&finding.rule.as_str()) {
+                seen.push(&finding.rule);
+                count.fired += 1;
+                count.example = crate::commands::log::subject(call);
+            }
+        }
+        if call.verdict == "deny" {
+            for name in by {
+                self.rules.entry(name.clone()).or_default().denied += 1;
+            }
+        }
+    }
+
+    /// The agent says that a call is done: one that was asked about has run, so somebody approved it.
+    fn add_done(&mut self, session: &SessionRecord) {
+        let key = (session.agent.clone(), session.session_id.clone(), session.use_id.clone());
+        if let Some(at) = self.by_key.get(&key).copied() {
+            self.settle(at, Fate::Approved);
+        }
+    }
+
+    /// A person has said something of a call.
+    fn add_word(&mut self, time: SystemTime, control: &ControlRecord) {
+        let fate = match control.action.as_str() {
+            "approve" => Fate::Approved,
+            "refuse" => Fate::Refused,
+            _ => return,
+        };
+        let Some(at) = self.by_number.get(&control.call).copied() else { return };
+        if let Some(ask) = self.asks.get(at)
+            && let Ok(wait) = time.duration_since(ask.time)
+            && ask.fate == Fate::Open
+        {
+            self.waits.push(wait);
+        }
+        self.settle(at, fate);
+    }
+
+    /// What is known first stands: a grant that is taken back later was given all the same.
+    fn settle(&mut self, at: usize, fate: Fate) {
+        let Some(ask) = self.asks.get_mut(at).filter(|ask| ask.fate == Fate::Open) else { return };
+        ask.fate = fate;
+        for name in ask.by.clone() {
+            let count = self.rules.entry(name).or_default();
+            match fate {
+                Fate::Approved => count.approved += 1,
+                Fate::Refused => count.refused += 1,
+                Fate::Open => {}
+            }
+        }
+    }
+
+    /// The rules that asked, those that asked most first.
+    pub(crate) fn asking(&self) -> Vec<(&str, &RuleCount)> {
+        let mut asking: Vec<(&str, &RuleCount)> = self
+            .rules
+            .iter()
+            .filter(|(_, count)| count.asked > 0)
+            .map(|(name, count)| (&**name, count))
+            .collect();
+        asking.sort_by_key(|(_, count)| std::cmp::Reverse(count.asked));
+        asking
+    }
+}
+
+/// What a finding's `lifted` says where its rule is only observed.
+const OBSERVED: &str = "observe";
+
+/// The rules of the findings that made a verdict, each once; `(opaque)` and the like where no rule did.
+fn decisive(call: &CallRecord) -> Vec<String> {
+    let decisive =
+        call.findings.iter().filter(|finding| finding.verdict == call.verdict && finding.lifted.is_empty());
+    let mut names: Vec<String> = decisive
+        .map(|finding| match finding.rule.as_str() {
+            "" => format!("({})", finding.code),
+            rule => rule.to_owned(),
+        })
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+impl Verdicts {
+    fn add(&mut self, verdict: &str) {
+        match verdict {
+            "deny" => self.deny += 1,
+            "ask" => self.ask += 1,
+            "allow" => self.allow += 1,
+            _ => self.defer += 1,
+        }
+    }
+
+    pub(crate) fn all(self) -> usize {
+        self.deny + self.ask + self.allow + self.defer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use castellan_audit::{FindingRecord, Stream};
+
+    use super::*;
+
+    fn ask(number: u64, use_id: &str, answer: &str) -> Record {
+        let finding = FindingRecord {
+            verdict: "ask".to_owned(),
+            code: "ask_rule".to_owned(),
+            rule: "Ask".to_owned(),
+            ..FindingRecord::default()
+        };
+        Record::Call(CallRecord {
+            correlation_id: number,
+            agent: "a".to_owned(),
+            session_id: "s".to_owned(),
+            use_id: use_id.to_owned(),
+            verdict: "ask".to_owned(),
+            answer: answer.to_owned(),
+            findings: vec![finding],
+            ..CallRecord::default()
+        })
+    }
+
+    fn said(action: &str, call: u64) -> Record {
+        Record::Control(ControlRecord {
+            action: action.to_owned(),
+            accepted: true,
+            call,
+            ..ControlRecord::default()
+        })
+    }
+
+    fn done(use_id: &str) -> Record {
+        Record::Session(SessionRecord {
+            agent: "a".to_owned(),
+            session_id: "s".to_owned(),
+            tool: "Bash".to_owned(),
+            use_id: use_id.to_owned(),
+            ..SessionRecord::default()
+        })
+    }
+
+    /// Checks how many calls there are, what became of those asked about, and how many seconds they waited. A record each second.
+    fn check(records: &[Record], calls: usize, fates: &[Fate], waits: &[u64]) {
+        let mut tally = Tally::default();
+        for (second, record) in (0..).zip(records) {
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(second);
+            let (record, line) = (record.clone(), String::new());
+            tally.add(&Entry { seq: second, time, stream: Stream::Notable, record, line });
+        }
+        let found: Vec<Fate> = tally.asks.iter().map(|ask| ask.fate).collect();
+        let waited: Vec<u64> = tally.waits.iter().map(Duration::as_secs).collect();
+        assert_eq!((tally.calls, &found[..], &waited[..]), (calls, fates, waits), "{records:?}");
+        let count = tally.rules.get("Ask").cloned().unwrap_or_default();
+        let of = |fate| fates.iter().filter(|one| **one == fate).count();
+        let expected = (fates.len(), of(Fate::Approved), of(Fate::Refused));
+        assert_eq!((count.asked, count.approved, count.refused), expected);
+    }
+
+    #[test]
+    fn what_became_of_a_call_that_was_asked_about() {
+        check(&[ask(1, "u", "ask")], 1, &[Fate::Open], &[]);
+        check(&[ask(1, "u", "ask"), done("u")], 1, &[Fate::Approved], &[]);
+        check(&[ask(1, "u", "ask"), done("other")], 1, &[Fate::Open], &[]);
+        check(&[ask(1, "u", "ask"), said("status", 1), said("approve", 1)], 1, &[Fate::Approved], &[2]);
+        check(&[ask(1, "u", "ask"), said("refuse", 1)], 1, &[Fate::Refused], &[1]);
+        // A grant that is taken back was given.
+        check(&[ask(1, "u", "ask"), said("approve", 1), said("refuse", 1)], 1, &[Fate::Approved], &[1]);
+        // Held: two records are one call.
+        let held = [ask(1, "u", "hold"), said("approve", 1), ask(2, "u", "ask"), done("u")];
+        check(&held, 1, &[Fate::Approved], &[1]);
+        // Calls without an id of their agent are told apart.
+        check(
+            &[ask(1, "", "ask"), ask(2, "", "ask"), said("approve", 2)],
+            2,
+            &[Fate::Open, Fate::Approved],
+            &[1],
+        );
+    }
+}

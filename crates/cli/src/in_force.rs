@@ -1,0 +1,48 @@
+//! [`InForce`]: the configuration and rules that calls are judged by now, for whoever judges without the daemon. It must not know what
+//! for.
+
+use anyhow::{Context, bail};
+use castellan_daemon::{AppliedError, Compiled, Config, FileSet, Layout, compile, read_applied};
+use castellan_rules::Source;
+
+use crate::case_files;
+
+/// The files in force.
+#[derive(Debug)]
+pub(crate) struct InForce {
+    pub(crate) config: Config,
+    pub(crate) rules: Vec<Source>,
+    /// What names the set; `None` where nothing was ever applied.
+    pub(crate) hash: Option<String>,
+}
+
+impl InForce {
+    /// The applied set; of a home in which none was ever applied, its files, else the shipped ones.
+    pub(crate) fn read(layout: &Layout) -> anyhow::Result<InForce> {
+        match read_applied(layout) {
+            Ok(layers) => {
+                let config = layers.config(layout)?;
+                Ok(InForce { config, hash: Some(layers.hash()), rules: layers.user.rules })
+            }
+            Err(AppliedError::None) => {
+                let config = Config::of_home(layout)?;
+                let is_home = layout.rules_shipped().is_dir();
+                let rules =
+                    if is_home { FileSet::read(layout)?.rules } else { case_files::with_shipped(&[]) };
+                Ok(InForce { config, rules, hash: None })
+            }
+            Err(error @ AppliedError::Unreadable(..)) => {
+                Err(error).context("`castellan apply` puts the files in force that there are")
+            }
+        }
+    }
+
+    /// What they make.
+    pub(crate) fn compile(&self) -> anyhow::Result<Compiled> {
+        let compiled = compile(&self.rules, &self.config);
+        if let Some(why) = compiled.error() {
+            bail!("the rules in force do not load: {why}");
+        }
+        Ok(compiled)
+    }
+}

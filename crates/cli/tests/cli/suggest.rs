@@ -1,0 +1,280 @@
+//! `castellan suggest` and `castellan report`, on a log written with the crate that the daemon writes it with.
+
+use std::time::{Duration, SystemTime};
+
+use castellan_audit::{
+    CallRecord, Config, ControlRecord, FindingRecord, GapRecord, Log, Record, SessionRecord, UngovernedRecord,
+};
+use serde_json::{Value as Json, json};
+
+use crate::home::{Done, Home};
+
+/// 2026-01-31T23:00:00Z, and then one record each minute.
+const FIRST: u64 = 1_769_900_400;
+
+/// The user's rules in force.
+const MINE: &str = r#"- rule: Ask before word counts
+  desc: Hm.
+  condition: cmd.name = wc
+  output: Counting is asked about
+  priority: WARNING
+  source: coding_agent
+  tags: [coding_agent_ask]
+
+- rule: Ask before frobbing
+  desc: Hm.
+  condition: cmd.name = frob
+  output: Frobbing is asked about
+  priority: WARNING
+  source: coding_agent
+  tags: [coding_agent_ask]
+
+- rule: Deny the frobnicator
+  desc: No.
+  condition: cmd.name = frobnicate
+  output: Nobody frobnicates here
+  priority: CRITICAL
+  source: coding_agent
+  tags: [coding_agent_deny]
+"#;
+
+/// The records of a log, one after the other.
+#[derive(Default)]
+struct Story {
+    records: Vec<Record>,
+    calls: u64,
+}
+
+impl Story {
+    fn call(&mut self, command: &str, verdict: &str, code: &str, rule: &str, lifted: &str) -> u64 {
+        self.calls += 1;
+        let finding = FindingRecord {
+            verdict: if lifted.is_empty() { verdict } else { "ask" }.to_owned(),
+            code: code.to_owned(),
+            rule: rule.to_owned(),
+            layer: "user".to_owned(),
+            lifted: lifted.to_owned(),
+            ..FindingRecord::default()
+        };
+        self.records.push(Record::Call(CallRecord {
+            correlation_id: self.calls,
+            event: "PreToolUse".to_owned(),
+            agent: "claude_code".to_owned(),
+            session_id: "s".to_owned(),
+            use_id: format!("use-{}", self.calls),
+            permission_mode: "default".to_owned(),
+            cwd: "/no/such/project".to_owned(),
+            workspace: "/no/such/project".to_owned(),
+            tool: "Bash".to_owned(),
+            tool_raw: "Bash".to_owned(),
+            input: json!({ "command": command }),
+            findings: if code.is_empty() { Vec::new() } else { vec![finding] },
+            verdict: verdict.to_owned(),
+            answer: verdict.to_owned(),
+            ..CallRecord::default()
+        }));
+        self.calls
+    }
+
+    fn ask(&mut self, command: &str, rule: &str) -> u64 {
+        self.call(command, "ask", "ask_rule", rule, "")
+    }
+
+    /// The call has run.
+    fn ran(&mut self, call: u64) {
+        self.records.push(Record::Session(SessionRecord {
+            event: "PostToolUse".to_owned(),
+            agent: "claude_code".to_owned(),
+            session_id: "s".to_owned(),
+            tool: "Bash".to_owned(),
+            use_id: format!("use-{call}"),
+            ..SessionRecord::default()
+        }));
+    }
+
+    fn said(&mut self, action: &str, call: u64) {
+        let (action, accepted) = (action.to_owned(), true);
+        self.records.push(Record::Control(ControlRecord {
+            action,
+            accepted,
+            call,
+            ..ControlRecord::default()
+        }));
+    }
+
+    /// What is asked and approved, or refused, again and again.
+    fn habits(&mut self) {
+        for file in ["a", "b", "c", "d"] {
+            let call = self.ask(&format!("wc words {file}"), "Ask before word counts");
+            self.ran(call);
+            let call = self.ask(&format!("frob it {file}"), "Ask before frobbing");
+            self.said(if file == "d" { "refuse" } else { "approve" }, call);
+        }
+    }
+
+    fn home(&self) -> Home {
+        let home = Home::new();
+        let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
+        for (minute, record) in (0..).zip(&self.records) {
+            log.append(record, SystemTime::UNIX_EPOCH + Duration::from_secs(FIRST + 60 * minute)).unwrap();
+        }
+        home.write("h/config/rules/user/mine.yaml", MINE);
+        std::fs::create_dir_all(home.path("h/config/rules/default")).unwrap();
+        home
+    }
+}
+
+fn run(home: &Home, arguments: &[&str]) -> Done {
+    let dir = home.path("h").display().to_string();
+    home.run(&[&["--home", &dir], arguments].concat())
+}
+
+fn json_of(home: &Home, arguments: &[&str]) -> (Option<i32>, Json) {
+    let done = run(home, &[arguments, &["--json"]].concat());
+    (done.code, serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}")))
+}
+
+#[test]
+fn what_is_always_approved_is_proposed_as_an_exception() {
+    let mut story = Story::default();
+    story.habits();
+    story.call("wc words e", "defer", "", "", "");
+    let home = story.home();
+    let (code, json) = json_of(&home, &["suggest"]);
+    assert_eq!(code, Some(0), "{json}");
+    let expected = json!([{
+        "by": ["Ask before word counts"], "approved": 4, "example": "wc words d",
+        "allow": "Bash(wc words:*)", "others_let_through": 1,
+    }]);
+    assert_eq!(json["always_approved"], expected, "{json}");
+    let done = run(&home, &["suggest"]);
+    insta::assert_snapshot!("suggest_exception", done.stdout);
+}
+
+/// The short rule is tried before it is proposed: one that would free what was refused, or frees nothing, is none.
+#[test]
+fn an_exception_that_does_not_hold_on_the_log_is_not_proposed() {
+    let allow = |story: &Story| {
+        let (_, json) = json_of(&story.home(), &["suggest"]);
+        let proposed = json["always_approved"].as_array().unwrap().clone();
+        proposed.iter().map(|one| one["allow"].clone()).collect::<Vec<_>>()
+    };
+    let mut story = Story::default();
+    for _ in 0..3 {
+        let call = story.ask("wc words a", "Ask before word counts");
+        story.ran(call);
+    }
+    assert_eq!(allow(&story), [json!("Bash(wc words:*)")]);
+    // In another group, for another reason too, and refused.
+    let refused = story.call("wc words b", "ask", "ask_rule", "Ask before frobbing", "");
+    story.said("refuse", refused);
+    assert_eq!(allow(&story), [Json::Null]);
+
+    // A deny stands above every allow: it would still be stopped.
+    let mut story = Story::default();
+    for _ in 0..3 {
+        let call = story.ask("frobnicate all", "Ask before word counts");
+        story.ran(call);
+    }
+    assert_eq!(allow(&story), [Json::Null]);
+}
+
+#[test]
+fn nothing_is_excepted_from_what_denies_or_guards_castellan() {
+    let own = castellan_daemon::organisation_rules();
+    let name =
+        own.iter().flat_map(|source| source.text.lines()).find_map(|line| line.strip_prefix("- rule: "));
+    for rule in [name.unwrap().trim_matches('"'), "Deny the frobnicator", "A rule that is gone"] {
+        let mut story = Story::default();
+        for _ in 0..5 {
+            let call = story.ask("wc words a", rule);
+            story.ran(call);
+        }
+        let (_, json) = json_of(&story.home(), &["suggest"]);
+        assert_eq!(json["always_approved"], json!([]), "{rule}");
+    }
+}
+
+#[test]
+fn what_fires_too_often_or_never_and_what_is_not_known() {
+    let mut story = Story::default();
+    for _ in 0..12 {
+        story.call("frobnicate", "deny", "deny_rule", "Deny the frobnicator", "");
+    }
+    for _ in 0..200 {
+        story.call("ls", "defer", "", "", "");
+    }
+    story.call("x", "defer", "unknown_tool", "", "");
+    story.call("\"$X\" y", "ask", "opaque", "", "");
+    let home = story.home();
+    let (code, json) = json_of(&home, &["suggest"]);
+    assert_eq!((code, &json["calls"]), (Some(0), &json!(214)));
+    let often = &json["too_often"][0];
+    assert_eq!((&often["rule"], &often["stopped"]), (&json!("Deny the frobnicator"), &json!(12)));
+    assert_eq!(often["can_be_changed"], json!(false));
+    let never: Vec<&str> =
+        json["never_fired"].as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap()).collect();
+    assert_eq!(never, ["Ask before word counts", "Ask before frobbing"]);
+    assert_eq!(json["unknown_tools"], json!([{ "agent": "claude_code", "tool": "Bash", "calls": 1 }]));
+    assert_eq!(json["not_understood"], json!({ "calls": 1, "example": "\"$X\" y" }));
+    insta::assert_snapshot!("suggest_counts", run(&home, &["suggest"]).stdout);
+}
+
+#[test]
+fn few_calls_say_nothing_of_what_never_fires() {
+    let mut story = Story::default();
+    story.call("ls", "defer", "", "", "");
+    let home = story.home();
+    let (_, json) = json_of(&home, &["suggest"]);
+    assert_eq!((&json["never_fired"], &json["too_often"]), (&Json::Null, &json!([])));
+    assert!(run(&home, &["suggest"]).stdout.starts_with("1 call looked at: nothing to change\n"));
+}
+
+#[test]
+fn a_report_has_charts_and_what_to_change() {
+    let mut story = Story::default();
+    story.habits();
+    for _ in 0..60 {
+        story.call("ls", "defer", "", "", "");
+    }
+    story.call("frobnicate", "deny", "deny_rule", "Deny the frobnicator", "");
+    story.call("wc x", "defer", "ask_rule", "Ask before word counts", "observe");
+    let ungoverned = UngovernedRecord { why: "no_decision".to_owned(), ..UngovernedRecord::default() };
+    story.records.push(Record::Ungoverned(ungoverned));
+    story.records.push(Record::Gap(GapRecord { count: 2, ..GapRecord::default() }));
+    let home = story.home();
+    let since = ["--since", "2026-01-25T00:00:00Z"];
+    let done = run(&home, &[&["report"][..], &since].concat());
+    assert_eq!(done.code, Some(6), "{done:?}");
+    assert!(!done.stdout.contains('\u{1b}'), "no colour where there is no terminal");
+    let (first, rest) = done.stdout.split_once('\n').unwrap();
+    assert!(first.starts_with("2026-01-25 to 20") && first.ends_with(", 70 calls"), "{first}");
+    insta::assert_snapshot!("report", rest);
+
+    let (code, json) = json_of(&home, &[&["report"][..], &since].concat());
+    assert_eq!((code, &json["calls"]), (Some(6), &json!(70)));
+    assert_eq!(json["verdicts"], json!({ "deny": 1, "ask": 8, "allow": 0, "defer": 61 }));
+    let days = json["days"].as_object().unwrap();
+    let of_day = |day: &str| days[day].as_object().unwrap().values().filter_map(Json::as_u64).sum::<u64>();
+    assert_eq!((days.len(), of_day("2026-01-31") + of_day("2026-02-01")), (2, 70));
+    assert_eq!(json["waited"], json!({ "answers": 4, "median_s": 60, "longest_s": 60, "all_s": 240 }));
+    assert_eq!(json["ungoverned"], json!({ "no_decision": 1 }));
+    assert_eq!(json["observed"], json!([{ "rule": "Ask before word counts", "verdicts": { "ask": 1 } }]));
+    assert_eq!(json["log"]["unrecorded_events"], json!(2));
+    assert_eq!(json["asked_most"][0]["asked"], json!(4));
+
+    // Of a week of which the log has nothing.
+    let (code, json) = json_of(&home, &["report", "--week"]);
+    assert_eq!((code, &json["calls"]), (Some(0), &json!(0)));
+}
+
+#[test]
+fn without_a_log_there_is_nothing_to_report() {
+    let home = Home::new();
+    for command in ["suggest", "report"] {
+        let none = run(&home, &[command]);
+        assert_eq!((none.code, none.stdout.as_str()), (Some(7), ""), "{none:?}");
+        assert!(none.stderr.contains("there is no log in `"), "{}", none.stderr);
+    }
+    assert_eq!(run(&home, &["report", "--week", "--since", "7d"]).code, Some(2));
+}

@@ -1,0 +1,283 @@
+//! [`RecordedWorld`]: a record → the world that its call was judged in, as far as the record tells it. The opposite of `record`. It
+//! must not know what it is asked for.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use castellan_audit::CallRecord;
+use castellan_event::{Answer, FileKind, Process, Query, World};
+
+use crate::limits::TOLD_MAX;
+use crate::record::{AS_WRITTEN, BRIEF_BYTES_MAX, NONE, query_text};
+use crate::shipped::hash;
+use crate::world::FileSystem;
+
+/// How a text that is not all there ends in a record, and what stands in it for a secret.
+const CUT: &str = "…[cut ";
+const REDACTED: &str = "[redacted ";
+
+/// What records tell in whole only now and then, by its hash. It learns from every record of the log, oldest first.
+#[derive(Debug, Default)]
+pub struct ToldTexts {
+    by_hash: HashMap<String, String>,
+}
+
+impl ToldTexts {
+    /// Takes in what a record tells in whole.
+    pub fn learn(&mut self, record: &CallRecord) {
+        let texts = record.world.iter().flat_map(|told| [&told.query, &told.answer]);
+        for (first, text) in texts.filter_map(|text| text.split_once('\n')) {
+            let hash = first.rsplit(' ').next().unwrap_or(first);
+            if is_hash(hash) && !self.by_hash.contains_key(hash) {
+                if self.by_hash.len() >= TOLD_MAX {
+                    self.by_hash.clear();
+                }
+                self.by_hash.insert(hash.to_owned(), text.to_owned());
+            }
+        }
+    }
+}
+
+/// What a record tells of the world. What it does not tell is asked of this machine as it is now, and counted; of files only their
+/// hashes are recorded, so one is read again, and is not known where it has changed since.
+#[derive(Debug)]
+pub struct RecordedWorld<'r> {
+    answers: HashMap<&'r str, &'r str>,
+    told: &'r ToldTexts,
+    machine: FileSystem,
+    changed: Cell<usize>,
+    asked_now: Cell<usize>,
+}
+
+impl<'r> RecordedWorld<'r> {
+    /// The world of a call.
+    pub fn new(record: &'r CallRecord, told: &'r ToldTexts) -> RecordedWorld<'r> {
+        // The query may be followed by what it is the hash of.
+        let first_line = |text: &'r str| text.split('\n').next().unwrap_or(text);
+        let whole = record.world.iter().filter(|one| !one.query.is_empty());
+        let answers = whole.map(|one| (first_line(&one.query), one.answer.as_str())).collect();
+        let (changed, asked_now) = (Cell::default(), Cell::default());
+        RecordedWorld { answers, told, machine: FileSystem::default(), changed, asked_now }
+    }
+
+    /// Files that do not hold any more what they held.
+    pub fn changed(&self) -> usize {
+        self.changed.get()
+    }
+
+    /// Questions that the record does not answer.
+    pub fn asked_now(&self) -> usize {
+        self.asked_now.get()
+    }
+
+    fn recorded(&self, query: &Query) -> Option<Answer> {
+        let brief = |path: &str| {
+            if path.len() <= BRIEF_BYTES_MAX { path.to_owned() } else { hash(path.as_bytes()) }
+        };
+        let answer = *self.answers.get(query_text(query, brief).as_str())?;
+        let optional = || Some(answer.to_owned()).filter(|answer| answer != NONE);
+        if answer.contains(CUT) && !matches!(query, Query::Process { .. }) || answer.starts_with(REDACTED) {
+            return None;
+        }
+        Some(match query {
+            Query::RealPath { base, path } if answer == AS_WRITTEN => Answer::RealPath(joined(base, path)),
+            Query::RealPath { .. } => Answer::RealPath(answer.to_owned()),
+            Query::FileKind { .. } => Answer::FileKind(kind(answer)?),
+            Query::Contents { .. } if answer == NONE => Answer::Contents(None),
+            Query::Contents { .. } => return self.contents(query, answer),
+            Query::Executable { .. } => Answer::Executable(optional()),
+            Query::Repository { .. } => Answer::Repository(optional()),
+            Query::Newest { .. } => Answer::Newest(optional()),
+            Query::Process { .. } if answer == NONE => Answer::Process(None),
+            Query::Process { .. } => Answer::Process(Some(process(self.told(answer)?))),
+        })
+    }
+
+    /// What a file holds, if it is what it was; else that it cannot be read.
+    fn contents(&self, query: &Query, recorded: &str) -> Option<Answer> {
+        let now = self.machine.answer(query);
+        if let Some(Answer::Contents(Some(bytes))) = &now
+            && hash(bytes) == recorded
+        {
+            return now;
+        }
+        self.changed.set(self.changed.get() + 1);
+        Some(Answer::Contents(None))
+    }
+
+    /// The text behind a hash, told with it here or in an earlier record.
+    fn told<'a>(&'a self, answer: &'a str) -> Option<&'a str> {
+        match answer.split_once('\n') {
+            Some((_, text)) => Some(text),
+            None => self.told.by_hash.get(answer).map(String::as_str),
+        }
+    }
+}
+
+impl World for RecordedWorld<'_> {
+    fn answer(&self, query: &Query) -> Option<Answer> {
+        if let Some(answer) = self.recorded(query) {
+            return Some(answer);
+        }
+        self.asked_now.set(self.asked_now.get() + 1);
+        match query {
+            // Its process has ended, or another has its id: what agents of this user are started with is what this one was.
+            Query::Process { .. } => self.machine.answer(&Query::Process { pid: std::process::id() }),
+            _ => self.machine.answer(query),
+        }
+    }
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn joined(base: &str, path: &str) -> String {
+    if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", base.trim_end_matches('/')) }
+}
+
+fn kind(word: &str) -> Option<FileKind> {
+    let kinds = [
+        FileKind::Missing,
+        FileKind::File,
+        FileKind::Directory,
+        FileKind::Device,
+        FileKind::Fifo,
+        FileKind::Socket,
+        FileKind::Unreadable,
+    ];
+    kinds.into_iter().find(|kind| format!("{kind:?}").eq_ignore_ascii_case(word))
+}
+
+/// What `record::process_text` wrote, up to where it was cut. A line that is none of its own is the rest of a variable of several.
+fn process(text: &str) -> Process {
+    let mut process = Process::default();
+    let whole = text.split(CUT).next().unwrap_or(text);
+    for (at, line) in whole.lines().enumerate() {
+        let variable = line.split_once('=').filter(|(name, _)| is_name(name));
+        if let (0, Some(home)) = (at, line.strip_prefix("home ")) {
+            home.clone_into(&mut process.home);
+        } else if let (1, Some(is_root)) = (at, line.strip_prefix("root ")) {
+            process.is_root = is_root == "true";
+        } else if let Some((name, value)) = variable {
+            process.env.push((name.to_owned(), value.to_owned()));
+        } else if let Some((path, real)) = line.split_once(" -> ").filter(|(path, _)| path.starts_with('/')) {
+            process.links.push((path.to_owned(), real.to_owned()));
+        } else if let Some(point) = line.strip_prefix("network /") {
+            process.network.push(format!("/{point}"));
+        } else if let Some((_, value)) = process.env.last_mut() {
+            value.push('\n');
+            value.push_str(line);
+        }
+    }
+    process
+}
+
+/// A variable that a shell can set.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use castellan_audit::WorldRecord;
+
+    use super::*;
+    use crate::record::process_text;
+
+    fn record(world: &[(&str, &str)]) -> CallRecord {
+        let told = |(query, answer): &(&str, &str)| WorldRecord {
+            query: (*query).to_owned(),
+            answer: (*answer).to_owned(),
+        };
+        CallRecord { world: world.iter().map(told).collect(), ..CallRecord::default() }
+    }
+
+    #[test]
+    fn what_was_recorded_is_answered_again() {
+        let long = "/a-directory-that-lies-deep".repeat(8);
+        let told = format!("{}\nhome /home/u\nroot false\nPATH=/a:/b\n/a -> /c", hash(b"process"));
+        let long_query = format!("executable rm in {}\n{long}", hash(long.as_bytes()));
+        let record = record(&[
+            ("real_path x from /no/such", "="),
+            ("real_path y from /no/such", "/really/y"),
+            ("file_kind /no/such/x", "file"),
+            ("file_kind /no/such/y", "of the future"),
+            ("repository /no/such", "none"),
+            (&long_query, "/no/rm"),
+            ("process 7", &told),
+        ]);
+        let texts = ToldTexts::default();
+        let world = RecordedWorld::new(&record, &texts);
+        let text = |text: &str| text.to_owned();
+        let real = |path: &str| Query::RealPath { base: text("/no/such"), path: text(path) };
+        let process = Process {
+            env: vec![(text("PATH"), text("/a:/b"))],
+            home: text("/home/u"),
+            links: vec![(text("/a"), text("/c"))],
+            ..Process::default()
+        };
+        for (query, expected) in [
+            (real("x"), Answer::RealPath(text("/no/such/x"))),
+            (real("y"), Answer::RealPath(text("/really/y"))),
+            (Query::FileKind { path: text("/no/such/x") }, Answer::FileKind(FileKind::File)),
+            (Query::Repository { of: text("/no/such") }, Answer::Repository(None)),
+            (Query::Executable { name: text("rm"), path: long }, Answer::Executable(Some(text("/no/rm")))),
+            (Query::Process { pid: 7 }, Answer::Process(Some(process))),
+        ] {
+            assert_eq!(world.answer(&query), Some(expected), "{query:?}");
+        }
+        assert_eq!(world.asked_now(), 0);
+        // A word that this version does not know is no answer: the machine is asked.
+        let now = world.answer(&Query::FileKind { path: text("/no/such/y") });
+        assert_eq!((now, world.asked_now()), (Some(Answer::FileKind(FileKind::Missing)), 1));
+    }
+
+    #[test]
+    fn a_text_that_an_earlier_record_told_is_known() {
+        let hash = hash(b"process");
+        let earlier = record(&[("process 7", &format!("{hash}\nhome /home/u\nroot true"))]);
+        let later = record(&[("process 7", &hash)]);
+        let mut texts = ToldTexts::default();
+        let home =
+            |texts: &ToldTexts| match RecordedWorld::new(&later, texts).answer(&Query::Process { pid: 7 }) {
+                Some(Answer::Process(Some(process))) => process.home,
+                other => panic!("{other:?}"),
+            };
+        assert_ne!(home(&texts), "/home/u");
+        texts.learn(&earlier);
+        assert_eq!(home(&texts), "/home/u");
+    }
+
+    #[test]
+    fn a_file_that_has_changed_since_is_not_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("x.sh").display().to_string();
+        std::fs::write(&file, "ls\n").unwrap();
+        let record = record(&[(&format!("contents {file}"), &hash(b"ls\n"))]);
+        let texts = ToldTexts::default();
+        let query = Query::Contents { path: file.clone() };
+        let world = RecordedWorld::new(&record, &texts);
+        assert_eq!(world.answer(&query), Some(Answer::Contents(Some(b"ls\n".to_vec()))));
+        assert_eq!(world.changed(), 0);
+        std::fs::write(&file, "other\n").unwrap();
+        let world = RecordedWorld::new(&record, &texts);
+        assert_eq!(world.answer(&query), Some(Answer::Contents(None)));
+        assert_eq!(world.changed(), 1);
+    }
+
+    #[test]
+    fn a_process_is_read_as_it_was_written() {
+        let text = |text: &str| text.to_owned();
+        let whole = Process {
+            env: vec![(text("PATH"), text("/a:/b")), (text("TWO"), text("one\ntwo -> x"))],
+            home: text("/home/u"),
+            is_root: true,
+            links: vec![(text("/a"), text("/c"))],
+            network: vec![text("/mnt")],
+        };
+        assert_eq!(process(&process_text(&whole)), whole);
+        let cut = process("home /home/u\nroot false\nPATH=/a:/b…[cut 90 bytes]");
+        assert_eq!((cut.var("PATH"), cut.home.as_str()), (Some("/a:/b"), "/home/u"));
+    }
+}

@@ -1,0 +1,317 @@
+//! [`Replay`]: judges recorded calls again, by one policy or by several beside each other, each session's calls in their order. It
+//! must not know where the records lie, nor what differs.
+
+use std::collections::HashMap;
+
+use castellan_agents::{self as agents, AgentId, Incoming, Origin, Question};
+use castellan_audit::CallRecord;
+use castellan_daemon::{OneSession, RecordedWorld};
+use castellan_event::{Call, Finding, Recorder, Verdict};
+use castellan_policy::{Policy, State, drive};
+use serde_json::Value as Json;
+
+use crate::limits::SESSIONS_MAX;
+
+/// How a long value ends in a record, and what stands there for a secret.
+const CUT: &str = "…[cut ";
+const REDACTED: &str = "[redacted ";
+
+/// Why a recorded call cannot be judged again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unjudged {
+    /// A secret stood in its input, which is not recorded.
+    Redacted,
+    /// Its input was too long to be recorded whole.
+    Cut,
+    /// Its agent is none that this version knows.
+    UnknownAgent,
+    /// No agent would report it so.
+    NoCall,
+}
+
+impl Unjudged {
+    /// Each, in the order in which they are told.
+    pub const ALL: [Unjudged; 4] =
+        [Unjudged::Redacted, Unjudged::Cut, Unjudged::UnknownAgent, Unjudged::NoCall];
+
+    /// The word for scripts.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Unjudged::Redacted => "redacted",
+            Unjudged::Cut => "cut",
+            Unjudged::UnknownAgent => "unknown_agent",
+            Unjudged::NoCall => "no_call",
+        }
+    }
+
+    /// The same for a person.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Unjudged::Redacted => "a secret stood in the input, and is not in the log",
+            Unjudged::Cut => "the input was too long for the log to hold all of it",
+            Unjudged::UnknownAgent => "the agent is none that this castellan knows",
+            Unjudged::NoCall => "the record cannot be read as a call of its agent",
+        }
+    }
+}
+
+/// What one policy says of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// The rules that decide, each once; `(opaque)` and the like where no rule does.
+    pub by: Vec<String>,
+}
+
+impl Outcome {
+    /// That of a decision.
+    fn of(verdict: Verdict, findings: &[Finding]) -> Outcome {
+        let strictest = findings.iter().filter(|finding| finding.verdict == verdict && finding.counts());
+        let name = |finding: &Finding| match finding.rule.as_str() {
+            "" => format!("({})", finding.code.as_str()),
+            rule => rule.to_owned(),
+        };
+        Outcome { verdict, by: sorted(strictest.map(name).collect()) }
+    }
+
+    /// What was decided when the call was made; `None` where the record has no verdict that is known.
+    pub fn recorded(record: &CallRecord) -> Option<Outcome> {
+        let strictest = record
+            .findings
+            .iter()
+            .filter(|finding| finding.verdict == record.verdict && finding.lifted.is_empty());
+        let name = |finding: &castellan_audit::FindingRecord| match finding.rule.as_str() {
+            "" => format!("({})", finding.code),
+            rule => rule.to_owned(),
+        };
+        Some(Outcome { verdict: record.verdict.parse().ok()?, by: sorted(strictest.map(name).collect()) })
+    }
+}
+
+fn sorted(mut names: Vec<String>) -> Vec<String> {
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// A call that was judged again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replayed {
+    /// What each policy says, in their order.
+    pub outcomes: Vec<Outcome>,
+    /// Files that it reads and that do not hold any more what they held: they count as not known.
+    pub files_changed: usize,
+    /// Questions about the machine that the record does not answer: they were answered by it as it is now.
+    pub asked_now: usize,
+}
+
+/// Judges the calls of a log again.
+#[derive(Debug)]
+pub struct Replay<'p> {
+    policies: Vec<&'p Policy>,
+    /// castellan's own files.
+    own: Vec<String>,
+    /// What the calls of each session left behind, for each policy. Which files they wrote is the same for all.
+    sessions: HashMap<(String, String), Vec<OneSession>>,
+}
+
+impl<'p> Replay<'p> {
+    /// By policies beside each other. `own`: castellan's own files.
+    pub fn new(policies: Vec<&'p Policy>, own: Vec<String>) -> Replay<'p> {
+        Replay { policies, own, sessions: HashMap::new() }
+    }
+
+    /// Judges the next call of the log in the world that was recorded. Somebody can be asked, no one has granted anything, and the
+    /// session's workspace is trusted: what is compared are rules and settings.
+    pub fn judge(&mut self, record: &CallRecord, world: &RecordedWorld<'_>) -> Result<Replayed, Unjudged> {
+        let (agent, call) = call(record)?;
+        let key = (record.agent.clone(), record.session_id.clone());
+        if self.sessions.len() >= SESSIONS_MAX && !self.sessions.contains_key(&key) {
+            self.sessions.clear();
+        }
+        let begin = || self.policies.iter().map(|_| OneSession::in_workspace(&record.workspace)).collect();
+        let sessions: &mut Vec<OneSession> = self.sessions.entry(key).or_insert_with(begin);
+        let mut known = Recorder::new(world);
+        let facts = sessions.first().map(|session| session.facts(&call, &self.own, &mut known));
+        let facts = facts.unwrap_or_default();
+        let mut outcomes = Vec::new();
+        for (policy, session) in self.policies.iter().zip(sessions) {
+            let before = session.session();
+            let state = State {
+                agent_asks: agents::can_ask(agent, &record.event),
+                ceiling: agents::ceiling(agent, &record.permission_mode),
+                ..State::plain(&before)
+            };
+            let (decision, change) = drive(&call, &facts, policy, &state, &mut known);
+            outcomes.push(Outcome::of(decision.verdict, &decision.findings));
+            // What was denied then has not run, whatever is said of it now. Where there is no room for its marks, it leaves none.
+            if record.answer != Verdict::Deny.as_str() {
+                let marked = session.done(&call, facts.clone(), &change.marks);
+                let _ = marked.or_else(|_| session.done(&call, facts.clone(), &[]));
+            }
+        }
+        Ok(Replayed { outcomes, files_changed: world.changed(), asked_now: world.asked_now() })
+    }
+}
+
+/// The call as its agent reported it.
+fn call(record: &CallRecord) -> Result<(AgentId, Call), Unjudged> {
+    let agent = AgentId::ALL.into_iter().find(|known| known.name() == record.agent);
+    let agent = agent.ok_or(Unjudged::UnknownAgent)?;
+    if holds(&record.input, CUT) {
+        return Err(Unjudged::Cut);
+    }
+    if holds(&record.input, REDACTED) {
+        return Err(Unjudged::Redacted);
+    }
+    let question = Question {
+        session_id: &record.session_id,
+        cwd: &record.cwd,
+        tool: &record.tool_raw,
+        input: record.input.clone(),
+        use_id: &record.use_id,
+    };
+    let origin = Origin {
+        correlation_id: record.correlation_id,
+        agent_pid: record.agent_pid,
+        hook_cwd: record.cwd.clone(),
+    };
+    let event = agents::question_event(agent);
+    let decoded = agents::decode(agent, event, question.payload(agent).as_bytes(), &origin);
+    let Ok(Incoming::Question(mut call)) = decoded else { return Err(Unjudged::NoCall) };
+    call.agent.event.clone_from(&record.event);
+    call.agent.permission_mode.clone_from(&record.permission_mode);
+    call.agent.subagent_id.clone_from(&record.subagent_id);
+    Ok((agent, call))
+}
+
+/// Whether a text of an input has this in it. Levels are bounded by the reader of JSON.
+fn holds(value: &Json, part: &str) -> bool {
+    match value {
+        Json::String(text) => text.contains(part),
+        Json::Array(values) => values.iter().any(|value| holds(value, part)),
+        Json::Object(map) => map.iter().any(|(key, value)| key.contains(part) || holds(value, part)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use castellan_audit::FindingRecord;
+    use castellan_daemon::{Config, ToldTexts, compile};
+    use castellan_rules::Source;
+    use serde_json::json;
+
+    use super::*;
+
+    const MARKING: &str = r#"- rule: See status
+  desc: d
+  condition: cmd.name = git and cmd.subcommand = status
+  output: o
+  priority: INFORMATIONAL
+  source: coding_agent
+  tags: ["coding_agent_mark:seen"]
+
+- rule: Deny after status
+  desc: d
+  condition: session.mark_count[seen] > 0 and fx.kind = delete
+  output: o
+  priority: CRITICAL
+  source: coding_agent
+  tags: [coding_agent_deny]
+"#;
+
+    fn record(session: &str, command: &str, answer: &str) -> CallRecord {
+        CallRecord {
+            agent: "claude_code".to_owned(),
+            event: "PreToolUse".to_owned(),
+            session_id: session.to_owned(),
+            cwd: "/no/such/place".to_owned(),
+            workspace: "/no/such/place".to_owned(),
+            tool: "Bash".to_owned(),
+            tool_raw: "Bash".to_owned(),
+            input: json!({ "command": command }),
+            verdict: answer.to_owned(),
+            answer: answer.to_owned(),
+            ..CallRecord::default()
+        }
+    }
+
+    fn policy(text: &str) -> Policy {
+        let sources = [Source { name: "mine.yaml".to_owned(), text: text.to_owned() }];
+        let compiled = compile(&sources, &Config::default());
+        assert_eq!(compiled.error(), None);
+        compiled.policy
+    }
+
+    /// The verdicts of each record by the policy with marks and by one without rules.
+    fn verdicts(records: &[CallRecord]) -> Vec<Result<(Verdict, Verdict), Unjudged>> {
+        let (marking, none) = (policy(MARKING), policy(""));
+        let mut replay = Replay::new(vec![&marking, &none], Vec::new());
+        let told = ToldTexts::default();
+        let judged = records.iter().map(|record| {
+            let replayed = replay.judge(record, &RecordedWorld::new(record, &told))?;
+            let [one, other] = &replayed.outcomes[..] else { panic!("{replayed:?}") };
+            Ok((one.verdict, other.verdict))
+        });
+        judged.collect()
+    }
+
+    #[test]
+    fn a_session_is_judged_in_its_order() {
+        let (defer, deny) = (Verdict::Defer, Verdict::Deny);
+        for (records, expected) in [
+            (vec![record("s", "git status", "defer"), record("s", "rm x", "defer")], (deny, defer)),
+            // Of another session, denied when it was made, or later.
+            (vec![record("t", "git status", "defer"), record("s", "rm x", "defer")], (defer, defer)),
+            (vec![record("s", "git status", "deny"), record("s", "rm x", "defer")], (defer, defer)),
+            (vec![record("s", "ls", "defer"), record("s", "rm x", "defer")], (defer, defer)),
+        ] {
+            assert_eq!(verdicts(&records).last(), Some(&Ok(expected)), "{records:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_in_the_log_is_not_judged() {
+        let with = |change: fn(&mut CallRecord)| {
+            let mut record = record("s", "ls", "defer");
+            change(&mut record);
+            verdicts(&[record]).remove(0).err()
+        };
+        for (change, expected) in [
+            ((|_| {}) as fn(&mut CallRecord), None),
+            (
+                |record| record.input = json!({ "command": "x --token [redacted token]" }),
+                Some(Unjudged::Redacted),
+            ),
+            (|record| record.input = json!({ "a": [{ "b": "abc…[cut 9 bytes]" }] }), Some(Unjudged::Cut)),
+            (|record| record.agent = "of_the_future".to_owned(), Some(Unjudged::UnknownAgent)),
+            (|record| record.input = "x".repeat(agents::PAYLOAD_BYTES_MAX).into(), Some(Unjudged::NoCall)),
+        ] {
+            assert_eq!(with(change), expected);
+        }
+    }
+
+    #[test]
+    fn who_decided_is_read_from_the_record() {
+        let finding = |verdict: &str, rule: &str, code: &str, lifted: &str| FindingRecord {
+            verdict: verdict.to_owned(),
+            rule: rule.to_owned(),
+            code: code.to_owned(),
+            lifted: lifted.to_owned(),
+            ..FindingRecord::default()
+        };
+        let mut record = record("s", "ls", "ask");
+        record.findings = vec![
+            finding("ask", "B", "ask_rule", ""),
+            finding("ask", "A", "ask_rule", "grant"),
+            finding("ask", "", "opaque", ""),
+            finding("defer", "C", "notice", ""),
+        ];
+        let by = vec!["(opaque)".to_owned(), "B".to_owned()];
+        assert_eq!(Outcome::recorded(&record), Some(Outcome { verdict: Verdict::Ask, by }));
+        record.verdict = "of the future".to_owned();
+        assert_eq!(Outcome::recorded(&record), None);
+    }
+}
