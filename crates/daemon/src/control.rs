@@ -68,6 +68,8 @@ pub enum ControlRequest {
         /// The word.
         word: String,
     },
+    /// Put the shipped rules in force that an upgrade has brought and that are only observed yet. Tightens.
+    EndTrial,
     /// Put the configuration and rule files on disk in force, if they are still those that the person was shown. Loosens.
     Apply {
         /// [`crate::FileSet::hash`] of what was shown.
@@ -299,6 +301,9 @@ pub struct StatusReport {
     /// Edited files that wait for `castellan apply`, by folder and name.
     #[serde(default)]
     pub pending: Vec<String>,
+    /// Shipped rules that an upgrade has brought and that are only observed yet: `pack/name`.
+    #[serde(default)]
+    pub on_trial: Vec<String>,
     /// Sessions that are kept in mind.
     #[serde(default)]
     pub sessions: usize,
@@ -440,6 +445,11 @@ impl ControlClient {
     /// Changes one word of the configuration in force.
     pub fn switch(&self, key: &str, word: &str) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Switch { key: key.to_owned(), word: word.to_owned() })
+    }
+
+    /// Puts all rules in force that are only observed yet because an upgrade has brought them.
+    pub fn end_trial(&self) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::EndTrial)
     }
 
     /// Puts the files with this hash in force.

@@ -5,6 +5,7 @@ mod organisation;
 mod switch;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use castellan_audit::Record;
 use castellan_event::{Layer, Mode};
@@ -22,6 +23,7 @@ use crate::projects::Projects;
 use crate::record;
 use crate::shipped::write_shipped;
 use crate::store::PolicyOrigin;
+use crate::trial::{self, Trial};
 
 /// What a person is told to do where nothing is in force. Agents read why, but not this.
 const REMEDY: &str = "run `castellan apply`";
@@ -178,8 +180,38 @@ impl PolicyState {
     /// Puts the files on disk in force, if they are still those with this hash.
     pub(crate) fn apply(&self, judge: &Judge, hash: &str, peer: (u32, u32)) -> Result<(), String> {
         let _changing = self.changing();
-        let set = self.on_disk(hash)?;
+        let set = self.with_trial(judge, self.on_disk(hash)?)?;
         self.put(judge, set, Cause { action: APPLY, what: "", peer })
+    }
+
+    /// The same with what an upgrade has brought on trial. Where nothing was in force, all counts.
+    fn with_trial(&self, judge: &Judge, set: Layers) -> Result<Layers, String> {
+        let before = self.in_force().set.clone();
+        let Some(before) = before else { return Ok(set) };
+        let (_, compiled) = set.load(&self.layout)?;
+        let terms = judge.terms();
+        let after = (&set.user, &compiled.policy);
+        let trial = trial::after((&before.trial, &terms.policy), after, SystemTime::now());
+        Ok(Layers { trial, ..set })
+    }
+
+    /// Puts rules in force that were on trial: those whose time is over, or all of them. Nothing else changes.
+    pub(crate) fn end_trial(&self, judge: &Judge, all: bool, peer: (u32, u32)) -> Result<(), String> {
+        let _changing = self.changing();
+        let Some(set) = self.in_force().set.clone() else { return Ok(()) };
+        let now = SystemTime::now();
+        let mut left = set.trial.clone();
+        left.retain(|_, since| !all && !trial::is_over(*since, now));
+        if left == set.trial {
+            return Ok(());
+        }
+        let new = Layers { trial: left, ..Layers::clone(&set) };
+        self.put(judge, new, Cause { action: "trial_over", what: "", peer })
+    }
+
+    /// What is on trial.
+    pub(crate) fn trial(&self) -> Trial {
+        self.in_force().set.as_ref().map(|set| set.trial.clone()).unwrap_or_default()
     }
 
     /// What the same files say that proves a person, once they are in force.
@@ -194,7 +226,7 @@ impl PolicyState {
             return Err(format!("the files were edited after they had been shown: {REMEDY} again"));
         }
         let organisation = self.organisation_to_use()?;
-        Ok(Layers { organisation, user, project: None })
+        Ok(Layers { organisation, user, project: None, trial: Trial::new() })
     }
 
     /// Where rule files are watched, puts those on disk in force, with the applied configuration. A set that does not load
@@ -426,7 +458,7 @@ pub(crate) fn has_records(layout: &Layout) -> bool {
 /// The files on disk, which become the applied set if they are sound.
 fn first_set(layout: &Layout, organisation: Option<FileSet>) -> Result<Layers, String> {
     let user = FileSet::read(layout).map_err(|error| error.to_string())?;
-    let set = Layers { organisation, user, project: None };
+    let set = Layers { organisation, user, project: None, trial: Trial::new() };
     set.load(layout)?;
     applied::write(layout, &set).map_err(|error| format!("`{}`: {error}", layout.applied().display()))?;
     Ok(set)

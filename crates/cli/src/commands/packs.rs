@@ -29,6 +29,10 @@ pub(crate) struct Options {
     #[arg(value_parser = values::rule_state())]
     state: Option<RuleState>,
 
+    /// Enforce the rules that an upgrade has brought, which are only observed for two weeks
+    #[arg(long, conflicts_with_all = ["pack", "json"])]
+    enforce_new: bool,
+
     /// Print JSON
     #[arg(long, conflicts_with = "state")]
     json: bool,
@@ -53,6 +57,12 @@ struct Hits {
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    if options.enforce_new {
+        let new = output::counted(in_force(global)?.packs.trial().len(), "rule");
+        global.client()?.end_trial()?;
+        global.note(&format!("{new} of the last upgrade: enforced from now on"))?;
+        return Ok(Exit::Done);
+    }
     match (options.pack, options.state) {
         (Some(pack), Some(state)) => switch(global, pack, state)?,
         (pack, _) => show(global, pack, options.json)?,
@@ -92,6 +102,7 @@ fn show(global: &Global, only: Option<&'static str>, as_json: bool) -> anyhow::R
     let mut rows = vec![header.map(|word| Cell::new(word, FAINT)).to_vec()];
     rows.extend(packs.iter().map(|(pack, shown)| row(pack, shown, &config)));
     output::write_table(&mut out, &rows)?;
+    write_trial(&mut out, &config, only)?;
     for (tier, state) in [("ask", config.packs.tier_ask()), ("review", config.packs.tier_review())] {
         if state != RuleState::Enforce {
             let word = state.as_str();
@@ -100,6 +111,16 @@ fn show(global: &Global, only: Option<&'static str>, as_json: bool) -> anyhow::R
                 &[format!("rules of the tier {tier} are in state {word}: `tiers.{tier}`")],
             )?;
         }
+    }
+    Ok(())
+}
+
+/// Which rules are on trial.
+fn write_trial(out: &mut impl Write, config: &Config, only: Option<&str>) -> anyhow::Result<()> {
+    let is_meant =
+        |name: &&String| only.is_none_or(|only| name.split_once('/').is_some_and(|(pack, _)| pack == only));
+    for name in config.packs.trial().keys().filter(is_meant) {
+        output::write_warnings(out, &[format!("new since an upgrade, and only observed yet: {name}")])?;
     }
     Ok(())
 }
