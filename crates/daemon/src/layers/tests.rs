@@ -310,6 +310,7 @@ fn an_allow_list_lifts_what_its_own_layer_asks() {
             organisation: Some(about_push(organisation)),
             user: about_push(user),
             project: Some(about_push(project)),
+            trial: Trial::new(),
         };
         let decision = judge(&layers, &call);
         assert_eq!(

@@ -63,7 +63,7 @@ fn a_workspace_is_unknown_until_a_person_trusts_it_and_that_outlives_the_daemon(
     assert_eq!(bench.told(), 1, "once a session");
     assert_eq!(bench.write_in("b", &path), "ask");
     assert_eq!(bench.told(), 2);
-    bench.trust(&path, Some(WorkspaceDecision::Trusted { project: None, trial: Trial::new() }));
+    bench.trust(&path, Some(WorkspaceDecision::Trusted { project: None }));
     assert_eq!(bench.write_in("a", &path), "defer");
     let bench = bench.restarted(strict());
     assert_eq!(bench.write_in("a", &path), "defer");
@@ -85,7 +85,7 @@ fn a_session_works_where_it_began() {
         std::fs::create_dir(root.join(name)).unwrap();
         root.join(name).display().to_string()
     });
-    bench.trust(&first, Some(WorkspaceDecision::Trusted { project: None, trial: Trial::new() }));
+    bench.trust(&first, Some(WorkspaceDecision::Trusted { project: None }));
     assert_eq!(bench.write_in("a", &first), "defer");
     // It goes on in another directory, which is outside then; below the temporary one that needs no more, so look.
     bench.write_in("a", &other);
@@ -164,7 +164,7 @@ fn own_files_that_do_not_count_are_told_once_a_session() {
     bench.trust(&own, Some(WorkspaceDecision::Trusted { project: Some(hash) }));
     bench.write_in("trusted", &own);
     assert_eq!(bench.told(), 2, "they are those that count");
-    bench.trust(&own, Some(WorkspaceDecision::Trusted { project: None, trial: Trial::new() }));
+    bench.trust(&own, Some(WorkspaceDecision::Trusted { project: None }));
     bench.write_in("new", &own);
     assert_eq!(bench.told(), 3, "there were none when it was trusted");
     std::fs::remove_dir_all(format!("{own}/.castellan")).unwrap();
