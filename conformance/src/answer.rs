@@ -30,7 +30,12 @@ pub(crate) fn answer(case: &Case, table: &FieldTable, regex_compat_falco: bool) 
         Matching::All => rules::Matching::All,
         Matching::First => rules::Matching::First,
     };
-    let options = table.options(Options { matching, regex_compat_falco, ..Options::default() });
+    let options = table.options(Options {
+        matching,
+        regex_compat_falco,
+        redefined_in_file: true,
+        ..Options::default()
+    });
     let loaded = load(&sources, &table.fields(), &options);
     let mut alerts = Vec::new();
     if !loaded.has_errors() {

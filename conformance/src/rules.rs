@@ -145,7 +145,7 @@ fn lints(sources: &[Source], table: &FieldTable) -> usize {
 }
 
 fn options(table: &FieldTable) -> Options {
-    table.options(Options::default())
+    table.options(Options { redefined_in_file: true, ..Options::default() })
 }
 
 fn table(folder: &Path) -> anyhow::Result<FieldTable> {

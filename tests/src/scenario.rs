@@ -23,7 +23,7 @@ use crate::process::{Finished, stop_process};
 use crate::run::{self, AGENT_LIMIT, Options};
 use crate::terminal;
 
-pub use ungoverned::{check_noticed, check_plugin, check_rewritten, check_typed};
+pub use ungoverned::{check_none_foreign, check_noticed, check_plugin, check_rewritten, check_typed};
 
 /// Each rule is about one file name, by whatever tool the file is made.
 const RULES: &str = r#"

@@ -7,8 +7,8 @@ use castellan_tests::freeing::check_freeing;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
-    Case, Registered, SwitchedOff, check, check_ceiling, check_noticed, check_plugin, check_rewritten,
-    check_subagent, check_switched_off,
+    Case, Registered, SwitchedOff, check, check_ceiling, check_none_foreign, check_noticed, check_plugin,
+    check_rewritten, check_subagent, check_switched_off,
 };
 use serde_json::json;
 
@@ -98,4 +98,9 @@ fn strict_runs_nothing_beside_a_hook_of_a_plugin() -> Result<()> {
 #[test]
 fn hooks_that_are_switched_off_in_a_session_are_noticed() -> Result<()> {
     check_noticed()
+}
+
+#[test]
+fn strict_sees_no_hook_of_others_where_there_is_none() -> Result<()> {
+    check_none_foreign(Claude)
 }

@@ -7,7 +7,7 @@ use castellan_tests::freeing::check_freeing;
 use castellan_tests::model::Block;
 use castellan_tests::run::{CODEX_CODE_MODE, CODEX_REVIEWED, CODEX_UNKNOWN_MODEL, Options};
 use castellan_tests::scenario::{
-    Case, Registered, SwitchedOff, check, check_subagent, check_switched_off, check_typed,
+    Case, Registered, SwitchedOff, check, check_none_foreign, check_subagent, check_switched_off, check_typed,
 };
 use serde_json::json;
 
@@ -137,4 +137,9 @@ fn an_agent_does_not_free_itself() -> Result<()> {
 #[test]
 fn what_is_typed_into_a_running_program_is_recorded() -> Result<()> {
     check_typed()
+}
+
+#[test]
+fn strict_sees_no_hook_of_others_where_there_is_none() -> Result<()> {
+    check_none_foreign(Codex)
 }

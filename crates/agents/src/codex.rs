@@ -54,6 +54,13 @@ pub(crate) const OPTIONS: Options = Options {
         "--oss",
         "--ephemeral",
         "--ignore-user-config",
+        "--ignore-rules",
+        "--no-alt-screen",
+        "--no-daemon",
+        "--approve-for-me",
+        "--strict-config",
+        "--worktree",
+        "--trust",
     ],
     valued: &[
         "-c",
@@ -77,7 +84,14 @@ pub(crate) const OPTIONS: Options = Options {
         "--disable",
         "--color",
         "--add-dir",
+        "--local-provider",
+        "--remote",
+        "--remote-auth-token-env",
+        "--thread-source",
+        "--cyber-access-program",
     ],
+    lists: &[],
+    anywhere: &[],
     meanings: &[
         ("-c", Meaning::Key),
         ("--config", Meaning::Key),
@@ -85,6 +99,7 @@ pub(crate) const OPTIONS: Options = Options {
         ("-p", Meaning::Profile),
         ("--profile", Meaning::Profile),
         ("--ignore-user-config", Meaning::Off),
+        ("--dangerously-bypass-hook-trust", Meaning::TrustsAll),
     ],
 };
 

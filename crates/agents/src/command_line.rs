@@ -4,6 +4,8 @@
 //! Where it is not known whether a word is an option or another one's value, it is an option for what is dangerous and none for what
 //! keeps hooks on.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 use toml_edit::{DocumentMut, Item};
 
@@ -13,10 +15,14 @@ use crate::{claude, codex};
 /// What is known of an agent's options.
 #[derive(Debug)]
 pub(crate) struct Options {
-    /// Those without a value.
+    /// Those without a value, or with one that does not begin with `-`.
     pub(crate) flags: &'static [&'static str],
     /// Those that take the next word as their value, whatever it is.
     pub(crate) valued: &'static [&'static str],
+    /// Those of them that take the words after that, too, up to the next option, and matter here.
+    pub(crate) lists: &'static [&'static str],
+    /// Switches that count wherever they stand before `--`, as another option's value, too.
+    pub(crate) anywhere: &'static [&'static str],
     /// What an option is to hooks.
     pub(crate) meanings: &'static [(&'static str, Meaning)],
 }
@@ -30,6 +36,10 @@ pub(crate) enum Meaning {
     SettingKinds,
     /// It brings settings, as a text or as a file.
     Settings,
+    /// It brings a policy, which may let no hooks run but its own.
+    Policy,
+    /// It names another place for a repository's settings.
+    Elsewhere,
     /// It names a plugin, or a folder of plugins.
     Plugin,
     /// It names a plugin that is no folder.
@@ -44,6 +54,8 @@ pub(crate) enum Meaning {
     FeatureOff,
     /// It names a profile of the configuration.
     Profile,
+    /// It lets hooks run that nobody has trusted.
+    TrustsAll,
 }
 
 /// Something on a command line that may bring hooks, or switch them off.
@@ -61,6 +73,8 @@ pub enum GivenHooks {
     Folder(String),
     /// The name of a profile of the configuration.
     Profile(String),
+    /// Hooks run that nobody has trusted.
+    TrustsAll,
     /// What cannot be looked into: the option and its value.
     Unread(String),
 }
@@ -95,7 +109,8 @@ fn is_off(agent: AgentId, given: &GivenHooks) -> bool {
         GivenHooks::SettingsFile(_)
         | GivenHooks::Plugin(_)
         | GivenHooks::Folder(_)
-        | GivenHooks::Profile(_) => false,
+        | GivenHooks::Profile(_)
+        | GivenHooks::TrustsAll => false,
     }
 }
 
@@ -110,8 +125,16 @@ pub(crate) fn hooks_on(agent: AgentId) -> &'static [&'static str] {
 /// What an agent's command line brings.
 pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<GivenHooks> {
     let table = table(agent);
-    let mut found = Vec::new();
+    let words = arguments.iter().skip(1).map(AsRef::as_ref).take_while(|word| *word != b"--");
+    let before: BTreeSet<&[u8]> = words.collect();
+    let anywhere: Vec<&str> =
+        table.anywhere.iter().copied().filter(|switch| before.contains(switch.as_bytes())).collect();
+    let mut found: Vec<GivenHooks> =
+        anywhere.iter().map(|switch| GivenHooks::Off((*switch).to_owned())).collect();
     for Given { name, value, .. } in options(agent, arguments) {
+        if anywhere.contains(&name.as_str()) {
+            continue;
+        }
         let shown = || format!("{name} {value}").trim_end().to_owned();
         let meaning = table.meanings.iter().find(|(known, _)| *known == name).map(|(_, meaning)| *meaning);
         found.extend(match meaning {
@@ -123,7 +146,10 @@ pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given
             }
             Some(Meaning::Settings) => Some(settings(value)),
             Some(Meaning::Plugin) if !is_archive(&value) => Some(GivenHooks::Plugin(value)),
-            Some(Meaning::Plugin | Meaning::FarPlugin) => Some(GivenHooks::Unread(shown())),
+            Some(Meaning::Policy) => is_about_hooks(&value).then(|| GivenHooks::Off(shown())),
+            Some(Meaning::Plugin | Meaning::FarPlugin | Meaning::Elsewhere) => {
+                Some(GivenHooks::Unread(shown()))
+            }
             Some(Meaning::Folder) => Some(GivenHooks::Folder(value)),
             Some(Meaning::Subagents) => brings_hooks(&value).then(|| GivenHooks::Unread(shown())),
             Some(Meaning::Key) => key(&name, &value),
@@ -131,9 +157,18 @@ pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given
                 codex::HOOK_FEATURES.contains(&value.as_str()).then(|| GivenHooks::Off(shown()))
             }
             Some(Meaning::Profile) => Some(GivenHooks::Profile(value)),
+            Some(Meaning::TrustsAll) => Some(GivenHooks::TrustsAll),
         });
     }
     found
+}
+
+/// Returns the variables of an agent's environment that switch its hooks off where they are set.
+pub fn off_variables(agent: AgentId) -> &'static [&'static str] {
+    match agent {
+        AgentId::Claude => claude::OFF_VARIABLES,
+        AgentId::Codex => &[],
+    }
 }
 
 /// As Claude Code tells a text from a path.
@@ -145,6 +180,11 @@ fn settings(value: String) -> GivenHooks {
 
 fn is_archive(path: &str) -> bool {
     std::path::Path::new(path).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"))
+}
+
+/// `allowManagedHooksOnly`, `disableAllHooks`; written in whichever way.
+fn is_about_hooks(policy: &str) -> bool {
+    policy.contains("Hooks") || policy.contains('\\')
 }
 
 /// `{NAME: {"hooks": ..}}`. One that cannot be read here may be read by the agent.
@@ -166,12 +206,10 @@ fn key(option: &str, given: &str) -> Option<GivenHooks> {
         return None;
     }
     let line = format!("{key} = {value}\n");
-    let is_read = line.parse::<DocumentMut>().is_ok_and(|line| line.get(first).is_some_and(is_table));
+    // Which hooks are trusted or switched off lies in `hooks.state`: that is the user's configuration to say.
+    let is_known = |table: &Item| table.is_table_like() && (first != "hooks" || table.get("state").is_none());
+    let is_read = line.parse::<DocumentMut>().is_ok_and(|line| line.get(first).is_some_and(is_known));
     Some(if is_read { GivenHooks::Settings(line) } else { GivenHooks::Unread(format!("{option} {given}")) })
-}
-
-fn is_table(item: &Item) -> bool {
-    item.is_table_like()
 }
 
 fn table(agent: AgentId) -> &'static Options {
@@ -207,6 +245,13 @@ fn options<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given> {
         let takes_next = value.is_none() && is_valued;
         let given = value.map(str::to_owned).unwrap_or_else(next);
         found.push(Given { name: name.to_owned(), value: given, is_certain });
+        let more = words.get(at.saturating_add(1)..).unwrap_or_default();
+        if table.lists.contains(&name) {
+            for value in more.iter().take_while(|word| !word.starts_with('-')) {
+                let (name, value) = (name.to_owned(), value.to_string());
+                found.push(Given { name, value, is_certain });
+            }
+        }
         if takes_next && is_certain {
             at += 1;
         } else {
@@ -260,6 +305,7 @@ mod tests {
         claude("claude --append-system-prompt ON", false);
         claude("claude --unknown ON", false);
         claude("claude --unknown x ON", true);
+        claude("claude --resume ON", true);
         claude("claude ON -- --bare", true);
         // What switches them off all the same.
         claude("claude ON --bare", false);
@@ -307,7 +353,21 @@ mod tests {
         claude(&["--agents", hooks], &[GivenHooks::Unread(format!("--agents {hooks}"))]);
         // No options: a prompt, and values.
         claude(&["say --bare", "--", "--bare", "--settings", "{}"], &[]);
-        claude(&["--append-system-prompt", "--bare"], &[]);
+        claude(&["--append-system-prompt", "--plugin-url"], &[]);
+        // These it looks for among all words.
+        claude(&["--append-system-prompt", "--bare"], &[GivenHooks::Off(text("--bare"))]);
+        claude(&["--safe-mode"], &[GivenHooks::Off(text("--safe-mode"))]);
+        claude(
+            &["--restricted", "--resume", "--bare", "--", "--safe-mode"],
+            &[GivenHooks::Off(text("--bare")), GivenHooks::Off(text("--restricted"))],
+        );
+        claude(&["--managed-settings", "{}"], &[]);
+        let policy = r#"--managed-settings {"allowManagedHooksOnly":true}"#;
+        claude(&policy.split(' ').collect::<Vec<_>>(), &[GivenHooks::Off(text(policy))]);
+        let root = "--project-config-root /x";
+        claude(&root.split(' ').collect::<Vec<_>>(), &[GivenHooks::Unread(text(root))]);
+        let folder = |path: &str| GivenHooks::Folder(text(path));
+        claude(&["--add-dir", "a", "b", "-p", "c"], &[folder("a"), folder("b")]);
         // It may be one of a prompt, or not.
         claude(&["--unknown", "--", "--bare"], &[GivenHooks::Off(text("--bare"))]);
         claude(&["--model", "--", "--bare"], &[GivenHooks::Off(text("--bare"))]);
@@ -321,6 +381,9 @@ mod tests {
         codex(&["--config=hooks.PreToolUse=[]"], &[line("hooks.PreToolUse = []")]);
         codex(&["-cfeatures={hooks=false}"], &[line("features = {hooks=false}")]);
         codex(&["-c", "hooks=@x"], &[GivenHooks::Unread(text("-c hooks=@x"))]);
+        let state = "hooks.state.x.enabled=false";
+        codex(&["-c", state], &[GivenHooks::Unread(format!("-c {state}"))]);
+        codex(&["--dangerously-bypass-hook-trust"], &[GivenHooks::TrustsAll]);
         codex(&["exec", "-p", "fast", "go"], &[GivenHooks::Profile(text("fast"))]);
         codex(&["--config", "profile=\"fast\""], &[GivenHooks::Profile(text("fast"))]);
         codex(&["--", "-c", "features.hooks=false"], &[]);

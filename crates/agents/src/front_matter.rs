@@ -63,7 +63,14 @@ impl Reader {
             Event::Scalar(.., tag) | Event::SequenceStart(_, tag) | Event::MappingStart(_, tag) => {
                 tag.is_some()
             }
-            _ => false,
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd
+            | Event::Alias(_)
+            | Event::SequenceEnd
+            | Event::MappingEnd => false,
         };
         if is_tagged {
             return Err("a tag of YAML, which agents read differently".to_owned());
@@ -212,7 +219,7 @@ mod tests {
             &"a: b\n".repeat(100_000),
         ] {
             let found = front_matter(&format!("---\n{yaml}\n---\n"));
-            assert!(matches!(found.as_slice(), [Err(_)]), "{} {found:?}", &yaml[..yaml.len().min(80)]);
+            assert!(matches!(found.as_slice(), [Err(_)]), "{found:?} of {} bytes", yaml.len());
         }
     }
 }

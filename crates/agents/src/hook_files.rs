@@ -6,9 +6,9 @@
 
 mod forms;
 
-use crate::agent::{AgentId, EventKind};
+use crate::agent::{AgentId, EventKind, machine_settings_path};
 use crate::settings::{Foreign, HookCommand};
-use crate::switches::{off_profiles, switches_off};
+use crate::switches::{off_profiles, requires_hooks, switches_off};
 use forms::{read_front_matter, read_plugin_hooks, read_settings, read_toml};
 
 /// A file from which an agent takes hooks.
@@ -62,6 +62,8 @@ pub struct HookFileReport {
     /// Hooks with castellan's name that the agent asks about calls before they run, as castellan writes them or not. It is for others
     /// to say whether they are castellan's.
     pub named: Vec<NamedHook>,
+    /// What it registers runs whatever the user's and a repository's settings say.
+    pub is_binding: bool,
     /// The switch in it that switches hooks off.
     pub off: Option<&'static str>,
     /// Hooks of others that the agent asks about calls before they run: they can change or allow what castellan has judged.
@@ -83,6 +85,9 @@ pub struct NamedHook {
     pub shown: Foreign,
 }
 
+/// Codex's configuration, below its own directory.
+pub const CODEX_CONFIG: &str = "config.toml";
+
 const CLAUDE: &[HookFile] = &[
     settings(Place::Machine, "/etc/claude-code/managed-settings.json"),
     settings(Place::Machine, "/etc/claude-code/managed-settings.d/50-castellan.json"),
@@ -96,12 +101,24 @@ const CODEX: &[HookFile] = &[
     settings(Place::Machine, "/etc/codex/hooks.json"),
     toml(Place::Machine, "/etc/codex/config.toml"),
     settings(Place::User, "hooks.json"),
-    toml(Place::User, "config.toml"),
+    toml(Place::User, CODEX_CONFIG),
     settings(Place::Workspace, ".codex/hooks.json"),
     toml(Place::Workspace, ".codex/config.toml"),
 ];
 
 impl HookFile {
+    /// Whether its hooks hold against the user's and a repository's switches (measured): of Codex's files for the machine only the
+    /// requirements do, and only where they say so.
+    fn is_binding(&self, agent: AgentId, text: &str) -> bool {
+        let is_machines = self.place == Place::Machine;
+        match agent {
+            AgentId::Claude => is_machines,
+            AgentId::Codex => {
+                is_machines && self.path == machine_settings_path(agent) && requires_hooks(text)
+            }
+        }
+    }
+
     /// Whether it can switch hooks off.
     fn can_switch(&self, agent: AgentId) -> bool {
         match agent {
@@ -157,6 +174,7 @@ pub fn read_hook_file(agent: AgentId, file: &HookFile, text: &str) -> HookFileRe
         Form::Hooks => read_plugin_hooks(agent, text),
         Form::FrontMatter => read_front_matter(agent, text),
     };
+    report.is_binding = file.is_binding(agent, text);
     if file.can_switch(agent) {
         report.off = switches_off(agent, text);
         report.off_profiles = off_profiles(agent, text);
@@ -337,6 +355,14 @@ mod tests {
         check(codex, "hooks.json", "[features]\nhooks = false\n", false, None, &[]);
         let managed = register_managed_codex("", &hook).unwrap();
         check(codex, "/etc/codex/requirements.toml", &managed, true, None, &[]);
+        let binds = |agent, path: &str, text: &str| read_hook_file(agent, file(agent, path), text).is_binding;
+        assert!(binds(codex, "/etc/codex/requirements.toml", &managed));
+        assert!(!binds(codex, "/etc/codex/requirements.toml", &managed.replace("hooks = true", "")));
+        assert!(!binds(codex, "/etc/codex/config.toml", &managed));
+        assert!(!binds(codex, "/etc/codex/hooks.json", &register(codex, "", &hook).unwrap()));
+        assert!(
+            binds(claude, "/etc/claude-code/managed-settings.json", &ours) && !binds(claude, local, &ours)
+        );
         check(codex, "/etc/codex/requirements.toml", &managed.replace("\"*\"", "\"x\""), false, None, &[]);
         let profiles = "[profiles.a.features]\nhooks = false\n[profiles.b.features]\nhooks = true\n";
         check(codex, "config.toml", profiles, false, None, &[]);

@@ -17,6 +17,7 @@ mod managed;
 mod mcp_servers;
 mod patch;
 mod payload;
+mod permissions;
 mod plugins;
 mod question;
 mod reply;
@@ -32,16 +33,20 @@ pub use agent::{
     AgentId, HookEvent, can_ask, ceiling, hook_events, is_headless, machine_settings_path, question_event,
     settings_path, settings_variable,
 };
-pub use command_line::{GivenHooks, given_hooks, keeps_hooks_on};
+pub use command_line::{GivenHooks, given_hooks, keeps_hooks_on, off_variables};
 pub use hook_files::{
-    FRONT_MATTER, HookFile, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS, NamedHook,
-    PLUGIN_HOOKS, Place, given_config, given_settings, hook_files, read_hook_file, rereads_settings,
+    CODEX_CONFIG, FRONT_MATTER, HookFile, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS,
+    NamedHook, PLUGIN_HOOKS, Place, given_config, given_settings, hook_files, read_hook_file,
+    rereads_settings,
 };
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
 pub use managed::{managed_settings_text, register_managed_codex, unregister_managed_codex};
 pub use mcp_servers::{configured_servers, server_file};
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode};
+pub use permissions::{
+    Permission, PermissionFormat, PermissionSubject, PermissionVerdict, Permissions, Unread,
+};
 pub use plugins::{
     CODEX_PLUGINS, INSTALLED_PLUGINS, InstalledPlugin, KNOWN_MARKETPLACES, MARKETPLACE, OfferedPlugin,
     PluginFiles, installed_plugins, marketplaces, offered_plugins, plugin_files, plugin_manifest,
@@ -56,4 +61,4 @@ pub use switches::switches_off;
 pub use transcript::{
     TranscriptCall, TranscriptEntry, TranscriptLine, subagent_transcripts, transcript_line,
 };
-pub use trust::{Trust, codex_trust};
+pub use trust::{Trust, codex_distrust, codex_trust};

@@ -14,10 +14,11 @@ use crate::agent::{AgentId, HookEvent, hook_events};
 use crate::limits::SETTINGS_BYTES_MAX;
 use crate::{claude, codex};
 use entries::{Entry, Tree};
-use source::{Source, Spot};
+use source::Spot;
 
 pub(crate) use inspection::switches_hooks_off;
 pub use inspection::{Foreign, Inspection, Registered, inspect};
+pub(crate) use source::Source;
 
 /// How the hook is started. Both paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -27,6 +27,13 @@ pub(crate) fn off_profiles(agent: AgentId, text: &str) -> Vec<String> {
     }
 }
 
+/// Reports whether Codex's `requirements.toml` keeps hooks on.
+pub(crate) fn requires_hooks(text: &str) -> bool {
+    let requirements = text.parse::<DocumentMut>().unwrap_or_default();
+    requirements.get("features").and_then(|features| features.get("hooks")).and_then(Item::as_bool)
+        == Some(true)
+}
+
 fn codex_switch(text: &str) -> Option<&'static str> {
     let config = text.parse::<DocumentMut>().ok()?;
     let chosen = config.get("profile").and_then(Item::as_str);

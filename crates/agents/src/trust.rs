@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 use toml_edit::{DocumentMut, Item, TableLike};
 
-use crate::agent::AgentId;
+use crate::agent::{AgentId, question_event};
 use crate::settings::our_argv;
 
 /// Codex's opinion of one hook.
@@ -44,6 +44,27 @@ pub fn codex_trust(config_toml: &str, hooks_json_path: &str, hooks_json_text: &s
         }
     }
     trusts
+}
+
+/// Why Codex does not run castellan's hook for questions in a `hooks.json`, where that is so. `trusts_all`: it was started with
+/// `--dangerously-bypass-hook-trust`. The texts are as for [`codex_trust`].
+pub fn codex_distrust(
+    config_toml: &str,
+    hooks_json_path: &str,
+    hooks_json_text: &str,
+    trusts_all: bool,
+) -> Option<&'static str> {
+    let trusts = codex_trust(config_toml, hooks_json_path, hooks_json_text);
+    let event = question_event(AgentId::Codex);
+    let of_questions = trusts.iter().filter(|(of, _)| of == event).map(|(_, trust)| match trust {
+        Trust::Disabled => Some("castellan's hook is switched off in `/hooks`"),
+        _ if trusts_all => None,
+        Trust::Trusted => None,
+        Trust::Untrusted => Some("castellan's hook is not trusted in `/hooks`"),
+        Trust::Changed => Some("castellan's hook is not the one that was trusted in `/hooks`"),
+    });
+    // One that runs is enough.
+    of_questions.reduce(|one, other| one.and(other)).flatten()
 }
 
 fn list(value: Option<&Json>) -> impl Iterator<Item = (usize, &Json)> {

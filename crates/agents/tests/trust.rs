@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use castellan_agents::{AgentId, HookCommand, Trust, codex_trust, register, switches_off};
+use castellan_agents::{AgentId, HookCommand, Trust, codex_distrust, codex_trust, register, switches_off};
 
 const PATH: &str = "/home/u/.codex/hooks.json";
 
@@ -84,4 +84,25 @@ fn a_repository_that_switches_hooks_off_is_told() {
     check(AgentId::Codex, "[features]\nhooks = true\n", None);
     check(AgentId::Codex, "hooks = false\n", None);
     check(AgentId::Codex, "[features", None);
+}
+
+#[test]
+fn a_hook_that_codex_does_not_run_is_told_with_its_reason() {
+    let json = hooks_json();
+    let check = |config: &str, trusts_all: bool, expected: Option<&str>| {
+        let found = codex_distrust(config, PATH, &json, trusts_all);
+        assert_eq!(found.is_some(), expected.is_some(), "{config} {found:?}");
+        assert!(found.unwrap_or_default().contains(expected.unwrap_or_default()), "{config} {found:?}");
+    };
+    let (key, hash) = MEASURED[0];
+    let state = |rest: &str| format!("[hooks.state.\"{PATH}:{key}\"]\n{rest}\n");
+    let trusted = format!("trusted_hash = \"{hash}\"");
+    check(&state(&trusted), false, None);
+    check(&state(&format!("{trusted}\nenabled = false")), false, Some("switched off"));
+    check(&state(&format!("{trusted}\nenabled = false")), true, Some("switched off"));
+    check("", false, Some("not trusted"));
+    check("", true, None);
+    check(&state("trusted_hash = \"sha256:1\""), false, Some("not the one"));
+    // There is none, or it is another's: nothing to tell.
+    assert_eq!(codex_distrust("", PATH, "{}", false), None);
 }

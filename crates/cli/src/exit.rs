@@ -52,7 +52,9 @@ impl Exit {
                 ControlError::Failed(_)
                 | ControlError::Version(_)
                 | ControlError::Wire(_)
-                | ControlError::Answer(_),
+                | ControlError::Answer(_)
+                | ControlError::NoAnswer(_)
+                | ControlError::Listener(_),
             )
             | None => Exit::Failed,
         }

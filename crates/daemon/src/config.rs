@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use castellan_audit as audit;
 use castellan_event::{Layer, Mode};
-use castellan_policy::Settings;
+use castellan_policy::{Profile, Settings};
 use castellan_rules::{self as rules, Source};
 
 use self::merge::{Spoken, merge};
@@ -121,6 +121,13 @@ impl Config {
                 format!(" {why}"),
             )
         })
+    }
+
+    /// The same with the settings of a profile and nothing else that is said of these. How far each pack counts stays.
+    pub fn with_profile(self, profile: Profile) -> Config {
+        let settings = profile.settings();
+        let packs = Packs { tiers: settings.tiers, ..self.packs };
+        Config { settings, packs, ..self }
     }
 
     /// Every mistake in the text of a layer's file, in its order.

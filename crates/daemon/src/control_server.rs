@@ -21,7 +21,7 @@ use crate::control::{
 use crate::facts::own_paths;
 use crate::judge::Judge;
 use crate::layout::Layout;
-use crate::limits::{CONTROL_CONNECTIONS_MAX, FRAME_TIME};
+use crate::limits::{CONTROL_CONNECTIONS_MAX, FRAME_TIME, PASSWORD_TIME};
 use crate::lookout::unguarded;
 use crate::peers::Peers;
 use crate::policy_state::{PolicyState, Report};
@@ -179,24 +179,10 @@ impl ControlServer {
         let before = self.judge.terms().mode;
         if mode < before {
             self.check_presence("mode", word, peer)?;
-            if let Some((floor, place)) = self.policy.floor().filter(|(floor, _)| mode < *floor) {
-                let why = format!("the organisation's configuration says `{floor}`: {place}");
-                return self.conclude("mode", word, peer, Err(why));
-            }
-            let set = self.policy.set();
-            let kept = self.policy.write_mode(mode).and_then(|()| self.policy.keep_mode(mode));
-            self.conclude("mode", word, peer, kept).inspect_err(|_| {
-                // What is not recorded does not loosen, after a restart neither.
-                let _ = self.policy.take_back(set);
-            })?;
-            self.judge.set_mode(mode);
+            self.policy.loosen_mode(&self.judge, mode, |kept| self.conclude("mode", word, peer, kept))
         } else {
-            // Nothing may stand in the way of tightening: it holds at once, even if it cannot be kept for the next start.
-            self.judge.tighten(mode);
-            let written = self.policy.write_mode(mode);
-            self.conclude("mode", word, peer, self.policy.keep_mode(mode).and(written))?;
+            self.conclude("mode", word, peer, self.policy.tighten_mode(&self.judge, mode))
         }
-        Ok(())
     }
 
     /// The one check that whatever loosens anything passes. A refusal is recorded.
@@ -228,7 +214,8 @@ impl ControlServer {
     /// The same, of what the system knows too. An account that has no password to be checked is told before one is asked for.
     fn check_password(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let refused = |error: SecretError| self.refused(action, argument, peer, error.to_string());
-        let account = Account::own().map_err(|why| refused(SecretError::Unchecked(Secret::Password, why)))?;
+        let account = Account::own(PASSWORD_TIME)
+            .map_err(|why| refused(SecretError::Unchecked(Secret::Password, why)))?;
         let password = peer.known.password.as_deref().ok_or(ControlResponse::PasswordNeeded)?;
         self.secrets.check_password(&account, password, SystemTime::now()).map_err(refused)
     }
@@ -245,9 +232,12 @@ impl ControlServer {
         if self.secrets.has_pin() {
             self.check_pin("set_pin", "", peer)?;
         }
-        // Recorded first: a PIN of somebody else's is to show.
-        self.conclude("set_pin", "", peer, Ok(()))?;
-        self.secrets.set_pin(new).map_err(ControlResponse::Failed)
+        // Recorded first: a PIN of somebody else's is to show. And once more where something else has become of it.
+        self.conclude("set_pin", "", peer, Secrets::check_new(new))?;
+        match self.secrets.set_pin(new) {
+            Ok(()) => Ok(()),
+            failed @ Err(_) => self.conclude("set_pin", "", peer, failed),
+        }
     }
 
     /// Records what became of a request, and what is in force then: also a change that failed may have come halfway. One

@@ -4,7 +4,7 @@
 //! A daemon that is killed loses nothing that was appended: it is the kernel's then. Only the last line can be torn, and its
 //! caller was not answered.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -23,11 +23,35 @@ pub(crate) struct Journal {
     path: PathBuf,
     /// `None` when it has to be written anew before anything can be appended.
     file: Option<File>,
+    /// How the file was after it was last written.
+    left: Option<Stamp>,
+    /// Somebody else had changed it when it was to be written: nobody was told yet.
+    was_touched: bool,
     bytes: u64,
     /// Bytes after it was last written anew.
     bytes_anew: u64,
     /// Lines that have happened and are not written yet.
     due: String,
+}
+
+/// What of a file cannot stay the same when somebody else writes it: whoever sets its times back changes that of its last change.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    file: (u64, u64),
+    bytes: u64,
+    written: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    fn of(file: &Metadata) -> Stamp {
+        Stamp {
+            file: (file.dev(), file.ino()),
+            bytes: file.len(),
+            written: (file.mtime(), file.mtime_nsec()),
+            changed: (file.ctime(), file.ctime_nsec()),
+        }
+    }
 }
 
 /// What was there when a daemon started.
@@ -44,7 +68,15 @@ pub(crate) enum Found {
 impl Journal {
     /// A journal that is written by the first [`Journal::write`].
     pub(crate) fn new(path: PathBuf) -> Journal {
-        Journal { path, file: None, bytes: 0, bytes_anew: 0, due: String::new() }
+        Journal {
+            path,
+            file: None,
+            left: None,
+            was_touched: false,
+            bytes: 0,
+            bytes_anew: 0,
+            due: String::new(),
+        }
     }
 
     /// Reads what a daemon before has left, line by line: a long journal must not stay in memory. A last line without its end was
@@ -77,44 +109,60 @@ impl Journal {
     /// doubled, or could not be written the last time: half a line in its middle would spoil the rest.
     pub(crate) fn write(&mut self, whole: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let grown = self.bytes + self.due.len() as u64;
-        let Some(file) = self.file.as_mut().filter(|_| grown <= 2 * self.bytes_anew + JOURNAL_GROWTH_BYTES)
-        else {
-            return self.write_anew(whole);
-        };
-        if self.due.is_empty() {
-            return Ok(());
+        if self.file.is_some() && grown <= 2 * self.bytes_anew + JOURNAL_GROWTH_BYTES {
+            if self.due.is_empty() {
+                return Ok(());
+            }
+            // What is appended to what somebody else has written would make it look like ours.
+            if self.is_unchanged() {
+                return self.append(grown);
+            }
+            self.was_touched = true;
         }
-        let written = file.write_all(self.due.as_bytes());
+        self.write_anew(whole)
+    }
+
+    fn append(&mut self, grown: u64) -> io::Result<()> {
+        let Some(file) = self.file.as_mut() else { return Ok(()) };
+        let written = file.write_all(self.due.as_bytes()).and_then(|()| file.metadata());
         self.due.clear();
         match written {
-            Ok(()) => self.bytes = grown,
-            Err(_) => self.file = None,
-        }
-        written
-    }
-
-    /// Whether the file is still the one that was written: somebody may have removed or changed it.
-    pub(crate) fn is_ours(&self) -> bool {
-        let there = std::fs::symlink_metadata(&self.path);
-        let ours = self.file.as_ref().map(File::metadata);
-        match (there, ours) {
-            (Ok(there), Some(Ok(ours))) => {
-                (there.dev(), there.ino(), there.len()) == (ours.dev(), ours.ino(), self.bytes)
+            Ok(left) => {
+                self.bytes = grown;
+                self.left = Some(Stamp::of(&left));
+                Ok(())
             }
-            // Not written yet.
-            (_, None) => true,
-            _ => false,
+            Err(error) => {
+                self.file = None;
+                Err(error)
+            }
         }
     }
 
-    /// The next [`Journal::write`] writes the whole.
+    /// Whether the file was all the time the one that was written: somebody may have removed or changed it.
+    pub(crate) fn is_ours(&self) -> bool {
+        // Not written yet is nobody else's.
+        !self.was_touched && (self.file.is_none() || self.is_unchanged())
+    }
+
+    fn is_unchanged(&self) -> bool {
+        let there = std::fs::symlink_metadata(&self.path).map(|there| Stamp::of(&there));
+        there.is_ok_and(|there| there.bytes == self.bytes && self.left.as_ref() == Some(&there))
+    }
+
+    /// The next [`Journal::write`] writes the whole, and it is ours again.
     pub(crate) fn distrust(&mut self) {
+        self.was_touched = false;
+        self.forget();
+    }
+
+    fn forget(&mut self) {
         self.file = None;
         self.due.clear();
     }
 
     fn write_anew(&mut self, whole: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        self.distrust();
+        self.forget();
         let mut bytes = 0;
         write_private_by(&self.path, |file| {
             let mut counted = Counted { file, bytes: 0 };
@@ -128,6 +176,7 @@ impl Journal {
         self.path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())?;
         let options = OpenOptions::new().append(true).custom_flags(no_follow()).open(&self.path)?;
         (self.bytes, self.bytes_anew) = (bytes, bytes);
+        self.left = Some(Stamp::of(&options.metadata()?));
         self.file = Some(options);
         Ok(())
     }
@@ -267,15 +316,52 @@ mod tests {
             journal.distrust();
             journal.write(whole("head\n")).unwrap();
             assert!(journal.is_ours());
+            later(&path);
             touch();
             assert!(!journal.is_ours());
         };
         check(&|| std::fs::remove_file(&path).unwrap());
         check(&|| std::fs::write(&path, "head\nmore\n").unwrap());
+        // In place, as long as before, and its time set back.
+        check(&|| {
+            let file = File::options().write(true).open(&path).unwrap();
+            let before = file.metadata().unwrap().modified().unwrap();
+            (&file).write_all(b"HEAD\n").unwrap();
+            file.set_modified(before).unwrap();
+        });
         check(&|| {
             std::fs::rename(&path, path.with_extension("other")).unwrap();
             std::fs::copy(path.with_extension("other"), &path).unwrap();
         });
+    }
+
+    #[test]
+    fn nothing_is_appended_to_what_somebody_else_has_written_and_that_is_told() {
+        let (_dir, path) = place();
+        let mut journal = Journal::new(path.clone());
+        journal.write(whole("head\n")).unwrap();
+        later(&path);
+        std::fs::write(&path, "HEAD\n").unwrap();
+        journal.note("a");
+        journal.write(whole("head\na\n")).unwrap();
+        finds(&path, &["head", "a"]);
+        assert!(!journal.is_ours());
+        journal.distrust();
+        assert!(journal.is_ours());
+        journal.write(whole("head\na\n")).unwrap();
+        assert!(journal.is_ours());
+    }
+
+    /// Returns once the clock of the file system has gone on since the file was written.
+    fn later(path: &Path) {
+        let changed = |path: &Path| path.metadata().map(|file| (file.ctime(), file.ctime_nsec())).unwrap();
+        let (before, probe) = (changed(path), path.with_extension("probe"));
+        loop {
+            std::fs::write(&probe, "x").unwrap();
+            if changed(&probe) > before {
+                return;
+            }
+        }
     }
 
     /// Checks why a file that was put there is not read.

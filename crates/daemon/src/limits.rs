@@ -25,6 +25,9 @@ pub(crate) const REFUSAL_RECORDS_EVERY: Duration = Duration::from_secs(1);
 /// Control connections at a time: people, not programs.
 pub(crate) const CONTROL_CONNECTIONS_MAX: usize = 8;
 
+/// Bytes of a program that may be another copy of castellan: it has some 20 MB, and more with debug information.
+pub(crate) const EXECUTABLE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
 /// Time that `castellan` waits for a control answer: longer than a stop, which waits for calls in flight.
 pub(crate) const CONTROL_ANSWER_TIME: Duration = Duration::from_secs(15);
 
@@ -107,8 +110,9 @@ pub(crate) const SECRET_WAIT_MAX: Duration = Duration::from_secs(6 * 60 * 60);
 /// Bytes of a password: what pam_unix takes, with its NUL.
 pub(crate) const PASSWORD_BYTES_MAX: usize = 511;
 
-/// Time for the system to check a password. Slow hashes take a second; whoever asks waits longer than this.
-pub(crate) const PASSWORD_TIME: Duration = Duration::from_secs(10);
+/// Time for the system to check an account and its password, both together. Slow hashes take a second; whoever asks waits three times
+/// as long, as another try may be going on.
+pub(crate) const PASSWORD_TIME: Duration = Duration::from_secs(5);
 
 /// Characters of a directory or a rule's name in a notification: a line or two.
 pub(crate) const NOTIFICATION_CHARS_MAX: usize = 160;
@@ -191,6 +195,9 @@ pub(crate) const TRANSCRIPT_BEHIND_MAX: u64 = 64 * 1024 * 1024;
 /// Transcripts of one session: its own and those of its sub-agents, of which some dozens run in a long session.
 pub(crate) const TRANSCRIPTS_PER_SESSION_MAX: usize = 256;
 
+/// Entries of a folder in which a session's sub-agents have their transcripts: many more than are read.
+pub(crate) const TRANSCRIPT_FOLDER_MAX: usize = 4096;
+
 /// Calls of one transcript that have begun and are not over, as it tells. Agents run a handful at a time; the oldest go first.
 pub(crate) const BEGUN_CALLS_MAX: usize = 256;
 
@@ -252,7 +259,8 @@ pub(crate) const HOOK_LOOKUPS_MAX: usize = 2048;
 /// Files and folders that are walked for them.
 pub(crate) const HOOK_STEPS_MAX: usize = 8192;
 
-/// Agents that run one session at the same time and whose settings are looked at: one resumed in a second terminal, the latest stay.
+/// Agents that run one session at the same time and whose settings are looked at: one resumed in a second terminal. More bar
+/// a session where hooks of others do.
 pub(crate) const STARTS_PER_SESSION_MAX: usize = 4;
 
 /// Entries of one folder of them.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use castellan_agents::{TranscriptCall, TranscriptEntry, transcript_line};
 
 use crate::judge::Judge;
-use crate::limits::{BEGUN_CALLS_MAX, TRANSCRIPTS_PER_SESSION_MAX};
+use crate::limits::{BEGUN_CALLS_MAX, TRANSCRIPT_FOLDER_MAX, TRANSCRIPTS_PER_SESSION_MAX};
 use crate::memory::SessionKey;
 
 pub(crate) use live::{Changed, Live, LiveSessions};
@@ -29,7 +29,15 @@ use tail::Tail;
 #[derive(Debug)]
 pub(crate) struct Lookout {
     judge: Arc<Judge>,
-    sessions: HashMap<SessionKey, Vec<Transcript>>,
+    sessions: HashMap<SessionKey, Transcripts>,
+}
+
+/// Those of a session.
+#[derive(Debug, Default)]
+struct Transcripts {
+    all: Vec<Transcript>,
+    /// That there are more than are read was told.
+    told: bool,
 }
 
 /// A transcript that is read while it grows.
@@ -42,6 +50,8 @@ struct Transcript {
     begun: VecDeque<TranscriptCall>,
     /// That a line of it cannot be read was told.
     told: bool,
+    /// That a call was forgotten before it was over was told.
+    is_cut: bool,
 }
 
 impl Lookout {
@@ -67,14 +77,26 @@ impl Lookout {
     fn look(&mut self, live: &Live) {
         self.judge.look_at_settings(live);
         let transcripts = self.sessions.entry(live.session).or_default();
-        transcripts.extend(live.take_new().into_iter().map(|tail| Transcript::new(tail, String::new())));
-        let known: HashSet<PathBuf> = transcripts.iter().map(|one| one.tail.path().to_owned()).collect();
-        for (path, subagent) in live.subagent_folders().iter().flat_map(|folder| subagents(folder)) {
-            if transcripts.len() < TRANSCRIPTS_PER_SESSION_MAX && !known.contains(&path) {
-                transcripts.push(Transcript::new(Tail::at_start(path), subagent));
+        let new = live.take_new().into_iter().map(|tail| Transcript::new(tail, String::new()));
+        transcripts.all.extend(new);
+        let known: HashSet<PathBuf> = transcripts.all.iter().map(|one| one.tail.path().to_owned()).collect();
+        let mut is_cut = live.has_more_transcripts();
+        for folder in live.subagent_folders() {
+            let (found, is_more) = subagents(&folder);
+            is_cut |= is_more;
+            for (path, subagent) in found.into_iter().filter(|(path, _)| !known.contains(path)) {
+                if transcripts.all.len() < TRANSCRIPTS_PER_SESSION_MAX {
+                    transcripts.all.push(Transcript::new(Tail::at_start(path), subagent));
+                } else {
+                    is_cut = true;
+                }
             }
         }
-        for transcript in transcripts {
+        if is_cut && !std::mem::replace(&mut transcripts.told, true) {
+            let what = "a session has more transcripts than are looked at: calls of others may be missing";
+            self.judge.fail("transcript", &format!("{what}: session `{}`", live.agent.session_id));
+        }
+        for transcript in &mut transcripts.all {
             transcript.look(live, &self.judge);
         }
     }
@@ -82,7 +104,7 @@ impl Lookout {
 
 impl Transcript {
     fn new(tail: Tail, subagent: String) -> Transcript {
-        Transcript { tail, subagent, begun: VecDeque::new(), told: false }
+        Transcript { tail, subagent, begun: VecDeque::new(), told: false, is_cut: false }
     }
 
     fn look(&mut self, live: &Live, judge: &Judge) {
@@ -108,6 +130,9 @@ impl Transcript {
             TranscriptEntry::Begun(call) => {
                 if self.begun.len() >= BEGUN_CALLS_MAX {
                     self.begun.pop_front();
+                    if !std::mem::replace(&mut self.is_cut, true) {
+                        self.tell(judge, &format!("more than {BEGUN_CALLS_MAX} calls have begun"));
+                    }
                 }
                 self.begun.push_back(call);
             }
@@ -129,13 +154,43 @@ impl Transcript {
     }
 }
 
-/// Transcripts of sub-agents in a folder, each with the sub-agent's id.
-fn subagents(folder: &Path) -> Vec<(PathBuf, String)> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(TRANSCRIPTS_PER_SESSION_MAX);
-    let named = entries.filter_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
-        let id = name.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned();
-        Some((entry.path(), id))
-    });
-    named.collect()
+/// Transcripts of sub-agents in a folder, each with the sub-agent's id; and whether there may be more. Files of other names take no room
+/// from them.
+fn subagents(folder: &Path) -> (Vec<(PathBuf, String)>, bool) {
+    let mut entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return (Vec::new(), !watched::is_absent(&error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries.by_ref().take(TRANSCRIPT_FOLDER_MAX) {
+        let Ok(entry) = entry else { return (found, true) };
+        // An agent names them in ASCII.
+        let name = entry.file_name();
+        let id = name.to_str().and_then(|name| name.strip_prefix("agent-")?.strip_suffix(".jsonl"));
+        found.extend(id.map(|id| (entry.path(), id.to_owned())));
+    }
+    (found, entries.next().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_other_file_takes_the_place_of_a_transcript() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str| std::fs::write(dir.path().join(name), "").unwrap();
+        for number in 0..2 * TRANSCRIPTS_PER_SESSION_MAX {
+            write(&format!("junk-{number}"));
+        }
+        write("agent-a1.jsonl");
+        let (found, is_more) = subagents(dir.path());
+        let expected = vec![(dir.path().join("agent-a1.jsonl"), "a1".to_owned())];
+        assert_eq!((found, is_more), (expected, false));
+        for number in 0..TRANSCRIPT_FOLDER_MAX {
+            write(&format!("more-{number}"));
+        }
+        assert!(subagents(dir.path()).1);
+        assert_eq!(subagents(&dir.path().join("not there yet")), (Vec::new(), false));
+    }
 }

@@ -8,7 +8,6 @@ mod decided;
 mod entry;
 mod lasting;
 mod marks;
-mod one_session;
 mod probing;
 mod servers;
 mod sessions;
@@ -26,12 +25,12 @@ use crate::clock::Moment;
 use crate::journal::{Found, Journal};
 use crate::limits::{REMEMBERED_ANSWERS_MAX, REQUESTS_RESERVED};
 use crate::peers::AgentProcess;
-use crate::requests::{Granted, Now, Requests, Scope, Taken, Ungrantable};
+use crate::requests::{Granted, Now, Requests, Scope, Taken, Ungrantable, is_called};
 
-pub(crate) use changes::{Begun, Changed, Ended};
+pub(crate) use changes::{Begun, Changed, Changes, Ended};
 pub(crate) use consequences::Consequence;
 pub(crate) use decided::{Decided, DecidedCalls};
-pub use one_session::OneSession;
+pub(crate) use marks::Marks;
 pub(crate) use sessions::{SessionKey, Telling, Workspace};
 pub(crate) use trust::{Trust, WorkspaceDecision};
 
@@ -413,7 +412,11 @@ impl Memory {
 
     /// Refuses a call; see [`Requests::refuse`]. It is to be saved, and counts all the same when it cannot be.
     pub(crate) fn refuse(&mut self, id: &str) -> Option<RequestId> {
-        let refused = self.lasting.requests.refuse(id)?;
+        // What is used up may still answer a second question about its call.
+        let answered =
+            self.answers.values().filter_map(|given| given.grant.as_ref()).flat_map(|taken| &taken.of);
+        let answered = answered.copied().find(|known| is_called(*known, id));
+        let refused = self.lasting.requests.refuse(id).or(answered)?;
         self.end_grant(refused);
         self.take_back(refused);
         Some(refused)

@@ -1,6 +1,7 @@
 //! What is in force and where it came from: the applied set at the start, another one when a person applies it or, where
 //! rule files are watched, when they change. A set is compiled aside and swapped in whole; no call waits for it.
 
+mod mode;
 mod organisation;
 mod switch;
 
@@ -14,7 +15,7 @@ use castellan_rules::Problem;
 
 use self::organisation::{Unusable, organisation_now};
 use crate::applied::{self, AppliedError};
-use crate::config::{Config, Reload, with_word, write_mode};
+use crate::config::{Config, Reload};
 use crate::file_set::{FileSet, read_rules};
 use crate::judge::{Judge, Terms};
 use crate::layers::Layers;
@@ -261,49 +262,11 @@ impl PolicyState {
         self.watched().is_some()
     }
 
-    /// The mode below which the organisation lets nobody go, and where it says so.
-    pub(crate) fn floor(&self) -> Option<(Mode, String)> {
-        self.in_force().floor.clone()
-    }
-
     /// Whether a workspace's own files make sense below what is in force. The error says why not.
     pub(crate) fn check_project(&self, project: &FileSet) -> Result<(), String> {
         let set = self.set().ok_or_else(|| format!("nothing is in force: {REMEDY}"))?;
         let layers = Layers { project: Some(project.clone()), ..Layers::clone(&set) };
         layers.load(&self.layout).map(|_| ())
-    }
-
-    /// Writes the mode into `config.toml`, for which it counts once that is applied.
-    pub(crate) fn write_mode(&self, mode: Mode) -> Result<(), String> {
-        write_mode(&self.layout.config_file(), mode).map_err(|error| error.to_string())
-    }
-
-    /// Keeps the mode in the applied set, where the next start finds it.
-    pub(crate) fn keep_mode(&self, mode: Mode) -> Result<(), String> {
-        let _changing = self.changing();
-        let set = self.in_force().set.clone();
-        let set = set.ok_or_else(|| format!("there is nothing applied that could keep it: {REMEDY}"))?;
-        let user = FileSet {
-            config: with_word(&set.user.config, "mode", mode.as_str())?,
-            rules: set.user.rules.clone(),
-        };
-        self.keep(Layers { user, ..Layers::clone(&set) })
-    }
-
-    /// Keeps the set of before a change of the mode again.
-    pub(crate) fn take_back(&self, set: Option<Arc<Layers>>) -> Result<(), String> {
-        let _changing = self.changing();
-        set.map_or(Ok(()), |set| self.keep(Layers::clone(&set)))
-    }
-
-    fn keep(&self, set: Layers) -> Result<(), String> {
-        applied::write(&self.layout, &set).map_err(|error| self.not_written(&error))?;
-        let mode = set.config(&self.layout).map_or(Mode::Enforce, |config| config.mode);
-        let mut in_force = self.in_force();
-        in_force.mode = mode;
-        in_force.hash = set.hash();
-        in_force.set = Some(Arc::new(set));
-        Ok(())
     }
 
     /// How things are. Looks at the files on disk.

@@ -96,8 +96,21 @@ pub(crate) fn arguments_of(pid: u32) -> Option<Vec<Vec<u8>>> {
     (!line.is_empty()).then(|| line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
 }
 
+/// The first of these variables that a process was started with, unless it is empty, `0` or `false`.
+pub(crate) fn set_variable(pid: u32, names: &[&'static str]) -> Option<&'static str> {
+    let environ = of_system(&format!("/proc/{pid}/environ"), ENVIRONMENT_BYTES_MAX)?;
+    let is_set = |name: &&&str| {
+        let values = environ.split(|byte| *byte == 0).filter_map(|entry| entry.strip_prefix(name.as_bytes()));
+        let mut values = values.filter_map(|rest| rest.strip_prefix(b"="));
+        values.any(|value| ![&b""[..], b"0", b"false"].contains(&value))
+    };
+    names.iter().find(is_set).copied()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
+
     use super::*;
 
     #[test]
@@ -108,5 +121,34 @@ mod tests {
         assert_eq!((parent, terminal, started, name.as_str()), (7, 34816, 4242, "a) b (c)"));
         assert_eq!(Process::parse(9, "9 (cut"), None);
         assert_eq!(Process::parse(9, "9 (a) S 7"), None);
+    }
+
+    #[test]
+    fn how_a_process_was_started_is_read_or_not_known() {
+        // It runs until its input ends.
+        let mut child = std::process::Command::new("cat")
+            .arg("-")
+            .env("SET_HERE", "1")
+            .env("OFF_HERE", "0")
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Once it answers, it has been started.
+        child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        let words =
+            |words: &[&str]| Some(words.iter().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>());
+        assert_eq!(arguments_of(child.id()), words(&["cat", "-"]));
+        assert_eq!(set_variable(child.id(), &["NOT_HERE", "OFF_HERE", "SET_HERE"]), Some("SET_HERE"));
+        assert_eq!(set_variable(child.id(), &["SET", "OFF_HERE", "SET_HERE_TOO"]), None);
+        drop(child.stdin.take());
+        // What has ended and was not waited for has a command line that is empty: it had one.
+        while Process::read(child.id()).is_some() && arguments_of(child.id()).is_some() {
+            std::thread::yield_now();
+        }
+        assert_eq!(arguments_of(child.id()), None);
+        child.wait().unwrap();
+        assert_eq!(arguments_of(child.id()), None);
     }
 }

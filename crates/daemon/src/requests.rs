@@ -163,7 +163,7 @@ impl Requests {
 }
 
 /// People write ids in any case.
-fn is_called(known: RequestId, id: &str) -> bool {
+pub(crate) fn is_called(known: RequestId, id: &str) -> bool {
     known.to_string().eq_ignore_ascii_case(id)
 }
 

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::password::Account;
 use crate::control::Secret;
 use crate::files::{Guard, read_guarded, write_private};
+use crate::hex::{hex, unhex};
 use crate::limits::{
     PIN_BYTES_MAX, PIN_CHARS_MIN, SECRET_FILE_BYTES_MAX, SECRET_TRIES, SECRET_WAIT, SECRET_WAIT_MAX,
 };
@@ -138,14 +139,20 @@ impl Secrets {
         self.write(&kept).map_err(unchecked)
     }
 
-    /// Sets another PIN. The error says why not.
-    pub(crate) fn set_pin(&self, pin: &str) -> Result<(), String> {
-        let _trying = self.trying.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Whether it can be a PIN. The error says why not.
+    pub(crate) fn check_new(pin: &str) -> Result<(), String> {
         if pin.chars().count() < PIN_CHARS_MIN || pin.len() > PIN_BYTES_MAX {
             return Err(format!(
                 "a PIN has {PIN_CHARS_MIN} characters or more, and at most {PIN_BYTES_MAX} bytes"
             ));
         }
+        Ok(())
+    }
+
+    /// Sets another PIN. The error says why not.
+    pub(crate) fn set_pin(&self, pin: &str) -> Result<(), String> {
+        Secrets::check_new(pin)?;
+        let _trying = self.trying.lock().unwrap_or_else(PoisonError::into_inner);
         let mut salt = [0; 16];
         getrandom::fill(&mut salt).map_err(|error| format!("no random numbers: {error}"))?;
         let hash = hash(pin, &salt)?;
@@ -194,16 +201,6 @@ fn hash(pin: &str, salt: &[u8]) -> Result<[u8; 32], String> {
 /// Compares without telling by its time where two differ.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> =
-        text.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
-    Some(digits?.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| (byte << 4) | digit)).collect())
 }
 
 #[cfg(test)]

@@ -278,6 +278,7 @@ vocabulary! {
         Input "input" "what is read while it runs: standard input, a prompt, a pipe",
         Network "network" "what comes from the network",
         File "file" "what a file holds",
+        Missing "missing" "a file of the project that is not there",
         Secret "secret" "what a secret holds",
         Unresolved "unresolved" "a program that was not found",
         Shadowed "shadowed" "a program that the agent itself may have put there",

@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
-use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind};
+use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind, Why};
 use castellan_programs::Arg;
-use castellan_shell::{Files, Found, Item, Set, Start, Work, commands_within, program_within};
+use castellan_shell::{Files, Found, Gap, Item, Set, Start, Work, commands_within, program_within};
 
 use crate::command::{self, base_name};
 use crate::environment;
 use crate::mcp;
+use crate::missing;
 use crate::scene::Scene;
 use crate::scripts;
 use crate::sink::Sink;
@@ -115,9 +116,32 @@ pub(crate) fn found(found: &Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Fa
                 let mut sink = Sink::new(scene, &mut facts.effects, None, None);
                 sink.comes_from(gap.script.as_deref());
                 let why = sink.scene.secrets.source(gap.why, &gap.written, gap.span);
+                let why = of_script(why, gap, &found.items, sink.scene);
                 sink.opaque(gap.role, why, &gap.written);
             }
         }
+    }
+}
+
+/// Why it is not known what a file holds that a shell runs.
+fn of_script(why: Why, gap: &Gap, items: &[Item], scene: &mut Scene<'_, '_, '_>) -> Why {
+    // Who types a command knows what is there for it to run, or comes to make it.
+    if (gap.role, why) != (Role::Code, Why::File) || gap.script.is_none() {
+        return why;
+    }
+    let of_gap = |item: &Item| match item {
+        Item::Script(script) if script.span == gap.span => Some(script.path.clone()),
+        Item::Command(_) | Item::Set(_) | Item::Script(_) | Item::Hole(_) => None,
+    };
+    let mut files: Vec<Rc<str>> = items.iter().filter_map(of_gap).collect();
+    files.retain(|file| file.ends_with(gap.written.trim_start_matches("./")));
+    match files.as_slice() {
+        [] => why,
+        files => files
+            .iter()
+            .map(|file| missing::why(file, scene))
+            .find(|one| *one == Why::File)
+            .unwrap_or(Why::Missing),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::limits::PROGRAM_DEPTH_MAX;
 use crate::overlay::Way;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{analyse, environment, path, scripts, slots, sql};
+use crate::{analyse, environment, missing, path, scripts, slots, sql};
 
 /// A program that a command is given.
 #[derive(Debug, Clone)]
@@ -169,7 +169,24 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
         From::File(file) => {
             let main = modules::main_of(file, language, &place, scene);
             let file = main.as_ref().unwrap_or(file);
-            let texts = held(file, &place, scene);
+            // What a program loads twice is loaded once, and what holds data is no code.
+            if place.depth > 0 && language == Some(Language::JavaScript) {
+                let path = file.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
+                if path.is_some_and(|path| !scene.modules.insert((place.command, path))) {
+                    return;
+                }
+                if file.as_str().is_some_and(|path| path.ends_with(".json")) {
+                    return with_sink(&place, scene, facts, |sink| sink.path(EffectKind::Read, file));
+                }
+            }
+            let mut texts = held(file, &place, scene);
+            // Who types a command or a program knows what is there for it to run, or comes to make it.
+            if place.run.script.is_none() {
+                texts
+                    .iter_mut()
+                    .filter(|text| **text == Err(Why::Missing))
+                    .for_each(|text| *text = Err(Why::File));
+            }
             let path = file.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
             place.file = path.filter(|path| !path::is_stream(path));
             texts
@@ -275,8 +292,8 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
     let texts = if is_followed {
         made
     } else {
-        let missing = |why| if why == Why::Unresolved { Why::File } else { why };
-        vec![scripts::text(&path, scene).map(|text| text.to_string()).map_err(missing)]
+        let text = scripts::text(&path, scene).map(|text| text.to_string());
+        vec![text.map_err(|why| if why == Why::Unresolved { missing::why(&path, scene) } else { why })]
     };
     if let Some(real) = real.filter(|_| texts.iter().all(Result::is_ok)) {
         scripts::runs(&real, &path, is_followed, scene);
@@ -354,6 +371,9 @@ fn acts(
                         facts,
                     );
                 }
+                None if language == Language::JavaScript && modules::is_declared(&name, place, scene) => {
+                    installed(&name, place, scene, facts);
+                }
                 None => opaque(place, (Why::Unresolved, &name), scene, facts),
             },
             What::Effect { .. } | What::Sql { .. } | What::Variable { .. } | What::Hole { .. } => {
@@ -364,6 +384,14 @@ fn acts(
             }
         }
     }
+}
+
+/// A module of a package that the project declares: as a program that no model knows, it may do anything, and is the project's choice.
+fn installed(name: &str, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let (target, why) = (Some(name.to_owned()), Some(Why::Unresolved));
+    with_sink(place, scene, facts, |sink| {
+        sink.add(Effect { kind: EffectKind::Execute, target, why, ..Effect::default() });
+    });
 }
 
 fn inner(program: &Program, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {

@@ -12,6 +12,7 @@ mod handlers;
 mod limits;
 mod loaded;
 mod mcp;
+mod missing;
 mod names;
 mod overlay;
 pub mod path;
@@ -62,6 +63,7 @@ pub fn analyse(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Fact
     let made = analyse::texts(call, &mut scene, &mut facts);
     scene.allow_tool();
     tools::effects(call, &mut scene, &mut facts);
+    missing::settle(&scene, &mut facts);
     facts.scripts = scripts::all(&made, &scene);
     written::add(call, &made, &mut scene, &mut facts);
     facts

@@ -195,6 +195,11 @@ fn run(
     scene: &mut Scene<'_, '_, '_>,
     facts: &mut Facts,
 ) {
+    // A task that runs itself does what it does again. In the background it would start ever more processes.
+    let same = format!("{file} {directory} {task:?} {:?} {:?}", place.run.argv, place.run.env);
+    if scene.open_tasks.contains(&same) && !place.run.background {
+        return;
+    }
     if !scene.counts_program() {
         return code::opaque(&place, (Why::Nesting, &file), scene, facts);
     }
@@ -221,6 +226,7 @@ fn run(
             return code::opaque(&place, (Why::Language, &shell), scene, facts);
         }
     }
+    scene.open_tasks.push(same);
     for text in &script.texts {
         let mut start = code::started(&place, None, &[], scene);
         start.cwd = Some(directory.clone());
@@ -228,6 +234,7 @@ fn run(
         found.items.iter_mut().for_each(unquoted);
         code::commands(found, &place, scene, facts);
     }
+    scene.open_tasks.pop();
     scene.names = names;
 }
 

@@ -29,6 +29,12 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) read_scripts: BTreeSet<String>,
     /// All that run: where each lies, and the SHA-256 of what was read, if that is what runs.
     pub(crate) ran: BTreeMap<String, Option<String>>,
+    /// Files with code of the project that are not there, by where they would lie.
+    pub(crate) missing: BTreeSet<String>,
+    /// Modules that a command's program has loaded: each is loaded once.
+    pub(crate) modules: BTreeSet<(usize, String)>,
+    /// Tasks that are being looked through.
+    pub(crate) open_tasks: Vec<String>,
     /// Bytes of those that were read.
     pub(crate) script_bytes: usize,
     /// Programs in other languages and tasks that were read.
@@ -73,6 +79,9 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             scripts: BTreeMap::new(),
             read_scripts: BTreeSet::new(),
             ran: BTreeMap::new(),
+            missing: BTreeSet::new(),
+            modules: BTreeSet::new(),
+            open_tasks: Vec::new(),
             script_bytes: 0,
             programs_read: 0,
             program_work: castellan_languages::Work::default(),

@@ -416,7 +416,7 @@ fn is_below(path: &str, directory: &str) -> bool {
 const PATTERN: &[char] = &['*', '?', '[', '{'];
 
 /// What git does that changes files of the work tree. Files with code that run after it may be other ones than before.
-const TREE_CHANGES: &[&str] = &[
+pub(crate) const TREE_CHANGES: &[&str] = &[
     "am",
     "am-abort",
     "apply",

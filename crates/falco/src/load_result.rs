@@ -33,6 +33,7 @@ const CODES: &[(&str, &str)] = &[
     ("CASTELLAN_PLUGIN_VERSION", "the rules need another plugin"),
     ("CASTELLAN_LIMIT", "larger or deeper than castellan reads"),
     ("CASTELLAN_DUPLICATE_KEY", "a key stands twice in one item"),
+    ("CASTELLAN_DUPLICATE_RULE", "a rule stands twice in one file"),
     ("CASTELLAN_REGEX", "Falco never matches this pattern"),
     ("CASTELLAN_MIXED_LEVELS", "the condition names fields of several levels without need"),
     ("CASTELLAN_ALWAYS", "the condition is always true"),

@@ -397,6 +397,13 @@ impl<'s> Machine<'s> {
         if self.language.is_quiet(name) {
             return self.unknown(node, Why::Variable);
         }
+        // What node is given without a file has node's own modules by their names.
+        if self.language == Language::JavaScript
+            && self.start.file.is_none()
+            && let Some(module) = table.module(name)
+        {
+            return Value::Module(Ref(module));
+        }
         if let Some(value) = self.unset(node, name).or_else(|| self.starred(node)) {
             return value;
         }

@@ -11,7 +11,7 @@ use crate::policy::Policy;
 use crate::purpose;
 use crate::relief;
 use crate::request::RequestId;
-use crate::stages;
+use crate::stages::{self, OwnCode};
 use crate::ungoverned::Bar;
 
 /// The label of the mark of a session that tries again and again what is denied.
@@ -111,7 +111,8 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         let matches = policy.matches(&rows);
         let rows = stages::done(&rows);
         let operators = &settings.operators;
-        let need = stages::need(call, rows);
+        let own_code = if settings.allow_understood { OwnCode::of(rows) } else { OwnCode::default() };
+        let need = stages::need(call, rows, &own_code);
         let level = stages::active_level(settings, state.standing, state.ceiling);
         findings.extend(stages::policy_present(policy, call));
         findings.extend(stages::operator_denies(operators, call, rows, answers));
@@ -121,7 +122,11 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         findings.extend(stages::overriding(call, rows));
         findings.extend(stages::operator_asks(operators, call, rows, answers));
         findings.extend(stages::ask_rules(&matches));
-        findings.extend(stages::opaque(rows, settings.opaque_verdict(state.headless)));
+        findings.extend(stages::opaque(
+            rows,
+            settings.opaque_verdict(state.headless),
+            settings.minds_missing_code(),
+        ));
         findings.extend(stages::unknown_tool(call, settings.unknown_tool));
         findings.extend(stages::new_server(call, state.is_new_server, settings.new_server));
         findings.extend(stages::probing(call, state.session, settings.probing));

@@ -21,7 +21,7 @@ mod ungoverned;
 pub use decide::PROBING;
 pub use decide::{Standing, State, StateChange, Step, decide, drive};
 pub use grant::{FindingName, Grant, GrantPart};
-pub use operator::Operator;
+pub use operator::{Operator, Reach, Words, prefix_condition, quoted as quoted_text, short_condition};
 pub use operators::Operators;
 pub use policy::{LayerRules, Policy, PolicyRule};
 pub use request::RequestId;

@@ -4,6 +4,7 @@
 //! A deny or ask pattern fires on any part of a call that can be read so; an allow pattern covers only the parts that say
 //! nothing else, and counts only where together they cover the call.
 
+mod condition;
 mod meet;
 mod pattern;
 mod subject;
@@ -11,6 +12,7 @@ mod words;
 
 use castellan_event::{Answer, Answers, Call, CallRow, Query};
 
+pub use self::condition::{Reach, Words, prefix_condition, quoted, short_condition};
 use crate::limits::{PATTERN_BYTES_MAX, PATTERNS_MAX};
 use crate::operator::pattern::Pattern;
 

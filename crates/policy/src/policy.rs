@@ -268,6 +268,8 @@ fn what_matters(options: &Options) -> String {
         engine,
         matching,
         regex_compat_falco,
+        // A file that it refuses has no policy.
+        redefined_in_file: _,
         priority,
         selection,
         append_output,

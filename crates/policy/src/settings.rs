@@ -191,6 +191,15 @@ impl Settings {
         if headless { self.headless_opaque.max(self.opaque) } else { self.opaque }
     }
 
+    /// Whether code counts as not understood that would lie in a file of the project that is not there. Where nobody looks at what an
+    /// agent does, another call may make it in time.
+    pub(crate) fn minds_missing_code(&self) -> bool {
+        match self.profile {
+            Profile::Standard | Profile::Kit => false,
+            Profile::Strict | Profile::Autonomous | Profile::Observer => true,
+        }
+    }
+
     /// Whether anything is answered otherwise where nobody is there to be asked.
     pub fn minds_headless(&self) -> bool {
         self.headless_default != self.default_verdict || self.opaque_verdict(true) != self.opaque

@@ -165,6 +165,12 @@ impl Definitions {
     }
 
     fn define_rule(&mut self, name: Name, mut rule: RuleText, scope: &Scope<'_>) -> Result<(), Fault> {
+        let in_file = |old: &&Definition<RuleText>| old.name.place.file == name.place.file;
+        if !scope.options.redefined_in_file && self.rules.get(&name.text).filter(in_file).is_some() {
+            let message = "the rule stands twice in this file: the first would be lost";
+            let help = "give one of them another name, or say with `override` what the second changes";
+            return Err(Fault::new("CASTELLAN_DUPLICATE_RULE", name.place, message).help(help));
+        }
         if self.rules.get(&name.text).is_some_and(|old| old.value.source != rule.source) {
             let message = "the rule was defined before with another `source`";
             return Err(Fault::new("LOAD_ERR_VALIDATE", name.place, message));

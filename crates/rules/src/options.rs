@@ -17,6 +17,8 @@ pub struct Options {
     pub matching: Matching,
     /// Loads a `regex` that RE2's POSIX mode refuses with a warning, and never matches it, as Falco 0.43 does silently.
     pub regex_compat_falco: bool,
+    /// Lets a file define a rule twice, as Falco does: the later definition replaces the earlier one, which nobody sees any more.
+    pub redefined_in_file: bool,
     /// Rules less severe than this are left out (Falco's `priority`).
     pub priority: Priority,
     /// Switches rules on and off after loading, in order (Falco's `rules`).
@@ -130,6 +132,7 @@ impl Default for Options {
             engine: Engine::default(),
             matching: Matching::default(),
             regex_compat_falco: false,
+            redefined_in_file: false,
             priority: Priority::Debug,
             selection: Vec::new(),
             append_output: Vec::new(),

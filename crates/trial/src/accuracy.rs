@@ -20,6 +20,8 @@ pub struct Outcome<'l> {
     pub verdict: Verdict,
     /// Which rules and stages said so; a stage is named by its code, in parentheses.
     pub by: Vec<String>,
+    /// What each of these says.
+    pub because: Vec<String>,
     /// The time from the agent's JSON to the decision.
     pub took: Duration,
 }
@@ -206,5 +208,5 @@ pub fn share(part: usize, whole: usize) -> Option<f64> {
 fn outcome<'l>(trial: Trial<'_>, labelled: &'l Labelled) -> Result<Outcome<'l>, NoCall<'l>> {
     let judged = trial.judge(&labelled.case).map_err(|why| NoCall { labelled, why })?;
     let verdict = judged.decision.answer;
-    Ok(Outcome { labelled, verdict, by: judged.by(), took: judged.took })
+    Ok(Outcome { labelled, verdict, by: judged.by(), because: judged.because(), took: judged.took })
 }

@@ -47,15 +47,23 @@ impl Judged {
     /// The rules of the strictest findings. Which of them comes first depends on the order of the files, and decides nothing. A
     /// finding of no rule is named by its code, in parentheses.
     pub fn by(&self) -> Vec<String> {
-        let Decision { findings, verdict, .. } = &self.decision;
-        let strictest = findings.iter().filter(|finding| finding.verdict == *verdict && finding.counts());
         let name = |finding: &Finding| match finding.rule.as_str() {
             "" => format!("({})", finding.code.as_str()),
             rule => rule.to_owned(),
         };
-        let mut names: Vec<String> = strictest.map(name).collect();
+        let mut names: Vec<String> = self.strictest().map(name).collect();
         names.dedup();
         names
+    }
+
+    /// What the strictest findings say.
+    pub fn because(&self) -> Vec<String> {
+        self.strictest().map(|finding| finding.message.clone()).collect()
+    }
+
+    fn strictest(&self) -> impl Iterator<Item = &Finding> {
+        let Decision { findings, verdict, .. } = &self.decision;
+        findings.iter().filter(|finding| finding.verdict == *verdict && finding.counts())
     }
 
     /// What it would do, for a person.

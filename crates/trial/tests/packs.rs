@@ -9,7 +9,7 @@ use castellan_daemon::{CASES_ENDING, Config, compile};
 use castellan_event::{FIELDS, Layer};
 use castellan_policy::Policy;
 use castellan_rules::{Options, Rule, Source, load};
-use castellan_trial::{CaseFile, Failure, Trial, failures, gaps, known_rules};
+use castellan_trial::{CaseFile, Failure, Shows, Trial, failures, gaps, known_rules};
 
 /// Packs that stand in the organisation's layer.
 const ORGANISATION: &[&str] = &["self.yaml"];
@@ -77,6 +77,88 @@ fn every_rule_has_cases_that_match_and_cases_that_do_not() {
         lacks.extend(gaps(&known, &pack, &file, &cases).iter().map(|gap| gap.one_line()));
     }
     assert!(lacks.is_empty(), "{} gaps:\n{}", lacks.len(), lacks.join("\n"));
+}
+
+/// A rule about no attack: what doctor sends to find out whether hooks work.
+const NO_ATTACK: &[&str] = &["Deny the castellan canary"];
+
+/// Disguises and look-alikes of each rule, bytes of its message: more than files of users must have, which say so by their version.
+const SHOWN_MIN: usize = 3;
+const MESSAGE_MAX: usize = 400;
+
+/// Counted here, without what `gaps` does with case files.
+#[test]
+fn every_shipped_rule_is_shown_tagged_and_short() {
+    let mut lacks = Vec::new();
+    let mut rules = 0;
+    for pack in packs() {
+        let (_, cases) = cases(&pack);
+        let options = Options { describe: true, ..Options::default() };
+        let loaded = load(std::slice::from_ref(&pack), FIELDS, &options);
+        let described = loaded.description.unwrap_or_default().rules;
+        for (rule, described) in loaded.rules.rules().iter().zip(described) {
+            let shown = |as_what| {
+                let of_rule = cases.cases.iter().filter(|case| case.rule == rule.name);
+                of_rule.filter(|case| case.shows == as_what).count()
+            };
+            let shown = (shown(Shows::Disguise), shown(Shows::LookAlike));
+            let found = lacking(&rule.name, &rule.tags, &described.output, shown);
+            lacks.extend(found.into_iter().map(|lack| format!("{}: `{}`: {lack}", pack.name, rule.name)));
+            rules += 1;
+        }
+    }
+    assert!(rules > 100, "{rules} rules were looked at");
+    assert!(lacks.is_empty(), "{} lacks:\n{}", lacks.len(), lacks.join("\n"));
+}
+
+/// What a rule lacks. `shown`: its disguises and look-alikes.
+fn lacking(name: &str, tags: &[String], message: &str, shown: (usize, usize)) -> Vec<&'static str> {
+    let is_technique = |tag: &&String| {
+        let number = tag.strip_prefix('T').or_else(|| tag.strip_prefix("AML.T"));
+        number.is_some_and(|number| {
+            number.len() >= 4 && number.starts_with(|first: char| first.is_ascii_digit())
+        })
+    };
+    let is_tactic = |tag: &&String| tag.starts_with("mitre_");
+    let tiers = tags.iter().filter(|tag| VERDICTS.iter().any(|(tier, ..)| tier == tag)).count();
+    let is_attack = !NO_ATTACK.contains(&name);
+    let checks = [
+        (shown.0 < SHOWN_MIN, "fewer than 3 disguises"),
+        (shown.1 < SHOWN_MIN, "fewer than 3 look-alikes"),
+        (message.len() > MESSAGE_MAX, "a message of more than 400 bytes"),
+        (tiers != 1, "not one tier"),
+        (is_attack && !tags.iter().any(|tag| is_tactic(&tag)), "no tactic of MITRE"),
+        (is_attack && !tags.iter().any(|tag| is_technique(&tag)), "no technique of MITRE"),
+    ];
+    checks.into_iter().filter(|(lacks, _)| *lacks).map(|(_, what)| what).collect()
+}
+
+#[test]
+fn what_a_rule_lacks_is_found() {
+    let tags = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>();
+    let sound = tags(&["coding_agent_ask", "mitre_impact", "T1485"]);
+    for (name, given, message, shown, expected) in [
+        ("r", &sound, 400, (3, 3), &[][..]),
+        ("r", &tags(&["coding_agent_ask", "mitre_atlas", "AML.T0051"]), 400, (3, 3), &[]),
+        ("r", &sound, 401, (2, 3), &["fewer than 3 disguises", "a message of more than 400 bytes"]),
+        ("r", &sound, 400, (3, 2), &["fewer than 3 look-alikes"]),
+        ("r", &tags(&["mitre_impact", "T1485"]), 1, (3, 3), &["not one tier"]),
+        (
+            "r",
+            &tags(&["coding_agent_ask", "coding_agent_deny", "mitre_impact", "T1"]),
+            1,
+            (3, 3),
+            &["not one tier", "no technique of MITRE"],
+        ),
+        ("r", &tags(&["coding_agent_ask", "T1485.001"]), 1, (3, 3), &["no tactic of MITRE"]),
+        ("Deny the castellan canary", &tags(&["coding_agent_deny"]), 1, (3, 3), &[]),
+    ] {
+        assert_eq!(
+            lacking(name, given, &"x".repeat(message), shown),
+            expected,
+            "{given:?} {message} {shown:?}"
+        );
+    }
 }
 
 #[test]

@@ -81,6 +81,20 @@ pub fn check_plugin(is_installed: bool) -> Result<()> {
     Ok(())
 }
 
+/// Plays a call of an agent beside which there is no hook of others, in `strict`: none is seen where none is.
+pub fn check_none_foreign(agent: Agent) -> Result<()> {
+    let config = "version = 1\nprofile = \"strict\"\n";
+    let Some(stage) = Stage::with_config(agent, config, Registered::User)? else { return Ok(()) };
+    let script = Script::main([vec![agent.shell("ls")]]);
+    let (_model, done) = stage.play(vec![script], &Options::default())?;
+    let calls = stage.calls()?;
+    let call = stage.call(&calls, "0-0-0").with_context(|| format!("{done:?}"))?;
+    let findings = call.get("findings").and_then(Json::as_array).context("no findings")?;
+    let foreign = findings.iter().find(|finding| finding.get("code") == Some(&json!("foreign_hook")));
+    ensure!(foreign.is_none(), "{foreign:?}");
+    Ok(())
+}
+
 /// Plays a repository that switches hooks off in the middle of a session, and a call that runs after that.
 pub fn check_noticed() -> Result<()> {
     let Some(stage) = Stage::set(Agent::Claude, "enforce", Registered::User)? else { return Ok(()) };

@@ -8,6 +8,7 @@ mod broken_files;
 mod consent;
 mod facts;
 mod held;
+mod history;
 mod hostile;
 mod isolation;
 mod layers;

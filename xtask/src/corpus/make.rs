@@ -70,8 +70,8 @@ pub(crate) fn read(text: &str, origin: &str, items: &mut Items) {
             recipe.push('\n');
             recipe.push_str(next.strip_prefix('\t').unwrap_or(next));
         }
-        let recipe = recipe.trim_start_matches(['@', '-', '+', ' ', '\t']);
-        if recipe.starts_with('#') {
+        let recipe = shown_or_not(recipe.trim_start_matches(['@', '-', '+', ' ', '\t']));
+        if recipe.starts_with('#') || is_assignment(recipe) {
             continue;
         }
         match expand(recipe, &variables, DEPTH_MAX) {
@@ -79,6 +79,27 @@ pub(crate) fn read(text: &str, origin: &str, items: &mut Items) {
             None => items.leave_out("make recipes with functions of make"),
         }
     }
+}
+
+/// A recipe without the variables that only say whether make shows it: automake's, and `$(Q)`.
+fn shown_or_not(recipe: &str) -> &str {
+    let mut rest = recipe;
+    while let Some((name, after)) = rest.strip_prefix("$(").and_then(|inner| inner.split_once(')')) {
+        if !name.starts_with("AM_V_") && name != "Q" {
+            break;
+        }
+        rest = after.trim_start_matches(['@', '-', '+', ' ', '\t']);
+    }
+    rest
+}
+
+/// Whether it is a variable of make, set between conditions that are indented by tabs.
+fn is_assignment(recipe: &str) -> bool {
+    let name = recipe.split(['?', ':', '+', '=']).next().unwrap_or_default();
+    let rest = recipe.get(name.len()..).unwrap_or_default();
+    let is_name =
+        !name.trim().is_empty() && name.trim().chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_name && ["?=", ":=", "+="].iter().any(|sign| rest.starts_with(sign))
 }
 
 /// Targets that are tasks (their names are no files'), each with its line and the recipes that it and what it needs run, as

@@ -25,9 +25,11 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         Some(mode) => {
             // The same mode too: it may not have been kept for the next start.
             client.set_mode(mode.as_str())?;
-            global.note(&match mode.as_str() == before {
-                true => format!("the mode is {mode} already"),
-                false => format!("the mode is {mode} now; it was {before}"),
+            // The organisation's may be a stricter one.
+            let now = client.status()?.mode;
+            global.note(&match now == before {
+                true => format!("the mode is {now} already"),
+                false => format!("the mode is {now} now; it was {before}"),
             })?;
         }
     }

@@ -23,6 +23,7 @@ fn set_pin(global: &Global) -> anyhow::Result<Exit> {
         let _ = global.client()?.set_pin(String::new());
         return Err(refused);
     }
+    global.client()?.check_listener()?;
     let new = ask::hidden("new PIN: ")?;
     if ask::hidden("again: ")? != new {
         global.note("the two are not the same: nothing was changed")?;

@@ -5,6 +5,7 @@ mod describe;
 mod eval;
 mod export;
 mod fields;
+mod import;
 mod language;
 mod list;
 mod new;
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     Test(test::Options),
     /// Make a rule with cases of a recorded call or a command
     New(new::Options),
+    /// Make rules of an agent's own permission rules
+    Import(import::Options),
     /// List the rules that are loaded
     List(list::Options),
     /// Show what a rule compiles to, and what it is made of
@@ -46,6 +49,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Validate(options) => validate::run(global, options),
         Command::Test(options) => test::run(global, options),
         Command::New(options) => new::run(global, options),
+        Command::Import(options) => import::run(global, options),
         Command::List(options) => list::run(global, options),
         Command::Describe(options) => describe::run(global, options),
         Command::Eval(options) => eval::run(global, options),

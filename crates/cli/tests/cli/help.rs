@@ -39,6 +39,7 @@ const COMMANDS: &[&str] = &[
     "rules validate",
     "rules test",
     "rules new",
+    "rules import",
     "rules list",
     "rules describe",
     "rules eval",

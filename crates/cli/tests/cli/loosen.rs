@@ -138,3 +138,27 @@ fn a_home_in_use_stays_in_enforce_without_a_person() {
         home.write(CLAUDE, settings);
     });
 }
+
+#[test]
+fn nobody_types_a_pin_to_another_program() {
+    let home = Home::new();
+    for answer in ["\"pin_needed\"", "\"password_needed\""] {
+        let fake = fake_daemon(&home, &answer.replace('"', ""), answer);
+        let stopped = home.run(&["--home", &fake, "stop"]);
+        assert_eq!(stopped.code, Some(7), "{stopped:?}");
+        let own = format!("process {} (`", std::process::id());
+        assert!(
+            stopped.stderr.contains(&own)
+                && stopped
+                    .stderr
+                    .contains("is another program than this castellan: you are not asked for your PIN"),
+            "{stopped:?}"
+        );
+        // Nor for what loosens nothing.
+        let status = home.run(&["--home", &fake, "status"]);
+        assert!(
+            status.stderr.contains("this needs your p") || status.stderr.contains("this needs your P"),
+            "{status:?}"
+        );
+    }
+}

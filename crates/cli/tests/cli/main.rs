@@ -18,6 +18,7 @@ mod replay;
 mod rules;
 mod rules_describe;
 mod rules_eval;
+mod rules_import;
 mod rules_new;
 mod rules_test;
 mod service;

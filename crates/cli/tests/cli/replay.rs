@@ -136,6 +136,7 @@ fn rules_stand_in_the_place_of_others_or_of_all() {
     check(&["--rules", "rules"], &[("newly_denied", 1)]);
     check(&["--rules", "10-git.yaml"], &[("newly_denied", 1), ("newly_let_through", 1)]);
     check(&["--rules", "mine.yaml", "--instead"], &[("newly_denied", 1), ("newly_let_through", 1)]);
+    check(&["--profile", "observer"], &[("newly_denied", 2)]);
     check(&["--rules", "mine.yaml", "--since", "2026-01-31T12:01:00Z"], &[("newly_denied", 1)]);
     check(&["--rules", "mine.yaml", "--since", "2026-01-31T12:02:00Z"], &[]);
 }

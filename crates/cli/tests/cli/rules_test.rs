@@ -140,6 +140,32 @@ fn a_message_that_agents_would_cut_is_an_error() {
     assert!(done.stdout.contains("mine.yaml:9:"), "{}", done.stdout);
 }
 
+/// What is wrong in a rule file of the user is an error with its place, and nothing of the set comes into force.
+#[test]
+fn a_rule_file_with_a_fault_is_not_applied() {
+    let home = Home::new();
+    home.run_ok(&["install"]);
+    let user = home.user().join(".config/castellan/rules/user");
+    let check = |from: &str, to: &str, place: &str, why: &str| {
+        assert!(RULES.contains(from), "{from}");
+        fs::write(user.join("mine.yaml"), RULES.replacen(from, to, 1)).unwrap();
+        for command in [&["rules", "validate"][..], &["apply", "--check"]] {
+            let done = home.run(command);
+            let told = format!("{}{}", done.stdout, done.stderr);
+            assert_eq!(done.code, Some(1), "{command:?} {done:?}");
+            assert!(told.contains(place) && told.contains(why), "{command:?} {told}");
+        }
+    };
+    check("cmd.name = rename", "cmd.nme = rename", "mine.yaml:11:", "there is no field `cmd.nme`");
+    check(
+        "rule: Ask before renaming",
+        "rule: Deny deleting the data",
+        "mine.yaml:9:",
+        "stands twice in this file",
+    );
+    check("  desc: No case is about it.\n", "", "mine.yaml:9:", "the key `desc` is missing");
+}
+
 #[test]
 fn rules_in_a_file_that_is_called_as_cases_are_rules() {
     let home = Home::new();

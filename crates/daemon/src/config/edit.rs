@@ -16,7 +16,11 @@ pub fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {
 /// Changes the word of a key in a configuration file.
 pub(crate) fn write_word(file: &Path, key: &str, word: &str) -> Result<(), ConfigError> {
     let malformed = |message| ConfigError::Malformed(file.to_owned(), message);
-    let changed = with_word(&Config::read_text(file)?, key, word).map_err(malformed)?;
+    let text = Config::read_text(file)?;
+    let changed = with_word(&text, key, word).map_err(malformed)?;
+    if changed == text {
+        return Ok(());
+    }
     write_private(file, changed.as_bytes()).map_err(|error| ConfigError::Io(file.to_owned(), error))
 }
 
@@ -37,6 +41,10 @@ pub(crate) fn with_word(text: &str, key: &str, word: &str) -> Result<String, Str
 }
 
 fn put(table: &mut dyn TableLike, name: &str, word: &str) {
+    // However it is quoted.
+    if table.get(name).and_then(Item::as_str) == Some(word) {
+        return;
+    }
     let mut value = Value::from(word);
     match table.get_mut(name) {
         // In its place: putting in another one would take the comment above with it.

@@ -1,3 +1,5 @@
+use std::os::unix::fs::MetadataExt;
+
 use castellan_event::{AccessLevel, Verdict};
 use castellan_policy::{Profile, Tags};
 
@@ -71,6 +73,25 @@ fn changing_the_mode_keeps_the_rest() {
     write_mode(&file, Mode::Monitor).unwrap();
     let expected = "# mine\nversion = 1\nmode = \"monitor\" # tight\n[log]\nfsync = true\n";
     assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
+}
+
+#[test]
+fn the_same_mode_again_does_not_touch_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("config.toml");
+    for (text, is_touched) in [
+        ("version = 1\nmode = 'monitor'# mine\n", false),
+        ("version = 1\n", true),
+        ("version = 1\nmode = \"enforce\"\n", true),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        // A file that is written is another one.
+        let before = std::fs::File::open(&file).unwrap();
+        write_mode(&file, Mode::Monitor).unwrap();
+        let is_other = file.metadata().unwrap().ino() != before.metadata().unwrap().ino();
+        assert_eq!(is_other, is_touched, "{text}");
+        check(&std::fs::read_to_string(&file).unwrap(), Ok(Mode::Monitor));
+    }
 }
 
 #[test]

@@ -82,17 +82,21 @@ impl ControlServer {
             Some(_) => Ok(()),
         };
         let call = waiting.map(|request| (request.record, request.input_sha256));
-        self.conclude_consent("approve", &argument, call, peer, outcome)?;
-        let granted = self.judge.approve(id, shown, scope).map_err(|why| {
-            ControlResponse::Failed(match why {
-                Ungrantable::NotWaiting => nothing_called(id),
-                Ungrantable::NotShown => not_shown(id),
-                Ungrantable::NotKept => "it could not be written down: is the disk full?".to_owned(),
-                Ungrantable::NoRoom => "there is no room for another grant: refuse some".to_owned(),
-            })
-        })?;
-        self.judge.held().answer(granted.id, End::Judge);
-        Ok(())
+        self.conclude_consent("approve", &argument, call.clone(), peer, outcome)?;
+        let granted = self.judge.approve(id, shown, scope).map_err(|why| match why {
+            Ungrantable::NotWaiting => nothing_called(id),
+            Ungrantable::NotShown => not_shown(id),
+            Ungrantable::NotKept => "it could not be written down: is the disk full?".to_owned(),
+            Ungrantable::NoRoom => "there is no room for another grant: refuse some".to_owned(),
+        });
+        match granted {
+            Ok(granted) => {
+                self.judge.held().answer(granted.id, End::Judge);
+                Ok(())
+            }
+            // The record before says that it was granted.
+            Err(why) => self.conclude_consent("approve", &argument, call, peer, Err(why)),
+        }
     }
 
     /// Nothing stands in the way of refusing: it tightens.

@@ -43,13 +43,17 @@ impl ControlServer {
             WorkspaceStanding::Unknown => ("trust_resolved", None, Ok(())),
         };
         self.conclude(action, &argument, peer, there)?;
-        let done = self
-            .judge
-            .decide(workspace, decided)
-            .map_err(|error| ControlResponse::Failed(format!("the decision could not be kept: {error}")));
+        let done = self.judge.decide(workspace, decided);
         // A copy that stays is there in vain, and nothing more.
         let _ = forget_copies(&self.layout, |hash| self.judge.needs_copy(hash));
-        done
+        match done {
+            Ok(()) => Ok(()),
+            // The record before says that it was decided.
+            Err(error) => {
+                let why = format!("the decision could not be kept: {error}");
+                self.conclude(action, &argument, peer, Err(why))
+            }
+        }
     }
 
     /// Keeps a copy of the workspace's own files, if they are those that the person saw.

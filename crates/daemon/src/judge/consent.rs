@@ -12,6 +12,7 @@ use super::question::Weighed;
 use super::{Asked, Holding, Judge, digest};
 use crate::explanation::Explanation;
 use crate::held::{End, HeldCall};
+use crate::hex::hex;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, PREVIEW_BYTES_MAX};
 use crate::memory::SessionKey;
 use crate::notification;
@@ -141,6 +142,10 @@ impl Judge {
     pub(crate) fn refuse(&self, id: &str) -> Option<RequestId> {
         let mut memory = self.memory();
         let refused = memory.refuse(id);
+        if refused.is_none() {
+            // Anybody may refuse: who names nothing there changes nothing about calls that are being judged.
+            return None;
+        }
         memory.outdate();
         let saved = memory.save();
         drop(memory);
@@ -208,10 +213,6 @@ fn shown(consent: &Consent, grant: &Grant) -> String {
         }
     }
     hex(&hasher.finalize())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What a call is made with, in a line: the shell text, the files, else the whole input.

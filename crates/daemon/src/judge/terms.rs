@@ -1,11 +1,13 @@
 //! What calls are judged by, and how it is changed while the daemon runs. It must not know a call.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
 use castellan_event::Mode;
 use castellan_policy::Policy;
 
 use super::{Asked, Judge};
+use crate::limits::PROJECTS_MAX;
 use crate::memory::SessionKey;
 use crate::peers::AgentProcess;
 use crate::projects::{Lost, Projects};
@@ -106,7 +108,7 @@ impl Judge {
     }
 
     /// How an event is answered of which it is not known which session it is of: as the strictest of those of its process. One of a
-    /// process that nobody knows could be of any workspace.
+    /// process that nobody knows could be of any workspace, so as the strictest of those that have a word of their own.
     fn mode_of_unknown(&self, in_force: &Terms, process: AgentProcess) -> Mode {
         let own = in_force.mode_of_failures();
         if own == Mode::Enforce {
@@ -114,11 +116,13 @@ impl Judge {
         }
         let memory = self.memory();
         let sessions = memory.sessions_in(&process);
-        let projects: Vec<String> =
-            sessions.iter().filter_map(|id| memory.project(memory.workspace(id))).collect();
-        let is_any = sessions.is_empty() && memory.trust().has_projects();
+        let projects: BTreeSet<String> = match sessions.is_empty() {
+            true => memory.trust().projects().map(str::to_owned).collect(),
+            false => sessions.iter().filter_map(|id| memory.project(memory.workspace(id))).collect(),
+        };
         drop(memory);
-        if is_any {
+        // More than are kept compiled: to look what each of them says would take long.
+        if projects.len() > PROJECTS_MAX {
             return Mode::Enforce;
         }
         let terms = projects.iter().filter_map(|hash| self.terms_with(in_force, hash));

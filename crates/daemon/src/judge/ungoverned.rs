@@ -12,6 +12,7 @@ use castellan_policy::{Bar, OnUngoverned, Ungoverned};
 use super::{Asked, Judge, Whose, digest};
 use crate::lookout::{Changed, Live, LiveSessions, SettingsChange};
 use crate::memory::{CallKey, Consequence, Decided, SessionKey};
+use crate::peers::AgentProcess;
 use crate::process::Process;
 use crate::{notification, record};
 
@@ -179,7 +180,7 @@ impl Judge {
             &asked.terms().policy.settings().ungoverned;
         if *bars_foreign_hooks && follows.bar.is_none() {
             follows.bar = match self.live.of(session) {
-                Some(live) => self.untrusted(&live, trusted_hooks),
+                Some(live) => self.untrusted(&live, asked.process, trusted_hooks),
                 None => Some(unseen("too many sessions run: end some agents")),
             };
         }
@@ -188,16 +189,16 @@ impl Judge {
 
     /// A hook of somebody else's that nobody has said is trusted. The settings are looked at now: one that was added since the
     /// last look runs with this call.
-    fn untrusted(&self, live: &Live, trusted: &[String]) -> Option<Bar> {
+    fn untrusted(&self, live: &Live, process: AgentProcess, trusted: &[String]) -> Option<Bar> {
         self.look_at_settings(live);
         let is_untrusted = |(_, hook): &(PathBuf, Foreign)| !trusted.contains(&hook.command);
-        let said = live.with_settings(|settings| {
+        let said = live.with_settings(process, |settings| {
             settings.foreign().into_iter().find(is_untrusted).ok_or_else(|| settings.unseen())
         });
         let (file, hook) = match said {
             Some(Ok(found)) => found,
             Some(Err(why)) => return why.map(|why| unseen(&why)),
-            None => return Some(unseen("nothing is known of its agent")),
+            None => return Some(unseen("too many agents run this session: end some")),
         };
         let message = format!(
             "`{}` has a hook that could change the call after it was judged: {}",

@@ -14,7 +14,7 @@ use super::tail::Tail;
 use crate::limits::{LINGER, LIVE_SESSIONS_MAX, LOOK, STARTS_PER_SESSION_MAX, TRANSCRIPTS_PER_SESSION_MAX};
 use crate::memory::SessionKey;
 use crate::peers::AgentProcess;
-use crate::process::arguments_of;
+use crate::process::{arguments_of, set_variable};
 use crate::world::FileSystem;
 
 /// The sessions that are looked at.
@@ -45,7 +45,7 @@ pub(crate) struct Live {
     pub(crate) agent: Agent,
     /// When that was, as RFC 3339: what a transcript tells of before was not for castellan to judge.
     pub(crate) since: String,
-    /// Each agent that runs it, the latest last: one that goes on in a second terminal was started with other settings.
+    /// Each agent that runs it, the first one first: one that goes on in a second terminal was started with other settings.
     starts: Mutex<VecDeque<Started>>,
     own: Own,
     heard: Mutex<Heard>,
@@ -80,6 +80,8 @@ struct Heard {
     transcripts: Vec<String>,
     /// Those of them that nobody looks at yet.
     new: Vec<Tail>,
+    /// There was one more than are looked at.
+    has_more: bool,
 }
 
 impl LiveSessions {
@@ -140,7 +142,8 @@ impl LiveSessions {
 
 impl Live {
     fn new(session: SessionKey, id: AgentId, agent: &Agent, process: AgentProcess, own: Own) -> Live {
-        let heard = Heard { process, at: Instant::now(), transcripts: Vec::new(), new: Vec::new() };
+        let heard =
+            Heard { process, at: Instant::now(), transcripts: Vec::new(), new: Vec::new(), has_more: false };
         let since = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
         let started = Started::of(id, process, &agent.cwd, &own);
         let live = Live {
@@ -171,9 +174,7 @@ impl Live {
     /// The process that asks, with what it was started with. What the one before it was not is a change.
     fn start(&self, agent: &Agent, process: AgentProcess) {
         let mut starts = self.starts();
-        if let Some(at) = starts.iter().position(|started| started.process == process) {
-            let latest = starts.remove(at);
-            starts.extend(latest);
+        if starts.iter().any(|started| started.process == process) {
             return;
         }
         let mut started = Started::of(self.id, process, &agent.cwd, &self.own);
@@ -181,8 +182,9 @@ impl Live {
             started.settings.follow(&before.settings);
         }
         starts.retain(|started| started.process.lives());
+        // What is seen of one that runs is not forgotten for another: anybody can say that it is of this session.
         if starts.len() >= STARTS_PER_SESSION_MAX {
-            starts.pop_front();
+            return;
         }
         starts.push_back(started);
     }
@@ -198,15 +200,23 @@ impl Live {
         all
     }
 
-    /// What the settings of the agent that was heard last say.
-    pub(crate) fn with_settings<T>(&self, ask: impl FnOnce(&HookSettings) -> T) -> Option<T> {
-        self.starts().back().map(|started| ask(&started.settings))
+    /// What the settings of one of its agents say; `None` where it has more agents than are looked at.
+    pub(crate) fn with_settings<T>(
+        &self,
+        process: AgentProcess,
+        ask: impl FnOnce(&HookSettings) -> T,
+    ) -> Option<T> {
+        let starts = self.starts();
+        let started = starts.iter().find(|started| started.process == process)?;
+        Some(ask(&started.settings))
     }
 
     /// What stands in it already was before.
     fn add_transcript(&self, path: &str) {
         let mut heard = self.lock();
-        if Path::new(path).is_absolute() && heard.transcripts.len() < TRANSCRIPTS_PER_SESSION_MAX {
+        if heard.transcripts.len() >= TRANSCRIPTS_PER_SESSION_MAX {
+            heard.has_more = true;
+        } else if Path::new(path).is_absolute() {
             heard.transcripts.push(path.to_owned());
             heard.new.push(Tail::at_end(PathBuf::from(path)));
         }
@@ -215,6 +225,11 @@ impl Live {
     /// The transcripts that nobody looks at yet.
     pub(crate) fn take_new(&self) -> Vec<Tail> {
         std::mem::take(&mut self.lock().new)
+    }
+
+    /// Whether it has more transcripts than are looked at.
+    pub(crate) fn has_more_transcripts(&self) -> bool {
+        self.lock().has_more
     }
 
     /// The folders in which transcripts of its sub-agents lie.
@@ -230,13 +245,20 @@ impl Live {
 
     /// Whether its agent is known to run no more.
     fn is_gone(&self) -> bool {
-        let process = self.lock().process;
-        self.is_over() || (process.pid != 0 && !process.lives())
+        let is_seen = self.process().pid != 0;
+        self.is_over() || (is_seen && !self.runs())
     }
 
     fn is_over(&self) -> bool {
-        let heard = self.lock();
-        heard.at.elapsed() > LINGER && !heard.process.lives()
+        let is_old = self.lock().at.elapsed() > LINGER;
+        is_old && !self.runs()
+    }
+
+    /// Whether one of its agents runs still. Anybody can say that they are the latest.
+    fn runs(&self) -> bool {
+        let process = self.process();
+        let starts = self.starts();
+        process.lives() || starts.iter().any(|started| started.process.lives())
     }
 
     fn starts(&self) -> MutexGuard<'_, VecDeque<Started>> {
@@ -252,13 +274,19 @@ impl Started {
     fn of(id: AgentId, process: AgentProcess, cwd: &str, own: &Own) -> Started {
         let arguments = arguments_of(process.pid);
         let keeps_hooks = arguments.as_ref().is_some_and(|arguments| agents::keeps_hooks_on(id, arguments));
-        let start = AgentStart { dir: directory(id, process.pid), cwd: PathBuf::from(cwd), arguments };
+        let start = start_of(id, process.pid, PathBuf::from(cwd), arguments);
         Started { process, settings: HookSettings::new(id, start, own), keeps_hooks }
     }
 }
 
+/// How an agent's process was started.
+pub(crate) fn start_of(id: AgentId, pid: u32, cwd: PathBuf, arguments: Option<Vec<Vec<u8>>>) -> AgentStart {
+    let off_variable = set_variable(pid, agents::off_variables(id));
+    AgentStart { dir: directory(id, pid), cwd, arguments, off_variable }
+}
+
 /// Where an agent's process keeps the agent's own files: as its environment says.
-pub(crate) fn directory(id: AgentId, pid: u32) -> Option<PathBuf> {
+fn directory(id: AgentId, pid: u32) -> Option<PathBuf> {
     let Some(Answer::Process(Some(process))) = FileSystem::default().answer(&Query::Process { pid }) else {
         return None;
     };
@@ -287,17 +315,48 @@ mod tests {
             assert_eq!(sessions.of(&key).is_some(), heard.is_ok());
             heard
         };
+        // It runs until its input ends.
+        let mut child =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let ends = AgentProcess { pid: child.id(), started: Process::read(child.id()).unwrap().started };
         for number in 1..=LIVE_SESSIONS_MAX {
-            assert_eq!(hear(number, runs), Ok(()));
+            assert_eq!(hear(number, if number == 1 { ends } else { runs }), Ok(()));
         }
         assert_eq!(hear(0, runs), Err(Full { is_news: true }));
         assert_eq!(hear(0, runs), Err(Full { is_news: false }));
         for number in 1..=LIVE_SESSIONS_MAX {
-            assert_eq!(hear(number, runs), Ok(()), "{number} is there still");
+            let process = if number == 1 { ends } else { runs };
+            assert_eq!(hear(number, process), Ok(()), "{number} is there still");
         }
-        // Its process is gone.
-        assert_eq!(hear(1, AgentProcess { started: 0, ..runs }), Ok(()));
+        drop(child.stdin.take());
+        child.wait().unwrap();
         assert_eq!(hear(0, runs), Ok(()));
         assert_eq!(hear(1, runs), Err(Full { is_news: true }));
+    }
+
+    #[test]
+    fn whoever_else_says_to_be_of_a_session_hides_nothing_of_its_agent() {
+        let sessions = LiveSessions::default();
+        let agent = Agent { cwd: "/nowhere".to_owned(), ..Agent::default() };
+        let of = |pid| AgentProcess { pid, started: Process::read(pid).unwrap().started };
+        let own = of(std::process::id());
+        let key = SessionKey([1; 32]);
+        let hear = |process| sessions.hear(key, AgentId::Claude, &agent, process).unwrap();
+        hear(own);
+        let live = sessions.of(&key).unwrap();
+        let is_known = |process| live.with_settings(process, |_| ()).is_some();
+        assert!(is_known(own));
+        // Gone already.
+        for pid in 1..100 {
+            hear(AgentProcess { pid, started: 0 });
+            assert!(is_known(own), "{pid}");
+            assert!(live.runs() && !live.is_gone(), "{pid}");
+        }
+        // That runs.
+        let parent = of(rustix::process::getppid().unwrap().as_raw_nonzero().get().unsigned_abs());
+        hear(parent);
+        assert!(is_known(own) && is_known(parent));
+        // One that is gone makes room.
+        assert!(live.starts().len() <= STARTS_PER_SESSION_MAX);
     }
 }

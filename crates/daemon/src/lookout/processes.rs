@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use castellan_agents::AgentId;
 
-use super::live::directory;
-use super::settings::{AgentStart, HookSettings};
+use super::live::start_of;
+use super::settings::HookSettings;
 use crate::control::UnguardedAgent;
 use crate::limits::ANCESTORS_MAX;
 use crate::process::{Process, arguments_of};
@@ -36,7 +36,7 @@ fn look(
     if arguments.as_ref().is_some_and(|arguments| castellan_agents::keeps_hooks_on(id, arguments)) {
         return None;
     }
-    let start = AgentStart { dir: directory(id, process.pid), cwd: cwd.clone(), arguments };
+    let start = start_of(id, process.pid, cwd.clone(), arguments);
     let why = HookSettings::of(id, start, own).unguarded()?;
     Some(UnguardedAgent {
         agent: id.word().to_owned(),

@@ -11,6 +11,7 @@ use castellan_agents::{self as agents, AgentId, Foreign, HookFile, HookFileRepor
 
 use super::sources::{FoundText, Owners, Sources, command_line};
 use super::watched::Watched;
+use crate::files::read_limited;
 use crate::limits::SETTINGS_LEVELS_MAX;
 
 /// The files from which an agent takes its hooks, as they were at the last look.
@@ -37,6 +38,8 @@ pub struct AgentStart {
     pub cwd: PathBuf,
     /// Its command line; `None` where that cannot be seen.
     pub arguments: Option<Vec<Vec<u8>>>,
+    /// The variable of its environment that switches its hooks off.
+    pub off_variable: Option<&'static str>,
 }
 
 /// What is castellan's.
@@ -77,6 +80,8 @@ struct Said {
     /// Files that register castellan's hook.
     registering: BTreeSet<PathBuf>,
     foreign: BTreeSet<(PathBuf, Foreign)>,
+    /// Where the user does not trust castellan's hook, so that the agent does not run it, and why.
+    distrusted: Option<(PathBuf, &'static str)>,
 }
 
 impl HookSettings {
@@ -156,14 +161,15 @@ impl HookSettings {
                 .filter_map(|watched| Some((watched.path.clone(), self.switch(watched)?)))
                 .collect(),
             unread: settings().filter_map(unread).collect(),
-            registering: self.registering(|_| true).map(|watched| watched.path.clone()).collect(),
+            registering: self.registering().map(|watched| watched.path.clone()).collect(),
             foreign: self.foreign().into_iter().collect(),
+            distrusted: self.distrusted(),
         }
     }
 
     /// Whether castellan's hook is registered where no user and no repository can switch it off.
     pub(crate) fn is_managed(&self) -> bool {
-        self.registering(|place| place == Place::Machine).next().is_some()
+        self.registering().any(|watched| watched.says().is_binding)
     }
 
     /// Why this agent does not ask castellan, as far as its settings say; `None` where it does.
@@ -176,15 +182,37 @@ impl HookSettings {
         }
         let given = self.sources.texts.iter().filter(|text| text.place == command_line());
         let given = given.filter_map(|text| text.says.off).map(str::to_owned);
+        if let Some(variable) = self.start.off_variable {
+            return Some(format!("its environment has `{variable}`"));
+        }
         if let Some(switch) = self.sources.off.iter().cloned().chain(given).next() {
             return Some(format!("its command line has `{switch}`"));
         }
         let off = self.files.iter().find_map(|watched| Some((watched, self.switch(watched)?)));
         match off {
             Some((watched, switch)) => Some(format!("`{}` has `{switch}`", watched.path.display())),
-            None if self.registering(|_| true).next().is_some() => None,
-            None => Some("no settings of it register castellan's hook".to_owned()),
+            None if self.registering().next().is_none() => {
+                Some("no settings of it register castellan's hook".to_owned())
+            }
+            None => self.said.distrusted.as_ref().map(|(file, why)| format!("`{}`: {why}", file.display())),
         }
+    }
+
+    /// Why Codex does not run castellan's hook although the user's settings, and no others, register it.
+    fn distrusted(&self) -> Option<(PathBuf, &'static str)> {
+        let mut registering = self.registering();
+        let (only, None) = (registering.next()?, registering.next()) else { return None };
+        if self.agent != AgentId::Codex || only.file.place != Place::User {
+            return None;
+        }
+        let dir = self.start.dir.as_deref()?;
+        let config_file = dir.join(agents::CODEX_CONFIG);
+        let read = |file: &Path| read_limited(file, agents::SETTINGS_BYTES_MAX as u64).unwrap_or_default();
+        // Under which path Codex knows it.
+        let known_as = real(dir)?.join(only.path.file_name()?);
+        let (config, hooks, trusts_all) = (read(&config_file), read(&only.path), self.sources.trusts_all);
+        let why = agents::codex_distrust(&config, known_as.to_str()?, &hooks, trusts_all)?;
+        Some((config_file, why))
     }
 
     /// Files of a repository that switch the user's hooks off, and how.
@@ -259,12 +287,12 @@ impl HookSettings {
         unread.map(|(path, why)| format!("`{}`: {why}", path.display()))
     }
 
-    /// The files that register castellan's hook, of the places that are meant.
-    fn registering(&self, is_meant: impl Fn(Place) -> bool) -> impl Iterator<Item = &Watched> {
+    /// The files that register castellan's hook.
+    fn registering(&self) -> impl Iterator<Item = &Watched> {
         let is_ours = |watched: &Watched| {
             watched.says().ours.iter().any(|hook| self.own.is_hook(&hook.program, &hook.home))
         };
-        self.files.iter().filter(move |watched| is_meant(watched.file.place) && is_ours(watched))
+        self.files.iter().filter(move |watched| is_ours(watched))
     }
 }
 
@@ -282,6 +310,9 @@ impl Said {
         if self.registering.is_empty() {
             let how = "castellan's hook is not in it any more";
             changes.extend(before.registering.iter().map(|file| off(file, how.to_owned())));
+        }
+        if let Some((file, why)) = self.distrusted.as_ref().filter(|_| before.distrusted.is_none()) {
+            changes.push(off(file, (*why).to_owned()));
         }
         let new = self.foreign.difference(&before.foreign);
         changes.extend(

@@ -31,6 +31,8 @@ pub(super) struct Sources {
     pub(super) off: Vec<String>,
     /// The profile of the configuration that the command line names.
     pub(super) profile: Option<String>,
+    /// The command line lets hooks run that nobody has trusted.
+    pub(super) trusts_all: bool,
     /// What may bring hooks and cannot be looked into, and where that is.
     pub(super) unread: Vec<(PathBuf, String)>,
     /// The folders and lists that they were found by: where one changes, there may be others.
@@ -91,6 +93,7 @@ impl Sources {
                 self.texts.push(FoundText { place: command_line(), owner: None, says });
             }
             GivenHooks::SettingsFile(path) => self.add(settings, start.cwd.join(path), None),
+            GivenHooks::TrustsAll => self.trusts_all = true,
             GivenHooks::Unread(what) => self.unread.push((command_line(), what)),
             GivenHooks::Folder(path) => self.add_front_matter(&start.cwd.join(path).join(".claude"), None),
             GivenHooks::Profile(name) => {

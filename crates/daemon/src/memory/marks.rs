@@ -27,7 +27,7 @@ impl Marks {
     }
 
     /// Whether there is room for a call's marks; if not, why.
-    pub(super) fn check_room(&self, root: &SessionKey, labels: &[String]) -> Result<(), String> {
+    pub(crate) fn check_room(&self, root: &SessionKey, labels: &[String]) -> Result<(), String> {
         if let Some(label) = labels.iter().find(|label| label.len() > MARK_LABEL_BYTES_MAX) {
             let start = label.chars().take(32).collect::<String>();
             return Err(format!(
@@ -46,7 +46,7 @@ impl Marks {
     }
 
     /// Counts a call's marks, each once. There must be room for them.
-    pub(super) fn set(&mut self, root: SessionKey, labels: &[String], now_ms: u64) {
+    pub(crate) fn set(&mut self, root: SessionKey, labels: &[String], now_ms: u64) {
         for label in labels {
             self.add(root, label, Mark { count: 1, at_ms: now_ms });
         }

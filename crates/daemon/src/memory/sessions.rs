@@ -95,6 +95,12 @@ impl Sessions {
         self.known.get(id).map_or(AccessLevel::FullAccess, |known| known.ceiling)
     }
 
+    /// The lowest one of the sessions that are one.
+    fn ceiling_of_root(&self, root: &SessionKey) -> AccessLevel {
+        let ceilings = self.known.values().filter(|known| known.root == *root).map(|known| known.ceiling);
+        ceilings.min().unwrap_or(AccessLevel::FullAccess)
+    }
+
     /// The main agent gives itself this one.
     pub(super) fn cap(&mut self, id: &SessionKey, ceiling: AccessLevel) {
         if let Some(known) = self.known.get_mut(id) {
@@ -149,7 +155,12 @@ impl Sessions {
         seen_ms: u64,
         workspace: Option<Workspace>,
     ) {
-        let (telling, ceiling) = (Telling::default(), AccessLevel::FullAccess);
+        let telling = Telling::default();
+        // Until its own main agent is heard of, it may do no more than those that it is one with.
+        let ceiling = match self.known.contains_key(&id) {
+            true => AccessLevel::FullAccess,
+            false => self.ceiling_of_root(&root),
+        };
         let new = Known { root, workspace: None, seen_ms, telling, ceiling };
         let known = self.known.entry(id).or_insert(new);
         (known.root, known.seen_ms) = (root, seen_ms);

@@ -1,5 +1,8 @@
 //! What is remembered, over restarts and over what others do to the file.
 
+mod consent;
+mod sessions;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
@@ -75,49 +78,6 @@ fn write(memory: &mut Memory, root: SessionKey, call: u64, path: &str) {
     memory.begin(root, begun);
 }
 
-#[test]
-fn the_last_answers_are_kept_and_outdated_on_demand() {
-    let (_dir, _path, mut memory) = new();
-    let given = |verdict| Given {
-        verdict,
-        reason: String::new(),
-        session: Arc::default(),
-        call: 1,
-        grant: None,
-        epoch: Epoch::default(),
-    };
-    for number in 0..=REMEMBERED_ANSWERS_MAX {
-        memory.remember(key(number), given(Verdict::Allow));
-    }
-    assert_eq!(memory.given(&key(0)), None);
-    assert_eq!(memory.given(&key(1)), Some(&given(Verdict::Allow)));
-    memory.remember(key(1), given(Verdict::Deny));
-    assert_eq!(memory.given(&key(1)), Some(&given(Verdict::Deny)));
-    memory.outdate();
-    assert_ne!(memory.given(&key(1)).map(|given| given.epoch), Some(memory.epoch()));
-    // What was granted then may have been taken back before it was remembered.
-    let granted =
-        || Given { grant: Some(Taken { grant: Grant::default(), of: Vec::new() }), ..given(Verdict::Allow) };
-    memory.remember(key(1), granted());
-    assert_eq!(memory.given(&key(1)), Some(&given(Verdict::Allow)));
-    memory.remember(key(2), Given { epoch: memory.epoch(), ..granted() });
-    assert!(memory.given(&key(2)).is_some_and(|given| given.grant.is_some()));
-}
-
-#[test]
-fn request_ids_of_a_daemon_before_do_not_come_again() {
-    let (_dir, path, mut memory) = new();
-    let mut handed = BTreeSet::new();
-    for _ in 0..3 {
-        for _ in 0..REQUESTS_RESERVED + 3 {
-            let id = memory.take_request().to_string();
-            assert!(handed.insert(id.clone()), "{id} came twice");
-            memory.save().unwrap();
-        }
-        memory = again(&path);
-    }
-}
-
 /// A person has granted a call, just now.
 fn grant(memory: &mut Memory, id: u32, scope: Scope) {
     let text = |text: &str| text.to_owned();
@@ -148,60 +108,14 @@ fn taken(memory: &mut Memory) -> Option<Taken> {
     memory.requests_mut().take(&GrantKey(bytes(1)), &session(1), Now::read())
 }
 
-#[test]
-fn what_is_granted_holds_over_a_kill_and_what_is_used_does_not() {
-    let (_dir, path, mut memory) = new();
-    for (id, scope) in
-        [(1, Scope::Once), (2, Scope::Once), (3, Scope::Session), (4, Scope::Always), (5, Scope::For(9))]
-    {
-        grant(&mut memory, id, scope);
-    }
-    memory.refuse("a5");
-    memory.save().unwrap();
-    // A call was being judged when it was killed: it was not answered.
-    assert!(taken(&mut memory).is_some());
-    let mut memory = again(&path);
-    let all = taken(&mut memory).unwrap();
-    assert_eq!(
-        all.of.iter().map(RequestId::to_string).collect::<BTreeSet<_>>(),
-        ids(&["A2", "A3", "A4", "A6"])
-    );
-    // Both of those that hold once say the same, so both are used.
-    memory.settle_grants(&all, |_| true);
-    memory.save().unwrap();
-    let mut memory = again(&path);
-    let left = taken(&mut memory).unwrap();
-    assert_eq!(left.of.iter().map(RequestId::to_string).collect::<BTreeSet<_>>(), ids(&["A4", "A6"]));
-    assert_eq!(left.grant.parts.first(), all.grant.parts.first());
-    assert_eq!(memory.requests_mut().take(&GrantKey(bytes(1)), &session(2), Now::read()), None);
-}
-
-fn ids(ids: &[&str]) -> BTreeSet<String> {
-    ids.iter().map(|id| (*id).to_owned()).collect()
-}
-
-#[test]
-fn over_a_boot_only_what_does_not_end_by_itself_is_granted() {
-    let (_dir, path, mut memory) = new();
-    for (id, scope) in [(1, Scope::Once), (2, Scope::Session), (3, Scope::For(9)), (4, Scope::Always)] {
-        grant(&mut memory, id, scope);
-    }
-    memory.save().unwrap();
-    reboot(&path, 0);
-    let left = taken(&mut again(&path)).unwrap();
-    assert_eq!(left.of.iter().map(RequestId::to_string).collect::<BTreeSet<_>>(), ids(&["A3", "A5"]));
-}
-
-#[test]
-fn there_is_an_id_for_a_request_however_much_is_granted() {
-    let (_dir, _path, mut memory) = new();
-    let mut handed = BTreeSet::new();
-    for _ in 0..GRANTS_MAX {
-        let id = memory.take_request();
-        assert!(handed.insert(id.to_string()), "{id} came twice");
-        grant(&mut memory, id.number(), Scope::Session);
-    }
-    assert!(!handed.contains(&memory.take_request().to_string()));
+/// Puts the file back as it would be had it been written in another boot, some time ago by people's clock.
+fn reboot(path: &Path, wall_ms_ago: i64) {
+    let text = std::fs::read_to_string(path).unwrap();
+    let (head, rest) = text.split_once('\n').unwrap();
+    let mut head: serde_json::Value = serde_json::from_str(head).unwrap();
+    head["boot"] = "another".into();
+    head["wall_ms"] = head["wall_ms"].as_u64().unwrap().saturating_add_signed(-wall_ms_ago).into();
+    std::fs::write(path, format!("{head}\n{rest}")).unwrap();
 }
 
 fn consequence() -> impl Strategy<Value = Consequence> {
@@ -509,93 +423,4 @@ fn a_torn_last_line_was_never_acknowledged() {
     next.mark(root, &["b".to_owned()]);
     next.save().unwrap();
     assert_eq!(again(&path).session(&root).marks.len(), 2);
-}
-
-/// Puts the file back as it would be had it been written in another boot, some time ago by people's clock.
-fn reboot(path: &Path, wall_ms_ago: i64) {
-    let text = std::fs::read_to_string(path).unwrap();
-    let (head, rest) = text.split_once('\n').unwrap();
-    let mut head: serde_json::Value = serde_json::from_str(head).unwrap();
-    head["boot"] = "another".into();
-    head["wall_ms"] = head["wall_ms"].as_u64().unwrap().saturating_add_signed(-wall_ms_ago).into();
-    std::fs::write(path, format!("{head}\n{rest}")).unwrap();
-}
-
-#[test]
-fn over_a_boot_processes_are_others_and_marks_grow_older() {
-    for (ago, at_least) in [(3_600_000, 3_600_000), (0, 0), (-3_600_000, 0)] {
-        let (_dir, path, mut memory) = new();
-        let root = memory.enter(session(1), process(7)).unwrap().root;
-        memory.mark(root, &["a".to_owned()]);
-        memory.save().unwrap();
-        reboot(&path, ago);
-        let mut next = again(&path);
-        let seen = next.session(&root);
-        let age = seen.now_ms - seen.marks["a"].at_ms;
-        assert!((at_least..at_least + 60_000).contains(&age), "{ago}: {age}");
-        // The same numbers, and another process.
-        assert_ne!(next.enter(session(2), process(7)).unwrap().root, root);
-        assert_eq!(next.enter(session(1), process(9)).unwrap().root, root);
-    }
-}
-
-#[test]
-fn a_session_of_a_living_agent_is_never_forgotten() {
-    let (_dir, _path, mut memory) = new();
-    let own = crate::process::Process::read(std::process::id()).unwrap();
-    let alive = AgentProcess { pid: own.pid, started: own.started };
-    let known = memory.enter(session(0), alive).unwrap();
-    memory.fix_workspace(known, Workspace { path: "/w".to_owned(), is_border: true });
-    let marked = memory.enter(session(1), UNSEEN).unwrap();
-    memory.mark(marked.root, &["a".to_owned()]);
-    for number in 2..2 * SESSIONS_MAX {
-        memory.enter(session(number), UNSEEN).unwrap();
-    }
-    assert!(memory.sessions() <= SESSIONS_MAX);
-    assert!(memory.workspace(&session(0)).is_some());
-    assert_eq!(memory.session(&marked.root).marks.len(), 1);
-    // Of many of which something is known, none is: the newcomer is refused.
-    for number in 2 * SESSIONS_MAX..4 * SESSIONS_MAX {
-        match memory.enter(session(number), UNSEEN) {
-            Ok(entered) => memory.mark(entered.root, &["a".to_owned()]),
-            Err(why) => {
-                assert!(why.contains("too many sessions"), "{why}");
-                assert!(memory.enter(session(1), UNSEEN).is_ok());
-                return;
-            }
-        }
-    }
-    panic!("never refused");
-}
-
-#[test]
-fn a_session_is_forgotten_a_week_after_its_last_call() {
-    let now = Moment::read();
-    let mut lasting = Lasting::new(&now);
-    for id in [1, 2] {
-        let (id, seen_ms) = (session(id), id as u64);
-        lasting.apply(Entry::Session { id, root: id, seen_ms, workspace: None });
-        lasting.apply(Entry::Marked { root: id, labels: vec!["a".to_owned()], at_ms: 0 });
-    }
-    assert_eq!(lasting.forgettable(SESSION_IDLE_MS + 1, |_| false), []);
-    assert_eq!(lasting.forgettable(SESSION_IDLE_MS + 2, |_| false), [session(1)]);
-    lasting.apply(Entry::Process { pid: 7, started: 1, root: session(1) });
-    assert_eq!(lasting.forgettable(SESSION_IDLE_MS + 2, |_| true), []);
-    lasting.apply(Entry::Forgotten { ids: vec![session(1)] });
-    assert_eq!(lasting.marks.session(&session(1), 0).marks.len(), 0);
-    assert_eq!(lasting.marks.session(&session(2), 0).marks.len(), 1);
-}
-
-#[test]
-fn a_session_may_go_on_in_any_number_of_processes() {
-    let (_dir, _path, mut memory) = new();
-    let own = crate::process::Process::read(std::process::id()).unwrap();
-    let alive = AgentProcess { pid: own.pid, started: own.started };
-    let root = memory.enter(session(0), alive).unwrap().root;
-    for pid in 1..2 * u32::try_from(PROCESSES_MAX).unwrap() {
-        assert_eq!(memory.enter(session(0), process(pid)).unwrap().root, root);
-    }
-    let processes = kept(&memory).iter().filter(|line| line.contains("process")).count();
-    assert!(processes <= PROCESSES_MAX, "{processes}");
-    assert_eq!(memory.enter(session(1), alive).unwrap().root, root);
 }

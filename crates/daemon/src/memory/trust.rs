@@ -68,9 +68,10 @@ impl Trust {
         self.workspaces.values().any(|decided| *decided == WorkspaceDecision::Denied)
     }
 
-    /// Whether some workspace is trusted with files of its own.
-    pub(crate) fn has_projects(&self) -> bool {
-        self.workspaces.keys().any(|workspace| self.project_of(workspace).is_some())
+    /// The hashes of the own files of all workspaces that are trusted with some.
+    pub(crate) fn projects(&self) -> impl Iterator<Item = &str> {
+        let trusted = self.workspaces.keys().filter(|workspace| self.of(workspace) == Standing::Trusted);
+        trusted.filter_map(|workspace| self.project_of(workspace))
     }
 
     /// The hash of the workspace's own files as they were trusted, where there were any.

@@ -95,6 +95,20 @@ impl Served {
     }
 }
 
+impl Served {
+    fn floor(&self) -> Option<(Mode, String)> {
+        self.state.in_force().floor.clone()
+    }
+
+    fn loosen(
+        &self,
+        mode: Mode,
+        record: impl FnOnce(Result<(), String>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        self.state.loosen_mode(&self.judge, mode, record)
+    }
+}
+
 /// Puts something into a file's place.
 type Make = fn(&Path);
 
@@ -268,14 +282,14 @@ fn what_the_organisation_changes_is_in_force_by_itself() {
     place.write(Layer::Organisation, b"version = 1\nlocked = [\"mode\"]\n");
     let served = place.serve();
     assert_eq!(served.opaque(), Verdict::Ask);
-    assert_eq!(served.state.floor().map(|(mode, _)| mode), Some(Mode::Enforce));
+    assert_eq!(served.floor().map(|(mode, _)| mode), Some(Mode::Enforce));
     drop(served);
     let served = place.serve();
     assert_eq!(served.state.found, Some(Found::Recorded));
     // Gone, it says nothing any more.
     std::fs::remove_file(place.file(Layer::Organisation)).unwrap();
     served.state.reload_organisation(&served.judge);
-    assert_eq!((served.state.floor(), served.state.report().problems), (None, vec![]));
+    assert_eq!((served.floor(), served.state.report().problems), (None, vec![]));
 }
 
 #[test]
@@ -293,12 +307,64 @@ fn a_stricter_mode_that_could_not_be_kept_holds_on() {
     organisation(b"version = 1\n# other\n");
     assert_eq!(mode(), Mode::Enforce);
     // Kept, and taken back by a person: the files say it.
-    served.state.keep_mode(Mode::Monitor).unwrap();
-    served.judge.set_mode(Mode::Monitor);
+    served.loosen(Mode::Monitor, |kept| kept).unwrap();
     organisation(b"version = 1\nmode = \"enforce\"\n");
     assert_eq!(mode(), Mode::Enforce);
     organisation(b"version = 1\n");
     assert_eq!(mode(), Mode::Monitor);
+}
+
+#[test]
+fn a_milder_mode_is_kept_recorded_and_holds_as_one_change() {
+    let place = Place::new();
+    place.write(Layer::User, b"version = 1\nmode = \"enforce\" # mine\n");
+    let served = place.serve();
+    let mode = || served.judge.terms().mode;
+    let done = served.loosen(Mode::Monitor, |kept| {
+        assert_eq!((&kept, mode()), (&Ok(()), Mode::Enforce), "not before it is recorded");
+        assert!(
+            served.state.changing.try_lock().is_err(),
+            "the organisation could say something else meanwhile"
+        );
+        kept
+    });
+    assert_eq!((done, mode()), (Ok(()), Mode::Monitor));
+    // Not below what the organisation says by now.
+    place.write(Layer::Organisation, b"version = 1\nmode = \"monitor\"\n");
+    served.state.reload_organisation(&served.judge);
+    let why = served.loosen(Mode::Passthrough, |kept| kept).unwrap_err();
+    assert!(why.starts_with("the organisation's configuration says `monitor`: "), "{why}");
+    assert_eq!(mode(), Mode::Monitor);
+    drop(served);
+    assert_eq!(place.serve().judge.terms().mode, Mode::Monitor);
+}
+
+#[test]
+fn a_milder_mode_that_is_not_recorded_leaves_everything_as_it_was() {
+    let place = Place::new();
+    place.write(Layer::User, b"version = 1\nmode = \"enforce\" # mine\n");
+    let served = place.serve();
+    let text = || std::fs::read_to_string(place.file(Layer::User)).unwrap();
+    let before = (text(), served.state.files());
+    let done = served.loosen(Mode::Monitor, |kept| kept.and(Err("the disk is full".to_owned())));
+    assert_eq!(done, Err("the disk is full".to_owned()));
+    assert_eq!((text(), served.state.files()), before);
+    assert_eq!(served.judge.terms().mode, Mode::Enforce);
+    drop(served);
+    assert_eq!(place.serve().judge.terms().mode, Mode::Enforce);
+}
+
+#[test]
+fn what_has_become_stricter_stays_so_when_the_mode_of_before_is_asked_for_again() {
+    let place = Place::new();
+    place.write(Layer::User, b"version = 1\nmode = \"monitor\"\n");
+    let served = place.serve();
+    // Nobody has to be there for the mode that holds: by now that is another one.
+    served.judge.tighten(Mode::Enforce);
+    served.state.tighten_mode(&served.judge, Mode::Monitor).unwrap();
+    assert_eq!(served.judge.terms().mode, Mode::Enforce);
+    drop(served);
+    assert_eq!(place.serve().judge.terms().mode, Mode::Enforce);
 }
 
 #[test]

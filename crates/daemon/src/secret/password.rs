@@ -4,10 +4,10 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::files::{Guard, of_system};
-use crate::limits::{PASSWORD_BYTES_MAX, PASSWORD_TIME, USER_DATABASE_BYTES_MAX};
+use crate::limits::{PASSWORD_BYTES_MAX, USER_DATABASE_BYTES_MAX};
 use crate::timed::wait_or_kill;
 use crate::users;
 
@@ -31,11 +31,15 @@ const EXPIRED_ACCOUNT: i32 = 13;
 pub(crate) struct Account {
     helper: PathBuf,
     name: String,
+    /// When the helper has to have said all that it is asked.
+    until: Instant,
 }
 
 impl Account {
-    /// The account of the user who runs this program. The error says why its password counts for nothing.
-    pub(crate) fn own() -> Result<Account, String> {
+    /// The account of the user who runs this program, whose password is to be checked within `time`, from now on. The error says why
+    /// its password counts for nothing.
+    pub(crate) fn own(time: Duration) -> Result<Account, String> {
+        let until = Instant::now() + time;
         if !cfg!(target_os = "linux") {
             return Err("this system has no helper for that: use `presence = \"pin\"`".to_owned());
         }
@@ -46,7 +50,7 @@ impl Account {
         let accounts = of_system("/etc/passwd", USER_DATABASE_BYTES_MAX).unwrap_or_default();
         let name = users::name_of(user, &accounts);
         let name = name.ok_or_else(|| format!("user {user} is not in `/etc/passwd`"))?.to_owned();
-        let account = Account { helper: helper.to_owned(), name };
+        let account = Account { helper: helper.to_owned(), name, until };
         let code = account.run("chkexpiry", b"")?;
         account.check_expiry(code)?;
         Ok(account)
@@ -90,7 +94,7 @@ impl Account {
         let mut command = Command::new(&self.helper);
         // Nothing of the environment: the agent's hook may have started the daemon.
         command.args([&self.name, what]).env_clear().current_dir("/");
-        let ended = run(command, input, PASSWORD_TIME);
+        let ended = run(command, input, self.until.saturating_duration_since(Instant::now()));
         ended.map_err(|error| format!("`{}`: {error}", self.helper.display()))
     }
 }
@@ -101,7 +105,7 @@ fn run(mut command: Command, input: &[u8], time: Duration) -> io::Result<Option<
     // A pipe has room for it, whether it is read or not; who does not read it does not say that it is right either.
     let _ = child.stdin.take().map(|mut pipe| pipe.write_all(input));
     let ended = wait_or_kill(&mut child, time)?;
-    ended.map(|status| status.code()).ok_or_else(|| io::Error::other("it does not end"))
+    ended.map(|status| status.code()).ok_or_else(|| io::Error::other("it has not ended in time"))
 }
 
 /// Whether nobody but root can have put it there: not the file, nor a folder above it.
@@ -120,7 +124,7 @@ mod tests {
     use super::*;
 
     fn account() -> Account {
-        Account { helper: "/none/unix_chkpwd".into(), name: "ada".into() }
+        Account { helper: "/none/unix_chkpwd".into(), name: "ada".into(), until: Instant::now() }
     }
 
     /// Runs shell text in the helper's place.
@@ -166,7 +170,7 @@ mod tests {
         // One that does not read.
         assert_eq!(shell("exit 7", &[b'x'; PASSWORD_BYTES_MAX]).unwrap(), Some(7));
         assert_eq!(shell("kill -KILL $$", b"").unwrap(), None);
-        assert_eq!(shell("exec sleep 60", b"").unwrap_err().to_string(), "it does not end");
+        assert_eq!(shell("exec sleep 60", b"").unwrap_err().to_string(), "it has not ended in time");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use castellan_programs::Arg;
 use castellan_shell::Run;
 
 use super::{From, Place, Program, beside, language_of, language_of_files};
+use crate::handlers::manifest;
 use crate::path;
 use crate::scene::Scene;
 
@@ -58,16 +59,76 @@ fn module_of(argv: &[Arg]) -> Option<(&str, usize)> {
     None
 }
 
-/// The file that a directory stands for when it is run.
+/// The file that stands for another path when it is run: what Python runs of a directory, and what node takes for a module that is
+/// named without its ending.
 pub(super) fn main_of(
     file: &Arg,
     language: Option<Language>,
     place: &Place<'_>,
     scene: &mut Scene<'_, '_, '_>,
 ) -> Option<Arg> {
-    let path = file.as_str().filter(|_| language == Some(Language::Python) && place.run.remote.is_empty())?;
+    let path = file.as_str().filter(|_| place.run.remote.is_empty())?;
     let path = path::collapse(place.cwd.as_deref(), path)?;
-    let kind = scene.world.ask(Query::FileKind { path: path.clone() });
-    matches!(kind, Some(Answer::FileKind(FileKind::Directory)))
-        .then(|| Arg::known(format!("{path}/__main__.py")))
+    match language? {
+        Language::Python => {
+            let kind = scene.world.ask(Query::FileKind { path: path.clone() });
+            matches!(kind, Some(Answer::FileKind(FileKind::Directory)))
+                .then(|| Arg::known(format!("{path}/__main__.py")))
+        }
+        Language::JavaScript if !scene.is_file_there(&path) => {
+            // TypeScript names its own modules as they are called once they are compiled.
+            let compiled = path.strip_suffix(".js").map(|stem| [format!("{stem}.ts"), format!("{stem}.tsx")]);
+            let named = OF_MODULES.iter().map(|end| format!("{path}{end}"));
+            let main = main_of_package(&path, scene);
+            let of_main = main
+                .iter()
+                .flat_map(|main| [""].iter().chain(OF_MODULES).map(move |end| format!("{main}{end}")));
+            let mut files = of_main.chain(named).chain(compiled.into_iter().flatten());
+            files.find(|file| scene.is_file_there(file)).map(Arg::known)
+        }
+        Language::JavaScript
+        | Language::Perl
+        | Language::Ruby
+        | Language::Php
+        | Language::Lua
+        | Language::PowerShell
+        | Language::Batch
+        | Language::AppleScript => None,
+    }
+}
+
+/// What the manifest in a directory says that it stands for as a module.
+fn main_of_package(directory: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
+    let answer = scene.world.ask(Query::Contents { path: format!("{directory}/package.json") });
+    let Some(Answer::Contents(Some(bytes))) = answer else { return None };
+    let manifest: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+    path::collapse(Some(directory), manifest.get("main")?.as_str()?)
+}
+
+/// What node and its kin try behind the name of a module, in turn.
+const OF_MODULES: &[&str] = &[
+    ".js",
+    ".cjs",
+    ".mjs",
+    ".json",
+    ".ts",
+    ".mts",
+    ".cts",
+    ".tsx",
+    ".jsx",
+    "/index.js",
+    "/index.cjs",
+    "/index.mjs",
+    "/index.ts",
+    "/index.json",
+];
+
+/// Whether the project's manifest names the package of a module, and the session did not write that manifest.
+pub(super) fn is_declared(module: &str, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> bool {
+    let parts = if module.starts_with('@') { 2 } else { 1 };
+    let package: Vec<&str> = module.split('/').take(parts).collect();
+    let directory =
+        place.file.as_deref().and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);
+    let directory = directory.or(place.cwd.as_deref()).map(str::to_owned);
+    directory.is_some_and(|directory| manifest::declares("npm", &package.join("/"), &directory, scene))
 }

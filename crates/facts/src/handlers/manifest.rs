@@ -1,10 +1,11 @@
 //! Packages that are installed: whether the project's manifest declares them. A name that it does not declare may be anyone's.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
+use castellan_event::{Answer, Effect, EffectKind, FileKind, FileOrigin, Query, Role, Scope, Why};
 use castellan_programs::{Arg, Invocation};
 
 use crate::code::From;
 use crate::limits::PARENTS_MAX;
+use crate::scene::Scene;
 use crate::sink::Sink;
 use crate::slots::is_standard_stream;
 
@@ -65,13 +66,30 @@ pub(crate) fn package(detail: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
 
 fn is_declared(spec: &str, manager: &Manager, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     let name = (manager.name)(spec);
-    let mut directory = sink.cwd.as_deref();
+    let directory = sink.cwd.clone();
+    directory.is_some_and(|directory| named_by(manager, &name, &directory, sink.scene).is_some())
+}
+
+/// Whether the manifest of the project around a directory names a package, and the session did not write it.
+pub(crate) fn declares(system: &str, name: &str, directory: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+    let manager = MANAGERS.iter().find(|manager| manager.system == system);
+    let manifest = manager.and_then(|manager| named_by(manager, name, directory, scene));
+    manifest.is_some_and(|path| {
+        let is_here = scene.setting.workspace.as_str();
+        let origin = scene.origin_of(&path, path.starts_with(is_here).then_some(Scope::Workspace));
+        origin == Some(FileOrigin::Repository) && !is_here.is_empty() && !scene.setting.written_is_full
+    })
+}
+
+/// The manifest of the innermost project around a directory that names a package.
+fn named_by(manager: &Manager, name: &str, directory: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
+    let mut directory = Some(directory);
     for _ in 0..=PARENTS_MAX {
-        let Some(here) = directory else { return false };
+        let here = directory?;
         let mut is_project = false;
         for (file, names) in manager.manifests {
             let path = format!("{}/{file}", here.trim_end_matches('/'));
-            let answer = sink.scene.world.ask(Query::Contents { path });
+            let answer = scene.world.ask(Query::Contents { path: path.clone() });
             let Some(Answer::Contents(Some(bytes))) = answer else { continue };
             is_project = true;
             let names = names(&String::from_utf8_lossy(&bytes));
@@ -81,15 +99,15 @@ fn is_declared(spec: &str, manager: &Manager, sink: &mut Sink<'_, '_, '_, '_>) -
                 rest.is_some_and(|rest| rest.is_empty() || manager.system == "go" && rest.starts_with('/'))
             };
             if names.iter().any(holds) {
-                return true;
+                return Some(path);
             }
         }
         if is_project {
-            return false;
+            return None;
         }
         directory = parent(here);
     }
-    false
+    None
 }
 
 fn parent(directory: &str) -> Option<&str> {

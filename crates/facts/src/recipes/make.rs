@@ -19,13 +19,14 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     of_command(&mut makefile, wanted.argv);
     let mut script = Script { includes: makefile.includes.clone(), ..Script::default() };
     let default = || makefile.rules.iter().flat_map(|rule| &rule.targets).find(|name| is_goal(name)).cloned();
-    let Some(goal) = wanted.name.map(str::to_owned).or_else(default) else { return script };
+    // What make reads runs code even where there is nothing to make.
+    let goal = wanted.name.map(str::to_owned).or_else(default);
     // make first makes what it includes, and the makefile itself, where a rule says how.
     let mut todo: Vec<String> = makefile.includes.clone();
     let is_target = |name: &str| makefile.rules.iter().flat_map(|rule| &rule.targets).any(|one| one == name);
     todo.extend(MAKEFILES.iter().filter(|name| is_target(name)).map(|name| (*name).to_owned()));
     let in_one_shell = is_target(".ONESHELL");
-    todo.push(goal);
+    todo.extend(goal);
     let mut made = BTreeSet::new();
     let mut texts = Vec::new();
     while let Some(target) = todo.pop() {
@@ -190,6 +191,9 @@ mod tests {
         check("a b: c\n\techo $@ $^\nc:\n", Some("b"), &["echo b c"]);
         check("x:\n\techo a \\\n\t  b\n", None, &["echo a \\\n  b"]);
         check("x: y\ny: x\n\techo y\n", None, &["echo y"]);
+        check("$(shell echo a)\n", None, &["echo a", "hole language ${castellan_unknown_value}"]);
+        check("$(eval all: ; echo a)\n", None, &["hole language $(eval all: ; echo a)"]);
+        check("x: $(shell echo a; echo b) ; echo c\n", None, &["echo a; echo b", "echo c"]);
     }
 
     #[test]

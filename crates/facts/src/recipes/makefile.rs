@@ -194,7 +194,8 @@ impl Makefile {
 
     /// The part of a rule before its recipe, variables expanded.
     fn expanded_head(&mut self, line: &str) -> String {
-        match line.split_once(';') {
+        let at = recipe_begins(line);
+        match at.and_then(|at| Some((line.get(..at)?, line.get(at + 1..)?))) {
             Some((head, recipe)) => format!("{};{recipe}", self.expanded(head, &BTreeMap::new())),
             None => self.expanded(line, &BTreeMap::new()),
         }
@@ -221,6 +222,20 @@ impl Makefile {
         }
         expansion.text
     }
+}
+
+/// Where the recipe begins on a rule's own line: at a semicolon that is no part of a reference.
+fn recipe_begins(line: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    for (at, one) in line.char_indices() {
+        match one {
+            '(' | '{' => depth += 1,
+            ')' | '}' => depth = depth.saturating_sub(1),
+            ';' if depth == 0 => return Some(at),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Lines, those joined that end with a backslash. In a recipe the backslash stays, for the shell.

@@ -210,7 +210,8 @@ impl Machine<'_> {
         }
         match self.language {
             Language::JavaScript if is_path(name) || name.starts_with("data:") || name.contains("://") => {
-                self.script(node, &Arg::known(name))
+                let path = self.beside_itself(name);
+                self.script(node, &Arg::known(path))
             }
             Language::PowerShell if is_path(name) || name.contains('\\') || name.ends_with(".psm1") => {
                 self.script(node, &Arg::known(name.replace('\\', "/")))
@@ -229,6 +230,15 @@ impl Machine<'_> {
             | Language::PowerShell
             | Language::Batch
             | Language::AppleScript => self.unknown_module(node, bare),
+        }
+    }
+
+    /// A module's path, seen from the program's own file; without one from where it runs.
+    fn beside_itself(&self, name: &str) -> String {
+        let directory = self.start.file.as_deref().and_then(|file| file.rsplit_once('/'));
+        match directory.filter(|_| name.starts_with('.')) {
+            Some((directory, _)) => format!("{directory}/{name}"),
+            None => name.to_owned(),
         }
     }
 

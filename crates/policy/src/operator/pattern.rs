@@ -8,6 +8,7 @@ use regex::Regex;
 pub(crate) struct Pattern {
     pub(crate) tool: ToolPattern,
     pub(crate) content: Content,
+    pub(crate) parts: Parts,
     /// What it was read from: two patterns of one text are equal.
     text: String,
 }
@@ -39,6 +40,17 @@ pub(crate) enum Content {
     Path(PathPattern),
     /// A host.
     Host(HostPattern),
+}
+
+/// What a content is made of.
+#[derive(Debug, Clone)]
+pub(crate) enum Parts {
+    /// Its words, and whether further ones may follow.
+    Command { words: Vec<String>, goes_on: bool },
+    /// The path from where it begins, without what stands for all that is below it.
+    Path(String),
+    /// Nothing more than is known of it anyway.
+    None,
 }
 
 /// A command, by its words.
@@ -133,17 +145,25 @@ impl Eq for Pattern {}
 impl Pattern {
     /// Reads a pattern. The error says what is wrong, and what to write instead.
     pub(crate) fn parse(text: &str) -> Result<Pattern, String> {
-        let (name, content) = split(text)?;
+        let (name, inside) = split(text)?;
         let tool = tool(name)?;
         let is_of_files = matches!(tool, ToolPattern::Read | ToolPattern::Change);
-        let content = match content.as_deref() {
+        let content = match inside.as_deref() {
             None | Some("") => Content::Any,
             // Every path, by whatever program.
             Some("*") if is_of_files => path("**")?,
             Some("*") => Content::Any,
             Some(content) => read_content(&tool, content)?,
         };
-        Ok(Pattern { tool, content, text: text.to_owned() })
+        let parts = match (&content, inside.as_deref()) {
+            (Content::Command(_), Some(inside)) => {
+                let (words, goes_on) = words(inside);
+                Parts::Command { words: words.into_iter().map(str::to_owned).collect(), goes_on }
+            }
+            (Content::Path(path), _) => Parts::Path(path.glob.clone()),
+            _ => Parts::None,
+        };
+        Ok(Pattern { tool, content, parts, text: text.to_owned() })
     }
 }
 
@@ -205,11 +225,7 @@ fn read_content(tool: &ToolPattern, content: &str) -> Result<Content, String> {
 
 /// `git push` is that command alone, `git push:*` and `git push *` with any further words, and `*` anywhere else is any text.
 fn command(content: &str) -> Result<CommandPattern, String> {
-    let (words, goes_on) = match content.strip_suffix(":*").or_else(|| content.strip_suffix(" *")) {
-        Some(words) => (words, true),
-        None => (content, false),
-    };
-    let words: Vec<&str> = words.split_whitespace().collect();
+    let (words, goes_on) = words(content);
     if words.is_empty() {
         return Err("no command stands in it".to_owned());
     }
@@ -221,6 +237,15 @@ fn command(content: &str) -> Result<CommandPattern, String> {
     };
     let flags = flags.into_iter().map(str::to_owned).collect();
     Ok(CommandPattern { line: compile_words(&words)?, words: compile_words(&plain)?, flags, goes_on })
+}
+
+/// The words of a command, and whether further ones may follow.
+fn words(content: &str) -> (Vec<&str>, bool) {
+    let (words, goes_on) = match content.strip_suffix(":*").or_else(|| content.strip_suffix(" *")) {
+        Some(words) => (words, true),
+        None => (content, false),
+    };
+    (words.split_whitespace().collect(), goes_on)
 }
 
 /// `//etc/x` is an absolute path, `~/x` one below the home, `x` or `./a/x` one anywhere. Each is meant with all that is below

@@ -7,6 +7,7 @@ use castellan_event::{
 
 use crate::decide::Standing;
 use crate::settings::Settings;
+use crate::stages::own_code::OwnCode;
 
 /// Why a call needs its level: the first of its parts that needs as much.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +40,9 @@ pub(crate) fn level(need: &Need, active: Option<AccessLevel>, settings: &Setting
     Some(Finding { layer, rows, ..Finding::new(settings.on_insufficient, Code::Access, message) })
 }
 
-/// What a call needs: the most that one of its parts needs.
-pub(crate) fn need(call: &Call, rows: &[CallRow<'_>]) -> Need {
+/// What a call needs: the most that one of its parts needs. `own_code`: what counts as a part of the workspace, and not as one more
+/// program.
+pub(crate) fn need(call: &Call, rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> Need {
     let mut most = Need {
         level: of_tool(call, rows),
         row: None,
@@ -51,6 +53,7 @@ pub(crate) fn need(call: &Call, rows: &[CallRow<'_>]) -> Need {
             (Some(effect), _) if is_elsewhere(row) => {
                 (AccessLevel::FullAccess, format!("on another machine: {}", describe(effect)))
             }
+            (Some(effect), _) if own_code.runs(effect) => (AccessLevel::WorkspaceWrite, describe(effect)),
             (Some(effect), _) => (of_effect(effect), describe(effect)),
             (None, Some((_, command))) if command.remote.is_some() => {
                 (AccessLevel::FullAccess, format!("on another machine: {}", command.line))

@@ -1,10 +1,12 @@
 //! Parts of a call that were not understood, by what they stand for. An operand of something harmless is nothing; the rest
 //! is what the profile says. It must not know why something was not understood.
 
-use castellan_event::{CallRow, Code, Effect, Finding, Role, Verdict};
+use castellan_event::{CallRow, Code, Effect, Finding, Role, Verdict, Why};
 
-/// Programs, targets and code that were not understood, told as one finding.
-pub(crate) fn opaque(rows: &[CallRow<'_>], verdict: Verdict) -> Option<Finding> {
+/// Programs, targets and code that were not understood, told as one finding. `with_missing`: code in a file of the project that is not
+/// there is one of them, although nothing runs as long as nobody makes that file.
+pub(crate) fn opaque(rows: &[CallRow<'_>], verdict: Verdict, with_missing: bool) -> Option<Finding> {
+    let counts = |effect: &Effect| counts(effect) && (with_missing || effect.why != Some(Why::Missing));
     let parts: Vec<(usize, &Effect)> = rows
         .iter()
         .enumerate()

@@ -210,6 +210,12 @@ fn characters() {
             "7:3: CASTELLAN_DUPLICATE_KEY",
             "same key twice",
         ),
+        (
+            "the same rule twice",
+            rule("tool.name = a") + &rule("tool.name = b"),
+            "7:3: CASTELLAN_DUPLICATE_RULE",
+            "stands twice in this file",
+        ),
         ("an open quote", rule("'tool.name = a"), "3:14: LOAD_ERR_YAML_PARSE", ""),
         ("an open string", rule("tool.name = \"a"), "3:26: LOAD_ERR_COMPILE_CONDITION", "no closing quote"),
     ] {

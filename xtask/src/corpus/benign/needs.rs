@@ -129,6 +129,10 @@ impl Needs {
             let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
             for loaded in loads(&name, &text) {
                 let from = if folder.is_empty() { loaded } else { format!("{folder}/{loaded}") };
+                if leads_out(&from) {
+                    self.missing = Some("loads code from outside of its package");
+                    return;
+                }
                 if let Some(file) = self.module(&from) {
                     open.push(file);
                 }
@@ -143,6 +147,10 @@ impl Needs {
 
     /// What the words of a command name.
     pub(super) fn of_command(&mut self, text: &str) {
+        if runs_installed(text) {
+            self.missing = Some("runs a file of an installed package by its path");
+            return;
+        }
         for file in code_of(text) {
             self.file(&file);
         }
@@ -188,6 +196,35 @@ fn code_of(text: &str) -> Vec<String> {
         before = word;
     }
     found
+}
+
+/// Whether an interpreter is given a file of an installed package: it is there wherever the project is worked on, and never here.
+fn runs_installed(text: &str) -> bool {
+    let mut interpreter = false;
+    words(text).any(|word| {
+        let is_given = interpreter && word.contains("node_modules/");
+        interpreter = INTERPRETERS.contains(&word) || interpreter && word.starts_with('-');
+        is_given
+    })
+}
+
+/// Whether a path leads out of the folder that it is seen from.
+fn leads_out(path: &str) -> bool {
+    let mut depth = 0usize;
+    path.split('/').any(|part| match part {
+        "" | "." => false,
+        ".." => match depth.checked_sub(1) {
+            Some(less) => {
+                depth = less;
+                false
+            }
+            None => true,
+        },
+        _ => {
+            depth += 1;
+            false
+        }
+    })
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -250,6 +287,21 @@ mod tests {
             ("node_modules/.bin/mocha test.js", vec![]),
         ] {
             assert_eq!(code_of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn installed_packages_are_not_there() {
+        for (text, expected) in [
+            ("node --x node_modules/.bin/mocha", true),
+            ("node_modules/.bin/mocha test.js", false),
+            ("node test.js node_modules/x", false),
+            ("bash ./node_modules/x/y.sh", true),
+        ] {
+            assert_eq!(runs_installed(text), expected, "{text}");
+        }
+        for (path, expected) in [("a/../b", false), ("a/../../b", true), ("..", true), ("a/b/../..", false)] {
+            assert_eq!(leads_out(path), expected, "{path}");
         }
     }
 

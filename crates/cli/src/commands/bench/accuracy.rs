@@ -58,7 +58,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         Some(folder) => case_files::of_folder(folder)?,
         None => case_files::with_shipped(&[]),
     };
-    let config = Config { settings: profile.settings(), ..Config::default() };
+    let config = Config::default().with_profile(profile);
     let compiled = compile(&sources, &config);
     if compiled.error().is_some() {
         let errors: Vec<_> =

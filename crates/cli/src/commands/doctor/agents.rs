@@ -51,7 +51,8 @@ pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Chec
     };
     let cwd = std::env::current_dir().unwrap_or_default();
     // No agent runs here: as one would be that is started without arguments.
-    let start = AgentStart { dir: Some(files.dir.clone()), cwd, arguments: Some(Vec::new()) };
+    let dir = Some(files.dir.clone());
+    let start = AgentStart { dir, cwd, arguments: Some(Vec::new()), off_variable: None };
     let settings = HookSettings::of(agent, start, &own_paths(layout));
     checks.extend(level(agent, &settings, for_machine, hook.is_some()));
     checks.extend(foreign(agent, &settings, layout));

@@ -32,7 +32,7 @@ impl Sides {
         let mut config = in_force.config;
         let mut tried: Vec<String> = named.iter().map(|source| source.name.clone()).collect();
         if let Some(profile) = options.profile {
-            config.settings = profile.settings();
+            config = config.with_profile(profile);
             tried.push(format!("profile {profile}"));
         }
         let Some(after) = sound(compile(&rules, &config), &rules)? else { return Ok(None) };

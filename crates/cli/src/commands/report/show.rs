@@ -128,7 +128,7 @@ impl Report<'_> {
             let [median, longest, all] = [median, longest, all].map(rounded);
             writeln!(
                 out,
-                "\nwaited for {answers} by `castellan approve` or `refuse`: half of them less than {median}, at most {longest}, {all} in all"
+                "\nwaited for {answers} by `castellan approve` or `refuse`: half of them within {median}, the longest {longest}, {all} in all"
             )?;
         }
         Ok(())
@@ -145,7 +145,7 @@ impl Report<'_> {
         for (why, count) in &self.tally.ungoverned {
             let meaning =
                 UNGOVERNED.iter().find(|(known, _)| known == why).map_or(why.as_str(), |(_, text)| text);
-            writeln!(out, "\n{BAD}ungoverned{BAD:#}  {count} {}; see `castellan log`", printable(meaning))?;
+            writeln!(out, "\n{BAD}ungoverned{BAD:#}  {count} × {}; see `castellan log`", printable(meaning))?;
         }
         Ok(())
     }
@@ -257,11 +257,11 @@ struct Waits {
 
 /// What the words of ungoverned records mean.
 const UNGOVERNED: &[(&str, &str)] = &[
-    ("no_decision", "times a call ran without a decision"),
-    ("against_decision", "times a call ran against a decision"),
-    ("other_input", "times a call ran with another input than the one judged"),
-    ("hooks_off", "times an agent's hooks were found switched off"),
-    ("foreign_hook", "times a hook of somebody else's was found that could change calls"),
+    ("no_decision", "a call ran without a decision"),
+    ("against_decision", "a call ran against a decision"),
+    ("other_input", "a call ran with another input than the one judged"),
+    ("hooks_off", "an agent's hooks were found switched off"),
+    ("foreign_hook", "a hook of somebody else's was found that could change calls"),
 ];
 
 fn counts_json(counts: Verdicts) -> Json {

@@ -53,6 +53,8 @@ impl Language {
         let options = table.options(rules::Options {
             engine: self.engine.unwrap_or(base.engine),
             regex_compat_falco: self.regex_compat.unwrap_or(base.regex_compat_falco),
+            // Files for another table are read as Falco does.
+            redefined_in_file: !self.fields.is_empty(),
             ..base
         });
         let source = self.source.clone().unwrap_or(options.source);

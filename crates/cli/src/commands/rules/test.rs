@@ -105,7 +105,7 @@ fn read<'s>(
 
 fn subject(global: &Global, options: &Options) -> anyhow::Result<Subject> {
     let with_profile = |config: Config| match options.profile {
-        Some(profile) => Config { settings: profile.settings(), ..config },
+        Some(profile) => config.with_profile(profile),
         None => config,
     };
     if options.shipped {

@@ -1,7 +1,7 @@
 //! [`Suggestions`]: everything that the log says should change, with its counts. It must not know how it is shown.
 
 use castellan_event::Layer;
-use castellan_policy::{Policy, PolicyRule, RuleVerdict};
+use castellan_policy::{Policy, PolicyRule, RuleState, RuleVerdict};
 use castellan_trial::pack_of;
 use serde_json::{Value as Json, json};
 
@@ -156,8 +156,9 @@ fn is_users(of: &PolicyRule<'_>) -> bool {
 /// The user's and the shipped rules that say something and did not fire.
 fn never(tally: &Tally, policy: &Policy) -> Vec<Silent> {
     let says = |of: &PolicyRule<'_>| !matches!(of.verdict, RuleVerdict::Seen | RuleVerdict::Notice);
+    let counts = |of: &PolicyRule<'_>| of.rule.enabled && of.state != RuleState::Off;
     let fired = |name: &str| tally.rules.get(name).is_some_and(|count| count.fired > 0);
-    let rules = policy.rules().filter(|of| of.layer == Layer::User && of.rule.enabled && says(of));
+    let rules = policy.rules().filter(|of| of.layer == Layer::User && counts(of) && says(of));
     let shipped: Vec<&str> =
         castellan_daemon::shipped_rules().iter().map(|(name, _)| pack_of(name)).collect();
     let silent = rules.filter(|of| !fired(&of.rule.name)).map(|of| {

@@ -73,7 +73,7 @@ fn write_exception(out: &mut impl Write, exception: &Exception) -> io::Result<()
                 let others = counted(exception.others, "other call");
                 writeln!(
                     out,
-                    "        {WARN}it would also have let {others} through that castellan stopped{WARN:#}"
+                    "        {WARN}it would let {others} of the log through that the rules in force stop{WARN:#}"
                 )?;
             }
             Ok(())

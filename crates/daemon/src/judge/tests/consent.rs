@@ -82,6 +82,13 @@ fn what_is_granted_once_lets_one_call_run() {
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
 }
 
+#[test]
+fn who_refuses_what_is_not_there_changes_nothing() {
+    let (bench, is_settled) = holds(Scope::Once, |bench, _| assert_eq!(bench.judge.refuse("ZZZ"), None));
+    assert!(is_settled);
+    assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
+}
+
 /// Checks why a call is answered for which a person's word came before it was held.
 fn check_word(word: impl FnOnce(&Judge, &str), expected: Option<End>) {
     let config = Config::parse("version = 1\nask_wait = 120\nask = [\"Bash(doubtful)\"]").unwrap();

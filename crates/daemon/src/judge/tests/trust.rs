@@ -181,14 +181,16 @@ fn own_files_that_do_not_count_are_told_once_a_session() {
     assert_eq!(last, Some(expected));
 }
 
-/// Has the own files of a trusted workspace say `enforce` where the user says `monitor`. `session` is of the process, and works there
+const ENFORCE: &str = "version = 1\nmode = \"enforce\"\n";
+
+/// Has the own files of a trusted workspace say something where the user says `monitor`. `session` is of the process, and works there
 /// or elsewhere; `None`: the process is not known. Checks whether what fails is denied.
-fn check_unread(works_there: Option<bool>, expected: bool) {
+fn check_unread(project: &str, works_there: Option<bool>, expected: bool) {
     let mut bench = Bench::new(standard(), Mode::Monitor);
     let (_dir, path) = place(&["there", "elsewhere"]);
     let layout = Layout::read(&bench.dir.path().join("home")).unwrap();
     layout.create().unwrap();
-    let project = FileSet { config: "version = 1\nmode = \"enforce\"\n".to_owned(), rules: Vec::new() };
+    let project = FileSet { config: project.to_owned(), rules: Vec::new() };
     keep_copy(&layout, &project).unwrap();
     let user =
         FileSet { config: "version = 1\nmode = \"monitor\"\n".to_owned(), rules: Vec::<Source>::new() };
@@ -227,7 +229,13 @@ fn check_unread(works_there: Option<bool>, expected: bool) {
 
 #[test]
 fn what_cannot_be_read_is_answered_as_the_workspace_of_its_process_says() {
-    check_unread(Some(true), true);
-    check_unread(Some(false), false);
-    check_unread(None, true);
+    check_unread(ENFORCE, Some(true), true);
+    check_unread(ENFORCE, Some(false), false);
+    check_unread(ENFORCE, None, true);
+    // What could be its workspace says nothing about that.
+    let silent = "version = 1\nask = [\"Bash(rm:*)\"]\n";
+    check_unread(silent, Some(true), false);
+    check_unread(silent, None, false);
+    // A session without tools has none.
+    check_unread("version = 1\nprofile = \"observer\"\n", None, true);
 }

@@ -26,6 +26,7 @@ impl Place {
             dir: Some(self.dir.path().join("own")),
             cwd: self.dir.path().join("repo/a/b"),
             arguments: Some(arguments.iter().map(|word| word.as_bytes().to_vec()).collect()),
+            off_variable: None,
         };
         HookSettings::of(agent, start, &[])
     }
@@ -62,8 +63,12 @@ impl Place {
 }
 
 fn ours() -> String {
+    ours_of(AgentId::Claude)
+}
+
+fn ours_of(agent: AgentId) -> String {
     let hook = HookCommand { program: "/b/castellan-hook".to_owned(), home: "/h".to_owned() };
-    agents::register(AgentId::Claude, "", &hook).unwrap()
+    agents::register(agent, "", &hook).unwrap()
 }
 
 const OFF: &str = r#"{"disableAllHooks":true}"#;
@@ -296,8 +301,7 @@ fn a_command_line_brings_hooks_and_switches() {
 #[test]
 fn a_command_line_of_codex_brings_hooks_and_switches() {
     let place = Place::new(AgentId::Codex);
-    let hook = HookCommand { program: "/b/castellan-hook".to_owned(), home: "/h".to_owned() };
-    place.write("own/hooks.json", &agents::register(AgentId::Codex, "", &hook).unwrap());
+    place.write("repo/.codex/hooks.json", &ours_of(AgentId::Codex));
     place.write("own/config.toml", "[profiles.off.features]\nhooks = false\n");
     let config = place.dir.path().join("own/config.toml");
     let check = |line: &str, unguarded: Option<&str>, expected: &[&str]| {
@@ -486,4 +490,34 @@ fn two_agents_that_read_one_file_are_each_told() {
     first.check("repo/.claude/settings.json", OFF, &[told]);
     assert_eq!(second.look().len(), 1);
     assert_eq!(second.look(), []);
+}
+
+#[test]
+fn a_hook_that_codex_does_not_trust_is_not_run() {
+    let mut codex = Place::new(AgentId::Codex);
+    codex.write("own/hooks.json", &ours_of(AgentId::Codex));
+    codex.settings = codex.started(AgentId::Codex, &["codex"]);
+    let config = codex.dir.path().join("own/config.toml").display().to_string();
+    let untrusted = format!("`{config}`: castellan's hook is not trusted in `/hooks`");
+    assert_eq!(codex.settings.unguarded(), Some(untrusted));
+    let bypassing = ["codex", "--dangerously-bypass-hook-trust"];
+    codex.settings = codex.started(AgentId::Codex, &bypassing);
+    assert_eq!(codex.settings.unguarded(), None);
+    let path = codex.dir.path().join("own").canonicalize().unwrap().join("hooks.json");
+    let off = format!("[hooks.state.\"{}:pre_tool_use:0:0\"]\nenabled = false\n", path.display());
+    codex.check("own/config.toml", &off, &["own/config.toml: castellan's hook is switched off in `/hooks`"]);
+    assert!(codex.settings.unguarded().is_some_and(|why| why.contains("switched off")));
+    // Where another file registers it too, that one may run.
+    codex.check("repo/.codex/hooks.json", &ours_of(AgentId::Codex), &[]);
+    assert_eq!(codex.settings.unguarded(), None);
+}
+
+#[test]
+fn an_environment_switches_hooks_off() {
+    let place = Place::new(AgentId::Claude);
+    place.write("own/settings.json", &ours());
+    let start = place.started(AgentId::Claude, &["claude"]).start;
+    let start = AgentStart { off_variable: Some("CLAUDE_CODE_SIMPLE"), ..start };
+    let settings = HookSettings::of(AgentId::Claude, start, &[]);
+    assert_eq!(settings.unguarded().as_deref(), Some("its environment has `CLAUDE_CODE_SIMPLE`"));
 }

@@ -76,11 +76,11 @@ impl Report<'_> {
         let families = accuracy.families().into_iter().map(|((family, tier), counts)| {
             json!({ "family": family, "tier": tier.as_str(), "verdicts": json_of(counts) })
         });
-        let misses = accuracy.misses().map(|(Outcome { labelled, verdict, by, .. }, why)| {
+        let misses = accuracy.misses().map(|(Outcome { labelled, verdict, by, because, .. }, why)| {
             json!({
                 "id": labelled.id, "file": labelled.file, "line": labelled.line, "tier": labelled.tier.as_str(),
                 "family": labelled.family, "disguise": labelled.disguise, "why": why, "verdict": verdict.as_str(),
-                "by": by, "tool": labelled.case.call.tool, "input": labelled.case.call.input,
+                "by": by, "because": because, "tool": labelled.case.call.tool, "input": labelled.case.call.input,
             })
         });
         let micros = |time: Option<Duration>| time.map(|time| time.as_micros());

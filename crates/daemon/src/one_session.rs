@@ -7,11 +7,9 @@ use castellan_audit::Record;
 use castellan_event::{Answers, Call, Decision, Facts, Recorder, Session};
 use castellan_policy::StateChange;
 
-use super::changes::Changes;
-use super::marks::Marks;
-use super::sessions::{SessionKey, Workspace};
 use crate::facts::facts_after;
 use crate::judge::begun;
+use crate::memory::{Changes, Marks, SessionKey, Workspace};
 use crate::record::{Judged, Told};
 use crate::workspace::workspace_of;
 

@@ -1,0 +1,183 @@
+//! `castellan rules import`: the permission rules of an agent become rules, each with its original in its description. What cannot be
+//! said is told with its line; the rest is imported all the same.
+
+mod text;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use castellan_agents::{Permission, PermissionFormat, PermissionSubject, PermissionVerdict, Unread};
+use castellan_event::FIELDS;
+use castellan_policy::{Reach, prefix_condition, quoted_text, short_condition};
+use castellan_rules::{Options as LoadOptions, Severity, Source, load};
+
+use self::text::ImportedRule;
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::limits::RULE_FILE_BYTES_MAX;
+use crate::new_file::{Access, NewFile};
+use crate::output::{BAD, counted, printable};
+use crate::text_file::read_text;
+use crate::values;
+
+const FORMATS: &[(&str, PermissionFormat)] = &[
+    ("claude", PermissionFormat::Claude),
+    ("codex", PermissionFormat::Codex),
+    ("gemini", PermissionFormat::Gemini),
+];
+
+/// Options of `castellan rules import`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Files with permission rules: Claude Code's `settings.json`, Codex's `.rules`, Gemini's policies (`.toml`)
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Whose rules they are; without it the files' names tell
+    #[arg(long, value_name = "AGENT", value_parser = values::one_of(FORMATS))]
+    from: Option<PermissionFormat>,
+
+    /// Write to this file, which must not be there yet, and not to standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let mut imported = Imported::default();
+    for file in &options.files {
+        let name = file.display().to_string();
+        let format = options.from.or_else(|| PermissionFormat::of_file_name(&name));
+        let Some(format) = format else {
+            bail!(
+                "`{name}`: its name does not tell whose rules it holds: say `--from claude`, `codex` or `gemini`"
+            );
+        };
+        imported.add(&name, format, &read_text(file, RULE_FILE_BYTES_MAX)?);
+    }
+    let mut err = anstream::stderr();
+    for (file, Unread { line, why }) in &imported.errors {
+        writeln!(err, "{BAD}error{BAD:#}: {}:{line}: {}", printable(file), printable(why))?;
+    }
+    let rules: Vec<ImportedRule> = imported.rules.into_values().collect();
+    let yaml = text::file(&rules);
+    let failed = match imported.errors.len() {
+        0 => String::new(),
+        many => format!(", {} not", counted(many, "rule")),
+    };
+    match &options.output {
+        Some(file) => {
+            let put = || {
+                let file = std::path::absolute(file)?;
+                NewFile::write(&file, &yaml, &Access::Mode(0o600))?.put_where_none_is()
+            };
+            if !rules.is_empty() {
+                put().with_context(|| format!("`{}` cannot be written", file.display()))?;
+            }
+            global.note(&format!("{} imported{failed}", counted(rules.len(), "rule")))?;
+        }
+        None => write!(anstream::stdout(), "{yaml}")?,
+    }
+    Ok(match (imported.errors.is_empty(), rules.is_empty()) {
+        (true, _) => Exit::Done,
+        (false, false) => Exit::Incomplete,
+        (false, true) => Exit::No,
+    })
+}
+
+/// What was imported of all files.
+#[derive(Default)]
+struct Imported {
+    /// By the order of the first one that says so; what stands there twice is one rule.
+    rules: BTreeMap<usize, ImportedRule>,
+    errors: Vec<(String, Unread)>,
+}
+
+impl Imported {
+    fn add(&mut self, file: &str, format: PermissionFormat, text: &str) {
+        let read = format.read(text);
+        let mut errors = read.unread;
+        for permission in read.rules {
+            let taken =
+                condition(&permission).and_then(|condition| self.take(file, format, &permission, condition));
+            match taken {
+                Ok(()) => {}
+                Err(why) => {
+                    let why = format!("{}: {why}", permission.original);
+                    errors.push(Unread { line: permission.line, why });
+                }
+            }
+        }
+        errors.sort_by_key(|error| error.line);
+        self.errors.extend(errors.into_iter().map(|error| (file.to_owned(), error)));
+    }
+
+    /// Takes a rule that loads: a regular expression of another language need not.
+    fn take(
+        &mut self,
+        file: &str,
+        format: PermissionFormat,
+        permission: &Permission,
+        condition: String,
+    ) -> Result<(), String> {
+        let is_same = |one: &ImportedRule| one.condition == condition && one.verdict == permission.verdict;
+        if self.rules.values().any(is_same) {
+            return Ok(());
+        }
+        let number = self.rules.len() + 1;
+        let name = Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
+        let from = format!("{}, {name}:{}", format.agent(), permission.line);
+        let rule = ImportedRule {
+            number,
+            verdict: permission.verdict,
+            about: about(permission),
+            condition,
+            from,
+            original: permission.original.clone(),
+            reason: permission.reason.clone(),
+        };
+        check(&rule)?;
+        self.rules.insert(number, rule);
+        Ok(())
+    }
+}
+
+fn condition(permission: &Permission) -> Result<String, String> {
+    let reach = match permission.verdict {
+        PermissionVerdict::Deny | PermissionVerdict::Ask => Reach::Wide,
+        PermissionVerdict::Allow => Reach::Narrow,
+    };
+    match &permission.subject {
+        PermissionSubject::Short(short) => short_condition(short, reach),
+        PermissionSubject::Prefix(words) => prefix_condition(words, reach),
+        PermissionSubject::Text(_) if permission.verdict == PermissionVerdict::Allow => {
+            Err("what a text looks like does not say what it does: allow commands by their first words"
+                .to_owned())
+        }
+        PermissionSubject::Text(regex) => {
+            Ok(format!("cmd.line regex {}", quoted_text(&format!("({regex})(.|\\n)*"))?))
+        }
+    }
+}
+
+fn about(permission: &Permission) -> String {
+    match &permission.subject {
+        PermissionSubject::Short(short) => short.clone(),
+        PermissionSubject::Prefix(words) => {
+            let places = words.iter().map(|place| place.join("|"));
+            places.collect::<Vec<_>>().join(" ")
+        }
+        PermissionSubject::Text(regex) => format!("commands like {regex}"),
+    }
+}
+
+/// Whether it loads. The error says why not.
+fn check(rule: &ImportedRule) -> Result<(), String> {
+    let source = Source { name: String::new(), text: text::file(std::slice::from_ref(rule)) };
+    let loaded = load(&[source], FIELDS, &LoadOptions::default());
+    match loaded.problems.iter().find(|problem| problem.severity == Severity::Error) {
+        None => Ok(()),
+        Some(problem) => Err(problem.message.clone()),
+    }
+}

@@ -1,0 +1,61 @@
+//! Imported rules as a rule file. Texts of others are JSON strings, which YAML reads as they are. It must not know where they are from.
+
+use castellan_agents::PermissionVerdict;
+use serde_json::Value as Json;
+
+/// Characters of a name, and of what the author says, that are kept: a message has at most 400 bytes.
+const NAME_CHARS_MAX: usize = 100;
+const REASON_CHARS_MAX: usize = 80;
+
+/// A rule before it is one.
+#[derive(Debug)]
+pub(super) struct ImportedRule {
+    pub(super) number: usize,
+    pub(super) verdict: PermissionVerdict,
+    pub(super) about: String,
+    pub(super) condition: String,
+    /// The agent, file and line.
+    pub(super) from: String,
+    pub(super) original: String,
+    /// What its author says of it; may be empty.
+    pub(super) reason: String,
+}
+
+/// The rule file.
+pub(super) fn file(rules: &[ImportedRule]) -> String {
+    let head = "# Made by `castellan rules import`. The strictest rule that matches decides, in whatever order they stand.\n";
+    head.to_owned() + &rules.iter().map(ImportedRule::text).collect::<String>()
+}
+
+impl ImportedRule {
+    fn text(&self) -> String {
+        let (verb, tag, priority, output) = match self.verdict {
+            PermissionVerdict::Deny => (
+                "Deny",
+                "coding_agent_deny",
+                "CRITICAL",
+                "A rule of this user denies this, so it was not run; tell the user what you need it for",
+            ),
+            PermissionVerdict::Ask => {
+                ("Ask before", "coding_agent_ask", "WARNING", "A rule of this user asks before this")
+            }
+            PermissionVerdict::Allow => {
+                ("Allow", "coding_agent_allow", "INFORMATIONAL", "A rule of this user allows this")
+            }
+        };
+        // A `%` names a field in a message.
+        let reason: String =
+            self.reason.chars().filter(|c| !c.is_control() && *c != '%').take(REASON_CHARS_MAX).collect();
+        let output = if reason.is_empty() { output.to_owned() } else { format!("{output} ({reason})") };
+        let about: String = self.about.chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect();
+        let json = |text: String| Json::from(text);
+        format!(
+            "\n- rule: {}\n  desc: {}\n  condition: {}\n  output: {}\n  priority: {priority}\n  source: \
+             coding_agent\n  tags: [{tag}]\n",
+            json(format!("{verb} {about} (imported {})", self.number)),
+            json(format!("{}: {}", self.from, self.original)),
+            json(self.condition.clone()),
+            json(output),
+        )
+    }
+}

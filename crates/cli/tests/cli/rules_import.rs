@@ -1,0 +1,84 @@
+//! `castellan rules import`.
+
+use crate::home::Home;
+
+const CLAUDE: &str = r#"{
+  "permissions": {
+    "deny": ["Bash(git push:*)", "Read(//srv/data/**)"],
+    "ask": ["WebFetch(domain:example.com)",
+            "Agent(reviewer)"],
+    "allow": ["Bash(git status:*)", "Bash(git status:*)", "mcp__s__t"]
+  }
+}
+"#;
+
+const CODEX: &str = r#"prefix_rule(pattern=["gh", ["pr", "issue"], "close"], decision="prompt", justification="Closes 100% of it")
+network_rule(host="x")
+"#;
+
+const GEMINI: &str =
+    "[[rule]]\ntoolName = \"run_shell_command\"\ncommandRegex = \"dropdb +prod\"\ndecision = \"deny\"\n";
+
+/// What the imported rules say of commands.
+const CASES: &str = r#"version: 2
+cases:
+  - {call: {tool: Bash, command: "git -C x push"}, verdict: deny, rule: "Deny Bash(git push:*) (imported 1)"}
+  - {call: {tool: Bash, command: "cat /srv/data/x"}, verdict: deny, rule: "Deny Read(//srv/data/**) (imported 2)"}
+  - {call: {tool: Bash, command: "git status"}, verdict: allow, rule: "Allow Bash(git status:*) (imported 4)"}
+  - {call: {tool: Bash, command: "git status; make x"}, verdict: defer, rule: "Allow Bash(git status:*) (imported 4)", as: look-alike}
+  - {call: {tool: Bash, command: "gh issue close 7"}, verdict: ask, rule: "Ask before gh pr|issue close (imported 6)"}
+  - {call: {tool: Bash, command: "dropdb prod"}, verdict: deny, rule: "Deny commands like dropdb +prod (imported 7)"}
+"#;
+
+#[test]
+fn rules_of_every_agent_become_rules_that_hold() {
+    let home = Home::new();
+    for (file, text) in [("settings.json", CLAUDE), ("default.rules", CODEX), ("p.toml", GEMINI)] {
+        std::fs::write(home.repo().join(file), text).unwrap();
+    }
+    let import = ["rules", "import", "settings.json", "default.rules", "p.toml", "--output", "mine.yaml"];
+    let done = home.run(&import);
+    // What cannot be said is told, and the rest imported.
+    assert_eq!(done.code, Some(6), "{done:?}");
+    for expected in [
+        "settings.json:5: permissions.ask: Agent(reviewer): what stands in the brackets is read for shells",
+        "default.rules:2: `network_rule(...)` is no rule about commands",
+    ] {
+        assert!(done.stderr.contains(expected), "{expected}: {}", done.stderr);
+    }
+    assert_eq!(done.stdout, "7 rules imported, 2 rules not\n");
+    let rules = home.read("repo/mine.yaml");
+    for expected in [
+        "desc: \"Claude Code, settings.json:3: permissions.deny: Bash(git push:*)\"",
+        "desc: \"Gemini, p.toml:1: toolName = ",
+        "(Closes 100 of it)",
+    ] {
+        assert!(rules.contains(expected), "{expected}: {rules}");
+    }
+    home.run_ok(&["rules", "validate", "mine.yaml"]);
+    std::fs::write(home.repo().join("mine_cases.yaml"), CASES).unwrap();
+    let tested = home.run(&["rules", "test", "mine.yaml"]);
+    assert!(tested.code == Some(0) && tested.stdout.contains("each decided as it says"), "{tested:?}");
+    // Nothing that is there is replaced.
+    let again = home.run(&import);
+    assert!(again.code == Some(7) && again.stderr.contains("cannot be written"), "{again:?}");
+    assert_eq!(home.read("repo/mine.yaml"), rules);
+}
+
+#[test]
+fn without_an_output_file_the_rules_are_printed() {
+    let home = Home::new();
+    std::fs::write(home.repo().join("rules"), "prefix_rule(pattern=[\"rm\"], decision=\"forbidden\")\n")
+        .unwrap();
+    let untold = home.run(&["rules", "import", "rules"]);
+    assert!(untold.code == Some(7) && untold.stderr.contains("say `--from claude`"), "{untold:?}");
+    let printed = home.run_ok(&["rules", "import", "--from", "codex", "rules"]);
+    assert!(printed.contains("- rule: \"Deny rm (imported 1)\"\n"), "{printed}");
+    let none = home.run(&["rules", "import", "--from", "claude", "rules"]);
+    assert!(none.code == Some(1) && none.stderr.contains("rules:1: it is not valid JSON"), "{none:?}");
+    // A pattern of another language is refused by itself.
+    let gemini = "[[rule]]\ncommandRegex = \"(?=x)\"\ndecision = \"deny\"\n";
+    std::fs::write(home.repo().join("g.toml"), gemini).unwrap();
+    let refused = home.run(&["rules", "import", "g.toml"]);
+    assert!(refused.code == Some(1) && refused.stderr.contains("g.toml:1: "), "{refused:?}");
+}

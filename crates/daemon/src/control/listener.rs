@@ -1,0 +1,156 @@
+//! Who listens on the control socket: nobody tells their PIN or password to another program than castellan. It must not know what is
+//! asked for.
+//!
+//! This keeps out a program that has put its own socket there. It does not keep out one that hides what it runs, as the daemon does
+//! itself, nor one that was put into castellan's own place.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use crate::limits::EXECUTABLE_BYTES_MAX;
+
+/// What the kernel adds to the path of an executable that is gone from there.
+const DELETED: &str = " (deleted)";
+
+/// Whether what listens at the other end may be castellan's daemon. The error says who it is.
+pub(super) fn check(stream: &UnixStream) -> Result<(), String> {
+    let peer = rustix::net::sockopt::socket_peercred(stream);
+    let peer =
+        peer.map_err(|error| format!("it cannot be seen who listens on castellan's socket: {error}"))?;
+    let pid = peer.pid.as_raw_pid();
+    if peer.uid != rustix::process::geteuid() {
+        return Err(format!("process {pid} of user {} listens on castellan's socket", peer.uid.as_raw()));
+    }
+    // Elsewhere it is not told what a process runs.
+    if !cfg!(target_os = "linux") {
+        return Ok(());
+    }
+    let theirs = Executable::of(&pid.to_string());
+    let ours = Executable::of("self");
+    let is_ours = match (&theirs, &ours) {
+        (Ok(theirs), Ok(ours)) => theirs.is_of_the_program(ours),
+        // The daemon lets nobody look into it.
+        (Err(error), _) => error.kind() == io::ErrorKind::PermissionDenied,
+        (Ok(_), Err(_)) => false,
+    };
+    let shown = |path: &Path| path.to_string_lossy().escape_debug().to_string();
+    match theirs {
+        _ if is_ours => Ok(()),
+        Ok(theirs) => Err(format!(
+            "process {pid} (`{}`) listens on castellan's socket, and is another program than this castellan",
+            shown(&theirs.path)
+        )),
+        Err(error) => {
+            Err(format!("process {pid}, which listens on castellan's socket, cannot be seen: {error}"))
+        }
+    }
+}
+
+/// What a process runs.
+#[derive(Debug)]
+struct Executable {
+    /// The file itself, whatever is at its path by now.
+    file: PathBuf,
+    there: Metadata,
+    path: PathBuf,
+}
+
+impl Executable {
+    fn of(process: &str) -> io::Result<Executable> {
+        let file = PathBuf::from(format!("/proc/{process}/exe"));
+        let path = std::fs::read_link(&file)?;
+        Ok(Executable { there: file.metadata()?, path, file })
+    }
+
+    /// Whether it is the same file, another copy of it, or was at its place before that was updated.
+    fn is_of_the_program(&self, ours: &Executable) -> bool {
+        let is_same = (self.there.dev(), self.there.ino()) == (ours.there.dev(), ours.there.ino());
+        let was_there = self.there.nlink() == 0 && self.place() == ours.place();
+        is_same || was_there || has_same_bytes(&self.file, &ours.file).unwrap_or(false)
+    }
+
+    /// Where it is, or was.
+    fn place(&self) -> PathBuf {
+        let path = self.path.to_string_lossy();
+        match path.strip_suffix(DELETED) {
+            Some(before) if self.there.nlink() == 0 => PathBuf::from(before),
+            _ => self.path.clone(),
+        }
+    }
+}
+
+fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
+    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    let bytes = one.metadata()?.len();
+    if bytes != other.metadata()?.len() || bytes > EXECUTABLE_BYTES_MAX {
+        return Ok(false);
+    }
+    let (mut read, mut expected) = (vec![0; PIECE], vec![0; PIECE]);
+    let mut left = bytes;
+    while left > 0 {
+        let piece = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
+        let (Some(read), Some(expected)) = (read.get_mut(..piece), expected.get_mut(..piece)) else {
+            return Ok(false);
+        };
+        one.read_exact(read)?;
+        other.read_exact(expected)?;
+        if read != expected {
+            return Ok(false);
+        }
+        left -= piece as u64;
+    }
+    Ok(true)
+}
+
+/// Bytes that are compared at a time.
+const PIECE: usize = 64 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn this_program_is_asked_for_what_only_a_person_knows() {
+        let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("socket");
+        let _listener = UnixListener::bind(&socket).unwrap();
+        assert_eq!(check(&UnixStream::connect(&socket).unwrap()), Ok(()));
+    }
+
+    /// Runs a program until its input ends, has something happen meanwhile, and checks of which programs it is.
+    fn check_running(program: &Path, meanwhile: impl FnOnce(), cases: &[(&Path, bool)]) {
+        let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        meanwhile();
+        let theirs = Executable::of(&child.id().to_string()).unwrap();
+        for (ours, expected) in cases {
+            let there = ours.metadata().unwrap();
+            let ours = Executable { file: ours.to_path_buf(), there, path: ours.to_path_buf() };
+            assert_eq!(theirs.is_of_the_program(&ours), *expected, "{theirs:?} {ours:?}");
+        }
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn it_is_the_same_file_a_copy_or_what_was_there_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let [ours, copy, fake, other] = ["castellan", "copy", "castellan (deleted)", "other"]
+            .map(|name| dir.path().canonicalize().unwrap().join(name));
+        for file in [&ours, &copy, &fake] {
+            std::fs::copy("/bin/cat", file).unwrap();
+        }
+        std::fs::copy("/bin/sh", &other).unwrap();
+        check_running(&ours, || (), &[(&ours, true), (&copy, true), (&other, false)]);
+        // An update: another file is in its place.
+        let update = || std::fs::rename(&other, &ours).unwrap();
+        check_running(&ours, update, &[(&ours, true)]);
+        // A name is not enough.
+        check_running(&fake, || (), &[(&ours, false)]);
+    }
+}

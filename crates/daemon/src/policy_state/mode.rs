@@ -1,0 +1,85 @@
+//! The mode by itself: kept in the applied set and in `config.toml`, and calls judged by it, as one change. It must not know who may
+//! ask for it.
+
+use std::sync::Arc;
+
+use castellan_event::Mode;
+
+use super::{PolicyState, REMEDY};
+use crate::applied;
+use crate::config::{Config, with_word, write_mode};
+use crate::file_set::FileSet;
+use crate::files::write_private;
+use crate::judge::Judge;
+use crate::layers::Layers;
+
+impl PolicyState {
+    /// Has a milder mode hold, which is never milder than the organisation says. `record` is told how it went before it holds: what
+    /// is not recorded does not loosen, after a restart neither. Nothing else is put in force meanwhile.
+    pub(crate) fn loosen_mode<E>(
+        &self,
+        judge: &Judge,
+        mode: Mode,
+        record: impl FnOnce(Result<(), String>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let _changing = self.changing();
+        let floor = self.in_force().floor.clone();
+        if let Some((floor, place)) = floor.filter(|(floor, _)| mode < *floor) {
+            return record(Err(format!("the organisation's configuration says `{floor}`: {place}")));
+        }
+        let file = self.layout.config_file();
+        let before = (self.in_force().set.clone(), Config::read_text(&file));
+        let written = self.write_mode(mode);
+        let is_written = written.is_ok();
+        let kept = written.and_then(|()| self.keep_mode(mode));
+        let in_force = kept.as_ref().ok().copied();
+        record(kept.map(drop)).inspect_err(|_| {
+            // What of it cannot be taken back shows as an edit that waits, or as an applied set that is not the one in force.
+            if let (Some(set), _) = &before {
+                let _ = self.keep(Layers::clone(set));
+            }
+            if let (true, (_, Ok(text))) = (is_written, &before) {
+                let _ = write_private(&file, text.as_bytes());
+            }
+        })?;
+        if let Some(mode) = in_force {
+            judge.set_mode(mode);
+        }
+        Ok(())
+    }
+
+    /// Has a mode hold that is not milder. Nothing may stand in the way of that: it holds at once, even if it cannot be kept for the
+    /// next start, which is the error. What has become stricter meanwhile is kept as well: nobody was asked whether it may not.
+    pub(crate) fn tighten_mode(&self, judge: &Judge, mode: Mode) -> Result<(), String> {
+        judge.tighten(mode);
+        let _changing = self.changing();
+        let mode = judge.terms().mode;
+        let written = self.write_mode(mode);
+        self.keep_mode(mode).and(written)
+    }
+
+    fn write_mode(&self, mode: Mode) -> Result<(), String> {
+        write_mode(&self.layout.config_file(), mode).map_err(|error| error.to_string())
+    }
+
+    /// Keeps the mode in the applied set, where the next start finds it. Returns the one that all layers together say then.
+    fn keep_mode(&self, mode: Mode) -> Result<Mode, String> {
+        let set = self.in_force().set.clone();
+        let set = set.ok_or_else(|| format!("there is nothing applied that could keep it: {REMEDY}"))?;
+        let user = FileSet {
+            config: with_word(&set.user.config, "mode", mode.as_str())?,
+            rules: set.user.rules.clone(),
+        };
+        self.keep(Layers { user, ..Layers::clone(&set) })
+    }
+
+    fn keep(&self, set: Layers) -> Result<Mode, String> {
+        applied::write(&self.layout, &set).map_err(|error| self.not_written(&error))?;
+        let mode = set.config(&self.layout).map_or(Mode::Enforce, |config| config.mode);
+        let mut in_force = self.in_force();
+        in_force.mode = mode;
+        in_force.hash = set.hash();
+        in_force.set = Some(Arc::new(set));
+        Ok(mode)
+    }
+}

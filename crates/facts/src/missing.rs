@@ -1,0 +1,90 @@
+//! Code in files of the project that are not there. Whatever is to run them fails and nothing runs, unless something makes them first:
+//! then nobody knows what runs. It must not know languages.
+
+use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Scope, Why};
+use castellan_programs::Arg;
+
+use crate::overlay::Way;
+use crate::path;
+use crate::scene::Scene;
+use crate::sink::TREE_CHANGES;
+
+/// Programs that wait: what was not there may be by the time that they end.
+const WAITERS: &[&str] =
+    &["at", "batch", "entr", "fswatch", "inotifywait", "sleep", "usleep", "wait", "watch", "watchexec"];
+
+/// Why it is not known what the file at an absolute path holds, which was not there: it may yet be made, unless it is of the project and
+/// nothing is known to make it.
+pub(crate) fn why(path: &str, scene: &mut Scene<'_, '_, '_>) -> Why {
+    let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
+    let is_plain = located.place == Some(Scope::Workspace) && located.scope == Some(Scope::Workspace);
+    let Some(real) = located.path.filter(|_| is_plain && !scene.setting.written_is_full) else {
+        return Why::File;
+    };
+    let kind = scene.world.ask(Query::FileKind { path: real.clone() });
+    let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing)));
+    let is_made = scene.overlay.has_written(&real)
+        || scene.overlay.follow(&real, true) != Way::Same
+        || scene.setting.written.contains(&real)
+        || scene.is_changing(&real);
+    if is_there || is_made {
+        return Why::File;
+    }
+    scene.missing.insert(real);
+    Why::Missing
+}
+
+/// Once all is found that a call does: where something in it may make such a file, before or while it is run, what it holds is not
+/// known.
+pub(crate) fn settle(scene: &Scene<'_, '_, '_>, facts: &mut Facts) {
+    if scene.missing.is_empty() {
+        return;
+    }
+    let waits = |name: &String| WAITERS.contains(&name.as_str());
+    let may_wait =
+        facts.commands.iter().any(|command| command.background || command.name.as_ref().is_some_and(waits));
+    if may_wait || facts.effects.iter().any(|effect| may_make(effect, scene)) {
+        let missing = facts.effects.iter_mut().filter(|effect| effect.why == Some(Why::Missing));
+        missing.for_each(|effect| effect.why = Some(Why::File));
+    }
+}
+
+/// Whether an effect may bring one of the files that are not there.
+fn may_make(effect: &Effect, scene: &Scene<'_, '_, '_>) -> bool {
+    let path = effect.path.as_deref();
+    match effect.kind {
+        EffectKind::Download | EffectKind::Install | EffectKind::Inject => true,
+        EffectKind::Write | EffectKind::Link => path.is_none_or(|path| {
+            let is_pattern = path.contains(['*', '?', '[', '{']);
+            let below = format!("{}/", path.trim_end_matches('/'));
+            is_pattern || scene.missing.iter().any(|one| one == path || one.starts_with(&below))
+        }),
+        EffectKind::Mutate | EffectKind::Destroy => {
+            effect.system.as_deref() == Some("git")
+                && effect.verb.as_deref().is_none_or(|verb| TREE_CHANGES.contains(&verb))
+        }
+        // A program that no model knows may write whatever its arguments say. What a file of the project starts is the project's own.
+        EffectKind::Execute => {
+            let is_code = |path: &str| scene.missing.contains(path) || scene.ran.contains_key(path);
+            effect.system.is_none() && effect.script_path.is_none() && !path.is_some_and(is_code)
+        }
+        EffectKind::Read
+        | EffectKind::Delete
+        | EffectKind::Permission
+        | EffectKind::Connect
+        | EffectKind::Upload
+        | EffectKind::Listen
+        | EffectKind::Interactive
+        | EffectKind::Elevate
+        | EffectKind::Publish
+        | EffectKind::Query
+        | EffectKind::Signal
+        | EffectKind::Service
+        | EffectKind::Schedule
+        | EffectKind::Detach
+        | EffectKind::Spawn
+        | EffectKind::Environment
+        | EffectKind::Mcp
+        | EffectKind::Opaque => false,
+    }
+}
