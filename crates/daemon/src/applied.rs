@@ -27,7 +27,7 @@ struct Kept {
     sources: Vec<KeptSource>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     organisation: Option<KeptLayer>,
-    #[serde(default, skip_serializing_if = "Trial::is_empty")]
+    #[serde(default = "Trial::unknown")]
     trial: Trial,
 }
 
@@ -142,7 +142,7 @@ mod tests {
         let rules = vec![Source { name: "/h/user/a.yaml".to_owned(), text: "- x\n".to_owned() }];
         let user = FileSet { config: "version = 1\n".to_owned(), rules };
         for organisation in [None, Some(FileSet { config: "version = 1 # o\n".to_owned(), ..user.clone() })] {
-            let trial = Trial::from([("web/new".to_owned(), 7)]);
+            let trial = Trial::new().with([("web/new".to_owned(), 7)].into());
             let set = Layers { organisation, user: user.clone(), project: None, trial };
             write(&layout, &set).unwrap();
             assert_eq!(read(&layout).unwrap(), set);

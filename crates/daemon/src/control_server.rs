@@ -274,7 +274,7 @@ impl ControlServer {
             applied,
             reload: reload.as_str().to_owned(),
             pending,
-            on_trial: self.policy.trial().into_keys().collect(),
+            on_trial: self.policy.trial().rules.into_keys().collect(),
             rules: terms.policy.rules().filter(|rule| rule.rule.enabled).count(),
             sessions: judge.sessions(),
             grants: judge.grants(),

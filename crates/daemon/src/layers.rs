@@ -36,7 +36,7 @@ impl Layers {
     /// Hex SHA-256 over every layer's files. Where there are only the user's, it is that of [`FileSet::hash`].
     pub fn hash(&self) -> String {
         let Layers { organisation, user, project, trial } = self;
-        if organisation.is_none() && project.is_none() && trial.is_empty() {
+        if organisation.is_none() && project.is_none() && trial.rules.is_empty() {
             return user.hash();
         }
         let mut hasher = Sha256::new();
@@ -44,7 +44,7 @@ impl Layers {
             // As long as every other, and none of a file set.
             hasher.update(set.map_or("0".repeat(HASH_CHARS), FileSet::hash));
         }
-        for (name, since) in trial {
+        for (name, since) in &trial.rules {
             hasher.update(format!("{}:{name} {since}\n", name.len()));
         }
         hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
@@ -54,7 +54,7 @@ impl Layers {
     pub fn config(&self, layout: &Layout) -> Result<Config, ConfigError> {
         let mut config =
             config(self.organisation.as_ref(), &self.user.config, self.project.as_ref(), layout)?;
-        config.packs.trial.clone_from(&self.trial);
+        config.packs.trial.clone_from(&self.trial.rules);
         Ok(config)
     }
 
@@ -89,7 +89,7 @@ impl Config {
         let organisation = organisation_now(layout)?;
         let user = Config::read_text(&layout.config_file())?;
         let mut config = config(organisation.as_ref(), &user, project, layout)?;
-        config.packs.trial = trial_now(layout);
+        config.packs.trial = trial_now(layout).rules;
         Ok(config)
     }
 }

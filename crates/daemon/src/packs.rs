@@ -7,7 +7,7 @@ use castellan_event::Layer;
 use castellan_policy::{PolicyRule, RuleState, RuleVerdict, Tiers};
 
 use crate::shipped::shipped_rules;
-use crate::trial::{self, Trial};
+use crate::trial;
 
 /// How far the rules of shipped packs count.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -16,7 +16,7 @@ pub struct Packs {
     pub(crate) states: BTreeMap<&'static str, RuleState>,
     pub(crate) tiers: Tiers,
     /// Rules on trial: they are observed at most.
-    pub(crate) trial: Trial,
+    pub(crate) trial: BTreeMap<String, u64>,
 }
 
 impl Packs {
@@ -36,12 +36,12 @@ impl Packs {
     }
 
     /// The rules that an upgrade has brought and that are only observed yet, and since when.
-    pub fn trial(&self) -> &Trial {
+    pub fn trial(&self) -> &BTreeMap<String, u64> {
         &self.trial
     }
 
-    /// How far a rule counts: the mildest of what is said of its pack, of its tier, and of rules that an upgrade has brought. Rules that are of no shipped pack
-    /// always do.
+    /// How far a rule counts: the mildest of what is said of its pack, of its tier, and of rules that an upgrade has brought. Rules
+    /// that are of no shipped pack always do.
     pub(crate) fn state_of(&self, of: &PolicyRule<'_>) -> RuleState {
         let Some(pack) = pack_of(of) else { return RuleState::Enforce };
         let tier = match of.verdict {
@@ -72,6 +72,11 @@ pub fn pack_of(of: &PolicyRule<'_>) -> Option<&'static str> {
     // Without a folder they are those of a home that does not exist yet.
     parts.next().is_none_or(|folder| folder == SHIPPED_FOLDER).then_some(())?;
     shipped_rules().iter().find(|(shipped, _)| *shipped == name).map(|(shipped, _)| pack_of_name(shipped))
+}
+
+/// Whether a rule stands in a file of the shipped ones' folder, of a pack that is shipped no more too.
+pub(crate) fn is_of_shipped_folder(of: &PolicyRule<'_>) -> bool {
+    of.layer == Layer::User && of.rule.file.rsplit('/').nth(1).is_none_or(|folder| folder == SHIPPED_FOLDER)
 }
 
 /// The folder of shipped rule files.

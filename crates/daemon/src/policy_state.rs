@@ -4,9 +4,9 @@
 mod mode;
 mod organisation;
 mod switch;
+mod trial;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
 use castellan_audit::Record;
 use castellan_event::{Layer, Mode};
@@ -24,7 +24,7 @@ use crate::projects::Projects;
 use crate::record;
 use crate::shipped::write_shipped;
 use crate::store::PolicyOrigin;
-use crate::trial::{self, Trial};
+use crate::trial::Trial;
 
 /// What a person is told to do where nothing is in force. Agents read why, but not this.
 const REMEDY: &str = "run `castellan apply`";
@@ -185,36 +185,6 @@ impl PolicyState {
         self.put(judge, set, Cause { action: APPLY, what: "", peer })
     }
 
-    /// The same with what an upgrade has brought on trial. Where nothing was in force, all counts.
-    fn with_trial(&self, judge: &Judge, set: Layers) -> Result<Layers, String> {
-        let before = self.in_force().set.clone();
-        let Some(before) = before else { return Ok(set) };
-        let (_, compiled) = set.load(&self.layout)?;
-        let terms = judge.terms();
-        let after = (&set.user, &compiled.policy);
-        let trial = trial::after((&before.trial, &terms.policy), after, SystemTime::now());
-        Ok(Layers { trial, ..set })
-    }
-
-    /// Puts rules in force that were on trial: those whose time is over, or all of them. Nothing else changes.
-    pub(crate) fn end_trial(&self, judge: &Judge, all: bool, peer: (u32, u32)) -> Result<(), String> {
-        let _changing = self.changing();
-        let Some(set) = self.in_force().set.clone() else { return Ok(()) };
-        let now = SystemTime::now();
-        let mut left = set.trial.clone();
-        left.retain(|_, since| !all && !trial::is_over(*since, now));
-        if left == set.trial {
-            return Ok(());
-        }
-        let new = Layers { trial: left, ..Layers::clone(&set) };
-        self.put(judge, new, Cause { action: "trial_over", what: "", peer })
-    }
-
-    /// What is on trial.
-    pub(crate) fn trial(&self) -> Trial {
-        self.in_force().set.as_ref().map(|set| set.trial.clone()).unwrap_or_default()
-    }
-
     /// What the same files say that proves a person, once they are in force.
     pub(crate) fn presence_on_disk(&self, hash: &str) -> Result<Presence, String> {
         let config = self.on_disk(hash)?.config(&self.layout);
@@ -241,7 +211,7 @@ impl PolicyState {
                 .map_err(|error| format!("`{}`: {error}", self.layout.rules_shipped().display()))?;
             let rules = read_rules(&self.layout).map_err(|error| error.to_string())?;
             let user = FileSet { config: set.user.config.clone(), rules };
-            let new = Layers { user, ..Layers::clone(&set) };
+            let new = self.with_trial(judge, Layers { user, ..Layers::clone(&set) })?;
             if new == *set {
                 // A bad set is mended by taking the edit back.
                 let (config, compiled) = new.load(&self.layout)?;

@@ -13,6 +13,8 @@ use crate::memory::Memory;
 use crate::projects::keep_copy;
 use crate::shipped::write_shipped;
 
+mod trial;
+
 /// What each layer's good file says, so that it can be told whether it counts.
 const GOOD: &str = "version = 1\nopaque = \"deny\"\n";
 
