@@ -104,8 +104,17 @@ fn is_as_shipped(files: &FileSet, file: &str) -> bool {
     files.rules.iter().any(|source| source.name == file && is_shipped_text(&source.text))
 }
 
+/// A rule file's text without one of its rules.
+#[cfg(test)]
+pub(crate) fn without(text: &str, rule: &str) -> String {
+    let first_line = format!("rule: {rule}\n");
+    let items: Vec<&str> = text.split("\n- ").filter(|item| !item.starts_with(&first_line)).collect();
+    items.join("\n- ")
+}
+
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
     use std::time::Duration;
 
     use castellan_rules::Source;
@@ -129,9 +138,7 @@ mod tests {
         )
         .policy;
         let first = policy.rules().find_map(|of| name_of(&of).map(|_| of.rule.name.clone())).unwrap();
-        let start = text.find(&format!("- rule: {first}\n")).unwrap();
-        let end = text[start + 1..].find("\n- ").map_or(text.len(), |end| start + end + 2);
-        let text = format!("{}{}", &text[..start], &text[end..]);
+        let text = without(text, &first);
         (Source { name: "/h/rules/default/26-web.yaml".into(), text }, first)
     }
 
@@ -158,13 +165,13 @@ mod tests {
         let new = shipped("26-web");
         let (old, first) = older(&new.text);
         let name = format!("web/{first}");
-        check(&[old.clone()], &earlier(&[]), &[new.clone()], &[(&name, 1000)]);
+        check(from_ref(&old), &earlier(&[]), from_ref(&new), &[(&name, 1000)]);
         // It goes on as it began, and ends where the rule is gone or a person's file says it.
-        check(&[new.clone()], &earlier(&[(&name, 5), ("web/gone", 6)]), &[new.clone()], &[(&name, 5)]);
+        check(from_ref(&new), &earlier(&[(&name, 5), ("web/gone", 6)]), from_ref(&new), &[(&name, 5)]);
         let changed = Source { text: format!("{}# mine\n", new.text), ..new.clone() };
-        check(&[new.clone()], &earlier(&[(&name, 5)]), &[changed.clone()], &[]);
+        check(from_ref(&new), &earlier(&[(&name, 5)]), from_ref(&changed), &[]);
         // A home without packs enforces all, and so does a file that a user has changed.
-        check(&[], &earlier(&[]), &[new.clone()], &[]);
+        check(&[], &earlier(&[]), from_ref(&new), &[]);
         check(&[old], &earlier(&[]), &[changed], &[]);
     }
 
@@ -173,10 +180,10 @@ mod tests {
         let new = shipped("26-web");
         let (old, first) = older(&new.text);
         // A person has put it back.
-        check(&[old.clone()], &Trial::new(), &[new.clone()], &[]);
-        check(&[old.clone()], &Trial::new().with(earlier(&[("web/gone", 6)]).rules), &[new.clone()], &[]);
+        check(from_ref(&old), &Trial::new(), from_ref(&new), &[]);
+        check(from_ref(&old), &Trial::new().with(earlier(&[("web/gone", 6)]).rules), from_ref(&new), &[]);
         // Nothing is known of what was shipped.
-        check(&[old], &Trial::unknown(), &[new.clone()], &[]);
+        check(&[old], &Trial::unknown(), from_ref(&new), &[]);
         // It was a user's own.
         let own = Source { name: "/h/rules/user/a.yaml".into(), text: rule(&first, "never") };
         let (old, _) = older(&new.text);
@@ -189,14 +196,14 @@ mod tests {
         let (old, _) = older(&new.text);
         let with = |text: &str| Source { text: format!("{}\n{text}", old.text), ..old.clone() };
         // Renamed in its pack, moved from another one, and from a file that is shipped no more.
-        check(&[with(&rule("Old name", "x"))], &earlier(&[]), &[new.clone()], &[]);
+        check(&[with(&rule("Old name", "x"))], &earlier(&[]), from_ref(&new), &[]);
         for file in ["12-git.yaml", "30-destructive.yaml"] {
             let other = Source { name: format!("/h/rules/default/{file}"), text: rule("Old name", "x") };
-            check(&[old.clone(), other], &earlier(&[]), &[new.clone()], &[]);
+            check(&[old.clone(), other], &earlier(&[]), from_ref(&new), &[]);
         }
         // A part of another rule of its pack.
         let config = Config::default();
-        let policy = compile(&[old.clone()], &config).policy;
+        let policy = compile(from_ref(&old), &config).policy;
         let kept = policy.rules().find_map(|of| name_of(&of).map(|_| of.rule.name.clone())).unwrap();
         let split = with(&format!("- rule: {kept}\n  condition: or tool.name = x\n  append: true\n"));
         check(&[split], &earlier(&[]), &[new], &[]);

@@ -23,9 +23,7 @@ fn pack() -> Pack {
     let source = Source { name: format!("default/{file}"), text: new.to_owned() };
     let policy = compile(&[source], &Config::default()).policy;
     let rule = policy.rules().find(|of| crate::trial::name_of(of).is_some()).unwrap().rule.name.clone();
-    let start = new.find(&format!("- rule: {rule}\n")).unwrap();
-    let end = new[start + 1..].find("\n- ").map_or(new.len(), |end| start + end + 2);
-    Pack { file, new, old: format!("{}{}", &new[..start], &new[end..]), rule }
+    Pack { file, new, old: crate::trial::without(new, &rule), rule }
 }
 
 impl Place {
