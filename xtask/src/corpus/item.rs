@@ -76,9 +76,9 @@ impl Items {
         self.notes.push(text);
     }
 
-    /// The texts with their kinds and origins, and what was left out.
-    pub(crate) fn into_texts(self) -> (Vec<(Kind, String, String)>, BTreeMap<&'static str, usize>) {
-        let texts = self.items.into_iter().map(|item| (item.kind, item.origin, item.text)).collect();
+    /// The texts after their origins, and what was left out with how often.
+    pub(crate) fn into_texts(self) -> (Vec<(String, String)>, BTreeMap<&'static str, usize>) {
+        let texts = self.items.into_iter().map(|item| (item.origin, item.text)).collect();
         (texts, self.left_out)
     }
 

@@ -247,12 +247,11 @@ impl ControlClient {
 
 /// A request that is not answered in time may still be carried out.
 fn unanswered(error: WireError) -> ControlError {
-    match error {
-        WireError::Io(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-            ControlError::NoAnswer(CONTROL_ANSWER_TIME.as_secs())
-        }
-        error => ControlError::Wire(error),
+    let is_late = |error: &WireError| matches!(error, WireError::Io(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
+    if is_late(&error) {
+        return ControlError::NoAnswer(CONTROL_ANSWER_TIME.as_secs());
     }
+    ControlError::Wire(error)
 }
 
 /// The daemon has answered something else.

@@ -141,11 +141,8 @@ impl Judge {
     /// again. The id, where there was something to refuse.
     pub(crate) fn refuse(&self, id: &str) -> Option<RequestId> {
         let mut memory = self.memory();
-        let refused = memory.refuse(id);
-        if refused.is_none() {
-            // Anybody may refuse: who names nothing there changes nothing about calls that are being judged.
-            return None;
-        }
+        // Anybody may refuse: who names nothing there changes nothing about calls that are being judged.
+        let refused = memory.refuse(id)?;
         memory.outdate();
         let saved = memory.save();
         drop(memory);
@@ -155,7 +152,7 @@ impl Judge {
                 &format!("what was refused holds until the daemon ends: it cannot be kept: {error}"),
             );
         }
-        refused
+        Some(refused)
     }
 }
 

@@ -11,10 +11,13 @@ const SESSION: &[&str] =
 /// No command of a documentation has more lines.
 const LINES_MAX: usize = 40;
 
+/// A block that is open: its language, its fence, and its lines with their numbers.
+type Block<'t> = (String, &'t str, Vec<(usize, &'t str)>);
+
 /// Commands with their lines, from 1.
 pub(super) fn commands(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    let mut block: Option<(String, &str, Vec<(usize, &str)>)> = None;
+    let mut block: Option<Block<'_>> = None;
     for (number, line) in text.lines().enumerate() {
         let trimmed = line.trim_start();
         let fence = ["```", "~~~"].into_iter().find(|fence| trimmed.starts_with(fence));

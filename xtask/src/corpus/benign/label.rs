@@ -140,7 +140,7 @@ fn is_given(name: &str, text: &str) -> bool {
     if USUAL.contains(&name) || name.starts_with("npm_package_") {
         return true;
     }
-    let assigned = text.match_indices(name).any(|(at, _)| {
+    text.match_indices(name).any(|(at, _)| {
         let before = text.get(..at).unwrap_or_default();
         let after = text.get(at + name.len()..).unwrap_or_default();
         let starts = before.is_empty() || before.ends_with([' ', '\n', ';', '\t', '(', '"', '&']);
@@ -150,8 +150,7 @@ fn is_given(name: &str, text: &str) -> bool {
         let value = value.trim_start_matches('"');
         let output = value.strip_prefix("$(").or_else(|| value.strip_prefix('`'));
         output.is_none_or(|output| KNOWN_OUTPUT.iter().any(|known| output.trim_start().starts_with(known)))
-    });
-    assigned
+    })
 }
 
 /// The program that a command starts with, by the look of it; empty where that is no plain word.

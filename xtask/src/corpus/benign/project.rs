@@ -99,7 +99,7 @@ fn take(items: Items, kind: Kind, file: &File<'_>, root: &Path, commands: &mut C
     for (why, count) in left_out {
         *commands.left_out.entry(why.to_owned()).or_default() += count;
     }
-    for (_, origin, text) in texts {
+    for (origin, text) in texts {
         add(kind, text, file, origin.trim_start_matches('#'), root, commands);
     }
 }
