@@ -14,6 +14,7 @@ use crate::files::{Guard, read_guarded, write_private};
 use crate::layers::Layers;
 use crate::layout::Layout;
 use crate::limits::APPLIED_BYTES_MAX;
+use crate::trial::Trial;
 
 const VERSION: u32 = 1;
 
@@ -26,6 +27,8 @@ struct Kept {
     sources: Vec<KeptSource>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     organisation: Option<KeptLayer>,
+    #[serde(default = "Trial::unknown")]
+    trial: Trial,
 }
 
 /// The files of one layer.
@@ -69,7 +72,7 @@ pub fn read(layout: &Layout) -> Result<Layers, AppliedError> {
         return Err(unreadable(io::Error::other(why)));
     }
     let organisation = kept.organisation.map(KeptLayer::into_set);
-    Ok(Layers { organisation, user: set(kept.config, kept.sources), project: None })
+    Ok(Layers { organisation, user: set(kept.config, kept.sources), project: None, trial: kept.trial })
 }
 
 fn set(config: String, sources: Vec<KeptSource>) -> FileSet {
@@ -98,7 +101,13 @@ fn kept(set: &FileSet) -> Vec<KeptSource> {
 pub(crate) fn write(layout: &Layout, set: &Layers) -> io::Result<()> {
     let organisation = set.organisation.as_ref().map(KeptLayer::of);
     let (config, sources) = (set.user.config.clone(), kept(&set.user));
-    let text = serde_json::to_vec(&Kept { version: VERSION, config, sources, organisation })?;
+    let text = serde_json::to_vec(&Kept {
+        version: VERSION,
+        config,
+        sources,
+        organisation,
+        trial: set.trial.clone(),
+    })?;
     if text.len() as u64 > APPLIED_BYTES_MAX {
         // It could not be read back.
         return Err(io::Error::other(format!(
@@ -133,7 +142,8 @@ mod tests {
         let rules = vec![Source { name: "/h/user/a.yaml".to_owned(), text: "- x\n".to_owned() }];
         let user = FileSet { config: "version = 1\n".to_owned(), rules };
         for organisation in [None, Some(FileSet { config: "version = 1 # o\n".to_owned(), ..user.clone() })] {
-            let set = Layers { organisation, user: user.clone(), project: None };
+            let trial = Trial::new().with([("web/new".to_owned(), 7)].into());
+            let set = Layers { organisation, user: user.clone(), project: None, trial };
             write(&layout, &set).unwrap();
             assert_eq!(read(&layout).unwrap(), set);
         }

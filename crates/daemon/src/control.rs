@@ -76,6 +76,8 @@ pub enum ControlRequest {
         /// The word.
         word: String,
     },
+    /// Put the shipped rules in force that an upgrade has brought and that are only observed yet. Tightens.
+    EndTrial,
     /// Put the configuration and rule files on disk in force, if they are still those that the person was shown. Loosens.
     Apply {
         /// [`crate::FileSet::hash`] of what was shown.
@@ -307,6 +309,9 @@ pub struct StatusReport {
     /// Edited files that wait for `castellan apply`, by folder and name.
     #[serde(default)]
     pub pending: Vec<String>,
+    /// Shipped rules that an upgrade has brought and that are only observed yet: `pack/name`.
+    #[serde(default)]
+    pub on_trial: Vec<String>,
     /// Sessions that are kept in mind.
     #[serde(default)]
     pub sessions: usize,
@@ -387,6 +392,7 @@ impl ControlRequest {
             | ControlRequest::Pending
             | ControlRequest::Granted
             | ControlRequest::Show { .. }
+            | ControlRequest::EndTrial
             | ControlRequest::Refuse { .. }
             | ControlRequest::Trusted => false,
             ControlRequest::Mode(_)

@@ -131,6 +131,7 @@ impl ControlServer {
             }
             ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
             ControlRequest::Switch { key, word } => self.switch(key, word, peer)?,
+            ControlRequest::EndTrial => self.end_trial(peer)?,
             ControlRequest::Apply { hash } => self.apply(hash, peer)?,
             ControlRequest::Stop => {
                 self.check_presence("stop", "", peer)?;
@@ -273,6 +274,7 @@ impl ControlServer {
             applied,
             reload: reload.as_str().to_owned(),
             pending,
+            on_trial: self.policy.trial().rules.into_keys().collect(),
             rules: terms.policy.rules().filter(|rule| rule.rule.enabled).count(),
             sessions: judge.sessions(),
             grants: judge.grants(),

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use castellan_event::Layer;
 use sha2::{Digest, Sha256};
 
+use crate::applied;
 use crate::compile::{Compiled, compile};
 use crate::config::{Config, ConfigError, LayerText};
 use crate::file_set::{FileSet, FileSetError, PROJECT_FOLDER, read_organisation};
 use crate::layout::Layout;
+use crate::trial::Trial;
 
 /// The files that count together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,19 +22,21 @@ pub struct Layers {
     pub user: FileSet,
     /// Those of a workspace that a person trusts, where there are any.
     pub project: Option<FileSet>,
+    /// The shipped rules that are only observed yet.
+    pub trial: Trial,
 }
 
 impl Layers {
     /// The organisation's files as they are now, above the user's.
     pub fn above(user: FileSet, layout: &Layout) -> Result<Layers, FileSetError> {
         let organisation = organisation_now(layout)?;
-        Ok(Layers { organisation, user, project: None })
+        Ok(Layers { organisation, user, project: None, trial: trial_now(layout) })
     }
 
     /// Hex SHA-256 over every layer's files. Where there are only the user's, it is that of [`FileSet::hash`].
     pub fn hash(&self) -> String {
-        let Layers { organisation, user, project } = self;
-        if organisation.is_none() && project.is_none() {
+        let Layers { organisation, user, project, trial } = self;
+        if organisation.is_none() && project.is_none() && trial.rules.is_empty() {
             return user.hash();
         }
         let mut hasher = Sha256::new();
@@ -40,12 +44,18 @@ impl Layers {
             // As long as every other, and none of a file set.
             hasher.update(set.map_or("0".repeat(HASH_CHARS), FileSet::hash));
         }
+        for (name, since) in &trial.rules {
+            hasher.update(format!("{}:{name} {since}\n", name.len()));
+        }
         hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// What the files say together, without compiling the user's rules.
     pub fn config(&self, layout: &Layout) -> Result<Config, ConfigError> {
-        config(self.organisation.as_ref(), &self.user.config, self.project.as_ref(), layout)
+        let mut config =
+            config(self.organisation.as_ref(), &self.user.config, self.project.as_ref(), layout)?;
+        config.packs.trial.clone_from(&self.trial.rules);
+        Ok(config)
     }
 
     /// Compiles everything. An error when a configuration is none; whether the rules are sound tells [`Compiled::error`].
@@ -78,8 +88,15 @@ impl Config {
     pub fn with_project(layout: &Layout, project: Option<&FileSet>) -> Result<Config, FileSetError> {
         let organisation = organisation_now(layout)?;
         let user = Config::read_text(&layout.config_file())?;
-        Ok(config(organisation.as_ref(), &user, project, layout)?)
+        let mut config = config(organisation.as_ref(), &user, project, layout)?;
+        config.packs.trial = trial_now(layout).rules;
+        Ok(config)
     }
+}
+
+/// What is on trial in what was last applied; nothing where that cannot be read.
+fn trial_now(layout: &Layout) -> Trial {
+    applied::read(layout).map(|set| set.trial).unwrap_or_default()
 }
 
 /// The organisation's files, but those that somebody else can have written: they say nothing.

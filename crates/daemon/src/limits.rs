@@ -322,3 +322,6 @@ pub(crate) const SERVERS_PER_SESSION_MAX: usize = 100;
 
 /// Bytes of the file in which an agent keeps what it knows of the user, servers among it. Claude Code's grows with its projects.
 pub(crate) const AGENT_STATE_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// Seconds that a rule is only observed which an upgrade has brought: two weeks of work show what it finds.
+pub(crate) const TRIAL_S: u64 = 14 * 24 * 60 * 60;

@@ -7,6 +7,7 @@ use castellan_event::Layer;
 use castellan_policy::{PolicyRule, RuleState, RuleVerdict, Tiers};
 
 use crate::shipped::shipped_rules;
+use crate::trial;
 
 /// How far the rules of shipped packs count.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -14,6 +15,8 @@ pub struct Packs {
     /// By pack; one that is not named is enforced.
     pub(crate) states: BTreeMap<&'static str, RuleState>,
     pub(crate) tiers: Tiers,
+    /// Rules on trial: they are observed at most.
+    pub(crate) trial: BTreeMap<String, u64>,
 }
 
 impl Packs {
@@ -32,8 +35,13 @@ impl Packs {
         self.tiers.review
     }
 
-    /// How far a rule counts: the mildest of what is said of its pack and of its tier. Rules that are of no shipped pack
-    /// always do.
+    /// The rules that an upgrade has brought and that are only observed yet, and since when.
+    pub fn trial(&self) -> &BTreeMap<String, u64> {
+        &self.trial
+    }
+
+    /// How far a rule counts: the mildest of what is said of its pack, of its tier, and of rules that an upgrade has brought. Rules
+    /// that are of no shipped pack always do.
     pub(crate) fn state_of(&self, of: &PolicyRule<'_>) -> RuleState {
         let Some(pack) = pack_of(of) else { return RuleState::Enforce };
         let tier = match of.verdict {
@@ -43,7 +51,9 @@ impl Packs {
                 RuleState::Enforce
             }
         };
-        self.state(pack).min(tier)
+        let on_trial = trial::name_of(of).is_some_and(|name| self.trial.contains_key(&name));
+        let trial = if on_trial { RuleState::Observe } else { RuleState::Enforce };
+        self.state(pack).min(tier).min(trial)
     }
 }
 
@@ -62,6 +72,11 @@ pub fn pack_of(of: &PolicyRule<'_>) -> Option<&'static str> {
     // Without a folder they are those of a home that does not exist yet.
     parts.next().is_none_or(|folder| folder == SHIPPED_FOLDER).then_some(())?;
     shipped_rules().iter().find(|(shipped, _)| *shipped == name).map(|(shipped, _)| pack_of_name(shipped))
+}
+
+/// Whether a rule stands in a file of the shipped ones' folder, of a pack that is shipped no more too.
+pub(crate) fn is_of_shipped_folder(of: &PolicyRule<'_>) -> bool {
+    of.layer == Layer::User && of.rule.file.rsplit('/').nth(1).is_none_or(|folder| folder == SHIPPED_FOLDER)
 }
 
 /// The folder of shipped rule files.

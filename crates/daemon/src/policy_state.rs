@@ -4,6 +4,7 @@
 mod mode;
 mod organisation;
 mod switch;
+mod trial;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,6 +24,7 @@ use crate::projects::Projects;
 use crate::record;
 use crate::shipped::write_shipped;
 use crate::store::PolicyOrigin;
+use crate::trial::Trial;
 
 /// What a person is told to do where nothing is in force. Agents read why, but not this.
 const REMEDY: &str = "run `castellan apply`";
@@ -179,7 +181,7 @@ impl PolicyState {
     /// Puts the files on disk in force, if they are still those with this hash.
     pub(crate) fn apply(&self, judge: &Judge, hash: &str, peer: (u32, u32)) -> Result<(), String> {
         let _changing = self.changing();
-        let set = self.on_disk(hash)?;
+        let set = self.with_trial(judge, self.on_disk(hash)?)?;
         self.put(judge, set, Cause { action: APPLY, what: "", peer })
     }
 
@@ -195,7 +197,7 @@ impl PolicyState {
             return Err(format!("the files were edited after they had been shown: {REMEDY} again"));
         }
         let organisation = self.organisation_to_use()?;
-        Ok(Layers { organisation, user, project: None })
+        Ok(Layers { organisation, user, project: None, trial: Trial::new() })
     }
 
     /// Where rule files are watched, puts those on disk in force, with the applied configuration. A set that does not load
@@ -209,7 +211,7 @@ impl PolicyState {
                 .map_err(|error| format!("`{}`: {error}", self.layout.rules_shipped().display()))?;
             let rules = read_rules(&self.layout).map_err(|error| error.to_string())?;
             let user = FileSet { config: set.user.config.clone(), rules };
-            let new = Layers { user, ..Layers::clone(&set) };
+            let new = self.with_trial(judge, Layers { user, ..Layers::clone(&set) })?;
             if new == *set {
                 // A bad set is mended by taking the edit back.
                 let (config, compiled) = new.load(&self.layout)?;
@@ -389,7 +391,7 @@ pub(crate) fn has_records(layout: &Layout) -> bool {
 /// The files on disk, which become the applied set if they are sound.
 fn first_set(layout: &Layout, organisation: Option<FileSet>) -> Result<Layers, String> {
     let user = FileSet::read(layout).map_err(|error| error.to_string())?;
-    let set = Layers { organisation, user, project: None };
+    let set = Layers { organisation, user, project: None, trial: Trial::new() };
     set.load(layout)?;
     applied::write(layout, &set).map_err(|error| format!("`{}`: {error}", layout.applied().display()))?;
     Ok(set)

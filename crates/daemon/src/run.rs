@@ -147,6 +147,9 @@ fn keep_house(received: &Receiver<Signal>, layout: &Layout, judge: &Judge, polic
         if organisation.has_organisation_changed(layout) {
             policy_state.reload_organisation(judge);
         }
+        if let Err(why) = policy_state.end_trial(judge, false, (0, 0)) {
+            judge.fail("policy", &format!("rules stay on trial whose time is over: {why}"));
+        }
         gaps::collect(layout.home(), judge);
         rounds = rounds.wrapping_add(1);
         if rounds.is_multiple_of(RETENTION_ROUNDS)

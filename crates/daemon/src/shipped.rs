@@ -72,6 +72,22 @@ pub fn shipped_rules() -> &'static [(&'static str, &'static str)] {
     RULES
 }
 
+/// Whether a text is a shipped rule file's.
+pub(crate) fn is_shipped_text(text: &str) -> bool {
+    RULES.iter().any(|(_, shipped)| *shipped == text)
+}
+
+/// Hex SHA-256 over every shipped rule file: of two castellans with the same, neither is an upgrade.
+pub(crate) fn shipped_hash() -> String {
+    hash(
+        RULES
+            .iter()
+            .map(|(name, text)| format!("{} {name}\n", hash(text.as_bytes())))
+            .collect::<String>()
+            .as_bytes(),
+    )
+}
+
 /// Whether a file of a set (`default/10-secrets.yaml`) differs from before only by what castellan does itself: the shipped
 /// text is there now, or one that was shipped and is no more is gone.
 pub fn is_own_change(name: &str, before: Option<&str>, after: Option<&str>) -> bool {

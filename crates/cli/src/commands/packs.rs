@@ -29,6 +29,10 @@ pub(crate) struct Options {
     #[arg(value_parser = values::rule_state())]
     state: Option<RuleState>,
 
+    /// Enforce the rules that an upgrade has brought, which are only observed for two weeks
+    #[arg(long, conflicts_with_all = ["pack", "json"])]
+    enforce_new: bool,
+
     /// Print JSON
     #[arg(long, conflicts_with = "state")]
     json: bool,
@@ -53,10 +57,23 @@ struct Hits {
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    if options.enforce_new {
+        return enforce_new(global);
+    }
     match (options.pack, options.state) {
         (Some(pack), Some(state)) => switch(global, pack, state)?,
         (pack, _) => show(global, pack, options.json)?,
     }
+    Ok(Exit::Done)
+}
+
+fn enforce_new(global: &Global) -> anyhow::Result<Exit> {
+    let new = in_force(global)?.packs.trial().len();
+    global.client()?.end_trial()?;
+    global.note(&match new {
+        0 => "no rule is only observed because an upgrade has brought it".to_owned(),
+        _ => format!("{} that an upgrade has brought: enforced from now on", output::counted(new, "rule")),
+    })?;
     Ok(Exit::Done)
 }
 
@@ -92,6 +109,7 @@ fn show(global: &Global, only: Option<&'static str>, as_json: bool) -> anyhow::R
     let mut rows = vec![header.map(|word| Cell::new(word, FAINT)).to_vec()];
     rows.extend(packs.iter().map(|(pack, shown)| row(pack, shown, &config)));
     output::write_table(&mut out, &rows)?;
+    write_trial(&mut out, &config, only)?;
     for (tier, state) in [("ask", config.packs.tier_ask()), ("review", config.packs.tier_review())] {
         if state != RuleState::Enforce {
             let word = state.as_str();
@@ -102,6 +120,25 @@ fn show(global: &Global, only: Option<&'static str>, as_json: bool) -> anyhow::R
         }
     }
     Ok(())
+}
+
+/// Which rules are on trial.
+fn write_trial(out: &mut impl Write, config: &Config, only: Option<&str>) -> anyhow::Result<()> {
+    for pack in pack_names().filter(|pack| only.is_none_or(|only| only == *pack)) {
+        for name in on_trial(pack, config) {
+            output::write_warnings(
+                out,
+                &[format!("new since an upgrade, and only observed yet: {pack}/{name}")],
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// The rules of a pack that are on trial.
+fn on_trial<'c>(pack: &str, config: &'c Config) -> Vec<&'c str> {
+    let named = config.packs.trial().keys().filter_map(|name| name.split_once('/'));
+    named.filter(|(of, _)| *of == pack).map(|(_, name)| name).collect()
 }
 
 /// Every pack, with its rules as they are loaded and what they found.
@@ -173,6 +210,7 @@ fn json_of(pack: &str, shown: &Shown, config: &Config) -> Json {
         "state": config.packs.state(pack).as_str(),
         "from": from(pack, config),
         "rules": { "deny": deny, "ask": ask, "review": review, "other": other },
+        "on_trial": on_trial(pack, config),
         "hits_7_days": { "counted": shown.hits.counted, "observed": shown.hits.observed },
     })
 }

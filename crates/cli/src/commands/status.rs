@@ -142,6 +142,11 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
     if report.reload == "watch" {
         rows.push(warning("reload", WATCHED));
     }
+    if !report.on_trial.is_empty() {
+        let rules = output::counted(report.on_trial.len(), "rule");
+        let text = format!("{rules} new since an upgrade, for two weeks: `castellan packs --enforce-new`");
+        rows.push(warning("observed", &text));
+    }
     rows.extend(waiting(report).map(|waiting| warning("apply", &waiting)));
     if report.log_limit_reached {
         rows.push(warning(

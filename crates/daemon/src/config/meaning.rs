@@ -20,7 +20,7 @@ const RELOADS: &[(&str, Reload)] = &[("apply", Reload::Apply), ("watch", Reload:
 /// What the keys mean together, or which two of them contradict each other.
 pub(super) fn config(settled: Settled) -> Result<Config, String> {
     let settings = settings(&settled)?;
-    let packs = Packs { states: packs(&settled)?, tiers: settings.tiers };
+    let packs = Packs { states: packs(&settled)?, tiers: settings.tiers, ..Packs::default() };
     Ok(Config {
         mode: parsed(&settled, "mode")?,
         settings,

@@ -95,6 +95,11 @@ impl ControlClient {
         self.carry_out(&ControlRequest::Switch { key: key.to_owned(), word: word.to_owned() })
     }
 
+    /// Puts all rules in force that are only observed yet because an upgrade has brought them.
+    pub fn end_trial(&self) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::EndTrial)
+    }
+
     /// Puts the files with this hash in force.
     pub fn apply(&self, hash: &str) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Apply { hash: hash.to_owned() })

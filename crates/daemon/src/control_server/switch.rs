@@ -22,4 +22,12 @@ impl ControlServer {
             failed @ Err(_) => self.conclude("switch", &argument, peer, failed),
         }
     }
+
+    /// Rules that an upgrade has brought count from now on: that only tightens.
+    pub(super) fn end_trial(&self, peer: Peer<'_>) -> Result<(), ControlResponse> {
+        match self.policy.end_trial(&self.judge, true, (peer.pid, peer.uid)) {
+            Ok(()) => Ok(()),
+            failed @ Err(_) => self.conclude("trial_over", "", peer, failed),
+        }
+    }
 }

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::config::{KEYS, Key, Kind, Merge, Place, Setting, Value};
 use crate::facts::facts_of;
+use crate::trial::Trial;
 use crate::world::FileSystem;
 
 const COMMANDS: &[&str] = &[
@@ -61,7 +62,12 @@ fn file_set(config: &str) -> FileSet {
 }
 
 fn layers(organisation: Option<&str>, user: &str, project: Option<&str>) -> Layers {
-    Layers { organisation: organisation.map(file_set), user: file_set(user), project: project.map(file_set) }
+    Layers {
+        organisation: organisation.map(file_set),
+        user: file_set(user),
+        project: project.map(file_set),
+        trial: Trial::new(),
+    }
 }
 
 fn layout() -> Layout {
@@ -235,7 +241,7 @@ fn each_layers_rules_are_its_own() {
     let user = with("/u/user/a.yaml", &rule("r", "tool.name = never", "mine"), config);
     let project = with(".castellan/rules/a.yaml", &rule("r", push, "coding_agent_deny"), "");
     let call = call("git push");
-    let layers = Layers { organisation: Some(organisation), user, project: None };
+    let layers = Layers { organisation: Some(organisation), user, project: None, trial: Trial::new() };
     let decision = judge(&layers, &call);
     let stands: Vec<_> =
         decision.findings.iter().filter(|finding| finding.stops() && finding.counts()).collect();
@@ -304,6 +310,7 @@ fn an_allow_list_lifts_what_its_own_layer_asks() {
             organisation: Some(about_push(organisation)),
             user: about_push(user),
             project: Some(about_push(project)),
+            trial: Trial::new(),
         };
         let decision = judge(&layers, &call);
         assert_eq!(

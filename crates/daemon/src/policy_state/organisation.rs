@@ -9,6 +9,7 @@ use crate::file_set::{FileSet, read_organisation};
 use crate::judge::Judge;
 use crate::layers::Layers;
 use crate::layout::Layout;
+use crate::trial::Trial;
 
 impl PolicyState {
     /// Puts the organisation's files on disk in force, where they are others by now. Files that cannot be used change
@@ -79,7 +80,7 @@ pub(super) fn organisation_now(layout: &Layout) -> Result<Option<FileSet>, Unusa
     })?;
     if read.is_some() {
         let user = FileSet { config: DEFAULT_TEXT.to_owned(), rules: Vec::new() };
-        let alone = Layers { organisation: read.clone(), user, project: None };
+        let alone = Layers { organisation: read.clone(), user, project: None, trial: Trial::new() };
         alone.load(layout).map_err(Unusable::Broken)?;
     }
     Ok(read)

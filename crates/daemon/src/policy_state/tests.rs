@@ -13,6 +13,8 @@ use crate::memory::Memory;
 use crate::projects::keep_copy;
 use crate::shipped::write_shipped;
 
+mod trial;
+
 /// What each layer's good file says, so that it can be told whether it counts.
 const GOOD: &str = "version = 1\nopaque = \"deny\"\n";
 
@@ -71,10 +73,14 @@ impl Place {
         let user = || FileSet::read(&self.layout).map_err(|error| error.to_string());
         let done = match layer {
             Layer::Organisation => organisation_now(&self.layout).map(|_| ()).map_err(Unusable::why),
-            Layer::User => user().and_then(|user| load(Layers { organisation: None, user, project: None })),
+            Layer::User => user().and_then(|user| {
+                load(Layers { organisation: None, user, project: None, trial: Trial::new() })
+            }),
             Layer::Project => read_project(&self.root.path().join("repo"))
                 .map_err(|error| error.to_string())
-                .and_then(|project| load(Layers { organisation: None, user: user()?, project })),
+                .and_then(|project| {
+                    load(Layers { organisation: None, user: user()?, project, trial: Trial::new() })
+                }),
         };
         done.err().unwrap_or_default()
     }

@@ -7,6 +7,7 @@ use castellan_event::Verdict;
 use castellan_rules::Source;
 
 use super::*;
+use crate::trial::Trial;
 
 /// A home with one copy.
 struct Place {
@@ -28,7 +29,10 @@ impl Place {
 
     fn projects(&self) -> Projects {
         let user = FileSet { config: "version = 1\n".to_owned(), rules: Vec::new() };
-        Projects::below(&self.layout, Arc::new(Layers { organisation: None, user, project: None }))
+        Projects::below(
+            &self.layout,
+            Arc::new(Layers { organisation: None, user, project: None, trial: Trial::new() }),
+        )
     }
 
     fn file(&self) -> PathBuf {

@@ -8,6 +8,7 @@ use crate::layers::Layers;
 use crate::layout::Layout;
 use crate::memory::WorkspaceDecision;
 use crate::projects::{Projects, keep_copy};
+use crate::trial::Trial;
 
 /// Where no hook bars a session: these agents cannot be looked at.
 fn strict() -> Policy {
@@ -193,7 +194,7 @@ fn check_unread(project: &str, works_there: Option<bool>, expected: bool) {
     keep_copy(&layout, &project).unwrap();
     let user =
         FileSet { config: "version = 1\nmode = \"monitor\"\n".to_owned(), rules: Vec::<Source>::new() };
-    let set = Layers { organisation: None, user, project: None };
+    let set = Layers { organisation: None, user, project: None, trial: Trial::new() };
     let projects = Arc::new(Projects::below(&layout, Arc::new(set)));
     bench.judge.put(Mode::Monitor, Terms { policy: Arc::new(standard()), mode: Mode::Monitor, projects });
     bench.process = AgentProcess { pid: 7, started: 1 };

@@ -1,0 +1,149 @@
+//! Upgrades: what they bring is observed at first, and nothing that is done to the applied set makes anything else so.
+
+use castellan_policy::RuleState;
+use castellan_rules::Source;
+
+use super::*;
+use crate::compile::compile;
+use crate::shipped::{shipped_hash, shipped_rules};
+
+/// A pack in which an upgrade brings a rule.
+struct Pack {
+    /// Its file's name and its text.
+    file: &'static str,
+    new: &'static str,
+    /// Its text before the upgrade.
+    old: String,
+    /// The new rule, which asks.
+    rule: String,
+}
+
+fn pack() -> Pack {
+    let (file, new) = *shipped_rules().iter().find(|(name, _)| name.ends_with("web.yaml")).unwrap();
+    let source = Source { name: format!("default/{file}"), text: new.to_owned() };
+    let policy = compile(&[source], &Config::default()).policy;
+    let rule = policy.rules().find(|of| crate::trial::name_of(of).is_some()).unwrap().rule.name.clone();
+    Pack { file, new, old: crate::trial::without(new, &rule), rule }
+}
+
+impl Place {
+    /// A home that an earlier castellan has served, which shipped the pack without its rule, after an upgrade: the new file
+    /// lies there and is not applied yet.
+    fn upgraded(pack: &Pack) -> Place {
+        let place = Place::new();
+        place.ship(pack.file, &pack.old);
+        drop(place.serve());
+        place.tamper(&shipped_hash(), "of an earlier one");
+        place.ship(pack.file, pack.new);
+        place
+    }
+
+    fn ship(&self, file: &str, text: &str) {
+        std::fs::write(self.layout.rules_shipped().join(file), text).unwrap();
+    }
+
+    /// Changes the text of the applied set.
+    fn tamper(&self, from: &str, to: &str) {
+        let file = self.layout.applied().join("policy.json");
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains(from), "{from}");
+        std::fs::write(&file, text.replace(from, to)).unwrap();
+    }
+}
+
+impl Served {
+    /// How far a rule counts; `None` where it is not there.
+    fn state_of(&self, rule: &str) -> Option<RuleState> {
+        self.judge.terms().policy.rules().find(|of| of.rule.name == rule).map(|of| of.state)
+    }
+
+    /// Rules that do not count in full.
+    fn observed(&self) -> usize {
+        self.judge.terms().policy.rules().filter(|of| of.state != RuleState::Enforce).count()
+    }
+}
+
+#[test]
+fn a_first_installation_enforces_everything() {
+    let place = Place::new();
+    let served = place.serve();
+    served.apply(&place.layout).unwrap();
+    assert_eq!((served.observed(), served.state.trial()), (0, Trial::new()));
+}
+
+#[test]
+fn what_an_upgrade_brings_is_observed_until_a_person_or_its_time_ends_that() {
+    let pack = pack();
+    let place = Place::upgraded(&pack);
+    let served = place.serve();
+    assert_eq!(served.state_of(&pack.rule), None);
+    served.apply(&place.layout).unwrap();
+    assert_eq!((served.state_of(&pack.rule), served.observed()), (Some(RuleState::Observe), 1));
+    // A later apply, the organisation's files, a switch and a restart leave it so, and a round of housekeeping too.
+    served.apply(&place.layout).unwrap();
+    let switch = served.state.prepare_switch("packs.git", "enforce").unwrap();
+    served.state.switch(&served.judge, switch, (0, 0)).unwrap();
+    place.write(Layer::Organisation, GOOD.as_bytes());
+    served.state.reload_organisation(&served.judge);
+    served.state.end_trial(&served.judge, false, (0, 0)).unwrap();
+    drop(served);
+    let served = place.serve();
+    assert_eq!((served.state_of(&pack.rule), served.observed()), (Some(RuleState::Observe), 1));
+    served.state.end_trial(&served.judge, true, (0, 0)).unwrap();
+    assert_eq!(served.observed(), 0);
+    served.apply(&place.layout).unwrap();
+    drop(served);
+    assert_eq!(place.serve().observed(), 0);
+}
+
+#[test]
+fn what_a_person_puts_back_counts_at_once() {
+    let pack = pack();
+    let place = Place::upgraded(&pack);
+    let served = place.serve();
+    served.apply(&place.layout).unwrap();
+    served.state.end_trial(&served.judge, true, (0, 0)).unwrap();
+    for text in [&pack.old, pack.new] {
+        place.ship(pack.file, text);
+        served.apply(&place.layout).unwrap();
+    }
+    assert_eq!((served.state_of(&pack.rule), served.observed()), (Some(RuleState::Enforce), 0));
+}
+
+/// What becomes of an applied set with one rule on trial of which somebody has changed the text: nothing is in force, so that only
+/// reading goes on, and the next apply enforces everything.
+fn check_tampered(from: &str, to: &str) {
+    let pack = pack();
+    let place = Place::upgraded(&pack);
+    let served = place.serve();
+    served.apply(&place.layout).unwrap();
+    drop(served);
+    place.tamper(from, to);
+    let served = place.serve();
+    assert!(served.judge.terms().policy.problem().is_some(), "{from} -> {to}");
+    served.apply(&place.layout).unwrap();
+    assert_eq!((served.state_of(&pack.rule), served.observed()), (Some(RuleState::Enforce), 0), "{to}");
+}
+
+#[test]
+fn a_damaged_or_newer_or_changed_set_enforces_everything() {
+    let rules = "\"trial\":{\"rules\":{";
+    check_tampered(rules, &format!("{rules}\"git/Ask before a force push\":1,"));
+    check_tampered(rules, &format!("{rules}\"git/x\":-1,"));
+    check_tampered(rules, &format!("{rules}\"git/x\":\"1\","));
+    check_tampered(rules, &format!("{rules},"));
+    check_tampered(rules, "\"trial\":{\"newer\":1,\"rules\":{");
+    check_tampered("\"trial\":{", "\"trials\":{");
+    check_tampered("{\"version\":1,", "{\"version\":2,");
+}
+
+#[test]
+fn a_set_of_a_castellan_that_kept_no_trials_enforces_everything() {
+    let pack = pack();
+    let place = Place::upgraded(&pack);
+    place.tamper(",\"trial\":{\"rules\":{},\"shipped\":\"of an earlier one\"}", "");
+    let served = place.serve();
+    assert_eq!(served.judge.terms().policy.problem(), None);
+    served.apply(&place.layout).unwrap();
+    assert_eq!((served.state_of(&pack.rule), served.observed()), (Some(RuleState::Enforce), 0));
+}

@@ -1,0 +1,40 @@
+//! Rules on trial in what is in force: those that an upgrade brings, and the end of it. It must not know which may be.
+
+use std::time::SystemTime;
+
+use super::{Cause, PolicyState};
+use crate::judge::Judge;
+use crate::layers::Layers;
+use crate::trial::{self, Trial};
+
+impl PolicyState {
+    /// A set that is to be put in force, with what an upgrade has brought on trial. Where nothing is in force, all counts.
+    pub(super) fn with_trial(&self, judge: &Judge, set: Layers) -> Result<Layers, String> {
+        let before = self.set();
+        let Some(before) = before else { return Ok(Layers { trial: Trial::new(), ..set }) };
+        let (_, compiled) = set.load(&self.layout)?;
+        let terms = judge.terms();
+        let after = (&set.user, &compiled.policy);
+        let trial = trial::after((&before.trial, &terms.policy), after, SystemTime::now());
+        Ok(Layers { trial, ..set })
+    }
+
+    /// Puts rules in force that were on trial: those whose time is over, or all of them. Nothing else changes.
+    pub(crate) fn end_trial(&self, judge: &Judge, all: bool, peer: (u32, u32)) -> Result<(), String> {
+        let _changing = self.changing();
+        let Some(set) = self.set() else { return Ok(()) };
+        let now = SystemTime::now();
+        let mut left = set.trial.rules.clone();
+        left.retain(|_, since| !all && !trial::is_over(*since, now));
+        if left == set.trial.rules {
+            return Ok(());
+        }
+        let new = Layers { trial: set.trial.with(left), ..Layers::clone(&set) };
+        self.put(judge, new, Cause { action: "trial_over", what: "", peer })
+    }
+
+    /// What is on trial.
+    pub(crate) fn trial(&self) -> Trial {
+        self.set().map_or_else(Trial::new, |set| set.trial.clone())
+    }
+}
