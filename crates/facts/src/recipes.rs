@@ -195,12 +195,9 @@ fn run(
     scene: &mut Scene<'_, '_, '_>,
     facts: &mut Facts,
 ) {
-    // A task that runs itself does what it does again. In the background it would start ever more processes.
+    // A task that runs itself never ends by itself; what ends it, and what has changed until then, is not known.
     let same = format!("{file} {directory} {task:?} {:?} {:?}", place.run.argv, place.run.env);
-    if scene.open_tasks.contains(&same) && !place.run.background {
-        return;
-    }
-    if !scene.counts_program() {
+    if scene.open_tasks.contains(&same) || !scene.counts_program() {
         return code::opaque(&place, (Why::Nesting, &file), scene, facts);
     }
     let text = match scripts::unchanged(&file, scene) {

@@ -75,8 +75,10 @@ fn a_mark_denies_a_later_call_of_its_session() -> anyhow::Result<()> {
     check(&home, "a", "twice", "deny")?;
     let label = |label: &str| json!([{ "label": label }]);
     let none = json!([]);
-    let expected =
-        [&none, &label("secret"), &none, &none, &none, &none, &none, &none, &label("secret"), &none];
+    let secret = label("secret");
+    // The third denial for one purpose.
+    let probing = label("probing");
+    let expected = [&none, &secret, &none, &none, &none, &none, &probing, &none, &secret, &none];
     assert_eq!(marks(&home)?.iter().collect::<Vec<_>>(), expected);
     Ok(())
 }
