@@ -14,7 +14,7 @@ pub(crate) use started::{environment_of, started};
 use started::{given, own_input};
 
 use castellan_event::{Effect, EffectKind, Facts, Role, Why};
-use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_within};
+use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_once};
 use castellan_programs::{Arg, Does, Operand as Given, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, program_within};
 
@@ -206,7 +206,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
             Ok(text) => match language {
                 Some(language) => {
                     let start = start(program, &place, scene);
-                    let reading = read_within(language, &text, &start, &mut scene.program_work);
+                    let reading = read_once(language, &text, &start, &mut scene.program_work);
                     acts(reading, language, &mut place, scene, facts);
                 }
                 None => small(word, &text, &place, scene, facts),
