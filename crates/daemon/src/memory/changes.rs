@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use castellan_event::ScriptFile;
+use castellan_facts::TREE_MARK;
 
 use super::entry::Entry;
 use super::sessions::SessionKey;
@@ -86,6 +87,18 @@ impl Changes {
     /// what it alone writes does not count.
     pub(crate) fn of(&self, root: &SessionKey, but: Option<u64>) -> Option<Changed> {
         self.sessions.get(root).map(|session| session.but(but))
+    }
+
+    /// Whether any session has written a path or a directory above it, changed files around it by way of git, or written more than is kept.
+    pub(crate) fn has_any_written(&self, path: &str) -> bool {
+        let above =
+            || path.match_indices('/').filter_map(|(at, _)| path.get(..at)).filter(|one| !one.is_empty());
+        self.sessions.values().any(|session| {
+            let has = |path: &str| session.written.contains(path);
+            session.is_full
+                || has(path)
+                || above().any(|directory| has(directory) || has(&format!("{directory}/{TREE_MARK}")))
+        })
     }
 
     /// A call may run now that writes something, or runs code of files. One that is asked about again begins once. Returns one
