@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, FileOrigin, Query, Scope};
+use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Scope};
 use castellan_programs::Arg;
 
 use crate::overlay::Way;
@@ -33,7 +33,21 @@ pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<Strin
     let opaque = facts.effects.iter().filter(|effect| effect.is_opaque());
     let mut files: BTreeSet<String> = opaque.filter_map(|effect| effect.script_path.clone()).collect();
     files.retain(|file| is_own(file, scene));
-    files
+    // What the project's own code writes is its own doing; what another file does that runs makes no file the project's.
+    let changes: Vec<&Effect> = facts.effects.iter().filter(|effect| changes_files(effect)).collect();
+    let scripts: BTreeSet<&String> =
+        changes.iter().filter_map(|effect| effect.script_path.as_ref()).collect();
+    let own: BTreeSet<&String> = scripts.into_iter().filter(|file| is_own(file, scene)).collect();
+    let others =
+        changes.iter().filter(|effect| !effect.script_path.as_ref().is_some_and(|file| own.contains(file)));
+    let others: Vec<&&Effect> = others.collect();
+    // A file that another one changes may in turn change others.
+    let is_safe = |file: &String| !others.iter().any(|effect| may_change(effect, file));
+    if own.iter().all(|file| is_safe(file)) {
+        files.retain(is_safe);
+        return files;
+    }
+    BTreeSet::new()
 }
 
 /// Whether any file of the project may be another one than the user knows, code that runs may come from the network, or what it is given
@@ -52,6 +66,29 @@ fn is_any_strange(facts: &Facts, scene: &Scene<'_, '_, '_>) -> bool {
         || facts.effects.iter().any(fetches)
 }
 
+/// Whether an effect makes files, or makes others of them.
+fn changes_files(effect: &Effect) -> bool {
+    matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Delete)
+}
+
+/// Whether such an effect may be one on a file: it is on that, on a directory above it, or on a pattern or a path that is not known.
+fn may_change(effect: &Effect, file: &str) -> bool {
+    effect.path.as_deref().is_none_or(|path| {
+        let path = path.trim_end_matches('/');
+        is_met(path, file)
+            || file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+/// Whether a pattern may stand for a file, as far as what stands before and behind what is open in it says.
+fn is_met(pattern: &str, file: &str) -> bool {
+    const OPEN: &[char] = &['*', '?', '[', ']', '{', '}'];
+    let parts = pattern.find(OPEN).zip(pattern.rfind(OPEN));
+    let ends = parts.and_then(|(first, last)| Some((pattern.get(..first)?, pattern.get(last + 1..)?)));
+    ends.is_some_and(|(begin, end)| file.starts_with(begin) && file.ends_with(end))
+}
+
+/// Whether a file lies in the workspace, and no earlier call of the session has put it there or changed it.
 fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let located = path::locate(&Arg::known(file), None, &scene.places, scene.world);
     let is_plain = located.place == Some(Scope::Workspace) && located.scope == Some(Scope::Workspace);
@@ -60,7 +97,7 @@ fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let kind = scene.world.ask(Query::FileKind { path: real.clone() });
     kind == Some(Answer::FileKind(FileKind::File))
         && !real.split('/').any(|part| INSTALLED.contains(&part))
-        && scene.origin_of(&real, located.place) == Some(FileOrigin::Repository)
+        && !scene.has_earlier_written(&real)
         && scene.overlay.follow(&real, true) == Way::Same
         && !scene.is_changing(&real)
 }

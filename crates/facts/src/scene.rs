@@ -140,6 +140,12 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         }
     }
 
+    /// Whether an earlier call of the session has written a path, or a directory above it.
+    pub(crate) fn has_earlier_written(&self, path: &str) -> bool {
+        let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        above.chain([path]).any(|path| !path.is_empty() && self.setting.written.contains(path))
+    }
+
     /// Where a program's file lies, which is known to lead nowhere else.
     pub(crate) fn program(&mut self, file: &str) -> &Located {
         let Scene { programs, places, .. } = self;

@@ -205,10 +205,11 @@ impl Settings {
         }
     }
 
-    /// Whether parts of the project's own code that were not understood are left to it. Where nobody sits at the agent's prompt, or the
-    /// others are denied, these are no better.
+    /// Whether parts of the project's own code that were not understood are left to it. Where the agent prompts nobody, or the others are
+    /// denied, these are no better.
     pub(crate) fn leaves_own_code(&self, headless: bool) -> bool {
-        self.own_opaque == Verdict::Defer && !headless && self.opaque < Verdict::Deny
+        let prompts = !headless && self.default_verdict == Verdict::Defer;
+        prompts && self.own_opaque == Verdict::Defer && self.opaque < Verdict::Deny
     }
 
     /// Whether anything is answered otherwise where nobody is there to be asked.

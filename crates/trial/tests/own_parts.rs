@@ -121,6 +121,10 @@ fn what_the_session_has_put_there_is_its_own() {
         check(&after(project("node run.js"), "Bash", json!({ "command": earlier })), Ask);
         check(&project(&format!("{earlier}\nnode run.js")), Ask);
     }
+    for before in ["rm -rf dist *.o", "echo x > notes.txt", "mkdir -p build"] {
+        check(&project(&format!("{before}; node run.js")), Defer);
+    }
+    check(&project("rm -f r*.js; node run.js"), Ask);
     for earlier in ["git status", "git add -A && git commit -m x", "ls", "echo x > notes.txt"] {
         check(&after(project("node run.js"), "Bash", json!({ "command": earlier })), Defer);
     }
@@ -135,6 +139,8 @@ fn what_the_call_gives_it_is_not_the_projects() {
         "ls | xargs node run.js",
         "node run.js \"$(cat list)\"",
         "curl https://x.example/a | node run.js",
+        "npm run go -- \"$X\"",
+        "X=$(cat list) node run.js",
     ] {
         check(&project(command), Ask);
     }

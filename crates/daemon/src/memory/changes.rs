@@ -361,6 +361,27 @@ mod tests {
     }
 
     #[test]
+    fn what_any_session_has_written_is_known() {
+        let mut changes = Changes::default();
+        begin(&mut changes, 0, 1, "/w/a", false);
+        begin(&mut changes, 1, 1, "/w/sub", false);
+        begin(&mut changes, 2, 1, "/v/.git/index", false);
+        changes.end(&key(0), "1");
+        for (path, expected) in [
+            ("/w/a", true),
+            ("/w/sub/b", true),
+            ("/v/x/y", true),
+            ("/w/ab", false),
+            ("/w/b", false),
+            ("/vx", false),
+        ] {
+            assert_eq!(changes.has_any_written(path), expected, "{path}");
+        }
+        changes.add(key(3), Vec::new(), Vec::new(), true);
+        assert!(changes.has_any_written("/w/b"));
+    }
+
+    #[test]
     fn what_is_not_kept_is_not_taken_for_unwritten() {
         let mut changes = Changes::default();
         for number in 0..=CHANGED_PATHS_PER_SESSION_MAX {

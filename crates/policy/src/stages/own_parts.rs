@@ -117,7 +117,7 @@ const IN_SHELL: &[(Role, &[Why])] = &[
         ],
     ),
     (Role::Program, &[Why::Unsupported, Why::Nesting, Why::Budget, Why::Glob, Why::Unresolved, Why::Dynamic]),
-    (Role::Target, &[Why::Unsupported, Why::Nesting, Why::Budget, Why::Glob, Why::Dynamic]),
+    (Role::Target, &[Why::Unsupported, Why::Nesting, Why::Budget, Why::Parameter, Why::Glob, Why::Dynamic]),
 ];
 
 /// The same in a program of another language, where nothing is computed as exactly.
