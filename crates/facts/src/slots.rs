@@ -257,20 +257,15 @@ pub(crate) fn url_effect(effect: Effect, arg: &Arg, sink: &mut Sink<'_, '_, '_, 
         sink.path(EffectKind::Read, &Arg::known(path));
         return;
     }
-    // The host of a URL that is not wholly known may be another than what is known of it says. No file is called as a URL, so that
-    // `?` and the like stay what they are.
-    let is_literal = |piece: &Piece| match piece {
-        Piece::Text(_) => true,
-        Piece::Unknown { why, .. } => *why == Why::Glob && url.scheme.is_some(),
-    };
-    let is_known = arg.why().is_none() || arg.pieces().iter().all(is_literal);
+    // The host of a URL that is not wholly known may be another than what is known of it says.
+    let is_known = arg.why().is_none();
     sink.add(Effect {
         host: url.host.filter(|_| is_known),
         host_class: is_known.then_some(url.class),
         url: Some(if is_known { url.text } else { written.clone().into_owned() }),
         ..effect
     });
-    if let Some(why) = arg.why().filter(|_| !is_known) {
+    if let Some(why) = arg.why() {
         sink.opaque(Role::Target, why, &written);
     }
 }

@@ -97,17 +97,14 @@ const SHELL: &[&str] = &[
     ".json", ".toml",
 ];
 
-/// What is left to the project in text of a shell.
+/// What is left to the project in text of a shell. Of one that cannot be read as a whole nothing is judged.
 const IN_SHELL: &[(Role, &[Why])] = &[
     (
         Role::Code,
         &[
             Why::Unsupported,
-            Why::Syntax,
             Why::Nesting,
-            Why::Size,
             Why::Budget,
-            Why::Encoding,
             Why::Expansion,
             Why::Glob,
             Why::File,

@@ -54,6 +54,7 @@ fn by_what_it_stands_for_and_why() {
         ("/w/a.js", Role::Target, Why::Dynamic, Defer),
         ("/w/a.js", Role::Target, Why::Variable, Ask),
         ("/w/a.sh", Role::Code, Why::File, Defer),
+        ("/w/a.sh", Role::Code, Why::Syntax, Ask),
         ("/w/a.sh", Role::Code, Why::Variable, Ask),
         ("/w/a.sh", Role::Code, Why::Substitution, Ask),
         ("/w/a.sh", Role::Program, Why::Variable, Ask),
