@@ -153,6 +153,8 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
             && (COMPILED.contains(language) || is_asked_for(&file, pattern, read, &cwd))
         {
             loaded.insert((file, language));
+        } else if let Some(language) = named_otherwise(&file, name, argv, &cwd) {
+            loaded.insert((file, language));
         }
     }
     if loaded.len() > LOADED_FILES_MAX || sink.scene.setting.written_is_full {
@@ -166,6 +168,29 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
         }
     }
 }
+
+/// The language of a file that is loaded whatever its name is: it lies where a runner looks for tests, or an argument names it.
+fn named_otherwise(file: &str, program: &str, argv: &[Arg], cwd: &str) -> Option<&'static str> {
+    let is_script = JS_ENDINGS.iter().any(|end| file.ends_with(end));
+    let mut above = file.rsplit('/').skip(1);
+    if !is_script || !JS_RUNNERS.contains(&program) {
+        return None;
+    }
+    let lies_with_tests = above.any(|name| TEST_DIRECTORIES.contains(&name));
+    let is_named = |arg: &Arg| {
+        let word = arg.as_str().unwrap_or_default();
+        let value = word.split_once('=').map_or(word, |(_, value)| value);
+        [word, value].iter().any(|path| path::collapse(Some(cwd), path).as_deref() == Some(file))
+    };
+    (lies_with_tests || argv.iter().skip(1).any(is_named)).then_some("javascript")
+}
+
+const JS_RUNNERS: &[&str] =
+    &["mocha", "_mocha", "ava", "jasmine", "jest", "vitest", "karma", "cypress", "playwright"];
+
+const TEST_DIRECTORIES: &[&str] = &["__tests__", "spec", "specs", "test", "tests"];
+
+const JS_ENDINGS: &[&str] = &[".cjs", ".cts", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx"];
 
 /// Directories of files that the operands name, where they lie elsewhere.
 fn beyond(read: &Invocation, cwd: &str) -> BTreeSet<String> {

@@ -200,11 +200,24 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     /// An effect on the path that an argument names.
     pub(crate) fn path_effect(&mut self, effect: Effect, arg: &Arg) {
         let is_entry = matches!(effect.kind, EffectKind::Delete | EffectKind::Link);
-        let located = if is_entry { self.locate_entry(arg) } else { self.locate(arg) };
+        let mut located = if is_entry { self.locate_entry(arg) } else { self.locate(arg) };
+        if effect.kind == EffectKind::Read && located.path.is_none() && self.is_surely_secret(arg) {
+            located.scope = Some(Scope::Secret);
+        }
         if effect.kind == EffectKind::Execute && !self.dry {
             self.unless_file(&located);
         }
         self.located(effect, located);
+    }
+
+    /// Whether a path that is known in part only is a secret whatever the rest is: `config/$STAGE.secrets.yml`.
+    fn is_surely_secret(&mut self, arg: &Arg) -> bool {
+        let any = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Unknown { .. } => "x".to_owned(),
+        };
+        let name: String = arg.pieces().iter().map(any).collect();
+        arg.as_str().is_none() && self.locate(&Arg::known(name)).scope == Some(Scope::Secret)
     }
 
     /// An effect on a path that was located before.
@@ -389,7 +402,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         {
             let directory =
                 path.get(..at).and_then(|known| known.rsplit_once('/')).map_or("", |(above, _)| above);
-            self.scene.overlay.change_below(directory);
+            self.scene.overlay.change_named(directory, ending(path));
         }
         let is_deep = effect.recursive.or(self.recursive) == Some(true);
         if kind == EffectKind::Delete || kind == EffectKind::Write && is_deep {
@@ -410,6 +423,13 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 fn is_below(path: &str, directory: &str) -> bool {
     !directory.is_empty()
         && path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// How every name ends that fits a pattern.
+fn ending(pattern: &str) -> &str {
+    let name = pattern.rsplit('/').next().unwrap_or_default();
+    let end = name.rsplit_once(['*', '?', ']', '}', '{', '[']).map_or("", |(_, end)| end);
+    if name.ends_with('}') || name.contains('{') { "" } else { end }
 }
 
 /// Characters of a shell's pattern.

@@ -111,7 +111,8 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         let matches = policy.matches(&rows);
         let rows = stages::done(&rows);
         let operators = &settings.operators;
-        let own_code = if settings.allow_understood { OwnCode::of(rows) } else { OwnCode::default() };
+        let own_code =
+            if settings.allow_understood { OwnCode::of(rows, &facts.scripts) } else { OwnCode::default() };
         let need = stages::need(call, rows, &own_code);
         let level = stages::active_level(settings, state.standing, state.ceiling);
         findings.extend(stages::policy_present(policy, call));
@@ -133,7 +134,13 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         findings.extend(stages::review_rules(&matches));
         findings.extend(stages::level(&need, level, settings));
         findings.extend(stages::allow_rules(call, rows, &matches));
-        findings.extend(stages::understood(call, rows, &need, level.filter(|_| settings.allow_understood)));
+        findings.extend(stages::understood(
+            call,
+            rows,
+            &need,
+            &own_code,
+            level.filter(|_| settings.allow_understood),
+        ));
         for (layer, allowed) in stages::operator_allows(operators, call, rows, answers) {
             findings.push(allowed);
             relief::by_operator(&mut findings, layer);

@@ -3,6 +3,7 @@
 
 mod access;
 mod allow;
+mod arguments;
 mod opaque;
 mod own_code;
 mod understood;
