@@ -47,6 +47,7 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     let modules = code::module_programs(run, sink.scene);
     sink.programs.extend(modules);
     let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));
+    let sources = std::mem::take(&mut sink.sources);
     let own = facts.effects.get_mut(before..).unwrap_or_default();
     installs(own, run.cwd.as_deref(), scene);
     scene.secrets.add(run, own);
@@ -56,6 +57,9 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     facts.commands.push(command);
     for program in &programs {
         code::add(program, run, at, scene, facts);
+    }
+    for source in &sources {
+        loaded::source(source, run, at, scene, facts);
     }
     if let Some(path) = other {
         code::script(&path, run, at, scene, facts);

@@ -97,6 +97,23 @@ const BIN: &str = "node_modules/.bin/";
 
 /// Packages whose programs have names of their own.
 const NAMED_OTHERWISE: &[(&str, &[&str])] = &[
+    ("api-extractor", &["@microsoft/api-extractor"]),
+    ("apollo-pbjs", &["@apollo/protobufjs"]),
+    ("apollo-pbts", &["@apollo/protobufjs"]),
+    ("cleancss", &["clean-css-cli"]),
+    ("docusaurus", &["@docusaurus/core"]),
+    ("es-shim-api", &["@es-shims/api"]),
+    ("flow", &["flow-bin"]),
+    ("git-cz", &["commitizen"]),
+    ("graphql-codegen", &["@graphql-codegen/cli"]),
+    ("lab", &["@hapi/lab"]),
+    ("rstest", &["@rstest/core"]),
+    ("stryker", &["@stryker-mutator/core"]),
+    ("tape6", &["tape-six"]),
+    ("tape6-seq", &["tape-six"]),
+    ("tsfmt", &["typescript-formatter"]),
+    ("vp", &["vite-plus"]),
+    ("web-test-runner", &["@web/test-runner"]),
     ("attw", &["@arethetypeswrong/cli"]),
     ("brittle-bare", &["brittle"]),
     ("brittle-node", &["brittle"]),

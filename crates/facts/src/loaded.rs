@@ -4,13 +4,16 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{EffectKind, Role, Why};
+use castellan_event::{Effect, EffectKind, Facts, Role, Scope, Why};
 use castellan_programs::{Arg, Attribute, Invocation};
 
-use crate::code::{From, GENERATED};
+use castellan_shell::Run;
+
+use crate::code::{self, From, GENERATED, Program};
 use crate::command::base_name;
 use crate::limits::LOADED_FILES_MAX;
 use crate::path;
+use crate::scene::Scene;
 use crate::sink::Sink;
 
 /// A pattern for names, in which `*` stands for any text, and the language of such files.
@@ -145,6 +148,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     if !sink.spend(found.len() as u64) {
         return;
     }
+    let found_all: BTreeSet<String> = found.iter().cloned().collect();
     let mut loaded: BTreeSet<(String, &str)> = BTreeSet::new();
     for file in found {
         let pattern =
@@ -157,6 +161,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
             loaded.insert((file, language));
         }
     }
+    sink.sources.extend(sources(&found_all, &loaded, &patterns));
     if loaded.len() > LOADED_FILES_MAX || sink.scene.setting.written_is_full {
         sink.opaque(Role::Code, Why::Budget, name);
     }
@@ -166,6 +171,95 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
         if language != SOURCE {
             sink.program(language, From::File(file));
         }
+    }
+}
+
+/// Files of the session that what is loaded may load in turn, each with its language.
+fn sources(
+    found: &BTreeSet<String>,
+    loaded: &BTreeSet<(String, &str)>,
+    patterns: &[&Pattern],
+) -> Vec<(String, &'static str)> {
+    let is_loaded = |file: &String| loaded.iter().any(|(one, _)| one == file);
+    let of_ending = |file: &String| {
+        let (_, language) =
+            SOURCES.iter().find(|(endings, _)| endings.iter().any(|end| file.ends_with(end)))?;
+        patterns.iter().any(|(_, one)| one == language).then_some((file.clone(), *language))
+    };
+    // Of a pattern nobody knows which files were changed; those who change many at once format or compile them.
+    let is_file = |file: &&String| !file.contains(['*', '?', '[', '{']);
+    let others = found.iter().filter(is_file).filter(|file| !is_loaded(file)).filter_map(of_ending);
+    others.take(LOADED_FILES_MAX + 1).collect()
+}
+
+const SOURCES: &[(&[&str], &str)] =
+    &[(JS_ENDINGS, "javascript"), (&[".py"], "python"), (&[".rb"], "ruby"), (&[".php"], "php")];
+
+/// Looks at a file that the session wrote and that a command's program may load in turn. It is executed only if it does more by itself
+/// than read and change what is near, or nobody can say what it does: what agents write and test all day is no news.
+pub(crate) fn source(
+    (file, language): &(String, &'static str),
+    run: &Run,
+    command: usize,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
+    if !scene.sources.insert(file.clone()) {
+        return;
+    }
+    let arg = Arg::known(file.as_str());
+    let (told, overlay, ran) = (scene.is_over_told, scene.overlay.clone(), scene.ran.clone());
+    let is_known = scene.sources.len() <= LOADED_FILES_MAX && {
+        let mut apart = Facts::default();
+        let program = Program {
+            language: (*language).to_owned(),
+            from: From::File(arg.clone()),
+            cwd: run.cwd.clone(),
+            args: None,
+        };
+        code::add(&program, run, command, scene, &mut apart);
+        scene.is_over_told == told && apart.commands.is_empty() && apart.effects.iter().all(is_near)
+    };
+    (scene.is_over_told, scene.overlay, scene.ran) = (told, overlay, ran);
+    if !is_known {
+        let mut sink = Sink::new(scene, &mut facts.effects, Some(command), run.cwd.clone());
+        sink.comes_from(run.script.as_deref());
+        sink.path(EffectKind::Execute, &arg);
+    }
+}
+
+/// Whether an effect of a source is one of those that a project's code has all the time.
+fn is_near(effect: &Effect) -> bool {
+    let is_in =
+        |scopes: &[Scope]| effect.path.is_some() && effect.scope.is_some_and(|scope| scopes.contains(&scope));
+    match effect.kind {
+        EffectKind::Read => is_in(&[Scope::Workspace, Scope::Temporary, Scope::System]),
+        EffectKind::Write => is_in(&[Scope::Workspace, Scope::Temporary]),
+        EffectKind::Delete => is_in(&[Scope::Workspace, Scope::Temporary]) && effect.recursive != Some(true),
+        // A package that the manifest declares.
+        EffectKind::Execute => effect.path.is_none() && effect.why == Some(Why::Unresolved),
+        EffectKind::Opaque => effect.role == Some(Role::Operand),
+        EffectKind::Query => effect.host.is_none() && effect.url.is_none(),
+        EffectKind::Link
+        | EffectKind::Permission
+        | EffectKind::Interactive
+        | EffectKind::Connect
+        | EffectKind::Upload
+        | EffectKind::Download
+        | EffectKind::Listen
+        | EffectKind::Elevate
+        | EffectKind::Install
+        | EffectKind::Publish
+        | EffectKind::Mutate
+        | EffectKind::Destroy
+        | EffectKind::Signal
+        | EffectKind::Service
+        | EffectKind::Schedule
+        | EffectKind::Detach
+        | EffectKind::Inject
+        | EffectKind::Spawn
+        | EffectKind::Environment
+        | EffectKind::Mcp => false,
     }
 }
 
@@ -186,7 +280,7 @@ fn named_otherwise(file: &str, program: &str, argv: &[Arg], cwd: &str) -> Option
 }
 
 const JS_RUNNERS: &[&str] =
-    &["mocha", "_mocha", "ava", "jasmine", "jest", "vitest", "karma", "cypress", "playwright"];
+    &["mocha", "_mocha", "ava", "jasmine", "jest", "vitest", "karma", "cypress", "playwright", "node"];
 
 const TEST_DIRECTORIES: &[&str] = &["__tests__", "spec", "specs", "test", "tests"];
 

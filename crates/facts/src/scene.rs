@@ -33,6 +33,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) missing: BTreeSet<String>,
     /// Modules that a command's program has loaded: each is loaded once.
     pub(crate) modules: BTreeSet<(usize, String)>,
+    /// Files of the session that programs may load in turn, and that were looked at.
+    pub(crate) sources: BTreeSet<String>,
     /// Tasks that are being looked through.
     pub(crate) open_tasks: Vec<String>,
     /// Bytes of those that were read.
@@ -85,6 +87,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             ran: BTreeMap::new(),
             missing: BTreeSet::new(),
             modules: BTreeSet::new(),
+            sources: BTreeSet::new(),
             open_tasks: Vec::new(),
             script_bytes: 0,
             programs_read: 0,

@@ -47,6 +47,8 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) is_followed: bool,
     /// Programs in other languages that the command runs; what they do comes after its own effects.
     pub(crate) programs: Vec<Program>,
+    /// Files of the session that such a program may load in turn, each with its language.
+    pub(crate) sources: Vec<(String, &'static str)>,
     /// A script that the program of its first line is given, whatever its own name is.
     pub(crate) other: Option<String>,
     /// Tasks are only shown: nothing runs but what reading their file does.
@@ -82,6 +84,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             is_shell: false,
             is_followed: false,
             programs: Vec::new(),
+            sources: Vec::new(),
             other: None,
             shows_tasks: false,
             tasks: Vec::new(),
@@ -212,12 +215,23 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// Whether a path that is known in part only is a secret whatever the rest is: `config/$STAGE.secrets.yml`.
     fn is_surely_secret(&mut self, arg: &Arg) -> bool {
-        let any = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Unknown { .. } => "x".to_owned(),
+        if arg.as_str().is_some() {
+            return false;
+        }
+        // The unknown part may be a whole name before the secret's own.
+        let named = |with: &str| {
+            let mut path = String::new();
+            for piece in arg.pieces() {
+                match piece {
+                    Piece::Text(text) if with.is_empty() => path += text.trim_start_matches(['.', '-', '_']),
+                    Piece::Text(text) => path += text,
+                    Piece::Unknown { .. } => path += with,
+                }
+            }
+            path
         };
-        let name: String = arg.pieces().iter().map(any).collect();
-        arg.as_str().is_none() && self.locate(&Arg::known(name)).scope == Some(Scope::Secret)
+        let mut is_secret = |path: String| self.locate(&Arg::known(path)).scope == Some(Scope::Secret);
+        is_secret(named("x")) || is_secret(named(""))
     }
 
     /// An effect on a path that was located before.

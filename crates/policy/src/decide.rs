@@ -111,8 +111,11 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         let matches = policy.matches(&rows);
         let rows = stages::done(&rows);
         let operators = &settings.operators;
-        let own_code =
-            if settings.allow_understood { OwnCode::of(rows, &facts.scripts) } else { OwnCode::default() };
+        let own_code = if settings.allow_understood {
+            OwnCode::of(rows, &facts.scripts, stages::is_safe)
+        } else {
+            OwnCode::default()
+        };
         let need = stages::need(call, rows, &own_code);
         let level = stages::active_level(settings, state.standing, state.ceiling);
         findings.extend(stages::policy_present(policy, call));
@@ -128,6 +131,8 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
             settings.opaque_verdict(state.headless),
             settings.minds_missing_code(),
         ));
+        let orders = stages::unknown_orders(rows, settings.opaque_verdict(state.headless));
+        findings.extend(orders.filter(|_| settings.minds_missing_code()));
         findings.extend(stages::unknown_tool(call, settings.unknown_tool));
         findings.extend(stages::new_server(call, state.is_new_server, settings.new_server));
         findings.extend(stages::probing(call, state.session, settings.probing));

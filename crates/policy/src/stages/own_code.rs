@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use castellan_event::{CallRow, Command, Effect, EffectKind, FileOrigin, Scope, ScriptFile};
+use castellan_event::{CallRow, Command, Effect, EffectKind, FileOrigin, Scope, ScriptFile, Why};
 
 use crate::stages::arguments::Arguments;
 
@@ -37,6 +37,7 @@ const TOOLS: &[Tool] = &[
     open("jest", &["run"]),
     open("karma", &["run"]),
     open("mocha", &["run"]),
+    exact("node", &["test"]),
     exact("phpunit", &["run", "test"]),
     open("playwright", &["run"]),
     exact("pytest", &["run", "test"]),
@@ -58,6 +59,8 @@ const RUNNERS: &[&str] = &["composer", "just", "make", "npm", "task"];
 /// What an installation brings that the project has written down.
 const DECLARED: &[&str] = &["declared", "lockfile", "manifest"];
 
+const PROGRAMS: &[&str] = &[".cjs", ".cts", ".js", ".mjs", ".mts", ".php", ".py", ".rb", ".ts"];
+
 /// What is the project's own among the effects of a call.
 #[derive(Debug, Default)]
 pub(crate) struct OwnCode<'r> {
@@ -67,17 +70,30 @@ pub(crate) struct OwnCode<'r> {
     commands: BTreeMap<usize, &'r Command>,
     /// Those that a tool runs which tests or builds, with whether options that nobody knows matter.
     tools: BTreeMap<usize, bool>,
+    /// Files that the session wrote, of which everything that they do is known, and is no more than anybody may do.
+    harmless: BTreeSet<&'r str>,
     /// The directory that the call begins in.
     cwd: &'r str,
 }
 
 impl<'r> OwnCode<'r> {
     /// That of a call, which has these rows and runs these files.
-    pub(crate) fn of(rows: &'r [CallRow<'_>], ran: &'r [ScriptFile]) -> OwnCode<'r> {
+    pub(crate) fn of(
+        rows: &'r [CallRow<'_>],
+        ran: &'r [ScriptFile],
+        is_safe: fn(&Effect) -> bool,
+    ) -> OwnCode<'r> {
         let effects = || rows.iter().filter_map(CallRow::effect);
         let is_read = |file: &&ScriptFile| file.sha256.is_some() && !file.is_written;
-        let read = ran.iter().filter(is_read).map(|file| file.path.as_str());
-        let scripts = effects().filter_map(|effect| effect.script_path.as_deref()).chain(read).collect();
+        let read = || ran.iter().filter(is_read).map(|file| file.path.as_str());
+        let commands: BTreeMap<usize, &Command> = rows.iter().filter_map(CallRow::command).collect();
+        let is_harmless = |path: &&str| {
+            let mut own = effects().filter(|effect| effect.script_path.as_deref() == Some(path));
+            own.all(|effect| is_safe(effect) || is_declared_module(effect, &commands))
+        };
+        // Of a manifest in JSON it is known which tasks it has; of other files only what was found in them.
+        let manifests = read().filter(|path| path.ends_with(".json"));
+        let scripts = effects().filter_map(|effect| effect.script_path.as_deref()).chain(manifests).collect();
         let tools = effects().filter(|effect| is_old(effect)).filter_map(|effect| {
             let system = effect.system.as_deref()?;
             // What is typed behind a task's name comes to the task.
@@ -87,8 +103,9 @@ impl<'r> OwnCode<'r> {
         });
         OwnCode {
             scripts: Some(scripts),
-            commands: rows.iter().filter_map(CallRow::command).collect(),
             tools: tools.collect(),
+            harmless: read().filter(is_harmless).collect(),
+            commands,
             cwd: rows.first().map_or("", CallRow::real_cwd),
         }
     }
@@ -113,6 +130,22 @@ impl<'r> OwnCode<'r> {
         is_open == Some(&true) && self.is_given(effect, |given| given.stay_inside())
     }
 
+    /// Whether what runs was put there by the session, and neither does anything that it may not do by itself nor was it fetched.
+    pub(crate) fn is_harmless(&self, effect: &Effect) -> bool {
+        effect.place == Some(Scope::Workspace)
+            && effect.scope == Some(Scope::Workspace)
+            && effect.file_origin == Some(FileOrigin::Written)
+            && effect.path.as_deref().is_some_and(|path| self.harmless.contains(path))
+    }
+
+    /// Whether what runs is a program, and no shell script, that was read and does no more than it may do by itself: what a script does
+    /// depends on more than its text.
+    fn is_program(&self, effect: &Effect) -> bool {
+        effect.path.as_deref().is_some_and(|path| {
+            self.harmless.contains(path) && PROGRAMS.iter().any(|ending| path.ends_with(ending))
+        })
+    }
+
     fn executes(&self, effect: &Effect, scripts: &BTreeSet<&str>) -> bool {
         let is_old = is_old(effect);
         let is_read = || effect.path.as_deref().is_some_and(|path| scripts.contains(path));
@@ -126,18 +159,24 @@ impl<'r> OwnCode<'r> {
                 None => false,
             },
             // A program by its name, or a file, in a task or a script of the project.
-            (None, Some(_)) => is_old || effect.file_origin.is_none() && is_by_name(effect),
+            (None, Some(_)) => {
+                let is_own = is_old || of_package(effect) || self.is_harmless(effect);
+                is_own || effect.file_origin.is_none() && is_by_name(effect)
+            }
             // What a person or an agent types.
             (None, None) if effect.verb.as_deref() == Some("declared") => {
                 let is_installed = matches!(effect.place, None | Some(Scope::System | Scope::Home));
-                (is_old || is_installed) && self.is_given(effect, |given| given.are_plain())
+                (of_package(effect) || is_installed) && self.is_given(effect, |given| given.are_plain())
             }
             // Modules that a tool is told to load, and the file of the tool or of a package's program itself.
             (None, None) => {
                 let of_tool = effect.command.is_some_and(|command| self.tools.contains_key(&command));
-                let of_package =
-                    || effect.path.as_deref().is_some_and(|path| path.contains("/node_modules/"));
-                is_old && (of_tool || of_package()) && self.is_given(effect, |given| given.stay_inside())
+                // A program in a language that is read, and does nothing by itself that it may not do.
+                let is_known = || is_old && self.is_program(effect);
+                let is_named = effect.path.as_deref().is_some_and(|path| path.contains("/.bin/"));
+                let is_own = is_old && of_tool || of_package(effect) && (of_tool || !is_named) || is_known();
+                (is_own || of_tool && self.is_harmless(effect))
+                    && self.is_given(effect, |given| given.stay_inside())
             }
         }
     }
@@ -157,6 +196,22 @@ fn is_old(effect: &Effect) -> bool {
         && effect.place == Some(Scope::Workspace)
         && effect.scope == Some(Scope::Workspace)
         && effect.file_origin == Some(FileOrigin::Repository)
+}
+
+/// Whether what runs is a file of an installed package, which the session has not touched.
+fn of_package(effect: &Effect) -> bool {
+    effect.place == Some(Scope::Workspace)
+        && matches!(effect.scope, Some(Scope::Workspace | Scope::Hijack))
+        && effect.file_origin == Some(FileOrigin::Repository)
+        && effect.path.as_deref().is_some_and(|path| path.contains("/node_modules/"))
+}
+
+/// Whether a package is loaded that the project's manifest names, and not a program run that is nowhere.
+fn is_declared_module(effect: &Effect, commands: &BTreeMap<usize, &Command>) -> bool {
+    let command = effect.command.and_then(|command| commands.get(&command));
+    let is_program = command.is_none_or(|command| command.name == effect.target);
+    let is_module = effect.path.is_none() && effect.why == Some(Why::Unresolved);
+    effect.kind == EffectKind::Execute && is_module && !is_program
 }
 
 /// Whether the machine's own program of that name runs, or a module that the project declares: no file that somebody names.

@@ -18,8 +18,11 @@ pub(crate) fn understood(
     active: Option<AccessLevel>,
 ) -> Option<Finding> {
     let stays_within = active.is_some_and(|active| need.level <= active);
-    let is_safe =
-        stays_within && is_known(call) && is_each_safe(rows, own_code) && is_untouched(rows) && is_said(rows);
+    let is_safe = stays_within
+        && is_known(call)
+        && is_each_safe(rows, own_code)
+        && is_untouched(rows, own_code)
+        && is_said(rows);
     is_safe.then(|| Finding::new(Verdict::Allow, Code::Understood, "every part of it is understood and safe"))
 }
 
@@ -35,12 +38,13 @@ fn is_known(call: &Call) -> bool {
     }
 }
 
-/// Whether nothing runs that the session has put there itself, and it is known which task runs: what one of the project starts counts
-/// as the project's own.
-fn is_untouched(rows: &[CallRow<'_>]) -> bool {
+/// Whether nothing runs that the session has put there itself, unless all is known of it and harmless, and it is known which task runs:
+/// what one of the project starts counts as the project's own.
+fn is_untouched(rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> bool {
     let is_strange = |effect: &Effect| {
         effect.kind == EffectKind::Execute
             && matches!(effect.file_origin, Some(FileOrigin::Downloaded | FileOrigin::Written))
+            && !own_code.is_harmless(effect)
     };
     let effects = || rows.iter().filter_map(CallRow::effect);
     let opaque: Vec<&str> =
@@ -120,6 +124,14 @@ const OUTPUTS: &[&str] = &[
     ".vite",
     ".vuepress",
     "__pycache__",
+    "es2015",
+    "es5",
+    "es6",
+    "esm2015",
+    "jsdoc",
+    "lib-cov",
+    "playwright-report",
+    "test-results",
     "_site",
     "artifacts",
     "bower_components",
@@ -158,7 +170,7 @@ fn is_of_output(effect: &Effect, cwd: &str) -> bool {
         let variant = name.split(['-', '_']).next().unwrap_or_default();
         OUTPUTS.contains(&name)
             || matches!(variant, "build" | "dist" | "out" | "tmp")
-            || OUTPUT_ENDINGS.iter().any(|end| name.ends_with(end))
+            || OUTPUT_ENDINGS.iter().any(|end| name.len() > end.len() && name.ends_with(end))
     };
     let is_named = below.split('/').any(is_output);
     let is_whole = below.split('/').next().is_none_or(|first| first.trim_matches(['*', '.', '?']).is_empty());
@@ -193,7 +205,7 @@ fn is_plain_operand(effect: &Effect, rows: &[CallRow<'_>], own_code: &OwnCode<'_
 }
 
 /// Reads what is no secret, changes what lies in the workspace, and sends nothing anywhere.
-fn is_safe(effect: &Effect) -> bool {
+pub(crate) fn is_safe(effect: &Effect) -> bool {
     // What lies below a directory may be anything.
     let is_tree = effect.recursive == Some(true);
     match effect.kind {
@@ -271,7 +283,7 @@ const ORDINARY: &[&str] = &[
 ];
 
 /// Files that say what package managers install, and from where.
-fn says_what_is_installed(path: &str) -> bool {
+pub(super) fn says_what_is_installed(path: &str) -> bool {
     let mut components = path.rsplit('/');
     let (name, above) = (components.next().unwrap_or_default(), components.next().unwrap_or_default());
     SOURCES.contains(&name)
