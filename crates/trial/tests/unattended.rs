@@ -228,7 +228,6 @@ const NOT_ALLOWED: &[&str] = &[
     "sops -d secrets.enc.yaml",
     "cat ~/.kube/config",
     "cat /var/run/secrets/kubernetes.io/serviceaccount/token",
-    "cat k8s/secret.yaml",
     "oc whoami -t",
     "yq .data secrets.yaml",
     "echo $KUBE_TOKEN",
