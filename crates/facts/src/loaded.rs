@@ -59,6 +59,8 @@ const LOADERS: &[Loader] = &[
         &[],
         &[JS_CONFIGURATIONS],
     ),
+    (&["sphinx-build", "sphinx-autobuild", "mkdocs"], &[], &[&[("conf.py", "python")]]),
+    (&["tap", "typedoc"], &[], &[JS_TESTS, JS_CONFIGURATIONS]),
     (&["rspec", "minitest"], &[], &[&[("*_spec.rb", "ruby"), ("*_helper.rb", "ruby"), (".rspec", "rspec")]]),
     (
         &["rake", "thor"],
@@ -161,7 +163,9 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
             loaded.insert((file, language));
         }
     }
-    sink.sources.extend(sources(&found_all, &loaded, &patterns));
+    let before: BTreeSet<String> =
+        found_all.into_iter().filter(|file| !sink.has_itself_written(file)).collect();
+    sink.sources.extend(sources(&before, &loaded, &patterns));
     if loaded.len() > LOADED_FILES_MAX || sink.scene.setting.written_is_full {
         sink.opaque(Role::Code, Why::Budget, name);
     }

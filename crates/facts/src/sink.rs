@@ -324,6 +324,12 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         self.effects.iter().rev().take_while(|effect| effect.command == self.command).any(changes)
     }
 
+    /// Whether the command itself, as far as it was looked at, writes a path.
+    pub(crate) fn has_itself_written(&self, path: &str) -> bool {
+        let mut own = self.effects.iter().rev().take_while(|effect| effect.command == self.command);
+        own.any(|effect| effect.kind == EffectKind::Write && effect.path.as_deref() == Some(path))
+    }
+
     /// Where an argument leads, through links that this call has made.
     pub(crate) fn locate(&mut self, arg: &Arg) -> Located {
         self.followed(arg, Last::Followed, true)

@@ -211,7 +211,12 @@ pub(crate) fn is_safe(effect: &Effect) -> bool {
     match effect.kind {
         EffectKind::Read | EffectKind::Delete | EffectKind::Permission if is_tree => false,
         EffectKind::Read => effect.path.is_some() && is_plain(effect.scope, READABLE),
-        EffectKind::Write if effect.path.as_deref().is_some_and(says_what_is_installed) => false,
+        // What a task of the project writes there is the project's.
+        EffectKind::Write
+            if effect.script_path.is_none() && effect.path.as_deref().is_some_and(says_what_is_installed) =>
+        {
+            false
+        }
         EffectKind::Write | EffectKind::Delete | EffectKind::Permission => {
             effect.path.is_some() && is_plain(effect.scope, CHANGEABLE)
         }
@@ -286,7 +291,9 @@ const ORDINARY: &[&str] = &[
 pub(super) fn says_what_is_installed(path: &str) -> bool {
     let mut components = path.rsplit('/');
     let (name, above) = (components.next().unwrap_or_default(), components.next().unwrap_or_default());
-    SOURCES.contains(&name)
+    let is_output =
+        path.split('/').any(|one| matches!(one, "build" | "dist" | "node_modules" | "out" | "target"));
+    SOURCES.contains(&name) && !(is_output && name == "package.json")
         || name.starts_with("requirements") && name.ends_with(".txt")
         || matches!((above, name), (".cargo", "config" | "config.toml") | (".bundle", "config") | (".mvn", _))
 }
