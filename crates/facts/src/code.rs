@@ -22,7 +22,7 @@ use crate::limits::PROGRAM_DEPTH_MAX;
 use crate::overlay::Way;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{analyse, environment, missing, path, scripts, slots, sql};
+use crate::{analyse, declared, environment, missing, path, scripts, slots, sql};
 
 /// A program that a command is given.
 #[derive(Debug, Clone)]
@@ -170,6 +170,9 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
             vec![known(text).and_then(|text| encoded(&text).ok_or(Why::Encoding))]
         }
         From::Text(text) => vec![known(text)],
+        From::File(file) if language == Some(Language::JavaScript) && is_of_package(file, &place, scene) => {
+            return;
+        }
         From::File(file) => {
             let main = modules::main_of(file, language, &place, scene);
             let file = main.as_ref().unwrap_or(file);
@@ -221,6 +224,13 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
             }
         }
     }
+}
+
+/// Whether a file belongs to an installed package that the project declares: that is executed, and not read.
+fn is_of_package(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> bool {
+    let path = file.as_str().filter(|_| place.run.remote.is_empty());
+    let path = path.and_then(|path| path::collapse(place.cwd.as_deref(), path));
+    path.is_some_and(|path| declared::is_of_package(&path, scene))
 }
 
 /// Shell text, statements of a database, and code in a program's little language.

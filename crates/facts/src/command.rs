@@ -9,7 +9,7 @@ use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, environment, handlers, loaded, recipes, redirect, rows, scripts, slots};
+use crate::{code, declared, environment, handlers, loaded, recipes, redirect, rows, scripts, slots};
 
 /// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
 pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
@@ -47,7 +47,9 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     let modules = code::module_programs(run, sink.scene);
     sink.programs.extend(modules);
     let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));
+    let sources = std::mem::take(&mut sink.sources);
     let own = facts.effects.get_mut(before..).unwrap_or_default();
+    installs(own, run.cwd.as_deref(), scene);
     scene.secrets.add(run, own);
     if fetches(own, run) {
         downloads(own, scene);
@@ -58,6 +60,9 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     facts.commands.push(command);
     for program in &programs {
         code::add(program, run, at, scene, facts);
+    }
+    for source in &sources {
+        loaded::source(source, run, at, scene, facts);
     }
     if let Some(path) = other {
         code::script(&path, run, at, scene, facts);
@@ -99,6 +104,17 @@ fn fetches(effects: &[Effect], run: &Run) -> bool {
         || input
         || run.argv.iter().any(is_given)
         || run.redirects.iter().any(|redirect| is_given(&redirect.target))
+}
+
+/// Says how it was declared what is installed.
+fn installs(effects: &mut [Effect], cwd: Option<&str>, scene: &mut Scene<'_, '_, '_>) {
+    let is_install =
+        |effect: &&mut Effect| effect.kind == EffectKind::Install && effect.file_origin.is_none();
+    for effect in effects.iter_mut().filter(is_install) {
+        if let (Some(system), Some(cwd)) = (&effect.system, cwd) {
+            effect.file_origin = declared::origin_of_installation(system, cwd, scene);
+        }
+    }
 }
 
 fn downloads(effects: &mut [Effect], scene: &mut Scene<'_, '_, '_>) {
@@ -151,13 +167,8 @@ fn program_effects(
     }
     let Resolved::File(path) = resolved else {
         if model.is_none() {
-            let why = Some(Why::Unresolved);
-            sink.add(Effect {
-                kind: EffectKind::Execute,
-                target: Some(name.to_owned()),
-                why,
-                ..Effect::default()
-            });
+            let effect = unmodelled(name, model, run, sink);
+            sink.add(Effect { why: Some(Why::Unresolved), ..effect });
         }
         return None;
     };
@@ -179,11 +190,20 @@ fn program_effects(
         sink.opaque(Role::Program, Why::Shadowed, &path);
     }
     if model.is_none() || !is_installed {
-        let effect = Effect { kind: EffectKind::Execute, target: Some(name.to_owned()), ..Effect::default() };
+        let effect = unmodelled(name, model, run, sink);
         let located = sink.scene.program(&path).clone();
         sink.located(effect, located);
     }
     Some(path)
+}
+
+/// That a program runs of which it is not known what it does, or which lies where anybody may have put it.
+fn unmodelled(name: &str, model: Option<&Program>, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Effect {
+    let is_declared = model.is_none()
+        && !sink.remote
+        && declared::is_declared(name, &run.argv, run.cwd.as_deref(), sink.scene);
+    let verb = is_declared.then(|| declared::DECLARED.to_owned());
+    Effect { kind: EffectKind::Execute, target: Some(name.to_owned()), verb, ..Effect::default() }
 }
 
 /// Whether a file lies where tools put the programs that their names mean, or is one of the wrappers that builds have in a project.

@@ -7,6 +7,7 @@
 mod analyse;
 mod code;
 mod command;
+mod declared;
 mod environment;
 mod handlers;
 mod limits;

@@ -4,13 +4,16 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{EffectKind, Role, Why};
+use castellan_event::{Effect, EffectKind, Facts, Role, Scope, Why};
 use castellan_programs::{Arg, Attribute, Invocation};
 
-use crate::code::{From, GENERATED};
+use castellan_shell::Run;
+
+use crate::code::{self, From, GENERATED, Program};
 use crate::command::base_name;
 use crate::limits::LOADED_FILES_MAX;
 use crate::path;
+use crate::scene::Scene;
 use crate::sink::Sink;
 
 /// A pattern for names, in which `*` stands for any text, and the language of such files.
@@ -56,6 +59,8 @@ const LOADERS: &[Loader] = &[
         &[],
         &[JS_CONFIGURATIONS],
     ),
+    (&["sphinx-build", "sphinx-autobuild", "mkdocs"], &[], &[&[("conf.py", "python")]]),
+    (&["tap", "typedoc"], &[], &[JS_TESTS, JS_CONFIGURATIONS]),
     (&["rspec", "minitest"], &[], &[&[("*_spec.rb", "ruby"), ("*_helper.rb", "ruby"), (".rspec", "rspec")]]),
     (
         &["rake", "thor"],
@@ -145,6 +150,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     if !sink.spend(found.len() as u64) {
         return;
     }
+    let found_all: BTreeSet<String> = found.iter().cloned().collect();
     let mut loaded: BTreeSet<(String, &str)> = BTreeSet::new();
     for file in found {
         let pattern =
@@ -153,8 +159,13 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
             && (COMPILED.contains(language) || is_asked_for(&file, pattern, read, &cwd))
         {
             loaded.insert((file, language));
+        } else if let Some(language) = named_otherwise(&file, name, argv, &cwd) {
+            loaded.insert((file, language));
         }
     }
+    let before: BTreeSet<String> =
+        found_all.into_iter().filter(|file| !sink.has_itself_written(file)).collect();
+    sink.sources.extend(sources(&before, &loaded, &patterns));
     if loaded.len() > LOADED_FILES_MAX || sink.scene.setting.written_is_full {
         sink.opaque(Role::Code, Why::Budget, name);
     }
@@ -166,6 +177,118 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
         }
     }
 }
+
+/// Files of the session that what is loaded may load in turn, each with its language.
+fn sources(
+    found: &BTreeSet<String>,
+    loaded: &BTreeSet<(String, &str)>,
+    patterns: &[&Pattern],
+) -> Vec<(String, &'static str)> {
+    let is_loaded = |file: &String| loaded.iter().any(|(one, _)| one == file);
+    let of_ending = |file: &String| {
+        let (_, language) =
+            SOURCES.iter().find(|(endings, _)| endings.iter().any(|end| file.ends_with(end)))?;
+        patterns.iter().any(|(_, one)| one == language).then_some((file.clone(), *language))
+    };
+    // Of a pattern nobody knows which files were changed; those who change many at once format or compile them.
+    let is_file = |file: &&String| !file.contains(['*', '?', '[', '{']);
+    let others = found.iter().filter(is_file).filter(|file| !is_loaded(file)).filter_map(of_ending);
+    others.take(LOADED_FILES_MAX + 1).collect()
+}
+
+const SOURCES: &[(&[&str], &str)] =
+    &[(JS_ENDINGS, "javascript"), (&[".py"], "python"), (&[".rb"], "ruby"), (&[".php"], "php")];
+
+/// Looks at a file that the session wrote and that a command's program may load in turn. It is executed only if it does more by itself
+/// than read and change what is near, or nobody can say what it does: what agents write and test all day is no news.
+pub(crate) fn source(
+    (file, language): &(String, &'static str),
+    run: &Run,
+    command: usize,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
+    if !scene.sources.insert(file.clone()) {
+        return;
+    }
+    let arg = Arg::known(file.as_str());
+    let (told, overlay, ran) = (scene.is_over_told, scene.overlay.clone(), scene.ran.clone());
+    let is_known = scene.sources.len() <= LOADED_FILES_MAX && {
+        let mut apart = Facts::default();
+        let program = Program {
+            language: (*language).to_owned(),
+            from: From::File(arg.clone()),
+            cwd: run.cwd.clone(),
+            args: None,
+        };
+        code::add(&program, run, command, scene, &mut apart);
+        scene.is_over_told == told && apart.commands.is_empty() && apart.effects.iter().all(is_near)
+    };
+    (scene.is_over_told, scene.overlay, scene.ran) = (told, overlay, ran);
+    if !is_known {
+        let mut sink = Sink::new(scene, &mut facts.effects, Some(command), run.cwd.clone());
+        sink.comes_from(run.script.as_deref());
+        sink.path(EffectKind::Execute, &arg);
+    }
+}
+
+/// Whether an effect of a source is one of those that a project's code has all the time.
+fn is_near(effect: &Effect) -> bool {
+    let is_in =
+        |scopes: &[Scope]| effect.path.is_some() && effect.scope.is_some_and(|scope| scopes.contains(&scope));
+    match effect.kind {
+        EffectKind::Read => is_in(&[Scope::Workspace, Scope::Temporary, Scope::System]),
+        EffectKind::Write => is_in(&[Scope::Workspace, Scope::Temporary]),
+        EffectKind::Delete => is_in(&[Scope::Workspace, Scope::Temporary]) && effect.recursive != Some(true),
+        // A package that the manifest declares.
+        EffectKind::Execute => effect.path.is_none() && effect.why == Some(Why::Unresolved),
+        EffectKind::Opaque => effect.role == Some(Role::Operand),
+        EffectKind::Query => effect.host.is_none() && effect.url.is_none(),
+        EffectKind::Link
+        | EffectKind::Permission
+        | EffectKind::Interactive
+        | EffectKind::Connect
+        | EffectKind::Upload
+        | EffectKind::Download
+        | EffectKind::Listen
+        | EffectKind::Elevate
+        | EffectKind::Install
+        | EffectKind::Publish
+        | EffectKind::Mutate
+        | EffectKind::Destroy
+        | EffectKind::Signal
+        | EffectKind::Service
+        | EffectKind::Schedule
+        | EffectKind::Detach
+        | EffectKind::Inject
+        | EffectKind::Spawn
+        | EffectKind::Environment
+        | EffectKind::Mcp => false,
+    }
+}
+
+/// The language of a file that is loaded whatever its name is: it lies where a runner looks for tests, or an argument names it.
+fn named_otherwise(file: &str, program: &str, argv: &[Arg], cwd: &str) -> Option<&'static str> {
+    let is_script = JS_ENDINGS.iter().any(|end| file.ends_with(end));
+    let mut above = file.rsplit('/').skip(1);
+    if !is_script || !JS_RUNNERS.contains(&program) {
+        return None;
+    }
+    let lies_with_tests = above.any(|name| TEST_DIRECTORIES.contains(&name));
+    let is_named = |arg: &Arg| {
+        let word = arg.as_str().unwrap_or_default();
+        let value = word.split_once('=').map_or(word, |(_, value)| value);
+        [word, value].iter().any(|path| path::collapse(Some(cwd), path).as_deref() == Some(file))
+    };
+    (lies_with_tests || argv.iter().skip(1).any(is_named)).then_some("javascript")
+}
+
+const JS_RUNNERS: &[&str] =
+    &["mocha", "_mocha", "ava", "jasmine", "jest", "vitest", "karma", "cypress", "playwright", "node"];
+
+const TEST_DIRECTORIES: &[&str] = &["__tests__", "spec", "specs", "test", "tests"];
+
+const JS_ENDINGS: &[&str] = &[".cjs", ".cts", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx"];
 
 /// Directories of files that the operands name, where they lie elsewhere.
 fn beyond(read: &Invocation, cwd: &str) -> BTreeSet<String> {

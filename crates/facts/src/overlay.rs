@@ -15,7 +15,8 @@ pub(crate) struct Overlay {
     /// Those of them that were written in a way that the walk does not follow.
     changed: BTreeSet<String>,
     /// Directories below which anything may have been written, moved or deleted: by an archive, a copy, a clone.
-    trees: BTreeMap<String, usize>,
+    /// With how the names end of what it may be: all names do so that are not known.
+    trees: BTreeMap<String, BTreeMap<String, usize>>,
     /// Changes so far.
     now: usize,
     /// Those of the paths that came from the network.
@@ -41,8 +42,13 @@ impl Overlay {
 
     /// A command may have changed anything below a path.
     pub(crate) fn change_below(&mut self, path: &str) {
+        self.change_named(path, "");
+    }
+
+    /// The same of files whose names end so.
+    pub(crate) fn change_named(&mut self, path: &str, ending: &str) {
         self.now += 1;
-        self.trees.insert(path.to_owned(), self.now);
+        self.trees.entry(path.to_owned()).or_default().insert(ending.to_owned(), self.now);
     }
 
     pub(crate) fn link(&mut self, path: &str, target: &str) {
@@ -76,7 +82,8 @@ impl Overlay {
             return None;
         }
         let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
-        above.chain([path]).filter_map(|path| self.trees.get(path)).max().copied()
+        let trees = above.chain([path]).filter_map(|path| self.trees.get(path)).flatten();
+        trees.filter(|(ending, _)| path.ends_with(ending.as_str())).map(|(_, when)| *when).max()
     }
 
     /// What was written there came from the network.

@@ -35,6 +35,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) is_code_given_unknown: bool,
     /// Modules that a command's program has loaded: each is loaded once.
     pub(crate) modules: BTreeSet<(usize, String)>,
+    /// Files of the session that programs may load in turn, and that were looked at.
+    pub(crate) sources: BTreeSet<String>,
     /// Tasks that are being looked through.
     pub(crate) open_tasks: Vec<String>,
     /// Bytes of those that were read.
@@ -88,6 +90,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             missing: BTreeSet::new(),
             is_code_given_unknown: false,
             modules: BTreeSet::new(),
+            sources: BTreeSet::new(),
             open_tasks: Vec::new(),
             script_bytes: 0,
             programs_read: 0,

@@ -47,6 +47,8 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) is_followed: bool,
     /// Programs in other languages that the command runs; what they do comes after its own effects.
     pub(crate) programs: Vec<Program>,
+    /// Files of the session that such a program may load in turn, each with its language.
+    pub(crate) sources: Vec<(String, &'static str)>,
     /// A script that the program of its first line is given, whatever its own name is.
     pub(crate) other: Option<String>,
     /// Tasks are only shown: nothing runs but what reading their file does.
@@ -82,6 +84,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             is_shell: false,
             is_followed: false,
             programs: Vec::new(),
+            sources: Vec::new(),
             other: None,
             shows_tasks: false,
             tasks: Vec::new(),
@@ -200,11 +203,35 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     /// An effect on the path that an argument names.
     pub(crate) fn path_effect(&mut self, effect: Effect, arg: &Arg) {
         let is_entry = matches!(effect.kind, EffectKind::Delete | EffectKind::Link);
-        let located = if is_entry { self.locate_entry(arg) } else { self.locate(arg) };
+        let mut located = if is_entry { self.locate_entry(arg) } else { self.locate(arg) };
+        if effect.kind == EffectKind::Read && located.path.is_none() && self.is_surely_secret(arg) {
+            located.scope = Some(Scope::Secret);
+        }
         if effect.kind == EffectKind::Execute && !self.dry {
             self.unless_file(&located);
         }
         self.located(effect, located);
+    }
+
+    /// Whether a path that is known in part only is a secret whatever the rest is: `config/$STAGE.secrets.yml`.
+    fn is_surely_secret(&mut self, arg: &Arg) -> bool {
+        if arg.as_str().is_some() {
+            return false;
+        }
+        // The unknown part may be a whole name before the secret's own.
+        let named = |with: &str| {
+            let mut path = String::new();
+            for piece in arg.pieces() {
+                match piece {
+                    Piece::Text(text) if with.is_empty() => path += text.trim_start_matches(['.', '-', '_']),
+                    Piece::Text(text) => path += text,
+                    Piece::Unknown { .. } => path += with,
+                }
+            }
+            path
+        };
+        let mut is_secret = |path: String| self.locate(&Arg::known(path)).scope == Some(Scope::Secret);
+        is_secret(named("x")) || is_secret(named(""))
     }
 
     /// An effect on a path that was located before.
@@ -295,6 +322,12 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         let changes = |effect: &Effect| matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy);
         // Its own effects are the last ones.
         self.effects.iter().rev().take_while(|effect| effect.command == self.command).any(changes)
+    }
+
+    /// Whether the command itself, as far as it was looked at, writes a path.
+    pub(crate) fn has_itself_written(&self, path: &str) -> bool {
+        let mut own = self.effects.iter().rev().take_while(|effect| effect.command == self.command);
+        own.any(|effect| effect.kind == EffectKind::Write && effect.path.as_deref() == Some(path))
     }
 
     /// Where an argument leads, through links that this call has made.
@@ -389,7 +422,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         {
             let directory =
                 path.get(..at).and_then(|known| known.rsplit_once('/')).map_or("", |(above, _)| above);
-            self.scene.overlay.change_below(directory);
+            self.scene.overlay.change_named(directory, ending(path));
         }
         let is_deep = effect.recursive.or(self.recursive) == Some(true);
         if kind == EffectKind::Delete || kind == EffectKind::Write && is_deep {
@@ -410,6 +443,13 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 fn is_below(path: &str, directory: &str) -> bool {
     !directory.is_empty()
         && path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// How every name ends that fits a pattern.
+fn ending(pattern: &str) -> &str {
+    let name = pattern.rsplit('/').next().unwrap_or_default();
+    let end = name.rsplit_once(['*', '?', ']', '}', '{', '[']).map_or("", |(_, end)| end);
+    if name.ends_with('}') || name.contains('{') { "" } else { end }
 }
 
 /// Characters of a shell's pattern.

@@ -111,9 +111,10 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         let matches = policy.matches(&rows);
         let rows = stages::done(&rows);
         let operators = &settings.operators;
-        let own_code = if settings.allow_understood { OwnCode::of(rows) } else { OwnCode::default() };
-        let leaves = settings.leaves_own_code(state.headless);
-        let own_parts = if leaves { OwnParts::of(rows, facts) } else { OwnParts::default() };
+        let own_code = || OwnCode::of(rows, &facts.scripts, stages::is_safe);
+        let own_code = settings.allow_understood.then(own_code).unwrap_or_default();
+        let leaves_own = settings.leaves_own_code(state.headless);
+        let own_parts = leaves_own.then(|| OwnParts::of(rows, facts)).unwrap_or_default();
         let need = stages::need(call, rows, &own_code);
         let level = stages::active_level(settings, state.standing, state.ceiling);
         findings.extend(stages::policy_present(policy, call));
@@ -130,13 +131,21 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
             settings.minds_missing_code(),
             &own_parts,
         ));
+        let orders = stages::unknown_orders(rows, settings.opaque_verdict(state.headless));
+        findings.extend(orders.filter(|_| settings.minds_missing_code()));
         findings.extend(stages::unknown_tool(call, settings.unknown_tool));
         findings.extend(stages::new_server(call, state.is_new_server, settings.new_server));
         findings.extend(stages::probing(call, state.session, settings.probing));
         findings.extend(stages::review_rules(&matches));
         findings.extend(stages::level(&need, level, settings));
         findings.extend(stages::allow_rules(call, rows, &matches));
-        findings.extend(stages::understood(call, rows, &need, level.filter(|_| settings.allow_understood)));
+        findings.extend(stages::understood(
+            call,
+            rows,
+            &need,
+            &own_code,
+            level.filter(|_| settings.allow_understood),
+        ));
         for (layer, allowed) in stages::operator_allows(operators, call, rows, answers) {
             findings.push(allowed);
             relief::by_operator(&mut findings, layer);

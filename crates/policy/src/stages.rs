@@ -3,7 +3,9 @@
 
 mod access;
 mod allow;
+mod arguments;
 mod opaque;
+mod orders;
 mod own_code;
 mod own_parts;
 mod understood;
@@ -26,9 +28,10 @@ use crate::ungoverned::Bar;
 
 pub(crate) use access::{active_level, level, need};
 pub(crate) use opaque::opaque;
+pub(crate) use orders::unknown_orders;
 pub(crate) use own_code::OwnCode;
 pub(crate) use own_parts::OwnParts;
-pub(crate) use understood::understood;
+pub(crate) use understood::{is_safe, understood};
 
 /// What is wrong with the payload denies: two readers of it might see two different calls.
 pub(crate) fn intake(call: &Call) -> Vec<Finding> {

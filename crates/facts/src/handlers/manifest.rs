@@ -4,6 +4,7 @@ use castellan_event::{Answer, Effect, EffectKind, FileKind, FileOrigin, Query, R
 use castellan_programs::{Arg, Invocation};
 
 use crate::code::From;
+use crate::declared;
 use crate::limits::PARENTS_MAX;
 use crate::scene::Scene;
 use crate::sink::Sink;
@@ -128,8 +129,18 @@ pub(crate) fn npx(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
     if let Some(path) = program.as_str().and_then(|name| own_program(name, sink)) {
         let kind = EffectKind::Execute;
         sink.path(kind, &Arg::known(path));
+    } else if is_of_declared(program, sink) {
+        sink.on(EffectKind::Install, "npm", "declared", Some(program));
     } else {
         package("npm", program, sink);
+    }
+}
+
+/// Whether the project declares the package that a program comes from which is called otherwise.
+fn is_of_declared(program: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    match (program.as_str(), sink.cwd.clone()) {
+        (Some(name), Some(cwd)) => declared::has_package(name, &cwd, sink.scene),
+        _ => false,
     }
 }
 

@@ -1,72 +1,225 @@
-//! The project's own code, as far as the autonomous profile lets it run: tests, builds and tasks that lie in the workspace and that the
-//! session did not put there. It must not know what else a call does.
+//! The project's own code, as far as the autonomous profile lets it run: tests, builds, tasks and programs that the project has written
+//! down and that the session did not put there. It must not know what else a call does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use castellan_event::{CallRow, Effect, EffectKind, FileOrigin, Scope};
+use castellan_event::{CallRow, Command, Effect, EffectKind, FileOrigin, Scope, ScriptFile, Why};
 
-/// Tools that run tests and build, and what of all that they do is that.
-const TOOLS: &[(&str, &[&str])] = &[
-    ("ava", &["run"]),
-    ("build", &["build"]),
-    ("cargo", &["bench", "build", "check", "clippy", "doc", "test"]),
-    ("docs", &["build"]),
-    ("esbuild", &["run"]),
-    ("go", &["build", "test", "vet"]),
-    ("jasmine", &["run"]),
-    ("jest", &["run"]),
-    ("karma", &["run"]),
-    ("mocha", &["run"]),
-    ("phpunit", &["run", "test"]),
-    ("pytest", &["run", "test"]),
-    ("rollup", &["run"]),
-    ("rspec", &["run", "test"]),
-    ("tap", &["run"]),
-    ("tsup", &["run"]),
-    ("vitest", &["run"]),
-    ("webpack", &["run"]),
+use crate::stages::arguments::Arguments;
+
+/// A tool that tests, checks or builds, what of all that it does is that, and whether options that its model does not know only say how
+/// it runs the project's code. Where such an option may name a program (`go test -exec`), it does not.
+struct Tool {
+    name: &'static str,
+    verbs: &'static [&'static str],
+    is_open: bool,
+}
+
+const fn open(name: &'static str, verbs: &'static [&'static str]) -> Tool {
+    Tool { name, verbs, is_open: true }
+}
+
+const fn exact(name: &'static str, verbs: &'static [&'static str]) -> Tool {
+    Tool { name, verbs, is_open: false }
+}
+
+const TOOLS: &[Tool] = &[
+    open("ava", &["run"]),
+    exact("build", &["build"]),
+    exact("cargo", &["bench", "build", "check", "clippy", "doc", "test"]),
+    open("cypress", &["run"]),
+    exact("docs", &["build"]),
+    open("esbuild", &["run"]),
+    exact("go", &["build", "test", "vet"]),
+    exact("grunt", &["run"]),
+    exact("gulp", &["run"]),
+    open("jasmine", &["run"]),
+    open("jest", &["run"]),
+    open("karma", &["run"]),
+    open("mocha", &["run"]),
+    exact("node", &["test"]),
+    exact("phpunit", &["run", "test"]),
+    open("playwright", &["run"]),
+    exact("pytest", &["run", "test"]),
+    exact("rake", &["run"]),
+    open("rollup", &["run"]),
+    exact("rspec", &["run", "test"]),
+    open("tap", &["run"]),
+    open("tsup", &["run"]),
+    open("vite", &["run"]),
+    open("vitest", &["run"]),
+    open("vue", &["run"]),
+    open("webpack", &["run"]),
+    exact("wireit", &["run"]),
 ];
 
 /// Runners whose tasks are read: what a task does is found in it, if it is there.
 const RUNNERS: &[&str] = &["composer", "just", "make", "npm", "task"];
+
+/// What an installation brings that the project has written down.
+const DECLARED: &[&str] = &["declared", "lockfile", "manifest"];
+
+const PROGRAMS: &[&str] = &[".cjs", ".cts", ".js", ".mjs", ".mts", ".php", ".py", ".rb", ".ts"];
 
 /// What is the project's own among the effects of a call.
 #[derive(Debug, Default)]
 pub(crate) struct OwnCode<'r> {
     /// Files of which something runs that was read; `None` where the project's own code is a program like others.
     scripts: Option<BTreeSet<&'r str>>,
+    /// The commands, by their positions.
+    commands: BTreeMap<usize, &'r Command>,
+    /// Those that a tool runs which tests or builds, with whether options that nobody knows matter.
+    tools: BTreeMap<usize, bool>,
+    /// Files that the session wrote, of which everything that they do is known, and is no more than anybody may do.
+    harmless: BTreeSet<&'r str>,
+    /// The directory that the call begins in.
+    cwd: &'r str,
 }
 
 impl<'r> OwnCode<'r> {
-    /// That of a call, which has these rows.
-    pub(crate) fn of(rows: &'r [CallRow<'_>]) -> OwnCode<'r> {
-        let effects = rows.iter().filter_map(CallRow::effect);
-        OwnCode { scripts: Some(effects.filter_map(|effect| effect.script_path.as_deref()).collect()) }
+    /// That of a call, which has these rows and runs these files.
+    pub(crate) fn of(
+        rows: &'r [CallRow<'_>],
+        ran: &'r [ScriptFile],
+        is_safe: fn(&Effect) -> bool,
+    ) -> OwnCode<'r> {
+        let effects = || rows.iter().filter_map(CallRow::effect);
+        let is_read = |file: &&ScriptFile| file.sha256.is_some() && !file.is_written;
+        let read = || ran.iter().filter(is_read).map(|file| file.path.as_str());
+        let commands: BTreeMap<usize, &Command> = rows.iter().filter_map(CallRow::command).collect();
+        let is_harmless = |path: &&str| {
+            let mut own = effects().filter(|effect| effect.script_path.as_deref() == Some(path));
+            own.all(|effect| is_safe(effect) || is_declared_module(effect, &commands))
+        };
+        // Of a manifest in JSON it is known which tasks it has; of other files only what was found in them.
+        let manifests = read().filter(|path| path.ends_with(".json"));
+        let scripts = effects().filter_map(|effect| effect.script_path.as_deref()).chain(manifests).collect();
+        let tools = effects().filter(|effect| is_old(effect)).filter_map(|effect| {
+            let system = effect.system.as_deref()?;
+            // What is typed behind a task's name comes to the task.
+            let is_open = RUNNERS.contains(&system);
+            let is_open = is_open || tool(system, effect.verb.as_deref())?.is_open;
+            Some((effect.command?, is_open))
+        });
+        OwnCode {
+            scripts: Some(scripts),
+            tools: tools.collect(),
+            harmless: read().filter(is_harmless).collect(),
+            commands,
+            cwd: rows.first().map_or("", CallRow::real_cwd),
+        }
     }
 
-    /// Whether an effect runs the project's own code, and nothing else.
+    /// Whether an effect runs the project's own code, or brings what the project has written down, and does nothing else.
     pub(crate) fn runs(&self, effect: &Effect) -> bool {
-        let Some(scripts) = &self.scripts else { return false };
-        if effect.kind != EffectKind::Execute {
-            return false;
+        match (&self.scripts, effect.kind) {
+            (Some(scripts), EffectKind::Execute) => self.executes(effect, scripts),
+            (Some(_), EffectKind::Install) => {
+                let is_declared = effect.verb.as_deref().is_some_and(|verb| DECLARED.contains(&verb));
+                is_declared
+                    && effect.file_origin == Some(FileOrigin::Repository)
+                    && self.is_given(effect, |given| given.are_plain())
+            }
+            (Some(_) | None, _) => false,
         }
-        let lies_there = effect.place == Some(Scope::Workspace) && effect.scope == Some(Scope::Workspace);
-        let is_old = lies_there && effect.file_origin == Some(FileOrigin::Repository);
+    }
+
+    /// Whether an option that no model knows says no more than how a tool runs the project's code.
+    pub(crate) fn has_open_options(&self, effect: &Effect) -> bool {
+        let is_open = effect.command.and_then(|command| self.tools.get(&command));
+        is_open == Some(&true) && self.is_given(effect, |given| given.stay_inside())
+    }
+
+    /// Whether what runs was put there by the session, and neither does anything that it may not do by itself nor was it fetched.
+    pub(crate) fn is_harmless(&self, effect: &Effect) -> bool {
+        effect.place == Some(Scope::Workspace)
+            && effect.scope == Some(Scope::Workspace)
+            && effect.file_origin == Some(FileOrigin::Written)
+            && effect.path.as_deref().is_some_and(|path| self.harmless.contains(path))
+    }
+
+    /// Whether what runs is a program, and no shell script, that was read and does no more than it may do by itself: what a script does
+    /// depends on more than its text.
+    fn is_program(&self, effect: &Effect) -> bool {
+        effect.path.as_deref().is_some_and(|path| {
+            self.harmless.contains(path) && PROGRAMS.iter().any(|ending| path.ends_with(ending))
+        })
+    }
+
+    fn executes(&self, effect: &Effect, scripts: &BTreeSet<&str>) -> bool {
+        let is_old = is_old(effect);
+        let is_read = || effect.path.as_deref().is_some_and(|path| scripts.contains(path));
         match (effect.system.as_deref(), &effect.script_path) {
             (Some(system), _) if RUNNERS.contains(&system) => {
-                is_old && effect.path.as_deref().is_some_and(|path| scripts.contains(path))
+                is_old && is_read() && self.is_given(effect, |given| given.are_harmless())
             }
-            // What a tool is given where nobody of the project has written it down may be anything.
-            (Some(system), Some(_)) => is_old && is_tool(system, effect.verb.as_deref()),
-            (Some(_), None) => false,
+            (Some(system), _) => match tool(system, effect.verb.as_deref()).filter(|_| is_old) {
+                Some(Tool { is_open: true, .. }) => self.is_given(effect, |given| given.stay_inside()),
+                Some(_) => self.is_given(effect, |given| given.stay_inside() && !given.name_programs()),
+                None => false,
+            },
             // A program by its name, or a file, in a task or a script of the project.
-            (None, Some(_)) => is_old || effect.file_origin.is_none(),
-            (None, None) => false,
+            (None, Some(_)) => {
+                let is_own = is_old || of_package(effect) || self.is_harmless(effect);
+                is_own || effect.file_origin.is_none() && is_by_name(effect)
+            }
+            // What a person or an agent types.
+            (None, None) if effect.verb.as_deref() == Some("declared") => {
+                let is_installed = matches!(effect.place, None | Some(Scope::System | Scope::Home));
+                (of_package(effect) || is_installed) && self.is_given(effect, |given| given.are_plain())
+            }
+            // Modules that a tool is told to load, and the file of the tool or of a package's program itself.
+            (None, None) => {
+                let of_tool = effect.command.is_some_and(|command| self.tools.contains_key(&command));
+                // A program in a language that is read, and does nothing by itself that it may not do.
+                let is_known = || is_old && self.is_program(effect);
+                let is_named = effect.path.as_deref().is_some_and(|path| path.contains("/.bin/"));
+                let is_own = is_old && of_tool || of_package(effect) && (of_tool || !is_named) || is_known();
+                (is_own || of_tool && self.is_harmless(effect))
+                    && self.is_given(effect, |given| given.stay_inside())
+            }
         }
+    }
+
+    /// Whether the arguments of the command that an effect belongs to are as they have to be. The project's own files say theirs
+    /// themselves; what is typed behind a task's name comes to the task.
+    fn is_given(&self, effect: &Effect, are_fine: fn(&Arguments<'_>) -> bool) -> bool {
+        let command = effect.command.and_then(|command| self.commands.get(&command));
+        effect.script_path.is_some()
+            || command.is_some_and(|command| are_fine(&Arguments { command, cwd: self.cwd }))
     }
 }
 
-fn is_tool(system: &str, verb: Option<&str>) -> bool {
-    let verbs = TOOLS.iter().find(|(tool, _)| *tool == system).map_or(&[][..], |(_, verbs)| verbs);
-    verb.is_some_and(|verb| verbs.contains(&verb))
+/// Whether what runs lies in the workspace, is nothing from which other programs take orders, and was there before the session.
+fn is_old(effect: &Effect) -> bool {
+    effect.kind == EffectKind::Execute
+        && effect.place == Some(Scope::Workspace)
+        && effect.scope == Some(Scope::Workspace)
+        && effect.file_origin == Some(FileOrigin::Repository)
+}
+
+/// Whether what runs is a file of an installed package, which the session has not touched.
+fn of_package(effect: &Effect) -> bool {
+    effect.place == Some(Scope::Workspace)
+        && matches!(effect.scope, Some(Scope::Workspace | Scope::Hijack))
+        && effect.file_origin == Some(FileOrigin::Repository)
+        && effect.path.as_deref().is_some_and(|path| path.contains("/node_modules/"))
+}
+
+/// Whether a package is loaded that the project's manifest names, and not a program run that is nowhere.
+fn is_declared_module(effect: &Effect, commands: &BTreeMap<usize, &Command>) -> bool {
+    let command = effect.command.and_then(|command| commands.get(&command));
+    let is_program = command.is_none_or(|command| command.name == effect.target);
+    let is_module = effect.path.is_none() && effect.why == Some(Why::Unresolved);
+    effect.kind == EffectKind::Execute && is_module && !is_program
+}
+
+/// Whether the machine's own program of that name runs, or a module that the project declares: no file that somebody names.
+fn is_by_name(effect: &Effect) -> bool {
+    let is_bare = effect.target.as_deref().is_some_and(|name| !name.contains('/'));
+    is_bare || effect.path.is_none() || effect.place == Some(Scope::System)
+}
+
+fn tool(system: &str, verb: Option<&str>) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == system && verb.is_some_and(|verb| tool.verbs.contains(&verb)))
 }

@@ -2,8 +2,8 @@
 //! know rules: what a rule asks or denies stands whatever this says.
 
 use castellan_event::{
-    AccessLevel, Call, CallRow, Code, Effect, EffectKind, FileOrigin, Finding, Role, Scope, ToolKind,
-    Verdict, Why,
+    AccessLevel, Call, CallRow, Code, Command, Effect, EffectKind, FileOrigin, Finding, Role, Scope,
+    ToolKind, Verdict, Why,
 };
 
 use crate::stages::access::Need;
@@ -14,10 +14,15 @@ pub(crate) fn understood(
     call: &Call,
     rows: &[CallRow<'_>],
     need: &Need,
+    own_code: &OwnCode<'_>,
     active: Option<AccessLevel>,
 ) -> Option<Finding> {
     let stays_within = active.is_some_and(|active| need.level <= active);
-    let is_safe = stays_within && is_known(call) && is_each_safe(rows) && is_untouched(rows);
+    let is_safe = stays_within
+        && is_known(call)
+        && is_each_safe(rows, own_code)
+        && is_untouched(rows, own_code)
+        && is_said(rows);
     is_safe.then(|| Finding::new(Verdict::Allow, Code::Understood, "every part of it is understood and safe"))
 }
 
@@ -33,12 +38,13 @@ fn is_known(call: &Call) -> bool {
     }
 }
 
-/// Whether nothing runs that the session has put there itself, and it is known which task runs: what one of the project starts counts
-/// as the project's own.
-fn is_untouched(rows: &[CallRow<'_>]) -> bool {
+/// Whether nothing runs that the session has put there itself, unless all is known of it and harmless, and it is known which task runs:
+/// what one of the project starts counts as the project's own.
+fn is_untouched(rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> bool {
     let is_strange = |effect: &Effect| {
         effect.kind == EffectKind::Execute
             && matches!(effect.file_origin, Some(FileOrigin::Downloaded | FileOrigin::Written))
+            && !own_code.is_harmless(effect)
     };
     let effects = || rows.iter().filter_map(CallRow::effect);
     let opaque: Vec<&str> =
@@ -50,15 +56,130 @@ fn is_untouched(rows: &[CallRow<'_>]) -> bool {
     !effects().any(|effect| is_strange(effect) || is_unknown(effect))
 }
 
-fn is_each_safe(rows: &[CallRow<'_>]) -> bool {
-    let own_code = OwnCode::of(rows);
+fn is_each_safe(rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> bool {
+    let cwd = rows.first().map_or("", CallRow::real_cwd);
     let mut effects = rows.iter().filter_map(CallRow::effect);
-    effects.all(|effect| is_safe(effect) || own_code.runs(effect) || is_plain_operand(effect, rows))
+    effects.all(|effect| {
+        is_safe(effect)
+            || own_code.runs(effect)
+            || is_of_output(effect, cwd)
+            || is_plain_operand(effect, rows, own_code)
+    })
+}
+
+/// Whether what the commands print is said by their words: a variable that another one names may be a secret (`${!name}`), and so may what
+/// a shell shows of its commands while it runs them.
+fn is_said(rows: &[CallRow<'_>]) -> bool {
+    let commands = || rows.iter().filter_map(CallRow::command).map(|(_, command)| command);
+    let shows = |command: &Command| {
+        let is_shell = command.name.as_deref().is_some_and(|name| SHELLS.contains(&name));
+        let is_trace = |arg: &String| {
+            let cluster = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+            arg == "xtrace" || cluster.is_some_and(|flags| flags.contains('x'))
+        };
+        is_shell && command.args.iter().any(is_trace)
+    };
+    let has_variable = |command: &Command| command.args.iter().any(|arg| arg.contains('$'));
+    let names_another = |command: &Command| command.args.iter().any(|arg| arg.contains("${!"));
+    let prints_all = |command: &Command| {
+        let is_bare = command.args.iter().all(|arg| matches!(arg.as_str(), "-0" | "-p" | "-x"));
+        is_bare && command.name.as_deref().is_some_and(|name| ENVIRONMENTS.contains(&name))
+    };
+    !commands().any(|command| names_another(command) || prints_all(command))
+        && !(commands().any(shows) && commands().any(has_variable))
+}
+
+/// Shells, and the word by which one that runs is told.
+const SHELLS: &[&str] = &["ash", "bash", "dash", "ksh", "mksh", "set", "sh", "zsh"];
+
+/// What prints every variable when it is given none.
+const ENVIRONMENTS: &[&str] = &["declare", "env", "export", "printenv", "set", "typeset"];
+
+/// Directories that builds and tests make anew, and what package managers fetch again.
+const OUTPUTS: &[&str] = &[
+    ".angular",
+    ".astro",
+    ".cache",
+    ".docusaurus",
+    ".eggs",
+    ".eslintcache",
+    ".gradle",
+    ".ipynb_checkpoints",
+    ".jest-cache",
+    ".mypy_cache",
+    ".next",
+    ".nuxt",
+    ".nx",
+    ".nyc_output",
+    ".output",
+    ".parcel-cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".rts2_cache",
+    ".svelte-kit",
+    ".temp",
+    ".tmp",
+    ".tox",
+    ".turbo",
+    ".vite",
+    ".vuepress",
+    "__pycache__",
+    "es2015",
+    "es5",
+    "es6",
+    "esm2015",
+    "jsdoc",
+    "lib-cov",
+    "playwright-report",
+    "test-results",
+    "_site",
+    "artifacts",
+    "bower_components",
+    "build",
+    "cmake-build-debug",
+    "cmake-build-release",
+    "coverage",
+    "dist",
+    "es",
+    "esm",
+    "cjs",
+    "htmlcov",
+    "node_modules",
+    "out",
+    "output",
+    "target",
+    "temp",
+    "tmp",
+    "typings",
+    "umd",
+];
+
+const OUTPUT_ENDINGS: &[&str] =
+    &[".dSYM", ".egg-info", ".log", ".map", ".o", ".pyc", ".tgz", ".tmp", ".tsbuildinfo", "~"];
+
+/// Whether an effect deletes what the project makes again: a task or a script of the project clears what it lies in, or a person or an
+/// agent names output by its usual name. Never the working directory, nor what it lies in.
+fn is_of_output(effect: &Effect, cwd: &str) -> bool {
+    let is_inside = effect.place == Some(Scope::Workspace) && effect.scope == Some(Scope::Workspace);
+    let Some(path) = effect.path.as_deref().filter(|_| effect.kind == EffectKind::Delete && is_inside) else {
+        return false;
+    };
+    let Some(below) = path.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/')) else { return false };
+    let is_output = |name: &str| {
+        let name = name.trim_end_matches('*');
+        let variant = name.split(['-', '_']).next().unwrap_or_default();
+        OUTPUTS.contains(&name)
+            || matches!(variant, "build" | "dist" | "out" | "tmp")
+            || OUTPUT_ENDINGS.iter().any(|end| name.len() > end.len() && name.ends_with(end))
+    };
+    let is_named = below.split('/').any(is_output);
+    let is_whole = below.split('/').next().is_none_or(|first| first.trim_matches(['*', '.', '?']).is_empty());
+    !is_whole && (is_named || effect.script_path.is_some())
 }
 
 /// An operand of something harmless that is known only when it runs, and that no file is made of. An option that is not known may
 /// change what is done; in a task of the project that is the project's.
-fn is_plain_operand(effect: &Effect, rows: &[CallRow<'_>]) -> bool {
+fn is_plain_operand(effect: &Effect, rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> bool {
     if effect.kind != EffectKind::Opaque || effect.role != Some(Role::Operand) {
         return false;
     }
@@ -70,7 +191,7 @@ fn is_plain_operand(effect: &Effect, rows: &[CallRow<'_>]) -> bool {
     match effect.why {
         // Which files it may be is told of each.
         Some(Why::Glob) => true,
-        Some(Why::Flag) => effect.script_path.is_some(),
+        Some(Why::Flag) => effect.script_path.is_some() || own_code.has_open_options(effect),
         Some(
             Why::Variable
             | Why::Parameter
@@ -84,15 +205,22 @@ fn is_plain_operand(effect: &Effect, rows: &[CallRow<'_>]) -> bool {
 }
 
 /// Reads what is no secret, changes what lies in the workspace, and sends nothing anywhere.
-fn is_safe(effect: &Effect) -> bool {
+pub(crate) fn is_safe(effect: &Effect) -> bool {
     // What lies below a directory may be anything.
     let is_tree = effect.recursive == Some(true);
     match effect.kind {
         EffectKind::Read | EffectKind::Delete | EffectKind::Permission if is_tree => false,
         EffectKind::Read => effect.path.is_some() && is_plain(effect.scope, READABLE),
+        // What a task of the project writes there is the project's.
+        EffectKind::Write
+            if effect.script_path.is_none() && effect.path.as_deref().is_some_and(says_what_is_installed) =>
+        {
+            false
+        }
         EffectKind::Write | EffectKind::Delete | EffectKind::Permission => {
             effect.path.is_some() && is_plain(effect.scope, CHANGEABLE)
         }
+        EffectKind::Mutate if !is_ordinary(effect) => false,
         // Of the repository in the workspace; another system's have no place.
         EffectKind::Query | EffectKind::Mutate => is_plain(effect.place, CHANGEABLE),
         EffectKind::Spawn => effect.command.is_none(),
@@ -117,6 +245,102 @@ fn is_safe(effect: &Effect) -> bool {
         | EffectKind::Mcp => false,
     }
 }
+
+/// What agents do in a repository all day, and what can be taken back: nothing that brings what nobody has looked at (a patch), changes
+/// where git looks or what it runs, or loses history.
+fn is_ordinary(effect: &Effect) -> bool {
+    effect.system.as_deref() != Some("git")
+        || effect.verb.as_deref().is_some_and(|verb| ORDINARY.contains(&verb))
+}
+
+const ORDINARY: &[&str] = &[
+    "add",
+    "amend",
+    "bisect",
+    "branch",
+    "branch-copy",
+    "branch-upstream",
+    "checkout",
+    "cherry-pick",
+    "cherry-pick-abort",
+    "commit",
+    "init",
+    "merge",
+    "merge-abort",
+    "mv",
+    "notes-add",
+    "notes-append",
+    "rebase",
+    "rebase-abort",
+    "restore",
+    "revert",
+    "revert-abort",
+    "rm",
+    "sparse-checkout",
+    "stash",
+    "stash-apply",
+    "stash-branch",
+    "stash-create",
+    "stash-pop",
+    "switch",
+    "tag",
+    "worktree-add",
+];
+
+/// Files that say what package managers install, and from where.
+pub(super) fn says_what_is_installed(path: &str) -> bool {
+    let mut components = path.rsplit('/');
+    let (name, above) = (components.next().unwrap_or_default(), components.next().unwrap_or_default());
+    let is_output =
+        path.split('/').any(|one| matches!(one, "build" | "dist" | "node_modules" | "out" | "target"));
+    SOURCES.contains(&name) && !(is_output && name == "package.json")
+        || name.starts_with("requirements") && name.ends_with(".txt")
+        || matches!((above, name), (".cargo", "config" | "config.toml") | (".bundle", "config") | (".mvn", _))
+}
+
+const SOURCES: &[&str] = &[
+    ".bowerrc",
+    ".condarc",
+    ".gemrc",
+    ".npmrc",
+    ".pnpmfile.cjs",
+    ".pypirc",
+    ".terraformrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    "Cargo.lock",
+    "Gemfile",
+    "Gemfile.lock",
+    "NuGet.Config",
+    "NuGet.config",
+    "Pipfile",
+    "Pipfile.lock",
+    "auth.json",
+    "bun.lock",
+    "bun.lockb",
+    "bunfig.toml",
+    "composer.json",
+    "composer.lock",
+    "go.mod",
+    "go.sum",
+    "go.work",
+    "npm-shrinkwrap.json",
+    "nuget.config",
+    "package-lock.json",
+    "package.json",
+    "pip.conf",
+    "pip.ini",
+    "pnpm-lock.yaml",
+    "pnpm-workspace.yaml",
+    "poetry.lock",
+    "pyproject.toml",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "settings.xml",
+    "uv.lock",
+    "uv.toml",
+    "yarn.lock",
+];
 
 const CHANGEABLE: &[Scope] = &[Scope::Workspace, Scope::Temporary];
 const READABLE: &[Scope] = &[Scope::Workspace, Scope::Temporary, Scope::Vcs, Scope::System];

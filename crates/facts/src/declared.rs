@@ -1,0 +1,193 @@
+//! Programs without a model that the project declares: those of packages that its manifest names. It must not know what they do.
+
+use castellan_event::{FileOrigin, Scope};
+use castellan_programs::{Arg, find};
+
+use crate::command::base_name;
+use crate::handlers::manifest;
+use crate::path;
+use crate::scene::Scene;
+
+/// What effects say of such a program.
+pub(crate) const DECLARED: &str = "declared";
+
+/// Programs that run or destroy what they are given: a word that names one makes a wrapper of what it is given to.
+const RISKY: &[&str] = &[
+    "bash", "bun", "bunx", "chmod", "chown", "cp", "curl", "dash", "dd", "deno", "docker", "eval", "exec",
+    "fish", "git", "gh", "kill", "kubectl", "ln", "mv", "node", "npm", "npx", "perl", "php", "pip", "pnpm",
+    "python", "python3", "rimraf", "rm", "rmdir", "ruby", "scp", "sh", "ssh", "su", "sudo", "tee", "unlink",
+    "wget", "yarn", "zsh",
+];
+
+/// Parts of a name by which a program says that others see what it works on.
+const OUTWARD: &[&str] = &[
+    "bump", "commit", "deploy", "exec", "lerna", "login", "open", "patch", "proxy", "publish", "push",
+    "release", "send", "serve", "server", "ssh", "tunnel", "upload",
+];
+
+/// Whether the manifest of the project around a directory, which the session did not write, names the package of a program, and that is
+/// given no other program to run.
+pub(crate) fn is_declared(
+    name: &str,
+    argv: &[Arg],
+    cwd: Option<&str>,
+    scene: &mut Scene<'_, '_, '_>,
+) -> bool {
+    let is_put_there = name.contains('/');
+    let program = base_name(name);
+    if is_put_there && !name.trim_start_matches("./").starts_with(BIN) {
+        return false;
+    }
+    let is_outward = program.split(['-', '_', '.']).any(|part| OUTWARD.contains(&part));
+    let runs_another = argv.iter().skip(1).any(|arg| match arg.as_str() {
+        Some(text) => {
+            RISKY.contains(&base_name(text))
+                || find(text).is_some_and(|program| program.wrapper.is_some() && !program.builtin)
+        }
+        None => false,
+    });
+    let Some(cwd) = cwd.filter(|_| !is_outward && !runs_another) else { return false };
+    let is_named = |arg: &Arg| arg.as_str().is_some_and(|word| is_put_there_by_session(word, cwd, scene));
+    if argv.iter().skip(1).any(is_named) {
+        return false;
+    }
+    has_package(program, cwd, scene)
+}
+
+/// Whether a word, or the value in it, names a file that the session wrote or fetched, or a directory or pattern with one below.
+pub(crate) fn is_put_there_by_session(word: &str, cwd: &str, scene: &Scene<'_, '_, '_>) -> bool {
+    let value = word.split_once('=').map_or(word, |(_, value)| value);
+    [word, value].into_iter().any(|path| {
+        let known = path.split(['*', '?', '[', '{']).next().unwrap_or_default();
+        let Some(path) = path::collapse(Some(cwd), known) else { return false };
+        let is_old = scene.origin_of(&path, Some(Scope::Workspace)) == Some(FileOrigin::Repository);
+        !is_old || !known.is_empty() && path != cwd && !scene.written_below(&path).is_empty()
+    })
+}
+
+/// Whether that manifest names the package that a program of such a name comes from.
+pub(crate) fn has_package(program: &str, cwd: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+    packages(program).iter().any(|package| manifest::declares("npm", package, cwd, scene))
+}
+
+/// Whether an absolute path is a file of an installed package that the manifest beside names, and the session did not write it. It is the
+/// project's choice, as a program that its tasks start.
+pub(crate) fn is_of_package(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+    let Some((project, rest)) = path.split_once("/node_modules/") else { return false };
+    let mut components = rest.split('/');
+    let first = components.next().unwrap_or_default();
+    let second = components.next().unwrap_or_default();
+    if rest.contains("/node_modules/")
+        || scene.origin_of(path, Some(Scope::Workspace)) != Some(FileOrigin::Repository)
+        || scene.is_changing(path)
+    {
+        return false;
+    }
+    match first {
+        ".bin" => has_package(second, project, scene),
+        scope if scope.starts_with('@') => {
+            manifest::declares("npm", &format!("{scope}/{second}"), project, scene)
+        }
+        package => manifest::declares("npm", package, project, scene),
+    }
+}
+
+/// Where npm puts the programs of packages.
+const BIN: &str = "node_modules/.bin/";
+
+/// Packages whose programs have names of their own.
+const NAMED_OTHERWISE: &[(&str, &[&str])] = &[
+    ("api-extractor", &["@microsoft/api-extractor"]),
+    ("apollo-pbjs", &["@apollo/protobufjs"]),
+    ("apollo-pbts", &["@apollo/protobufjs"]),
+    ("cleancss", &["clean-css-cli"]),
+    ("docusaurus", &["@docusaurus/core"]),
+    ("es-shim-api", &["@es-shims/api"]),
+    ("flow", &["flow-bin"]),
+    ("git-cz", &["commitizen"]),
+    ("graphql-codegen", &["@graphql-codegen/cli"]),
+    ("lab", &["@hapi/lab"]),
+    ("rstest", &["@rstest/core"]),
+    ("stryker", &["@stryker-mutator/core"]),
+    ("tape6", &["tape-six"]),
+    ("tape6-seq", &["tape-six"]),
+    ("tsfmt", &["typescript-formatter"]),
+    ("vp", &["vite-plus"]),
+    ("web-test-runner", &["@web/test-runner"]),
+    ("attw", &["@arethetypeswrong/cli"]),
+    ("brittle-bare", &["brittle"]),
+    ("brittle-node", &["brittle"]),
+    ("cake", &["coffee-script", "coffeescript"]),
+    ("cucumber-js", &["@cucumber/cucumber", "cucumber"]),
+    ("jsdoc2md", &["jsdoc-to-markdown"]),
+    ("napi", &["@napi-rs/cli"]),
+    ("npmPkgJsonLint", &["npm-package-json-lint"]),
+    ("tsc", &["typescript"]),
+    ("tsserver", &["typescript"]),
+    ("ng", &["@angular/cli"]),
+    ("tsgo", &["@typescript/native-preview"]),
+    ("uglifyjs", &["uglify-js", "uglify-es"]),
+    ("vue-tsc", &["vue-tsc"]),
+    ("wtr", &["@web/test-runner"]),
+];
+
+/// The packages that a program of that name comes from.
+fn packages(program: &str) -> Vec<String> {
+    let named = NAMED_OTHERWISE.iter().filter(|(name, _)| *name == program);
+    let named = named.flat_map(|(_, packages)| packages.iter().map(|one| (*one).to_owned()));
+    let forms = [
+        program.to_owned(),
+        format!("{program}-cli"),
+        format!("@{program}/cli"),
+        format!("@{program}/{program}"),
+    ];
+    named.chain(forms).collect()
+}
+
+/// How what an installation brings was declared: by files of the project that the session did not write, or by others.
+pub(crate) fn origin_of_installation(
+    system: &str,
+    cwd: &str,
+    scene: &mut Scene<'_, '_, '_>,
+) -> Option<FileOrigin> {
+    let (_, first, others) = MANIFESTS.iter().find(|(name, _, _)| *name == system)?;
+    let mut origin = |file: &str| {
+        let path = format!("{}/{file}", cwd.trim_end_matches('/'));
+        let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
+        let path = located.path?;
+        let is_there = scene.is_file_there(&path);
+        is_there.then(|| scene.origin_of(&path, located.place)).flatten()
+    };
+    let manifest = first.iter().find_map(|file| origin(file))?;
+    let rest = others.iter().filter_map(|file| origin(file));
+    rest.chain([manifest]).max_by_key(|origin| *origin != FileOrigin::Repository)
+}
+
+/// For each package manager the files of which one declares what is installed, and those that say where it comes from.
+const MANIFESTS: &[(&str, &[&str], &[&str])] = &[
+    ("cargo", &["Cargo.toml"], &["Cargo.lock", ".cargo/config.toml", ".cargo/config"]),
+    ("composer", &["composer.json"], &["composer.lock"]),
+    ("gem", &["Gemfile"], &["Gemfile.lock", ".bundle/config"]),
+    ("go", &["go.mod"], &["go.sum"]),
+    (
+        "npm",
+        &["package.json"],
+        &[
+            "package-lock.json",
+            "npm-shrinkwrap.json",
+            "yarn.lock",
+            "pnpm-lock.yaml",
+            "pnpm-workspace.yaml",
+            "bun.lockb",
+            ".npmrc",
+            ".yarnrc",
+            ".yarnrc.yml",
+            ".pnpmfile.cjs",
+        ],
+    ),
+    (
+        "pip",
+        &["pyproject.toml", "requirements.txt", "requirements-dev.txt", "Pipfile"],
+        &["poetry.lock", "uv.lock", "Pipfile.lock", "pip.conf"],
+    ),
+];

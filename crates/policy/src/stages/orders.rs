@@ -1,0 +1,39 @@
+//! What is written into files from which package managers and builds take their orders, where nobody can know what it is. It must not know
+//! how it is written.
+
+use castellan_event::{CallRow, Code, Effect, EffectKind, Finding, Role, Verdict, Why};
+
+use crate::stages::understood::says_what_is_installed;
+
+/// A part of a command that is not known, which changes such a file.
+pub(crate) fn unknown_orders(rows: &[CallRow<'_>], verdict: Verdict) -> Option<Finding> {
+    let effects = || rows.iter().filter_map(CallRow::effect);
+    let takes_orders = |command: Option<usize>| {
+        let mut own =
+            effects().filter(|effect| effect.command == command && effect.kind == EffectKind::Write);
+        own.find_map(|effect| effect.path.as_deref().filter(|path| is_of_orders(path)))
+    };
+    let found = rows.iter().enumerate().find_map(|(position, row)| {
+        let effect = row.effect().filter(|effect| is_unknown(effect))?;
+        Some((position, effect, takes_orders(effect.command)?))
+    });
+    let (position, effect, path) = found?;
+    let written = effect.target.as_deref().unwrap_or_default();
+    let message =
+        format!("not understood: `{written}`: it is written into {path}, and what it is, is not known");
+    Some(Finding { rows: vec![position], ..Finding::new(verdict, Code::Opaque, message) })
+}
+
+fn is_unknown(effect: &Effect) -> bool {
+    let of_words =
+        [Why::Variable, Why::Parameter, Why::Substitution, Why::Expansion, Why::Dynamic, Why::Input];
+    effect.kind == EffectKind::Opaque
+        && effect.role == Some(Role::Operand)
+        && effect.why.is_some_and(|why| of_words.contains(&why))
+}
+
+fn is_of_orders(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    says_what_is_installed(path)
+        || matches!(name, "Makefile" | "GNUmakefile" | "makefile" | "justfile" | "Taskfile.yml")
+}
