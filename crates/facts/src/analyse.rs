@@ -6,6 +6,7 @@ use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind, Why};
 use castellan_programs::Arg;
 use castellan_shell::{Files, Found, Gap, Item, Set, Start, Work, commands_within, program_within};
 
+use crate::code;
 use crate::command::{self, base_name};
 use crate::environment;
 use crate::mcp;
@@ -158,6 +159,9 @@ fn set_variable(set: &Set, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     }
     if set.exported {
         scene.exported.insert(set.name.clone());
+        if code::may_hold_code(&set.name) {
+            scene.exported_code.push((set.name.clone(), set.value.clone()));
+        }
     }
     if set.exported || set.name == "PATH" {
         let mut sink = Sink::new(scene, &mut facts.effects, None, None);

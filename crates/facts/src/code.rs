@@ -2,10 +2,12 @@
 //! start are found as any other. It must not know languages.
 
 mod encoding;
+mod inherited;
 mod modules;
 mod own;
 mod started;
 
+pub(crate) use inherited::{inherited, may_hold_code};
 pub(crate) use modules::module_programs;
 pub(crate) use own::{Own, is_script, own_program, script};
 pub(crate) use started::{environment_of, started};

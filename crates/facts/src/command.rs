@@ -43,6 +43,7 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
         }
     }
     let other = sink.other.take();
+    code::inherited(run, command.name.as_deref().and_then(find), &mut sink);
     let modules = code::module_programs(run, sink.scene);
     sink.programs.extend(modules);
     let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));

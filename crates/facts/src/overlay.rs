@@ -49,6 +49,11 @@ impl Overlay {
         self.links.insert(path.to_owned(), target.to_owned());
     }
 
+    /// Whether the call has changed nothing so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.now == 0
+    }
+
     /// Whether a command of this call has written the path, or may have done so.
     pub(crate) fn has_written(&self, path: &str) -> bool {
         self.written.contains_key(path) || self.tree_changed(path).is_some()

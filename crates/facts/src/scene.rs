@@ -45,6 +45,10 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) secrets: SecretReads,
     /// Variables that the call itself has exported before.
     pub(crate) exported: BTreeSet<String>,
+    /// Those of them that may hold code, with their values.
+    pub(crate) exported_code: Vec<(String, Arg)>,
+    /// Variables whose code was found already, with their values and where that was.
+    pub(crate) inherited: BTreeSet<String>,
     /// Programs' files, by their paths: the same program runs many times in a script.
     programs: HashMap<String, Located>,
     /// Where arguments lead, seen from `seen_from`: scripts name the same files again and again.
@@ -87,6 +91,8 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             program_work: castellan_languages::Work::default(),
             secrets: SecretReads::default(),
             exported: BTreeSet::new(),
+            exported_code: Vec::new(),
+            inherited: BTreeSet::new(),
             programs: HashMap::new(),
             located: HashMap::new(),
             seen_from: None,

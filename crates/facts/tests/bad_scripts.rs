@@ -58,7 +58,9 @@ const THERE: &[(&str, There)] = &[
     ("/w/Makefile", Text("all:\n\t$(MAKE) all\nx: y\ny: x\n\trm -rf /w/a\n")),
     ("/w/loop.mk", Text("include loop.mk\nall:\n\trm -rf /w/a\n")),
     ("/w/justfile", Text("a: b\nb: a\n    rm -rf /w/a\n")),
-    ("/w/package.json", Text(r#"{"scripts":{"a":"npm run b","b":"npm run a"}}"#)),
+    ("/w/package.json", Text(r#"{"scripts":{"a":"npm run b","b":"npm run a","c":"rm -rf c; npm run c"}}"#)),
+    ("/w/many.mk", Text("include 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\nall:\n\trm -rf /w/a\n")),
+    ("/w/few.mk", Text("-include 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\nall:\n\trm -rf /w/a\n")),
     // Code in two languages.
     (
         "/w/both",
@@ -172,6 +174,8 @@ fn circles_come_to_an_end() {
     check("python3 around.py", "opaque nesting");
     check("make x", "delete /w/a");
     check("make -f loop.mk", "delete /w/a");
+    check("make -f many.mk", "opaque budget; delete /w/a");
+    assert!(!shown("make -f few.mk", &Machine(THERE)).contains("budget"));
     check("just a", "delete /w/a");
 }
 
@@ -248,6 +252,49 @@ impl World for Endless {
         let padding = "# ".repeat(if number < 100 { 0 } else { 20_000 });
         Some(Answer::Contents(Some(format!("{padding}\nbash {}\n", number + 1).into_bytes())))
     }
+}
+
+/// Modules that load each other up to one that does something, and a long file.
+struct Chain;
+
+impl World for Chain {
+    fn answer(&self, query: &Query) -> Option<Answer> {
+        let name = match query {
+            Query::FileKind { path } | Query::Contents { path } => path.trim_start_matches("/w/"),
+            _ => return Machine(THERE).answer(query),
+        };
+        let number: Option<usize> =
+            name.strip_prefix('p').and_then(|name| name.strip_suffix(".py")?.parse().ok());
+        let text = match number {
+            Some(9) => "import os\nos.remove('/w/a')\n".to_owned(),
+            Some(number) => format!("import p{}\n", number + 1),
+            None if name == "long.sh" => "# ".repeat(20 * 1024),
+            None => return Machine(THERE).answer(query),
+        };
+        Some(match query {
+            Query::Contents { .. } => Answer::Contents(Some(text.into_bytes())),
+            _ => Answer::FileKind(FileKind::File),
+        })
+    }
+}
+
+#[test]
+fn modules_load_each_other_only_so_deep() {
+    assert_eq!(shown("python3 p4.py", &Chain), "delete /w/a");
+    assert_eq!(shown("python3 p1.py", &Chain), "opaque nesting");
+}
+
+#[test]
+fn what_is_read_again_counts_once() {
+    assert_eq!(shown(&"bash long.sh\n".repeat(16), &Chain), "");
+}
+
+#[test]
+fn a_task_that_runs_itself_is_looked_through_once() {
+    let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
+    let facts = analyse(&call::shell("codex", "npm run c"), &setting, &mut Recorder::new(&Machine(THERE)));
+    let deleted = facts.effects.iter().filter(|effect| effect.kind == EffectKind::Delete);
+    assert_eq!(deleted.count(), 1);
 }
 
 #[test]

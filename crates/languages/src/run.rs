@@ -34,6 +34,7 @@ mod entries;
 mod flow;
 mod formats;
 mod functions;
+mod harness;
 mod lists;
 mod many;
 mod named;
@@ -49,6 +50,7 @@ mod providers;
 mod ruby;
 mod settings;
 mod shells;
+mod sources;
 mod texts;
 mod vim;
 

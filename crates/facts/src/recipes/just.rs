@@ -12,6 +12,10 @@ use crate::limits::JUST_RECIPES_MAX;
 /// Attributes that change how or where a recipe runs.
 const WAYS: &[&str] = &["script", "working-directory", "no-cd", "extension"];
 
+/// Programs that read a script as their standard input when it is called `-`.
+const READ_INPUT: &[&str] =
+    &["python", "python3", "node", "perl", "ruby", "lua", "bash", "sh", "zsh", "dash", "deno"];
+
 /// A recipe.
 #[derive(Debug, Default)]
 struct Recipe {
@@ -19,6 +23,10 @@ struct Recipe {
     parameters: Vec<String>,
     needs: Vec<String>,
     lines: Vec<String>,
+    /// The same as they stand.
+    written: Vec<String>,
+    /// What all of them are one script for, instead of a first line that says so.
+    interpreter: Option<String>,
 }
 
 /// What runs for a recipe.
@@ -61,6 +69,9 @@ fn add(recipe: &Recipe, variables: &BTreeMap<String, String>, script: &mut Scrip
         script.holes.push((Why::Language, code.to_owned()));
     }
     let filled = |line: &String| filled(line, recipe, variables);
+    if let Some(interpreter) = &recipe.interpreter {
+        return as_script(interpreter, recipe.written.iter().map(filled).collect(), script);
+    }
     let first = recipe.lines.first().map(String::as_str).unwrap_or_default();
     match interpreter(first).map(|words| words.first().map(|word| (*word).to_owned())) {
         None => {
@@ -70,8 +81,34 @@ fn add(recipe: &Recipe, variables: &BTreeMap<String, String>, script: &mut Scrip
         Some(Some(program)) if matches!(program.rsplit('/').next(), Some("sh" | "bash" | "zsh" | "dash")) => {
             script.texts.push(recipe.lines.iter().skip(1).map(filled).collect::<Vec<_>>().join("\n"));
         }
-        Some(program) => script.holes.push((Why::Language, program.unwrap_or_default())),
+        Some(_) => {
+            let words = interpreter(first).unwrap_or_default().join(" ");
+            as_script(&words, recipe.written.iter().skip(1).map(filled).collect(), script);
+        }
     }
+}
+
+/// All lines as a script of one program. What is not known in it may be code.
+fn as_script(interpreter: &str, mut lines: Vec<String>, script: &mut Script) {
+    const END: &str = "END OF THE RECIPE";
+    while lines.pop_if(|line| line.trim().is_empty()).is_some() {}
+    let name = interpreter.split_whitespace().next().and_then(|program| program.rsplit('/').next());
+    let is_read = name.is_some_and(|name| READ_INPUT.contains(&name));
+    let is_known = lines.iter().all(|line| !line.contains(UNKNOWN) && line != END);
+    if !is_read || !is_known {
+        return script.holes.push((Why::Language, interpreter.to_owned()));
+    }
+    let indented = lines.iter().filter(|line| !line.trim().is_empty());
+    let margin = indented.map(|line| line.len() - line.trim_start().len()).min().unwrap_or_default();
+    let body: Vec<&str> = lines.iter().map(|line| line.get(margin..).unwrap_or_default()).collect();
+    script.texts.push(format!("{interpreter} - <<'{END}'\n{}\n{END}", body.join("\n")));
+}
+
+/// The program of `[script("program", "argument")]`.
+fn of_attribute(line: &str) -> Option<String> {
+    let words = line.strip_prefix("[script(")?.strip_suffix(")]")?.split(',');
+    let words: Option<Vec<&str>> = words.map(|word| literal(word.trim())).collect();
+    words.filter(|words| words.iter().all(|word| !word.contains([' ', '{']))).map(|words| words.join(" "))
 }
 
 /// Text with `{{name}}` in place. Parameters and expressions are not known.
@@ -96,9 +133,13 @@ fn read(text: &str) -> (Vec<Recipe>, BTreeMap<String, String>, Script) {
     let mut recipes: Vec<Recipe> = Vec::new();
     let mut variables = BTreeMap::new();
     let mut script = Script::default();
+    let mut interpreter = None;
     for line in text.lines() {
         let line = line.trim_end_matches('\r');
-        if line.starts_with([' ', '\t']) {
+        if line.trim().is_empty() || line.starts_with([' ', '\t']) {
+            if let Some(recipe) = recipes.last_mut() {
+                recipe.written.push(line.to_owned());
+            }
             if let Some(recipe) = recipes.last_mut().filter(|_| !line.trim().is_empty()) {
                 let line = line.trim_start();
                 match recipe.lines.last_mut().filter(|before| before.ends_with('\\')) {
@@ -111,7 +152,15 @@ fn read(text: &str) -> (Vec<Recipe>, BTreeMap<String, String>, Script) {
             }
             continue;
         }
+        if let Some(program) = of_attribute(line.trim_end()) {
+            interpreter = Some(program);
+            continue;
+        }
+        let before = recipes.len();
         top(line, &mut recipes, &mut variables, &mut script);
+        if let Some(recipe) = recipes.get_mut(before) {
+            recipe.interpreter = interpreter.take();
+        }
     }
     (recipes, variables, script)
 }
@@ -171,7 +220,7 @@ fn top(line: &str, recipes: &mut Vec<Recipe>, variables: &mut BTreeMap<String, S
     let parameters = words.filter_map(plain).collect();
     let needs =
         needs.split(['(', ')', ' ', '&']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
-    recipes.push(Recipe { name, parameters, needs, lines: Vec::new() });
+    recipes.push(Recipe { name, parameters, needs, ..Recipe::default() });
 }
 
 /// A text in quotes without escapes.
@@ -203,7 +252,19 @@ mod tests {
         check(own, Some("go"), &["rm -rf ${castellan_unknown_value}"]);
         check("alias c := clean\nclean:\n    rm x\n", Some("c"), &["rm x"]);
         check("a:\n    #!/usr/bin/env bash\n    cd x\n    rm y\n", None, &["cd x\nrm y"]);
-        check("a:\n    #!/usr/bin/env python3\n    print(1)\n", None, &["hole language python3"]);
+        let python = |program: &str, text: &str| {
+            format!("{program} - <<'END OF THE RECIPE'\n{text}\nEND OF THE RECIPE")
+        };
+        let text = "a:\n    #!/usr/bin/env python3\n    if 1:\n\n        print(1)\nb:\n    rm x\n";
+        check(text, None, &[&python("python3", "if 1:\n\n    print(1)")]);
+        let text = "[script(\"python3\", '-u')]\na:\n    if 1:\n        print(1)\nb:\n    rm x\n";
+        check(text, None, &[&python("python3 -u", "if 1:\n    print(1)")]);
+        check(text, Some("b"), &["rm x"]);
+        check("x := '1'\n[script('node')]\na:\n    f({{x}})\n", None, &[&python("node", "f(1)")]);
+        check("[script('node')]\na x:\n    f({{x}})\n", Some("a"), &["hole language node"]);
+        check("[script('fish')]\na:\n    rm x\n", None, &["hole language fish"]);
+        let bare = "[script]\na:\n    rm x\n";
+        check(bare, None, &["rm x", "hole language [script]"]);
         check("v := `rm -rf y`\na:\n    echo\n", None, &["rm -rf y", "echo"]);
         check("v := `a` + `rm b`\nx:\n    echo\n", None, &["a", "rm b", "echo"]);
         let shell = "v := shell('rm y')";

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use castellan_event::{EffectKind, Role, Why};
-use castellan_programs::Arg;
+use castellan_programs::{Arg, Piece};
 
 use super::named::inline_data;
 use super::perform::Bound;
@@ -133,6 +133,47 @@ impl Machine<'_> {
                 }
                 Value::Function(_) => self.hand(node, one),
                 _ => {}
+            }
+        }
+        self.unknown(node, Why::Dynamic)
+    }
+
+    /// `help("module")`, `help(object)`: what is named is loaded.
+    pub(super) fn documented(&mut self, node: &Node, bound: &Bound) -> Value {
+        for one in super::compute::first(bound).choices() {
+            match one {
+                // One that is there already is not looked for; what python itself tells of is written so.
+                Value::Text(text) if text.as_str().is_some_and(|name| !is_topic(name)) => {
+                    self.load(node, one);
+                }
+                Value::Text(text) if text.as_str().is_none() => {
+                    self.load(node, one);
+                }
+                _ => {}
+            }
+        }
+        self.unknown(node, Why::Dynamic)
+    }
+
+    /// What `pandas` evaluates: columns and operators. What stands behind `@` is the program's own, of which a call may be anything;
+    /// `eval` of the module reaches the program's names without it.
+    pub(super) fn columns(&mut self, node: &Node, bound: &Bound, is_module: bool) -> Value {
+        if self.modules.iter().any(|module| module.split('.').next() == Some("pandas")) {
+            let expression = bound.plain().next().cloned().unwrap_or(Value::Constant);
+            for one in expression.choices() {
+                let Value::Text(text) = one else {
+                    if let Value::Unknown(why, _) = one {
+                        self.lost(node, *why);
+                    }
+                    continue;
+                };
+                if text
+                    .pieces()
+                    .iter()
+                    .any(|piece| matches!(piece, Piece::Text(text) if calls_own(text, is_module)))
+                {
+                    self.lost(node, Why::Unsupported);
+                }
             }
         }
         self.unknown(node, Why::Dynamic)
@@ -327,6 +368,25 @@ impl Machine<'_> {
 /// What formulas are written with: no quotes, no members.
 fn is_of_formula(one: char) -> bool {
     one.is_alphanumeric() || one.is_whitespace() || "+-*/^(),=<>!|&~_%".contains(one)
+}
+
+/// What Python's help tells of without loading it: its keywords, topics in capitals, operators.
+fn is_topic(name: &str) -> bool {
+    const WORDS: &[&str] =
+        &["keywords", "symbols", "topics", "if", "for", "while", "with", "def", "class", "lambda"];
+    WORDS.contains(&name) || !name.contains(|one: char| one.is_ascii_lowercase())
+}
+
+/// Whether an expression of `pandas` calls what the program has: `@name.method(`.
+fn calls_own(text: &str, is_bare: bool) -> bool {
+    let is_name = |one: char| one.is_alphanumeric() || matches!(one, '_' | '.');
+    text.match_indices('(').any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default().trim_end();
+        let name = before.trim_end_matches(is_name);
+        // What a call or an element gives is the program's own too.
+        let goes_on = before.len() == name.len() && name.ends_with([')', ']']) && text.contains('@');
+        before.len() > name.len() && (is_bare || name.ends_with('@')) || goes_on
+    })
 }
 
 /// Whether a module is named by its file.

@@ -19,7 +19,7 @@ impl Machine<'_> {
         for (parameter, value) in &bound.given {
             for part in parameter.parts {
                 match part {
-                    Part::Shell => self.shell(node, value, bound),
+                    Part::Shell => self.shell_or_program(node, value, bound),
                     Part::Argv if is_shell && self.language == Language::Python => {
                         self.shell_with_arguments(node, value, bound);
                     }
@@ -39,6 +39,26 @@ impl Machine<'_> {
                     Part::Program => self.program_with(node, value, bound, is_shell),
                     _ => {}
                 }
+            }
+        }
+    }
+
+    /// Text for a shell. A list is a program and its arguments, which no shell reads, unless it is one text alone. Perl joins one in
+    /// which a sign of the shell stands by itself.
+    fn shell_or_program(&mut self, node: &Node, value: &Value, bound: &Bound) {
+        for one in value.choices() {
+            let argv = match one {
+                Value::List(_) => self.argv(node, one),
+                _ => Vec::new(),
+            };
+            let has_sign = |argv: &[Arg]| {
+                let mut words = argv.iter().filter_map(Arg::as_str);
+                self.language == Language::Perl && words.any(|word| SIGNS.contains(&word))
+            };
+            if argv.iter().all(|argv| argv.len() < 2 || has_sign(argv)) {
+                self.shell(node, one, bound);
+            } else {
+                self.starts(node, argv, bound);
             }
         }
     }
@@ -218,6 +238,9 @@ impl Machine<'_> {
 
 /// Programs that are another one by each name that they are called by.
 const BY_NAME: &[&str] = &["busybox", "toybox", "coreutils"];
+
+/// Words of a list for which `IPC::Cmd` gives it to a shell.
+const SIGNS: &[&str] = &["<", ">", "|", "&"];
 
 /// Shells that are given a text by `/c`.
 const CMD: &[&str] = &["cmd", "cmd.exe"];

@@ -67,6 +67,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("code-second", |machine, node, bound| {
         machine.code(node, &bound.at(1).cloned().unwrap_or(Value::Constant))
     }),
+    ("columns", |machine, node, bound| machine.columns(node, bound, false)),
+    ("columns-of-module", |machine, node, bound| machine.columns(node, bound, true)),
     ("constant", |machine, node, bound| machine.constant(node, &first(bound))),
     ("content", |machine, node, bound| machine.content(node, bound)),
     ("copied-object", |machine, node, bound| machine.copied_object(node, bound)),
@@ -75,6 +77,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         Some(cwd) => Value::text(cwd.clone()),
         None => machine.unknown(node, Why::Dynamic),
     }),
+    ("data-source", |machine, node, bound| machine.data_source(node, bound)),
     ("decode", |machine, node, bound| machine.decode(node, bound)),
     ("decorator", |machine, node, bound| match first(bound) {
         function if function.is_callable() => function,
@@ -83,11 +86,13 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     // With what a member is in: `entries.rs`.
     ("defined", |machine, node, _| machine.unknown(node, Why::Dynamic)),
     ("delegated", |machine, node, bound| machine.delegated(node, bound)),
+    ("delegated-to", |machine, node, bound| machine.delegated_to(node, bound)),
     ("dev-null", |_, _, _| Value::text("/dev/null")),
     ("directory", |machine, node, _| match machine.start.file.clone() {
         Some(file) => machine.path_part(node, &Value::text(file), true),
         None => machine.unknown(node, Why::Dynamic),
     }),
+    ("documented", |machine, node, bound| machine.documented(node, bound)),
     ("each", |machine, node, bound| machine.each_of(node, bound)),
     ("element-of", |machine, node, bound| machine.element_of(node, bound)),
     ("elements", |machine, node, bound| machine.same_elements(node, &first(bound), false)),
@@ -260,6 +265,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("pattern-code", |machine, node, bound| machine.pattern_code(node, bound)),
     ("pattern-replace", |machine, node, bound| machine.pattern_replaced(node, bound)),
     ("percent", |machine, node, bound| machine.decoded(node, bound, super::texts::percent)),
+    ("pipeline", |machine, node, bound| machine.pipeline(node, bound)),
     ("plain-replace", |machine, node, bound| machine.plainly_replaced(node, bound)),
     ("popened", |machine, node, bound| {
         let what = first(bound);
@@ -279,6 +285,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("put-environment", |machine, node, bound| machine.put_environment(node, bound)),
     ("radix-16", |machine, node, bound| machine.integer_of(node, &first(bound), 16)),
     ("radix-8", |machine, node, bound| machine.integer_of(node, &first(bound), 8)),
+    ("ran-with-files", |machine, node, bound| machine.ran_with_files(node, bound)),
     ("range", |machine, node, bound| machine.range(node, bound)),
     ("read-arguments", |machine, node, _| machine.read_arguments(node, true)),
     ("read-content", |machine, node, bound| machine.read_content(node, bound)),
@@ -331,6 +338,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("searched", |machine, node, bound| machine.searched(node, bound)),
     ("second", |_, _, bound| bound.at(1).cloned().unwrap_or(Value::Constant)),
     ("select", |machine, node, bound| machine.selected(node, bound)),
+    ("sent", |machine, node, bound| machine.sent(node, bound)),
     ("set-member", |machine, node, bound| machine.set_member(node, bound)),
     ("spanned", |machine, node, bound| machine.spanned(node, bound)),
     ("sprintf", |machine, node, bound| machine.printed(node, bound, false)),

@@ -13,6 +13,8 @@ use crate::value::Value;
 
 /// The variable by which files that are read by `<>` are written.
 const IN_PLACE: &str = "$^I";
+/// The same of `ARGF`.
+pub(super) const IN_PLACE_OF_RUBY: &str = "$-i";
 
 impl Machine<'_> {
     /// `open`, without its handle.
@@ -125,7 +127,8 @@ impl Machine<'_> {
     pub(super) fn read_arguments(&mut self, node: &Node, heeds_modes: bool) -> Value {
         let files = self.name(node, &if self.language == Language::Perl { "@ARGV" } else { "ARGV" }.into());
         // They are written in place while that has a value.
-        let suffix = self.state.name(self.scope, IN_PLACE).unwrap_or(Value::Constant);
+        let suffix = if self.language == Language::Perl { IN_PLACE } else { IN_PLACE_OF_RUBY };
+        let suffix = self.state.name(self.scope, suffix).unwrap_or(Value::Constant);
         let writes = suffix.choices().iter().any(|suffix| *suffix != Value::Constant);
         let lists = files.choices().iter().filter(|one| matches!(one, Value::List(_)));
         let paths: Vec<Arg> = lists.flat_map(|list| self.operands(node, list)).collect();

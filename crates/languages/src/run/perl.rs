@@ -1,6 +1,6 @@
 //! What Perl does in its own way: lists that flatten, names for functions, commands of words.
 
-use castellan_event::{EffectKind, Why};
+use castellan_event::Why;
 use castellan_programs::Arg;
 
 use super::perform::Bound;
@@ -98,26 +98,6 @@ impl Machine<'_> {
                 let argv = self.argv(node, &list);
                 self.starts(node, argv, bound);
             }
-        }
-        self.unknown(node, Why::Dynamic)
-    }
-
-    /// `IPC::Run`: lists are commands, with signs between them for pipes and files.
-    pub(super) fn harnessed(&mut self, node: &Node, bound: &Bound) -> Value {
-        let values: Vec<Value> = bound.plain().cloned().collect();
-        let mut sign = String::new();
-        for (at, value) in values.iter().enumerate() {
-            match value {
-                Value::List(_) if at == 0 || matches!(&*sign, "|" | "&") => {
-                    let argv = self.argv(node, value);
-                    self.starts(node, argv, bound);
-                }
-                Value::Text(_) if at == 0 => self.shell(node, value, bound),
-                Value::Text(_) if sign.contains('>') => self.path(node, EffectKind::Write, value, false),
-                Value::Text(_) if sign.contains('<') => self.path(node, EffectKind::Read, value, false),
-                other => self.hand(node, other),
-            }
-            sign = value.as_str().filter(|text| text.len() <= 3).unwrap_or_default().to_owned();
         }
         self.unknown(node, Why::Dynamic)
     }

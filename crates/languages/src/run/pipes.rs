@@ -6,8 +6,12 @@ use super::perform::Bound;
 use super::{Argument, Machine};
 use crate::act::{Operand, What};
 use crate::language::Language;
+use crate::table::{Parameter, Takes};
 use crate::tree::Node;
 use crate::value::Value;
+
+/// The type of a socket of UDP.
+const UDP: &str = "UdpSocket";
 
 /// What `trap` takes that is no code.
 const DISPOSITIONS: &[&str] =
@@ -112,6 +116,51 @@ impl Machine<'_> {
             self.lost(node, why);
         }
         self.unknown(node, Why::Dynamic)
+    }
+
+    /// `Open3.pipeline`: each is a text for a shell, or a command in a list as `spawn` takes it.
+    pub(super) fn pipeline(&mut self, node: &Node, bound: &Bound) -> Value {
+        let is_command = |(one, value): &&(&'static Parameter, Value)| {
+            one.takes == Takes::Rest && !matches!(value, Value::Map(_) | Value::Function(_))
+        };
+        let named = bound.given.iter().filter(|(one, _)| one.takes == Takes::Named);
+        for command in bound.given.iter().filter(is_command) {
+            let (parameter, value) = command;
+            let (words, known) = match value {
+                Value::List(_) => self.elements(node, value),
+                other => (vec![other.clone()], true),
+            };
+            let words = words.into_iter().map(|word| (*parameter, word));
+            let given = words.chain(named.clone().cloned()).collect();
+            self.listed_command(node, &Bound { given, is_open: !known, ..Bound::default() });
+        }
+        if bound.is_open {
+            self.lost(node, Why::Dynamic);
+        }
+        self.unknown(node, Why::Substitution)
+    }
+
+    /// `socket.send(data, flags, host, port)`, which is no call by name.
+    pub(super) fn sent(&mut self, node: &Node, bound: &Bound) -> Value {
+        let values: Vec<Value> = bound.plain().cloned().collect();
+        let [of, name, rest @ ..] = values.as_slice() else { return self.unknown(node, Why::Dynamic) };
+        let given = |values: &[Value]| values.iter().cloned().map(Argument::plain).collect();
+        let mut made = Vec::new();
+        for one in of.choices() {
+            let is_socket = matches!(one, Value::Object(space, _) if space.0.name() == UDP);
+            made.push(match (is_socket, name.as_str()) {
+                (true, _) => {
+                    let send = self.member(node, one, "send");
+                    self.call(node, &send, given(values.get(1..).unwrap_or_default()))
+                }
+                (false, Some(name)) => {
+                    let method = self.member(node, one, name);
+                    self.call(node, &method, given(rest))
+                }
+                (false, None) => self.lost(node, Why::Dynamic),
+            });
+        }
+        self.any(node, made)
     }
 
     /// The words of a command, without what Ruby takes from them: the environment first, where it reads and writes last, a block.

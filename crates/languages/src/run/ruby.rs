@@ -213,6 +213,27 @@ impl Machine<'_> {
         Value::Constant
     }
 
+    /// `delegate [:method] => :Of`: as [`Machine::delegated`], for the methods of each pair.
+    pub(super) fn delegated_to(&mut self, node: &Node, bound: &Bound) -> Value {
+        let pairs = bound.given.iter().map(|(_, value)| value).chain(&bound.others);
+        let cells: Vec<_> = pairs
+            .filter_map(|value| match value {
+                Value::Map(cell) => Some(self.state.cell(*cell)),
+                _ => None,
+            })
+            .collect();
+        let entries = cells.into_iter().flat_map(|cell| cell.entries);
+        for (_, of) in entries.collect::<Vec<_>>() {
+            let is_constant =
+                |name: &str| name.trim_start_matches("::").starts_with(|one: char| one.is_ascii_uppercase());
+            // Which methods these are does not matter: a constant's are hardly ever handed on so.
+            if of.as_str().is_none_or(is_constant) {
+                self.lost(node, Why::Dynamic);
+            }
+        }
+        Value::Constant
+    }
+
     /// The block that a call is given.
     pub(super) fn block_of(bound: &Bound) -> Option<Value> {
         bound.named("&").cloned()

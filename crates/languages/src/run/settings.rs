@@ -55,6 +55,9 @@ impl Machine<'_> {
             (Language::Python, "sys", Some("argv")) | (Language::JavaScript, "process", Some("argv")) => {
                 self.state.set_own(0, &OTHER_ARGV.into(), value.clone());
             }
+            (Language::Ruby, "Arguments", Some("@inplace_mode")) => {
+                self.state.set_own(0, &super::opens::IN_PLACE_OF_RUBY.into(), value.clone());
+            }
             (Language::JavaScript, "Report", Some("directory" | "filename")) => {
                 self.path(node, EffectKind::Write, value, false);
             }

@@ -263,6 +263,13 @@ impl Lower<'_> {
         let at = Self::at(node);
         let mut given = self.rb_arguments(node).into_iter();
         let Some(name) = given.next() else { return self.error(node) };
+        let of = match of {
+            // A socket's data, flags, host and port: which of both it is depends on the object.
+            Some(of) if calls && is_of_socket(given.as_slice()) => {
+                return self.rb_function_call(at, "send.of", [of, name].into_iter().chain(given).collect());
+            }
+            of => of,
+        };
         let callee = match (plain_text(&name), of) {
             (Some(name), Some(of)) => Node::new(at, Kind::Member(of.into(), name.into())),
             (Some(name), None) => Node::name(at, &format!("{name}()")),
@@ -273,6 +280,11 @@ impl Lower<'_> {
         };
         if calls { Node::new(at, Kind::Call(callee.into(), given.collect())) } else { callee }
     }
+}
+
+/// Whether this follows the data that a socket sends.
+fn is_of_socket(given: &[Node]) -> bool {
+    matches!(given, [Node { kind: Kind::Number(_), .. }, _, _])
 }
 
 /// Methods that name a method, and whether they call it.

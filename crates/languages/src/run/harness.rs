@@ -1,0 +1,68 @@
+//! Commands that modules of Perl start with files around them. It must not know what the commands do.
+
+use castellan_event::{EffectKind, Why};
+
+use super::Machine;
+use super::perform::Bound;
+use crate::tree::Node;
+use crate::value::Value;
+
+impl Machine<'_> {
+    /// `IPC::Run`: lists are commands, with signs between them for pipes and files. A file may stand in one text with its sign.
+    pub(super) fn harnessed(&mut self, node: &Node, bound: &Bound) -> Value {
+        let values: Vec<Value> = bound.plain().cloned().collect();
+        let mut sign = String::new();
+        for (at, value) in values.iter().enumerate() {
+            let (own, file) = value.as_str().map(signed).unwrap_or_default();
+            match value {
+                Value::List(_) if at == 0 || matches!(&*sign, "|" | "&") => {
+                    let argv = self.argv(node, value);
+                    self.starts(node, argv, bound);
+                }
+                Value::Text(_) if at == 0 || matches!(&*sign, "|" | "&") => self.shell(node, value, bound),
+                Value::Text(_) if sign.contains('>') => self.path(node, EffectKind::Write, value, false),
+                Value::Text(_) if sign.contains('<') => self.path(node, EffectKind::Read, value, false),
+                Value::Text(_) if own.contains(['<', '>']) && !file.is_empty() => {
+                    let kind = if own.contains('>') { EffectKind::Write } else { EffectKind::Read };
+                    self.path(node, kind, &Value::text(file), false);
+                }
+                other => self.hand(node, other),
+            }
+            sign = if file.is_empty() { own.to_owned() } else { String::new() };
+        }
+        self.unknown(node, Why::Dynamic)
+    }
+
+    /// `IPC::Run3`: a command, then what it reads, what it writes and its errors. A text there is a file; a reference is none.
+    pub(super) fn ran_with_files(&mut self, node: &Node, bound: &Bound) -> Value {
+        let values: Vec<Value> = bound.plain().cloned().collect();
+        let Some((command, files)) = values.split_first() else { return self.unknown(node, Why::Dynamic) };
+        for one in command.choices() {
+            match one {
+                Value::List(_) => {
+                    let argv = self.argv(node, one);
+                    self.starts(node, argv, bound);
+                }
+                other => self.shell(node, other, bound),
+            }
+        }
+        let kinds = [EffectKind::Read, EffectKind::Write, EffectKind::Write];
+        for (file, kind) in files.iter().zip(kinds) {
+            match file {
+                Value::Text(_) => self.path(node, kind, file, false),
+                other => self.hand(node, other),
+            }
+        }
+        self.unknown(node, Why::Dynamic)
+    }
+}
+
+/// The sign that a text begins with, with its number, and what follows it.
+fn signed(text: &str) -> (&str, &str) {
+    let number = text.bytes().take_while(u8::is_ascii_digit).count();
+    let signs = text.bytes().skip(number).take_while(|one| b"<>|&".contains(one)).count();
+    match signs {
+        0 => ("", ""),
+        _ => text.split_at_checked(number + signs).unwrap_or_default(),
+    }
+}

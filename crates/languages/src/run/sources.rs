@@ -1,0 +1,61 @@
+//! Where a database is that a program opens: a file, or a server. It must not know what statements do.
+
+use castellan_event::{EffectKind, Why};
+use castellan_programs::Arg;
+
+use super::Machine;
+use super::perform::Bound;
+use crate::act::{Operand, What};
+use crate::tree::Node;
+use crate::value::{Ref, Value};
+
+/// Databases that are files, as drivers of PDO and DBI are called.
+const FILES: &[&str] = &["sqlite", "sqlite2", "sqlite3", "csv", "dbm"];
+
+impl Machine<'_> {
+    /// `sqlite:file`, `mysql:host=name;port=1`, `dbi:Pg:dbname=x;host=name`: the types of what it gives are `Database` and, of a
+    /// file, `Sqlite` where the language has one.
+    pub(super) fn data_source(&mut self, node: &Node, bound: &Bound) -> Value {
+        let source = bound.plain().next().cloned().unwrap_or(Value::Constant);
+        let mut kind = "Database";
+        for source in self.args(node, &source) {
+            if self.is_file(node, &source) && self.table.kind("Sqlite").is_some() {
+                kind = "Sqlite";
+            }
+        }
+        match self.table.kind(kind) {
+            Some(kind) => Value::Object(Ref(kind), source.into()),
+            None => self.unknown(node, Why::Dynamic),
+        }
+    }
+
+    /// Opens one; whether it is a file.
+    fn is_file(&mut self, node: &Node, source: &Arg) -> bool {
+        let without = source.strip_prefix("dbi:").or_else(|| source.strip_prefix("DBI:"));
+        let source = without.as_ref().unwrap_or(source);
+        let driver = source.prefix().split(':').next().unwrap_or_default().to_ascii_lowercase();
+        if FILES.contains(&driver.as_str()) {
+            let begin = source.prefix().get(..=driver.len()).unwrap_or_default().to_owned();
+            let Some(file) = source.strip_prefix(&begin) else { return true };
+            let named =
+                ["dbname=", "database=", "db=", "f_dir="].iter().find_map(|name| file.strip_prefix(name));
+            let file = named.unwrap_or(file);
+            if !matches!(file.as_str(), Some("" | ":memory:")) {
+                for kind in [EffectKind::Read, EffectKind::Write] {
+                    let on = Operand::Path(file.clone());
+                    self.act(node.at, What::Effect { kind, on, recursive: false });
+                }
+            }
+            return true;
+        }
+        let parts = || source.as_str().unwrap_or_default().split([':', ';', ' ']);
+        let part = |name: &str| parts().find_map(|part| part.strip_prefix(name)?.strip_prefix('='));
+        let on = match (part("host").or_else(|| part("hostname")), part("unix_socket")) {
+            (Some(host), _) => Operand::Host { host: Arg::known(host), port: part("port").map(Arg::known) },
+            (None, Some(socket)) => Operand::Path(Arg::known(socket)),
+            (None, None) => Operand::Nothing,
+        };
+        self.act(node.at, What::Effect { kind: EffectKind::Connect, on, recursive: false });
+        false
+    }
+}
