@@ -19,6 +19,8 @@ use crate::judge::Judge;
 use crate::limits::{BEGUN_CALLS_MAX, TRANSCRIPT_FOLDER_MAX, TRANSCRIPTS_PER_SESSION_MAX};
 use crate::memory::SessionKey;
 
+#[cfg(test)]
+pub(crate) use live::tests::Runs;
 pub(crate) use live::{Changed, Live, LiveSessions};
 pub(crate) use processes::unguarded;
 pub use settings::{AgentStart, HookSettings};

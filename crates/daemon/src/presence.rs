@@ -192,7 +192,14 @@ mod tests {
     type Row = (u32, u32, u32, i32, &'static str);
 
     /// Shells that an ssh daemon has started for this machine itself have odd numbers.
-    fn check(rows: &[Row], expected: Result<(), Refusal>) {
+    fn machine(
+        rows: &[Row],
+    ) -> Machine<
+        impl Fn(u32) -> Option<Process>,
+        impl Fn() -> Vec<Process>,
+        impl Fn(&Process) -> Kind,
+        impl Fn(&Process) -> bool,
+    > {
         let process = |(pid, parent, session, terminal, name): &Row| Process {
             pid: *pid,
             parent: *parent,
@@ -206,14 +213,23 @@ mod tests {
             Some(opener) => Kind::Opener(opener),
             None => Kind::Other,
         };
-        let machine = Machine {
-            read: |pid: u32| rows.iter().find(|row| row.0 == pid).map(process),
-            all: || rows.iter().map(process).collect(),
+        Machine {
+            read: move |pid: u32| rows.iter().find(|row| row.0 == pid).map(process),
+            all: move || rows.iter().map(process).collect(),
             kind,
             is_from_elsewhere: |process: &Process| process.pid.is_multiple_of(2),
-        };
+        }
+    }
+
+    fn check(rows: &[Row], expected: Result<(), Refusal>) {
         let asking = rows.last().map_or(99, |row| row.0);
-        assert_eq!(machine.check(asking, 1), expected, "{rows:?}");
+        assert_eq!(machine(rows).check(asking, 1), expected, "{rows:?}");
+    }
+
+    /// Whether an agent is seen above the last one, whose terminal does not matter.
+    fn check_within(rows: &[Row], expected: bool) {
+        let asking = rows.last().map_or(99, |row| row.0);
+        assert_eq!(machine(rows).is_within_agent(asking), expected, "{rows:?}");
     }
 
     /// Checks a person's request, of a process that started at 1, where the number of process `reused` belongs to one that started later
@@ -262,6 +278,32 @@ mod tests {
         check(&[INIT, TERMINAL, SHELL, (11, 10, 10, 7, "claudette"), (12, 11, 10, 7, "castellan")], Ok(()));
         check(&[(11, 10, 10, 7, "castellan")], Err(Refusal::Unidentified));
         check(&[], Err(Refusal::Unidentified));
+    }
+
+    #[test]
+    fn what_an_agent_reads_is_known_without_a_terminal() {
+        let agent = (11, 10, 10, 7, "claude");
+        check_within(&[INIT, TERMINAL, SHELL, (11, 10, 10, 7, "castellan")], false);
+        // A person's pipeline or scheduled job has no terminal, and is no agent's.
+        check_within(&[INIT, (10, 1, 10, 0, "cron"), (11, 10, 11, 0, "castellan")], false);
+        check_within(&[INIT, TERMINAL, SHELL, agent, (12, 11, 10, 7, "castellan")], true);
+        check_within(
+            &[INIT, TERMINAL, SHELL, agent, (12, 11, 12, 0, "sh"), (13, 12, 12, 0, "castellan")],
+            true,
+        );
+        // An orphan whose session's leader an agent has started.
+        let leader = (12, 11, 12, 0, "sh");
+        check_within(&[INIT, TERMINAL, SHELL, agent, leader, (13, 1, 12, 0, "castellan")], true);
+        // The leader has ended, and its number tells nothing.
+        check_within(&[INIT, (13, 1, 12, 0, "castellan")], false);
+        // An agent beside it reads nothing of it.
+        check_within(
+            &[INIT, TERMINAL, SHELL, (12, 10, 10, 7, "claude"), (13, 10, 10, 7, "castellan")],
+            false,
+        );
+        // Who cannot be seen may be anybody.
+        check_within(&[INIT, (12, 77, 12, 0, "castellan")], true);
+        check_within(&[], true);
     }
 
     #[test]

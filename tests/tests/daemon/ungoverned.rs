@@ -12,6 +12,9 @@ use serde_json::{Value as Json, json};
 
 use crate::{LIMIT, kill, status};
 
+/// More transcripts than are read of one session, and more calls of one than are followed at once.
+const MANY: usize = 300;
+
 /// A session of Claude's whose transcript the test writes.
 struct Session {
     home: Home,
@@ -37,14 +40,7 @@ impl Session {
 
     /// Writes what an agent writes of a call that it has carried out.
     fn write(&self, transcript: &Path, id: &str) -> anyhow::Result<()> {
-        let block = json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": "true" } });
-        let begun = json!({ "type": "assistant", "message": { "content": [block] } });
-        let block = json!({ "type": "tool_result", "tool_use_id": id, "content": "" });
-        let ended = json!({
-            "type": "user", "message": { "content": [block] }, "permissionDecision": { "decision": "accept" },
-        });
-        let mut file = OpenOptions::new().append(true).create(true).open(transcript)?;
-        Ok(file.write_all(format!("{begun}\n{ended}\n").as_bytes())?)
+        append(transcript, &[begun(id), ended(id, "accept")])
     }
 
     fn ungoverned(&self) -> anyhow::Result<Vec<Json>> {
@@ -66,6 +62,24 @@ impl Session {
             .map(|record| record["failure"]["message"].as_str().unwrap_or_default().to_owned())
             .collect())
     }
+}
+
+/// What an agent writes of a call before anybody is asked about it.
+fn begun(id: &str) -> Json {
+    let block = json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": "true" } });
+    json!({ "type": "assistant", "message": { "content": [block] } })
+}
+
+/// What it writes of one that is over, as it was decided.
+fn ended(id: &str, decision: &str) -> Json {
+    let block = json!({ "type": "tool_result", "tool_use_id": id, "content": "" });
+    json!({ "type": "user", "message": { "content": [block] }, "permissionDecision": { "decision": decision } })
+}
+
+fn append(transcript: &Path, lines: &[Json]) -> anyhow::Result<()> {
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let mut file = OpenOptions::new().append(true).create(true).open(transcript)?;
+    Ok(file.write_all(text.as_bytes())?)
 }
 
 #[test]
@@ -91,6 +105,11 @@ fn a_call_that_nobody_asked_about_is_seen_in_the_transcript() -> anyhow::Result<
     // One that was cut is read from its start: what was judged stays judged.
     fs::write(&session.transcript, "")?;
     session.write(&session.transcript, "asked")?;
+    // What was before the session is not castellan's there, either; nor is a call that did not run.
+    let mut before = [begun("long ago"), ended("long ago", "accept")];
+    before.iter_mut().for_each(|line| line["timestamp"] = "2001-02-03T04:05:06.000Z".into());
+    append(&session.transcript, &before)?;
+    append(&session.transcript, &[begun("refused"), ended("refused", "reject")])?;
     session.write(&session.transcript, "after the cut")?;
     session.waits_for("after the cut", "no_decision")?;
     let ids: Vec<_> = session.ungoverned()?.iter().map(|record| record["use_id"].clone()).collect();
@@ -100,6 +119,37 @@ fn a_call_that_nobody_asked_about_is_seen_in_the_transcript() -> anyhow::Result<
     assert!(shown.contains("no_decision"), "{shown}");
     assert!(session.home.run_castellan(&["status"])?.stdout.contains("ungoverned"));
     Ok(())
+}
+
+/// What is too much is told once, and what comes after it is read all the same.
+fn check_too_much(session: &Session, told: &str) -> anyhow::Result<()> {
+    let is_told = || Ok(session.failures()?.iter().any(|failure| failure.contains(told)).then_some(()));
+    anyhow::ensure!(until(LIMIT, is_told)?.is_some(), "{told}: {:?}", session.failures()?);
+    session.write(&session.transcript, "not asked")?;
+    session.waits_for("not asked", "no_decision")?;
+    assert_eq!(session.failures()?.len(), 1, "{:?}", session.failures()?);
+    Ok(())
+}
+
+#[test]
+fn more_transcripts_than_are_read_are_told() -> anyhow::Result<()> {
+    let session = Session::new("many", ENFORCE)?;
+    let folder = session.home.user().join("t/subagents");
+    fs::create_dir_all(&folder)?;
+    for number in 0..MANY {
+        fs::write(folder.join(format!("agent-{number}.jsonl")), "")?;
+    }
+    assert_eq!(session.ask("asked", "true")?, "defer");
+    check_too_much(&session, "more transcripts")
+}
+
+#[test]
+fn more_calls_at_once_than_are_followed_are_told() -> anyhow::Result<()> {
+    let session = Session::new("begun", ENFORCE)?;
+    assert_eq!(session.ask("asked", "true")?, "defer");
+    let lines: Vec<Json> = (0..MANY).map(|number| begun(&number.to_string())).collect();
+    append(&session.transcript, &lines)?;
+    check_too_much(&session, "calls have begun")
 }
 
 #[test]

@@ -189,7 +189,7 @@ impl Judge {
 
     /// A hook of somebody else's that nobody has said is trusted. The settings are looked at now: one that was added since the
     /// last look runs with this call.
-    fn untrusted(&self, live: &Live, process: AgentProcess, trusted: &[String]) -> Option<Bar> {
+    pub(super) fn untrusted(&self, live: &Live, process: AgentProcess, trusted: &[String]) -> Option<Bar> {
         self.look_at_settings(live);
         let is_untrusted = |(_, hook): &(PathBuf, Foreign)| !trusted.contains(&hook.command);
         let said = live.with_settings(process, |settings| {

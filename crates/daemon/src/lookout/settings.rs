@@ -4,11 +4,18 @@
 //! Looked at anew, not watched (inotify): most of these files do not exist, so that every folder above them would have to be watched,
 //! through every symbolic link on the way, and a watch that the system refuses would be a gap. A look is a `stat` for each.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod own;
+mod said;
+
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use castellan_agents::{self as agents, AgentId, Foreign, HookFile, HookFileReport, NamedHook, Place};
+use castellan_agents::{self as agents, AgentId, Foreign, HookFile, HookFileReport, Place};
 
+pub(crate) use self::own::Own;
+use self::own::real;
+use self::said::Said;
+pub(crate) use self::said::SettingsChange;
 use super::sources::{FoundText, Owners, Sources, command_line};
 use super::watched::Watched;
 use crate::files::read_limited;
@@ -40,48 +47,6 @@ pub struct AgentStart {
     pub arguments: Option<Vec<Vec<u8>>>,
     /// The variable of its environment that switches its hooks off.
     pub off_variable: Option<&'static str>,
-}
-
-/// What is castellan's.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Own {
-    /// The hook that belongs to this daemon; `None` where that is not known.
-    hook: Option<PathBuf>,
-    /// Its files and folders, the home among them; none where that is not known.
-    paths: Vec<String>,
-}
-
-/// Something that has changed in an agent's settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SettingsChange {
-    /// castellan is not asked any more.
-    HooksOff {
-        /// The file that says so.
-        file: PathBuf,
-        /// How.
-        how: String,
-    },
-    /// A hook of somebody else's is asked about the same calls.
-    ForeignHook {
-        /// The file that registers it.
-        file: PathBuf,
-        /// The hook.
-        hook: Foreign,
-    },
-}
-
-/// What all files come to.
-#[derive(Debug, Clone, Default)]
-struct Said {
-    /// Files that switch hooks off, and by which switch.
-    off: BTreeSet<(PathBuf, &'static str)>,
-    /// Settings that cannot be read, and why.
-    unread: BTreeMap<PathBuf, String>,
-    /// Files that register castellan's hook.
-    registering: BTreeSet<PathBuf>,
-    foreign: BTreeSet<(PathBuf, Foreign)>,
-    /// Where the user does not trust castellan's hook, so that the agent does not run it, and why.
-    distrusted: Option<(PathBuf, &'static str)>,
 }
 
 impl HookSettings {
@@ -294,56 +259,6 @@ impl HookSettings {
         };
         self.files.iter().filter(move |watched| is_ours(watched))
     }
-}
-
-impl Said {
-    /// What is said now and was not before.
-    fn since(&self, before: &Said) -> Vec<SettingsChange> {
-        let off = |file: &PathBuf, how: String| SettingsChange::HooksOff { file: file.clone(), how };
-        let mut changes = Vec::new();
-        for (file, why) in self.unread.iter().filter(|(file, _)| !before.unread.contains_key(*file)) {
-            changes.push(off(file, format!("it cannot be told what is in it: {why}")));
-        }
-        for (file, switch) in self.off.difference(&before.off) {
-            changes.push(off(file, format!("`{switch}` is in it now")));
-        }
-        if self.registering.is_empty() {
-            let how = "castellan's hook is not in it any more";
-            changes.extend(before.registering.iter().map(|file| off(file, how.to_owned())));
-        }
-        if let Some((file, why)) = self.distrusted.as_ref().filter(|_| before.distrusted.is_none()) {
-            changes.push(off(file, (*why).to_owned()));
-        }
-        let new = self.foreign.difference(&before.foreign);
-        changes.extend(
-            new.map(|(file, hook)| SettingsChange::ForeignHook { file: file.clone(), hook: hook.clone() }),
-        );
-        changes
-    }
-}
-
-impl Own {
-    /// castellan's files and folders, the home among them.
-    pub(crate) fn of(paths: &[String]) -> Own {
-        let hook = std::env::current_exe().ok().and_then(|own| real(&own.parent()?.join("castellan-hook")));
-        Own { hook, paths: paths.to_vec() }
-    }
-
-    fn is(&self, named: &NamedHook) -> bool {
-        self.is_hook(&named.hook.program, &named.hook.home)
-    }
-
-    /// Whether it is this daemon's hook and asks this daemon, as far as it is known which those are.
-    fn is_hook(&self, program: &str, home: &str) -> bool {
-        let is_home = |home: &str| self.paths.iter().any(|path| path == home);
-        let is_real_home = || real(Path::new(home)).is_some_and(|home| home.to_str().is_some_and(is_home));
-        (self.hook.is_none() || real(Path::new(program)) == self.hook)
-            && (self.paths.is_empty() || is_home(home) || is_real_home())
-    }
-}
-
-fn real(path: &Path) -> Option<PathBuf> {
-    std::fs::canonicalize(path).ok()
 }
 
 /// The working directory and those above it, up to the one that holds `.git`; only itself outside of a repository.

@@ -173,6 +173,19 @@ mod tests {
     }
 
     #[test]
+    fn another_users_file_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut path = dir.path().join("t.jsonl");
+        add(&path, "secret\n");
+        match rustix::process::geteuid().is_root() {
+            true => std::os::unix::fs::chown(&path, Some(65534), None).unwrap(),
+            false => path = "/etc/passwd".into(),
+        }
+        let look = Tail::at_start(path).look();
+        assert_eq!((lines(&look), look.trouble), (vec![], Some("it is another user's".to_owned())));
+    }
+
+    #[test]
     fn only_what_is_added_is_read_line_by_line() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.jsonl");

@@ -109,6 +109,8 @@ mod tests {
         all.add(A, capped(AccessLevel::ReadOnly));
         all.add(A, capped(AccessLevel::WorkspaceWrite));
         all.add(A, barred());
+        // What follows later takes nothing back.
+        all.add(A, capped(AccessLevel::FullAccess));
         let both = Consequence { ceiling: Some(AccessLevel::ReadOnly), ..barred() };
         assert_eq!((all.of(&A), all.of(&B)), (both.clone(), Consequence::default()));
         all.merge(&A, B);

@@ -153,6 +153,18 @@ mod tests {
     }
 
     #[test]
+    fn all_that_the_helper_is_asked_has_one_time() {
+        // It reads nothing and never ends.
+        let endless = |until| Account { helper: "/usr/bin/yes".into(), until, ..account() };
+        let soon = Instant::now() + Duration::from_millis(50);
+        let late = |account: &Account| account.has_password("right").unwrap_err();
+        assert!(late(&endless(soon)).contains("it has not ended in time"));
+        // It is over by now: the next question gets none of its own.
+        assert!(Instant::now() >= soon);
+        assert!(late(&endless(soon)).contains("it has not ended in time"));
+    }
+
+    #[test]
     fn what_no_password_can_be_is_not_asked_about() {
         // There is no helper that could say so.
         for password in ["", "right\0", "\0", &"x".repeat(PASSWORD_BYTES_MAX + 1)] {

@@ -1,10 +1,12 @@
 //! What ran, held against what was decided.
 
+use castellan_agents::TranscriptCall;
 use castellan_audit::UngovernedRecord;
 use castellan_policy::Profile;
 
 use super::*;
-use crate::limits::LIVE_SESSIONS_MAX;
+use crate::limits::{LIVE_SESSIONS_MAX, STARTS_PER_SESSION_MAX};
+use crate::lookout::Runs;
 
 impl Bench {
     /// The agent says that a call of session `s` is done.
@@ -15,6 +17,36 @@ impl Bench {
         });
         let request = request("PostToolUse", &payload);
         assert_eq!(self.answer(&request), Reply::default());
+    }
+
+    /// A judge of an agent that runs.
+    fn of(runs: &Runs, policy: Policy) -> Bench {
+        Bench { process: runs.process(), ..Bench::new(policy, Mode::Enforce) }
+    }
+
+    /// A look at the settings of session `s`: why what is recorded of it, and in which words.
+    fn looks(&self) -> Vec<(String, String)> {
+        let before = self.ungoverned().len();
+        self.judge.look_at_settings(&self.judge.live().of(&key_of("s")).unwrap());
+        self.ungoverned().into_iter().skip(before).map(|record| (record.why, record.message)).collect()
+    }
+
+    /// Checks what is recorded of a call that the transcript of session `s` tells of, and then of the same word again.
+    fn check_transcribed(&self, id: &str, is_harmless: bool, why: Option<&str>) {
+        let live = self.judge.live().of(&key_of("s")).unwrap();
+        let (id, tool) = (id.to_owned(), "Bash".to_owned());
+        let call = TranscriptCall { id, tool, input: json!({ "command": "x" }), is_harmless };
+        for expected in [why, None] {
+            let before = self.ungoverned().len();
+            self.judge.transcribed(&live, "a1", &call, Path::new("/t.jsonl"));
+            let new: Vec<_> = self.ungoverned().split_off(before);
+            let whys: Vec<_> = new.iter().map(|record| record.why.as_str()).collect();
+            assert_eq!(whys, expected.into_iter().collect::<Vec<_>>(), "{}", call.id);
+            for record in new {
+                assert_eq!((record.seen.as_str(), record.use_id.as_str()), ("transcript", &*call.id));
+                assert_eq!((record.subagent_id.as_str(), record.file.as_str()), ("a1", "/t.jsonl"));
+            }
+        }
     }
 
     fn ungoverned(&self) -> Vec<UngovernedRecord> {
@@ -164,4 +196,128 @@ fn where_it_cannot_be_told_whether_a_hook_bars_a_session_one_does() {
     }
     let is_told = |record: &Record| matches!(record, Record::Failure(failure) if failure.code == "lookout");
     assert_eq!(full.records().iter().filter(|record| is_told(record)).count(), 1);
+}
+
+#[test]
+fn a_transcript_is_held_against_what_was_decided() {
+    let bench = Bench::new(policy(RULES), Mode::Enforce);
+    assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "defer");
+    bench.check_transcribed("u", false, None);
+    bench.check_transcribed("never asked about", false, Some("no_decision"));
+    bench.check_transcribed("nothing to decide", true, None);
+    // The id comes again, and its call is denied.
+    assert_eq!(bench.ask("PreToolUse", "s", "forbidden"), "deny");
+    bench.check_transcribed("u", false, Some("against_decision"));
+    // What the hook has told of is not told again.
+    bench.check_done("by the hook", "x", Some("no_decision"));
+    bench.check_transcribed("by the hook", false, None);
+}
+
+#[test]
+fn what_changes_the_agents_own_state_alone_needs_no_decision() {
+    let bench = Bench::new(policy(RULES), Mode::Enforce);
+    let payload = json!({
+        "session_id": "s", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "TodoWrite",
+        "tool_input": { "todos": [] }, "tool_use_id": "never asked about", "tool_response": {},
+    });
+    bench.answer(&request("PostToolUse", &payload));
+    assert_eq!(bench.ungoverned(), []);
+}
+
+const OFF: &str = r#"{"disableAllHooks":true}"#;
+
+fn with_hook(command: &str) -> String {
+    json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "type": "command", "command": command }] }] } })
+        .to_string()
+}
+
+/// Whether a session of an agent that was started so is stopped once its settings switch hooks off.
+fn check_switched_off(arguments: &[&str], stops: bool) {
+    let runs = Runs::with(arguments);
+    let bench = Bench::of(&runs, configured("on_ungoverned = \"stop\"\nopaque = \"defer\""));
+    assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "defer");
+    assert_eq!(bench.looks(), []);
+    runs.write(OFF);
+    let told = bench.looks();
+    let [(why, message)] = &told[..] else { panic!("{told:?}") };
+    assert_eq!(why, "hooks_off");
+    assert_eq!(
+        message.contains("castellan is asked all the same: the agent was started so"),
+        !stops,
+        "{message}"
+    );
+    assert_eq!(bench.looks(), [], "told once");
+    assert_eq!(bench.ask("PreToolUse", "s", "echo a"), if stops { "deny" } else { "defer" }, "{arguments:?}");
+}
+
+#[test]
+fn hooks_that_are_switched_off_count_unless_the_agent_runs_them_all_the_same() {
+    check_switched_off(&[], true);
+    check_switched_off(&["--settings", r#"{"disableAllHooks":false}"#], false);
+}
+
+#[test]
+fn a_hook_of_another_is_told_and_follows_nothing_but_in_strict() {
+    let runs = Runs::new();
+    let config = "on_ungoverned = \"stop\"\nopaque = \"defer\"\n[hooks]\ntrusted = [\"/trusted\"]";
+    let bench = Bench::of(&runs, configured(config));
+    assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "defer");
+    runs.write(&with_hook("/trusted"));
+    assert_eq!(bench.looks(), []);
+    runs.write(&with_hook("/another"));
+    let told = bench.looks();
+    assert_eq!(told, [("foreign_hook".to_owned(), "a hook for PreToolUse was added: /another".to_owned())]);
+    assert_eq!(bench.ungoverned()[0].action, "record");
+    assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "defer");
+}
+
+#[test]
+fn strict_looks_at_the_settings_before_each_call() {
+    let runs = Runs::new();
+    let bench = Bench::of(&runs, configured("profile = \"strict\""));
+    let foreign = |bench: &Bench| {
+        bench.ask("PreToolUse", "s", "echo a");
+        let findings = bench.calls().pop().unwrap().findings;
+        findings.into_iter().find(|finding| finding.code == "foreign_hook").map(|finding| finding.message)
+    };
+    assert_eq!(foreign(&bench), None);
+    // Nobody has looked since.
+    runs.write(&with_hook("/another"));
+    assert!(foreign(&bench).is_some_and(|message| message.contains("/another")));
+    runs.write("{}");
+    assert_eq!(foreign(&bench), None);
+    // Of one agent more than are looked at nobody knows.
+    let others: Vec<Runs> = (0..STARTS_PER_SESSION_MAX).map(|_| Runs::new()).collect();
+    let said: Vec<Option<String>> = others
+        .iter()
+        .map(|runs| {
+            let live = bench.judge.live();
+            live.hear(
+                key_of("s"),
+                AgentId::Claude,
+                &Agent { cwd: "/".to_owned(), ..Agent::default() },
+                runs.process(),
+            )
+            .unwrap();
+            let bar = bench.judge.untrusted(&live.of(&key_of("s")).unwrap(), runs.process(), &[]);
+            bar.map(|bar| bar.message)
+        })
+        .collect();
+    let (last, room) = said.split_last().unwrap();
+    assert!(room.iter().all(Option::is_none), "{said:?}");
+    assert!(
+        last.as_ref().is_some_and(|message| message.contains("too many agents run this session")),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn what_follows_is_kept_before_anything_else_is_asked() {
+    let stops = || configured("on_ungoverned = \"stop\"\nopaque = \"defer\"");
+    let bench = Bench::new(stops(), Mode::Enforce);
+    assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "defer");
+    bench.done("unknown", "echo a");
+    // The daemon is killed.
+    let bench = bench.restarted(stops());
+    assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "deny");
 }

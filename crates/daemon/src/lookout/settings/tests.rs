@@ -521,3 +521,68 @@ fn an_environment_switches_hooks_off() {
     let settings = HookSettings::of(AgentId::Claude, start, &[]);
     assert_eq!(settings.unguarded().as_deref(), Some("its environment has `CLAUDE_CODE_SIMPLE`"));
 }
+
+#[test]
+fn what_changes_and_looks_the_same_is_read_again() {
+    use std::os::unix::fs::MetadataExt;
+
+    let mut place = Place::new(AgentId::Claude);
+    let file = "repo/.claude/settings.json";
+    place.check(file, r#"{"disableAllHooks":null}"#, &[]);
+    let path = place.dir.path().join(file);
+    let before = std::fs::metadata(&path).unwrap();
+    // As long, as old, in the same place: only the time of change is another, once the clock of files has gone on.
+    loop {
+        std::fs::write(&path, r#"{"disableAllHooks":true}"#).unwrap();
+        let modified = before.modified().unwrap();
+        std::fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+        let now = std::fs::metadata(&path).unwrap();
+        if (now.ctime(), now.ctime_nsec()) != (before.ctime(), before.ctime_nsec()) {
+            let told = |of: &std::fs::Metadata| (of.ino(), of.size(), of.mtime(), of.mtime_nsec());
+            assert_eq!(told(&now), told(&before));
+            break;
+        }
+    }
+    place.looks(&["repo/.claude/settings.json: `disableAllHooks: true` is in it now"]);
+}
+
+#[test]
+fn what_cannot_even_be_looked_at_may_say_anything() {
+    let mut place = Place::new(AgentId::Claude);
+    let path = place.dir.path().join("repo/.claude/settings.json");
+    place.write("repo/.claude/x", "");
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    let changes = place.settings.look();
+    let [SettingsChange::HooksOff { file, how }] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!(file, &path);
+    assert!(how.starts_with("it cannot be told what is in it: "), "{how}");
+    assert!(place.settings.unseen().is_some_and(|why| why.contains("settings.json")));
+    assert_eq!(place.settings.look(), []);
+}
+
+#[test]
+fn a_file_of_a_plugin_that_cannot_be_read_may_register_any_hook() {
+    let mut place = with_plugin();
+    let file = place.dir.path().join("own/plugins/cache/guard/hooks/hooks.json");
+    place.write("own/plugins/cache/guard/hooks/x", "");
+    std::os::unix::fs::symlink(&file, &file).unwrap();
+    place.settings.look();
+    let foreign = place.foreign();
+    assert!(foreign.len() == 1 && foreign[0].starts_with("it cannot be told what is in it: "), "{foreign:?}");
+}
+
+#[test]
+fn where_nobody_sees_the_settings_nobody_says_what_is_in_them() {
+    let unseen = |dir: bool, arguments: bool| {
+        let start = AgentStart {
+            dir: dir.then(|| PathBuf::from("/nowhere")),
+            cwd: PathBuf::from("/nowhere"),
+            arguments: arguments.then(Vec::new),
+            off_variable: None,
+        };
+        HookSettings::of(AgentId::Claude, start, &[]).unseen()
+    };
+    assert!(unseen(false, true).is_some_and(|why| why.contains("where the agent has its settings")));
+    assert!(unseen(true, false).is_some_and(|why| why.contains("command line cannot be read")));
+    assert_eq!(unseen(true, true), None);
+}
