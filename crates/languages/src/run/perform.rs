@@ -42,7 +42,7 @@ impl Bound {
     }
 
     pub(super) fn named(&self, name: &str) -> Option<&Value> {
-        self.given.iter().find(|(parameter, _)| parameter.name == name).map(|(_, value)| value)
+        self.given.iter().find(|(parameter, _)| parameter.is_called(name)).map(|(_, value)| value)
     }
 }
 
@@ -135,7 +135,7 @@ impl Machine<'_> {
             // A name that is not the table's is still an argument.
             let (own, others): (Vec<_>, Vec<_>) = named
                 .into_iter()
-                .partition(|(name, _)| entry.parameters().iter().any(|one| one.name == name));
+                .partition(|(name, _)| entry.parameters().iter().any(|one| one.is_called(name)));
             named = own;
             plain.extend(others.into_iter().map(|(_, value)| value));
         }
@@ -149,7 +149,7 @@ impl Machine<'_> {
             plain.next();
         }
         for parameter in entry.parameters() {
-            let by_name = named.iter().position(|(name, _)| name == parameter.name);
+            let by_name = named.iter().position(|(name, _)| parameter.is_called(name));
             let value = match (by_name, parameter.takes) {
                 (Some(at), _) => Some(named.remove(at).1),
                 (None, Takes::Named) => None,
@@ -180,7 +180,7 @@ impl Machine<'_> {
             return None;
         }
         let cell = self.state.cell_ref(*cell)?;
-        let is_named = |name: &str| entry.parameters().iter().any(|parameter| parameter.name == name);
+        let is_named = |name: &str| entry.parameters().iter().any(|parameter| parameter.is_called(name));
         let keys = || cell.entries.iter().filter_map(|(key, value)| Some((key.as_deref()?, value)));
         let has_named = entry.parameters().iter().any(|parameter| parameter.takes == Takes::Named);
         (has_named || keys().any(|(name, _)| is_named(name)))
@@ -500,7 +500,7 @@ impl Machine<'_> {
 /// Names and values by turns, taken out of plain arguments.
 fn pairs(entry: &'static Entry, plain: &mut Vec<Value>) -> Vec<(String, Value)> {
     let is_named =
-        |name: &str| entry.parameters().iter().any(|one| one.takes == Takes::Named && one.name == name);
+        |name: &str| entry.parameters().iter().any(|one| one.takes == Takes::Named && one.is_called(name));
     let mut named = Vec::new();
     let mut rest = Vec::new();
     let mut values = plain.drain(..);
