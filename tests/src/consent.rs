@@ -9,10 +9,10 @@ use serde_json::{Value as Json, json};
 use crate::agents::Agent;
 use crate::home::Home;
 use crate::model::{Model, Script};
-use crate::process::until;
 use crate::run::{self, AGENT_LIMIT, Options};
 use crate::scenario::{Registered, Stage, expect_record, expect_told};
 use crate::terminal;
+use crate::wait::until;
 
 /// Waits until a call waits for a person, and returns its id.
 pub(crate) fn waiting(home: &Home) -> Result<String> {

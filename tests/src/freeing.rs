@@ -12,9 +12,10 @@ use serde_json::{Value as Json, json};
 use crate::agents::Agent;
 use crate::home::Home;
 use crate::model::Script;
-use crate::process::{Finished, until};
+use crate::process::Finished;
 use crate::run::Options;
 use crate::scenario::{Registered, Stage};
+use crate::wait::until;
 
 /// What stops a try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-use crate::process::{Finished, Running, processes_of, until};
+use crate::process::{Finished, Running, processes_of};
+use crate::wait::{self, until};
 use crate::{agents, etc};
 
 /// castellan answers its own commands at once; only a broken one takes this long.
@@ -203,6 +204,9 @@ impl Drop for Home {
             let left = processes_of(self.root.path());
             for pid in &left {
                 let _ended_already = kill_process(*pid, Signal::KILL);
+            }
+            for pid in &left {
+                wait::ended(*pid, Duration::from_secs(1))?;
             }
             Ok(left.is_empty().then_some(()))
         }));

@@ -12,6 +12,7 @@ pub mod process;
 pub mod run;
 pub mod scenario;
 pub mod terminal;
+pub mod wait;
 
 mod anthropic;
 mod etc;

@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal};
 
-/// How often a condition is looked at again, where nothing can be waited on.
-const POLL: Duration = Duration::from_millis(5);
+use crate::wait;
 
 /// A process that has ended by itself.
 #[derive(Debug)]
@@ -67,7 +66,8 @@ impl Running {
 
     /// Waits until it ends. An error, with what it wrote, when that takes longer than `limit`.
     pub fn finish(mut self, limit: Duration) -> Result<Finished> {
-        let ended = until(limit, || Ok(self.child.try_wait()?))?;
+        let has_ended = wait::ended(Pid::from_child(&self.child), limit)?;
+        let ended = if has_ended { Some(self.child.wait()?) } else { None };
         let (stdout, stderr) = (read_all(&mut self.stdout)?, read_all(&mut self.stderr)?);
         let Some(status) = ended else { bail!("still running after {limit:?}\n{stdout}\n{stderr}") };
         Ok(Finished { code: status.code(), stdout, stderr, took: self.started.elapsed() })
@@ -84,27 +84,16 @@ impl Drop for Running {
     }
 }
 
-/// Looks at `condition` again and again until it gives a value; `None` when it has not within `limit`.
-pub fn until<T>(limit: Duration, mut condition: impl FnMut() -> Result<Option<T>>) -> Result<Option<T>> {
-    let start = Instant::now();
-    loop {
-        let value = condition()?;
-        if value.is_some() || start.elapsed() > limit {
-            return Ok(value);
-        }
-        std::thread::sleep(POLL);
-    }
-}
-
 /// Stops a process (`SIGSTOP`) and waits until it stands still. An error when it has ended.
 pub fn stop_process(pid: Pid) -> Result<()> {
     rustix::process::kill_process(pid, Signal::STOP)?;
     let stat = format!("/proc/{}/stat", pid.as_raw_nonzero());
-    let stopped = until(Duration::from_secs(10), || match process_state(&std::fs::read_to_string(&stat)?) {
-        Some('T') => Ok(Some(())),
-        Some('Z' | 'X') => bail!("process {pid:?} has ended"),
-        _ => Ok(None),
-    })?;
+    let stopped =
+        wait::until(Duration::from_secs(10), || match process_state(&std::fs::read_to_string(&stat)?) {
+            Some('T') => Ok(Some(())),
+            Some('Z' | 'X') => bail!("process {pid:?} has ended"),
+            _ => Ok(None),
+        })?;
     stopped.with_context(|| format!("process {pid:?} did not stop"))
 }
 

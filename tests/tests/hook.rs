@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{self, ENFORCE, FakeDaemon, RULES, bash, judge, understood};
-use castellan_tests::process::{Running, processes_of, until};
+use castellan_tests::process::{Running, processes_of};
+use castellan_tests::wait::{self, until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value as Json, json};
 
@@ -72,7 +73,7 @@ fn a_pipe_in_the_place_of_the_gaps_holds_nothing_up() -> anyhow::Result<()> {
     // The daemon takes it away and goes on.
     std::fs::remove_file(home.castellan().join("run/stopped"))?;
     home.start_daemon()?;
-    until(LIMIT, || Ok((!pipe.exists()).then_some(())))?.unwrap();
+    assert!(wait::file(&pipe, false, LIMIT)?);
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
     Ok(())
 }

@@ -33,7 +33,7 @@ const SUITES: &[Suite] = &[
     },
     Suite {
         name: "unit",
-        minutes: 12,
+        minutes: 20,
         by_name: false,
         steps: &[
             "cargo build --workspace",
@@ -49,7 +49,7 @@ const SUITES: &[Suite] = &[
     Suite { name: "fuzz", minutes: 45, by_name: true, steps: &["cargo xtask fuzz --if-present"] },
     Suite {
         name: "e2e",
-        minutes: 8,
+        minutes: 15,
         by_name: false,
         steps: &[
             "cargo build --workspace",

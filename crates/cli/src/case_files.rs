@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use castellan_daemon::{CASES_ENDING, Config, is_case_file, shipped_rules};
+use castellan_daemon::{CASES_ENDING, Config, is_case_file, pack_of_file, shipped_rules};
 use castellan_policy::Policy;
 use castellan_rules::{Problem, Source, Yaml, YamlValue};
-use castellan_trial::{CaseFile, Trial, known_rules, load_errors, pack_of};
+use castellan_trial::{CaseFile, Trial, known_rules, load_errors};
 
 use crate::limits::RULE_FILE_BYTES_MAX;
 use crate::text_file;
@@ -81,7 +81,7 @@ pub(crate) fn with_shipped(files: &[Source]) -> Vec<Source> {
 
 /// Rule files and then those named; one that is called as another is stands in its place.
 pub(crate) fn with(those: &[Source], files: &[Source]) -> Vec<Source> {
-    let is_replaced = |name: &str| files.iter().any(|file| pack_of(&file.name) == pack_of(name));
+    let is_replaced = |name: &str| files.iter().any(|file| pack_of_file(&file.name) == pack_of_file(name));
     let kept = those.iter().filter(|file| !is_replaced(&file.name)).cloned();
     kept.chain(files.iter().cloned()).collect()
 }

@@ -1,6 +1,7 @@
 //! The log as a history: its entries in their order, and what it does not hold. It must not know what is looked for.
 
 mod missing;
+mod part_options;
 mod tally;
 
 use std::path::Path;
@@ -9,7 +10,8 @@ use std::time::SystemTime;
 use anyhow::bail;
 use castellan_audit::{Entry, Record, Scanned, scan};
 
-pub(crate) use missing::{Missing, second};
+pub(crate) use missing::{Missing, day, second};
+pub(crate) use part_options::PartOptions;
 pub(crate) use tally::{Ask, Fate, RuleCount, Tally, Verdicts};
 
 /// Which part of the log is looked at.

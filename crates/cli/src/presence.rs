@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::MetadataExt;
 
-use castellan_daemon::{ControlClient, ControlError, check_own_presence};
+use castellan_daemon::{ControlClient, ControlError, check_own_presence, is_own_within_agent};
 use castellan_wire::Home;
 
 use crate::ask;
@@ -21,6 +21,12 @@ pub(crate) fn require(homes: &[Home], action: &str) -> anyhow::Result<()> {
 /// The same where no daemon is concerned.
 pub(crate) fn require_here() -> anyhow::Result<()> {
     Ok(check_own_presence()?)
+}
+
+/// Whether a guarded agent may read what is told here, by our own look and by that of the daemon, which knows its agents. A daemon that
+/// does not answer knows of none.
+pub(crate) fn is_within_agent(home: &Home) -> bool {
+    is_own_within_agent() || ControlClient::new(home.clone()).status().is_ok_and(|status| status.within_agent)
 }
 
 /// Another user's daemon answers nobody but that user: to change what concerns it needs root, who is asked here.

@@ -16,7 +16,15 @@ use crate::layout::Layout;
 use crate::limits::APPLIED_BYTES_MAX;
 use crate::trial::Trial;
 
-const VERSION: u32 = 1;
+/// The format that is written: with what is on trial. The one before, without it, is still read.
+const VERSION: u32 = 2;
+const VERSION_BEFORE: u32 = 1;
+
+/// What a file of any version says: read first, so that one of a newer castellan is told as such and not by a field of it.
+#[derive(Debug, Deserialize)]
+struct Versioned {
+    version: u32,
+}
 
 /// The file's format.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,8 +35,7 @@ struct Kept {
     sources: Vec<KeptSource>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     organisation: Option<KeptLayer>,
-    #[serde(default = "Trial::unknown")]
-    trial: Trial,
+    trial: Option<Trial>,
 }
 
 /// The files of one layer.
@@ -66,13 +73,24 @@ pub fn read(layout: &Layout) -> Result<Layers, AppliedError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(AppliedError::None),
         read => read.map_err(unreadable)?,
     };
-    let kept: Kept = serde_json::from_str(&text).map_err(|error| unreadable(error.into()))?;
-    if kept.version != VERSION {
-        let why = format!("its version is {}, this castellan reads {VERSION}", kept.version);
-        return Err(unreadable(io::Error::other(why)));
+    parse(&text).map_err(unreadable)
+}
+
+fn parse(text: &str) -> io::Result<Layers> {
+    let Versioned { version } = serde_json::from_str(text)?;
+    if ![VERSION_BEFORE, VERSION].contains(&version) {
+        return Err(io::Error::other(format!(
+            "its version is {version}, as of another castellan; this one reads {VERSION_BEFORE} and {VERSION}"
+        )));
     }
+    let kept: Kept = serde_json::from_str(text)?;
+    let trial = match kept.trial {
+        Some(trial) => trial,
+        None if version == VERSION_BEFORE => Trial::unknown(),
+        None => return Err(io::Error::other("missing field `trial`")),
+    };
     let organisation = kept.organisation.map(KeptLayer::into_set);
-    Ok(Layers { organisation, user: set(kept.config, kept.sources), project: None, trial: kept.trial })
+    Ok(Layers { organisation, user: set(kept.config, kept.sources), project: None, trial })
 }
 
 fn set(config: String, sources: Vec<KeptSource>) -> FileSet {
@@ -106,7 +124,7 @@ pub(crate) fn write(layout: &Layout, set: &Layers) -> io::Result<()> {
         config,
         sources,
         organisation,
-        trial: set.trial.clone(),
+        trial: Some(set.trial.clone()),
     })?;
     if text.len() as u64 > APPLIED_BYTES_MAX {
         // It could not be read back.
@@ -150,6 +168,20 @@ mod tests {
     }
 
     #[test]
+    fn the_format_before_is_read_and_a_newer_one_is_told() {
+        let before =
+            parse(r#"{"version":1,"config":"version = 1\n","sources":[{"name":"/h/a.yaml","text":"x"}]}"#)
+                .unwrap();
+        let rules = vec![Source { name: "/h/a.yaml".to_owned(), text: "x".to_owned() }];
+        let user = FileSet { config: "version = 1\n".to_owned(), rules };
+        let expected = Layers { organisation: None, user, project: None, trial: Trial::unknown() };
+        assert_eq!(before, expected);
+        // Whatever it holds, it is told by its version.
+        let newer = parse(r#"{"version":3,"settings":{},"trial":[]}"#).unwrap_err().to_string();
+        assert_eq!(newer, "its version is 3, as of another castellan; this one reads 1 and 2");
+    }
+
+    #[test]
     fn what_is_none_is_said_so() {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::read(dir.path()).unwrap();
@@ -164,7 +196,9 @@ mod tests {
         };
         check("", "EOF");
         check("{\"version\":1,\"config\":\"\",\"sources\":[]", "EOF");
-        check("{\"version\":3,\"config\":\"\",\"sources\":[]}", "its version is 3");
+        check("{\"version\":0,\"config\":\"\",\"sources\":[]}", "its version is 0");
+        check("{\"config\":\"\",\"sources\":[]}", "missing field `version`");
+        check("{\"version\":2,\"config\":\"\",\"sources\":[]}", "missing field `trial`");
         check("{\"version\":1,\"config\":\"\",\"sources\":[],\"mode\":\"monitor\"}", "unknown field `mode`");
         check("{\"version\":1,\"config\":\"\"}", "missing field `sources`");
         check("{\"version\":1,\"config\":7,\"sources\":[]}", "invalid type");

@@ -6,14 +6,27 @@ use std::path::{Path, PathBuf};
 use castellan_agents::{self as agents, AgentId};
 
 use crate::files::read_limited;
+use crate::layout::Layout;
 use crate::limits::{AGENT_STATE_BYTES_MAX, USER_DATABASE_BYTES_MAX};
 use crate::users;
 
-/// Those of the user that the daemon runs as. The home is what the system says: the environment may be anybody's.
-pub(crate) fn servers_before() -> Vec<String> {
+/// Where a castellan's home lies in a user's, if nothing says otherwise.
+const DEFAULT_HOME: &str = ".local/share/castellan";
+
+/// Those of the user whom castellan guards.
+pub(crate) fn servers_before(layout: &Layout) -> Vec<String> {
     let accounts = read_limited(Path::new("/etc/passwd"), USER_DATABASE_BYTES_MAX).unwrap_or_default();
     let user = rustix::process::geteuid().as_raw();
-    users::home_of(user, accounts.as_bytes()).map(|home| servers_of(Path::new(home))).unwrap_or_default()
+    let account = users::home_of(user, accounts.as_bytes()).map(Path::new);
+    user_of(layout, account).map(servers_of).unwrap_or_default()
+}
+
+/// The home of the user whom castellan guards: the one that it was installed for. A home that nobody has installed is the user's that
+/// the daemon runs as if it lies where that user's would, by what the system says: the environment may be anybody's. Any other,
+/// such as one of a test, is nobody's.
+fn user_of<'a>(layout: &'a Layout, account: Option<&'a Path>) -> Option<&'a Path> {
+    let is_default = |home: &&Path| layout.home().dir() == home.join(DEFAULT_HOME);
+    layout.user().or_else(|| account.filter(is_default))
 }
 
 /// Those that stand in the files of a home, for any agent.
@@ -36,7 +49,24 @@ fn servers_of(home: &Path) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use castellan_wire::Home;
+
     use super::*;
+
+    #[test]
+    fn only_the_user_who_is_guarded_is_looked_at() {
+        let check = |dir: &str, installed_for: Option<&str>, expected: Option<&str>| {
+            let layout = Layout::new(Home::new(dir).unwrap(), "/c".into(), "/s".into());
+            let layout = installed_for.map(|home| layout.clone().of_user(Path::new(home))).unwrap_or(layout);
+            assert_eq!(user_of(&layout, Some(Path::new("/home/u"))), expected.map(Path::new), "{dir}");
+        };
+        check("/home/u/.local/share/castellan", None, Some("/home/u"));
+        check("/home/u/.local/share/castellan", Some("/elsewhere"), Some("/elsewhere"));
+        check("/work/target/test/castellan", Some("/work/target/test/user"), Some("/work/target/test/user"));
+        check("/work/target/test/castellan", None, None);
+        check("/home/u/src/castellan/target/test/castellan", None, None);
+        check("/home/v/.local/share/castellan", None, None);
+    }
 
     #[test]
     fn the_files_of_every_agent_count() {

@@ -312,6 +312,15 @@ pub struct StatusReport {
     /// Shipped rules that an upgrade has brought and that are only observed yet: `pack/name`.
     #[serde(default)]
     pub on_trial: Vec<String>,
+    /// Calls since the start of tools that castellan does not know.
+    #[serde(default)]
+    pub unknown_tools: u64,
+    /// The tool of the last of them; empty when there was none.
+    #[serde(default)]
+    pub last_unknown_tool: String,
+    /// Whether who asks runs within a guarded agent, by what the daemon knows.
+    #[serde(default)]
+    pub within_agent: bool,
     /// Sessions that are kept in mind.
     #[serde(default)]
     pub sessions: usize,

@@ -118,7 +118,7 @@ impl ControlServer {
         peer: Peer<'_>,
     ) -> Result<ControlResponse, ControlResponse> {
         match request {
-            ControlRequest::Status => return Ok(ControlResponse::Status(Box::new(self.status()))),
+            ControlRequest::Status => return Ok(ControlResponse::Status(Box::new(self.status(peer)))),
             ControlRequest::Pending => return Ok(ControlResponse::Pending(self.pending())),
             ControlRequest::Granted => return Ok(ControlResponse::Granted(self.granted())),
             ControlRequest::Show { id } => return self.show(id),
@@ -256,7 +256,7 @@ impl ControlServer {
         outcome.and(recorded).map_err(ControlResponse::Failed)
     }
 
-    fn status(&self) -> StatusReport {
+    fn status(&self, peer: Peer<'_>) -> StatusReport {
         let judge = &self.judge;
         let terms = judge.terms();
         let log = judge.log().status();
@@ -264,7 +264,12 @@ impl ControlServer {
         let (failures, last_failure) = judge.tally().failures();
         let (refused, last_refused) = judge.tally().refusals();
         let (ungoverned, last_ungoverned) = judge.tally().ungoverned_calls();
+        let (unknown_tools, last_unknown_tool) = judge.tally().unknown_tools();
+        let guarded = |pid, started| self.peers.is_guarded(pid, started);
         StatusReport {
+            unknown_tools,
+            last_unknown_tool,
+            within_agent: presence::is_within_agent(peer.pid, guarded),
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mode: terms.mode.as_str().to_owned(),

@@ -1,7 +1,8 @@
 //! [`Layout`]: where configuration, rules and state of a home lie.
 //!
 //! Without a `layout` file everything lies below the home itself. `castellan install` writes one that points to the XDG
-//! directories; they are resolved then, once, because a daemon must not take paths from an environment.
+//! directories, and to the home of the user whose agents it guards; they are resolved then, once, because a daemon must not take paths
+//! from an environment.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -14,7 +15,8 @@ use crate::files::read_limited;
 use crate::journal::DAMAGED;
 use crate::limits::LAYOUT_BYTES_MAX;
 
-const FIRST_LINE: &str = "castellan-layout 1";
+/// Version 2 says whose agents are guarded; version 1, which ended before that, is still read.
+const FIRST_LINES: [&str; 2] = ["castellan-layout 1", "castellan-layout 2"];
 
 /// Absolute directories of one home.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +24,7 @@ pub struct Layout {
     home: Home,
     config: PathBuf,
     state: PathBuf,
+    user: Option<PathBuf>,
     organisation: OrganisationPlace,
 }
 
@@ -47,8 +50,11 @@ pub enum LayoutError {
     /// The home is not absolute.
     #[error("the home `{0}` is not an absolute path: give an absolute one")]
     Relative(PathBuf),
-    /// The layout file is none.
-    #[error("`{0}`:{1}: not a castellan layout: remove the file, or run `castellan install` again")]
+    /// The layout file is none, or one of a newer castellan.
+    #[error(
+        "`{0}`:{1}: not a layout that this castellan reads: install the castellan that wrote it, or remove the file and run \
+         `castellan install`"
+    )]
     Malformed(PathBuf, usize),
     /// A directory or file could not be made or read.
     #[error("`{0}`: {1}: make it this user's, on a file system with room")]
@@ -76,25 +82,35 @@ impl Layout {
 
     /// Returns the layout of a home whose configuration and state lie elsewhere.
     pub fn new(home: Home, config: PathBuf, state: PathBuf) -> Layout {
-        Layout { home, config, state, organisation: OrganisationPlace::default() }
+        Layout { home, config, state, user: None, organisation: OrganisationPlace::default() }
+    }
+
+    /// The same, of the user whose home this is.
+    #[must_use]
+    pub fn of_user(self, home: &Path) -> Layout {
+        Layout { user: Some(home.to_owned()), ..self }
     }
 
     fn parse(home: Home, text: &str) -> Result<Layout, usize> {
         let mut lines = text.lines();
-        if lines.next() != Some(FIRST_LINE) {
-            return Err(1);
-        }
+        let first = lines.next();
+        let Some(version) = FIRST_LINES.iter().position(|line| Some(*line) == first) else { return Err(1) };
         let mut directory = |number: usize, key: &str| {
             let value = lines.next().and_then(|line| line.strip_prefix(key)).map(PathBuf::from);
             value.filter(|path| path.is_absolute()).ok_or(number)
         };
         let (config, state) = (directory(2, "config=")?, directory(3, "state=")?);
-        Ok(Layout::new(home, config, state))
+        let user = if version > 0 { Some(directory(4, "user=")?) } else { None };
+        Ok(Layout { user, ..Layout::new(home, config, state) })
     }
 
     /// Returns the text of the layout file.
     pub fn to_text(&self) -> String {
-        format!("{FIRST_LINE}\nconfig={}\nstate={}\n", self.config.display(), self.state.display())
+        let [without_user, with_user] = FIRST_LINES;
+        let first = if self.user.is_some() { with_user } else { without_user };
+        let text = format!("{first}\nconfig={}\nstate={}\n", self.config.display(), self.state.display());
+        let user = self.user.as_ref().map(|home| format!("user={}\n", home.display()));
+        text + &user.unwrap_or_default()
     }
 
     /// The same with the organisation's files elsewhere, as tests need it.
@@ -137,6 +153,11 @@ impl Layout {
     /// The directory that holds the log and the applied rules.
     pub fn state(&self) -> &Path {
         &self.state
+    }
+
+    /// The home of the user whose agents are guarded, where the layout says it.
+    pub(crate) fn user(&self) -> Option<&Path> {
+        self.user.as_deref()
     }
 
     /// Rule files that castellan ships; loaded first.
@@ -202,7 +223,10 @@ mod tests {
     #[test]
     fn a_layout_is_read_strictly() {
         check("castellan-layout 1\nconfig=/c\nstate=/s\n", Ok(("/c", "/s")));
-        check("castellan-layout 2\nconfig=/c\nstate=/s\n", Err(1));
+        check("castellan-layout 2\nconfig=/c\nstate=/s\nuser=/u\n", Ok(("/c", "/s")));
+        check("castellan-layout 2\nconfig=/c\nstate=/s\n", Err(4));
+        check("castellan-layout 2\nconfig=/c\nstate=/s\nuser=u\n", Err(4));
+        check("castellan-layout 3\nconfig=/c\nstate=/s\nuser=/u\n", Err(1));
         check("castellan-layout 1\nconfig=c\nstate=/s\n", Err(2));
         check("castellan-layout 1\nconfig=/c\n", Err(3));
         check("", Err(1));
@@ -212,6 +236,8 @@ mod tests {
     fn a_layout_reads_what_it_writes() {
         let home = Home::new("/h").unwrap();
         let layout = Layout::new(home.clone(), "/etc/x y".into(), "/var/z".into());
-        assert_eq!(Layout::parse(home, &layout.to_text()), Ok(layout));
+        for layout in [layout.clone(), layout.of_user(Path::new("/u v"))] {
+            assert_eq!(Layout::parse(home.clone(), &layout.to_text()), Ok(layout));
+        }
     }
 }

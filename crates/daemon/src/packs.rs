@@ -2,6 +2,7 @@
 //! from a rule's state.
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 use castellan_event::Layer;
 use castellan_policy::{PolicyRule, RuleState, RuleVerdict, Tiers};
@@ -40,6 +41,11 @@ impl Packs {
         &self.trial
     }
 
+    /// The same with the time from which each is enforced.
+    pub fn trial_ends(&self) -> impl Iterator<Item = (&str, SystemTime)> {
+        self.trial.iter().map(|(rule, since)| (rule.as_str(), trial::ends(*since)))
+    }
+
     /// How far a rule counts: the mildest of what is said of its pack, of its tier, and of rules that an upgrade has brought. Rules
     /// that are of no shipped pack always do.
     pub(crate) fn state_of(&self, of: &PolicyRule<'_>) -> RuleState {
@@ -59,7 +65,7 @@ impl Packs {
 
 /// The shipped packs that can be switched, in the order in which they load. `self` is none: it is built in.
 pub fn pack_names() -> impl Iterator<Item = &'static str> {
-    shipped_rules().iter().map(|(name, _)| pack_of_name(name))
+    shipped_rules().iter().map(|(name, _)| pack_of_file(name))
 }
 
 /// The shipped pack that a rule is of, where it stands in its file: one that a user's own file defines anew is the user's.
@@ -71,7 +77,7 @@ pub fn pack_of(of: &PolicyRule<'_>) -> Option<&'static str> {
     let name = parts.next()?;
     // Without a folder they are those of a home that does not exist yet.
     parts.next().is_none_or(|folder| folder == SHIPPED_FOLDER).then_some(())?;
-    shipped_rules().iter().find(|(shipped, _)| *shipped == name).map(|(shipped, _)| pack_of_name(shipped))
+    shipped_rules().iter().find(|(shipped, _)| *shipped == name).map(|(shipped, _)| pack_of_file(shipped))
 }
 
 /// Whether a rule stands in a file of the shipped ones' folder, of a pack that is shipped no more too.
@@ -83,8 +89,10 @@ pub(crate) fn is_of_shipped_folder(of: &PolicyRule<'_>) -> bool {
 const SHIPPED_FOLDER: &str = "default";
 
 /// `10-secrets.yaml` is the pack `secrets`.
-fn pack_of_name(name: &'static str) -> &'static str {
-    name.trim_start_matches(|first: char| first.is_ascii_digit() || first == '-').trim_end_matches(".yaml")
+pub fn pack_of_file(file: &str) -> &str {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let stem = name.split('.').next().unwrap_or(name);
+    stem.trim_start_matches(|first: char| first.is_ascii_digit() || first == '-')
 }
 
 #[cfg(test)]

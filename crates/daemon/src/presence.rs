@@ -44,7 +44,14 @@ enum Kind {
 /// Checks the process `pid` that `started` then, as it was when it connected: another one may have its number by now. `guarded` tells
 /// whether a process, by pid and start time, is known as a guarded agent.
 pub(crate) fn check(pid: u32, started: u64, guarded: impl Fn(u32, u64) -> bool) -> Result<(), Refusal> {
-    let kind = |process: &Process| {
+    let machine =
+        Machine { read: Process::read, all: Process::all, kind: kind_by(guarded), is_from_elsewhere };
+    machine.check(pid, started)
+}
+
+/// What a process is, by its program and by what is known of guarded agents.
+fn kind_by(guarded: impl Fn(u32, u64) -> bool) -> impl Fn(&Process) -> Kind {
+    move |process| {
         let is_agent = guarded(process.pid, process.started)
             || process.program_names().iter().any(|name| is_agent_name(name));
         if is_agent {
@@ -52,9 +59,20 @@ pub(crate) fn check(pid: u32, started: u64, guarded: impl Fn(u32, u64) -> bool) 
         } else {
             opener(&process.executable_name()).map_or(Kind::Other, Kind::Opener)
         }
-    };
-    let machine = Machine { read: Process::read, all: Process::all, kind, is_from_elsewhere };
-    machine.check(pid, started)
+    }
+}
+
+/// Whether a guarded agent is among the ancestors of a process, with a terminal or without: what it is told there, an agent may read.
+/// So it is where they cannot be seen.
+pub(crate) fn is_within_agent(pid: u32, guarded: impl Fn(u32, u64) -> bool) -> bool {
+    let machine =
+        Machine { read: Process::read, all: Process::all, kind: kind_by(guarded), is_from_elsewhere };
+    machine.is_within_agent(pid)
+}
+
+/// The same of this process itself, by its own look.
+pub fn is_own_within_agent() -> bool {
+    is_within_agent(std::process::id(), |_, _| false)
 }
 
 /// Checks this process itself, by its own look: where it knows of no agent but by name.
@@ -93,6 +111,15 @@ where
         }
         // All of that was about one process, if it is there still.
         (self.read)(pid).filter(is_it).map(drop).ok_or(Refusal::Unidentified)
+    }
+
+    /// Of an orphan, its session may still tell.
+    fn is_within_agent(&self, pid: u32) -> bool {
+        let Some(process) = (self.read)(pid) else { return true };
+        match self.climb(pid, NESTED_MULTIPLEXERS_MAX) {
+            Err(_) => true,
+            Ok(_) => self.climb(process.session, NESTED_MULTIPLEXERS_MAX) == Err(Refusal::WithinAgent),
+        }
     }
 
     /// An orphan has lost its ancestors; its session still leads to who opened the terminal.

@@ -81,7 +81,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     let memory = Memory::open(layout.journal(), is_first, random());
     let (mut memory, trouble) = memory.map_err(|error| DaemonError::Io(layout.journal(), error))?;
     if memory.wants_servers() {
-        memory.know_servers(servers_before());
+        memory.know_servers(servers_before(&layout));
         memory.save().map_err(|error| DaemonError::Io(layout.journal(), error))?;
     }
     let peers = Arc::new(Peers::default());

@@ -20,6 +20,8 @@ pub(crate) struct Tally {
     last_refused: Mutex<String>,
     ungoverned: AtomicU64,
     last_ungoverned: Mutex<String>,
+    unknown_tools: AtomicU64,
+    last_unknown_tool: Mutex<String>,
 }
 
 impl Tally {
@@ -62,6 +64,18 @@ impl Tally {
     pub(crate) fn ungoverned_calls(&self) -> (u64, String) {
         let last = self.last_ungoverned.lock().unwrap_or_else(PoisonError::into_inner).clone();
         (self.ungoverned.load(Ordering::Relaxed), last)
+    }
+
+    /// Counts a call of a tool that is not known.
+    pub(crate) fn of_unknown_tool(&self, tool: &str) {
+        self.unknown_tools.fetch_add(1, Ordering::Relaxed);
+        tool.clone_into(&mut self.last_unknown_tool.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// How many there were, and the tool of the last of them; empty when there was none.
+    pub(crate) fn unknown_tools(&self) -> (u64, String) {
+        let last = self.last_unknown_tool.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        (self.unknown_tools.load(Ordering::Relaxed), last)
     }
 
     /// Judged calls by verdict.

@@ -2,7 +2,7 @@
 //! set, so that it is kept, hashed and recorded with it. It must not know when a set is put in force.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use castellan_policy::{Policy, PolicyRule, RuleVerdict};
 use serde::{Deserialize, Serialize};
@@ -93,6 +93,11 @@ fn brought(old: &Policy, new: &Policy) -> BTreeSet<String> {
     new.rules().filter(is_brought).filter_map(|of| name_of(&of)).collect()
 }
 
+/// When the time of one is over that began then: seconds since 1970.
+pub(crate) fn ends(since: u64) -> SystemTime {
+    UNIX_EPOCH.checked_add(Duration::from_secs(since.saturating_add(TRIAL_S))).unwrap_or(UNIX_EPOCH)
+}
+
 /// Those whose time is over. A clock that was set back lengthens it by no more than the same time again.
 pub(crate) fn is_over(since: u64, now: SystemTime) -> bool {
     let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -115,7 +120,6 @@ pub(crate) fn without(text: &str, rule: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::slice::from_ref;
-    use std::time::Duration;
 
     use castellan_rules::Source;
 
@@ -237,5 +241,8 @@ mod tests {
         assert!(!is_over(1000, at(0)));
         assert!(is_over(1000 + TRIAL_S, at(1000)));
         assert!(is_over(u64::MAX, at(1000)));
+        assert_eq!(ends(1000), at(1000 + TRIAL_S));
+        // It is over now.
+        assert_eq!(ends(u64::MAX), UNIX_EPOCH);
     }
 }

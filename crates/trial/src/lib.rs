@@ -24,5 +24,5 @@ pub use check::{Failure, KnownRule, Wrong, failures, gaps, known_rules, load_err
 pub use labelled::{Labelled, Tier, WrongLine, read_labelled};
 pub use machine::{HOME, Machine, There, WORKSPACE, lexical};
 pub use replay::{Outcome as ReplayOutcome, Replay, Replayed, Unjudged};
-pub use shipped::{pack_of, shipped_cases};
+pub use shipped::shipped_cases;
 pub use trial::{Judged, Trial};

@@ -1,6 +1,6 @@
 //! The cases of the shipped rule files, compiled in as those are.
 
-use castellan_daemon::{organisation_rules, shipped_rules};
+use castellan_daemon::{organisation_rules, pack_of_file, shipped_rules};
 use castellan_rules::Source;
 
 /// The cases by the name of their pack.
@@ -37,15 +37,8 @@ pub fn shipped_cases() -> Vec<(Source, Option<Source>)> {
     shipped.chain(organisation_rules()).map(with_cases).collect()
 }
 
-/// The pack that a rule file is called after: `10-secrets.yaml` and `built-in/self.yaml` are packs `secrets` and `self`.
-pub fn pack_of(file: &str) -> &str {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    let stem = name.split('.').next().unwrap_or(name);
-    stem.trim_start_matches(|first: char| first.is_ascii_digit() || first == '-')
-}
-
 fn cases_of(file: &str) -> Option<Source> {
-    let pack = pack_of(file);
+    let pack = pack_of_file(file);
     let (name, text) = CASES.iter().find(|(name, _)| *name == pack)?;
     Some(Source { name: format!("{name}_cases.yaml"), text: (*text).to_owned() })
 }

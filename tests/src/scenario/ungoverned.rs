@@ -8,8 +8,9 @@ use serde_json::{Value as Json, json};
 use super::{Registered, Stage, WATCHED, expect_record, expect_told};
 use crate::agents::Agent;
 use crate::model::{Block, SESSION, Script};
-use crate::process::{Running, until};
+use crate::process::Running;
 use crate::run::{AGENT_LIMIT, Options};
+use crate::wait::until;
 
 /// The daemon looks a few times a second.
 const NOTICED: Duration = Duration::from_secs(20);

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use anyhow::Context;
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, RULES, bash, judge, understood};
-use castellan_tests::process::{Finished, until};
+use castellan_tests::process::Finished;
 use castellan_tests::terminal;
+use castellan_tests::wait::until;
 use serde_json::{Value as Json, json};
 
 use crate::{kill, status};

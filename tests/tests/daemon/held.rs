@@ -5,8 +5,9 @@ use std::time::Duration;
 use anyhow::Context;
 use castellan_tests::home::Home;
 use castellan_tests::hook::{self, HOOK_LIMIT, RULES, bash, understood};
-use castellan_tests::process::{Running, until};
+use castellan_tests::process::Running;
 use castellan_tests::terminal;
+use castellan_tests::wait::until;
 use rustix::process::{Signal, kill_process};
 use serde_json::Value as Json;
 

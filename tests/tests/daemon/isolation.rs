@@ -11,7 +11,8 @@ use std::process::Command;
 use castellan_tests::agents::not_run;
 use castellan_tests::home::Home;
 use castellan_tests::hook::{self, ENFORCE, RULES, bash, judge, understood};
-use castellan_tests::process::{Running, processes_of, until};
+use castellan_tests::process::{Running, processes_of};
+use castellan_tests::wait::{self, until};
 use castellan_wire::{Kind, REPLY_BYTES_MAX, WireError, read_frame, write_frame};
 use rustix::process::{Pid, Uid, geteuid};
 use serde_json::json;
@@ -101,7 +102,7 @@ fn other_processes_of_the_user_cannot_look_into_the_daemon() -> anyhow::Result<(
     };
     let daemon = nobody(&castellan, &["daemon", "--home", &folder.display().to_string()])?;
     let socket = folder.join("run/hook.sock");
-    assert!(until(LIMIT, || Ok(socket.exists().then_some(())))?.is_some(), "{:?}", daemon.finish(LIMIT));
+    assert!(wait::file(&socket, true, LIMIT)?, "{:?}", daemon.finish(LIMIT));
     assert_eq!(owner("daemon")?, 0);
     // So it is seen, and not the rule.
     let _other = nobody(Path::new("sleep"), &["60.5"])?;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anyhow::Context;
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, RULES, bash, judge, understood};
-use castellan_tests::process::until;
 use castellan_tests::terminal;
+use castellan_tests::wait::until;
 use serde_json::json;
 
 use crate::{LIMIT, kill, status};

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{self, ENFORCE, RULES, bash, judge, understood};
-use castellan_tests::process::{Running, until};
+use castellan_tests::process::Running;
 use castellan_tests::terminal;
+use castellan_tests::wait::{self, until};
 use castellan_wire::{REPLY_BYTES_MAX, connect, read_frame};
-use rustix::process::{Signal, kill_process, test_kill_process};
+use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
 use crate::{LIMIT, daemons, kill, status};
@@ -68,23 +69,23 @@ fn sigterm_finishes_the_call_in_flight() -> anyhow::Result<()> {
     stream.write_all(half)?;
     kill_process(pid, Signal::TERM)?;
     // It takes no new calls any more once its socket is gone.
-    until(LIMIT, || Ok((!paths.hook_socket().exists()).then_some(())))?.unwrap();
+    assert!(wait::file(&paths.hook_socket(), false, LIMIT)?);
     stream.write_all(rest)?;
     let reply = castellan_wire::Reply::decode(&read_frame(&mut stream, REPLY_BYTES_MAX)?.body)?;
     assert!(String::from_utf8_lossy(&reply.stdout).contains("deny"));
-    until(LIMIT, || Ok(test_kill_process(pid).is_err().then_some(())))?.unwrap();
+    assert!(wait::ended(pid, LIMIT)?);
     Ok(())
 }
 
 #[test]
 fn a_stop_needs_a_person_and_is_remembered() -> anyhow::Result<()> {
     let home = Home::with_castellan("stop", ENFORCE, RULES)?;
-    home.start_daemon()?;
+    let daemon = home.start_daemon()?;
     assert!(home.run_castellan(&["stop"]).is_err(), "stopped without a terminal");
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
     let stopped = terminal::run_castellan(&home, &["stop"])?;
     assert_eq!(stopped.code, Some(0), "{stopped:?}");
-    until(LIMIT, || Ok(daemons(&home).is_empty().then_some(())))?.unwrap();
+    assert!(wait::ended(daemon, LIMIT)?);
     let denied = judge(&home, &bash("ls"))?;
     assert_eq!(understood(&denied), "deny");
     assert!(denied.stderr.contains("stopped by the user"), "{denied:?}");

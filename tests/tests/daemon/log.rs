@@ -6,8 +6,9 @@ use std::time::Duration;
 use castellan_tests::agents::not_run;
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, RULES, bash, judge, run, understood};
-use castellan_tests::process::{Running, until};
+use castellan_tests::process::Running;
 use castellan_tests::terminal;
+use castellan_tests::wait;
 use rustix::process::geteuid;
 use serde_json::{Value as Json, json};
 
@@ -43,7 +44,7 @@ fn start_cramped(home: &Home, apart: &[&str]) -> anyhow::Result<Option<Running>>
     command.arg(&state).arg(home.bin().join("castellan")).arg(home.castellan()).arg(&elsewhere);
     let daemon = Running::start(&mut command)?;
     let socket = home.castellan().join("run/hook.sock");
-    if until(Duration::from_secs(5), || Ok(socket.exists().then_some(())))?.is_none() {
+    if !wait::file(&socket, true, Duration::from_secs(5))? {
         not_run("no private mount namespace: a full-disk test did not run")?;
         return Ok(None);
     }

@@ -17,11 +17,13 @@ mod log;
 mod marks;
 mod origin;
 mod password;
+mod probing;
 mod project;
 mod scripts;
 mod second_question;
 mod state;
 mod switch;
+mod trial;
 mod ungoverned;
 mod watch;
 mod ways_out;
@@ -29,10 +31,11 @@ mod written;
 
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use castellan_tests::home::Home;
-use castellan_tests::process::{processes_of, until};
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use castellan_tests::process::processes_of;
+use castellan_tests::wait::{self, until};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 
 /// The daemon does all of this at once; only a broken one takes this long.
@@ -49,7 +52,8 @@ fn daemons(home: &Home) -> Vec<Pid> {
 /// Kills a daemon and waits until it is gone: until then its socket still takes connections, which nobody answers.
 fn kill(daemon: Pid) -> anyhow::Result<()> {
     kill_process(daemon, Signal::KILL)?;
-    until(LIMIT, || Ok(test_kill_process(daemon).is_err().then_some(())))?.context("a killed daemon lives on")
+    ensure!(wait::ended(daemon, LIMIT)?, "a killed daemon lives on");
+    Ok(())
 }
 
 /// Waits until the status says `word` of where the policy is from.

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, bash, judge, run, understood};
-use castellan_tests::process::{Running, until};
+use castellan_tests::process::Running;
+use castellan_tests::wait::until;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, RULES, bash, call, judge, understood};
-use castellan_tests::process::until;
 use castellan_tests::terminal;
+use castellan_tests::wait::until;
 use serde_json::{Value as Json, json};
 
 use crate::ways_out::castellan;

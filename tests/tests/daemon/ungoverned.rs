@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, bash, judge, understood};
-use castellan_tests::process::{Running, until};
+use castellan_tests::process::Running;
+use castellan_tests::wait::until;
 use serde_json::{Value as Json, json};
 
 use crate::{LIMIT, kill, status};

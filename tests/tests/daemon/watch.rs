@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use castellan_tests::home::Home;
 use castellan_tests::hook::{RULES, bash, judge, understood};
-use castellan_tests::process::until;
+use castellan_tests::wait::until;
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 

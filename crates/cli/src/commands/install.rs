@@ -55,8 +55,10 @@ pub(crate) struct Options {
 /// Whose home the hooks lead to.
 struct Owner {
     home: PathBuf,
-    /// Directories for configuration and state of a new home that is the default one.
-    apart: Option<Directories>,
+    /// Those of the owner, to whom a new home belongs; `None` where the owner's first hook makes it.
+    directories: Option<Directories>,
+    /// Whether it is the default home.
+    is_default: bool,
     /// Whether this program runs as the owner: else it leaves the home alone, which the owner's first hook makes.
     is_self: bool,
 }
@@ -96,13 +98,13 @@ fn owner(global: &Global, options: &Options) -> anyhow::Result<Owner> {
     let caller = std::env::var("SUDO_USER").ok().filter(|name| options.managed && name != "root");
     let (home, is_default) = global.home()?;
     let Some(name) = caller else {
-        let apart = if is_default { Some(Directories::of_environment()?) } else { None };
-        return Ok(Owner { home, apart, is_self: true });
+        let directories = Some(Directories::of_environment()?);
+        return Ok(Owner { home, directories, is_default, is_self: true });
     };
     let account = Account::named(&name)
         .with_context(|| format!("`{name}` is no user of this machine: give `--home`"))?;
     let home = if is_default { Directories::of_account(&account).data.join("castellan") } else { home };
-    Ok(Owner { home, apart: None, is_self: false })
+    Ok(Owner { home, directories: None, is_default, is_self: false })
 }
 
 fn agents(options: &Options) -> anyhow::Result<Vec<AgentId>> {
@@ -155,9 +157,9 @@ fn require_leave(registrations: &[Registration], hook: &HookCommand) -> anyhow::
 
 fn make_home(owner: &Owner, options: &Options, report: &mut Report) -> anyhow::Result<Option<home::Made>> {
     let is_new = home::is_new(&owner.home) && !is_led_to(&owner.home)?;
-    let apart = owner.apart.as_ref().filter(|_| is_new);
+    let user = owner.directories.as_ref().filter(|_| is_new);
     if options.dry_run {
-        let layout = home::layout(&owner.home, apart)?;
+        let layout = home::layout(&owner.home, user, owner.is_default)?;
         if !layout.config_file().exists() {
             report.home(layout.config());
         }
@@ -165,7 +167,7 @@ fn make_home(owner: &Owner, options: &Options, report: &mut Report) -> anyhow::R
     }
     // The mode of a home in use is changed by its daemon, which asks for a person.
     let mode = options.mode.filter(|_| is_new).unwrap_or(Mode::Enforce);
-    let made = home::make(&owner.home, apart, mode)?;
+    let made = home::make(&owner.home, user, owner.is_default, mode)?;
     if made.is_new {
         report.home(made.layout.config());
     } else {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::{Duration, SystemTime};
 
-use castellan_audit::{Filter, Record};
+use castellan_audit::{AuditError, Entry, Record, Scanned, scan};
 use castellan_daemon::{Config, Layout, pack_names, pack_of};
 use castellan_event::Relief;
 use castellan_policy::{Policy, RuleState, RuleVerdict};
@@ -14,6 +14,7 @@ use serde_json::{Value as Json, json};
 use crate::commands::profile::in_force;
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::history::day;
 use crate::output::{self, Cell, FAINT, PLAIN, WARN};
 use crate::policy;
 use crate::values;
@@ -125,20 +126,19 @@ fn show(global: &Global, only: Option<&'static str>, as_json: bool) -> anyhow::R
 /// Which rules are on trial.
 fn write_trial(out: &mut impl Write, config: &Config, only: Option<&str>) -> anyhow::Result<()> {
     for pack in pack_names().filter(|pack| only.is_none_or(|only| only == *pack)) {
-        for name in on_trial(pack, config) {
-            output::write_warnings(
-                out,
-                &[format!("new since an upgrade, and only observed yet: {pack}/{name}")],
-            )?;
+        for (name, end) in on_trial(pack, config) {
+            let day = day(end);
+            let told = format!("new since an upgrade, and only observed until {day}: {pack}/{name}");
+            output::write_warnings(out, &[told])?;
         }
     }
     Ok(())
 }
 
-/// The rules of a pack that are on trial.
-fn on_trial<'c>(pack: &str, config: &'c Config) -> Vec<&'c str> {
-    let named = config.packs.trial().keys().filter_map(|name| name.split_once('/'));
-    named.filter(|(of, _)| *of == pack).map(|(_, name)| name).collect()
+/// The rules of a pack that are on trial, and from when on they are enforced.
+fn on_trial<'c>(pack: &str, config: &'c Config) -> Vec<(&'c str, SystemTime)> {
+    let named = config.packs.trial_ends().filter_map(|(name, end)| Some((name.split_once('/')?, end)));
+    named.filter(|((of, _), _)| *of == pack).map(|((_, name), end)| (name, end)).collect()
 }
 
 /// Every pack, with its rules as they are loaded and what they found.
@@ -166,18 +166,23 @@ fn shown(layout: &Layout, policy: &Policy) -> BTreeMap<&'static str, Shown> {
 /// How often each of the user's rules fired lately. A log that cannot be read tells of none: `castellan log verify` says why.
 fn hits(layout: &Layout) -> BTreeMap<String, Hits> {
     let since = SystemTime::now().checked_sub(LATELY);
-    let reading =
-        castellan_audit::read(&layout.log(), &Filter { since, ..Filter::default() }).unwrap_or_default();
+    let is_late = |entry: &Entry| since.is_none_or(|since| entry.time >= since);
     let mut hits: BTreeMap<String, Hits> = BTreeMap::new();
-    for entry in reading.entries {
-        let Record::Call(call) = entry.record else { continue };
+    // One entry after the other: a week may be more than what memory should hold.
+    let scanned = scan(&layout.log(), |scanned| -> Result<(), AuditError> {
+        let Scanned::Entry(entry) = scanned else { return Ok(()) };
+        if !is_late(&entry) {
+            return Ok(());
+        }
+        let Record::Call(call) = entry.record else { return Ok(()) };
         for finding in call.findings.into_iter().filter(|one| one.layer == "user" && !one.rule.is_empty()) {
             let is_observed = finding.lifted == Relief::Observe.as_str();
             let of = hits.entry(finding.rule).or_default();
             *(if is_observed { &mut of.observed } else { &mut of.counted }) += 1;
         }
-    }
-    hits
+        Ok(())
+    });
+    scanned.map(|()| hits).unwrap_or_default()
 }
 
 fn row(pack: &str, shown: &Shown, config: &Config) -> Vec<Cell> {
@@ -210,7 +215,7 @@ fn json_of(pack: &str, shown: &Shown, config: &Config) -> Json {
         "state": config.packs.state(pack).as_str(),
         "from": from(pack, config),
         "rules": { "deny": deny, "ask": ask, "review": review, "other": other },
-        "on_trial": on_trial(pack, config),
+        "on_trial": on_trial(pack, config).into_iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "hits_7_days": { "counted": shown.hits.counted, "observed": shown.hits.observed },
     })
 }

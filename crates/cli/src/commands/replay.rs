@@ -6,7 +6,6 @@ mod report;
 mod sides;
 
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use castellan_audit::Record;
 use castellan_daemon::{RecordedWorld, ToldTexts, own_paths};
@@ -18,8 +17,7 @@ use self::report::Report;
 use self::sides::Sides;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::history::{self, Part, Seen};
-use crate::limits::CALLS_READ;
+use crate::history::{self, PartOptions, Seen};
 use crate::progress::Progress;
 use crate::values;
 
@@ -39,26 +37,17 @@ pub(crate) struct Options {
     #[arg(long, value_parser = values::profile())]
     profile: Option<Profile>,
 
-    /// Calls from this time on: `2026-01-31T12:00:00Z`, or how long ago, `7d`
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
-    since: Option<SystemTime>,
-
-    /// At most so many calls, the newest
-    #[arg(long, short = 'n', value_name = "N", default_value_t = CALLS_READ)]
-    limit: usize,
-
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    part: PartOptions,
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
     let Some(sides) = Sides::load(&layout, options)? else { return Ok(Exit::No) };
     let log = layout.log();
-    let part = Part { since: options.since, calls_max: options.limit };
+    let part = options.part.part();
     let calls = history::count(&log, part)?;
-    let mut progress = Progress::begin(global, "judged", calls.min(options.limit));
+    let mut progress = Progress::begin(global, "judged", calls.min(options.part.limit));
     let mut told = ToldTexts::default();
     let mut replay = Replay::new(sides.policies(), own_paths(&layout));
     let mut changes = Changes::default();
@@ -80,9 +69,9 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         Ok(())
     })?;
     drop(progress);
-    let report = Report { changes: &changes, sides: &sides, missing: &missing, since: options.since };
+    let report = Report { changes: &changes, sides: &sides, missing: &missing, since: options.part.since };
     let mut out = anstream::stdout();
-    if options.json {
+    if options.part.json {
         report.write_json(&mut out)?
     } else {
         report.write(&mut out, global)?

@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime};
 use crate::commands::suggest;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::history::Part;
-use crate::limits::CALLS_READ;
-use crate::values;
+use crate::history::{Part, PartOptions};
+use crate::in_force::InForce;
+use crate::presence;
 
 /// Days of a report where nothing else is said.
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
@@ -23,35 +23,30 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with = "since")]
     week: bool,
 
-    /// From this time on: `2026-01-31T12:00:00Z`, or how long ago, `30d`
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
-    since: Option<SystemTime>,
-
-    /// At most so many calls, the newest
-    #[arg(long, short = 'n', value_name = "N", default_value_t = CALLS_READ)]
-    limit: usize,
-
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    part: PartOptions,
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
     let now = SystemTime::now();
-    let since = options.since.or_else(|| now.checked_sub(WEEK));
-    let part = Part { since, calls_max: options.limit };
+    let since = options.part.since.or_else(|| now.checked_sub(WEEK));
+    let part = Part { since, ..options.part.part() };
     let (tally, missing) = suggest::tally(global, &layout.log(), part)?;
     let suggestions = suggest::suggestions(global, &layout, part, &tally)?;
+    let config = InForce::read(&layout)?.config;
+    let on_trial: Vec<(&str, SystemTime)> = config.packs.trial_ends().collect();
     let report = show::Report {
         tally: &tally,
         suggestions: &suggestions,
+        on_trial: &on_trial,
+        is_agent: presence::is_within_agent(layout.home()),
         missing: &missing,
         since: since.unwrap_or(SystemTime::UNIX_EPOCH),
         until: now,
     };
     let mut out = anstream::stdout();
-    if options.json {
+    if options.part.json {
         report.write_json(&mut out)?
     } else {
         report.write(&mut out)?

@@ -124,6 +124,14 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
         let text = format!("{}; the last: {}", report.ungoverned, output::printable(&report.last_ungoverned));
         rows.push(warning("ungoverned", &text));
     }
+    if report.unknown_tools > 0 {
+        let calls = output::counted(usize::try_from(report.unknown_tools).unwrap_or(usize::MAX), "call");
+        let last = output::printable(&report.last_unknown_tool);
+        rows.push(warning(
+            "unknown",
+            &format!("{calls} of tools that castellan does not know; the last: `{last}`"),
+        ));
+    }
     for UnguardedAgent { agent, pid, cwd, why } in &report.unguarded {
         let (cwd, why) = (output::printable(cwd), output::printable(why));
         rows.push(warning(

@@ -7,50 +7,45 @@ mod show;
 
 use std::io::Write;
 use std::path::Path;
-use std::time::SystemTime;
 
 use castellan_daemon::{Layout, own_paths};
 
 pub(crate) use self::findings::Suggestions;
+pub(crate) use self::show::FOR_A_PERSON;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::history::{self, Missing, Part, Seen, Tally};
+use crate::history::{self, Missing, Part, PartOptions, Seen, Tally};
 use crate::in_force::InForce;
-use crate::limits::CALLS_READ;
+use crate::presence;
 use crate::progress::Progress;
-use crate::values;
 
 /// Options of `castellan suggest`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Calls from this time on: `2026-01-31T12:00:00Z`, or how long ago, `7d`
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
-    since: Option<SystemTime>,
-
-    /// At most so many calls, the newest
-    #[arg(long, short = 'n', value_name = "N", default_value_t = CALLS_READ)]
-    limit: usize,
-
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    part: PartOptions,
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
-    let part = Part { since: options.since, calls_max: options.limit };
+    let part = options.part.part();
     let (tally, missing) = tally(global, &layout.log(), part)?;
     let suggestions = suggestions(global, &layout, part, &tally)?;
+    let is_agent = presence::is_within_agent(layout.home());
     let mut out = anstream::stdout();
-    if options.json {
-        let mut answer = suggestions.json();
+    if options.part.json {
+        let mut answer = if is_agent { suggestions.counts_json() } else { suggestions.json() };
         if let Some(answer) = answer.as_object_mut() {
-            answer.insert("since".to_owned(), options.since.map(history::second).into());
+            answer.insert("since".to_owned(), options.part.since.map(history::second).into());
             answer.insert("log".to_owned(), missing.json());
         }
         writeln!(out, "{answer:#}")?;
     } else {
-        show::write(&mut out, &suggestions, global)?;
+        if is_agent {
+            show::write_counts(&mut out, &suggestions)?;
+        } else {
+            show::write(&mut out, &suggestions, global)?;
+        }
         missing.write(&mut out)?;
     }
     Ok(if missing.is_nothing() { Exit::Done } else { Exit::Incomplete })

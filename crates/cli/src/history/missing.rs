@@ -160,3 +160,8 @@ impl Missing {
 pub(crate) fn second(time: SystemTime) -> String {
     humantime::format_rfc3339_seconds(time).to_string()
 }
+
+/// Its day: `2026-01-31`.
+pub(crate) fn day(time: SystemTime) -> String {
+    second(time).chars().take("2026-01-31".len()).collect()
+}

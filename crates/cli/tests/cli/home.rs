@@ -109,6 +109,16 @@ impl Home {
         namespaced(self.without_terminal(&self.root_line(arguments)))
     }
 
+    /// Runs `castellan` below a program of this name, without a terminal, as an agent of that name would.
+    pub(crate) fn run_below(&self, name: &str, arguments: &[&str]) -> Done {
+        let program = self.bin().join(name);
+        let copied = Command::new("cp").arg("/usr/bin/setsid").arg(&program).status();
+        assert!(copied.unwrap().success(), "`setsid` cannot be copied");
+        let mut command = self.command(&program);
+        command.args(["--fork", "--wait"]).arg(self.bin().join("castellan")).args(arguments);
+        done(command.stdin(Stdio::null()).output().unwrap())
+    }
+
     fn root_line(&self, arguments: &[&str]) -> Vec<String> {
         self.write("etc/passwd", "root:x:0:0::/root:/bin/sh\n");
         let mut line = vec!["unshare", "--mount"];

@@ -42,6 +42,10 @@ fn a_second_install_changes_nothing() {
         assert!(first.contains(part), "{part}: {first}");
     }
     assert!(first.contains("/hooks"), "{first}");
+    // Whose agents are guarded is settled here: the daemon takes no path from the environment.
+    let layout = home.read("user/.local/share/castellan/layout");
+    let user = format!("user={}\n", home.user().display());
+    assert!(layout.starts_with("castellan-layout 2\n") && layout.ends_with(&user), "{layout}");
     let files = home.agent_files();
     let second = home.run_ok(&["install"]);
     assert!(second.starts_with("nothing to do: everything is in place\n"), "{second}");

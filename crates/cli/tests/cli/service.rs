@@ -83,5 +83,5 @@ fn a_daemon_that_cannot_start_says_why() {
     home.write("user/.local/share/castellan/layout", "nonsense\n");
     let done = home.run(&["start"]);
     assert_eq!(done.code, Some(7), "{done:?}");
-    assert!(done.stderr.contains("layout`:1: not a castellan layout"), "{}", done.stderr);
+    assert!(done.stderr.contains("layout`:1: not a layout that this castellan reads"), "{}", done.stderr);
 }

@@ -7,7 +7,7 @@ use castellan_audit::{
 };
 use serde_json::{Value as Json, json};
 
-use crate::home::{Done, Home};
+use crate::home::{Done, Home, skipped};
 
 /// 2026-01-31T23:00:00Z, and then one record each minute.
 const FIRST: u64 = 1_769_900_400;
@@ -124,6 +124,15 @@ impl Story {
     }
 }
 
+/// Below an agent there is less to see.
+fn is_below_agent() -> bool {
+    let is = castellan_daemon::is_own_within_agent();
+    if is {
+        skipped("the tests run below an agent");
+    }
+    is
+}
+
 fn run(home: &Home, arguments: &[&str]) -> Done {
     let dir = home.path("h").display().to_string();
     home.run(&[&["--home", &dir], arguments].concat())
@@ -136,6 +145,9 @@ fn json_of(home: &Home, arguments: &[&str]) -> (Option<i32>, Json) {
 
 #[test]
 fn what_is_always_approved_is_proposed_as_an_exception() {
+    if is_below_agent() {
+        return;
+    }
     let mut story = Story::default();
     story.habits();
     story.call("wc words e", "defer", "", "", "");
@@ -151,9 +163,54 @@ fn what_is_always_approved_is_proposed_as_an_exception() {
     insta::assert_snapshot!("suggest_exception", done.stdout);
 }
 
+/// What would loosen what is a person's to read: an agent is told how much there is, by `suggest` as by `report`.
+#[test]
+fn an_agent_is_told_no_way_to_loosen() {
+    if is_below_agent() {
+        return;
+    }
+    let mut story = Story::default();
+    story.habits();
+    story.call("x", "defer", "unknown_tool", "", "");
+    let home = story.home();
+    let dir = home.path("h").display().to_string();
+    let agent = |arguments: &[&str]| {
+        let done = home.run_below("claude", &[&["--home", &dir], arguments].concat());
+        assert!(matches!(done.code, Some(0 | 6)), "{done:?}");
+        assert!(done.stderr.is_empty(), "{done:?}");
+        done.stdout
+    };
+    let since = ["--since", "2026-01-25T00:00:00Z"];
+    for arguments in [
+        &["suggest"][..],
+        &["suggest", "--json"],
+        &["report", since[0], since[1]],
+        &["report", since[0], since[1], "--json"],
+    ] {
+        let (told, shown) = (agent(arguments), run(&home, arguments).stdout);
+        for hint in ["wc words:*", "approve ID", "config.toml"] {
+            assert!(!told.contains(hint), "{arguments:?}: {hint}: {told}");
+        }
+        assert!(shown.contains("wc words:*"), "{arguments:?}: a person is told: {shown}");
+    }
+    let told = agent(&["suggest"]);
+    assert_eq!(
+        told,
+        "9 calls looked at\n1 kind of calls always approved, 0 rules that stop often, 1 tool not known, 0 calls not understood\n\
+         what to change is told to a person only, and this runs within a guarded agent\n"
+    );
+    assert!(
+        agent(&["report", since[0], since[1]])
+            .contains("1 proposal: what to change is told to a person only")
+    );
+}
+
 /// The short rule is tried before it is proposed: one that would free what was refused, or frees nothing, is none.
 #[test]
 fn an_exception_that_does_not_hold_on_the_log_is_not_proposed() {
+    if is_below_agent() {
+        return;
+    }
     let allow = |story: &Story| {
         let (_, json) = json_of(&story.home(), &["suggest"]);
         let proposed = json["always_approved"].as_array().unwrap().clone();
@@ -181,6 +238,9 @@ fn an_exception_that_does_not_hold_on_the_log_is_not_proposed() {
 
 #[test]
 fn nothing_is_excepted_from_what_denies_or_guards_castellan() {
+    if is_below_agent() {
+        return;
+    }
     let own = castellan_daemon::organisation_rules();
     let name =
         own.iter().flat_map(|source| source.text.lines()).find_map(|line| line.strip_prefix("- rule: "));
@@ -197,6 +257,9 @@ fn nothing_is_excepted_from_what_denies_or_guards_castellan() {
 
 #[test]
 fn what_fires_too_often_or_never_and_what_is_not_known() {
+    if is_below_agent() {
+        return;
+    }
     let mut story = Story::default();
     for _ in 0..12 {
         story.call("frobnicate", "deny", "deny_rule", "Deny the frobnicator", "");
@@ -222,6 +285,9 @@ fn what_fires_too_often_or_never_and_what_is_not_known() {
 
 #[test]
 fn few_calls_say_nothing_of_what_never_fires() {
+    if is_below_agent() {
+        return;
+    }
     let mut story = Story::default();
     story.call("ls", "defer", "", "", "");
     let home = story.home();
@@ -232,6 +298,9 @@ fn few_calls_say_nothing_of_what_never_fires() {
 
 #[test]
 fn a_report_has_charts_and_what_to_change() {
+    if is_below_agent() {
+        return;
+    }
     let mut story = Story::default();
     story.habits();
     for _ in 0..60 {
@@ -270,6 +339,9 @@ fn a_report_has_charts_and_what_to_change() {
 
 #[test]
 fn without_a_log_there_is_nothing_to_report() {
+    if is_below_agent() {
+        return;
+    }
     let home = Home::new();
     for command in ["suggest", "report"] {
         let none = run(&home, &[command]);

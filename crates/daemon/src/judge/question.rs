@@ -8,7 +8,7 @@ use std::time::Duration;
 use castellan_agents::{self as agents, AgentId, Told};
 use castellan_audit::Record;
 use castellan_event::{
-    Agent, Answers, Call, Decision, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, Verdict,
+    Agent, Answers, Call, Decision, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, ToolKind, Verdict,
 };
 use castellan_policy::{PROBING, RequestId, State, StateChange, agent_text, drive, user_text};
 
@@ -131,6 +131,9 @@ impl Judge {
             return Ok(Outcome::Hold { id: weighed.consent.request, time });
         }
         self.tally.judged(decision.verdict);
+        if call.tool.kind == ToolKind::Unknown {
+            self.tally.of_unknown_tool(&call.tool.name_raw);
+        }
         let number = weighed.first.unwrap_or(call.correlation_id);
         if change.answer != Verdict::Deny {
             let begun = begun(call, number, weighed.facts);

@@ -1,5 +1,6 @@
 //! What stands behind the hooks: programs, home, sockets, daemon, rules, log.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -15,6 +16,7 @@ use super::Check;
 use crate::agent_files::is_executable;
 use crate::commands::log::problems;
 use crate::commands::status::{WATCHED, waiting};
+use crate::history::day;
 use crate::launch;
 use crate::output;
 
@@ -135,10 +137,28 @@ fn socket_check(socket: &Path) -> Check {
     }
 }
 
+/// Rules in force that an upgrade has brought, by the day on which they begin to be enforced.
+fn on_trial(layout: &Layout) -> Vec<Check> {
+    // What cannot be read is told where it is looked for what is in force.
+    let Some(config) = read_applied(layout).ok().and_then(|set| set.config(layout).ok()) else {
+        return Vec::new();
+    };
+    let mut days: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (rule, end) in config.packs.trial_ends() {
+        days.entry(day(end)).or_default().push(rule);
+    }
+    let told = |(day, rules): (String, Vec<&str>)| {
+        let what = format!("new since an upgrade, and enforced from {day} on: {}", rules.join(", "));
+        Check::doubtful("rules", what, "castellan packs says what they found; castellan packs --enforce-new")
+    };
+    days.into_iter().map(told).collect()
+}
+
 /// The files as they are now, and what of them is in force.
 fn rules(layout: &Layout, status: Option<&StatusReport>) -> Vec<Check> {
     let mut checks = status.map(|status| in_force(layout, status)).unwrap_or_default();
     checks.extend(organisation(layout));
+    checks.extend(on_trial(layout));
     let config = match Config::of_home(layout) {
         Ok(config) => config,
         Err(error) => {

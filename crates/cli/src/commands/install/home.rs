@@ -19,12 +19,18 @@ pub(super) struct Made {
     pub(super) is_new: bool,
 }
 
-/// Makes what is missing of the home `dir`. `apart` gives the directories for configuration and state of a new home.
-pub(super) fn make(dir: &Path, apart: Option<&Directories>, mode: Mode) -> anyhow::Result<Made> {
-    let layout = layout(dir, apart)?;
+/// Makes what is missing of the home `dir`. `user` gives the directories of whom a new home is for; its own configuration and state lie
+/// there if it `is_default`.
+pub(super) fn make(
+    dir: &Path,
+    user: Option<&Directories>,
+    is_default: bool,
+    mode: Mode,
+) -> anyhow::Result<Made> {
+    let layout = layout(dir, user, is_default)?;
     layout.create()?;
     let file = Layout::file(dir);
-    if apart.is_some() {
+    if user.is_some() {
         let new = NewFile::write(&file, &layout.to_text(), &Access::Mode(0o600));
         new.and_then(NewFile::put).with_context(|| format!("`{}`", file.display()))?;
     }
@@ -44,11 +50,15 @@ pub(super) fn is_new(dir: &Path) -> bool {
 }
 
 /// Returns the layout that the home has or would get.
-pub(super) fn layout(dir: &Path, apart: Option<&Directories>) -> anyhow::Result<Layout> {
-    match (apart, Home::new(dir)) {
-        (Some(apart), Some(home)) => {
-            Ok(Layout::new(home, apart.config.join("castellan"), apart.state.join("castellan")))
+pub(super) fn layout(dir: &Path, user: Option<&Directories>, is_default: bool) -> anyhow::Result<Layout> {
+    let layout = match (user, Home::new(dir)) {
+        (Some(user), Some(home)) if is_default => {
+            Layout::new(home, user.config.join("castellan"), user.state.join("castellan"))
         }
-        _ => Ok(Layout::read(dir)?),
-    }
+        _ => Layout::read(dir)?,
+    };
+    Ok(match user {
+        Some(user) => layout.of_user(&user.home),
+        None => layout,
+    })
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value as Json, json};
 
 use super::chart::bar;
-use crate::commands::suggest::Suggestions;
-use crate::history::{Missing, RuleCount, Tally, Verdicts, second};
+use crate::commands::suggest::{FOR_A_PERSON, Suggestions};
+use crate::history::{Missing, RuleCount, Tally, Verdicts, day, second};
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, counted, cut, printable};
 
 /// Columns of the longest bar at most: longer ones tell no more.
@@ -28,6 +28,10 @@ const ROWS_MAX: usize = 8;
 pub(super) struct Report<'r> {
     pub(super) tally: &'r Tally,
     pub(super) suggestions: &'r Suggestions,
+    /// Rules that an upgrade has brought, and from when on they are enforced.
+    pub(super) on_trial: &'r [(&'r str, SystemTime)],
+    /// An agent may read it.
+    pub(super) is_agent: bool,
     pub(super) missing: &'r Missing,
     pub(super) since: SystemTime,
     pub(super) until: SystemTime,
@@ -48,6 +52,8 @@ impl Report<'_> {
         self.write_waits(out)?;
         self.write_ungoverned(out)?;
         self.write_observed(out)?;
+        self.write_on_trial(out)?;
+        self.write_unknown_tools(out)?;
         self.write_changes(out)?;
         Ok(missing.write(out)?)
     }
@@ -166,6 +172,42 @@ impl Report<'_> {
         Ok(())
     }
 
+    /// What counts not yet. To an agent it is not told by name.
+    fn write_on_trial(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        if self.on_trial.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n{FAINT}new since an upgrade, and only observed yet{FAINT:#}")?;
+        if self.is_agent {
+            return Ok(writeln!(out, "        {}", counted(self.on_trial.len(), "rule"))?);
+        }
+        for (rule, end) in self.on_trial.iter().take(ROWS_MAX) {
+            writeln!(out, "        {}  {FAINT}enforced from {} on{FAINT:#}", printable(rule), day(*end))?;
+        }
+        if self.on_trial.len() > ROWS_MAX {
+            let more = counted(self.on_trial.len() - ROWS_MAX, "rule");
+            writeln!(out, "        {FAINT}and {more} more: `castellan packs` names them{FAINT:#}")?;
+        }
+        Ok(())
+    }
+
+    fn write_unknown_tools(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let tools = &self.suggestions.unknown_tools;
+        if tools.is_empty() {
+            return Ok(());
+        }
+        let calls = counted(tools.iter().map(|tool| tool.calls).sum(), "call");
+        writeln!(out, "\n{FAINT}tools that castellan does not know, {calls}{FAINT:#}")?;
+        for tool in tools.iter().take(ROWS_MAX) {
+            let (agent, name) = (printable(&tool.agent), cut(&printable(&tool.tool), 60));
+            writeln!(out, "{:>6}  {name}  {FAINT}{agent}{FAINT:#}", tool.calls)?;
+        }
+        if tools.len() > ROWS_MAX {
+            writeln!(out, "        {FAINT}and {} more{FAINT:#}", counted(tools.len() - ROWS_MAX, "tool"))?;
+        }
+        Ok(())
+    }
+
     fn observed(&self) -> Vec<(&String, &RuleCount)> {
         self.tally.rules.iter().filter(|(_, count)| !count.observed.is_empty()).collect()
     }
@@ -186,14 +228,14 @@ impl Report<'_> {
             let share = often.stopped.saturating_mul(100) / suggestions.calls.max(1);
             lines.push(format!("{}: stops {share} % of all calls", often.rule));
         }
-        if !suggestions.unknown_tools.is_empty() {
-            let tools = counted(suggestions.unknown_tools.len(), "tool");
-            lines.push(format!("{tools} that castellan does not know"));
-        }
         if lines.is_empty() {
             return Ok(());
         }
         writeln!(out, "\n{FAINT}what to change{FAINT:#}")?;
+        if self.is_agent {
+            let proposals = counted(lines.len(), "proposal");
+            return Ok(writeln!(out, "        {WARN}{proposals}: {FOR_A_PERSON}{WARN:#}")?);
+        }
         for line in lines.iter().take(ROWS_MAX) {
             writeln!(out, "        {}", printable(line))?;
         }
@@ -204,7 +246,9 @@ impl Report<'_> {
     }
 
     pub(super) fn write_json(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let Report { tally, suggestions, missing, since, until } = self;
+        let Report { tally, suggestions, on_trial, is_agent, missing, since, until } = self;
+        let on_trial = on_trial.iter().map(|(rule, end)| json!({ "rule": rule, "enforced_from": day(*end) }));
+        let on_trial: Json = if *is_agent { on_trial.len().into() } else { on_trial.collect() };
         let days = tally.days.iter().map(|(number, counts)| {
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(number.saturating_mul(86_400));
             (day(time), counts_json(*counts))
@@ -240,7 +284,8 @@ impl Report<'_> {
             "ungoverned": tally.ungoverned,
             "observed": observed.collect::<Vec<_>>(),
             "asks_not_followed": tally.asks_dropped,
-            "suggestions": suggestions.json(),
+            "on_trial": on_trial,
+            "suggestions": if *is_agent { suggestions.counts_json() } else { suggestions.json() },
             "log": missing.json(),
         });
         Ok(writeln!(out, "{answer:#}")?)
@@ -272,10 +317,6 @@ fn counts_json(counts: Verdicts) -> Json {
 /// Columns of the longest bar.
 fn width() -> usize {
     output::columns().saturating_sub(BESIDE_BAR).clamp(10, BAR_MAX)
-}
-
-fn day(time: SystemTime) -> String {
-    second(time).chars().take("2026-01-31".len()).collect()
 }
 
 /// A duration, to the second.

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use castellan_audit::{CallRecord, Record};
-use castellan_daemon::{Config, RecordedWorld, ToldTexts, compile};
+use castellan_daemon::{Config, RecordedWorld, ToldTexts, compile, pack_of_file};
 use castellan_event::{Layer, Verdict};
 use castellan_policy::{Policy, RuleVerdict, Settings};
-use castellan_trial::{Replay, pack_of};
+use castellan_trial::Replay;
 
 use crate::commands::log::subject;
 use crate::global::Global;
@@ -97,7 +97,7 @@ fn may_be_excepted_from(by: &[String], policy: &Policy) -> bool {
                 matches!(of.verdict, RuleVerdict::Ask | RuleVerdict::Review)
                     && of.layer == Layer::User
                     && !of.is_firm
-                    && pack_of(&of.rule.file) != OWN_PACK
+                    && pack_of_file(&of.rule.file) != OWN_PACK
             })
     };
     !by.is_empty() && by.iter().all(may)

@@ -1,8 +1,8 @@
 //! [`Suggestions`]: everything that the log says should change, with its counts. It must not know how it is shown.
 
+use castellan_daemon::pack_of_file;
 use castellan_event::Layer;
 use castellan_policy::{Policy, PolicyRule, RuleState, RuleVerdict};
-use castellan_trial::pack_of;
 use serde_json::{Value as Json, json};
 
 use super::exceptions::Exception;
@@ -89,6 +89,20 @@ impl Suggestions {
             && self.never.iter().flatten().all(|silent| silent.is_shipped)
     }
 
+    /// How much there is to propose and no more: an agent that reads what would loosen what.
+    pub(crate) fn counts_json(&self) -> Json {
+        json!({
+            "version": 1,
+            "within_agent": true,
+            "calls": self.calls,
+            "always_approved": self.exceptions.len(),
+            "too_often": self.often.len(),
+            "never_fired": self.never.as_ref().map(Vec::len),
+            "unknown_tools": self.unknown_tools.len(),
+            "not_understood": self.opaque,
+        })
+    }
+
     pub(crate) fn json(&self) -> Json {
         let exceptions = self.exceptions.iter().map(|exception| {
             json!({
@@ -150,7 +164,7 @@ fn often(tally: &Tally, policy: &Policy) -> Vec<Often> {
 
 /// What denies what no developer wants, and castellan's own, is not there to be changed.
 fn is_users(of: &PolicyRule<'_>) -> bool {
-    of.layer == Layer::User && of.verdict != RuleVerdict::Deny && pack_of(&of.rule.file) != "self"
+    of.layer == Layer::User && of.verdict != RuleVerdict::Deny && pack_of_file(&of.rule.file) != "self"
 }
 
 /// The user's and the shipped rules that say something and did not fire.
@@ -160,9 +174,9 @@ fn never(tally: &Tally, policy: &Policy) -> Vec<Silent> {
     let fired = |name: &str| tally.rules.get(name).is_some_and(|count| count.fired > 0);
     let rules = policy.rules().filter(|of| of.layer == Layer::User && counts(of) && says(of));
     let shipped: Vec<&str> =
-        castellan_daemon::shipped_rules().iter().map(|(name, _)| pack_of(name)).collect();
+        castellan_daemon::shipped_rules().iter().map(|(name, _)| pack_of_file(name)).collect();
     let silent = rules.filter(|of| !fired(&of.rule.name)).map(|of| {
-        let pack = pack_of(&of.rule.file).to_owned();
+        let pack = pack_of_file(&of.rule.file).to_owned();
         Silent {
             rule: of.rule.name.clone(),
             denies: of.verdict == RuleVerdict::Deny,

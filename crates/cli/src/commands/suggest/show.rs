@@ -58,6 +58,24 @@ pub(super) fn write(out: &mut impl Write, suggestions: &Suggestions, global: &Gl
     Ok(())
 }
 
+/// How much there is to propose, where an agent may read it.
+pub(super) fn write_counts(out: &mut impl Write, suggestions: &Suggestions) -> io::Result<()> {
+    let kinds = counted(suggestions.exceptions.len(), "kind");
+    let rules = counted(suggestions.often.len(), "rule");
+    let tools = counted(suggestions.unknown_tools.len(), "tool");
+    let not_understood = counted(suggestions.opaque, "call");
+    writeln!(out, "{} looked at", counted(suggestions.calls, "call"))?;
+    writeln!(
+        out,
+        "{kinds} of calls always approved, {rules} that stop often, {tools} not known, {not_understood} not understood"
+    )?;
+    writeln!(out, "{WARN}{FOR_A_PERSON}{WARN:#}")
+}
+
+/// Why there are counts only.
+pub(crate) const FOR_A_PERSON: &str =
+    "what to change is told to a person only, and this runs within a guarded agent";
+
 fn write_exception(out: &mut impl Write, exception: &Exception) -> io::Result<()> {
     let by = printable(&exception.by.join(", "));
     writeln!(out, "{:>6}  {by}", exception.approved)?;

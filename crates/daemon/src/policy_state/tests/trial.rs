@@ -134,13 +134,14 @@ fn a_damaged_or_newer_or_changed_set_enforces_everything() {
     check_tampered(rules, &format!("{rules},"));
     check_tampered(rules, "\"trial\":{\"newer\":1,\"rules\":{");
     check_tampered("\"trial\":{", "\"trials\":{");
-    check_tampered("{\"version\":1,", "{\"version\":2,");
+    check_tampered("{\"version\":2,", "{\"version\":3,");
 }
 
 #[test]
 fn a_set_of_a_castellan_that_kept_no_trials_enforces_everything() {
     let pack = pack();
     let place = Place::upgraded(&pack);
+    place.tamper("{\"version\":2,", "{\"version\":1,");
     place.tamper(",\"trial\":{\"rules\":{},\"shipped\":\"of an earlier one\"}", "");
     let served = place.serve();
     assert_eq!(served.judge.terms().policy.problem(), None);

@@ -1,0 +1,121 @@
+//! Waiting without a pause: for what the system tells by itself (a process's end, a name in a folder), and for what only asking
+//! again can tell. It must not know what is waited for.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+/// Waits until a process has ended. Returns false when it has not within `limit`.
+pub fn ended(pid: Pid, limit: Duration) -> Result<bool> {
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(process) => Ok(readable(process.as_fd(), Instant::now() + limit)?),
+        Err(Errno::SRCH) => Ok(true),
+        Err(error) => Err(error).context("a process cannot be waited for"),
+    }
+}
+
+/// Waits until a file is there, or is not. Returns false when that has not come within `limit`.
+pub fn file(path: &Path, is_there: bool, limit: Duration) -> Result<bool> {
+    let end = Instant::now() + limit;
+    let folder = path.parent().context("a file without a folder")?;
+    if !folder.exists() && !(is_there && file(folder, true, limit)?) {
+        return Ok(!is_there);
+    }
+    let changes = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+    let names = WatchFlags::CREATE | WatchFlags::DELETE | WatchFlags::MOVE;
+    inotify::add_watch(&changes, folder, names)
+        .with_context(|| format!("`{}` cannot be watched", folder.display()))?;
+    let mut buffer = [MaybeUninit::uninit(); 4096];
+    // Looked at after the watch is set: what changes between is told.
+    while path.symlink_metadata().is_ok() != is_there {
+        if !readable(changes.as_fd(), end)? {
+            return Ok(false);
+        }
+        let mut told = inotify::Reader::new(&changes, &mut buffer);
+        while told.next().is_ok() {}
+    }
+    Ok(true)
+}
+
+/// Asks again and again until there is an answer; `None` when there is none within `limit`. For what only asking tells: there is no
+/// pause between, as each question takes its time.
+pub fn until<T>(limit: Duration, mut question: impl FnMut() -> Result<Option<T>>) -> Result<Option<T>> {
+    let end = Instant::now() + limit;
+    loop {
+        let answer = question()?;
+        if answer.is_some() || Instant::now() > end {
+            return Ok(answer);
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Waits until there is something to read. Returns false at `end`.
+fn readable(file: BorrowedFd<'_>, end: Instant) -> io::Result<bool> {
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let left = Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        match poll(&mut [PollFd::new(&file, PollFlags::IN)], Some(&left)) {
+            Ok(found) => return Ok(found > 0),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(20);
+    const NOW: Duration = Duration::ZERO;
+
+    #[test]
+    fn the_end_of_a_process_is_seen_and_not_before() {
+        // It ends when it is told to, by the end of its input.
+        let mut cat = Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let pid = Pid::from_child(&cat);
+        assert!(!ended(pid, NOW).unwrap());
+        drop(cat.stdin.take());
+        assert!(ended(pid, SOON).unwrap());
+        cat.wait().unwrap();
+        assert!(ended(pid, NOW).unwrap(), "it is gone");
+    }
+
+    #[test]
+    fn a_name_is_seen_when_it_comes_and_when_it_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        assert!(!file(&path, true, NOW).unwrap());
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| file(&path, true, SOON));
+            std::fs::write(folder.path().join("another"), "").unwrap();
+            std::fs::write(&path, "").unwrap();
+            assert!(waits.join().unwrap().unwrap());
+            let waits = scope.spawn(|| file(&path, false, SOON));
+            std::fs::remove_file(&path).unwrap();
+            assert!(waits.join().unwrap().unwrap());
+        });
+        let deep = folder.path().join("b/c");
+        assert!(file(&deep, false, NOW).unwrap());
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| file(&deep, true, SOON));
+            std::fs::create_dir(folder.path().join("b")).unwrap();
+            std::fs::write(&deep, "").unwrap();
+            assert!(waits.join().unwrap().unwrap());
+        });
+    }
+}
