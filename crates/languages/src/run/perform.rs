@@ -8,7 +8,7 @@ use crate::act::{Operand, What};
 use crate::language::Language;
 use crate::table::{Entry, Parameter, Part, Takes};
 use crate::tree::Node;
-use crate::value::{Ref, Value};
+use crate::value::{Given, Ref, Value};
 
 /// The arguments of a call, each with its parameter.
 #[derive(Debug, Default)]
@@ -58,8 +58,16 @@ impl Machine<'_> {
         if let Some(value) = self.of_maps(node, entry.computes, &arguments) {
             return value;
         }
+        let named: Vec<Given> = match entry.computes {
+            "partial" => arguments.iter().filter_map(Argument::given_by_name).collect(),
+            _ => Vec::new(),
+        };
         let bound = self.bound(node, entry, of, arguments);
-        self.perform_bound(node, entry, &bound)
+        match (self.perform_bound(node, entry, &bound), named.as_slice()) {
+            (value, []) => value,
+            // The names of what a function is called with later belong to that function.
+            (value, _) => Value::partial_named(value, named),
+        }
     }
 
     /// The same, when it is known which argument is whose.
