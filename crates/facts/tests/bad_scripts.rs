@@ -259,10 +259,10 @@ struct Chain;
 
 impl World for Chain {
     fn answer(&self, query: &Query) -> Option<Answer> {
-        let name = match query {
-            Query::FileKind { path } | Query::Contents { path } => path.trim_start_matches("/w/"),
-            _ => return Machine(THERE).answer(query),
+        let (Query::FileKind { path } | Query::Contents { path }) = query else {
+            return Machine(THERE).answer(query);
         };
+        let name = path.trim_start_matches("/w/");
         let number: Option<usize> =
             name.strip_prefix('p').and_then(|name| name.strip_suffix(".py")?.parse().ok());
         let text = match number {
@@ -271,9 +271,10 @@ impl World for Chain {
             None if name == "long.sh" => "# ".repeat(20 * 1024),
             None => return Machine(THERE).answer(query),
         };
-        Some(match query {
-            Query::Contents { .. } => Answer::Contents(Some(text.into_bytes())),
-            _ => Answer::FileKind(FileKind::File),
+        Some(if matches!(query, Query::Contents { .. }) {
+            Answer::Contents(Some(text.into_bytes()))
+        } else {
+            Answer::FileKind(FileKind::File)
         })
     }
 }

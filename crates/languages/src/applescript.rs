@@ -55,7 +55,19 @@ const HARMLESS: &[&str] = &[
     "summarize",
     "info",
     "continue",
+    "play",
+    "pause",
+    "playpause",
+    "next",
+    "previous",
+    "system",
 ];
+
+/// Words behind one that acts elsewhere, with which it only tells something.
+const TELLING: &[(&str, &str)] = &[("system", "info"), ("system", "attribute")];
+
+/// The property of the language itself by which texts are taken apart.
+const DELIMITERS: &[&str] = &["text", "item", "delimiters"];
 
 /// Words that say that something is done, wherever they stand in a line.
 const ACTING: &[&str] = &[
@@ -103,7 +115,6 @@ const ACTING: &[&str] = &[
     "upload",
     "write",
     "handler",
-    "clipboard",
     "call",
     "framework",
     "click",
@@ -259,8 +270,14 @@ impl Line<'_> {
 
     /// The words of the line that may act.
     fn acts(&self) -> bool {
-        self.tokens.iter().any(|token| match &token.is {
-            Is::Word(word) => ACTING.contains(&word.as_str()),
+        let behind = |at: usize| match self.tokens.get(at + 1).map(|token| &token.is) {
+            Some(Is::Word(word)) => word.as_str(),
+            _ => "",
+        };
+        self.tokens.iter().enumerate().any(|(at, token)| match &token.is {
+            Is::Word(word) => {
+                ACTING.contains(&word.as_str()) && !TELLING.contains(&(word.as_str(), behind(at)))
+            }
             // Raw codes of events, and what cannot be read.
             Is::Sign(sign) => matches!(sign, '\u{ab}' | '\u{bb}'),
             Is::Wrong => true,
@@ -279,7 +296,11 @@ impl Line<'_> {
         // What an application is told to do, or a property of something of it that is changed, may be anything.
         let told = self.tokens.iter().rposition(|token| matches!(&token.is, Is::Word(word) if word == "to"));
         let told = told.filter(|_| self.word(0) == "tell").map_or(0, |at| at + 1);
-        let sets = self.word(told) == "set" && self.word(told + 2) != "to" && self.word(told + 1) != "volume";
+        let sets = self.word(told) == "set"
+            && self.word(told + 2) != "to"
+            && self.word(told + 1) != "volume"
+            && (self.word(told + 1), self.word(told + 2)) != ("the", "clipboard")
+            && !self.sets_delimiters(told + 1);
         let is_harmless = HARMLESS.contains(&self.word(0)) && HARMLESS.contains(&self.word(told)) && !sets;
         // Lines that only name what they belong to.
         let is_end = matches!(self.word(0), "end" | "on" | "property" | "global" | "local");
@@ -292,6 +313,25 @@ impl Line<'_> {
             };
             parts.push(self.node(Kind::Hole(why)));
         }
+    }
+
+    /// `AppleScript's text item delimiters to`, `text item delimiters to`, `the text item delimiters of AppleScript to`
+    fn sets_delimiters(&self, from: usize) -> bool {
+        let words: Vec<&str> = self
+            .tokens
+            .iter()
+            .skip(self.next + from)
+            .take(DELIMITERS.len() + 4)
+            .filter_map(|token| match &token.is {
+                Is::Word(word) if !matches!(word.as_str(), "applescript" | "s" | "the" | "my" | "of") => {
+                    Some(word.as_str())
+                }
+                Is::Sign('\'' | '\u{2019}') | Is::Word(_) => None,
+                _ => Some(""),
+            })
+            .collect();
+        self.meter.pay(words.len() * LOOK_BYTES);
+        words.starts_with(DELIMITERS) && words.get(DELIMITERS.len()) == Some(&"to")
     }
 
     /// What the line does that is understood, wherever it stands in it.

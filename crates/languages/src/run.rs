@@ -16,7 +16,7 @@ use crate::limits::{
 use crate::state::{Cell, State};
 use crate::table::Table;
 use crate::tree::{Function, Kind, Node, Span};
-use crate::value::{Ref, ScopeId, TooMany, Value, concat, shortened, written_bytes};
+use crate::value::{Given, Ref, ScopeId, TooMany, Value, concat, shortened, written_bytes};
 use crate::work::Work;
 
 mod access;
@@ -123,6 +123,10 @@ struct Argument {
 impl Argument {
     fn plain(value: Value) -> Argument {
         Argument { name: None, value, is_spread: false }
+    }
+
+    fn given_by_name(&self) -> Option<Given> {
+        self.name.clone().map(|name| (Some(name), self.value.clone()))
     }
 
     /// Arguments of which nothing is known.

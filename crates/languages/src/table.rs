@@ -57,6 +57,7 @@ pub(crate) struct Entry {
 
 #[derive(Debug)]
 pub(crate) struct Parameter {
+    /// Its names, with `/` between them.
     pub(crate) name: &'static str,
     pub(crate) takes: Takes,
     pub(crate) parts: &'static [Part],
@@ -263,6 +264,11 @@ const CAPABLE: &[&str] = &[
 ];
 
 impl Parameter {
+    /// Whether an argument of this name is its.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.name.split('/').any(|one| one == name)
+    }
+
     /// Whether what it is given becomes code in a way that is not followed.
     pub(crate) fn is_opaque(&self) -> bool {
         self.parts.contains(&Part::Opaque)

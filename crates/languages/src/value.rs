@@ -39,8 +39,8 @@ pub(crate) enum Value {
     Object(Ref<Space>, Inner),
     /// A member of a value, not called yet.
     Method(Inner, Rc<str>),
-    /// A function with its first arguments.
-    Partial(Inner, Rc<[Value]>),
+    /// A function with some of its arguments.
+    Partial(Inner, Rc<[Given]>),
     /// The names of a scope, as a map.
     Names(ScopeId),
     /// One of these.
@@ -48,6 +48,9 @@ pub(crate) enum Value {
     /// Data.
     Unknown(Why, Rc<str>),
 }
+
+/// An argument that is given before the call, by its name or its place.
+pub(crate) type Given = (Option<Rc<str>>, Value);
 
 /// A value in another one, with the levels of values that are in both.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +116,13 @@ impl Value {
 
     /// A function with its first arguments.
     pub(crate) fn partial(of: Value, first: Vec<Value>) -> Value {
-        let depth = first.iter().chain([&of]).map(Value::depth).max().unwrap_or_default();
+        Value::partial_named(of, first.into_iter().map(|value| (None, value)).collect())
+    }
+
+    /// A function with some of its arguments.
+    pub(crate) fn partial_named(of: Value, first: Vec<Given>) -> Value {
+        let values = first.iter().map(|(_, value)| value);
+        let depth = values.chain([&of]).map(Value::depth).max().unwrap_or_default();
         Value::Partial(Inner(Rc::new((1 + depth, of))), first.into())
     }
 

@@ -4,12 +4,15 @@ use castellan_event::Why;
 use castellan_languages::{Language, Reading, Start, What, Work, read_within};
 
 /// What begins a comment that ends with its line.
-const COMMENTS: [(Language, &str); 5] = [
+const COMMENTS: [(Language, &str); 8] = [
     (Language::Python, "#"),
     (Language::JavaScript, "//"),
     (Language::Lua, "--"),
     (Language::Perl, "#"),
     (Language::Ruby, "#"),
+    (Language::PowerShell, "#"),
+    (Language::Batch, "rem"),
+    (Language::AppleScript, "--"),
 ];
 
 /// Why something was not read to its end.

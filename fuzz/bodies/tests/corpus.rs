@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use castellan_fuzz_bodies::TARGETS;
+use castellan_languages::Language;
 
 #[test]
 fn the_corpus_holds() {
@@ -24,6 +25,17 @@ fn every_target_is_fuzzed() {
         files.map(|file| file.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
     let named: BTreeSet<String> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(found, named);
+}
+
+#[test]
+fn every_language_has_seeds() {
+    let texts: Vec<Vec<u8>> =
+        files("../corpus/program").iter().map(|file| std::fs::read(file).unwrap()).collect();
+    for language in Language::ALL {
+        let begin = format!("{language}\n");
+        let count = texts.iter().filter(|text| text.starts_with(begin.as_bytes())).count();
+        assert!(count >= 2, "{count} seeds of {language}");
+    }
 }
 
 /// The files of a folder; none if it is not there.

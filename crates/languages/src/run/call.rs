@@ -118,11 +118,13 @@ impl Machine<'_> {
             Value::Function(function) => self.inline(node, *function, None, arguments),
             Value::Class(class) => self.instantiate(node, *class, arguments),
             Value::Partial(of, first) => match (&**of, &**first) {
-                (Value::Function(function), [this]) => {
+                (Value::Function(function), [(None, this)]) => {
                     self.inline(node, *function, Some(this.clone()), arguments)
                 }
                 _ => {
-                    let all = first.iter().cloned().map(Argument::plain).chain(arguments).collect();
+                    let given = first.iter().cloned();
+                    let given = given.map(|(name, value)| Argument { name, value, is_spread: false });
+                    let all = given.chain(arguments).collect();
                     self.call(node, of, all)
                 }
             },
@@ -358,7 +360,8 @@ impl Machine<'_> {
             }
             Value::Partial(of, given) => match &**of {
                 Value::Function(function) => {
-                    self.cover(node, *function, given.first().cloned(), self.language.handed());
+                    let first = given.first().map(|(_, value)| value.clone());
+                    self.cover(node, *function, first, self.language.handed());
                 }
                 _ => {
                     self.call(node, value, vec![Argument::unknown(Why::Parameter)]);

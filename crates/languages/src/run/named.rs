@@ -204,7 +204,7 @@ impl Machine<'_> {
             other => other,
         };
         match method {
-            Value::Function(_) => Value::Partial(method.into(), vec![this].into()),
+            Value::Function(_) => Value::partial(method, vec![this]),
             other => other,
         }
     }

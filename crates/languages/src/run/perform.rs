@@ -8,7 +8,7 @@ use crate::act::{Operand, What};
 use crate::language::Language;
 use crate::table::{Entry, Parameter, Part, Takes};
 use crate::tree::Node;
-use crate::value::{Ref, Value};
+use crate::value::{Given, Ref, Value};
 
 /// The arguments of a call, each with its parameter.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl Bound {
     }
 
     pub(super) fn named(&self, name: &str) -> Option<&Value> {
-        self.given.iter().find(|(parameter, _)| parameter.name == name).map(|(_, value)| value)
+        self.given.iter().find(|(parameter, _)| parameter.is_called(name)).map(|(_, value)| value)
     }
 }
 
@@ -58,8 +58,16 @@ impl Machine<'_> {
         if let Some(value) = self.of_maps(node, entry.computes, &arguments) {
             return value;
         }
+        let named: Vec<Given> = match entry.computes {
+            "partial" => arguments.iter().filter_map(Argument::given_by_name).collect(),
+            _ => Vec::new(),
+        };
         let bound = self.bound(node, entry, of, arguments);
-        self.perform_bound(node, entry, &bound)
+        match (self.perform_bound(node, entry, &bound), named.as_slice()) {
+            (value, []) => value,
+            // The names of what a function is called with later belong to that function.
+            (value, _) => Value::partial_named(value, named),
+        }
     }
 
     /// The same, when it is known which argument is whose.
@@ -135,7 +143,7 @@ impl Machine<'_> {
             // A name that is not the table's is still an argument.
             let (own, others): (Vec<_>, Vec<_>) = named
                 .into_iter()
-                .partition(|(name, _)| entry.parameters().iter().any(|one| one.name == name));
+                .partition(|(name, _)| entry.parameters().iter().any(|one| one.is_called(name)));
             named = own;
             plain.extend(others.into_iter().map(|(_, value)| value));
         }
@@ -149,7 +157,7 @@ impl Machine<'_> {
             plain.next();
         }
         for parameter in entry.parameters() {
-            let by_name = named.iter().position(|(name, _)| name == parameter.name);
+            let by_name = named.iter().position(|(name, _)| parameter.is_called(name));
             let value = match (by_name, parameter.takes) {
                 (Some(at), _) => Some(named.remove(at).1),
                 (None, Takes::Named) => None,
@@ -180,7 +188,7 @@ impl Machine<'_> {
             return None;
         }
         let cell = self.state.cell_ref(*cell)?;
-        let is_named = |name: &str| entry.parameters().iter().any(|parameter| parameter.name == name);
+        let is_named = |name: &str| entry.parameters().iter().any(|parameter| parameter.is_called(name));
         let keys = || cell.entries.iter().filter_map(|(key, value)| Some((key.as_deref()?, value)));
         let has_named = entry.parameters().iter().any(|parameter| parameter.takes == Takes::Named);
         (has_named || keys().any(|(name, _)| is_named(name)))
@@ -500,7 +508,7 @@ impl Machine<'_> {
 /// Names and values by turns, taken out of plain arguments.
 fn pairs(entry: &'static Entry, plain: &mut Vec<Value>) -> Vec<(String, Value)> {
     let is_named =
-        |name: &str| entry.parameters().iter().any(|one| one.takes == Takes::Named && one.name == name);
+        |name: &str| entry.parameters().iter().any(|one| one.takes == Takes::Named && one.is_called(name));
     let mut named = Vec::new();
     let mut rest = Vec::new();
     let mut values = plain.drain(..);
