@@ -82,7 +82,7 @@ fn full_facts() -> Facts {
         ..Effect::default()
     };
     let written = Written { commands: vec![command.clone()], effects: vec![effect.clone()] };
-    Facts { commands: vec![command], effects: vec![effect], written, scripts: Vec::new() }
+    Facts { commands: vec![command], effects: vec![effect], written, ..Facts::default() }
 }
 
 /// Checks one field of row `number`.
