@@ -87,7 +87,27 @@ fn is_grave(effect: &Effect) -> bool {
         EffectKind::Read => {
             matches!(effect.scope, Some(Scope::Castellan | Scope::Secret | Scope::Agent))
         }
-        _ => false,
+        EffectKind::Write
+        | EffectKind::Delete
+        | EffectKind::Link
+        | EffectKind::Permission
+        | EffectKind::Execute
+        | EffectKind::Interactive
+        | EffectKind::Connect
+        | EffectKind::Listen
+        | EffectKind::Install
+        | EffectKind::Query
+        | EffectKind::Mutate
+        | EffectKind::Destroy
+        | EffectKind::Signal
+        | EffectKind::Service
+        | EffectKind::Schedule
+        | EffectKind::Detach
+        | EffectKind::Inject
+        | EffectKind::Spawn
+        | EffectKind::Environment
+        | EffectKind::Mcp
+        | EffectKind::Opaque => false,
     }
 }
 
