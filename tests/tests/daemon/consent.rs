@@ -6,8 +6,8 @@ use castellan_tests::process::Finished;
 use castellan_tests::terminal;
 use serde_json::Value as Json;
 
-use crate::kill;
 use crate::ways_out::castellan;
+use crate::{kill, status};
 
 /// Answers what `castellan approve` asks.
 fn answer(mut approve: terminal::Session, words: &str) -> anyhow::Result<Finished> {
@@ -209,5 +209,17 @@ fn with_a_pin_a_terminal_is_not_enough() -> anyhow::Result<()> {
     assert_eq!(setting.finish()?.code, Some(4));
     let records = format!("{:?}", home.records()?);
     assert!(["4711", "4712"].iter().all(|pin| !records.contains(&format!("\"{pin}"))), "{records}");
+    // Who had no PIN, or a wrong one, is recorded with what they wanted, and counted.
+    expect_refused(&home, &["approve", "approve", "set_pin"])
+}
+
+/// The actions that were refused, in the log and in the status.
+fn expect_refused(home: &Home, expected: &[&str]) -> anyhow::Result<()> {
+    let records = home.records()?;
+    let controls = records.iter().map(|record| &record["control"]);
+    let refused = controls.filter(|control| control["accepted"] == false);
+    let actions: Vec<&str> = refused.filter_map(|control| control["action"].as_str()).collect();
+    assert_eq!(actions, expected);
+    assert_eq!(status(home)["refused"], expected.len());
     Ok(())
 }

@@ -81,6 +81,8 @@ fn the_password_of_the_account_lets_through_and_nothing_else_does() -> anyhow::R
         check_refused(&with_password(&home, &["approve", &id, "--yes"], wrong)?, "the password is wrong");
     }
     assert_eq!(waiting(&home)?, id);
+    // One at the first apply, and each of these.
+    assert_eq!(status(&home)["refused"], 5);
     let approved = with_password(&home, &["approve", &id, "--yes"], RIGHT)?;
     assert_eq!(approved.code, Some(0), "{approved:?}");
     // Less is asked for again only by who knows it.
