@@ -298,6 +298,11 @@ impl Memory {
         }
     }
 
+    /// Whether any session has written a path or a directory above it, or may have.
+    pub(crate) fn has_any_written(&self, path: &str) -> bool {
+        self.lasting.changes.has_any_written(path)
+    }
+
     /// A call may run now; see [`changes::Changes::begin`].
     pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
         if !begun.paths.is_empty() {

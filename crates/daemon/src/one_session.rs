@@ -84,7 +84,8 @@ impl OneSession {
     pub fn done(&mut self, call: &Call, facts: Facts, marks: &[String]) -> Result<(), String> {
         self.marks.check_room(&KEY, marks)?;
         self.marks.set(KEY, marks, self.done * CALL_MS);
-        let _ = self.changes.begin(KEY, begun(call, self.done, facts));
+        let inside = self.workspace.as_ref().map_or("", Workspace::inside);
+        let _ = self.changes.begin(KEY, begun(call, self.done, facts, inside));
         // What goes on in the background stays open.
         let _ = self.changes.end_turn(&KEY);
         self.done += 1;

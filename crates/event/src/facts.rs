@@ -1,5 +1,7 @@
 //! [`Facts`]: what a call would do, as far as it was understood: commands and effects. It must not know how they were found.
 
+use std::collections::BTreeSet;
+
 /// The commands and effects of one call. A part that was not understood is an [`Effect`] too, of kind `opaque`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
@@ -11,6 +13,9 @@ pub struct Facts {
     pub written: Written,
     /// The files whose code runs, as far as their paths are known; each once, by their paths.
     pub scripts: Vec<ScriptFile>,
+    /// Files in which something was not understood and that are the project's own: they lie in the workspace, and the session has neither
+    /// put them there nor changed them. As they stand in [`Effect::script_path`].
+    pub own_scripts: BTreeSet<String>,
 }
 
 /// What files with code would do when they are run.

@@ -14,7 +14,7 @@ pub(crate) use started::{environment_of, started};
 use started::{given, own_input};
 
 use castellan_event::{Effect, EffectKind, Facts, Role, Why};
-use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_within};
+use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_once};
 use castellan_programs::{Arg, Does, Operand as Given, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, program_within};
 
@@ -114,6 +114,8 @@ pub(crate) struct Place<'p> {
     pub(crate) cwd: Option<String>,
     /// The file that it stands in, absolute.
     pub(crate) file: Option<String>,
+    /// The file that loads it.
+    loader: Option<String>,
     depth: usize,
 }
 
@@ -131,7 +133,7 @@ pub(crate) fn add(
 impl<'p> Place<'p> {
     /// The command itself. `command`: its position among the call's. `cwd`: where it looks for files, as far as that is known.
     pub(crate) fn of(run: &'p Run, command: usize, cwd: Option<String>) -> Place<'p> {
-        Place { run, command, cwd, file: None, depth: 0 }
+        Place { run, command, cwd, file: None, loader: None, depth: 0 }
     }
 }
 
@@ -206,12 +208,17 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
             Ok(text) => match language {
                 Some(language) => {
                     let start = start(program, &place, scene);
-                    let reading = read_within(language, &text, &start, &mut scene.program_work);
+                    let reading = read_once(language, &text, &start, &mut scene.program_work);
                     acts(reading, language, &mut place, scene, facts);
                 }
                 None => small(word, &text, &place, scene, facts),
             },
-            Err(why) => opaque(&place, (why, &written(&program.from)), scene, facts),
+            // What cannot be loaded is a part of what loads it.
+            Err(why) => {
+                let typed = place.file.clone().filter(|_| place.run.script.is_none());
+                let place = Place { file: place.loader.clone().or(typed), ..place.clone() };
+                opaque(&place, (why, &written(&program.from)), scene, facts);
+            }
         }
     }
 }
@@ -397,8 +404,9 @@ fn installed(name: &str, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, facts
 }
 
 fn inner(program: &Program, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
-    let Place { run, command, cwd, depth, .. } = place;
-    let inside = Place { run, command: *command, cwd: cwd.clone(), file: None, depth: depth + 1 };
+    let Place { run, command, cwd, depth, file, loader: _ } = place;
+    let (cwd, loader) = (cwd.clone(), file.clone());
+    let inside = Place { run, command: *command, cwd, file: None, loader, depth: depth + 1 };
     add_at(program, inside, scene, facts);
 }
 

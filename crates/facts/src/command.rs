@@ -52,6 +52,9 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     if fetches(own, run) {
         downloads(own, scene);
     }
+    if run.script.is_none() && own.iter().any(|effect| effect.kind == EffectKind::Execute) {
+        scene.is_code_given_unknown |= is_open(run);
+    }
     facts.commands.push(command);
     for program in &programs {
         code::add(program, run, at, scene, facts);
@@ -62,6 +65,12 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     for (task, cwd) in &tasks {
         recipes::add(task, Place::of(run, at, cwd.clone()), scene, facts);
     }
+}
+
+/// Whether an argument is not known, and is no pattern of files.
+fn is_open(run: &Run) -> bool {
+    let env = run.env.iter().map(|(_, value)| value);
+    run.argv.iter().chain(env).any(|arg| arg.why().is_some_and(|why| why != Why::Glob))
 }
 
 /// Whether git is told which repository it is to work in.

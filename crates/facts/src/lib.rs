@@ -15,6 +15,7 @@ mod mcp;
 mod missing;
 mod names;
 mod overlay;
+mod own_scripts;
 pub mod path;
 mod recipes;
 mod redirect;
@@ -33,6 +34,8 @@ mod written;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+pub use own_scripts::{TREE_MARK, changes_tree};
 
 use castellan_event::{Call, Facts, Recorder};
 use castellan_shell::Found;
@@ -65,6 +68,7 @@ pub fn analyse(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Fact
     tools::effects(call, &mut scene, &mut facts);
     missing::settle(&scene, &mut facts);
     facts.scripts = scripts::all(&made, &scene);
+    facts.own_scripts = own_scripts::of(&facts, &mut scene);
     written::add(call, &made, &mut scene, &mut facts);
     facts
 }

@@ -123,6 +123,8 @@ struct Script {
     holes: Vec<(Why, String)>,
     /// Files whose text belongs to it, which are read first.
     includes: Vec<String>,
+    /// Variables that the runner sets for it.
+    env: Vec<(String, String)>,
 }
 
 /// The task behind an effect that runs one, if its file is of a kind that is read.
@@ -227,6 +229,7 @@ fn run(
     for text in &script.texts {
         let mut start = code::started(&place, None, &[], scene);
         start.cwd = Some(directory.clone());
+        start.env.extend(script.env.iter().cloned());
         let mut found = analyse::walked(text, &start, scene);
         found.items.iter_mut().for_each(unquoted);
         code::commands(found, &place, scene, facts);

@@ -16,6 +16,7 @@ mod batch;
 mod language;
 mod limits;
 mod lower;
+mod memo;
 mod parse;
 mod powershell;
 mod run;
@@ -36,7 +37,12 @@ pub fn read(language: Language, text: &str, start: &Start) -> Reading {
 
 /// The same within an amount of work that several programs share; what it does not reach for is a hole.
 pub fn read_within(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
-    run::run(language, text, start, work)
+    run::run(language, text, start, work).0
+}
+
+/// The same; what this thread has read a while ago is not read anew, and costs no less of the work.
+pub fn read_once(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
+    memo::kept(language, text, start, work, |work| run::run(language, text, start, work))
 }
 
 /// `PowerShell`'s `-EncodedCommand`: text as UTF-16 in base64. `None` where it is none.

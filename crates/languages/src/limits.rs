@@ -120,3 +120,9 @@ pub(crate) const VALUE_DEPTH_MAX: usize = 6;
 /// Marks of HTML's comments in JavaScript that are looked for in the tree, each in time that grows with the text. Few programs have
 /// any.
 pub(crate) const HTML_MARKS_MAX: usize = 64;
+
+/// Units from which on a reading is kept, some 50 µs: what is read faster than that is not worth its place.
+pub(crate) const KEPT_WORK_MIN: u64 = 250;
+
+/// Acts and modules of all readings that one thread keeps, a few hundred bytes each. The tests of a project have some hundred.
+pub(crate) const KEPT_ACTS_MAX: usize = 4_000;

@@ -56,14 +56,15 @@ mod vim;
 
 pub(crate) use texts::{base64, utf16};
 
-/// What a program text does, as far as the work goes.
-pub(crate) fn run(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
+/// What a program text does, as far as the work goes, and whether it went to the end.
+pub(crate) fn run(language: Language, text: &str, start: &Start, work: &mut Work) -> (Reading, bool) {
     let mut machine = Machine::new(language, text, start, work.left());
     machine.program(text);
     machine.rest();
     machine.end();
     work.spend(machine.state.purse.spent());
-    Reading { acts: machine.acts, modules: machine.modules }
+    let is_whole = !machine.state.purse.is_over();
+    (Reading { acts: machine.acts, modules: machine.modules }, is_whole)
 }
 
 /// A text that is run, and where what it does stands: in itself, or where it is run.

@@ -11,7 +11,7 @@ use crate::policy::Policy;
 use crate::purpose;
 use crate::relief;
 use crate::request::RequestId;
-use crate::stages::{self, OwnCode};
+use crate::stages::{self, OwnCode, OwnParts};
 use crate::ungoverned::Bar;
 
 /// The label of the mark of a session that tries again and again what is denied.
@@ -112,6 +112,8 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         let rows = stages::done(&rows);
         let operators = &settings.operators;
         let own_code = if settings.allow_understood { OwnCode::of(rows) } else { OwnCode::default() };
+        let leaves = settings.leaves_own_code(state.headless);
+        let own_parts = if leaves { OwnParts::of(rows, facts) } else { OwnParts::default() };
         let need = stages::need(call, rows, &own_code);
         let level = stages::active_level(settings, state.standing, state.ceiling);
         findings.extend(stages::policy_present(policy, call));
@@ -126,6 +128,7 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
             rows,
             settings.opaque_verdict(state.headless),
             settings.minds_missing_code(),
+            &own_parts,
         ));
         findings.extend(stages::unknown_tool(call, settings.unknown_tool));
         findings.extend(stages::new_server(call, state.is_new_server, settings.new_server));

@@ -33,6 +33,9 @@ pub struct Settings {
     pub opaque: Verdict,
     /// The same where nobody is there to be asked.
     pub headless_opaque: Verdict,
+    /// What is answered to such parts of the project's own code, where a person sits at the agent's prompt: defer, or ask, which is what
+    /// is answered to the others.
+    pub own_opaque: Verdict,
     /// What is answered to a tool that castellan does not know: defer or deny.
     pub unknown_tool: Verdict,
     /// What is answered to a tool of an MCP server that came after castellan and that nobody has agreed to: defer, ask or deny.
@@ -138,6 +141,7 @@ impl Profile {
             on_insufficient: Ask,
             opaque: Ask,
             headless_opaque: Ask,
+            own_opaque: Defer,
             unknown_tool: Defer,
             new_server: Ask,
             probing: Defer,
@@ -155,6 +159,7 @@ impl Profile {
             unknown_workspace: Some(AccessLevel::ReadOnly),
             headless_default: Deny,
             headless_opaque: Deny,
+            own_opaque: Ask,
             unknown_tool: Deny,
             ungoverned: Ungoverned {
                 action: OnUngoverned::Notify,
@@ -200,9 +205,18 @@ impl Settings {
         }
     }
 
+    /// Whether parts of the project's own code that were not understood are left to it. Where the agent prompts nobody, or the others are
+    /// denied, these are no better.
+    pub(crate) fn leaves_own_code(&self, headless: bool) -> bool {
+        let prompts = !headless && self.default_verdict == Verdict::Defer;
+        prompts && self.own_opaque == Verdict::Defer && self.opaque < Verdict::Deny
+    }
+
     /// Whether anything is answered otherwise where nobody is there to be asked.
     pub fn minds_headless(&self) -> bool {
-        self.headless_default != self.default_verdict || self.opaque_verdict(true) != self.opaque
+        self.headless_default != self.default_verdict
+            || self.opaque_verdict(true) != self.opaque
+            || self.leaves_own_code(false)
     }
 }
 

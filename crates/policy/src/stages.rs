@@ -5,6 +5,7 @@ mod access;
 mod allow;
 mod opaque;
 mod own_code;
+mod own_parts;
 mod understood;
 
 use std::collections::BTreeSet;
@@ -26,6 +27,7 @@ use crate::ungoverned::Bar;
 pub(crate) use access::{active_level, level, need};
 pub(crate) use opaque::opaque;
 pub(crate) use own_code::OwnCode;
+pub(crate) use own_parts::OwnParts;
 pub(crate) use understood::understood;
 
 /// What is wrong with the payload denies: two readers of it might see two different calls.

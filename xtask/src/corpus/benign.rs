@@ -141,6 +141,8 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
     for found in std::mem::take(&mut commands.found) {
         if found.text.len() > BYTES_MAX {
             commands.leave_out("longer than 4 KiB");
+        } else if found.text.trim().is_empty() {
+            commands.leave_out("empty");
         } else {
             commands.found.push(found);
         }

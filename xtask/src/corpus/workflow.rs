@@ -2,7 +2,9 @@
 //!
 //! Left out and counted: steps with another shell (`pwsh`, `python`), jobs that say `windows` in `runs-on`, files that are no
 //! YAML. `${{ ... }}` is put in by the service before a shell sees the text: the word `value` stands for it, the word
-//! `secretvalue` where it is one of the service's secrets.
+//! `secretvalue` where it is one of the service's secrets. What a step names of the variables that `env` declares stands before it.
+
+use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Parser, Span};
 
@@ -27,15 +29,20 @@ pub(crate) fn read(text: &str, origin: &str, items: &mut Items) {
         return items.leave_out("CI files for Windows");
     }
     let Some(document) = parse(text) else { return items.leave_out("CI files that are not read as YAML") };
-    steps(&document, origin, items);
+    steps(&document, &Variables::new(), origin, items);
 }
 
-/// Takes what a mapping runs, then looks into its values.
-fn steps(node: &Yaml, origin: &str, items: &mut Items) {
+/// What a workflow, job or step declares in `env`, the innermost counts.
+type Variables = BTreeMap<String, String>;
+
+/// Takes what a mapping runs, then looks into its values. `outer`: the variables that are declared around it.
+fn steps(node: &Yaml, outer: &Variables, origin: &str, items: &mut Items) {
     match node {
         Yaml::Scalar(..) => {}
-        Yaml::List(list) => list.iter().for_each(|node| steps(node, origin, items)),
+        Yaml::List(list) => list.iter().for_each(|node| steps(node, outer, origin, items)),
         Yaml::Map(map) => {
+            let mut variables = outer.clone();
+            variables.extend(declared(map));
             let scalar = |key: &str| {
                 map.iter().find_map(|(name, value)| match value {
                     Yaml::Scalar(text, _) if name == key => Some(text.as_str()),
@@ -55,23 +62,48 @@ fn steps(node: &Yaml, origin: &str, items: &mut Items) {
                     Yaml::Scalar(..) | Yaml::List(_) if runs && !is_shell => {
                         items.leave_out("CI steps in other languages")
                     }
-                    Yaml::Scalar(text, line) if runs => add(text, *line, origin, items),
+                    Yaml::Scalar(text, line) if runs => add(text, *line, &variables, origin, items),
                     Yaml::List(list) if runs => {
                         let texts = list.iter().filter_map(|node| match node {
                             Yaml::Scalar(text, line) => Some((text, *line)),
                             Yaml::List(_) | Yaml::Map(_) => None,
                         });
-                        texts.for_each(|(text, line)| add(text, line, origin, items));
+                        texts.for_each(|(text, line)| add(text, line, &variables, origin, items));
                     }
-                    Yaml::Scalar(..) | Yaml::List(_) | Yaml::Map(_) => steps(value, origin, items),
+                    Yaml::Scalar(..) | Yaml::List(_) | Yaml::Map(_) => {
+                        steps(value, &variables, origin, items)
+                    }
                 }
             }
         }
     }
 }
 
-fn add(text: &str, line: usize, origin: &str, items: &mut Items) {
-    items.add(Kind::Step, format!("{origin}#{line}"), &without_expressions(text));
+/// The variables that a mapping declares.
+fn declared(map: &[(String, Yaml)]) -> impl Iterator<Item = (String, String)> {
+    let env = map.iter().filter_map(|(key, value)| match value {
+        Yaml::Map(variables) if key == "env" => Some(variables),
+        Yaml::Map(_) | Yaml::Scalar(..) | Yaml::List(_) => None,
+    });
+    env.flatten().filter_map(|(name, value)| match value {
+        Yaml::Scalar(text, _) => Some((name.clone(), text.clone())),
+        Yaml::List(_) | Yaml::Map(_) => None,
+    })
+}
+
+/// Takes a text, behind the variables that are declared for it and that it names: an agent has to set them itself.
+fn add(text: &str, line: usize, variables: &Variables, origin: &str, items: &mut Items) {
+    let names = |name: &str| {
+        let plain = text.match_indices(&format!("${name}")).any(|(at, found)| {
+            let after = text.get(at + found.len()..).and_then(|rest| rest.chars().next());
+            !after.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+        });
+        plain || text.contains(&format!("${{{name}"))
+    };
+    let named = variables.iter().filter(|(name, _)| names(name));
+    let set: String =
+        named.map(|(name, value)| format!("export {name}='{}'\n", value.replace('\'', r"'\''"))).collect();
+    items.add(Kind::Step, format!("{origin}#{line}"), &without_expressions(&format!("{set}{text}")));
 }
 
 fn without_expressions(text: &str) -> String {
@@ -156,5 +188,18 @@ mod tests {
         assert_eq!(items.len(), 2, "{items:?}");
         let shown = format!("{items:?}");
         assert!(shown.contains("cargo test -p value") && shown.contains(r"ls\npwd"), "{shown}");
+    }
+
+    #[test]
+    fn declared_variables_are_set_where_they_are_named() {
+        let text = "env:\n  A: 1\n  B: x y\njobs:\n  a:\n    env:\n      A: 2\n    steps:\n      - run: echo $A ${B}\n      \
+                    - run: echo $AB\n      - env:\n          A: it's\n        run: echo $A\n";
+        let mut items = Items::default();
+        read(text, "w.yml", &mut items);
+        let (texts, _) = items.into_texts();
+        let texts: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+        let expected =
+            ["export A='2'\nexport B='x y'\necho $A ${B}", "echo $AB", "export A='it'\\''s'\necho $A"];
+        assert_eq!(texts, expected);
     }
 }

@@ -126,6 +126,15 @@ pub const KEYS: &[Key] = &[
         about: "What is answered to a program, target or code that was not understood.",
     },
     Key {
+        name: "own_opaque",
+        kind: Kind::Word(&["defer", "ask"]),
+        merge: Merge::Strictest,
+        place: Place::Every,
+        default: "",
+        about: "What is answered to such a part where it stands in a file of the project that the session has neither put there nor \
+                changed, a person sits at the agent's prompt, and `opaque` does not deny: `ask` is as `opaque`.",
+    },
+    Key {
         name: "deny",
         kind: Kind::Patterns,
         merge: Merge::United,

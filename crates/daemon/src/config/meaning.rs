@@ -56,6 +56,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         on_insufficient: parsed(settled, "level.on_insufficient")?,
         opaque: parsed(settled, "opaque")?,
         headless_opaque: parsed(settled, "headless_opaque")?,
+        own_opaque: parsed(settled, "own_opaque")?,
         unknown_tool: parsed(settled, "unknown_tool")?,
         new_server: parsed(settled, "new_mcp_server")?,
         probing: parsed(settled, "probing")?,

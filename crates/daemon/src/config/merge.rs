@@ -295,6 +295,7 @@ fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
         "headless_default" => settings.headless_default.as_str(),
         "opaque" => settings.opaque.as_str(),
         "headless_opaque" => settings.headless_opaque.as_str(),
+        "own_opaque" => settings.own_opaque.as_str(),
         "level.session" => settings.level.map_or(OFF, AccessLevel::as_str),
         "unknown_workspace" => settings.unknown_workspace.map_or(OFF, AccessLevel::as_str),
         "level.on_insufficient" => settings.on_insufficient.as_str(),

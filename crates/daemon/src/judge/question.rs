@@ -8,8 +8,10 @@ use std::time::Duration;
 use castellan_agents::{self as agents, AgentId, Told};
 use castellan_audit::Record;
 use castellan_event::{
-    Agent, Answers, Call, Decision, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, ToolKind, Verdict,
+    Agent, Answers, Call, Decision, Effect, EffectKind, Facts, FileOrigin, Mode, Recorder, Scope, Session,
+    ToolKind, Verdict,
 };
+use castellan_facts::{TREE_MARK, changes_tree};
 use castellan_policy::{PROBING, RequestId, State, StateChange, agent_text, drive, user_text};
 
 use super::consent::{Consent, grantable};
@@ -136,7 +138,7 @@ impl Judge {
         }
         let number = weighed.first.unwrap_or(call.correlation_id);
         if change.answer != Verdict::Deny {
-            let begun = begun(call, number, weighed.facts);
+            let begun = begun(call, number, weighed.facts, whose.inside());
             let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);
         }
@@ -227,7 +229,12 @@ impl Judge {
             return Facts::default();
         }
         let changed = self.memory().changed(&whose.session.root, but);
-        facts_after(call, &self.own, whose.inside(), changed, world)
+        let mut facts = facts_after(call, &self.own, whose.inside(), changed, world);
+        if !facts.own_scripts.is_empty() {
+            let memory = self.memory();
+            facts.own_scripts.retain(|path| !memory.has_any_written(path));
+        }
+        facts
     }
 
     /// Writes a call's record, and then sets its marks, as one step: no other call's marks come between the look for room
@@ -245,11 +252,11 @@ impl Judge {
 }
 
 /// What is known of a call that may run from now on. `number`: that of its record.
-pub(crate) fn begun(call: &Call, number: u64, facts: Facts) -> Begun<'_> {
+pub(crate) fn begun<'c>(call: &'c Call, number: u64, facts: Facts, workspace: &str) -> Begun<'c> {
     Begun {
         call: number,
         id: &call.tool.use_id,
-        paths: written(&facts),
+        paths: written(&facts, workspace),
         downloaded: downloaded(&facts),
         in_background: in_background(call, &facts),
         scripts: facts.scripts,
@@ -257,12 +264,18 @@ pub(crate) fn begun(call: &Call, number: u64, facts: Facts) -> Begun<'_> {
 }
 
 /// What runs later may be what is written now.
-fn written(facts: &Facts) -> BTreeSet<String> {
+fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
     let writes = facts
         .effects
         .iter()
         .filter(|effect| matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Download));
-    writes.filter_map(|effect| effect.path.clone()).collect()
+    let mut paths: BTreeSet<String> = writes.filter_map(|effect| effect.path.clone()).collect();
+    // Git does not say which files it changes.
+    let changes_here = |effect: &Effect| changes_tree(effect) && effect.place != Some(Scope::Outside);
+    if !workspace.is_empty() && facts.effects.iter().any(changes_here) {
+        paths.insert(format!("{}/{TREE_MARK}", workspace.trim_end_matches('/')));
+    }
+    paths
 }
 
 /// What of it came from the network.

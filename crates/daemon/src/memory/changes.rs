@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use castellan_event::ScriptFile;
+use castellan_facts::TREE_MARK;
 
 use super::entry::Entry;
 use super::sessions::SessionKey;
@@ -86,6 +87,18 @@ impl Changes {
     /// what it alone writes does not count.
     pub(crate) fn of(&self, root: &SessionKey, but: Option<u64>) -> Option<Changed> {
         self.sessions.get(root).map(|session| session.but(but))
+    }
+
+    /// Whether any session has written a path or a directory above it, changed files around it by way of git, or written more than is kept.
+    pub(crate) fn has_any_written(&self, path: &str) -> bool {
+        let above =
+            || path.match_indices('/').filter_map(|(at, _)| path.get(..at)).filter(|one| !one.is_empty());
+        self.sessions.values().any(|session| {
+            let has = |path: &str| session.written.contains(path);
+            session.is_full
+                || has(path)
+                || above().any(|directory| has(directory) || has(&format!("{directory}/{TREE_MARK}")))
+        })
     }
 
     /// A call may run now that writes something, or runs code of files. One that is asked about again begins once. Returns one
@@ -345,6 +358,27 @@ mod tests {
         let changed = changes.of(&key(0), None).unwrap();
         assert_eq!(*changed.downloaded, paths(&["/w/b"]));
         assert_eq!(*changed.written, paths(&["/w/a", "/w/b", "/w/c"]));
+    }
+
+    #[test]
+    fn what_any_session_has_written_is_known() {
+        let mut changes = Changes::default();
+        begin(&mut changes, 0, 1, "/w/a", false);
+        begin(&mut changes, 1, 1, "/w/sub", false);
+        begin(&mut changes, 2, 1, "/v/.git/index", false);
+        changes.end(&key(0), "1");
+        for (path, expected) in [
+            ("/w/a", true),
+            ("/w/sub/b", true),
+            ("/v/x/y", true),
+            ("/w/ab", false),
+            ("/w/b", false),
+            ("/vx", false),
+        ] {
+            assert_eq!(changes.has_any_written(path), expected, "{path}");
+        }
+        changes.add(key(3), Vec::new(), Vec::new(), true);
+        assert!(changes.has_any_written("/w/b"));
     }
 
     #[test]

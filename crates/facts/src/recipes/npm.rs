@@ -25,7 +25,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
         None => with_hooks(name).into(),
     };
     let scripts = manifest.get("scripts");
-    let mut script = Script::default();
+    let mut script = Script { env: variables(&manifest, wanted, name), ..Script::default() };
     if wanted.verb == "run" && scripts.and_then(|scripts| scripts.get(name)).is_none() {
         script.texts.extend(program(wanted, name));
         return script;
@@ -37,6 +37,27 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     }
     script
 }
+
+/// What npm, and those like it, tell a script of its package and of themselves.
+fn variables(manifest: &Value, wanted: &Wanted<'_>, name: &str) -> Vec<(String, String)> {
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(_) | Value::Null | Value::Array(_) | Value::Object(_) => None,
+    };
+    let own = |key: &str| Some((format!("npm_package_{key}"), manifest.get(key).and_then(text)?));
+    let config = manifest.get("config").and_then(Value::as_object).into_iter().flatten();
+    let configured =
+        config.filter_map(|(key, value)| Some((format!("npm_package_config_{key}"), text(value)?)));
+    let manager =
+        wanted.argv.first().and_then(Arg::as_str).map(base_name).filter(|name| MANAGERS.contains(name));
+    let started = manager.map(|manager| ("npm_execpath".to_owned(), manager.to_owned()));
+    let event = ("npm_lifecycle_event".to_owned(), name.to_owned());
+    ["name", "version"].into_iter().filter_map(own).chain(configured).chain(started).chain([event]).collect()
+}
+
+/// Programs that run scripts of a `package.json` and say so in `npm_execpath`.
+const MANAGERS: &[&str] = &["npm", "pnpm", "yarn"];
 
 /// What is no script is a program of the project's packages, but not for npm; for bun a file with code, too.
 fn program(wanted: &Wanted<'_>, name: &str) -> Option<String> {

@@ -3,10 +3,19 @@
 
 use castellan_event::{CallRow, Code, Effect, Finding, Role, Verdict, Why};
 
+use crate::stages::own_parts::OwnParts;
+
 /// Programs, targets and code that were not understood, told as one finding. `with_missing`: code in a file of the project that is not
-/// there is one of them, although nothing runs as long as nobody makes that file.
-pub(crate) fn opaque(rows: &[CallRow<'_>], verdict: Verdict, with_missing: bool) -> Option<Finding> {
-    let counts = |effect: &Effect| counts(effect) && (with_missing || effect.why != Some(Why::Missing));
+/// there is one of them, although nothing runs as long as nobody makes that file. `own`: what is left to the project's own code.
+pub(crate) fn opaque(
+    rows: &[CallRow<'_>],
+    verdict: Verdict,
+    with_missing: bool,
+    own: &OwnParts<'_>,
+) -> Option<Finding> {
+    let counts = |effect: &Effect| {
+        counts(effect) && (with_missing || effect.why != Some(Why::Missing)) && !own.has(effect)
+    };
     let parts: Vec<(usize, &Effect)> = rows
         .iter()
         .enumerate()

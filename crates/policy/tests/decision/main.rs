@@ -8,6 +8,7 @@ mod layers;
 mod marks;
 mod operator;
 mod overrides;
+mod own_parts;
 mod profiles;
 mod purposes;
 mod states;

@@ -55,23 +55,8 @@ const WITH_VALUE: &[&str] = &[
 ];
 
 /// Flags after which no file is given.
-const INLINE: &[&str] = &[
-    "-e",
-    "-c",
-    "-p",
-    "-pe",
-    "-m",
-    "-lc",
-    "-ec",
-    "-ne",
-    "-i",
-    "-v",
-    "--eval",
-    "--print",
-    "--version",
-    "--test",
-    "-s",
-];
+const INLINE: &[&str] =
+    &["-e", "-c", "-p", "-pe", "-m", "-lc", "-ec", "-ne", "-i", "-v", "--eval", "--print", "--version", "-s"];
 
 /// Programs that run tasks of a file, with its name.
 const RUNNERS: &[(&str, &str)] = &[
@@ -153,6 +138,18 @@ impl Needs {
         }
         for file in code_of(text) {
             self.file(&file);
+        }
+        // Code that stands in the command itself.
+        let loaded = if INTERPRETERS.iter().take(3).any(|one| words(text).any(|word| word == *one)) {
+            loads("command.js", &text.replace('\\', ""))
+        } else {
+            Vec::new()
+        };
+        for from in loaded.iter().filter(|from| !leads_out(from)) {
+            match self.module(from) {
+                Some(file) => self.file(&file),
+                None => self.missing = Some("runs a file that the package does not ship"),
+            }
         }
         for word in words(text) {
             let named = RUNNERS.iter().find(|(program, _)| *program == word);
@@ -251,8 +248,17 @@ fn loads(name: &str, text: &str) -> Vec<String> {
 
 /// What counts of a manifest: most of one is about publishing.
 fn manifest(text: &str) -> String {
-    const KEYS: &[&str] =
-        &["name", "version", "type", "bin", "scripts", "dependencies", "devDependencies", "workspaces"];
+    const KEYS: &[&str] = &[
+        "name",
+        "version",
+        "type",
+        "bin",
+        "config",
+        "scripts",
+        "dependencies",
+        "devDependencies",
+        "workspaces",
+    ];
     let Ok(serde_json::Value::Object(mut all)) = serde_json::from_str(text) else { return text.to_owned() };
     all.retain(|key, _| KEYS.contains(&key.as_str()));
     serde_json::Value::Object(all).to_string()
@@ -282,6 +288,7 @@ mod tests {
             ("eslint src/index.js", vec![]),
             ("FOO=1 bash ci/test.sh && ./ci/more.sh", vec!["ci/test.sh", "./ci/more.sh"]),
             ("node $X.js", vec![]),
+            ("node --test --x test.js", vec!["test.js"]),
             ("node -r esm test.js", vec!["test.js"]),
             ("node tools/lint && node -e x && bash -c 'a/b'", vec!["tools/lint"]),
             ("node_modules/.bin/mocha test.js", vec![]),

@@ -1,0 +1,103 @@
+//! The project's own files with code: those that lie in the workspace and that neither this call nor an earlier one of the session has
+//! put there or changed. It must not know what is made of a part of one that was not understood.
+
+use std::collections::BTreeSet;
+
+use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Scope};
+use castellan_programs::Arg;
+
+use crate::overlay::Way;
+use crate::path;
+use crate::scene::Scene;
+use crate::sink::TREE_CHANGES;
+
+/// What git writes whenever it changes files of the work tree, below the workspace. That an earlier call wrote it says that any file of
+/// the project may be another one than the user knows.
+pub const TREE_MARK: &str = ".git/index";
+
+/// Directories of installed packages: they lie in the project, and are not its own.
+const INSTALLED: &[&str] = &["node_modules", "site-packages"];
+
+/// Whether an effect changes files of the work tree, by way of git.
+pub fn changes_tree(effect: &Effect) -> bool {
+    matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy)
+        && effect.system.as_deref() == Some("git")
+        && effect.verb.as_deref().is_none_or(|verb| TREE_CHANGES.contains(&verb))
+}
+
+/// Those of the files in which something was not understood that are the project's own.
+pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
+    if is_any_strange(facts, scene) {
+        return BTreeSet::new();
+    }
+    let opaque = facts.effects.iter().filter(|effect| effect.is_opaque());
+    let mut files: BTreeSet<String> = opaque.filter_map(|effect| effect.script_path.clone()).collect();
+    files.retain(|file| is_own(file, scene));
+    // What the project's own code writes is its own doing; what another file does that runs makes no file the project's.
+    let changes: Vec<&Effect> = facts.effects.iter().filter(|effect| changes_files(effect)).collect();
+    let scripts: BTreeSet<&String> =
+        changes.iter().filter_map(|effect| effect.script_path.as_ref()).collect();
+    let own: BTreeSet<&String> = scripts.into_iter().filter(|file| is_own(file, scene)).collect();
+    let others =
+        changes.iter().filter(|effect| !effect.script_path.as_ref().is_some_and(|file| own.contains(file)));
+    let others: Vec<&&Effect> = others.collect();
+    // A file that another one changes may in turn change others.
+    let is_safe = |file: &String| !others.iter().any(|effect| may_change(effect, file));
+    if own.iter().all(|file| is_safe(file)) {
+        files.retain(is_safe);
+        return files;
+    }
+    BTreeSet::new()
+}
+
+/// Whether any file of the project may be another one than the user knows, code that runs may come from the network, or what it is given
+/// is not known.
+fn is_any_strange(facts: &Facts, scene: &Scene<'_, '_, '_>) -> bool {
+    let workspace = scene.setting.workspace.trim_end_matches('/');
+    // What the project's own code fetches is the project's.
+    let fetches = |effect: &Effect| {
+        effect.script_path.is_none() && effect.kind == EffectKind::Download || changes_tree(effect)
+    };
+    workspace.is_empty()
+        || scene.is_code_given_unknown
+        || scene.setting.written_is_full
+        || scene.setting.written.contains(&format!("{workspace}/{TREE_MARK}"))
+        || scene.setting.downloaded.iter().any(|path| path.starts_with(workspace))
+        || facts.effects.iter().any(fetches)
+}
+
+/// Whether an effect makes files, or makes others of them.
+fn changes_files(effect: &Effect) -> bool {
+    matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Delete)
+}
+
+/// Whether such an effect may be one on a file: it is on that, on a directory above it, or on a pattern or a path that is not known.
+fn may_change(effect: &Effect, file: &str) -> bool {
+    effect.path.as_deref().is_none_or(|path| {
+        let path = path.trim_end_matches('/');
+        is_met(path, file)
+            || file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+/// Whether a pattern may stand for a file, as far as what stands before and behind what is open in it says.
+fn is_met(pattern: &str, file: &str) -> bool {
+    const OPEN: &[char] = &['*', '?', '[', ']', '{', '}'];
+    let parts = pattern.find(OPEN).zip(pattern.rfind(OPEN));
+    let ends = parts.and_then(|(first, last)| Some((pattern.get(..first)?, pattern.get(last + 1..)?)));
+    ends.is_some_and(|(begin, end)| file.starts_with(begin) && file.ends_with(end))
+}
+
+/// Whether a file lies in the workspace, and no earlier call of the session has put it there or changed it.
+fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+    let located = path::locate(&Arg::known(file), None, &scene.places, scene.world);
+    let is_plain = located.place == Some(Scope::Workspace) && located.scope == Some(Scope::Workspace);
+    // Through a link in the project, what runs may lie anywhere.
+    let Some(real) = located.path.filter(|real| is_plain && real == file) else { return false };
+    let kind = scene.world.ask(Query::FileKind { path: real.clone() });
+    kind == Some(Answer::FileKind(FileKind::File))
+        && !real.split('/').any(|part| INSTALLED.contains(&part))
+        && !scene.has_earlier_written(&real)
+        && scene.overlay.follow(&real, true) == Way::Same
+        && !scene.is_changing(&real)
+}

@@ -1,0 +1,178 @@
+//! Readings that were made before. An agent runs the same tests and builds again and again, and most of what they load has not
+//! changed since. A reading depends on nothing but what is asked, so that one that is kept is the one that would be made; it must not know
+//! what it is for.
+//!
+//! Each thread keeps its own: readings share their texts among themselves, which only one thread may count.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use sha2::{Digest, Sha256};
+
+use crate::act::{Reading, Start};
+use crate::language::Language;
+use crate::limits::{KEPT_ACTS_MAX, KEPT_WORK_MIN};
+use crate::work::Work;
+
+/// What was asked, as a SHA-256: no two programs that differ are taken for one, whoever writes them.
+type Key = [u8; 32];
+
+/// A reading and what it cost.
+#[derive(Debug)]
+struct Kept {
+    reading: Reading,
+    units: u64,
+    /// The work that was left for one that did not come to its end: with more or less it would be another.
+    within: Option<u64>,
+}
+
+/// What is kept. Once the newer half is full the older one goes, and takes with it what was not asked for since.
+#[derive(Debug, Default)]
+struct Memo {
+    newer: HashMap<Key, Kept>,
+    older: HashMap<Key, Kept>,
+    /// Acts of the newer ones.
+    acts: usize,
+}
+
+thread_local! {
+    static MEMO: RefCell<Memo> = RefCell::default();
+}
+
+/// The reading that `read` would give, and its price: paid whether or not it is made anew, so that the same call finds the same.
+pub(crate) fn kept(
+    language: Language,
+    text: &str,
+    start: &Start,
+    work: &mut Work,
+    read: impl FnOnce(&mut Work) -> (Reading, bool),
+) -> Reading {
+    let key = key(language, text, start);
+    if let Some((reading, units)) = MEMO.with_borrow_mut(|memo| memo.find(&key, work.left())) {
+        work.spend(units);
+        return reading;
+    }
+    let (left, before) = (work.left(), work.spent());
+    let (reading, is_whole) = read(work);
+    let units = work.spent().saturating_sub(before);
+    if units >= KEPT_WORK_MIN {
+        let within = (!is_whole).then_some(left);
+        MEMO.with_borrow_mut(|memo| memo.keep(key, Kept { reading: reading.clone(), units, within }));
+    }
+    reading
+}
+
+impl Memo {
+    fn find(&mut self, key: &Key, left: u64) -> Option<(Reading, u64)> {
+        if let Some(kept) = self.older.remove(key) {
+            self.keep(*key, kept);
+        }
+        let is_same = |kept: &&Kept| kept.within.map_or(kept.units <= left, |within| within == left);
+        let kept = self.newer.get(key).filter(is_same)?;
+        Some((kept.reading.clone(), kept.units))
+    }
+
+    fn keep(&mut self, key: Key, kept: Kept) {
+        let acts = 1 + kept.reading.acts.len() + kept.reading.modules.len();
+        if self.acts + acts > KEPT_ACTS_MAX / 2 {
+            self.older = std::mem::take(&mut self.newer);
+            self.acts = 0;
+        }
+        if acts <= KEPT_ACTS_MAX / 2 {
+            self.acts += acts;
+            self.newer.insert(key, kept);
+        }
+    }
+}
+
+/// Each part stands behind its length: no two lists of parts are one text.
+fn key(language: Language, text: &str, start: &Start) -> Key {
+    let mut hash = Sha256::new();
+    for part in [language.as_str(), text, &format!("{start:?}")] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::act::{Act, Operand, What};
+
+    fn reading(acts: usize) -> Reading {
+        let kind = castellan_event::EffectKind::Read;
+        let what = What::Effect { kind, on: Operand::Nothing, recursive: false };
+        let act = |at| Act { span: at..at, what: what.clone() };
+        Reading { acts: (0..acts).map(act).collect(), modules: Vec::new() }
+    }
+
+    /// Asks for the text `name`, which costs `units`; whether its reading had been kept.
+    fn is_kept(name: &str, start: &Start, units: u64, acts: usize, work: &mut Work) -> bool {
+        let mut is_made = false;
+        let made = kept(Language::Python, name, start, work, |work| {
+            is_made = true;
+            let is_whole = units <= work.left();
+            work.spend(units);
+            (reading(acts), is_whole)
+        });
+        assert_eq!(made, reading(acts), "{name}");
+        !is_made
+    }
+
+    #[test]
+    fn the_same_is_made_once_and_paid_each_time() {
+        let (start, mut work) = (Start::default(), Work::default());
+        assert!(!is_kept("a", &start, KEPT_WORK_MIN, 3, &mut work));
+        assert!(is_kept("a", &start, KEPT_WORK_MIN, 3, &mut work));
+        assert_eq!(work.spent(), 2 * KEPT_WORK_MIN);
+    }
+
+    #[test]
+    fn another_text_language_or_start_is_another_program() {
+        let (start, mut work) = (Start::default(), Work::default());
+        assert!(!is_kept("b", &start, KEPT_WORK_MIN, 1, &mut work));
+        assert!(!is_kept("b ", &start, KEPT_WORK_MIN, 1, &mut work));
+        let elsewhere = Start { cwd: Some("/b".to_owned()), ..Start::default() };
+        assert!(!is_kept("b", &elsewhere, KEPT_WORK_MIN, 1, &mut work));
+        let given = Start { args: Some(vec!["/b".into()]), ..Start::default() };
+        assert!(!is_kept("b", &given, KEPT_WORK_MIN, 1, &mut work));
+        assert_ne!(key(Language::Python, "b", &start), key(Language::Ruby, "b", &start));
+    }
+
+    #[test]
+    fn what_costs_more_than_is_left_is_not_taken_from_what_is_kept() {
+        let (start, mut work) = (Start::default(), Work::default());
+        let units = work.left() / 2 + 1;
+        assert!(!is_kept("c", &start, units, 1, &mut work));
+        assert!(!is_kept("c", &start, units, 1, &mut work), "only a part of it can be read now");
+        assert!(is_kept("c", &start, units, 1, &mut Work::default()));
+    }
+
+    #[test]
+    fn what_was_not_read_to_its_end_is_kept_for_what_was_left() {
+        let start = Start::default();
+        let with_left = |left| {
+            let mut work = Work::default();
+            work.spend(work.left() - left);
+            work
+        };
+        assert!(!is_kept("d", &start, 3 * KEPT_WORK_MIN, 1, &mut with_left(KEPT_WORK_MIN)));
+        assert!(is_kept("d", &start, 3 * KEPT_WORK_MIN, 1, &mut with_left(KEPT_WORK_MIN)));
+        assert!(!is_kept("d", &start, 3 * KEPT_WORK_MIN, 1, &mut with_left(KEPT_WORK_MIN + 1)));
+        assert!(!is_kept("d", &start, 3 * KEPT_WORK_MIN, 1, &mut Work::default()));
+        assert!(is_kept("d", &start, 3 * KEPT_WORK_MIN, 1, &mut Work::default()));
+    }
+
+    #[test]
+    fn what_is_kept_has_an_end() {
+        let mut memo = Memo::default();
+        for number in 0..3 * KEPT_ACTS_MAX {
+            let key = key(Language::Python, &number.to_string(), &Start::default());
+            memo.keep(key, Kept { reading: reading(number % 7), units: KEPT_WORK_MIN, within: None });
+            assert!(memo.newer.len() + memo.older.len() <= KEPT_ACTS_MAX);
+        }
+        let held = memo.newer.values().chain(memo.older.values());
+        assert!(held.map(|kept| kept.reading.acts.len()).sum::<usize>() <= KEPT_ACTS_MAX);
+    }
+}

