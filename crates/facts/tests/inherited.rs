@@ -34,14 +34,11 @@ fn shown(text: &str) -> String {
     let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
     let facts = analyse(&call::shell("codex", text), &setting, &mut Recorder::new(&Machine(THERE)));
     let lines = facts.effects.iter().filter_map(|effect| {
-        let is_code = matches!(effect.role, Some(Role::Code | Role::Program));
-        match effect.kind {
-            EffectKind::Delete => Some(format!("delete {}", effect.path.as_deref().unwrap_or("?"))),
-            EffectKind::Opaque if is_code => {
-                Some(format!("opaque {}", effect.why.map(Why::as_str).unwrap_or("?")))
-            }
-            _ => None,
+        if effect.kind == EffectKind::Delete {
+            return Some(format!("delete {}", effect.path.as_deref().unwrap_or("?")));
         }
+        let is_code = effect.is_opaque() && matches!(effect.role, Some(Role::Code | Role::Program));
+        is_code.then(|| format!("opaque {}", effect.why.map(Why::as_str).unwrap_or("?")))
     });
     lines.collect::<Vec<_>>().join("; ")
 }
