@@ -26,8 +26,11 @@ pub fn ended(pid: Pid, limit: Duration) -> Result<bool> {
 pub fn file(path: &Path, is_there: bool, limit: Duration) -> Result<bool> {
     let end = Instant::now() + limit;
     let folder = path.parent().context("a file without a folder")?;
-    if !folder.exists() && !(is_there && file(folder, true, limit)?) {
-        return Ok(!is_there);
+    if !folder.exists() && !is_there {
+        return Ok(true);
+    }
+    if !folder.exists() && !file(folder, true, limit)? {
+        return Ok(false);
     }
     let changes = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
     let names = WatchFlags::CREATE | WatchFlags::DELETE | WatchFlags::MOVE;

@@ -112,9 +112,9 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         let rows = stages::done(&rows);
         let operators = &settings.operators;
         let own_code = || OwnCode::of(rows, &facts.scripts, stages::is_safe);
-        let own_code = settings.allow_understood.then(own_code).unwrap_or_default();
-        let leaves_own = settings.leaves_own_code(state.headless);
-        let own_parts = leaves_own.then(|| OwnParts::of(rows, facts)).unwrap_or_default();
+        let own_code = if settings.allow_understood { own_code() } else { OwnCode::default() };
+        let leaves = settings.leaves_own_code(state.headless);
+        let own_parts = if leaves { OwnParts::of(rows, facts) } else { OwnParts::default() };
         let need = stages::need(call, rows, &own_code);
         let level = stages::active_level(settings, state.standing, state.ceiling);
         findings.extend(stages::policy_present(policy, call));

@@ -85,8 +85,8 @@ fn is_said(rows: &[CallRow<'_>]) -> bool {
         let is_bare = command.args.iter().all(|arg| matches!(arg.as_str(), "-0" | "-p" | "-x"));
         is_bare && command.name.as_deref().is_some_and(|name| ENVIRONMENTS.contains(&name))
     };
-    !commands().any(|command| names_another(command) || prints_all(command))
-        && !(commands().any(shows) && commands().any(has_variable))
+    let shows_one = commands().any(shows) && commands().any(has_variable);
+    !shows_one && !commands().any(|command| names_another(command) || prints_all(command))
 }
 
 /// Shells, and the word by which one that runs is told.
