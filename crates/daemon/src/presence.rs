@@ -192,6 +192,7 @@ mod tests {
     type Row = (u32, u32, u32, i32, &'static str);
 
     /// Shells that an ssh daemon has started for this machine itself have odd numbers.
+    #[expect(clippy::type_complexity, reason = "closures have no shorter names")]
     fn machine(
         rows: &[Row],
     ) -> Machine<
