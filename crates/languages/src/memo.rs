@@ -73,6 +73,10 @@ impl Memo {
     }
 
     fn keep(&mut self, key: Key, kept: Kept) {
+        // One that came to its end serves more often.
+        if kept.within.is_some() && self.newer.get(&key).is_some_and(|whole| whole.within.is_none()) {
+            return;
+        }
         let acts = 1 + kept.reading.acts.len() + kept.reading.modules.len();
         if self.acts + acts > KEPT_ACTS_MAX / 2 {
             self.older = std::mem::take(&mut self.newer);
@@ -146,6 +150,7 @@ mod tests {
         let units = work.left() / 2 + 1;
         assert!(!is_kept("c", &start, units, 1, &mut work));
         assert!(!is_kept("c", &start, units, 1, &mut work), "only a part of it can be read now");
+        // That part does not take the place of the whole.
         assert!(is_kept("c", &start, units, 1, &mut Work::default()));
     }
 

@@ -237,8 +237,10 @@ const NOT_ALLOWED: &[&str] = &[
     "cat /proc/self/environ",
 ];
 
-/// What an earlier call of the session did, and what is run then.
-const AFTER: &[(&str, fn() -> Json, &str)] = &[
+/// The tool and the input of an earlier call of the session, and what is run then.
+type After = (&'static str, fn() -> Json, &'static str);
+
+const AFTER: &[After] = &[
     ("Write", || written("package.json", r#"{"scripts": {"test": "node x.js"}}"#), "npm test"),
     (
         "Write",
@@ -307,7 +309,7 @@ const AFTER: &[(&str, fn() -> Json, &str)] = &[
 ];
 
 /// What an agent does all day: it writes a test or the code, and runs the tests.
-const ORDINARY: &[(&str, fn() -> Json, &str)] = &[
+const ORDINARY: &[After] = &[
     ("Write", || written("test/b.test.js", HARMLESS), "mocha"),
     ("Write", || written("test/b.test.js", HARMLESS), "npm test"),
     ("Write", || written("test/b.test.js", HARMLESS), "mocha test/b.test.js"),
@@ -365,8 +367,8 @@ fn nothing_else_runs_in_its_name() {
     assert!(wrong.is_empty(), "allowed:\n{}", wrong.join("\n"));
 }
 
-fn after(cases: &[(&str, fn() -> Json, &str)]) -> Vec<Case> {
-    let case = |(tool, earlier, command): &(&str, fn() -> Json, &str)| {
+fn after(cases: &[After]) -> Vec<Case> {
+    let case = |(tool, earlier, command): &After| {
         let earlier = vec![Asked { tool: (*tool).to_owned(), input: object(earlier()) }];
         Case { earlier, ..shell(command) }
     };

@@ -90,7 +90,7 @@ pub(super) const ROWS: &[Row] = &[
         "**/service-account*.json", "**/service_account*.json", "**/serviceAccount*.json", "**/client_secret*.json",
         "**/application_default_credentials.json", "**/credentials.json", "**/terraform.tfstate", "**/terraform.tfstate.*",
         "**/*.tfstate", "**/*.tfstate.backup", "**/.terraform/terraform.tfstate", "**/.vault_pass", "**/.vault_pass.txt",
-        "**/.vault-token", "**/.htpasswd", "**/secrets.yaml", "**/secrets.yml", "**/.aws/credentials", "**/kubeconfig", "**/*.kubeconfig",
+        "**/.vault-token", "**/.htpasswd", "**/.aws/credentials", "**/kubeconfig", "**/*.kubeconfig",
     ]),
     row(Scope::Secret, "logins of programs", &[
         "**/.netrc", "**/_netrc", "**/.authinfo", "**/.authinfo.gpg", "**/.pgpass", "~/.my.cnf", "~/.mylogin.cnf",
