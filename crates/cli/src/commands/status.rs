@@ -114,6 +114,13 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
         row("log", &format!("{}, {} records", report.log, report.log_last_seq)),
         row("home", &home),
     ];
+    rows.extend(noticed(report));
+    Ok(output::write_table(out, &rows)?)
+}
+
+/// What should not stay as it is.
+fn noticed(report: &StatusReport) -> Vec<Vec<Cell>> {
+    let mut rows = Vec::new();
     if report.failures > 0 {
         rows.push(warning(
             "failures",
@@ -163,7 +170,7 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
         ));
     }
     rows.extend(report.problems.iter().map(|problem| warning("problem", problem)));
-    Ok(output::write_table(out, &rows)?)
+    rows
 }
 
 /// Which edited files wait to be applied; `None` when none does.
