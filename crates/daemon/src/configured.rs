@@ -62,8 +62,8 @@ mod tests {
         };
         check("/home/u/.local/share/castellan", None, Some("/home/u"));
         check("/home/u/.local/share/castellan", Some("/elsewhere"), Some("/elsewhere"));
-        check("/work/target/test/castellan", Some("/work/target/test/user"), Some("/work/target/test/user"));
-        check("/work/target/test/castellan", None, None);
+        check("/src/target/test/castellan", Some("/src/target/test/user"), Some("/src/target/test/user"));
+        check("/src/target/test/castellan", None, None);
         check("/home/u/src/castellan/target/test/castellan", None, None);
         check("/home/v/.local/share/castellan", None, None);
     }
