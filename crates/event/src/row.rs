@@ -267,6 +267,8 @@ fn of_effect<'a>(effect: &'a Effect, name: &str) -> Value<'a> {
         "fx.system" => optional(&effect.system),
         "fx.verb" => optional(&effect.verb),
         "fx.target" => optional(&effect.target),
+        "fx.what" => text(effect.what()),
+        "fx.text" => Value::Text(Cow::Owned(effect.text().into_bytes())),
         "fx.role" => effect.role.map_or(Value::Absent, |role| text(role.as_str())),
         "fx.why" => effect.why.map_or(Value::Absent, |why| text(why.as_str())),
         "script.path" => optional(&effect.script_path),
