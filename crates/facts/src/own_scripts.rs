@@ -54,13 +54,15 @@ pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<Strin
     files.retain(is_safe);
     let workspace = scene.setting.workspace.trim_end_matches('/');
     let is_inside = |path: &str| path.strip_prefix(workspace).is_some_and(|rest| rest.starts_with('/'));
+    // What is fetched may be what is made of it.
     let is_touched = scene.setting.written.iter().any(|path| is_inside(path))
+        || facts.effects.iter().any(|effect| effect.kind == EffectKind::Download)
         || others.iter().any(|effect| effect.path.as_deref().is_none_or(is_inside));
     let made = facts.effects.iter().filter(|effect| effect.is_opaque() && effect.why == Some(Why::Shadowed));
     if !is_touched && made.clone().next().is_some() {
         files.extend(
             made.filter_map(|effect| effect.script_path.clone())
-                .filter(|file| is_inside(file) && !is_installed(file) && !files_there(file, scene)),
+                .filter(|file| is_inside(file) && !is_installed(file) && !is_there(file, scene)),
         );
         files.insert(format!("{workspace}{UNTOUCHED}"));
     }
@@ -68,7 +70,7 @@ pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<Strin
 }
 
 /// Whether there is a file, before the call.
-fn files_there(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+fn is_there(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let kind = scene.world.ask(Query::FileKind { path: file.to_owned() });
     kind != Some(Answer::FileKind(FileKind::Missing))
 }
