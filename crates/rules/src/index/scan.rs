@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use aho_corasick::automaton::Automaton;
 use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Anchored, BuildError, MatchKind};
+use castellan_event::Level;
 
 use crate::bits::Bits;
 
@@ -13,6 +14,7 @@ use crate::bits::Bits;
 #[derive(Debug)]
 pub(crate) struct Scan {
     slot: usize,
+    level: Level,
     automaton: NFA,
     /// The atom of its first literal; those of the others follow.
     first_atom: u32,
@@ -30,13 +32,21 @@ const LISTED_AGAIN_MAX: usize = 4;
 
 impl Scan {
     /// Literals must not be empty.
-    pub(super) fn new(slot: usize, literals: &[&[u8]], first_atom: u32) -> Result<Self, BuildError> {
+    pub(super) fn new(
+        (slot, level): (usize, Level),
+        literals: &[&[u8]],
+        first_atom: u32,
+    ) -> Result<Self, BuildError> {
         let automaton = NFA::builder().match_kind(MatchKind::Standard).prefilter(false).build(literals)?;
-        Ok(Self { slot, automaton, first_atom })
+        Ok(Self { slot, level, automaton, first_atom })
     }
 
     pub(crate) fn slot(&self) -> usize {
         self.slot
+    }
+
+    pub(super) fn level(&self) -> Level {
+        self.level
     }
 
     pub(super) fn atom(&self, literal: u32) -> u32 {
@@ -89,6 +99,8 @@ impl Found {
 
 #[cfg(test)]
 mod tests {
+    use castellan_event::Level;
+
     use super::Scan;
 
     #[test]
@@ -96,7 +108,7 @@ mod tests {
         let nested: Vec<String> = (1..=200).map(|len| "a".repeat(len)).collect();
         let mut literals: Vec<&[u8]> = nested.iter().map(|text| text.as_bytes()).collect();
         literals.extend([b"ba".as_slice(), b"aab", b"x"]);
-        let scan = Scan::new(0, &literals, 0).unwrap();
+        let scan = Scan::new((0, Level::Call), &literals, 0).unwrap();
         let texts = ["", "a", "aaaab", "baaa", "bbbb", "xaxaax"]
             .into_iter()
             .map(str::to_owned)
