@@ -12,7 +12,7 @@ use crate::pattern::re2::{self, RegexError};
 
 /// A pattern that is known to compile. Most patterns of a large set are never asked, because the text they require is
 /// missing: the matcher is made when it is first needed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Regex {
     /// Rewritten for the regex crate.
     translated: Box<str>,
