@@ -13,6 +13,7 @@ mod handlers;
 mod limits;
 mod loaded;
 mod mcp;
+mod memo;
 mod missing;
 mod names;
 mod overlay;
