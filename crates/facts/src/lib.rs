@@ -38,6 +38,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use own_scripts::{TREE_MARK, changes_tree};
+pub use slots::LAYOUT;
 
 use castellan_event::{Call, Facts, Recorder};
 use castellan_shell::Found;

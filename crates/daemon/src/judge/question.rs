@@ -11,7 +11,7 @@ use castellan_event::{
     Agent, Answers, Call, Decision, Effect, EffectKind, Facts, FileOrigin, Mode, Recorder, Scope, Session,
     ToolKind, Verdict,
 };
-use castellan_facts::{TREE_MARK, changes_tree};
+use castellan_facts::{LAYOUT, TREE_MARK, changes_tree};
 use castellan_policy::{PROBING, RequestId, State, StateChange, agent_text, drive, user_text};
 
 use super::consent::{Consent, grantable};
@@ -269,6 +269,8 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
         .effects
         .iter()
         .filter(|effect| matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Download));
+    // What a formatter lays out anew does what it did before.
+    let writes = writes.filter(|effect| effect.verb.as_deref() != Some(LAYOUT));
     let mut paths: BTreeSet<String> = writes.filter_map(|effect| effect.path.clone()).collect();
     // Git does not say which files it changes.
     let changes_here = |effect: &Effect| changes_tree(effect) && effect.place != Some(Scope::Outside);
