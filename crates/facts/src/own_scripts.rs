@@ -9,21 +9,10 @@ use castellan_programs::Arg;
 use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;
-use crate::sink::TREE_CHANGES;
-
-/// What git writes whenever it changes files of the work tree, below the workspace. That an earlier call wrote it says that any file of
-/// the project may be another one than the user knows.
-pub const TREE_MARK: &str = ".git/index";
+use crate::trees::{TREE_MARK, changes_tree, is_met, may_be_written};
 
 /// Directories of installed packages: they lie in the project, and are not its own.
 const INSTALLED: &[&str] = &["node_modules", "site-packages"];
-
-/// Whether an effect changes files of the work tree, by way of git.
-pub fn changes_tree(effect: &Effect) -> bool {
-    matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy)
-        && effect.system.as_deref() == Some("git")
-        && effect.verb.as_deref().is_none_or(|verb| TREE_CHANGES.contains(&verb))
-}
 
 /// Those of the files in which something was not understood that are the project's own.
 pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
@@ -80,14 +69,6 @@ fn may_change(effect: &Effect, file: &str) -> bool {
     })
 }
 
-/// Whether a pattern may stand for a file, as far as what stands before and behind what is open in it says.
-fn is_met(pattern: &str, file: &str) -> bool {
-    const OPEN: &[char] = &['*', '?', '[', ']', '{', '}'];
-    let parts = pattern.find(OPEN).zip(pattern.rfind(OPEN));
-    let ends = parts.and_then(|(first, last)| Some((pattern.get(..first)?, pattern.get(last + 1..)?)));
-    ends.is_some_and(|(begin, end)| file.starts_with(begin) && file.ends_with(end))
-}
-
 /// Whether a file lies in the workspace, and no earlier call of the session has put it there or changed it.
 fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let located = path::locate(&Arg::known(file), None, &scene.places, scene.world);
@@ -97,7 +78,7 @@ fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let kind = scene.world.ask(Query::FileKind { path: real.clone() });
     kind == Some(Answer::FileKind(FileKind::File))
         && !real.split('/').any(|part| INSTALLED.contains(&part))
-        && !scene.has_earlier_written(&real)
+        && !may_be_written(&scene.setting.written, &real)
         && scene.overlay.follow(&real, true) == Way::Same
         && !scene.is_changing(&real)
 }
