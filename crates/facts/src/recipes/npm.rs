@@ -9,10 +9,11 @@ use serde_json::Value;
 
 use super::{Script, Wanted, quoted};
 use crate::command::base_name;
+use crate::memo;
 
 /// The script that is asked for, with those around it.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
-    let Ok(manifest) = serde_json::from_str::<Value>(text) else {
+    let Some(manifest) = memo::json(text) else {
         return Script { holes: vec![(Why::Syntax, "package.json".to_owned())], ..Script::default() };
     };
     let name = wanted.name.filter(|_| wanted.verb == "run").unwrap_or(wanted.verb);
