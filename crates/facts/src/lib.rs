@@ -31,14 +31,19 @@ mod slots;
 mod snapshot;
 mod sql;
 mod tools;
+mod trees;
 pub mod url;
 mod written;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+<<<<<<< HEAD
 pub use own_scripts::{TREE_MARK, changes_tree};
 pub use slots::LAYOUT;
+=======
+pub use trees::{TREE_MARK, changes_tree, may_be_written};
+>>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
 
 use castellan_event::{Call, Facts, Recorder};
 use castellan_shell::Found;
@@ -72,6 +77,7 @@ pub fn analyse(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Fact
     missing::settle(&scene, &mut facts);
     facts.scripts = scripts::all(&made, &scene);
     facts.own_scripts = own_scripts::of(&facts, &mut scene);
+    facts.changed_trees = trees::changed(&mut scene);
     written::add(call, &made, &mut scene, &mut facts);
     facts
 }

@@ -9,16 +9,21 @@ use castellan_programs::Arg;
 use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;
+<<<<<<< HEAD
 use crate::sink::TREE_CHANGES;
 use crate::slots::LAYOUT;
 
 /// What git writes whenever it changes files of the work tree, below the workspace. That an earlier call wrote it says that any file of
 /// the project may be another one than the user knows.
 pub const TREE_MARK: &str = ".git/index";
+=======
+use crate::trees::{TREE_MARK, changes_tree, is_met, may_be_written};
+>>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
 
 /// Directories of installed packages: they lie in the project, and are not its own.
 const INSTALLED: &[&str] = &["node_modules", "site-packages"];
 
+<<<<<<< HEAD
 /// Stands behind the workspace's directory, for all files in it: only the project's own code changes any of them, in this call too. What
 /// it makes is its own then.
 const UNTOUCHED: &str = "/**";
@@ -30,6 +35,8 @@ pub fn changes_tree(effect: &Effect) -> bool {
         && effect.verb.as_deref().is_none_or(|verb| TREE_CHANGES.contains(&verb))
 }
 
+=======
+>>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
 /// Those of the files in which something was not understood that are the project's own.
 pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
     if is_any_strange(facts, scene) {
@@ -109,6 +116,7 @@ fn may_change(effect: &Effect, file: &str) -> bool {
     })
 }
 
+<<<<<<< HEAD
 /// What is open in a pattern.
 const OPEN: &[char] = &['*', '?', '[', ']', '{', '}'];
 
@@ -119,6 +127,8 @@ fn is_met(pattern: &str, file: &str) -> bool {
     ends.is_some_and(|(begin, end)| file.starts_with(begin) && file.ends_with(end))
 }
 
+=======
+>>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
 /// Whether a file lies in the workspace, and no earlier call of the session has put it there or changed it.
 fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     if file.contains(OPEN) && is_own_pattern(file, scene) {
@@ -129,6 +139,7 @@ fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     // Through a link in the project, what runs may lie anywhere.
     let Some(real) = located.path.filter(|real| is_plain && real == file) else { return false };
     let kind = scene.world.ask(Query::FileKind { path: real.clone() });
+<<<<<<< HEAD
     kind == Some(Answer::FileKind(FileKind::File)) && !is_installed(&real) && is_unchanged(&real, scene)
 }
 
@@ -153,4 +164,11 @@ fn is_unchanged(path: &str, scene: &Scene<'_, '_, '_>) -> bool {
     !scene.has_earlier_written(path)
         && scene.overlay.follow(path, true) == Way::Same
         && !scene.is_changing(path)
+=======
+    kind == Some(Answer::FileKind(FileKind::File))
+        && !real.split('/').any(|part| INSTALLED.contains(&part))
+        && !may_be_written(&scene.setting.written, &real)
+        && scene.overlay.follow(&real, true) == Way::Same
+        && !scene.is_changing(&real)
+>>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
 }

@@ -13,7 +13,11 @@ use crate::overlay::Way;
 use crate::path::{self, Last, Located};
 use crate::recipes::{self, Task};
 use crate::scene::Scene;
+<<<<<<< HEAD
 use crate::slots::LAYOUT;
+=======
+use crate::trees;
+>>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
 
 pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) scene: &'f mut Scene<'s, 'w, 'r>,
@@ -403,20 +407,19 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
     }
 
-    /// What git changes in the work tree: anything below the repository, which is not looked for outside of the workspace.
+    /// What version control changes in the work tree: anything below the repository.
     fn remember_tree(&mut self, effect: &Effect) {
-        let is_tree = effect.system.as_deref() == Some("git")
-            && matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy)
-            && effect.verb.as_deref().is_some_and(|verb| TREE_CHANGES.contains(&verb));
-        if !is_tree || self.remote {
+        if !trees::changes_tree(effect) || self.remote {
             return;
         }
         let workspace = Some(self.scene.setting.workspace.as_str()).filter(|path| !path.is_empty());
         let here = self.cwd.as_deref();
         let inside = workspace.filter(|path| here.is_none_or(|here| is_below(here, path)));
-        if let Some(directory) = inside.or(here).map(str::to_owned) {
+        let Some(directory) = inside.or(here).map(str::to_owned) else { return };
+        if effect.verb.is_some() {
             self.scene.overlay.change_below(&directory);
         }
+        self.scene.changed_trees.insert(directory);
     }
 
     fn remember(&mut self, kind: EffectKind, effect: &Effect, located: &Located) {
@@ -462,36 +465,6 @@ fn ending(pattern: &str) -> &str {
 
 /// Characters of a shell's pattern.
 const PATTERN: &[char] = &['*', '?', '[', '{'];
-
-/// What git does that changes files of the work tree. Files with code that run after it may be other ones than before.
-pub(crate) const TREE_CHANGES: &[&str] = &[
-    "am",
-    "am-abort",
-    "apply",
-    "bisect",
-    "checkout",
-    "checkout-index",
-    "cherry-pick",
-    "cherry-pick-abort",
-    "clean",
-    "merge",
-    "merge-abort",
-    "pull",
-    "read-tree",
-    "rebase",
-    "rebase-abort",
-    "reset",
-    "restore",
-    "revert",
-    "revert-abort",
-    "sparse-checkout",
-    "stash",
-    "stash-apply",
-    "stash-branch",
-    "stash-pop",
-    "submodule",
-    "switch",
-];
 
 /// What is not known weighs as much as what is done to it.
 fn role_of(kind: EffectKind, scope: Option<Scope>) -> Role {
