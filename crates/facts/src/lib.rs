@@ -38,12 +38,8 @@ mod written;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-<<<<<<< HEAD
-pub use own_scripts::{TREE_MARK, changes_tree};
 pub use slots::LAYOUT;
-=======
 pub use trees::{TREE_MARK, changes_tree, may_be_written};
->>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
 
 use castellan_event::{Call, Facts, Recorder};
 use castellan_shell::Found;

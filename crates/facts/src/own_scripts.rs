@@ -9,34 +9,16 @@ use castellan_programs::Arg;
 use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;
-<<<<<<< HEAD
-use crate::sink::TREE_CHANGES;
 use crate::slots::LAYOUT;
-
-/// What git writes whenever it changes files of the work tree, below the workspace. That an earlier call wrote it says that any file of
-/// the project may be another one than the user knows.
-pub const TREE_MARK: &str = ".git/index";
-=======
-use crate::trees::{TREE_MARK, changes_tree, is_met, may_be_written};
->>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
+use crate::trees::{OPEN, TREE_MARK, changes_tree, may_be_written, may_meet};
 
 /// Directories of installed packages: they lie in the project, and are not its own.
 const INSTALLED: &[&str] = &["node_modules", "site-packages"];
 
-<<<<<<< HEAD
 /// Stands behind the workspace's directory, for all files in it: only the project's own code changes any of them, in this call too. What
 /// it makes is its own then.
 const UNTOUCHED: &str = "/**";
 
-/// Whether an effect changes files of the work tree, by way of git.
-pub fn changes_tree(effect: &Effect) -> bool {
-    matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy)
-        && effect.system.as_deref() == Some("git")
-        && effect.verb.as_deref().is_none_or(|verb| TREE_CHANGES.contains(&verb))
-}
-
-=======
->>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
 /// Those of the files in which something was not understood that are the project's own.
 pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
     if is_any_strange(facts, scene) {
@@ -110,25 +92,11 @@ fn changes_files(effect: &Effect) -> bool {
 fn may_change(effect: &Effect, file: &str) -> bool {
     effect.path.as_deref().is_none_or(|path| {
         let path = path.trim_end_matches('/');
-        is_met(path, file)
-            || is_met(file, path)
+        may_meet(path, file)
             || file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     })
 }
 
-<<<<<<< HEAD
-/// What is open in a pattern.
-const OPEN: &[char] = &['*', '?', '[', ']', '{', '}'];
-
-/// Whether a pattern may stand for a file, as far as what stands before and behind what is open in it says.
-fn is_met(pattern: &str, file: &str) -> bool {
-    let parts = pattern.find(OPEN).zip(pattern.rfind(OPEN));
-    let ends = parts.and_then(|(first, last)| Some((pattern.get(..first)?, pattern.get(last + 1..)?)));
-    ends.is_some_and(|(begin, end)| file.starts_with(begin) && file.ends_with(end))
-}
-
-=======
->>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
 /// Whether a file lies in the workspace, and no earlier call of the session has put it there or changed it.
 fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     if file.contains(OPEN) && is_own_pattern(file, scene) {
@@ -139,7 +107,6 @@ fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     // Through a link in the project, what runs may lie anywhere.
     let Some(real) = located.path.filter(|real| is_plain && real == file) else { return false };
     let kind = scene.world.ask(Query::FileKind { path: real.clone() });
-<<<<<<< HEAD
     kind == Some(Answer::FileKind(FileKind::File)) && !is_installed(&real) && is_unchanged(&real, scene)
 }
 
@@ -150,25 +117,17 @@ fn is_own_pattern(pattern: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let Some((directory, _)) = known else { return false };
     let located = path::locate(&Arg::known(directory), None, &scene.places, scene.world);
     let is_plain = located.place == Some(Scope::Workspace) && located.path.as_deref() == Some(directory);
-    let is_met_by = |path: &String| is_met(pattern, path) || is_met(path, pattern);
     is_plain
         && !pattern.split('/').any(|part| part == "..")
         && !is_installed(pattern)
         && is_unchanged(directory, scene)
-        && !scene.setting.written.iter().any(is_met_by)
+        && !may_be_written(&scene.setting.written, pattern)
         && !scene.overlay.has_changed_around(directory)
 }
 
 /// Whether neither this call nor an earlier one of the session has changed a path, nor may a call be doing so.
 fn is_unchanged(path: &str, scene: &Scene<'_, '_, '_>) -> bool {
-    !scene.has_earlier_written(path)
+    !may_be_written(&scene.setting.written, path)
         && scene.overlay.follow(path, true) == Way::Same
         && !scene.is_changing(path)
-=======
-    kind == Some(Answer::FileKind(FileKind::File))
-        && !real.split('/').any(|part| INSTALLED.contains(&part))
-        && !may_be_written(&scene.setting.written, &real)
-        && scene.overlay.follow(&real, true) == Way::Same
-        && !scene.is_changing(&real)
->>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
 }

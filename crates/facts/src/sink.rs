@@ -13,11 +13,8 @@ use crate::overlay::Way;
 use crate::path::{self, Last, Located};
 use crate::recipes::{self, Task};
 use crate::scene::Scene;
-<<<<<<< HEAD
 use crate::slots::LAYOUT;
-=======
 use crate::trees;
->>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
 
 pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) scene: &'f mut Scene<'s, 'w, 'r>,

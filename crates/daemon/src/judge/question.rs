@@ -11,11 +11,7 @@ use castellan_event::{
     Agent, Answers, Call, Decision, Effect, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, ToolKind,
     Verdict,
 };
-<<<<<<< HEAD
-use castellan_facts::{LAYOUT, TREE_MARK, changes_tree};
-=======
-use castellan_facts::TREE_MARK;
->>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
+use castellan_facts::{LAYOUT, TREE_MARK};
 use castellan_policy::{PROBING, RequestId, State, StateChange, agent_text, drive, user_text};
 
 use super::consent::{Consent, grantable};

@@ -89,27 +89,10 @@ impl Changes {
         self.sessions.get(root).map(|session| session.but(but))
     }
 
-<<<<<<< HEAD
-    /// Whether any session has written a path or a directory above it, changed files around it by way of git, or written more than is kept.
-    /// Of a pattern of files: anything below the directory that it begins in.
-    pub(crate) fn has_any_written(&self, path: &str) -> bool {
-        let above =
-            || path.match_indices('/').filter_map(|(at, _)| path.get(..at)).filter(|one| !one.is_empty());
-        let known = path.find(['*', '?', '[', '{']).and_then(|at| path.get(..at));
-        let below = known.and_then(|known| known.get(..=known.rfind('/')?));
-        self.sessions.values().any(|session| {
-            let has = |path: &str| session.written.contains(path);
-            let begins = |path: &String| below.is_some_and(|directory| path.starts_with(directory));
-            session.is_full
-                || has(path)
-                || session.written.iter().any(begins)
-                || above().any(|directory| has(directory) || has(&format!("{directory}/{TREE_MARK}")))
-        })
-=======
-    /// Whether by what any session has written a file may be another one than it was, or more was written than is kept.
+    /// Whether by what any session has written a file may be another one than it was, or any of those that a pattern stands for, or
+    /// more was written than is kept.
     pub(crate) fn has_any_written(&self, file: &str) -> bool {
         self.sessions.values().any(|session| session.is_full || may_be_written(&session.written, file))
->>>>>>> 02759763d30ca2bfd6da166d7a652d6463a1d020
     }
 
     /// A call may run now that writes something, or runs code of files. One that is asked about again begins once. Returns one
