@@ -5,7 +5,6 @@
 
 mod atoms;
 mod build;
-mod hash;
 mod scan;
 
 use std::collections::HashMap;
@@ -14,7 +13,7 @@ use castellan_event::{Level, Value};
 
 use crate::bits::Bits;
 use crate::eval::Evaluation;
-use hash::Fast;
+use crate::hash::Fast;
 
 pub(crate) use scan::{Found, Scan};
 

@@ -20,6 +20,7 @@ mod expand;
 mod export;
 mod fold;
 mod format;
+mod hash;
 mod index;
 mod item;
 mod lex;

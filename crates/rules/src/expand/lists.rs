@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::definitions::{Definition, Definitions};
 use crate::exceptions::push_quoted;
+use crate::hash::Fast;
 use crate::lex::is_blank;
 use crate::limits::{CONDITION_BYTES_MAX, ODD_LISTS_MAX, SET_SUBSTITUTED_BYTES_MAX, SUBSTITUTED_BYTES_MAX};
 use crate::problem::Fault;
@@ -15,7 +16,8 @@ use crate::text::Text;
 #[derive(Debug)]
 pub(crate) struct Lists {
     all: Vec<List>,
-    by_name: HashMap<String, usize>,
+    /// Every word of a condition is looked up.
+    by_name: HashMap<String, usize, Fast>,
     /// Lists with delimiters in their names: they are no word, and are looked for everywhere.
     odd: BTreeSet<usize>,
     /// Bytes copied so far for conditions of this set.

@@ -3,11 +3,11 @@
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-pub(super) type Fast = BuildHasherDefault<Words>;
+pub(crate) type Fast = BuildHasherDefault<Words>;
 
 /// Eight bytes at a time.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Words(u64);
+pub(crate) struct Words(u64);
 
 /// Odd, with as many ones as zeros.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
