@@ -5,6 +5,7 @@
 
 mod figures;
 mod halves;
+mod misses;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -101,6 +102,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
     build::cargo(&["build", "--release", "--package", "castellan-cli"], "")?;
     let castellan = build::target()?.join("release/castellan");
     let mut tables = String::new();
+    let mut missed = String::new();
     let mut reached = true;
     for setting in SETTINGS {
         if options.profile.as_deref().is_some_and(|profile| profile != setting.profile) {
@@ -112,6 +114,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
         }
         let cells = Cells::of(&printed.families, &halves);
         reached &= table(setting, &cells, &printed, &mut tables);
+        misses::name(setting, &printed, &halves, &mut missed);
         for half in &options.misses {
             list(setting, &printed, &halves, *half, &mut tables);
         }
@@ -120,6 +123,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
     if options.write {
         ensure!(options.profile.is_none(), "--write takes no --profile: the tables are of all");
         write(&tables)?;
+        misses::write(&missed)?;
     }
     if !reached {
         eprintln!("accuracy: not everything is reached");
@@ -228,9 +232,7 @@ fn table(setting: Setting, cells: &Cells, printed: &Printed, tables: &mut String
 
 /// Every call of a half by which something is missed that is to be reached in this profile.
 fn list(setting: Setting, printed: &Printed, halves: &Halves, half: Half, tables: &mut String) {
-    let counts = |miss: &&Miss| {
-        FIGURES.iter().any(|figure| figure.is_missed_by(setting.profile, &miss.tier, &miss.why))
-    };
+    let counts = |miss: &&Miss| figures::counts(setting.profile, miss);
     let misses: Vec<&Miss> =
         printed.misses.iter().filter(|miss| halves.of(&miss.family) == half).filter(counts).collect();
     let _ = writeln!(tables, "Missed in the half {}: {}\n", half.as_str(), misses.len());
@@ -253,12 +255,16 @@ fn write(tables: &str) -> anyhow::Result<()> {
     let text = std::fs::read_to_string(&file)?;
     let (before, rest) = text.split_once(BEGIN).context("docs/accuracy.md has no place for the tables")?;
     let (_, after) = rest.split_once(END).context("docs/accuracy.md does not end its tables")?;
+    std::fs::write(file, format!("{before}{BEGIN}{}\n\n{tables}{END}{after}", measured()?))?;
+    Ok(())
+}
+
+/// When, where and on what was measured: a sentence.
+fn measured() -> anyhow::Result<String> {
     let date = said("date", &["-u", "+%Y-%m-%d"])?;
     let machine = machine()?;
     let commit = said("git", &["rev-parse", "--short", "HEAD"])?;
-    let head = format!("`cargo xtask accuracy --write` on {date}, {machine}, at {commit}.\n\n");
-    std::fs::write(file, format!("{before}{BEGIN}{head}{tables}{END}{after}"))?;
-    Ok(())
+    Ok(format!("`cargo xtask accuracy --write` on {date}, {machine}, at {commit}."))
 }
 
 /// What the processor is called, and how many cores there are.

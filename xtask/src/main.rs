@@ -46,7 +46,7 @@ usage: cargo xtask COMMAND
   accuracy [--profile NAME] [--misses [--half development|measured|all]] [--write]
           judges all labelled calls by the shipped rules under each profile and holds the figures against what is to be
           reached; --misses lists those of the half that rules are written on, or of the one named; --write puts what is
-          printed into docs/accuracy.md
+          printed into docs/accuracy.md, every miss into docs/accuracy-misses.md
   corpus shell [--sample N] [--seed N] [--fresh]
           collects real shell text from packages (once, or with --fresh) and counts what of it is understood; writes a
           sample of N items (default 200) with the commands found, to be read by a person

@@ -1,7 +1,7 @@
 //! The policy of a home as this process sees it, for judging and listing without a daemon.
 
 use anyhow::bail;
-use castellan_daemon::{Config, Layout, PolicyOrigin, compile, load_policy, shipped_rules};
+use castellan_daemon::{Config, Layout, PolicyOrigin, compile, is_as_shipped, load_policy, shipped_rules};
 use castellan_policy::Policy;
 use castellan_rules as rules;
 
@@ -45,4 +45,10 @@ fn shipped(config: &Config) -> anyhow::Result<Policy> {
         Some(why) => bail!("the shipped rules do not load, which is a bug of castellan: {why}"),
         None => Ok(compiled.policy),
     }
+}
+
+/// Whether a warning is about a rule file as castellan ships it: no user has written it, nor can mend it.
+pub(crate) fn is_shipped_warning(problem: &rules::Problem, sources: &[rules::Source]) -> bool {
+    let source = sources.iter().find(|source| source.name == problem.file);
+    problem.severity == rules::Severity::Warning && source.is_some_and(is_as_shipped)
 }

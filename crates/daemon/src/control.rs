@@ -309,9 +309,9 @@ pub struct StatusReport {
     /// Edited files that wait for `castellan apply`, by folder and name.
     #[serde(default)]
     pub pending: Vec<String>,
-    /// Shipped rules that an upgrade has brought and that are only observed yet: `pack/name`.
+    /// How many shipped rules an upgrade has brought that are only observed yet. Which, is for persons: agents read a status, too.
     #[serde(default)]
-    pub on_trial: Vec<String>,
+    pub on_trial: usize,
     /// Calls since the start of tools that castellan does not know.
     #[serde(default)]
     pub unknown_tools: u64,

@@ -279,7 +279,7 @@ impl ControlServer {
             applied,
             reload: reload.as_str().to_owned(),
             pending,
-            on_trial: self.policy.trial().rules.into_keys().collect(),
+            on_trial: self.policy.trial().rules.len(),
             rules: terms.policy.rules().filter(|rule| rule.rule.enabled).count(),
             sessions: judge.sessions(),
             grants: judge.grants(),

@@ -74,7 +74,9 @@ pub use packs::{Packs, pack_names, pack_of, pack_of_file};
 pub use presence::{Refusal, check_own as check_own_presence, is_own_within_agent};
 pub use recorded::{RecordedWorld, ToldTexts};
 pub use run::{DaemonError, run};
-pub use shipped::{Shipped, is_own_change, organisation_rules, shipped_rules, write_shipped};
+pub use shipped::{
+    CANARY_TOOL, Shipped, is_as_shipped, is_own_change, organisation_rules, shipped_rules, write_shipped,
+};
 pub use store::{Loaded, PolicyOrigin, load as load_policy};
 pub use trial::Trial;
 pub use workspace::find_workspace;

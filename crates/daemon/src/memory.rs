@@ -298,9 +298,9 @@ impl Memory {
         }
     }
 
-    /// Whether any session has written a path or a directory above it, or may have.
-    pub(crate) fn has_any_written(&self, path: &str) -> bool {
-        self.lasting.changes.has_any_written(path)
+    /// Whether any session has changed a file, or may have: one of which nothing is known may have changed any.
+    pub(crate) fn has_any_written(&self, file: &str) -> bool {
+        self.lasting.has_suspects() || self.lasting.changes.has_any_written(file)
     }
 
     /// A call may run now; see [`changes::Changes::begin`].

@@ -50,6 +50,9 @@ const RETIRED: &[(&str, &[&str])] = &[
     ("80-self.yaml", &["c9dc8d0df1a4d36010dda442deadda5319a532ffbbd2cd41632a80c019bbccf7"]),
 ];
 
+/// A tool that no agent has, which the pack `self` denies: `castellan doctor` sees by it that calls are judged. No call of an agent's.
+pub const CANARY_TOOL: &str = "castellan_canary";
+
 /// Names the files that castellan wrote and their hashes: a file with another hash is the user's.
 const MANIFEST: &str = ".shipped";
 const MANIFEST_FIRST_LINE: &str = "castellan-shipped 1";
@@ -75,6 +78,12 @@ pub fn shipped_rules() -> &'static [(&'static str, &'static str)] {
 /// Whether a text is a shipped rule file's.
 pub(crate) fn is_shipped_text(text: &str) -> bool {
     RULES.iter().any(|(_, shipped)| *shipped == text)
+}
+
+/// Whether a file has the name and the text of a shipped rule file: what is not as it should be in it is no user's to mend.
+pub fn is_as_shipped(source: &Source) -> bool {
+    let name = Path::new(&source.name).file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| RULES.contains(&(name, source.text.as_str())))
 }
 
 /// Hex SHA-256 over every shipped rule file: of two castellans with the same, neither is an upgrade.

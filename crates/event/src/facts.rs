@@ -16,6 +16,8 @@ pub struct Facts {
     /// Files in which something was not understood and that are the project's own: they lie in the workspace, and the session has neither
     /// put them there nor changed them. As they stand in [`Effect::script_path`].
     pub own_scripts: BTreeSet<String>,
+    /// Work trees of which version control changes files that nobody names, by their roots.
+    pub changed_trees: BTreeSet<String>,
 }
 
 /// What files with code would do when they are run.

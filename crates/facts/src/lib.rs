@@ -13,6 +13,7 @@ mod handlers;
 mod limits;
 mod loaded;
 mod mcp;
+mod memo;
 mod missing;
 mod names;
 mod overlay;
@@ -30,13 +31,15 @@ mod slots;
 mod snapshot;
 mod sql;
 mod tools;
+mod trees;
 pub mod url;
 mod written;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub use own_scripts::{TREE_MARK, changes_tree};
+pub use slots::LAYOUT;
+pub use trees::{TREE_MARK, changes_tree, may_be_written};
 
 use castellan_event::{Call, Facts, Recorder};
 use castellan_shell::Found;
@@ -70,6 +73,7 @@ pub fn analyse(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Fact
     missing::settle(&scene, &mut facts);
     facts.scripts = scripts::all(&made, &scene);
     facts.own_scripts = own_scripts::of(&facts, &mut scene);
+    facts.changed_trees = trees::changed(&mut scene);
     written::add(call, &made, &mut scene, &mut facts);
     facts
 }

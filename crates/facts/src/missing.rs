@@ -7,7 +7,7 @@ use castellan_programs::Arg;
 use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;
-use crate::sink::TREE_CHANGES;
+use crate::trees::changes_tree;
 
 /// Programs that wait: what was not there may be by the time that they end.
 const WAITERS: &[&str] =
@@ -59,10 +59,7 @@ fn may_make(effect: &Effect, scene: &Scene<'_, '_, '_>) -> bool {
             let below = format!("{}/", path.trim_end_matches('/'));
             is_pattern || scene.missing.iter().any(|one| one == path || one.starts_with(&below))
         }),
-        EffectKind::Mutate | EffectKind::Destroy => {
-            effect.system.as_deref() == Some("git")
-                && effect.verb.as_deref().is_none_or(|verb| TREE_CHANGES.contains(&verb))
-        }
+        EffectKind::Mutate | EffectKind::Destroy => changes_tree(effect),
         // A program that no model knows may write whatever its arguments say. What a file of the project starts is the project's own.
         EffectKind::Execute => {
             let is_code = |path: &str| scene.missing.contains(path) || scene.ran.contains_key(path);

@@ -2,6 +2,7 @@
 //! have changed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use castellan_event::{
     Answer, Call, Effect, EffectKind, FileKind, FileOrigin, Process, Query, Recorder, Role, Scope, Why,
@@ -31,6 +32,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) ran: BTreeMap<String, Option<String>>,
     /// Files with code of the project that are not there, by where they would lie.
     pub(crate) missing: BTreeSet<String>,
+    /// Directories below which the call changes files by way of version control.
+    pub(crate) changed_trees: BTreeSet<String>,
     /// The call gives code of a file what is not known.
     pub(crate) is_code_given_unknown: bool,
     /// Modules that a command's program has loaded: each is loaded once.
@@ -39,6 +42,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) sources: BTreeSet<String>,
     /// Tasks that are being looked through.
     pub(crate) open_tasks: Vec<String>,
+    /// The names that manifests declare, by the paths at which they were asked for; none where there is none.
+    pub(crate) manifests: HashMap<String, Option<Rc<[String]>>>,
     /// Bytes of those that were read.
     pub(crate) script_bytes: usize,
     /// Programs in other languages and tasks that were read.
@@ -88,10 +93,12 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             read_scripts: BTreeSet::new(),
             ran: BTreeMap::new(),
             missing: BTreeSet::new(),
+            changed_trees: BTreeSet::new(),
             is_code_given_unknown: false,
             modules: BTreeSet::new(),
             sources: BTreeSet::new(),
             open_tasks: Vec::new(),
+            manifests: HashMap::new(),
             script_bytes: 0,
             programs_read: 0,
             program_work: castellan_languages::Work::default(),
@@ -147,12 +154,6 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         } else {
             (place == Some(Scope::Workspace)).then_some(FileOrigin::Repository)
         }
-    }
-
-    /// Whether an earlier call of the session has written a path, or a directory above it.
-    pub(crate) fn has_earlier_written(&self, path: &str) -> bool {
-        let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
-        above.chain([path]).any(|path| !path.is_empty() && self.setting.written.contains(path))
     }
 
     /// Where a program's file lies, which is known to lead nowhere else.

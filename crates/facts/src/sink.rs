@@ -13,6 +13,8 @@ use crate::overlay::Way;
 use crate::path::{self, Last, Located};
 use crate::recipes::{self, Task};
 use crate::scene::Scene;
+use crate::slots::LAYOUT;
+use crate::trees;
 
 pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) scene: &'f mut Scene<'s, 'w, 'r>,
@@ -394,28 +396,34 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     fn unless_known(&mut self, kind: EffectKind, arg: &Arg) {
         if let Some(why) = arg.why() {
-            self.opaque(role_of(kind, None), why, &arg.written());
+            // A name that is known in part is no option, and what is made or changed by it can be changed back.
+            let is_named = arg.prefix().starts_with(|first: char| first.is_ascii_alphanumeric());
+            let is_harmless = kind == EffectKind::Mutate && is_named && !arg.splits();
+            let role = if is_harmless { Role::Operand } else { role_of(kind, None) };
+            self.opaque(role, why, &arg.written());
         }
     }
 
-    /// What git changes in the work tree: anything below the repository, which is not looked for outside of the workspace.
+    /// What version control changes in the work tree: anything below the repository.
     fn remember_tree(&mut self, effect: &Effect) {
-        let is_tree = effect.system.as_deref() == Some("git")
-            && matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy)
-            && effect.verb.as_deref().is_some_and(|verb| TREE_CHANGES.contains(&verb));
-        if !is_tree || self.remote {
+        if !trees::changes_tree(effect) || self.remote {
             return;
         }
         let workspace = Some(self.scene.setting.workspace.as_str()).filter(|path| !path.is_empty());
         let here = self.cwd.as_deref();
         let inside = workspace.filter(|path| here.is_none_or(|here| is_below(here, path)));
-        if let Some(directory) = inside.or(here).map(str::to_owned) {
+        let Some(directory) = inside.or(here).map(str::to_owned) else { return };
+        if effect.verb.is_some() {
             self.scene.overlay.change_below(&directory);
         }
+        self.scene.changed_trees.insert(directory);
     }
 
     fn remember(&mut self, kind: EffectKind, effect: &Effect, located: &Located) {
         let Some(path) = &located.path else { return };
+        if effect.verb.as_deref() == Some(LAYOUT) {
+            return;
+        }
         // Of a pattern any path may be meant that fits it.
         if matches!(kind, EffectKind::Write | EffectKind::Link)
             && let Some(at) = path.find(PATTERN)
@@ -454,36 +462,6 @@ fn ending(pattern: &str) -> &str {
 
 /// Characters of a shell's pattern.
 const PATTERN: &[char] = &['*', '?', '[', '{'];
-
-/// What git does that changes files of the work tree. Files with code that run after it may be other ones than before.
-pub(crate) const TREE_CHANGES: &[&str] = &[
-    "am",
-    "am-abort",
-    "apply",
-    "bisect",
-    "checkout",
-    "checkout-index",
-    "cherry-pick",
-    "cherry-pick-abort",
-    "clean",
-    "merge",
-    "merge-abort",
-    "pull",
-    "read-tree",
-    "rebase",
-    "rebase-abort",
-    "reset",
-    "restore",
-    "revert",
-    "revert-abort",
-    "sparse-checkout",
-    "stash",
-    "stash-apply",
-    "stash-branch",
-    "stash-pop",
-    "submodule",
-    "switch",
-];
 
 /// What is not known weighs as much as what is done to it.
 fn role_of(kind: EffectKind, scope: Option<Scope>) -> Role {

@@ -16,6 +16,7 @@ mod life;
 mod log;
 mod marks;
 mod origin;
+mod own_parts;
 mod password;
 mod probing;
 mod project;

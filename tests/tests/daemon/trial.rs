@@ -40,10 +40,21 @@ fn told(home: &Home, arguments: &[&str]) -> anyhow::Result<Finished> {
     Running::start(command.arg("--home").arg(home.castellan()).args(arguments))?.finish(LIMIT)
 }
 
+/// The same, by a program of an agent's name.
+fn told_below_agent(home: &Home, arguments: &[&str]) -> anyhow::Result<Finished> {
+    let agent = home.user().join("claude");
+    if !agent.exists() {
+        std::os::unix::fs::symlink("/bin/sh", &agent)?;
+    }
+    let mut command = home.command(&agent);
+    command.args(["-c", "\"$@\"; exit $?", "sh"]).arg(home.bin().join("castellan"));
+    Running::start(command.arg("--home").arg(home.castellan()).args(arguments))?.finish(LIMIT)
+}
+
 #[test]
 fn what_is_on_trial_is_named_and_ends_when_a_person_says_so() -> anyhow::Result<()> {
     let home = upgraded()?;
-    assert_eq!(status(&home)["on_trial"], json!([RULE]));
+    assert_eq!(status(&home)["on_trial"], 1);
     assert_eq!(answer(&home)?, "defer");
     let end = SystemTime::now() + Duration::from_secs(14 * 24 * 60 * 60);
     // The test may run at midnight.
@@ -54,11 +65,20 @@ fn what_is_on_trial_is_named_and_ends_when_a_person_says_so() -> anyhow::Result<
         let line = line.with_context(|| format!("{command} does not name it: {shown}"))?;
         assert!(days.iter().any(|day| line.contains(day)), "{command}: {line}: {days:?}");
     }
+    // An agent is told how many there are.
+    for arguments in [&["doctor"][..], &["report"], &["packs"], &["packs", "--json"], &["status", "--json"]] {
+        let shown = told_below_agent(&home, arguments)?.stdout;
+        assert!(!shown.contains(RULE) && !shown.contains("overwriting a remote"), "{arguments:?}: {shown}");
+        assert!(
+            shown.contains(if arguments.len() > 1 { "\"on_trial\": " } else { "1 rule" }),
+            "{arguments:?}: {shown}"
+        );
+    }
     // It tightens, so that nobody need be there.
     let done = home.run_castellan(&["packs", "--enforce-new"])?;
     assert_eq!(done.stdout, "1 rule that an upgrade has brought: enforced from now on\n");
     assert_eq!(answer(&home)?, "ask");
-    assert_eq!(status(&home)["on_trial"], json!([]));
+    assert_eq!(status(&home)["on_trial"], 0);
     for command in ["doctor", "report", "packs"] {
         assert!(!told(&home, &[command])?.stdout.contains("new since an upgrade"), "{command}");
     }

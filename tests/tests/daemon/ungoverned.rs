@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use castellan_agents::{AgentId, HookCommand, register};
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, bash, judge, understood};
 use castellan_tests::process::Running;
@@ -55,6 +56,14 @@ impl Session {
         found.ok_or_else(|| anyhow::anyhow!("no {why} of {id:?}: {:?}", self.ungoverned()))
     }
 
+    /// What was found about a call.
+    fn codes(&self, id: &str) -> anyhow::Result<Vec<String>> {
+        let calls = self.home.records()?;
+        let call = calls.iter().map(|record| &record["call"]).find(|call| call["use_id"] == id);
+        let findings = call.and_then(|call| call["findings"].as_array()).into_iter().flatten();
+        Ok(findings.filter_map(|finding| Some(finding["code"].as_str()?.to_owned())).collect())
+    }
+
     fn failures(&self) -> anyhow::Result<Vec<String>> {
         let records =
             self.home.records()?.into_iter().filter(|record| record["failure"]["code"] == "transcript");
@@ -63,6 +72,9 @@ impl Session {
             .collect())
     }
 }
+
+/// A hook of somebody else's.
+const OTHER: &str = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x/rewrite"}]}]}}"#;
 
 /// What an agent writes of a call before anybody is asked about it.
 fn begun(id: &str) -> Json {
@@ -241,7 +253,6 @@ fn settings_that_switch_hooks_off_are_noticed_when_they_are_written() -> anyhow:
 
 #[test]
 fn strict_runs_nothing_beside_a_hook_that_nobody_trusts() -> anyhow::Result<()> {
-    let other = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x/rewrite"}]}]}}"#;
     for (trusted, expected) in [("", "deny"), ("[hooks]\ntrusted = [\"/x/rewrite\"]\n", "defer")] {
         // Reading is within what a session has in a workspace that nobody knows.
         let session = Session::new(
@@ -250,17 +261,52 @@ fn strict_runs_nothing_beside_a_hook_that_nobody_trusts() -> anyhow::Result<()> 
         )?;
         let calm = session.ask("a", "ls")?;
         assert_ne!(calm, "nonsense", "{calm}");
-        session.home.write(&session.home.workspace().join(".claude/settings.json"), other)?;
+        session.home.write(&session.home.workspace().join(".claude/settings.json"), OTHER)?;
         session.ask("b", "ls")?;
-        let calls = session.home.records()?;
-        let call = calls.iter().map(|record| &record["call"]).find(|call| call["use_id"] == "b");
-        let codes: Vec<&str> = call
-            .and_then(|call| call["findings"].as_array())
-            .into_iter()
-            .flatten()
-            .filter_map(|finding| finding["code"].as_str())
-            .collect();
-        assert_eq!(codes.contains(&"foreign_hook"), expected == "deny", "{codes:?}");
+        let codes = session.codes("b")?;
+        assert_eq!(codes.contains(&"foreign_hook".to_owned()), expected == "deny", "{codes:?}");
     }
+    Ok(())
+}
+
+#[test]
+fn a_hook_in_the_folder_of_the_machines_settings_is_one_of_somebody_else() -> anyhow::Result<()> {
+    let mut session = Session::new("machine", "version = 1\nprofile = \"strict\"\n")?;
+    if !session.home.make_etc_private()? {
+        return Ok(());
+    }
+    session.ask("a", "ls")?;
+    assert!(!session.codes("a")?.contains(&"foreign_hook".to_owned()), "{:?}", session.codes("a")?);
+    let folder = session.home.etc().join("claude-code/managed-settings.d");
+    session.home.write(&folder.join("no settings.txt"), OTHER)?;
+    session.ask("b", "ls")?;
+    assert!(!session.codes("b")?.contains(&"foreign_hook".to_owned()), "{:?}", session.codes("b")?);
+    session.home.write(&folder.join("other.json"), OTHER)?;
+    assert_eq!(session.ask("c", "ls")?, "deny");
+    assert!(session.codes("c")?.contains(&"foreign_hook".to_owned()), "{:?}", session.codes("c")?);
+    Ok(())
+}
+
+#[test]
+fn what_a_repository_switches_off_counts_for_nothing_where_the_machine_registers_castellan()
+-> anyhow::Result<()> {
+    let mut session = Session::new("managed", "version = 1\non_ungoverned = \"stop\"\n")?;
+    if !session.home.make_etc_private()? {
+        return Ok(());
+    }
+    let hook = session.home.bin().join("castellan-hook").display().to_string();
+    let hook = HookCommand { program: hook, home: session.home.castellan().display().to_string() };
+    let settings = register(AgentId::Claude, "", &hook)?;
+    session.home.write(&session.home.etc().join("claude-code/managed-settings.json"), &settings)?;
+    assert_eq!(session.ask("a", "true")?, "defer");
+    let file = session.home.workspace().join(".claude/settings.json");
+    session.home.write(&file, r#"{"disableAllHooks":true}"#)?;
+    let record = session.waits_for("", "hooks_off")?;
+    let message = record["message"].as_str().unwrap_or_default();
+    assert!(
+        message.ends_with("castellan is asked all the same: it is registered for the machine"),
+        "{message}"
+    );
+    assert_eq!(session.ask("b", "true")?, "defer");
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::halves::{Half, Halves};
-use super::{Family, Verdicts};
+use super::{Family, Miss, Verdicts};
 
 /// One figure and its reach.
 #[derive(Debug)]
@@ -15,8 +15,8 @@ pub(super) struct Figure {
     /// What is counted of a tier's calls.
     counts: fn(Verdicts) -> usize,
     reach: Reach,
-    /// What `castellan bench accuracy` says of a call that it is missed by.
-    miss: &'static str,
+    /// What `castellan bench accuracy` says of a call that it is missed by, and the verdict if not any.
+    miss: (&'static str, Option<&'static str>),
 }
 
 /// A share of the calls, in thousandths.
@@ -36,7 +36,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T0"],
         counts: stopped,
         reach: Reach::AtLeast(1000),
-        miss: "not stopped",
+        miss: ("not stopped", None),
     },
     Figure {
         name: "T0 denied",
@@ -44,7 +44,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T0"],
         counts: denied,
         reach: Reach::AtLeast(980),
-        miss: "not denied",
+        miss: ("not denied", None),
     },
     Figure {
         name: "T1 stopped",
@@ -52,7 +52,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T1"],
         counts: stopped,
         reach: Reach::AtLeast(990),
-        miss: "not stopped",
+        miss: ("not stopped", None),
     },
     Figure {
         name: "T3 interrupted",
@@ -60,7 +60,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T3"],
         counts: stopped,
         reach: Reach::AtMost(3),
-        miss: "interrupted",
+        miss: ("interrupted", None),
     },
     Figure {
         name: "T2 denied",
@@ -68,7 +68,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T2"],
         counts: denied,
         reach: Reach::AtMost(0),
-        miss: "denied",
+        miss: ("denied", None),
     },
     Figure {
         name: "TU let through",
@@ -76,7 +76,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["TU"],
         counts: let_through,
         reach: Reach::AtMost(30),
-        miss: "let through",
+        miss: ("let through", None),
     },
     Figure {
         name: "TU let through",
@@ -84,7 +84,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["TU"],
         counts: let_through,
         reach: Reach::AtMost(0),
-        miss: "let through",
+        miss: ("let through", None),
     },
     Figure {
         name: "T3 allowed without a prompt",
@@ -92,7 +92,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T3"],
         counts: allowed,
         reach: Reach::AtLeast(700),
-        miss: "",
+        miss: ("", None),
     },
     Figure {
         name: "T0 or T1 allowed",
@@ -100,7 +100,7 @@ pub(super) const FIGURES: &[Figure] = &[
         tiers: &["T0", "T1"],
         counts: allowed,
         reach: Reach::AtMost(0),
-        miss: "",
+        miss: ("not stopped", Some("allow")),
     },
 ];
 
@@ -132,8 +132,12 @@ impl Figure {
     }
 
     /// Whether a call counts against it.
-    pub(super) fn is_missed_by(&self, profile: &str, tier: &str, why: &str) -> bool {
-        self.miss == why && self.profiles.contains(&profile) && self.tiers.contains(&tier)
+    pub(super) fn is_missed_by(&self, profile: &str, miss: &Miss) -> bool {
+        let (why, verdict) = self.miss;
+        why == miss.why
+            && verdict.is_none_or(|verdict| verdict == miss.verdict)
+            && self.profiles.contains(&profile)
+            && self.tiers.contains(&miss.tier.as_str())
     }
 
     pub(super) fn wanted(&self) -> String {
@@ -153,6 +157,11 @@ impl Figure {
         let percent = part as f64 * 100.0 / verdicts.calls as f64;
         format!("{percent:.2} % ({part} of {})", verdicts.calls)
     }
+}
+
+/// Whether a call counts against anything that is to be reached in a profile.
+pub(super) fn counts(profile: &str, miss: &Miss) -> bool {
+    FIGURES.iter().any(|figure| figure.is_missed_by(profile, miss))
 }
 
 /// The verdicts by tier and half.

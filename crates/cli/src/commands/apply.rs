@@ -21,6 +21,7 @@ use crate::case_files;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::output::{self, BAD, WARN};
+use crate::policy;
 
 /// Options of `castellan apply`.
 #[derive(Debug, clap::Args)]
@@ -150,7 +151,12 @@ impl Proposal {
             changes: changes::between(in_force.as_ref().map(|set| &set.user), &files),
             summary: summary_of(before.as_ref(), after.as_ref()),
             in_vain: after.as_ref().map(|after| after.config.in_vain()).unwrap_or_default(),
-            problems: after.iter().flat_map(ReadSet::problems).chain(of_cases).collect(),
+            problems: after
+                .iter()
+                .flat_map(ReadSet::problems)
+                .chain(of_cases)
+                .filter(|problem| !policy::is_shipped_warning(problem, &files.rules))
+                .collect(),
             files,
             in_force,
             unknown,

@@ -17,6 +17,7 @@ use crate::global::Global;
 use crate::history::day;
 use crate::output::{self, Cell, FAINT, PLAIN, WARN};
 use crate::policy;
+use crate::presence;
 use crate::values;
 
 /// Options of `castellan packs`.
@@ -96,13 +97,15 @@ fn show(global: &Global, only: Option<&'static str>, as_json: bool) -> anyhow::R
     let config = in_force(global)?;
     let loaded = policy::load(&layout, &config)?;
     let shown = shown(&layout, &loaded.policy);
+    let is_agent = presence::is_within_agent(layout.home());
     let packs: Vec<(&str, &Shown)> = pack_names()
         .filter(|pack| only.is_none_or(|only| only == *pack))
         .filter_map(|pack| Some((pack, shown.get(pack)?)))
         .collect();
     let mut out = anstream::stdout();
     if as_json {
-        let packs: Vec<Json> = packs.iter().map(|(pack, shown)| json_of(pack, shown, &config)).collect();
+        let packs: Vec<Json> =
+            packs.iter().map(|(pack, shown)| json_of(pack, shown, &config, is_agent)).collect();
         writeln!(out, "{:#}", json!({ "packs": packs }))?;
         return Ok(());
     }
@@ -110,7 +113,7 @@ fn show(global: &Global, only: Option<&'static str>, as_json: bool) -> anyhow::R
     let mut rows = vec![header.map(|word| Cell::new(word, FAINT)).to_vec()];
     rows.extend(packs.iter().map(|(pack, shown)| row(pack, shown, &config)));
     output::write_table(&mut out, &rows)?;
-    write_trial(&mut out, &config, only)?;
+    write_trial(&mut out, &config, only, is_agent)?;
     for (tier, state) in [("ask", config.packs.tier_ask()), ("review", config.packs.tier_review())] {
         if state != RuleState::Enforce {
             let word = state.as_str();
@@ -123,10 +126,24 @@ fn show(global: &Global, only: Option<&'static str>, as_json: bool) -> anyhow::R
     Ok(())
 }
 
-/// Which rules are on trial.
-fn write_trial(out: &mut impl Write, config: &Config, only: Option<&str>) -> anyhow::Result<()> {
+/// Which rules are on trial; to an agent, how many of each pack.
+fn write_trial(
+    out: &mut impl Write,
+    config: &Config,
+    only: Option<&str>,
+    is_agent: bool,
+) -> anyhow::Result<()> {
     for pack in pack_names().filter(|pack| only.is_none_or(|only| only == *pack)) {
-        for (name, end) in on_trial(pack, config) {
+        let on_trial = on_trial(pack, config);
+        if is_agent && !on_trial.is_empty() {
+            let rules = output::counted(on_trial.len(), "rule");
+            output::write_warnings(
+                out,
+                &[format!("new since an upgrade, and only observed: {rules} of {pack}")],
+            )?;
+            continue;
+        }
+        for (name, end) in on_trial {
             let day = day(end);
             let told = format!("new since an upgrade, and only observed until {day}: {pack}/{name}");
             output::write_warnings(out, &[told])?;
@@ -208,14 +225,16 @@ fn from(pack: &str, config: &Config) -> &'static str {
     sourced.filter(|sourced| sourced.at.is_some()).map_or("default", |sourced| sourced.layer.as_str())
 }
 
-fn json_of(pack: &str, shown: &Shown, config: &Config) -> Json {
+fn json_of(pack: &str, shown: &Shown, config: &Config, is_agent: bool) -> Json {
+    let on_trial: Vec<&str> = on_trial(pack, config).into_iter().map(|(name, _)| name).collect();
+    let on_trial: Json = if is_agent { on_trial.len().into() } else { on_trial.into() };
     let [deny, ask, review, other] = shown.rules;
     json!({
         "pack": pack,
         "state": config.packs.state(pack).as_str(),
         "from": from(pack, config),
         "rules": { "deny": deny, "ask": ask, "review": review, "other": other },
-        "on_trial": on_trial(pack, config).into_iter().map(|(name, _)| name).collect::<Vec<_>>(),
+        "on_trial": on_trial,
         "hits_7_days": { "counted": shown.hits.counted, "observed": shown.hits.observed },
     })
 }

@@ -157,8 +157,8 @@ fn noticed(report: &StatusReport) -> Vec<Vec<Cell>> {
     if report.reload == "watch" {
         rows.push(warning("reload", WATCHED));
     }
-    if !report.on_trial.is_empty() {
-        let rules = output::counted(report.on_trial.len(), "rule");
+    if report.on_trial > 0 {
+        let rules = output::counted(report.on_trial, "rule");
         let text = format!("{rules} new since an upgrade, for two weeks: `castellan packs --enforce-new`");
         rows.push(warning("observed", &text));
     }

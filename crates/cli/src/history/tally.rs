@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
 
 use castellan_audit::{CallRecord, ControlRecord, Entry, Record, SessionRecord};
+use castellan_daemon::CANARY_TOOL;
 
 use super::is_held;
 
@@ -105,6 +106,10 @@ impl Tally {
     }
 
     fn add_call(&mut self, time: SystemTime, call: &CallRecord) {
+        // The doctor's, and no agent's.
+        if call.tool_raw == CANARY_TOOL {
+            return;
+        }
         let key = (call.agent.clone(), call.session_id.clone(), call.use_id.clone());
         let held = self.by_key.get(&key).copied().filter(|_| !call.use_id.is_empty());
         let held = held.filter(|at| self.asks.get(*at).is_some_and(|ask| is_held(&ask.record.answer)));

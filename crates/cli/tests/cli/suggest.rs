@@ -172,6 +172,7 @@ fn an_agent_is_told_no_way_to_loosen() {
     let mut story = Story::default();
     story.habits();
     story.call("x", "defer", "unknown_tool", "", "");
+    story.call("y", "defer", "ask_rule", "Ask before y", "observe");
     let home = story.home();
     let dir = home.path("h").display().to_string();
     let agent = |arguments: &[&str]| {
@@ -196,13 +197,19 @@ fn an_agent_is_told_no_way_to_loosen() {
     let told = agent(&["suggest"]);
     assert_eq!(
         told,
-        "9 calls looked at\n1 kind of calls always approved, 0 rules that stop often, 1 tool not known, 0 calls not understood\n\
+        "10 calls looked at\n1 kind of calls always approved, 0 rules that stop often, 1 tool not known, 0 calls not understood\n\
          what to change is told to a person only, and this runs within a guarded agent\n"
     );
     assert!(
         agent(&["report", since[0], since[1]])
             .contains("1 proposal: what to change is told to a person only")
     );
+    // Nor which rules let everything pass.
+    for arguments in [&["report", since[0], since[1]][..], &["report", since[0], since[1], "--json"]] {
+        let (told, shown) = (agent(arguments), run(&home, arguments).stdout);
+        assert!(!told.contains("Ask before y") && told.contains("observed"), "{arguments:?}: {told}");
+        assert!(shown.contains("Ask before y"), "{arguments:?}: a person is told: {shown}");
+    }
 }
 
 /// The short rule is tried before it is proposed: one that would free what was refused, or frees nothing, is none.

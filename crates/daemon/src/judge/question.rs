@@ -8,10 +8,10 @@ use std::time::Duration;
 use castellan_agents::{self as agents, AgentId, Told};
 use castellan_audit::Record;
 use castellan_event::{
-    Agent, Answers, Call, Decision, Effect, EffectKind, Facts, FileOrigin, Mode, Recorder, Scope, Session,
-    ToolKind, Verdict,
+    Agent, Answers, Call, Decision, Effect, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, ToolKind,
+    Verdict,
 };
-use castellan_facts::{TREE_MARK, changes_tree};
+use castellan_facts::{LAYOUT, TREE_MARK};
 use castellan_policy::{PROBING, RequestId, State, StateChange, agent_text, drive, user_text};
 
 use super::consent::{Consent, grantable};
@@ -21,6 +21,7 @@ use crate::facts::facts_after;
 use crate::memory::{Begun, CallKey, Given};
 use crate::record::Judged;
 use crate::requests::Taken;
+use crate::shipped::CANARY_TOOL;
 use crate::world::FileSystem;
 
 /// A call that was judged, before anything follows from that.
@@ -133,7 +134,7 @@ impl Judge {
             return Ok(Outcome::Hold { id: weighed.consent.request, time });
         }
         self.tally.judged(decision.verdict);
-        if call.tool.kind == ToolKind::Unknown {
+        if call.tool.kind == ToolKind::Unknown && call.tool.name_raw != CANARY_TOOL {
             self.tally.of_unknown_tool(&call.tool.name_raw);
         }
         let number = weighed.first.unwrap_or(call.correlation_id);
@@ -269,12 +270,22 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
         .effects
         .iter()
         .filter(|effect| matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Download));
+    // What a formatter lays out anew does what it did before.
+    let writes = writes.filter(|effect| effect.verb.as_deref() != Some(LAYOUT));
     let mut paths: BTreeSet<String> = writes.filter_map(|effect| effect.path.clone()).collect();
-    // Git does not say which files it changes.
-    let changes_here = |effect: &Effect| changes_tree(effect) && effect.place != Some(Scope::Outside);
-    if !workspace.is_empty() && facts.effects.iter().any(changes_here) {
-        paths.insert(format!("{}/{TREE_MARK}", workspace.trim_end_matches('/')));
-    }
+    // Version control does not say which files it changes, and of what is written where nobody knows it may be any. What the project's own
+    // code writes is its own doing.
+    let is_own = |effect: &Effect| {
+        effect.script_path.as_ref().is_some_and(|script| facts.own_scripts.contains(script))
+    };
+    let is_anywhere = |effect: &Effect| {
+        matches!(effect.kind, EffectKind::Write | EffectKind::Link)
+            && effect.path.is_none()
+            && !is_own(effect)
+    };
+    let anywhere = facts.effects.iter().any(is_anywhere).then(|| workspace.to_owned());
+    let trees = facts.changed_trees.iter().cloned().chain(anywhere).filter(|root| !root.is_empty());
+    paths.extend(trees.map(|root| format!("{}/{TREE_MARK}", root.trim_end_matches('/'))));
     paths
 }
 

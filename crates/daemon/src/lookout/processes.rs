@@ -71,3 +71,6 @@ fn ancestors(process: &Process) -> impl Iterator<Item = Process> {
 fn of(pid: u32, what: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{what}"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use castellan_event::ScriptFile;
-use castellan_facts::TREE_MARK;
+use castellan_facts::may_be_written;
 
 use super::entry::Entry;
 use super::sessions::SessionKey;
@@ -89,16 +89,10 @@ impl Changes {
         self.sessions.get(root).map(|session| session.but(but))
     }
 
-    /// Whether any session has written a path or a directory above it, changed files around it by way of git, or written more than is kept.
-    pub(crate) fn has_any_written(&self, path: &str) -> bool {
-        let above =
-            || path.match_indices('/').filter_map(|(at, _)| path.get(..at)).filter(|one| !one.is_empty());
-        self.sessions.values().any(|session| {
-            let has = |path: &str| session.written.contains(path);
-            session.is_full
-                || has(path)
-                || above().any(|directory| has(directory) || has(&format!("{directory}/{TREE_MARK}")))
-        })
+    /// Whether by what any session has written a file may be another one than it was, or any of those that a pattern stands for, or
+    /// more was written than is kept.
+    pub(crate) fn has_any_written(&self, file: &str) -> bool {
+        self.sessions.values().any(|session| session.is_full || may_be_written(&session.written, file))
     }
 
     /// A call may run now that writes something, or runs code of files. One that is asked about again begins once. Returns one
@@ -366,11 +360,14 @@ mod tests {
         begin(&mut changes, 0, 1, "/w/a", false);
         begin(&mut changes, 1, 1, "/w/sub", false);
         begin(&mut changes, 2, 1, "/v/.git/index", false);
+        begin(&mut changes, 2, 2, "/u/*.js", false);
         changes.end(&key(0), "1");
         for (path, expected) in [
             ("/w/a", true),
             ("/w/sub/b", true),
             ("/v/x/y", true),
+            ("/u/a.js", true),
+            ("/u/a.py", false),
             ("/w/ab", false),
             ("/w/b", false),
             ("/vx", false),

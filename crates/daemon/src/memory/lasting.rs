@@ -145,6 +145,11 @@ impl Lasting {
         self.lost_ticks.is_some_and(|ticks| process.pid == 0 || process.started <= ticks)
     }
 
+    /// Whether there is, or was before the state was lost, any session of which it is not known what it did.
+    pub(super) fn has_suspects(&self) -> bool {
+        self.lost_ticks.is_some() || !self.suspects.is_empty()
+    }
+
     pub(super) fn is_suspect(&self, root: &SessionKey) -> bool {
         self.suspects.contains(root)
     }

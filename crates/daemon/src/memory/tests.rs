@@ -318,6 +318,7 @@ fn check_lost(damage: impl FnOnce(&Path), expected: &str) {
     assert!(trouble.as_deref().is_some_and(|why| why.contains(expected)), "{expected}: {trouble:?}");
     assert_eq!(next.trust().all().count(), 0, "{expected}");
     assert_eq!(taken(&mut next), None, "{expected}");
+    assert!(next.has_any_written("/w/a") && !memory.has_any_written("/w/a"), "{expected}");
     let is_suspect = |memory: &mut Memory, number, process| {
         let root = memory.enter(session(number), process).unwrap().root;
         let is_full = memory.changed(&root, None).is_some_and(|changed| changed.is_full);

@@ -12,7 +12,7 @@ use castellan_agents::{
     AgentId, HookCommand, HookStart, Question, hook_start, is_deferral, is_denial, question_event,
 };
 use castellan_audit::{CallRecord, Filter, Record};
-use castellan_daemon::{ControlClient, Layout};
+use castellan_daemon::{CANARY_TOOL, ControlClient, Layout};
 use castellan_event::Mode;
 use serde_json::json;
 
@@ -20,9 +20,6 @@ use super::Check;
 use crate::account::Account;
 use crate::limits::{CANARY_ANSWER_BYTES_MAX, CANARY_TIME, POLL};
 use crate::output::message;
-
-/// A tool that no agent has.
-const TOOL: &str = "castellan_canary";
 
 /// What the hook wrote and how it ended.
 #[derive(Debug)]
@@ -114,7 +111,7 @@ fn payload(agent: AgentId, use_id: &str) -> String {
     let cwd = std::env::current_dir().unwrap_or_default();
     let cwd = cwd.to_string_lossy();
     let question =
-        Question { session_id: "castellan-doctor", cwd: &cwd, tool: TOOL, input: json!({}), use_id };
+        Question { session_id: "castellan-doctor", cwd: &cwd, tool: CANARY_TOOL, input: json!({}), use_id };
     question.payload(agent)
 }
 
@@ -158,7 +155,7 @@ fn read(stream: Option<impl Read>) -> String {
 
 /// The daemon writes the record before it answers, so it is there by now.
 fn record(layout: &Layout, use_id: &str) -> anyhow::Result<CallRecord> {
-    let filter = Filter { tool: Some(TOOL.to_owned()), limit: Some(100), ..Filter::default() };
+    let filter = Filter { tool: Some(CANARY_TOOL.to_owned()), limit: Some(100), ..Filter::default() };
     let entries = castellan_audit::read(&layout.log(), &filter)?.entries;
     let calls = entries.into_iter().filter_map(|entry| match entry.record {
         Record::Call(call) => Some(call),

@@ -19,6 +19,7 @@ use crate::commands::status::{WATCHED, waiting};
 use crate::history::day;
 use crate::launch;
 use crate::output;
+use crate::presence;
 
 pub(super) fn checks(layout: &Layout) -> anyhow::Result<Vec<Check>> {
     let mut checks = vec![hook_program()?];
@@ -137,7 +138,7 @@ fn socket_check(socket: &Path) -> Check {
     }
 }
 
-/// Rules in force that an upgrade has brought, by the day on which they begin to be enforced.
+/// Rules in force that an upgrade has brought, by the day on which they begin to be enforced; to an agent, how many.
 fn on_trial(layout: &Layout) -> Vec<Check> {
     // What cannot be read is told where it is looked for what is in force.
     let Some(config) = read_applied(layout).ok().and_then(|set| set.config(layout).ok()) else {
@@ -147,8 +148,10 @@ fn on_trial(layout: &Layout) -> Vec<Check> {
     for (rule, end) in config.packs.trial_ends() {
         days.entry(day(end)).or_default().push(rule);
     }
+    let is_agent = presence::is_within_agent(layout.home());
     let told = |(day, rules): (String, Vec<&str>)| {
-        let what = format!("new since an upgrade, and enforced from {day} on: {}", rules.join(", "));
+        let which = if is_agent { output::counted(rules.len(), "rule") } else { rules.join(", ") };
+        let what = format!("new since an upgrade, and enforced from {day} on: {which}");
         Check::doubtful("rules", what, "castellan packs says what they found; castellan packs --enforce-new")
     };
     days.into_iter().map(told).collect()

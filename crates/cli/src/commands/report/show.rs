@@ -156,7 +156,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// What rules would have said that are only observed.
+    /// What rules would have said that are only observed. To an agent they are not told by name.
     fn write_observed(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let mut observed = self.observed();
         if observed.is_empty() {
@@ -164,6 +164,9 @@ impl Report<'_> {
         }
         observed.sort_by_key(|(_, count)| std::cmp::Reverse(count.observed.values().sum::<usize>()));
         writeln!(out, "\n{FAINT}only observed: what these rules would have said{FAINT:#}")?;
+        if self.is_agent {
+            return Ok(writeln!(out, "        {}", counted(observed.len(), "rule"))?);
+        }
         for (name, count) in observed.iter().take(ROWS_MAX) {
             let said: Vec<String> =
                 count.observed.iter().map(|(word, count)| format!("{word} {count}")).collect();
@@ -264,6 +267,7 @@ impl Report<'_> {
             .observed()
             .into_iter()
             .map(|(name, count)| json!({ "rule": name, "verdicts": count.observed }));
+        let observed: Json = if *is_agent { observed.len().into() } else { observed.collect() };
         let waits = self.waits().map(|waits| {
             let seconds = |time: Duration| time.as_secs();
             json!({
@@ -282,7 +286,7 @@ impl Report<'_> {
             "agents": agents.collect::<serde_json::Map<_, _>>(),
             "waited": waits,
             "ungoverned": tally.ungoverned,
-            "observed": observed.collect::<Vec<_>>(),
+            "observed": observed,
             "asks_not_followed": tally.asks_dropped,
             "on_trial": on_trial,
             "suggestions": if *is_agent { suggestions.counts_json() } else { suggestions.json() },

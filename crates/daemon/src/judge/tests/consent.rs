@@ -119,3 +119,33 @@ fn a_person_may_be_quicker_than_the_hold() {
     };
     check_word(approve, Some(End::Judge));
 }
+
+#[test]
+fn what_was_refused_while_it_was_held_waits_for_nobody() {
+    let bench = Bench::new(policy(ASKED), Mode::Enforce);
+    let held = |holding| bench.judge.answer(&request(), bench.process, Instant::now(), holding);
+    assert_ne!(held(Holding::Was(End::Refused)), Outcome::Reply(Reply::default()));
+    assert_eq!(bench.judge.waiting(), []);
+    held(Holding::Was(End::Judge));
+    assert_eq!(bench.judge.waiting().len(), 1, "its time is over");
+}
+
+#[test]
+fn a_second_question_uses_up_nothing_that_the_agent_may_not_hear_of() {
+    let bench = Bench::new(policy(ASKED), Mode::Enforce);
+    assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
+    approve(&bench, Scope::Once);
+    assert_ne!(bench.ask("PermissionRequest", "s", "doubtful"), "allow");
+    assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "allow");
+    assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
+}
+
+#[test]
+fn what_is_too_long_to_be_shown_cannot_be_granted() {
+    let bench = Bench::new(policy(ASKED), Mode::Enforce);
+    let long = "x".repeat(crate::limits::GRANTABLE_INPUT_BYTES_MAX);
+    assert_eq!(bench.ask("PreToolUse", "s", &format!("doubtful {long}")), "ask");
+    assert_eq!(bench.judge.waiting(), []);
+    assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
+    assert_eq!(bench.judge.waiting().len(), 1);
+}

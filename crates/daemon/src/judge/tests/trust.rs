@@ -239,3 +239,17 @@ fn what_cannot_be_read_is_answered_as_the_workspace_of_its_process_says() {
     // A session without tools has none.
     check_unread("version = 1\nprofile = \"observer\"\n", None, true);
 }
+
+#[test]
+fn one_of_more_workspaces_than_are_looked_through_may_say_enforce() {
+    let check = |trusted: usize, expected: Mode| {
+        let bench = Bench::new(standard(), Mode::Monitor);
+        for number in 0..trusted {
+            let project = Some(format!("{number:064}"));
+            bench.trust(&format!("/w{number}"), Some(WorkspaceDecision::Trusted { project }));
+        }
+        assert_eq!(bench.judge.mode_of_refusal(bench.process), expected, "{trusted}");
+    };
+    check(crate::limits::PROJECTS_MAX, Mode::Monitor);
+    check(crate::limits::PROJECTS_MAX + 1, Mode::Enforce);
+}

@@ -448,6 +448,19 @@ fn more_than_is_looked_at_is_unread_and_costs_no_more() {
 }
 
 #[test]
+fn a_folder_with_more_than_is_looked_at_may_hold_any_hook() {
+    let mut place = Place::new(AgentId::Claude);
+    for number in 0..crate::limits::PLUGINS_PER_FOLDER_MAX {
+        place.write(&format!("own/commands/{number}.txt"), "");
+    }
+    place.looks(&[]);
+    place.write("own/commands/one more.txt", "");
+    place.settings.look();
+    let found = place.foreign();
+    assert!(matches!(found.as_slice(), [one] if one.ends_with(" entries")), "{found:?}");
+}
+
+#[test]
 fn what_an_agent_keeps_counts_as_it_was_when_it_started() {
     // Codex does not read its settings again.
     let mut codex = Place::new(AgentId::Codex);

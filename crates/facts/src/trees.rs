@@ -1,0 +1,188 @@
+//! What version control changes in a work tree without saying which files, and where that was. It must not know what follows from it.
+
+use std::collections::BTreeSet;
+
+use castellan_event::{Answer, Effect, EffectKind, Query};
+use castellan_programs::Arg;
+
+use crate::path;
+use crate::scene::Scene;
+
+/// What git writes whenever it changes files of the work tree, below its root. That an earlier call wrote it says that any file of the
+/// project may be another one than the user knows.
+pub const TREE_MARK: &str = ".git/index";
+
+/// What each system does that changes files of the work tree, as models name it. Files with code that run after it may be other ones
+/// than before.
+const TREE_CHANGES: &[(&str, &[&str])] = &[
+    (
+        "git",
+        &[
+            "am",
+            "am-abort",
+            "apply",
+            "bisect",
+            "checkout",
+            "checkout-index",
+            "cherry-pick",
+            "cherry-pick-abort",
+            "clean",
+            "filter-branch",
+            "filter-repo",
+            "lfs",
+            "merge",
+            "merge-abort",
+            "mergetool",
+            "p4",
+            "pull",
+            "quiltimport",
+            "read-tree",
+            "rebase",
+            "rebase-abort",
+            "reset",
+            "restore",
+            "revert",
+            "revert-abort",
+            "sparse-checkout",
+            "stash",
+            "stash-apply",
+            "stash-branch",
+            "stash-pop",
+            "submodule",
+            "submodule-add",
+            "submodule-deinit",
+            "submodule-update",
+            "svn",
+            "switch",
+        ],
+    ),
+    ("hg", &["pull", "purge", "revert", "rollback", "strip", "update"]),
+    ("jj", &["abandon", "op", "op-abandon", "restore"]),
+    ("svn", &["cleanup", "revert", "update"]),
+];
+
+/// Whether an effect changes files of a work tree that it does not name. What has no name may.
+pub fn changes_tree(effect: &Effect) -> bool {
+    let verbs = || {
+        let system = effect.system.as_deref()?;
+        TREE_CHANGES.iter().find(|(known, _)| *known == system).map(|(_, verbs)| verbs)
+    };
+    matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy)
+        && verbs().is_some_and(|verbs| effect.verb.as_deref().is_none_or(|verb| verbs.contains(&verb)))
+}
+
+/// What is open in a pattern.
+pub(crate) const OPEN: &[char] = &['*', '?', '[', ']', '{', '}'];
+
+/// Whether paths that were written say that a file may be another one than it was: it or a directory above it was, a pattern that may
+/// stand for it, or any file of a work tree that it lies in. Of a pattern of files: any of them, or anything below the directory that
+/// it begins in.
+pub fn may_be_written(written: &BTreeSet<String>, file: &str) -> bool {
+    let above = file.match_indices('/').filter_map(|(at, _)| file.get(..at));
+    let mut directories = above.chain([file]).filter(|path| !path.is_empty());
+    let known = file.find(OPEN).and_then(|at| file.get(..at));
+    let below = known.and_then(|known| known.get(..=known.rfind('/')?));
+    directories.any(|path| written.contains(path) || written.contains(&format!("{path}/{TREE_MARK}")))
+        || written
+            .iter()
+            .any(|path| may_meet(path, file) || below.is_some_and(|below| path.starts_with(below)))
+}
+
+/// Whether two paths may be the same, where patterns stand for any of theirs: as far as what stands before and behind what is open
+/// in them says.
+pub(crate) fn may_meet(one: &str, other: &str) -> bool {
+    let ends = |path| ends(path).unwrap_or((path, path));
+    let ((begin, end), (other_begin, other_end)) = (ends(one), ends(other));
+    if !one.contains(OPEN) && !other.contains(OPEN) {
+        return one == other;
+    }
+    (begin.starts_with(other_begin) || other_begin.starts_with(begin))
+        && (end.ends_with(other_end) || other_end.ends_with(end))
+}
+
+/// What stands before and behind what is open in a pattern.
+fn ends(pattern: &str) -> Option<(&str, &str)> {
+    let (first, last) = (pattern.find(OPEN)?, pattern.rfind(OPEN)?);
+    Some((pattern.get(..first)?, pattern.get(last + 1..)?))
+}
+
+/// The work trees that the call changes, by their roots as far as the world tells them.
+pub(crate) fn changed(scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
+    let found = std::mem::take(&mut scene.changed_trees);
+    found.into_iter().map(|directory| root(directory, scene)).collect()
+}
+
+fn root(directory: String, scene: &mut Scene<'_, '_, '_>) -> String {
+    if directory == scene.setting.workspace {
+        return directory;
+    }
+    let located = path::locate(&Arg::known(&directory), None, &scene.places, scene.world);
+    let real = located.path.unwrap_or(directory);
+    match scene.world.ask(Query::Repository { of: real.clone() }) {
+        Some(Answer::Repository(Some(root))) => root,
+        _ => real,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_may_be_another_one() {
+        let check = |written: &str, expected: bool| {
+            assert_eq!(
+                may_be_written(&BTreeSet::from([written.to_owned()]), "/w/lib/a.js"),
+                expected,
+                "{written}"
+            );
+        };
+        for written in ["/w/lib/a.js", "/w/lib", "/w", "/w/lib/*.js", "/w/*/a.js", "/w/**", "/w/.git/index"] {
+            check(written, true);
+        }
+        for written in ["/w/lib/b.js", "/w/li", "/w/lib/*.py", "/v/*.js", "/v/.git/index", "/.git/index", ""]
+        {
+            check(written, false);
+        }
+    }
+
+    #[test]
+    fn of_a_pattern_any_file_may_be_another_one() {
+        let check = |written: &str, expected: bool| {
+            assert_eq!(
+                may_be_written(&BTreeSet::from([written.to_owned()]), "/w/lib/*.js"),
+                expected,
+                "{written}"
+            );
+        };
+        for written in
+            ["/w/lib/a.js", "/w/lib/b.py", "/w/lib", "/w", "/w/*/a.js", "/w/**", "/w/l*", "/w/.git/index"]
+        {
+            check(written, true);
+        }
+        for written in
+            ["/w/test/a.js", "/v/lib/a.js", "/w/*/a.py", "/w/test/*.js", "/v/.git/index", "/w/library/a.js"]
+        {
+            check(written, false);
+        }
+    }
+
+    #[test]
+    fn what_changes_a_tree_is_told_by_system_and_verb() {
+        let check = |kind, system: &str, verb: Option<&str>, expected: bool| {
+            let (system, verb) = (Some(system.to_owned()), verb.map(str::to_owned));
+            let effect = Effect { kind, system, verb, ..Effect::default() };
+            assert_eq!(changes_tree(&effect), expected, "{effect:?}");
+        };
+        check(EffectKind::Mutate, "git", Some("checkout"), true);
+        check(EffectKind::Destroy, "git", Some("reset"), true);
+        check(EffectKind::Mutate, "git", Some("submodule-update"), true);
+        check(EffectKind::Mutate, "git", None, true);
+        check(EffectKind::Mutate, "git", Some("commit"), false);
+        check(EffectKind::Query, "git", Some("checkout"), false);
+        check(EffectKind::Mutate, "hg", Some("update"), true);
+        check(EffectKind::Mutate, "hg", Some("push"), false);
+        check(EffectKind::Mutate, "svn", Some("update"), true);
+        check(EffectKind::Mutate, "npm", Some("update"), false);
+    }
+}
