@@ -3,11 +3,13 @@
 
 mod encoding;
 mod inherited;
+mod lifted;
 mod modules;
 mod own;
 mod started;
 
 pub(crate) use inherited::{inherited, may_hold_code};
+pub(crate) use lifted::{CARGO, GENERATED, TOX};
 pub(crate) use modules::module_programs;
 pub(crate) use own::{Own, is_script, own_program, script};
 pub(crate) use started::{environment_of, started};
@@ -52,9 +54,6 @@ impl Program {
 
 /// What shell text is called among languages.
 pub(crate) const SHELL: &str = "sh";
-
-/// The commands that `go generate` finds in a file.
-pub(crate) const GENERATED: &str = "go-generate";
 
 /// What statements of a database are called: this, then the system.
 pub(crate) const SQL: &str = "sql:";
@@ -154,7 +153,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
     let word = language_in(program);
     let language = language_of(word);
     let is_small =
-        matches!(word, SHELL | GENERATED) || word.starts_with(SQL) || castellan_programs::reads(word);
+        word == SHELL || lifted::is_one(word) || word.starts_with(SQL) || castellan_programs::reads(word);
     if language.is_none() && !is_small {
         return opaque(&place, (Why::Language, word), scene, facts);
     }
@@ -253,10 +252,11 @@ fn small(language: &str, text: &str, place: &Place<'_>, scene: &mut Scene<'_, '_
         let found = analyse::walked(text, &start, scene);
         return commands(found, place, scene, facts);
     }
-    if language == GENERATED {
-        let commands = text.lines().filter_map(|line| line.strip_prefix("//go:generate"));
-        let commands: Vec<&str> = commands.filter(|line| line.starts_with([' ', '\t'])).collect();
-        return small(SHELL, &commands.join("\n"), place, scene, facts);
+    if lifted::is_one(language) {
+        return match lifted::shell(language, text) {
+            Ok(commands) => small(SHELL, &commands, place, scene, facts),
+            Err(why) => opaque(place, (why, language), scene, facts),
+        };
     }
     if let Some(system) = language.strip_prefix(SQL) {
         let text = Arg::known(text);

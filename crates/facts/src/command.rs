@@ -267,8 +267,21 @@ fn invocation_effects(
 fn wrapper_effects(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let name = argv.first().and_then(Arg::as_str).map(base_name);
     let Some(program) = name.and_then(find).filter(|program| program.wrapper.is_some()) else { return };
+    lies_elsewhere(argv, sink);
     if let Some(read) = read(program, argv, sink) {
         model_effects(&read, argv, sink);
+    }
+}
+
+/// That a wrapper runs which lies where anybody may have put it: it may be another program than its name says.
+fn lies_elsewhere(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let Some(name) = argv.first().filter(|name| name.prefix().contains('/') && !sink.remote) else { return };
+    let located = sink.locate(name);
+    if located.path.is_some() && !matches!(located.place, Some(Scope::System | Scope::Home)) {
+        let target = Some(name.written().into_owned());
+        let is_known = located.path.as_deref().is_some_and(is_put_there_by_tools);
+        let why = (!is_known).then_some(Why::Language);
+        sink.located(Effect { kind: EffectKind::Execute, target, why, ..Effect::default() }, located);
     }
 }
 

@@ -1,6 +1,8 @@
-//! Files that test runners and builders load as code because of their names: tests, configurations. What lies in the repository is what
-//! the user has run with the tool; those that the session wrote are executed by name, with the mark of their origin, and read as if
-//! they were run themselves. It must not know languages.
+//! Files that test runners and builders load as code because of their names: tests, configurations. Those with a fixed name are read
+//! whoever has put them there; of the others, which may be thousands, those that the session wrote: they are executed by name, with the
+//! mark of their origin, and read as if they were run themselves. It must not know languages.
+
+mod fixed;
 
 use std::collections::BTreeSet;
 
@@ -141,8 +143,11 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
         .filter(|loader| is_of(loader, name, read))
         .flat_map(|(_, _, patterns)| patterns.iter().copied().flatten())
         .collect();
-    if patterns.is_empty() || sink.remote || sink.dry {
+    if sink.remote || sink.dry {
         return;
+    }
+    if patterns.is_empty() {
+        return fixed::add(read, name, &BTreeSet::new(), sink);
     }
     let Some(cwd) = sink.cwd.clone() else { return };
     let mut found = sink.scene.written_below(&cwd);
@@ -169,6 +174,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     if loaded.len() > LOADED_FILES_MAX || sink.scene.setting.written_is_full {
         sink.opaque(Role::Code, Why::Budget, name);
     }
+    let known = loaded.iter().map(|(file, _)| file.clone()).collect();
     for (file, language) in loaded.into_iter().take(LOADED_FILES_MAX) {
         let file = Arg::known(file);
         sink.path(EffectKind::Execute, &file);
@@ -176,6 +182,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
             sink.program(language, From::File(file));
         }
     }
+    fixed::add(read, name, &known, sink);
 }
 
 /// Files of the session that what is loaded may load in turn, each with its language.
@@ -301,6 +308,11 @@ fn beyond(read: &Invocation, cwd: &str) -> BTreeSet<String> {
 }
 
 fn is_of((programs, subcommands, _): &Loader, name: &str, read: &Invocation) -> bool {
+    is_loading(programs, subcommands, name, read)
+}
+
+/// Whether a program is one of these, given one of these subcommands or options.
+fn is_loading(programs: &[&str], subcommands: &[&str], name: &str, read: &Invocation) -> bool {
     let is_program = programs.contains(&name);
     let is_given =
         |one: &&str| read.subcommand.first() == Some(one) || one.starts_with('-') && read.given(one);

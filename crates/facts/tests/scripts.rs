@@ -43,6 +43,15 @@ const THERE: &[(&str, There)] = &[
     ("/w/json/tool.py", Text("import os\nos.remove('/w/c')\n")),
     ("/w/tests/test_a.py", Text("import shutil\nshutil.rmtree('/w/out')\n")),
     ("/w/conftest.py", Text("import shutil\nshutil.rmtree('/w/fix')\n")),
+    ("/w/deep/a/conftest.py", Text("import os\ndef pytest_configure(config):\n    os.remove('/w/deeper')\n")),
+    ("/w/deep/setup.py", Text("import os\nos.remove('/w/egg')\n")),
+    ("/w/.eslintrc.js", Text("require('fs').rmSync('/w/lint')\nmodule.exports = {}\n")),
+    ("/w/tox.ini", Text("[testenv]\ncommands =\n    rm -rf {toxinidir}/cache\n")),
+    ("/w/Rakefile", Text("File.delete('/w/rake')\n")),
+    ("/w/Cargo.toml", Text("[workspace]\nmembers = [\"crates/a\", \"crates/b\"]\n")),
+    ("/w/crates/a/Cargo.toml", Text("[package]\nname = \"a\"\n")),
+    ("/w/crates/a/build.rs", Text("fn main() {}\n")),
+    ("/w/.cargo/config.toml", Text("[build]\nrustc-wrapper = \"rm /w/wrapped\"\n")),
     ("/w/vite.config.js", Text("require('fs').rmSync('/w/conf', {recursive: true})\n")),
     ("/w/ls", Text("#!/bin/sh\nrm -rf /w/s $1\n")),
     ("/w/cat", Text("#!/usr/bin/env python3\nimport os\nos.remove('/w/c')\n")),
@@ -152,24 +161,30 @@ fn what_a_test_runner_loads_is_read_where_the_session_wrote_it() {
         assert_eq!(shown(text, &setting), expected, "{text}");
     };
     const TEST: &str = "delete /w/out in /w/tests/test_a.py";
-    check("pytest", &[], "");
-    check("pytest", &["/w/tests/test_a.py"], TEST);
-    check("python3 -m pytest -q", &["/w/tests/test_a.py"], TEST);
-    check("pytest tests/test_a.py::test_x", &["/w/tests/test_a.py"], TEST);
-    check("pytest other/", &["/w/tests/test_a.py"], "");
+    const FIX: &str = "delete /w/fix in /w/conftest.py";
+    const WRAPPED: &str = "delete /w/wrapped in /w/.cargo/config.toml";
+    check("pytest --version", &[], "");
+    check("pytest", &["/w/tests/test_a.py"], &format!("{FIX}; {TEST}"));
+    check("python3 -m pytest -q", &["/w/tests/test_a.py"], &format!("{FIX}; {TEST}"));
+    check("pytest tests/test_a.py::test_x", &["/w/tests/test_a.py"], &format!("{FIX}; {TEST}"));
+    check("pytest other/", &["/w/tests/test_a.py"], FIX);
     check("pytest other/", &["/w/conftest.py"], "delete /w/fix in /w/conftest.py");
     check("pytest --version", &["/w/tests/test_a.py"], "");
     check("cd tests && pytest", &["/w/conftest.py"], "");
-    check("pytest", &["/w/tests/test_gone.py"], "opaque code file in /w/tests/test_gone.py");
+    check("pytest", &["/w/tests/test_gone.py"], &format!("{FIX}; opaque code file in /w/tests/test_gone.py"));
     check("npx vitest run", &["/w/vite.config.js", "/w/notes.js"], "delete /w/conf in /w/vite.config.js");
     check("vite build", &["/w/vite.config.js"], "delete /w/conf in /w/vite.config.js");
-    check("echo 'import os' > test_b.py; pytest", &[], "opaque code shadowed in /w/test_b.py");
+    check(
+        "echo 'import os' > test_b.py; pytest",
+        &[],
+        &format!("{FIX}; opaque code shadowed in /w/test_b.py"),
+    );
     // What is compiled is not read. That it runs, and where it is from, is an effect.
-    check("cargo test", &["/w/src/lib.rs"], "");
-    check("cargo build", &["/w/build.rs"], "opaque code language");
-    check("cargo run -- a.b", &["/w/src/main.rs"], "");
-    check("cargo build", &["/w/src/lib.rs"], "");
-    check("cargo test", &["/w/README.md"], "");
+    check("cargo test", &["/w/src/lib.rs"], WRAPPED);
+    check("cargo build", &["/w/build.rs"], &format!("{WRAPPED}; opaque code language"));
+    check("cargo run -- a.b", &["/w/src/main.rs"], WRAPPED);
+    check("cargo build", &["/w/src/lib.rs"], WRAPPED);
+    check("cargo test", &["/w/README.md"], WRAPPED);
     check("go test ./...", &["/w/pkg/a_test.go"], "");
     check("go run /x/main.go", &["/x/main.go"], "");
     check("go run main.go", &[], "");
@@ -177,6 +192,42 @@ fn what_a_test_runner_loads_is_read_where_the_session_wrote_it() {
     check("go generate gen.go", &[], "delete /w/out in /w/gen.go");
     check("node --test", &["/w/a.test.js"], "opaque code file in /w/a.test.js");
     check("bun test", &["/w/a.test.ts"], "opaque code file in /w/a.test.ts");
+}
+
+#[test]
+fn what_a_tool_loads_by_its_name_is_read_whoever_wrote_it() {
+    let check = |text: &str, expected: &str| {
+        let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
+        assert_eq!(shown(text, &setting), expected, "{text}");
+    };
+    const FIX: &str = "delete /w/fix in /w/conftest.py";
+    check("pytest", FIX);
+    check("pytest -q deep/a/test_x.py::test_y", &format!("delete /w/deeper in /w/deep/a/conftest.py; {FIX}"));
+    check("cd deep && pytest a", "delete /w/deeper in /w/deep/a/conftest.py");
+    check("pytest --version", "");
+    check("vite build", "delete /w/conf in /w/vite.config.js");
+    check("npx vitest run", "delete /w/conf in /w/vite.config.js");
+    check("eslint .", "delete /w/lint in /w/.eslintrc.js");
+    check("webpack --mode production", "");
+    check("tox -e py312", &format!("delete /w/cache in /w/tox.ini; {FIX}"));
+    check("rake", "delete /w/rake in /w/Rakefile");
+    check("cargo build", "delete /w/wrapped in /w/.cargo/config.toml");
+    check("cargo fmt", "");
+    check("pip install left", "");
+    check("pip install -e ./deep", "delete /w/egg in /w/deep/setup.py");
+    // What runs is said of what is not read.
+    let ran = |text: &str| {
+        let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
+        let facts = analyse(&call::shell("codex", text), &setting, &mut Recorder::new(&Machine(THERE)));
+        let unread = facts.effects.into_iter().filter(|effect| effect.why == Some(Why::Language));
+        unread.filter_map(|effect| effect.path).collect::<Vec<_>>()
+    };
+    assert_eq!(ran("cd crates/a && cargo test"), ["/w/crates/a/build.rs"]);
+    assert_eq!(ran("cargo test"), ["/w/crates/a/build.rs"]);
+    assert_eq!(ran("cargo fmt"), [""; 0]);
+    // Nor of what the call may have changed before.
+    check("cp -r /x/. . && vite build", "");
+    check("prettier --write . ; eslint .", "");
 }
 
 #[test]
@@ -207,7 +258,6 @@ fn modules_that_a_program_names_are_read() {
         "python3 -m coverage run mymod.py",
         "python3 -m doctest mymod.py",
         "python3 -m pydoc mymod",
-        "pytest -p mymod",
         "flask --app mymod run",
         "flask --app mymod:app run",
         "uvicorn mymod:app --reload",
@@ -215,6 +265,7 @@ fn modules_that_a_program_names_are_read() {
     ] {
         check(text, OUT);
     }
+    check("pytest -p mymod", &format!("delete /w/fix in /w/conftest.py; {OUT}"));
     check("invoke x", "delete /w/out in /w/tasks.py");
     check("invoke -c mymod x", OUT);
     check("gawk -i ./part.awk 1", "delete /w/out in /w/part.awk");

@@ -9,6 +9,7 @@ mod orders;
 mod own_code;
 mod own_parts;
 mod understood;
+mod variables;
 
 use std::collections::BTreeSet;
 

@@ -1,11 +1,12 @@
 //! `kubectl` and `helm`: what is done to which resource. Sources: the reference of kubectl 1.32 and of Helm 3.16.
 
-use castellan_event::EffectKind;
+use castellan_event::{Effect, EffectKind};
 use castellan_programs::{Arg, Attribute, Invocation, SlotRole};
 
 use super::web;
 use crate::sink::Sink;
 use crate::slots;
+use crate::url::Host;
 
 use EffectKind::{Destroy, Mutate, Query};
 
@@ -79,6 +80,9 @@ pub(super) fn kubectl(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, 
     if name == "attach" || name == "rsh" {
         sink.on(EffectKind::Interactive, "kubernetes", name, operands.first().copied());
     }
+    if name == "cp" {
+        copied(&operands, sink);
+    }
     if NOTHING.contains(&name) {
         return;
     }
@@ -88,6 +92,30 @@ pub(super) fn kubectl(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, 
     let kind = if replaces { Destroy } else { row.map_or(Mutate, |(_, _, kind)| *kind) };
     let target = joined(&operands, matches!(name, "run" | "logs" | "drain" | "cordon" | "uncordon"));
     sink.on(kind, "kubernetes", name, target.as_ref());
+}
+
+/// `kubectl cp [NAMESPACE/]POD:PATH PATH`, or the other way round: `tar` reads the one in the container, and writes the other, with all
+/// that lies below.
+fn copied(operands: &[&Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    if let [from, to] = operands {
+        copy(EffectKind::Download, EffectKind::Read, from, sink);
+        copy(EffectKind::Upload, EffectKind::Write, to, sink);
+    }
+}
+
+/// One side of it. `away`: what is done over the network where it is in a pod. `there`: what is done to the path.
+fn copy(away: EffectKind, there: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    let Some((pod, _)) = arg.prefix().split_once(':').filter(|(pod, _)| !pod.is_empty()) else {
+        return sink.path(there, arg);
+    };
+    let host = Host::parse(pod.rsplit('/').next().unwrap_or_default());
+    let (target, host_class) = (Some(arg.written().into_owned()), Some(host.class));
+    sink.add(Effect { kind: away, host: Some(host.name), host_class, target, ..Effect::default() });
+    if let Some(path) = arg.strip_prefix(&format!("{pod}:")) {
+        let before = std::mem::replace(&mut sink.remote, true);
+        sink.path(there, &path);
+        sink.remote = before;
+    }
 }
 
 /// `pod web` as `pod/web`.

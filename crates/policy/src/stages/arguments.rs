@@ -3,6 +3,8 @@
 
 use castellan_event::Command;
 
+use crate::stages::variables;
+
 /// The arguments of a command that is typed.
 pub(crate) struct Arguments<'r> {
     pub(crate) command: &'r Command,
@@ -30,12 +32,18 @@ const OUTWARD: &[&str] = &[
     "upload",
 ];
 
+/// Programs that build what is to be fast with an option of such a name.
+const OPTIMISED: &[(&str, &str)] =
+    &[("cargo", "--release"), ("flutter", "--release"), ("wasm-pack", "--release")];
+
 const PROGRAM_OPTIONS: &[&str] = &["config", "exec", "overlay", "pkgdir", "toolexec", "vettool"];
 
 /// Wrappers that give a command other variables, which are looked at, or watch how it runs.
 const FRAMES: &[&str] = &[
+    "bundle",
     "c8",
     "concurrently",
+    "coverage",
     "cross-env",
     "env",
     "nice",
@@ -43,6 +51,9 @@ const FRAMES: &[&str] = &[
     "npx",
     "nyc",
     "pnpm",
+    "poetry",
+    "python",
+    "python3",
     "run-p",
     "run-s",
     "time",
@@ -50,6 +61,53 @@ const FRAMES: &[&str] = &[
     "yarn",
     "npm",
     "xvfb-run",
+];
+
+/// Words by which a program of the project is told to change, end or start something, also as a part of an option.
+const ORDERS: &[&str] = &[
+    "apply",
+    "bash",
+    "clean",
+    "clear",
+    "cmd",
+    "command",
+    "curl",
+    "delete",
+    "destroy",
+    "drop",
+    "erase",
+    "eval",
+    "exec",
+    "execute",
+    "flush",
+    "force",
+    "format",
+    "git",
+    "install",
+    "kill",
+    "migrate",
+    "overwrite",
+    "prune",
+    "purge",
+    "remove",
+    "reset",
+    "rm",
+    "seed",
+    "sh",
+    "shell",
+    "shutdown",
+    "spawn",
+    "stop",
+    "sudo",
+    "sync",
+    "system",
+    "truncate",
+    "uninstall",
+    "unlink",
+    "wget",
+    "wipe",
+    "write",
+    "yes",
 ];
 
 /// Characters by which a word may be code or another command line.
@@ -62,12 +120,12 @@ const BEFORE_PATHS: &[char] =
 impl Arguments<'_> {
     /// Whether every path that they may name lies in the directory of the call, and nothing is reached over the network.
     pub(crate) fn stay_inside(&self) -> bool {
-        self.is_by_itself() && self.words().all(|word| self.is_inside(word) && !is_outward(word))
+        self.is_by_itself() && self.words().all(|word| self.is_inside(word) && !self.is_outward(word))
     }
 
     /// The same, and none of them may be code.
     pub(crate) fn are_plain(&self) -> bool {
-        self.are_harmless() && !self.words().any(is_outward)
+        self.are_harmless() && !self.words().any(|word| self.is_outward(word))
     }
 
     /// Whether one of them is an option by which compilers and test runners start another program than they would.
@@ -76,6 +134,17 @@ impl Arguments<'_> {
             let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
             word.starts_with('-') && PROGRAM_OPTIONS.contains(&name)
         })
+    }
+
+    /// Whether one of them may be an order to change, end or start something.
+    pub(crate) fn are_orders(&self) -> bool {
+        let is_order = |part: &str| ORDERS.contains(&part.to_ascii_lowercase().as_str());
+        self.words().any(|word| word.split(['-', '_', '=', ':', '/', '.', ',']).any(is_order))
+    }
+
+    /// Whether the command runs as itself, on this machine.
+    pub(crate) fn are_here(&self) -> bool {
+        self.is_by_itself()
     }
 
     /// That none of them may be code, nor lead out of the directory of the call, whatever it is called that they name.
@@ -88,7 +157,7 @@ impl Arguments<'_> {
     fn is_by_itself(&self) -> bool {
         let is_plain_value = |pair: &String| {
             let value = pair.split_once('=').map_or(pair.as_str(), |(_, value)| value);
-            !value.contains(CODE) && self.is_inside(value)
+            !value.contains(CODE) && self.is_inside(value) || variables::is_harmless(pair)
         };
         let Command { wrappers, wrappers_are_neutral, remote, env, .. } = self.command;
         let is_frame = |wrapper: &String| FRAMES.contains(&wrapper.as_str());
@@ -117,10 +186,11 @@ impl Arguments<'_> {
         };
         !is_above && !path.starts_with('~') && (!path.starts_with('/') || is_here())
     }
-}
 
-/// Whether a word is one of those, or an option of that name.
-fn is_outward(word: &str) -> bool {
-    let name = word.trim_start_matches('-').split(['=', ':']).next().unwrap_or_default();
-    OUTWARD.contains(&name.to_ascii_lowercase().as_str())
+    /// Whether a word is one of those by which others see something, or an option of that name.
+    fn is_outward(&self, word: &str) -> bool {
+        let name = word.trim_start_matches('-').split(['=', ':']).next().unwrap_or_default();
+        let is_other = || OPTIMISED.contains(&(self.command.name.as_deref().unwrap_or_default(), word));
+        OUTWARD.contains(&name.to_ascii_lowercase().as_str()) && !is_other()
+    }
 }

@@ -6,27 +6,46 @@ use std::collections::{BTreeMap, BTreeSet};
 use castellan_event::{CallRow, Command, Effect, EffectKind, FileOrigin, Scope, ScriptFile, Why};
 
 use crate::stages::arguments::Arguments;
+use crate::stages::variables;
 
-/// A tool that tests, checks or builds, what of all that it does is that, and whether options that its model does not know only say how
-/// it runs the project's code. Where such an option may name a program (`go test -exec`), it does not.
+/// A tool that tests, checks or builds, what of all that it does is that, and how it may be given its arguments.
 struct Tool {
     name: &'static str,
     verbs: &'static [&'static str],
-    is_open: bool,
+    given: Given,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// Options that its model does not know only say how it runs the project's code.
+    Open,
+    /// Such an option may name a program (`go test -exec`).
+    Exact,
+    /// The arguments are those of the project's own program: nothing in them is an order to change or send something.
+    Plain,
+    /// It runs a task by a name: one that tests, checks or builds.
+    Task,
 }
 
 const fn open(name: &'static str, verbs: &'static [&'static str]) -> Tool {
-    Tool { name, verbs, is_open: true }
+    Tool { name, verbs, given: Given::Open }
 }
 
 const fn exact(name: &'static str, verbs: &'static [&'static str]) -> Tool {
-    Tool { name, verbs, is_open: false }
+    Tool { name, verbs, given: Given::Exact }
+}
+
+const fn task(name: &'static str) -> Tool {
+    Tool { name, verbs: &["run"], given: Given::Task }
 }
 
 const TOOLS: &[Tool] = &[
     open("ava", &["run"]),
     exact("build", &["build"]),
+    exact("bun", &["test"]),
+    Tool { name: "cargo", verbs: &["run"], given: Given::Plain },
     exact("cargo", &["bench", "build", "check", "clippy", "doc", "test"]),
+    exact("coverage", &["run"]),
     open("cypress", &["run"]),
     exact("docs", &["build"]),
     open("esbuild", &["run"]),
@@ -36,21 +55,67 @@ const TOOLS: &[Tool] = &[
     open("jasmine", &["run"]),
     open("jest", &["run"]),
     open("karma", &["run"]),
+    task("lerna"),
     open("mocha", &["run"]),
+    task("next"),
+    task("ng"),
     exact("node", &["test"]),
+    task("nuxt"),
+    task("nx"),
     exact("phpunit", &["run", "test"]),
     open("playwright", &["run"]),
     exact("pytest", &["run", "test"]),
     exact("rake", &["run"]),
+    task("react-scripts"),
     open("rollup", &["run"]),
     exact("rspec", &["run", "test"]),
     open("tap", &["run"]),
+    exact("test", &["test"]),
     open("tsup", &["run"]),
+    task("turbo"),
+    exact("unittest", &["test"]),
     open("vite", &["run"]),
     open("vitest", &["run"]),
     open("vue", &["run"]),
     open("webpack", &["run"]),
     exact("wireit", &["run"]),
+];
+
+/// Tasks of such tools that test, check or build, and the words before them.
+const TASKS: &[&str] = &[
+    "build",
+    "check",
+    "check-types",
+    "compile",
+    "lint",
+    "run",
+    "run-many",
+    "test",
+    "type-check",
+    "typecheck",
+];
+
+/// What git is told of itself that changes neither where it looks nor what it runs.
+const SETTINGS: &[&str] = &[
+    "advice.detachedHead",
+    "color.ui",
+    "commit.gpgsign",
+    "core.autocrlf",
+    "core.filemode",
+    "core.ignorecase",
+    "core.longpaths",
+    "core.quotepath",
+    "diff.renames",
+    "fetch.prune",
+    "init.defaultBranch",
+    "merge.conflictstyle",
+    "pull.ff",
+    "pull.rebase",
+    "push.autoSetupRemote",
+    "push.default",
+    "rebase.autoStash",
+    "user.email",
+    "user.name",
 ];
 
 /// Runners whose tasks are read: what a task does is found in it, if it is there.
@@ -98,7 +163,7 @@ impl<'r> OwnCode<'r> {
             let system = effect.system.as_deref()?;
             // What is typed behind a task's name comes to the task.
             let is_open = RUNNERS.contains(&system);
-            let is_open = is_open || tool(system, effect.verb.as_deref())?.is_open;
+            let is_open = is_open || tool(system, effect.verb.as_deref())?.given == Given::Open;
             Some((effect.command?, is_open))
         });
         OwnCode {
@@ -120,8 +185,37 @@ impl<'r> OwnCode<'r> {
                     && effect.file_origin == Some(FileOrigin::Repository)
                     && self.is_given(effect, |given| given.are_plain())
             }
+            (Some(_), EffectKind::Environment) => {
+                effect.target.as_deref().is_some_and(variables::is_harmless)
+            }
+            (Some(_), EffectKind::Write | EffectKind::Mutate) => self.sets_git(effect),
             (Some(_) | None, _) => false,
         }
+    }
+
+    /// Whether `git config NAME VALUE` says something of the repository that is the same for all that is done with it.
+    fn sets_git(&self, effect: &Effect) -> bool {
+        let command = effect.command.and_then(|command| self.commands.get(&command));
+        let is_setting = |command: &&Command| {
+            let words: Vec<&str> = command.args.iter().map(String::as_str).collect();
+            let name = match words.as_slice() {
+                ["config", "--local", name, _] | ["config", name, _] => name,
+                _ => return false,
+            };
+            SETTINGS.contains(name) && command.env.is_empty()
+        };
+        let is_here = match effect.kind {
+            EffectKind::Write => {
+                effect.place == Some(Scope::Workspace)
+                    && effect.path.as_deref().is_some_and(|path| path.ends_with("/.git/config"))
+            }
+            _ => effect.place == Some(Scope::Workspace),
+        };
+        effect.system.as_deref() == Some("git")
+            && effect.verb.as_deref() == Some("config")
+            && is_here
+            && command
+                .is_some_and(|command| is_setting(command) && self.is_given(effect, |given| given.are_here()))
     }
 
     /// Whether an option that no model knows says no more than how a tool runs the project's code.
@@ -147,6 +241,10 @@ impl<'r> OwnCode<'r> {
     }
 
     fn executes(&self, effect: &Effect, scripts: &BTreeSet<&str>) -> bool {
+        // That it runs is known, and nothing of what it does.
+        if matches!(effect.why, Some(Why::Language | Why::Shadowed)) {
+            return false;
+        }
         let is_old = is_old(effect);
         let is_read = || effect.path.as_deref().is_some_and(|path| scripts.contains(path));
         match (effect.system.as_deref(), &effect.script_path) {
@@ -154,8 +252,17 @@ impl<'r> OwnCode<'r> {
                 is_old && is_read() && self.is_given(effect, |given| given.are_harmless())
             }
             (Some(system), _) => match tool(system, effect.verb.as_deref()).filter(|_| is_old) {
-                Some(Tool { is_open: true, .. }) => self.is_given(effect, |given| given.stay_inside()),
-                Some(_) => self.is_given(effect, |given| given.stay_inside() && !given.name_programs()),
+                Some(Tool { given: Given::Open, .. }) => self.is_given(effect, |given| given.stay_inside()),
+                Some(Tool { given: Given::Exact, .. }) => {
+                    self.is_given(effect, |given| given.stay_inside() && !given.name_programs())
+                }
+                Some(Tool { given: Given::Plain, .. }) => self.is_given(effect, |given| {
+                    given.are_plain() && !given.name_programs() && !given.are_orders()
+                }),
+                Some(Tool { given: Given::Task, .. }) => {
+                    let is_task = effect.target.as_deref().is_some_and(|target| TASKS.contains(&target));
+                    is_task && self.is_given(effect, |given| given.are_plain() && !given.name_programs())
+                }
                 None => false,
             },
             // A program by its name, or a file, in a task or a script of the project.

@@ -221,6 +221,7 @@ pub(crate) fn is_safe(effect: &Effect) -> bool {
             effect.path.is_some() && is_plain(effect.scope, CHANGEABLE)
         }
         EffectKind::Mutate if !is_ordinary(effect) => false,
+        EffectKind::Query if is_of_machine(effect) => true,
         // Of the repository in the workspace; another system's have no place.
         EffectKind::Query | EffectKind::Mutate => is_plain(effect.place, CHANGEABLE),
         EffectKind::Spawn => effect.command.is_none(),
@@ -245,6 +246,15 @@ pub(crate) fn is_safe(effect: &Effect) -> bool {
         | EffectKind::Mcp => false,
     }
 }
+
+/// Whether a question is about what the project has written down, and is answered on this machine.
+fn is_of_machine(effect: &Effect) -> bool {
+    let asked = (effect.system.as_deref().unwrap_or_default(), effect.verb.as_deref().unwrap_or_default());
+    effect.host.is_none() && effect.url.is_none() && ASKED.contains(&asked)
+}
+
+/// Systems, and what they are asked.
+const ASKED: &[(&str, &str)] = &[("cargo", "show"), ("coverage", "")];
 
 /// What agents do in a repository all day, and what can be taken back: nothing that brings what nobody has looked at (a patch), changes
 /// where git looks or what it runs, or loses history.

@@ -1,0 +1,166 @@
+//! Command lines that stand in files of tools among other things: what of such a text a shell gets. It must not know what the commands do.
+
+use castellan_event::Why;
+use toml::Value;
+
+/// The commands that `go generate` finds in a file.
+pub(crate) const GENERATED: &str = "go-generate";
+
+/// A `tox.ini`, of tox 4.
+pub(crate) const TOX: &str = "tox";
+
+/// A `.cargo/config.toml`, of Cargo 1.94.
+pub(crate) const CARGO: &str = "cargo-config";
+
+/// Whether a language is one of these files.
+pub(super) fn is_one(language: &str) -> bool {
+    matches!(language, GENERATED | TOX | CARGO)
+}
+
+/// The commands in a text of such a language, as a shell takes them.
+pub(super) fn shell(language: &str, text: &str) -> Result<String, Why> {
+    match language {
+        TOX => Ok(of_tox(text)),
+        CARGO => of_cargo(text),
+        _ => Ok(generated(text)),
+    }
+}
+
+fn generated(text: &str) -> String {
+    let commands = text.lines().filter_map(|line| line.strip_prefix("//go:generate"));
+    lines(commands.filter(|line| line.starts_with([' ', '\t'])).map(str::to_owned))
+}
+
+/// What the environments of tox run: `commands` and what comes before and after, one a line.
+fn of_tox(text: &str) -> String {
+    let mut is_commands = false;
+    let mut found = Vec::new();
+    for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
+        let mut rest = line;
+        if !line.starts_with([' ', '\t']) && !line.is_empty() {
+            let (key, value) = line.split_once('=').unwrap_or((line, ""));
+            is_commands = matches!(key.trim(), "commands" | "commands_pre" | "commands_post");
+            rest = value;
+        }
+        // A failure of what begins so does not count.
+        let command = rest.trim().trim_start_matches(['-', '!']).trim_start();
+        // What only some environments do stands behind their names.
+        let command =
+            command.split_once(": ").filter(|(names, _)| is_factor(names)).map_or(command, |(_, it)| it);
+        // What another section has is found there.
+        let is_other = command.starts_with("{[") && command.ends_with('}') && !command.contains(' ');
+        if is_commands && !command.is_empty() && !is_other {
+            found.push(substituted(command));
+        }
+    }
+    lines(found.into_iter())
+}
+
+fn is_factor(names: &str) -> bool {
+    names.chars().all(|c| c.is_ascii_alphanumeric() || "-_.,!{}".contains(c))
+}
+
+/// What tox puts in the place of words in braces.
+fn substituted(command: &str) -> String {
+    let mut text = String::new();
+    let mut rest = command;
+    while let Some((before, behind)) = rest.split_once('{') {
+        let Some((name, after)) = behind.split_once('}') else { break };
+        text.push_str(before);
+        rest = after;
+        let parts: Vec<&str> = name.splitn(3, ':').collect();
+        match parts.as_slice() {
+            ["posargs", default, more @ ..] => {
+                text.push_str(default);
+                more.iter().for_each(|one| text.extend([":", one]));
+            }
+            ["posargs"] => {}
+            ["toxinidir" | "tox_root" | "changedir"] => text.push('.'),
+            ["envpython" | "env_python"] => text.push_str("python"),
+            ["envbindir" | "env_bin_dir"] => text.push_str(".tox/bin"),
+            ["envdir" | "envtmpdir" | "env_tmp_dir" | "toxworkdir" | "work_dir" | "env_dir"] => {
+                text.push_str(".tox")
+            }
+            ["/"] => text.push('/'),
+            ["env", variable, default] => text.extend(["${", variable, ":-", default, "}"]),
+            ["env", variable] => text.extend(["${", variable, "}"]),
+            // What another section says, or the terminal.
+            _ => text.push_str("$tox"),
+        }
+    }
+    text + rest
+}
+
+/// Programs that Cargo starts in the place of its own, or with what it has built.
+const PROGRAMS: &[&str] = &[
+    "linker",
+    "runner",
+    "rustc",
+    "rustc-workspace-wrapper",
+    "rustc-wrapper",
+    "rustdoc",
+    "credential-provider",
+];
+
+fn of_cargo(text: &str) -> Result<String, Why> {
+    let file: toml::Table = text.parse().map_err(|_| Why::Syntax)?;
+    let mut found = Vec::new();
+    // Tables of targets and of profiles are in each other, at most three deep.
+    let mut open: Vec<(&toml::Table, usize)> = vec![(&file, 0)];
+    while let Some((table, depth)) = open.pop() {
+        for (key, value) in table {
+            match value {
+                Value::Table(inner) if depth < 3 => open.push((inner, depth + 1)),
+                Value::String(words) if PROGRAMS.contains(&key.as_str()) => found.push(words.clone()),
+                Value::Array(words) if PROGRAMS.contains(&key.as_str()) => {
+                    found.push(
+                        words.iter().filter_map(Value::as_str).map(quoted).collect::<Vec<_>>().join(" "),
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(lines(found.into_iter()))
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn lines(commands: impl Iterator<Item = String>) -> String {
+    commands.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_found_among_other_things() {
+        let check = |language: &str, text: &str, expected: &str| {
+            assert_eq!(shell(language, text).as_deref(), Ok(expected), "{text}");
+        };
+        check(
+            GENERATED,
+            "//go:generate stringer -type=T\n// go:generate no\n//go:generated\n",
+            " stringer -type=T",
+        );
+        check(TOX, "[testenv]\ndeps = pytest\ncommands = pytest {posargs:tests -q}\n", "pytest tests -q");
+        check(
+            TOX,
+            "[testenv]\ncommands =\n    - rm -rf {toxinidir}/out\n    # no\n    lint: {envpython} x.py {posargs}\n",
+            "rm -rf ./out\npython x.py ",
+        );
+        check(TOX, "[testenv]\ndeps =\n  x\ncommands_pre=a {env:B:c}\nsetenv =\n  D = e\n", "a ${B:-c}");
+        check(TOX, "[testenv]\ncommands =\n  {[base]commands}\n  a {[base]b}\n", "a $tox");
+        check(CARGO, "[build]\njobs = 2\nrustc-wrapper = \"sccache\"\n", "sccache");
+        check(
+            CARGO,
+            "[target.x86_64-unknown-linux-gnu]\nrunner = [\"sudo\", \"-E\"]\nrustflags = [\"-C\"]\n",
+            "'sudo' '-E'",
+        );
+        check(CARGO, "[alias]\nx = \"run\"\n", "");
+        assert_eq!(shell(CARGO, "[build"), Err(Why::Syntax));
+    }
+}

@@ -1,0 +1,260 @@
+//! Files with fixed names that tools load by themselves: whoever put them there, what they do is what the tool does. Each is looked for
+//! where the tool looks. It must not know languages.
+
+use std::collections::BTreeSet;
+
+use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Why};
+use castellan_programs::{Arg, Invocation};
+use toml::Value;
+
+use super::{Pattern, is_loading};
+use crate::code::{CARGO, From, TOX};
+use crate::limits::{LOADED_FILES_MAX, PARENTS_MAX, WORK_OF_PATH};
+use crate::overlay::Way;
+use crate::path;
+use crate::sink::Sink;
+
+/// Where a tool looks for such a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lies {
+    /// In the directory that it runs in.
+    Here,
+    /// There, and in each directory down to those of its operands.
+    Towards,
+    /// In the directories that are its operands.
+    Named,
+    /// There, and in each directory above in the workspace.
+    Above,
+    /// Beside the manifest of the package, and in the packages that its workspace lists.
+    Packages,
+}
+
+/// Programs, with the subcommands or options that load files (all where there are none), the files, and where they lie.
+type Fixed = (&'static [&'static str], &'static [&'static str], &'static [Pattern], Lies);
+
+const FILES: &[Fixed] = &[
+    (&["pytest", "py.test"], &[], &[("conftest.py", "python")], Lies::Towards),
+    (
+        &["pytest", "py.test"],
+        &[],
+        &[("tests/conftest.py", "python"), ("test/conftest.py", "python")],
+        Lies::Here,
+    ),
+    (&["tox"], &[], &[("tox.ini", TOX), ("setup.py", "python"), ("conftest.py", "python")], Lies::Here),
+    (&["nox"], &[], &[("noxfile.py", "python"), ("conftest.py", "python")], Lies::Here),
+    (&["invoke", "inv"], &[], &[("tasks.py", "python")], Lies::Here),
+    (&["fab"], &[], &[("fabfile.py", "python")], Lies::Here),
+    (&["pip", "pip3", "uv"], &["install", "wheel", "sync"], &[("setup.py", "python")], Lies::Named),
+    (&["build"], &[], &[("setup.py", "python")], Lies::Here),
+    (&["sphinx-build", "sphinx-autobuild"], &[], &[("conf.py", "python")], Lies::Named),
+    (
+        &["rake"],
+        &[],
+        &[("Rakefile", "ruby"), ("rakefile", "ruby"), ("Rakefile.rb", "ruby"), ("rakefile.rb", "ruby")],
+        Lies::Here,
+    ),
+    (&["thor"], &[], &[("Thorfile", "ruby")], Lies::Here),
+    (&["bundle"], &[], &[("Gemfile", "ruby")], Lies::Above),
+    (&["rspec"], &[], &[("spec/spec_helper.rb", "ruby"), ("spec/rails_helper.rb", "ruby")], Lies::Here),
+    (&["phpunit", "pest", "paratest"], &[], &[("tests/bootstrap.php", "php")], Lies::Here),
+    (
+        &["grunt"],
+        &[],
+        &[("Gruntfile.js", "javascript"), ("Gruntfile.cjs", "javascript"), ("gruntfile.js", "javascript")],
+        Lies::Here,
+    ),
+    (
+        &["gulp"],
+        &[],
+        &[
+            ("gulpfile.js", "javascript"),
+            ("gulpfile.cjs", "javascript"),
+            ("gulpfile.mjs", "javascript"),
+            ("gulpfile.ts", "javascript"),
+            ("gulpfile.babel.js", "javascript"),
+        ],
+        Lies::Here,
+    ),
+    (&["karma"], &[], &[("karma.conf.js", "javascript"), ("karma.conf.cjs", "javascript")], Lies::Here),
+    (&["cargo"], CARGO_BUILDS, &[("build.rs", "rust")], Lies::Packages),
+    (&["cargo"], CARGO_BUILDS, &[(".cargo/config.toml", CARGO), (".cargo/config", CARGO)], Lies::Above),
+];
+
+const CARGO_BUILDS: &[&str] = &[
+    "bench", "build", "check", "clippy", "doc", "fix", "install", "nextest", "package", "publish", "run",
+    "rustc", "test",
+];
+
+/// Tools in JavaScript, and what their configuration is called before `.config.js`, or between `.` and `rc.js`.
+const CONFIGURED: &[(&[&str], &[&str])] = &[
+    (&["astro"], &["astro"]),
+    (&["ava"], &["ava"]),
+    (&["babel"], &["babel"]),
+    (&["cypress"], &["cypress"]),
+    (&["eslint"], &["eslint"]),
+    (&["jest"], &["jest", "babel"]),
+    (&["mocha", "_mocha"], &["mocha"]),
+    (&["next"], &["next"]),
+    (&["nuxt", "nuxi"], &["nuxt"]),
+    (&["playwright"], &["playwright"]),
+    (&["prettier"], &["prettier"]),
+    (&["rollup"], &["rollup"]),
+    (&["stylelint"], &["stylelint"]),
+    (&["tailwindcss"], &["tailwind"]),
+    (&["tsup"], &["tsup"]),
+    (&["vite"], &["vite"]),
+    (&["vitest"], &["vitest", "vite"]),
+    (&["webpack", "webpack-cli"], &["webpack"]),
+];
+
+/// Tools whose configuration may also be a hidden file of code.
+const HIDDEN: &[&str] = &["babel", "eslint", "mocha", "prettier", "stylelint"];
+
+/// What stands for a file of a language that is not read: that it runs is all that is known.
+const UNREAD: &[&str] = &["rust"];
+
+/// Adds what the files do that the program loads from where it runs. `known`: those that were found before.
+pub(super) fn add(read: &Invocation, name: &str, known: &BTreeSet<String>, sink: &mut Sink<'_, '_, '_, '_>) {
+    let Some(cwd) = sink.cwd.clone() else { return };
+    let mut wanted: Vec<(String, &'static str)> = Vec::new();
+    for (_, _, files, lies) in FILES.iter().filter(|row| is_loading(row.0, row.1, name, read)) {
+        for directory in directories(*lies, read, &cwd, sink) {
+            let paths = files.iter().map(|(file, language)| (below(&directory, file), *language));
+            wanted.extend(paths);
+        }
+        if *lies == Lies::Packages {
+            wanted.extend(named_builds(&cwd, sink).into_iter().map(|file| (file, "rust")));
+        }
+    }
+    for (_, stems) in CONFIGURED.iter().filter(|(programs, _)| is_loading(programs, &[], name, read)) {
+        wanted.extend(
+            stems.iter().flat_map(|stem| configurations(stem)).map(|file| (below(&cwd, &file), "javascript")),
+        );
+    }
+    let mut found = 0;
+    for (path, language) in wanted {
+        if found > LOADED_FILES_MAX || !sink.spend(WORK_OF_PATH) {
+            return;
+        }
+        if known.contains(&path) || !is_there(&path, sink) {
+            continue;
+        }
+        found += 1;
+        let unread = if UNREAD.contains(&language) {
+            Some(Why::Language)
+        } else {
+            is_changed(&path, sink).then_some(Why::Shadowed)
+        };
+        let file = Arg::known(path);
+        match unread {
+            Some(why) => {
+                let why = Some(why);
+                sink.path_effect(Effect { kind: EffectKind::Execute, why, ..Effect::default() }, &file);
+            }
+            None => sink.program(language, From::File(file)),
+        }
+    }
+}
+
+/// Whether the file was there before the call: most of those that a tool looks for are not.
+fn is_there(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    let kind = sink.scene.world.ask(Query::FileKind { path: path.to_owned() });
+    matches!(kind, Some(Answer::FileKind(FileKind::File)))
+}
+
+/// Whether the call may have made another file of it, as formatters do with all files of a kind, and git with all that it tracks.
+fn is_changed(path: &str, sink: &Sink<'_, '_, '_, '_>) -> bool {
+    let overlay = &sink.scene.overlay;
+    overlay.has_written(path) || overlay.follow(path, true) != Way::Same
+}
+
+/// Names of a tool's configuration in JavaScript.
+fn configurations(stem: &str) -> Vec<String> {
+    let plain = ["js", "cjs", "mjs", "ts", "mts"].map(|end| format!("{stem}.config.{end}"));
+    let hidden = ["js", "cjs", "mjs"].map(|end| format!(".{stem}rc.{end}"));
+    let is_hidden = HIDDEN.contains(&stem);
+    plain.into_iter().chain(hidden.into_iter().filter(|_| is_hidden)).collect()
+}
+
+/// The directories in which a tool looks.
+fn directories(lies: Lies, read: &Invocation, cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Vec<String> {
+    match lies {
+        Lies::Here => vec![cwd.to_owned()],
+        Lies::Above => above(cwd, &sink.scene.setting.workspace),
+        Lies::Named => named(read, cwd),
+        Lies::Towards => {
+            let begin = format!("{}/", cwd.trim_end_matches('/'));
+            let mut all = BTreeSet::from([cwd.to_owned()]);
+            for path in named(read, cwd) {
+                let rest = path.strip_prefix(&begin).unwrap_or_default();
+                let ends = rest.match_indices('/').filter_map(|(at, _)| rest.get(..at));
+                all.extend(ends.map(|end| below(cwd, end)));
+                // It may be a file or a directory.
+                all.insert(path);
+            }
+            all.into_iter().take(LOADED_FILES_MAX).collect()
+        }
+        Lies::Packages => packages(cwd, sink),
+    }
+}
+
+/// What the operands name, as absolute paths: files and directories.
+fn named(read: &Invocation, cwd: &str) -> Vec<String> {
+    let operands = read.operands.iter().map(|operand| &operand.arg);
+    // `pip install -e .`
+    let words = operands.chain(read.values("-e")).filter_map(Arg::as_str);
+    let words = words.map(|word| word.split("::").next().unwrap_or(word));
+    // `.[test]` names the directory with one of its sets of dependencies.
+    let words = words.map(|word| word.split('[').next().unwrap_or(word)).filter(|word| !word.is_empty());
+    words.take(LOADED_FILES_MAX).filter_map(|word| path::collapse(Some(cwd), word)).collect()
+}
+
+/// A directory and those above it, up to the workspace's own.
+fn above(cwd: &str, workspace: &str) -> Vec<String> {
+    let workspace = workspace.trim_end_matches('/');
+    let mut all = vec![cwd.to_owned()];
+    let mut here = cwd;
+    while here != workspace && all.len() < PARENTS_MAX {
+        let Some((above, _)) = here.rsplit_once('/') else { break };
+        let rest = above.strip_prefix(workspace).filter(|_| !workspace.is_empty());
+        if !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+            break;
+        }
+        all.push(above.to_owned());
+        here = above;
+    }
+    all
+}
+
+/// The directory of the package around one, and of those that its workspace lists by their names.
+fn packages(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Vec<String> {
+    let Some((directory, manifest)) = manifest(cwd, sink) else { return vec![cwd.to_owned()] };
+    let members = manifest.get("workspace").and_then(|table| table.get("members")).and_then(Value::as_array);
+    let names = members.into_iter().flatten().filter_map(Value::as_str).take(LOADED_FILES_MAX);
+    let inner: Vec<String> = names.filter_map(|name| path::collapse(Some(&directory), name)).collect();
+    std::iter::once(directory).chain(inner).collect()
+}
+
+/// The build script that the manifest of a package names itself.
+fn named_builds(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+    let (directory, manifest) = manifest(cwd, sink)?;
+    let build = manifest.get("package")?.get("build")?.as_str()?;
+    path::collapse(Some(&directory), build)
+}
+
+/// The innermost `Cargo.toml` from a directory up, and where it lies. One that cannot be read says nothing: Cargo stops at it.
+fn manifest(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(String, toml::Table)> {
+    let above = above(cwd, &sink.scene.setting.workspace);
+    let mut read = above.into_iter().filter_map(|directory| {
+        let path = below(&directory, "Cargo.toml");
+        let Some(Answer::Contents(Some(bytes))) = sink.scene.world.ask(Query::Contents { path }) else {
+            return None;
+        };
+        Some((directory, String::from_utf8_lossy(&bytes).parse().unwrap_or_default()))
+    });
+    read.next()
+}
+
+fn below(directory: &str, name: &str) -> String {
+    format!("{}/{name}", directory.trim_end_matches('/'))
+}
