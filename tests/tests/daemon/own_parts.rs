@@ -33,6 +33,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("echo x | tee -a lib/tool.js", "ask"),
     ("cp other.js lib/tool.js", "ask"),
     ("mv other.js lib/tool.js", "ask"),
+    ("rm -r lib && mv other lib", "ask"),
     ("ln -sf ../other.js lib/tool.js", "ask"),
     ("install -m 755 other.js lib/tool.js", "ask"),
     ("sed -i s/a/b/ lib/tool.js", "ask"),
@@ -43,6 +44,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("tar xf a.tar", "ask"),
     ("unzip -o a.zip", "ask"),
     ("rsync -a ../elsewhere/ .", "ask"),
+    ("patch -p1 -i x.patch", "ask"),
     ("truncate -s 0 lib/tool.js", "ask"),
     ("cp other.js \"$TO\"", "ask"),
     // Formatters.
