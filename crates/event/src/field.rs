@@ -179,6 +179,11 @@ pub static FIELDS: &[FieldDef<'static>] = &[
     of(Level::Effect, text("fx.target", "what it is done to")),
     of(
         Level::Effect,
+        text("fx.what", "for messages: the path, address or target, else where that lies; always there"),
+    ),
+    of(Level::Effect, text("fx.text", "for messages: what it does to what, in a few words; always there")),
+    of(
+        Level::Effect,
         word("fx.role", Role::WORDS, "of an opaque part: program, target, code, operand or tool"),
     ),
     of(Level::Effect, word("fx.why", Why::WORDS, "of an opaque part: why it was not understood")),

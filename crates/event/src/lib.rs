@@ -12,6 +12,7 @@ mod field;
 mod limits;
 mod net;
 mod row;
+mod said;
 mod session;
 mod world;
 

@@ -41,6 +41,12 @@ pub trait Row {
     fn level(&self) -> Level {
         Level::Call
     }
+
+    /// Which of its kind the part of the row is that a level describes: of rows of one call whose parts are the same, down to a
+    /// level, fields of these levels have the same values. `None` where nothing is known of that.
+    fn part(&self, _of: Level) -> Option<usize> {
+        None
+    }
 }
 
 /// A call, or a part of it, seen as one row of source `coding_agent`.
@@ -145,6 +151,17 @@ impl Row for CallRow<'_> {
             (_, Some(_)) => Level::Effect,
             (Some(_), None) => Level::Command,
             (None, None) => Level::Call,
+        }
+    }
+
+    /// The call's fields differ by file, those of a command by the list that it stands in too.
+    fn part(&self, of: Level) -> Option<usize> {
+        match of {
+            Level::Call => Some(self.file.map_or(0, |file| file.at + 1)),
+            Level::Command => {
+                Some(self.command.map_or(0, |(at, _)| (at + 1) * 2 + usize::from(self.is_written)))
+            }
+            Level::Effect | Level::Written => None,
         }
     }
 }
@@ -267,6 +284,8 @@ fn of_effect<'a>(effect: &'a Effect, name: &str) -> Value<'a> {
         "fx.system" => optional(&effect.system),
         "fx.verb" => optional(&effect.verb),
         "fx.target" => optional(&effect.target),
+        "fx.what" => text(effect.what()),
+        "fx.text" => Value::Text(Cow::Owned(effect.text().into_bytes())),
         "fx.role" => effect.role.map_or(Value::Absent, |role| text(role.as_str())),
         "fx.why" => effect.why.map_or(Value::Absent, |why| text(why.as_str())),
         "script.path" => optional(&effect.script_path),

@@ -15,7 +15,7 @@ use started::{given, own_input};
 
 use castellan_event::{Effect, EffectKind, Facts, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_once};
-use castellan_programs::{Arg, Does, Operand as Given, SlotRole, find};
+use castellan_programs::{Arg, Does, Operand as Given, Piece, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, program_within};
 
 use crate::limits::PROGRAM_DEPTH_MAX;
@@ -194,8 +194,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
                     .filter(|text| **text == Err(Why::Missing))
                     .for_each(|text| *text = Err(Why::File));
             }
-            let path = file.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
-            place.file = path.filter(|path| !path::is_stream(path));
+            place.file = file_of(file, &place);
             texts
         }
     };
@@ -224,6 +223,18 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
             }
         }
     }
+}
+
+/// The file that is run, absolute; a pattern of files where it is one of them.
+fn file_of(file: &Arg, place: &Place<'_>) -> Option<String> {
+    let is_pattern = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
+    // One that begins with a pattern may be an option.
+    let is_known = file.as_str().is_some()
+        || place.run.remote.is_empty()
+            && file.prefix().starts_with(|first: char| first != '-')
+            && file.pieces().iter().all(is_pattern);
+    let path = is_known.then(|| path::collapse(place.cwd.as_deref(), &file.written()))?;
+    path.filter(|path| !path::is_stream(path))
 }
 
 /// Whether a file belongs to an installed package that the project declares: that is executed, and not read.
@@ -312,7 +323,12 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
         made
     } else {
         let text = scripts::text(&path, scene).map(|text| text.to_string());
-        vec![text.map_err(|why| if why == Why::Unresolved { missing::why(&path, scene) } else { why })]
+        vec![text.map_err(|why| match why {
+            // What makes a directory makes what lies in it.
+            Why::Unresolved if scene.overlay.has_written_above(&path) => Why::Shadowed,
+            Why::Unresolved => missing::why(&path, scene),
+            why => why,
+        })]
     };
     if let Some(real) = real.filter(|_| texts.iter().all(Result::is_ok)) {
         scripts::runs(&real, &path, is_followed, scene);

@@ -27,6 +27,7 @@ mod mongo;
 mod netcat;
 mod openssl;
 mod osascript;
+mod patch;
 mod redis;
 mod rsync;
 mod ssh;
@@ -59,6 +60,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("forfiles", find::forfiles),
     ("gh_api", github::api),
     ("git", git::git),
+    ("git_apply", patch::git_apply),
     ("git_checkout", git::checkout),
     ("git_clone", git::clone),
     ("git_config", git::config),
@@ -85,7 +87,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("npx", manifest::npx),
     ("openssl", openssl::openssl),
     ("osascript", osascript::osascript),
-    ("patch", text::patch),
+    ("patch", patch::patch),
     ("perl", inline::perl),
     ("php", inline::php),
     ("python", inline::python),

@@ -13,6 +13,7 @@ mod handlers;
 mod limits;
 mod loaded;
 mod mcp;
+mod memo;
 mod missing;
 mod names;
 mod overlay;
@@ -37,6 +38,7 @@ mod written;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub use slots::LAYOUT;
 pub use trees::{TREE_MARK, changes_tree, may_be_written};
 
 use castellan_event::{Call, Facts, Recorder};

@@ -134,3 +134,14 @@ pub(crate) const MAKE_STEPS_MAX: usize = 20_000;
 
 /// Parts of one text that are said to be left out. One is enough to say it; the others help the reader.
 pub(crate) const MAKE_HOLES_MAX: usize = 8;
+
+/// Bytes of a manifest that is kept as it was parsed, and of all that are, for each thread. Real ones have some 3 KiB; parsed they take
+/// up to sixteen times as much.
+pub(crate) const KEPT_TEXT_BYTES_MAX: usize = 16 * 1024;
+pub(crate) const KEPT_TEXTS_BYTES_MAX: usize = 64 * 1024;
+
+/// Files that a patch is taken to change. Patches of whole trees have more; then it is said that not all are known.
+pub(crate) const PATCHED_FILES_MAX: usize = 200;
+
+/// Lines of a file with options or commands of a program that are read. Real ones have tens.
+pub(crate) const LINES_MAX: usize = 200;

@@ -83,6 +83,24 @@ impl Overlay {
         from.map(|(path, _)| path).take_while(move |path| path.starts_with(begin)).cloned()
     }
 
+    /// Whether a directory that a path lies in was written: that is what lies in it by then.
+    pub(crate) fn has_written_above(&self, path: &str) -> bool {
+        let mut above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        above.any(|path| self.written.contains_key(path))
+    }
+
+    /// Whether any path in a directory, or one that it lies in, was written or may have been, or a link was made there.
+    pub(crate) fn has_changed_around(&self, directory: &str) -> bool {
+        let is_below = |one: &str, other: &str| {
+            one.strip_prefix(other.trim_end_matches('/'))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let is_around = |path: &String| is_below(path, directory) || is_below(directory, path);
+        self.written.keys().any(|path| is_below(path, directory))
+            || self.trees.keys().any(is_around)
+            || self.links.keys().any(is_around)
+    }
+
     /// Whether one has, and the walk does not know what.
     pub(crate) fn has_changed(&self, path: &str) -> bool {
         self.changed.contains(path) || self.tree_changed(path) > self.written.get(path).copied()

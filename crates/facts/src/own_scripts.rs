@@ -3,16 +3,21 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Scope};
+use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Scope, Why};
 use castellan_programs::Arg;
 
 use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;
-use crate::trees::{TREE_MARK, changes_tree, is_met, may_be_written};
+use crate::slots::LAYOUT;
+use crate::trees::{OPEN, TREE_MARK, changes_tree, is_met, may_be_written};
 
 /// Directories of installed packages: they lie in the project, and are not its own.
 const INSTALLED: &[&str] = &["node_modules", "site-packages"];
+
+/// Stands behind the workspace's directory, for all files in it: only the project's own code changes any of them, in this call too. What
+/// it makes is its own then.
+const UNTOUCHED: &str = "/**";
 
 /// Those of the files in which something was not understood that are the project's own.
 pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
@@ -32,11 +37,33 @@ pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<Strin
     let others: Vec<&&Effect> = others.collect();
     // A file that another one changes may in turn change others.
     let is_safe = |file: &String| !others.iter().any(|effect| may_change(effect, file));
-    if own.iter().all(|file| is_safe(file)) {
-        files.retain(is_safe);
-        return files;
+    if !own.iter().all(|file| is_safe(file)) {
+        return BTreeSet::new();
     }
-    BTreeSet::new()
+    files.retain(is_safe);
+    let workspace = scene.setting.workspace.trim_end_matches('/');
+    let is_inside = |path: &str| path.strip_prefix(workspace).is_some_and(|rest| rest.starts_with('/'));
+    let is_touched = scene.setting.written.iter().any(|path| is_inside(path))
+        || others.iter().any(|effect| effect.path.as_deref().is_none_or(is_inside));
+    let made = facts.effects.iter().filter(|effect| effect.is_opaque() && effect.why == Some(Why::Shadowed));
+    if !is_touched && made.clone().next().is_some() {
+        files.extend(
+            made.filter_map(|effect| effect.script_path.clone())
+                .filter(|file| is_inside(file) && !is_installed(file) && !files_there(file, scene)),
+        );
+        files.insert(format!("{workspace}{UNTOUCHED}"));
+    }
+    files
+}
+
+/// Whether there is a file, before the call.
+fn files_there(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+    let kind = scene.world.ask(Query::FileKind { path: file.to_owned() });
+    kind != Some(Answer::FileKind(FileKind::Missing))
+}
+
+fn is_installed(file: &str) -> bool {
+    file.split('/').any(|part| INSTALLED.contains(&part))
 }
 
 /// Whether any file of the project may be another one than the user knows, code that runs may come from the network, or what it is given
@@ -58,6 +85,7 @@ fn is_any_strange(facts: &Facts, scene: &Scene<'_, '_, '_>) -> bool {
 /// Whether an effect makes files, or makes others of them.
 fn changes_files(effect: &Effect) -> bool {
     matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Delete)
+        && effect.verb.as_deref() != Some(LAYOUT)
 }
 
 /// Whether such an effect may be one on a file: it is on that, on a directory above it, or on a pattern or a path that is not known.
@@ -65,20 +93,43 @@ fn may_change(effect: &Effect, file: &str) -> bool {
     effect.path.as_deref().is_none_or(|path| {
         let path = path.trim_end_matches('/');
         is_met(path, file)
+            || is_met(file, path)
             || file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     })
 }
 
 /// Whether a file lies in the workspace, and no earlier call of the session has put it there or changed it.
 fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+    if file.contains(OPEN) && is_own_pattern(file, scene) {
+        return true;
+    }
     let located = path::locate(&Arg::known(file), None, &scene.places, scene.world);
     let is_plain = located.place == Some(Scope::Workspace) && located.scope == Some(Scope::Workspace);
     // Through a link in the project, what runs may lie anywhere.
     let Some(real) = located.path.filter(|real| is_plain && real == file) else { return false };
     let kind = scene.world.ask(Query::FileKind { path: real.clone() });
-    kind == Some(Answer::FileKind(FileKind::File))
-        && !real.split('/').any(|part| INSTALLED.contains(&part))
-        && !may_be_written(&scene.setting.written, &real)
-        && scene.overlay.follow(&real, true) == Way::Same
-        && !scene.is_changing(&real)
+    kind == Some(Answer::FileKind(FileKind::File)) && !is_installed(&real) && is_unchanged(&real, scene)
+}
+
+/// Whether all files that a pattern may stand for are such: those below the directory that it begins in. Links that the session made
+/// there are among what it wrote.
+fn is_own_pattern(pattern: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+    let known = pattern.find(OPEN).and_then(|at| pattern.get(..at)).and_then(|known| known.rsplit_once('/'));
+    let Some((directory, _)) = known else { return false };
+    let located = path::locate(&Arg::known(directory), None, &scene.places, scene.world);
+    let is_plain = located.place == Some(Scope::Workspace) && located.path.as_deref() == Some(directory);
+    let is_met_by = |path: &String| is_met(pattern, path) || is_met(path, pattern);
+    is_plain
+        && !pattern.split('/').any(|part| part == "..")
+        && !is_installed(pattern)
+        && is_unchanged(directory, scene)
+        && !scene.setting.written.iter().any(is_met_by)
+        && !scene.overlay.has_changed_around(directory)
+}
+
+/// Whether neither this call nor an earlier one of the session has changed a path, nor may a call be doing so.
+fn is_unchanged(path: &str, scene: &Scene<'_, '_, '_>) -> bool {
+    !may_be_written(&scene.setting.written, path)
+        && scene.overlay.follow(path, true) == Way::Same
+        && !scene.is_changing(path)
 }

@@ -1,6 +1,6 @@
 //! What a program does besides what its arguments' slots say: the rows of its model.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{Effect, EffectKind, Role};
 use castellan_programs::{Arg, EffectRow, Invocation, Program, Source};
 
 use crate::sink::Sink;
@@ -48,6 +48,11 @@ fn on_path(row: &EffectRow, path: &str, targets: &[&Arg], sink: &mut Sink<'_, '_
         one(row, Some(&path), true, sink);
     }
     for target in targets {
+        // A task of which nothing is known may be any of them.
+        let why = target.why().filter(|_| row.kind == EffectKind::Execute && target.prefix().is_empty());
+        if let Some(why) = why.filter(|_| !sink.dry) {
+            sink.opaque(Role::Program, why, &target.written());
+        }
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let target = Some(target.written().into_owned());
         let (system, verb) = (text(row.system), text(row.verb));

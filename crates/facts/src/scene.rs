@@ -2,6 +2,7 @@
 //! have changed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use castellan_event::{
     Answer, Call, Effect, EffectKind, FileKind, FileOrigin, Process, Query, Recorder, Role, Scope, Why,
@@ -41,6 +42,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) sources: BTreeSet<String>,
     /// Tasks that are being looked through.
     pub(crate) open_tasks: Vec<String>,
+    /// The names that manifests declare, by the paths at which they were asked for; none where there is none.
+    pub(crate) manifests: HashMap<String, Option<Rc<[String]>>>,
     /// Bytes of those that were read.
     pub(crate) script_bytes: usize,
     /// Programs in other languages and tasks that were read.
@@ -95,6 +98,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             modules: BTreeSet::new(),
             sources: BTreeSet::new(),
             open_tasks: Vec::new(),
+            manifests: HashMap::new(),
             script_bytes: 0,
             programs_read: 0,
             program_work: castellan_languages::Work::default(),

@@ -13,6 +13,7 @@ use crate::overlay::Way;
 use crate::path::{self, Last, Located};
 use crate::recipes::{self, Task};
 use crate::scene::Scene;
+use crate::slots::LAYOUT;
 use crate::trees;
 
 pub(crate) struct Sink<'f, 's, 'w, 'r> {
@@ -395,7 +396,11 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     fn unless_known(&mut self, kind: EffectKind, arg: &Arg) {
         if let Some(why) = arg.why() {
-            self.opaque(role_of(kind, None), why, &arg.written());
+            // A name that is known in part is no option, and what is made or changed by it can be changed back.
+            let is_named = arg.prefix().starts_with(|first: char| first.is_ascii_alphanumeric());
+            let is_harmless = kind == EffectKind::Mutate && is_named && !arg.splits();
+            let role = if is_harmless { Role::Operand } else { role_of(kind, None) };
+            self.opaque(role, why, &arg.written());
         }
     }
 
@@ -416,6 +421,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     fn remember(&mut self, kind: EffectKind, effect: &Effect, located: &Located) {
         let Some(path) = &located.path else { return };
+        if effect.verb.as_deref() == Some(LAYOUT) {
+            return;
+        }
         // Of a pattern any path may be meant that fits it.
         if matches!(kind, EffectKind::Write | EffectKind::Link)
             && let Some(at) = path.find(PATTERN)

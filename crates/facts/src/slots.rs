@@ -1,6 +1,6 @@
 //! What an invocation does by what its operands and its options' values are for.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
+use castellan_event::{Answer, Effect, EffectKind, FileKind, HostClass, Query, Role, Why};
 use castellan_programs::{Arg, Does, Invocation, Piece, Slot, SlotRole, code};
 
 use crate::code::From;
@@ -9,6 +9,9 @@ use crate::path::is_stream;
 use crate::sink::Sink;
 use crate::sql;
 use crate::url::{Host, Url};
+
+/// What is said of a write that lays out anew what a file holds, as formatters do: what its code does stays the same.
+pub const LAYOUT: &str = "layout";
 
 /// Adds the effects of every operand and option value.
 pub(crate) fn effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -54,7 +57,10 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         }
         SlotRole::Update => {
             sink.path(EffectKind::Read, arg);
-            sink.path(EffectKind::Write, arg);
+            // A script that only has a formatter's name may write anything.
+            let is_layout = slot.detail == LAYOUT && sink.other.is_none();
+            let verb = is_layout.then(|| LAYOUT.to_owned());
+            sink.path_effect(Effect { kind: EffectKind::Write, verb, ..Effect::default() }, arg);
         }
         SlotRole::Delete => sink.path(EffectKind::Delete, arg),
         SlotRole::Move => {
@@ -261,17 +267,26 @@ pub(crate) fn url_effect(effect: Effect, arg: &Arg, sink: &mut Sink<'_, '_, '_, 
         sink.path(EffectKind::Read, &Arg::known(path));
         return;
     }
-    // The host of a URL that is not wholly known may be another than what is known of it says.
-    let is_known = arg.why().is_none();
+    // The host of a URL that is not wholly known may be another than what is known of it says. What a pattern of the shell stands for
+    // begins as the pattern does, and it mostly stands for itself (`localhost/a?b=c`): on this machine it sends nothing away.
+    let is_pattern = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
+    let is_here = url.class == HostClass::Loopback && has_whole_host(arg.prefix());
+    let has_host = is_here && arg.pieces().iter().all(is_pattern);
+    let is_known = arg.why().is_none() || has_host;
     sink.add(Effect {
         host: url.host.filter(|_| is_known),
         host_class: is_known.then_some(url.class),
         url: Some(if is_known { url.text } else { written.clone().into_owned() }),
         ..effect
     });
-    if let Some(why) = arg.why() {
+    if let Some(why) = arg.why().filter(|_| !is_known) {
         sink.opaque(Role::Target, why, &written);
     }
+}
+
+/// Whether the host of a URL ends in what is known of its beginning.
+fn has_whole_host(prefix: &str) -> bool {
+    prefix.split_once("://").is_some_and(|(_, rest)| rest.contains(['/', '?', '#']))
 }
 
 /// `[user@]host:path` is on another machine; without a colon before the first slash it is a local path.

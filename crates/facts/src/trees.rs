@@ -72,17 +72,30 @@ pub fn changes_tree(effect: &Effect) -> bool {
 }
 
 /// Whether paths that were written say that a file may be another one than it was: it or a directory above it was, a pattern that may
-/// stand for it, or any file of a work tree that it lies in.
+/// stand for it, or any file of a work tree that it lies in. Of a pattern of files: also anything below the directory that it begins in.
 pub fn may_be_written(written: &BTreeSet<String>, file: &str) -> bool {
     let above = file.match_indices('/').filter_map(|(at, _)| file.get(..at));
     let mut directories = above.chain([file]).filter(|path| !path.is_empty());
+    let within = begins_in(file);
+    let is_below = |path: &String| {
+        let is_around = || begins_in(path).zip(within).is_some_and(|(one, other)| other.starts_with(one));
+        within.is_some_and(|directory| path.starts_with(directory)) || is_around()
+    };
     directories.any(|path| written.contains(path) || written.contains(&format!("{path}/{TREE_MARK}")))
-        || written.iter().any(|pattern| is_met(pattern, file))
+        || written.iter().any(|path| is_met(path, file) || is_below(path))
+}
+
+/// What is open in a pattern.
+pub(crate) const OPEN: &[char] = &['*', '?', '[', ']', '{', '}'];
+
+/// The directory that a pattern begins in, with its slash.
+fn begins_in(pattern: &str) -> Option<&str> {
+    let known = pattern.get(..pattern.find(OPEN)?)?;
+    known.get(..=known.rfind('/')?)
 }
 
 /// Whether a pattern may stand for a file, as far as what stands before and behind what is open in it says.
 pub(crate) fn is_met(pattern: &str, file: &str) -> bool {
-    const OPEN: &[char] = &['*', '?', '[', ']', '{', '}'];
     let parts = pattern.find(OPEN).zip(pattern.rfind(OPEN));
     let ends = parts.and_then(|(first, last)| Some((pattern.get(..first)?, pattern.get(last + 1..)?)));
     ends.is_some_and(|(begin, end)| file.starts_with(begin) && file.ends_with(end))
@@ -124,6 +137,25 @@ mod tests {
         }
         for written in ["/w/lib/b.js", "/w/li", "/w/lib/*.py", "/v/*.js", "/v/.git/index", "/.git/index", ""]
         {
+            check(written, false);
+        }
+    }
+
+    #[test]
+    fn files_of_a_pattern_may_be_other_ones() {
+        let check = |written: &str, expected: bool| {
+            assert_eq!(
+                may_be_written(&BTreeSet::from([written.to_owned()]), "/w/test/*.js"),
+                expected,
+                "{written}"
+            );
+        };
+        for written in
+            ["/w/test/a.js", "/w/test/x/y", "/w/test", "/w", "/w/.git/index", "/w/*/a.js", "/w/test/*.ts"]
+        {
+            check(written, true);
+        }
+        for written in ["/w/lib/a.js", "/w/lib/*.js", "/v/.git/index"] {
             check(written, false);
         }
     }

@@ -1,10 +1,8 @@
 //! [`Policy`]: the compiled rules of every layer and the settings that calls are judged by, and the hash that names them in
 //! the record. It must not know what follows from a match.
 
-use std::collections::BTreeMap;
-
 use castellan_event::{Call, CallRow, Layer, ToolKind, Verdict};
-use castellan_rules::{Options, Part, Rule, RuleSet, Source};
+use castellan_rules::{Options, Part, RowsHit, Rule, RuleSet, Source};
 use sha2::{Digest, Sha256};
 
 use crate::rule_state::RuleState;
@@ -151,15 +149,10 @@ impl Policy {
 
 impl Ruled {
     fn matches(&self, rows: &[CallRow<'_>]) -> impl Iterator<Item = RuleMatch<'_>> {
-        let mut fired: BTreeMap<usize, (String, Vec<usize>)> = BTreeMap::new();
-        for (position, row) in rows.iter().enumerate() {
-            for hit in self.rules.evaluate_parts(row, |rule| self.part_of(rule)) {
-                let (_, rows) = fired.entry(hit.rule).or_insert((hit.message, Vec::new()));
-                rows.push(position);
-            }
-        }
-        let fired = fired.into_iter();
-        fired.filter_map(|(rule, (message, rows))| Some(RuleMatch { of: self.rule(rule)?, message, rows }))
+        let hits = self.rules.evaluate_rows(rows, |rule| self.part_of(rule)).into_iter();
+        hits.filter_map(|RowsHit { hit, rows }| {
+            Some(RuleMatch { of: self.rule(hit.rule)?, message: hit.message, rows })
+        })
     }
 
     fn part_of(&self, rule: usize) -> Part {

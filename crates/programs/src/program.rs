@@ -113,6 +113,8 @@ pub enum Attribute {
     Dry,
     /// What follows it, and its value, is left to something else: `python -c TEXT`, `java -jar FILE`.
     Last,
+    /// It has a value only where the next argument is no option: `node -p TEXT`, `node -p -e TEXT`.
+    Optional,
 }
 
 /// A list of operands, for when a condition holds.

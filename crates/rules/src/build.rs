@@ -9,7 +9,7 @@ use castellan_event::Level;
 use crate::append::Additions;
 use crate::ast::Expr;
 use crate::catalogue::Catalogue;
-use crate::compile::{Checked, Compiler};
+use crate::compile::{Checked, Compiler, Patterns};
 use crate::definitions::{Definition, Definitions, Scope};
 use crate::describe::{Describer, Description};
 use crate::exceptions;
@@ -38,10 +38,11 @@ pub(crate) fn build(
     let last = since.is_none();
     let lists = Lists::new(definitions);
     let macros = Macros::new(definitions, &lists, options.engine, report);
-    let mut own = Target::new(&scope.fields, options);
+    let patterns = &scope.patterns;
+    let mut own = Target::new(&scope.fields, options, patterns);
     // What these compile to is dropped: their rules are only checked, as Falco does.
-    let mut dropped = Target::new(&scope.fields, options);
-    let mut syscall = Target::new(&scope.syscall, options);
+    let mut dropped = Target::new(&scope.fields, options, patterns);
+    let mut syscall = Target::new(&scope.syscall, options, patterns);
     own.additions = Additions::new(options, own.catalogue, &mut own.outputs, &mut own.compiler, report);
     let describer = (options.describe && last).then(|| Describer::new(&lists, options.engine));
     let mut description = describer.as_ref().map(|_| Describer::definitions(definitions, &macros));
@@ -99,10 +100,10 @@ struct Target<'c> {
 }
 
 impl<'c> Target<'c> {
-    fn new(catalogue: &'c Catalogue<'c>, options: &Options) -> Self {
+    fn new(catalogue: &'c Catalogue<'c>, options: &Options, patterns: &'c Patterns) -> Self {
         Self {
             catalogue,
-            compiler: Compiler::new(catalogue, options.regex_compat_falco),
+            compiler: Compiler::new(catalogue, options.regex_compat_falco, patterns),
             outputs: Outputs::new(catalogue, options.engine),
             additions: Additions::default(),
         }

@@ -2,6 +2,7 @@
 //! comparison is compiled once, whichever rules name it; its canonical print is its key.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
 use castellan_event::{FieldType, Level, Value};
@@ -11,16 +12,32 @@ use crate::catalogue::{Catalogue, ValueType};
 use crate::check;
 use crate::fold;
 use crate::limits::LARGE_REGEXES_MAX;
-use crate::pattern::{Glob, PathSet, Regex, simpler_than_regex};
+use crate::pattern::{Glob, PathSet, Regex, RegexError, simpler_than_regex};
 use crate::print;
 use crate::problem::Fault;
 use crate::program::{Condition, Members, Order, Predicate, Program, Slot, Test, TextSet};
+
+/// Patterns that were compiled, by how they are written: every file is compiled with all before it, and all together again.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns(RefCell<HashMap<String, Regex>>);
+
+impl Patterns {
+    fn regex(&self, pattern: &str) -> Result<Regex, RegexError> {
+        if let Some(known) = self.0.borrow().get(pattern) {
+            return Ok(known.clone());
+        }
+        let regex = Regex::new(pattern)?;
+        self.0.borrow_mut().insert(pattern.to_owned(), regex.clone());
+        Ok(regex)
+    }
+}
 
 /// Compiles the conditions and outputs of one source into one program.
 #[derive(Debug)]
 pub(crate) struct Compiler<'c> {
     catalogue: &'c Catalogue<'c>,
     regex_compat_falco: bool,
+    patterns: &'c Patterns,
     program: Program,
     slots: HashMap<String, usize>,
     predicates: HashMap<String, usize>,
@@ -42,11 +59,16 @@ pub(crate) struct Checked {
 const CODE: &str = "LOAD_ERR_COMPILE_CONDITION";
 
 impl<'c> Compiler<'c> {
-    pub(crate) fn new(catalogue: &'c Catalogue<'c>, regex_compat_falco: bool) -> Self {
+    pub(crate) fn new(
+        catalogue: &'c Catalogue<'c>,
+        regex_compat_falco: bool,
+        patterns: &'c Patterns,
+    ) -> Self {
         let (slots, predicates) = (HashMap::new(), HashMap::new());
         Self {
             catalogue,
             regex_compat_falco,
+            patterns,
             program: Program::default(),
             slots,
             predicates,
@@ -308,7 +330,7 @@ impl<'c> Compiler<'c> {
                 Fault::new("CASTELLAN_LIMIT", value.place, message).help("use smaller counts in `{}`")
             );
         }
-        let error = match Regex::new(&value.text) {
+        let error = match self.patterns.regex(&value.text) {
             Ok(regex) => {
                 self.large_regexes += usize::from(!regex.waits());
                 return Ok(Test::Regex(Box::new(regex)));

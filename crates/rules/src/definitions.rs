@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::catalogue::Catalogue;
+use crate::compile::Patterns;
 use crate::exceptions;
 use crate::item::{Change, Item, Kind, Name, PluginVersion, RuleItem, RulePatch, RuleText, Version};
 use crate::options::{Engine, Options};
@@ -198,6 +199,8 @@ pub(crate) struct Scope<'o> {
     pub(crate) options: &'o Options,
     pub(crate) fields: Catalogue<'o>,
     pub(crate) syscall: Catalogue<'o>,
+    /// Compiled once for all of the load.
+    pub(crate) patterns: Patterns,
 }
 
 impl<'o> Scope<'o> {

@@ -1,18 +1,21 @@
-//! Rules on a row. Each value is read and each predicate tested at most once a row, and only when a condition asks for it.
-//! Knows nothing of how rules were written.
+//! Rules on rows. Each value is read and each predicate tested at most once a row, and only when a condition asks for it; what
+//! rows have in common (the call of all of them) is found out once for them. Knows nothing of how rules were written.
 
+mod results;
 mod transform;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 
 use castellan_event::{Level, Row, Value};
 
 use crate::ast::{Modifier, Op};
 use crate::bits::Bits;
-use crate::index::{Found, Index, Shortcut};
+use crate::index::{Found, Index, Searches, Shortcut};
 use crate::limits::GLOB_BYTES_MAX;
 use crate::pattern::Glob;
 use crate::program::{Condition, Members, Order, Predicate, Program, Slot, Test};
+
+use results::Results;
 
 /// One row with what has been found out about it.
 pub(crate) struct Evaluation<'r> {
@@ -23,28 +26,48 @@ pub(crate) struct Evaluation<'r> {
     values: Vec<OnceCell<Value<'r>>>,
     /// By scan of the index; `None` where there is no text.
     found: Vec<OnceCell<Option<Found>>>,
-    results: Vec<Cell<Known>>,
-}
-
-/// What is known of a predicate.
-#[derive(Debug, Clone, Copy)]
-enum Known {
-    Nothing,
-    Holds,
-    Fails,
+    results: Results,
+    searches: Searches,
 }
 
 impl<'r> Evaluation<'r> {
     pub(crate) fn new(program: &'r Program, index: &'r Index, row: &'r dyn Row) -> Self {
         let values = std::iter::repeat_with(OnceCell::new).take(program.slots.len()).collect();
         let found = std::iter::repeat_with(OnceCell::new).take(index.scan_count()).collect();
-        let results = vec![Cell::new(Known::Nothing); program.predicates.len()];
-        Self { program, index, row, level: row.level(), values, found, results }
+        let results = Results::new(program.predicates.len());
+        let searches = Searches::default();
+        Self { program, index, row, level: row.level(), values, found, results, searches }
+    }
+
+    /// Goes on to another row of the same kind, and keeps what was found out about what both have in common.
+    pub(crate) fn turn_to(&mut self, row: &'r dyn Row) {
+        let (before, level) = (self.row, row.level());
+        let coarser = self.level.min(level);
+        let is_same = |part: Level| {
+            part <= coarser && before.part(part).is_some_and(|known| row.part(part) == Some(known))
+        };
+        (self.row, self.level) = (row, level);
+        let Some(from) = Level::ALL.into_iter().find(|part| !is_same(*part)) else { return };
+        for (value, level) in self.values.iter_mut().zip(&self.program.levels) {
+            if *level >= from {
+                value.take();
+            }
+        }
+        for (scan, found) in self.found.iter_mut().enumerate() {
+            if self.index.scan(scan).is_none_or(|scan| self.program.level(scan.slot()) >= from) {
+                found.take();
+            }
+        }
+        self.results.forget(from);
+        self.searches.forget(from);
     }
 
     /// The rules that can match, ascending.
-    pub(crate) fn candidates(&self) -> Bits {
-        self.index.candidates(self, self.level)
+    pub(crate) fn candidates(&mut self) -> Bits {
+        let mut searches = std::mem::take(&mut self.searches);
+        let rules = self.index.candidates(self, &mut searches, self.level);
+        self.searches = searches;
+        rules
     }
 
     /// Whether a condition is true: left to right, as far as needed.
@@ -96,16 +119,12 @@ impl<'r> Evaluation<'r> {
     }
 
     fn test(&self, index: usize, predicate: &Predicate) -> bool {
-        let Some(known) = self.results.get(index) else { return self.test_now(index, predicate) };
-        match known.get() {
-            Known::Holds => true,
-            Known::Fails => false,
-            Known::Nothing => {
-                let result = self.test_now(index, predicate);
-                known.set(if result { Known::Holds } else { Known::Fails });
-                result
-            }
+        if let Some(known) = self.results.get(index, predicate.level) {
+            return known;
         }
+        let result = self.test_now(index, predicate);
+        self.results.set(index, result);
+        result
     }
 
     fn test_now(&self, index: usize, predicate: &Predicate) -> bool {

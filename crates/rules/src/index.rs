@@ -5,6 +5,7 @@
 
 mod atoms;
 mod build;
+mod hash;
 mod scan;
 
 use std::collections::HashMap;
@@ -13,6 +14,7 @@ use castellan_event::{Level, Value};
 
 use crate::bits::Bits;
 use crate::eval::Evaluation;
+use hash::Fast;
 
 pub(crate) use scan::{Found, Scan};
 
@@ -50,8 +52,11 @@ struct Filed {
 #[derive(Debug)]
 struct Equal {
     slot: usize,
-    texts: HashMap<Box<[u8]>, u32>,
-    numbers: HashMap<u64, u32>,
+    level: Level,
+    texts: HashMap<Box<[u8]>, u32, Fast>,
+    /// The length of the longest of them.
+    longest: usize,
+    numbers: HashMap<u64, u32, Fast>,
 }
 
 /// What a scan tells about a predicate.
@@ -74,25 +79,47 @@ struct Lists {
 }
 
 impl Index {
-    /// The rules that can match the row, ascending.
-    pub(crate) fn candidates(&self, evaluation: &Evaluation<'_>, level: Level) -> Bits {
-        let mut search =
-            Search { index: self, keys: Bits::new(self.key_count), rules: Bits::new(self.rules) };
-        let Some(filed) = self.levels.get(level as usize) else { return search.rules };
+    /// The rules that can match the row, ascending. What the searches before have found of the row's coarser parts is taken
+    /// from there.
+    pub(crate) fn candidates(
+        &self,
+        evaluation: &Evaluation<'_>,
+        searches: &mut Searches,
+        level: Level,
+    ) -> Bits {
+        let known = searches.of.get_mut(level as usize).zip(self.levels.get(level as usize));
+        let Some((known, filed)) = known else { return Bits::default() };
+        for part in Level::ALL.into_iter().filter(|part| *part <= level).skip(known.len()) {
+            let search = match known.last() {
+                Some(before) => before.clone(),
+                None => self.begin(filed),
+            };
+            known.push(self.go_on(search, evaluation, filed, part));
+        }
+        known.last().map(|search| search.rules.clone()).unwrap_or_default()
+    }
+
+    fn begin(&self, filed: &Filed) -> Search {
+        let mut search = Search { keys: Bits::new(self.key_count), rules: Bits::new(self.rules) };
         for rule in &filed.always {
             search.rules.insert(*rule as usize);
         }
-        for (equal, _) in self.equal.iter().zip(&filed.equal).filter(|(_, wanted)| **wanted) {
-            search.look_up(filed, equal, evaluation.value(equal.slot));
+        search
+    }
+
+    /// Looks up what fields of one level say.
+    fn go_on(&self, mut search: Search, evaluation: &Evaluation<'_>, filed: &Filed, part: Level) -> Search {
+        let equal = self.equal.iter().zip(&filed.equal);
+        for (equal, _) in equal.filter(|(equal, wanted)| **wanted && equal.level == part) {
+            search.look_up(self, filed, equal, evaluation.value(equal.slot));
         }
-        for (number, (scan, _)) in
-            self.scans.iter().zip(&filed.scans).enumerate().filter(|(_, (_, wanted))| **wanted)
-        {
+        let scans = self.scans.iter().zip(&filed.scans).enumerate();
+        for (number, (scan, _)) in scans.filter(|(_, (scan, wanted))| **wanted && scan.level() == part) {
             for literal in evaluation.found(number).map(Found::literals).unwrap_or_default() {
-                search.fire(filed, scan.atom(*literal));
+                search.fire(self, filed, scan.atom(*literal));
             }
         }
-        search.rules
+        search
     }
 
     pub(crate) fn shortcut(&self, predicate: usize) -> &Shortcut {
@@ -108,30 +135,45 @@ impl Index {
     }
 }
 
+/// What was searched for the rules of earlier rows.
+#[derive(Debug, Default)]
+pub(crate) struct Searches {
+    /// By level of the row, of its parts from the coarsest on.
+    of: [Vec<Search>; Level::ALL.len()],
+}
+
+impl Searches {
+    /// Forgets what depends on parts of this level and finer ones.
+    pub(crate) fn forget(&mut self, from: Level) {
+        self.of.iter_mut().for_each(|known| known.truncate(from as usize));
+    }
+}
+
 /// The search for the rules of one row.
-struct Search<'i> {
-    index: &'i Index,
+#[derive(Debug, Clone)]
+struct Search {
     /// The keys found so far.
     keys: Bits,
     rules: Bits,
 }
 
-impl Search<'_> {
-    fn look_up(&mut self, filed: &Filed, equal: &Equal, value: &Value<'_>) {
+impl Search {
+    fn look_up(&mut self, index: &Index, filed: &Filed, equal: &Equal, value: &Value<'_>) {
         let atom = match value {
+            Value::Text(text) if text.len() > equal.longest => None,
             Value::Text(text) => equal.texts.get(&**text),
             Value::U64(number) => equal.numbers.get(number),
-            Value::List(all) => return all.iter().for_each(|one| self.look_up(filed, equal, one)),
+            Value::List(all) => return all.iter().for_each(|one| self.look_up(index, filed, equal, one)),
             Value::Absent | Value::Bool(_) | Value::Ip(_) | Value::Net(_) => None,
         };
         if let Some(atom) = atom {
-            self.fire(filed, *atom);
+            self.fire(index, filed, *atom);
         }
     }
 
     /// Notes the rules that an atom stands for.
-    fn fire(&mut self, filed: &Filed, atom: u32) {
-        for key in self.index.keys.get(atom) {
+    fn fire(&mut self, index: &Index, filed: &Filed, atom: u32) {
+        for key in index.keys.get(atom) {
             if self.keys.insert(*key as usize) {
                 for rule in filed.rules.get(*key) {
                     self.rules.insert(*rule as usize);

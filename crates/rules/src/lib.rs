@@ -50,6 +50,6 @@ pub use options::{AppendOutput, Engine, ExtraField, Matching, Options, Selected,
 pub use plain::Plain;
 pub use priority::{Priority, UnknownPriority};
 pub use problem::{Problem, Severity};
-pub use rule::{Hit, Part, Rule, RuleSet};
+pub use rule::{Hit, Part, RowsHit, Rule, RuleSet};
 pub use suggest::did_you_mean;
 pub use yaml::{Yaml, YamlValue};

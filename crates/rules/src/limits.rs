@@ -97,3 +97,7 @@ pub(crate) const CLASH_PAIRS_MAX: usize = 1_000;
 
 /// Earlier conditions with which a lint compares one part of a rule's: those with a conjunct in common.
 pub(crate) const SHADOW_COMPARISONS_MAX: usize = 1_000;
+
+/// Bytes of the literals of one field that are searched by a table of every state and byte. Each byte may take 256 bytes of table: the
+/// shipped rules have some hundred to some thousand bytes for a field, a large set of others must not take megabytes for each.
+pub(crate) const WHOLE_TABLE_BYTES_MAX: usize = 4 * 1024;

@@ -5,6 +5,7 @@ use castellan_event::FieldDef;
 
 use crate::build;
 use crate::catalogue::Catalogue;
+use crate::compile::Patterns;
 use crate::definitions::{Definitions, Scope};
 use crate::describe::Description;
 use crate::item;
@@ -68,7 +69,8 @@ impl Loaded {
 /// Loads rule files in order. Never fails as a whole and never panics: see [`Loaded::problems`].
 pub fn load(sources: &[Source], fields: &[FieldDef<'_>], options: &Options) -> Loaded {
     let mut report = Report::new(sources);
-    let scope = Scope { options, fields: Catalogue::new(fields), syscall: Catalogue::syscall() };
+    let (fields, syscall) = (Catalogue::new(fields), Catalogue::syscall());
+    let scope = Scope { options, fields, syscall, patterns: Patterns::default() };
     let mut definitions = Definitions::default();
     let mut rules = RuleSet::default();
     let mut description = None;

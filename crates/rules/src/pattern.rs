@@ -8,4 +8,5 @@ mod regex;
 
 pub(crate) use glob::Glob;
 pub(crate) use path::PathSet;
+pub(crate) use re2::RegexError;
 pub(crate) use regex::{Clause, Regex, hir, simpler_than_regex};

@@ -13,6 +13,8 @@ use crate::pattern::{Glob, PathSet, Regex};
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     pub(crate) slots: Vec<Slot>,
+    /// The finest level of the fields that each slot is made of, once all are there.
+    pub(crate) levels: Box<[Level]>,
     pub(crate) predicates: Vec<Predicate>,
 }
 
@@ -30,8 +32,16 @@ pub(crate) enum Slot {
 }
 
 impl Program {
+    /// Notes the level of each slot: none comes after.
+    pub(crate) fn note_levels(&mut self) {
+        self.levels = (0..self.slots.len()).map(|slot| self.level(slot)).collect();
+    }
+
     /// The finest level of the fields that a slot is made of.
     pub(crate) fn level(&self, slot: usize) -> Level {
+        if let Some(level) = self.levels.get(slot) {
+            return *level;
+        }
         match self.slots.get(slot) {
             Some(Slot::Field { level, .. }) => *level,
             Some(Slot::Transformed { slot, .. }) => self.level(*slot),

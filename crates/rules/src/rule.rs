@@ -1,6 +1,6 @@
 //! A loaded rule set: what is known of each rule, and which rules match a row.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -67,6 +67,15 @@ pub struct Hit {
     pub message: String,
 }
 
+/// A rule that matched some of several rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowsHit {
+    /// What it said on the first of them.
+    pub hit: Hit,
+    /// Positions of the rows, ascending.
+    pub rows: Vec<usize>,
+}
+
 /// How a rule takes part in an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -110,33 +119,59 @@ impl RuleSet {
 
     /// The enabled rules that match a row, in order: all of them or the first, as the set was loaded.
     pub fn evaluate(&self, row: &dyn Row) -> Vec<Hit> {
-        self.evaluate_parts(row, |_| Part::In)
+        let mut evaluation = Evaluation::new(&self.program, &self.index, row);
+        let mut hits = Vec::new();
+        self.on_row(&mut evaluation, row.level(), &|_| Part::In, &mut |rule, message| {
+            hits.push(Hit { rule, message: message() });
+        });
+        hits
     }
 
-    /// The same, where not every rule takes part; `part_of` is given positions in [`RuleSet::rules`].
-    pub fn evaluate_parts(&self, row: &dyn Row, part_of: impl Fn(usize) -> Part) -> Vec<Hit> {
-        let evaluation = Evaluation::new(&self.program, &self.index, row);
+    /// The same on several rows of one kind, where not every rule takes part: each rule that matches with the rows on which it
+    /// does, in order. `part_of` is given positions in [`RuleSet::rules`].
+    pub fn evaluate_rows<R: Row>(&self, rows: &[R], part_of: impl Fn(usize) -> Part) -> Vec<RowsHit> {
+        let mut hits: BTreeMap<usize, RowsHit> = BTreeMap::new();
+        let Some(first) = rows.first() else { return Vec::new() };
+        let mut evaluation = Evaluation::new(&self.program, &self.index, first);
+        for (position, row) in rows.iter().enumerate() {
+            if position > 0 {
+                evaluation.turn_to(row);
+            }
+            self.on_row(&mut evaluation, row.level(), &part_of, &mut |rule, message| {
+                let new = || RowsHit { hit: Hit { rule, message: message() }, rows: Vec::new() };
+                hits.entry(rule).or_insert_with(new).rows.push(position);
+            });
+        }
+        hits.into_values().collect()
+    }
+
+    /// Tells of each rule that matches the row, with what renders its output.
+    fn on_row(
+        &self,
+        evaluation: &mut Evaluation<'_>,
+        level: Level,
+        part_of: &dyn Fn(usize) -> Part,
+        tell: &mut dyn FnMut(usize, &dyn Fn() -> String),
+    ) {
         let candidates = evaluation.candidates();
-        let matches = candidates.iter().filter_map(|rule| {
-            let (known, compiled) = (self.rules.get(rule)?, self.compiled.get(rule)?);
-            let takes_part = known.enabled && part_of(rule) != Part::Out;
-            let matches = takes_part && row.level() <= known.level && evaluation.holds(&compiled.condition);
-            let message = || format::render(&compiled.output, |slot| evaluation.value(slot));
-            matches.then(|| Hit { rule, message: message() })
-        });
-        let mut hits = Vec::new();
-        for hit in matches {
-            let is_last = self.matching == Matching::First && part_of(hit.rule) == Part::In;
-            hits.push(hit);
-            if is_last {
-                break;
+        for rule in candidates.iter() {
+            let (Some(known), Some(compiled)) = (self.rules.get(rule), self.compiled.get(rule)) else {
+                continue;
+            };
+            let part = part_of(rule);
+            let takes_part = known.enabled && part != Part::Out;
+            if takes_part && level <= known.level && evaluation.holds(&compiled.condition) {
+                tell(rule, &|| format::render(&compiled.output, |slot| evaluation.value(slot)));
+                if self.matching == Matching::First && part == Part::In {
+                    break;
+                }
             }
         }
-        hits
     }
 
     /// The set with the index of its rules, in as little memory as it needs: nothing matches before.
     pub(crate) fn indexed(mut self) -> Self {
+        self.program.note_levels();
         self.index = Index::new(&self.program, &self.rules, &self.compiled);
         self.program.slots.shrink_to_fit();
         self.program.predicates.shrink_to_fit();

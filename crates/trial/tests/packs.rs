@@ -79,6 +79,26 @@ fn every_rule_has_cases_that_match_and_cases_that_do_not() {
     assert!(lacks.is_empty(), "{} gaps:\n{}", lacks.len(), lacks.join("\n"));
 }
 
+/// `<NA>` tells nobody anything: a message names what each row that its condition holds for has.
+#[test]
+fn no_message_names_what_is_not_there() {
+    let policy = policy();
+    let mut odd = Vec::new();
+    for pack in packs() {
+        for case in cases(&pack).1.cases {
+            let judged = Trial::new(&policy).judge(&case.case).unwrap_or_else(|error| panic!("{error}"));
+            let findings =
+                judged.decision.findings.into_iter().filter(|finding| finding.message.contains("<NA>"));
+            odd.extend(findings.map(|finding| {
+                format!("{}: {} ({:?})", finding.rule, finding.message, case.case.call.input)
+            }));
+        }
+    }
+    odd.sort();
+    odd.dedup();
+    assert!(odd.is_empty(), "{} messages:\n{}", odd.len(), odd.join("\n"));
+}
+
 /// A rule about no attack: what doctor sends to find out whether hooks work.
 const NO_ATTACK: &[&str] = &["Deny the castellan canary"];
 

@@ -47,9 +47,9 @@ const COMMANDS: &[(&str, &str)] = &[
     ("patch -p1 -i x.patch", "ask"),
     ("truncate -s 0 lib/tool.js", "ask"),
     ("cp other.js \"$TO\"", "ask"),
-    // Formatters.
-    ("prettier --write .", "ask"),
-    ("npx prettier --write lib/tool.js", "ask"),
+    // What a formatter lays out anew is what it was.
+    ("prettier --write .", "defer"),
+    ("npx prettier --write lib/tool.js", "defer"),
     ("eslint --fix .", "ask"),
     ("dos2unix lib/tool.js", "ask"),
     // Version control does not say which files it changes.

@@ -154,6 +154,29 @@ fn recipes_of(target: &str, rules: &HashMap<&str, (Vec<&str>, String)>) -> Strin
     all
 }
 
+/// What make itself sets (GNU make 4.4, `make -p`), of what recipes use.
+const CATALOGUE: &[(&str, &str)] = &[
+    ("AR", "ar"),
+    ("ARFLAGS", "rv"),
+    ("AS", "as"),
+    ("CC", "cc"),
+    ("CPP", "cc -E"),
+    ("CXX", "g++"),
+    ("FC", "f77"),
+    ("INSTALL", "install"),
+    ("LD", "ld"),
+    ("LEX", "lex"),
+    ("MAKE", "make"),
+    ("RM", "rm -f"),
+    ("YACC", "yacc"),
+];
+
+/// What whoever calls make sets in its environment: the shell gets that, too.
+const GIVEN: &[&str] = &[
+    "CFLAGS", "CPPFLAGS", "CXXFLAGS", "DESTDIR", "HOME", "LDFLAGS", "LDLIBS", "LIBS", "PATH", "PREFIX",
+    "PWD", "SHELL", "TMPDIR", "USER",
+];
+
 /// What the shell gets; `None` when only make could tell.
 fn expand(text: &str, variables: &Variables<'_>, depth: usize) -> Option<String> {
     let depth = depth.checked_sub(1)?;
@@ -189,9 +212,13 @@ fn expand(text: &str, variables: &Variables<'_>, depth: usize) -> Option<String>
             return None;
         } else if let Some(value) = variables.get(name) {
             whole.push_str(&expand(value, variables, depth)?);
+        } else if let Some((_, value)) = CATALOGUE.iter().find(|(one, _)| *one == name) {
+            whole.push_str(value);
+        } else if GIVEN.contains(&name) {
+            whole.push_str(&format!("${{{name}}}"));
         } else {
-            let shell: String = name.chars().map(|c| if matches!(c, '.' | '-') { '_' } else { c }).collect();
-            whole.push_str(&format!("${{{shell}}}"));
+            // Another file sets it, or nobody does: then the shell gets nothing.
+            return None;
         }
         if whole.len() > BYTES_MAX {
             return None;
@@ -207,9 +234,11 @@ mod tests {
 
     #[test]
     fn a_recipe_is_what_the_shell_gets() {
-        let variables: Variables<'_> = [("CC", "cc"), ("FLAGS", "-O2 $(MORE)"), ("LOOP", "$(LOOP)")].into();
+        let variables: Variables<'_> = [("CC", "cc"), ("FLAGS", "-O2 $(CFLAGS)"), ("LOOP", "$(LOOP)")].into();
         for (recipe, expected) in [
-            ("$(CC) $(FLAGS) -o $@ $<", Some("cc -O2 ${MORE} -o target source")),
+            ("$(CC) $(FLAGS) -o $@ $<", Some("cc -O2 ${CFLAGS} -o target source")),
+            ("$(RM) a.o && $(MAKE) b", Some("rm -f a.o && make b")),
+            ("rm -f lib.$(SET_ELSEWHERE)", None),
             ("for i in a b; do echo $$i; done", Some("for i in a b; do echo $i; done")),
             ("echo $${HOME} ${CC} $(@D)", Some("echo ${HOME} cc target")),
             ("echo $(shell ls)", None),

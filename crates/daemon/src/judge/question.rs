@@ -11,7 +11,7 @@ use castellan_event::{
     Agent, Answers, Call, Decision, Effect, EffectKind, Facts, FileOrigin, Mode, Recorder, Role, Session,
     ToolKind, Verdict, Why,
 };
-use castellan_facts::TREE_MARK;
+use castellan_facts::{LAYOUT, TREE_MARK};
 use castellan_policy::{PROBING, RequestId, State, StateChange, agent_text, drive, user_text};
 
 use super::consent::{Consent, grantable};
@@ -270,6 +270,8 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
         .effects
         .iter()
         .filter(|effect| matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Download));
+    // What a formatter lays out anew does what it did before.
+    let writes = writes.filter(|effect| effect.verb.as_deref() != Some(LAYOUT));
     let mut paths: BTreeSet<String> = writes.filter_map(|effect| effect.path.clone()).collect();
     // Version control does not say which files it changes, and of what is written where nobody knows it may be any. What the project's own
     // code writes is its own doing.
@@ -280,7 +282,7 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
     let is_unread = |effect: &Effect| effect.role == Some(Role::Target) && effect.why == Some(Why::File);
     let is_anywhere = |effect: &Effect| {
         let is_write = matches!(effect.kind, EffectKind::Write | EffectKind::Link) && effect.path.is_none();
-        (is_write || is_unread(effect)) && !is_own(effect)
+        (is_write || is_unread(effect)) && effect.verb.as_deref() != Some(LAYOUT) && !is_own(effect)
     };
     let anywhere = facts.effects.iter().any(is_anywhere).then(|| workspace.to_owned());
     let trees = facts.changed_trees.iter().cloned().chain(anywhere).filter(|root| !root.is_empty());

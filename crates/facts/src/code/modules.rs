@@ -7,6 +7,7 @@ use castellan_shell::Run;
 
 use super::{From, Place, Program, beside, language_of, language_of_files};
 use crate::handlers::manifest;
+use crate::memo;
 use crate::path;
 use crate::scene::Scene;
 
@@ -101,7 +102,7 @@ pub(super) fn main_of(
 fn main_of_package(directory: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
     let answer = scene.world.ask(Query::Contents { path: format!("{directory}/package.json") });
     let Some(Answer::Contents(Some(bytes))) = answer else { return None };
-    let manifest: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+    let manifest = memo::json(std::str::from_utf8(&bytes).ok()?)?;
     path::collapse(Some(directory), manifest.get("main")?.as_str()?)
 }
 

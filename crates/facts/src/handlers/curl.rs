@@ -5,7 +5,10 @@ use castellan_event::{Effect, EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation, Piece};
 
 use super::netcat::to_socket;
+use super::patch::given_text;
 use super::web;
+use crate::command;
+use crate::limits::LINES_MAX;
 use crate::sink::Sink;
 use crate::slots;
 
@@ -32,7 +35,10 @@ struct Group<'a> {
 }
 
 /// Adds what each group does.
-pub(super) fn curl(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+pub(super) fn curl(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    if let Some(argv) = with_config(read, argv, sink) {
+        return command::again(&argv, sink);
+    }
     let mut group = Group::default();
     let mut operands = read.operands.iter().peekable();
     for used in &read.options {
@@ -61,6 +67,70 @@ pub(super) fn curl(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     }
     group.urls.extend(operands.map(|operand| web::with_scheme(&operand.arg, "http")));
     group.effects(sink);
+}
+
+/// The same command with the options of its configuration in the place of `--config`, where that can be read. One that names another
+/// is not followed.
+fn with_config(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) -> Option<Vec<Arg>> {
+    let used = read.options.iter().find(|used| used.option.flags.contains(&"--config"))?;
+    let file = used.value.as_ref()?;
+    let text = given_text((!slots::is_standard_stream(file)).then_some(file), sink)?;
+    let options = options_of(&text)?;
+    if !slots::is_standard_stream(file) {
+        sink.path(EffectKind::Read, file);
+    }
+    // Its value stands in it, or is the next argument.
+    let own = argv.get(used.at)?.as_str()?;
+    let is_next = matches!(own, "-K" | "--config");
+    // Letters before it are options of their own.
+    let letters = own.strip_suffix('K').filter(|letters| letters.len() > 1 && !letters.starts_with("--"));
+    let is_next = is_next || letters.is_some();
+    let before = argv.get(..used.at)?.iter().cloned().chain(letters.map(Arg::known));
+    let behind = argv.get(used.at + if is_next { 2 } else { 1 }..).unwrap_or_default().iter().cloned();
+    Some(before.chain(options.into_iter().map(Arg::known)).chain(behind).collect())
+}
+
+/// The options of a configuration: `url = "x"`, `--data x`, `-o x`, one on a line, `#` begins a remark.
+fn options_of(text: &str) -> Option<Vec<String>> {
+    let mut options = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if options.len() > LINES_MAX {
+            return None;
+        }
+        let end = line.find(|sign: char| sign.is_whitespace() || "=:".contains(sign)).unwrap_or(line.len());
+        let (name, value) = line.split_at_checked(end)?;
+        // Another one, by its letter among others or by the beginning of its name.
+        let bare = name.trim_start_matches('-');
+        let is_letters = name.starts_with('-') && !name.starts_with("--");
+        if is_letters && bare.contains('K') || bare.len() > 2 && "config".starts_with(bare) {
+            return None;
+        }
+        options.push(if name.starts_with('-') { name.to_owned() } else { format!("--{name}") });
+        let value = value.trim_start().strip_prefix(['=', ':']).unwrap_or(value).trim();
+        if let Some(quoted) = value.strip_prefix('"') {
+            options.push(unquoted(quoted));
+        } else if !value.is_empty() {
+            options.push(value.to_owned());
+        }
+    }
+    Some(options)
+}
+
+/// The text up to the closing quote, without its backslashes.
+fn unquoted(text: &str) -> String {
+    let mut plain = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next().filter(|letter| *letter != '"') {
+        match letter {
+            '\\' => plain.extend(letters.next().map(|next| match next {
+                'n' => '\n',
+                't' => '\t',
+                other => other,
+            })),
+            letter => plain.push(letter),
+        }
+    }
+    plain
 }
 
 impl Group<'_> {
@@ -201,5 +271,26 @@ impl Group<'_> {
             None => file,
         };
         sink.path(EffectKind::Write, &path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_holds_options() {
+        for (text, expected) in [
+            (
+                "url = \"https://x.example\"\n# a\n-o out\n",
+                Some(vec!["--url", "https://x.example", "-o", "out"]),
+            ),
+            ("--data-binary \"@a \\\"b\\\"\"\nsilent\n", Some(vec!["--data-binary", "@a \"b\"", "--silent"])),
+            ("form=f=@x\nuser: a:b\n", Some(vec!["--form", "f=@x", "--user", "a:b"])),
+            ("config = other\n", None),
+        ] {
+            let expected = expected.map(|options| options.into_iter().map(str::to_owned).collect());
+            assert_eq!(options_of(text), expected, "{text}");
+        }
     }
 }

@@ -1,19 +1,19 @@
 //! Packages that are installed: whether the project's manifest declares them. A name that it does not declare may be anyone's.
 
+use std::rc::Rc;
+
 use castellan_event::{Answer, Effect, EffectKind, FileKind, FileOrigin, Query, Role, Scope, Why};
 use castellan_programs::{Arg, Invocation};
 
 use crate::code::From;
 use crate::declared;
 use crate::limits::PARENTS_MAX;
+use crate::memo::{self, Reader};
 use crate::scene::Scene;
 use crate::sink::Sink;
 use crate::slots::is_standard_stream;
 
 mod names;
-
-/// Finds the names that a manifest declares.
-type Reader = fn(&str) -> Vec<String>;
 
 /// How the packages of one kind are named and declared.
 struct Manager {
@@ -90,10 +90,8 @@ fn named_by(manager: &Manager, name: &str, directory: &str, scene: &mut Scene<'_
         let mut is_project = false;
         for (file, names) in manager.manifests {
             let path = format!("{}/{file}", here.trim_end_matches('/'));
-            let answer = scene.world.ask(Query::Contents { path: path.clone() });
-            let Some(Answer::Contents(Some(bytes))) = answer else { continue };
+            let Some(names) = named_in(&path, file, *names, scene) else { continue };
             is_project = true;
-            let names = names(&String::from_utf8_lossy(&bytes));
             // A module of Go holds many packages.
             let holds = |one: &String| {
                 let rest = name.strip_prefix(one.as_str());
@@ -109,6 +107,26 @@ fn named_by(manager: &Manager, name: &str, directory: &str, scene: &mut Scene<'_
         directory = parent(here);
     }
     None
+}
+
+/// The names that the manifest at a path declares; `None` where none is. What the world says of it is the same for all of a call.
+fn named_in(
+    path: &str,
+    file: &'static str,
+    read: Reader,
+    scene: &mut Scene<'_, '_, '_>,
+) -> Option<Rc<[String]>> {
+    if let Some(known) = scene.manifests.get(path) {
+        return known.clone();
+    }
+    let names = match scene.world.ask(Query::Contents { path: path.to_owned() }) {
+        Some(Answer::Contents(Some(bytes))) => {
+            Some(memo::names(file, &String::from_utf8_lossy(&bytes), read))
+        }
+        _ => None,
+    };
+    scene.manifests.insert(path.to_owned(), names.clone());
+    names
 }
 
 fn parent(directory: &str) -> Option<&str> {

@@ -1,12 +1,15 @@
 //! `ssh`, `sftp`: sessions on other machines, and on this one by a detour.
 
-use castellan_event::{EffectKind, Role, Why};
+use castellan_event::{Effect, EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation, SlotRole};
 use castellan_shell::Stdin;
 
 use super::netcat::sent;
+use super::patch::given_text;
+use crate::limits::LINES_MAX;
 use crate::sink::Sink;
 use crate::slots;
+use crate::url::Host;
 
 /// Settings after `-o` whose value is a file with code, or with more settings.
 const CODE_SETTINGS: &[&str] = &["include", "pkcs11provider", "securitykeyprovider", "xauthlocation"];
@@ -59,6 +62,13 @@ pub(super) fn sftp(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
         return slots::remote(EffectKind::Download, EffectKind::Connect, &first.arg, sink);
     }
     slots::host(EffectKind::Connect, &first.arg, sink);
+    let batch = read.values("-b").next().filter(|file| !slots::is_standard_stream(file)).cloned();
+    let is_text = batch.is_some() || !matches!(sink.stdin, Stdin::Inherited);
+    if let Some(text) = if is_text { given_text(batch.as_ref(), sink) } else { None }
+        && transfers(&text, &first.arg, sink)
+    {
+        return;
+    }
     if read.given("-b") {
         return;
     }
@@ -68,6 +78,71 @@ pub(super) fn sftp(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
         Stdin::Inherited if sink.piped => sink.opaque(Role::Code, Why::Input, ""),
         Stdin::Inherited => sink.on(EffectKind::Interactive, "sftp", "", Some(&first.arg)),
     }
+}
+
+/// The commands of a batch: what they copy. False, and nothing of it is said, where one is not known.
+fn transfers(text: &str, host: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    const QUIET: &[&str] =
+        &["ascii", "binary", "bye", "cd", "exit", "help", "lcd", "ls", "progress", "pwd", "quit", "version"];
+    let lines: Vec<Vec<String>> =
+        text.lines().take(LINES_MAX).map(words).filter(|words| !words.is_empty()).collect();
+    let command =
+        |words: &Vec<String>| words.first().map(|word| word.trim_start_matches(['-', '@']).to_owned());
+    let is_known = |words: &Vec<String>| {
+        let name = command(words).unwrap_or_default();
+        QUIET.contains(&name.as_str()) && name != "lcd"
+            || matches!(name.as_str(), "put" | "mput" | "get" | "mget")
+    };
+    if text.lines().count() > LINES_MAX || !lines.iter().all(is_known) {
+        return false;
+    }
+    let host = Host::parse(&host_of(host));
+    for words in &lines {
+        let name = command(words).unwrap_or_default();
+        let mut operands =
+            words.iter().skip(1).filter(|word| !word.starts_with('-')).map(|word| Arg::known(word.as_str()));
+        let (host_class, host) = (Some(host.class), Some(host.name.clone()));
+        match name.as_str() {
+            "put" | "mput" => {
+                let Some(file) = operands.next() else { continue };
+                sink.path(EffectKind::Read, &file);
+                let upload = Effect { kind: EffectKind::Upload, host, host_class, ..Effect::default() };
+                sink.path_effect(upload, &file);
+            }
+            "get" | "mget" => {
+                let Some(file) = operands.next() else { continue };
+                let target = Some(file.written().into_owned());
+                sink.add(Effect {
+                    kind: EffectKind::Download,
+                    host,
+                    host_class,
+                    target,
+                    ..Effect::default()
+                });
+                let name =
+                    file.as_str().and_then(|file| file.rsplit('/').next()).unwrap_or_default().to_owned();
+                sink.path(EffectKind::Write, &operands.next().unwrap_or_else(|| Arg::known(name)));
+            }
+            _ => {}
+        }
+    }
+    true
+}
+
+/// The words of a line, by blanks outside of quotes.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+    for letter in line.trim().chars() {
+        match quote {
+            Some(end) if letter == end => quote = None,
+            None if matches!(letter, '"' | '\'') => quote = Some(letter),
+            None if letter.is_whitespace() => words.push(std::mem::take(&mut word)),
+            Some(_) | None => word.push(letter),
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    if words.first().is_some_and(|first| first.starts_with('#')) { Vec::new() } else { words }
 }
 
 fn host_of(host: &Arg) -> String {

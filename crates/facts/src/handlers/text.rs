@@ -104,15 +104,6 @@ pub(super) fn jq(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     }
 }
 
-/// Without a file to patch the patch names the files.
-pub(super) fn patch(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
-    if read.operands.is_empty() && !read.given("-o") && !sink.dry {
-        let input = read.values("-i").next().filter(|input| !is_standard_stream(input));
-        let why = if input.is_some() { Why::File } else { Why::Input };
-        sink.opaque(Role::Target, why, &input.map(Arg::written).unwrap_or_default());
-    }
-}
-
 /// What stands for no file in place of vim's configuration.
 const VIM_WITHOUT: &[&str] = &["DEFAULTS", "NONE", "NORC"];
 

@@ -6,6 +6,7 @@ use castellan_event::Why;
 
 use super::{Script, Wanted};
 use crate::limits::TASKS_MAX;
+use crate::memo;
 
 /// What Composer runs besides a script that is asked for.
 const EVENTS: &[(&str, &[&str])] = &[
@@ -17,7 +18,7 @@ const EVENTS: &[(&str, &[&str])] = &[
 /// The script that is asked for, with those that it names.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     let mut script = Script::default();
-    let Ok(manifest) = serde_json::from_str::<Value>(text) else {
+    let Some(manifest) = memo::json(text) else {
         script.holes.push((Why::Syntax, "composer.json".to_owned()));
         return script;
     };

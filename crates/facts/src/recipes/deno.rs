@@ -6,12 +6,13 @@ use castellan_event::Why;
 
 use super::{Script, Wanted, quoted};
 use crate::limits::TASKS_MAX;
+use crate::memo;
 
 /// The task that is asked for, with those that it depends on.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     let mut script = Script::default();
     let Some(goal) = wanted.name else { return script };
-    let Ok(file) = serde_json::from_str::<Value>(text) else {
+    let Some(file) = memo::json(text) else {
         // Comments are allowed there.
         script.holes.push((Why::Syntax, "deno.json".to_owned()));
         return script;

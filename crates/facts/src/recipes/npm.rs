@@ -9,10 +9,11 @@ use serde_json::Value;
 
 use super::{Script, Wanted, quoted};
 use crate::command::base_name;
+use crate::memo;
 
 /// The script that is asked for, with those around it.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
-    let Ok(manifest) = serde_json::from_str::<Value>(text) else {
+    let Some(manifest) = memo::json(text) else {
         return Script { holes: vec![(Why::Syntax, "package.json".to_owned())], ..Script::default() };
     };
     let name = wanted.name.filter(|_| wanted.verb == "run").unwrap_or(wanted.verb);
@@ -26,6 +27,10 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     };
     let scripts = manifest.get("scripts");
     let mut script = Script { env: variables(&manifest, wanted, name), ..Script::default() };
+    if wanted.verb == "run" && name.contains('*') {
+        script.texts.extend(matched(name, scripts, wanted));
+        return script;
+    }
     if wanted.verb == "run" && scripts.and_then(|scripts| scripts.get(name)).is_none() {
         script.texts.extend(program(wanted, name));
         return script;
@@ -36,6 +41,28 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
         script.texts.push(format!("{text}{more}"));
     }
     script
+}
+
+/// The scripts whose names fit a pattern, as runners of several take them (`lint:*`, `lint:*(!fix)`).
+fn matched(pattern: &str, scripts: Option<&Value>, wanted: &Wanted<'_>) -> Vec<String> {
+    let (pattern, without) = match pattern.split_once("(!") {
+        Some((pattern, without)) => (pattern, without.strip_suffix(')')),
+        None => (pattern, None),
+    };
+    let all = scripts.and_then(Value::as_object).into_iter().flatten();
+    let fitting = all.filter(|(name, _)| {
+        castellan_programs::fits(pattern, name) && !without.is_some_and(|without| name.contains(without))
+    });
+    let manager = wanted.argv.first().and_then(Arg::as_str).map(base_name);
+    let is_manager = manager.is_some_and(|name| MANAGERS.contains(&name));
+    let names = fitting.flat_map(|(name, _)| with_hooks(name));
+    let texts = names.filter_map(|(name, takes_arguments)| {
+        let text = scripts?.get(&name)?.as_str()?;
+        let takes_arguments = takes_arguments && is_manager;
+        let more = if takes_arguments { further(wanted, wanted.name?) } else { String::new() };
+        Some(format!("{text}{more}"))
+    });
+    texts.collect()
 }
 
 /// What npm, and those like it, tell a script of its package and of themselves.

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::command::base_name;
 use crate::limits::LOADED_FILES_MAX;
+use crate::memo;
 use crate::scene::Scene;
 use crate::{path, scripts};
 
@@ -78,7 +79,7 @@ pub(super) fn manifest(
     scene: &mut Scene<'_, '_, '_>,
 ) -> Option<(String, String)> {
     let text = scripts::text(file, scene).ok()?;
-    let project: Value = serde_json::from_str(&text).ok()?;
+    let project = memo::json(&text)?;
     let listed = project.get("workspaces");
     let listed = listed.and_then(|listed| listed.get("packages")).or(listed).and_then(Value::as_array);
     let listed = listed.into_iter().flatten().filter_map(Value::as_str);
@@ -95,8 +96,7 @@ pub(super) fn manifest(
         let file = format!("{directory}/package.json");
         let text = scripts::text(&file, scene).ok()?;
         let is_named = || {
-            let package: Option<Value> = serde_json::from_str(&text).ok();
-            package.is_some_and(|package| package.get("name").and_then(Value::as_str) == Some(name))
+            memo::json(&text).is_some_and(|package| package.get("name").and_then(Value::as_str) == Some(name))
         };
         (is_path || is_named()).then_some((file, directory))
     })

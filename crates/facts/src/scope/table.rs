@@ -91,6 +91,7 @@ pub(super) const ROWS: &[Row] = &[
         "**/application_default_credentials.json", "**/credentials.json", "**/terraform.tfstate", "**/terraform.tfstate.*",
         "**/*.tfstate", "**/*.tfstate.backup", "**/.terraform/terraform.tfstate", "**/.vault_pass", "**/.vault_pass.txt",
         "**/.vault-token", "**/.htpasswd", "**/.aws/credentials", "**/kubeconfig", "**/*.kubeconfig",
+        "**/*.secrets.yml", "**/*.secrets.yaml", "**/*.secrets.json", "**/*.secrets.toml",
     ]),
     row(Scope::Secret, "logins of programs", &[
         "**/.netrc", "**/_netrc", "**/.authinfo", "**/.authinfo.gpg", "**/.pgpass", "~/.my.cnf", "~/.mylogin.cnf",

@@ -51,10 +51,10 @@ pub(crate) fn need(call: &Call, rows: &[CallRow<'_>], own_code: &OwnCode<'_>) ->
     for (position, row) in rows.iter().enumerate() {
         let (level, because) = match (row.effect(), row.command()) {
             (Some(effect), _) if is_elsewhere(row) => {
-                (AccessLevel::FullAccess, format!("on another machine: {}", describe(effect)))
+                (AccessLevel::FullAccess, format!("on another machine: {}", effect.text()))
             }
-            (Some(effect), _) if own_code.runs(effect) => (AccessLevel::WorkspaceWrite, describe(effect)),
-            (Some(effect), _) => (of_effect(effect), describe(effect)),
+            (Some(effect), _) if own_code.runs(effect) => (AccessLevel::WorkspaceWrite, effect.text()),
+            (Some(effect), _) => (of_effect(effect), effect.text()),
             (None, Some((_, command))) if command.remote.is_some() => {
                 (AccessLevel::FullAccess, format!("on another machine: {}", command.line))
             }
@@ -127,16 +127,4 @@ fn of_place(effect: &Effect) -> AccessLevel {
     let is_plain =
         matches!(effect.scope, None | Some(Scope::Workspace | Scope::Temporary | Scope::Secret | Scope::Vcs));
     if is_near && is_plain { AccessLevel::WorkspaceWrite } else { AccessLevel::FullAccess }
-}
-
-fn describe(effect: &Effect) -> String {
-    let parts = [
-        effect.system.as_deref(),
-        effect.verb.as_deref(),
-        effect.path_raw.as_deref(),
-        effect.url.as_deref().or(effect.host.as_deref()),
-        effect.target.as_deref(),
-    ];
-    let parts: Vec<&str> = parts.into_iter().flatten().collect();
-    format!("{} {}", effect.kind, parts.join(" ")).trim_end().to_owned()
 }

@@ -41,8 +41,17 @@ impl<'r> OwnParts<'r> {
         };
         let is_grave = effect.command.is_some_and(|command| self.grave.contains(&command));
         let is_fetched = role != Role::Target && self.fetching.contains(file);
-        files.contains(file) && !is_grave && !is_fetched && is_left(file, role, effect)
+        // What the project's own code makes is its own, as long as nobody else changes anything in the project.
+        let is_made = effect.why == Some(Why::Shadowed);
+        let is_untouched = || files.iter().any(|one| holds(one, file));
+        let is_its = !is_made || role != Role::Target && is_untouched();
+        files.contains(file) && !is_grave && !is_fetched && is_its && (is_made || is_left(file, role, effect))
     }
+}
+
+/// Whether what stands for all files of a directory (`/w/**`) stands for this one.
+fn holds(all: &str, file: &str) -> bool {
+    all.strip_suffix("**").is_some_and(|directory| directory.ends_with('/') && file.starts_with(directory))
 }
 
 /// Whether a part stands in the call itself and is not known. A pattern stands for files, which are there; options are the call's own.

@@ -69,6 +69,12 @@ fn by_what_it_stands_for_and_why() {
     ] {
         check(&facts("node|a.js", vec![part(role, why, file)]), expected);
     }
+    // What the project's code makes, while nobody else changes anything in it.
+    for (all, expected) in [("/w/**", Defer), ("/w/b/**", Ask), ("/other/**", Ask)] {
+        let mut facts = facts("node|a.js", vec![part(Role::Code, Why::Shadowed, "/w/a.js")]);
+        facts.own_scripts.insert(all.to_owned());
+        check(&facts, expected);
+    }
     for (written, expected) in
         [("${CC:-cc}", Defer), ("${CC-./cc}", Defer), ("${CC:-$X}", Ask), ("${CC:-}", Ask), ("${CC}", Ask)]
     {

@@ -190,6 +190,23 @@ fn of_package(argv: &[Arg]) -> Vec<Arg> {
     std::iter::once(name).chain(rest.iter().cloned()).collect()
 }
 
+/// What a slot says of shell text in which scripts of the project may be named shortly.
+const SCRIPTS: &str = "scripts";
+
+/// `npm:NAME ARGUMENTS` is `npm run NAME ARGUMENTS`. A pattern of names is the runner's own, and no shell's.
+fn of_scripts(arg: &Arg) -> Arg {
+    const MANAGERS: &[&str] = &["bun", "npm", "pnpm", "yarn"];
+    let short = arg.as_str().and_then(|text| text.split_once(':'));
+    let Some((manager, named)) = short.filter(|(manager, _)| MANAGERS.contains(manager)) else {
+        return arg.clone();
+    };
+    let (name, more) = named.split_once(' ').unwrap_or((named, ""));
+    if name.contains('\'') {
+        return arg.clone();
+    }
+    Arg::known(format!("{manager} run '{name}' {more}"))
+}
+
 fn is_before(used: &Used) -> bool {
     used.option.slot.role == SlotRole::Line && used.option.slot.detail == "before"
 }
@@ -199,6 +216,9 @@ fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Vec<Inner> {
         return in_code(slot.detail, arg);
     }
     let shell = || {
+        if slot.detail == SCRIPTS {
+            return Some(Inner::Shell { text: of_scripts(arg), rest: Vec::new() });
+        }
         let text = detailed(slot.detail, arg)?;
         Some(Inner::Shell { text, rest: if slot.detail.is_empty() { rest() } else { Vec::new() } })
     };

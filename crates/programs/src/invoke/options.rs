@@ -374,7 +374,9 @@ impl Reading<'_> {
             return self.push(option, flag, text, at);
         }
         let mut value = None;
-        if option.takes == Takes::Value {
+        let is_option = self.rest().first().is_some_and(|next| next.prefix().starts_with('-'));
+        let is_alone = option.attributes.contains(&Attribute::Optional) && is_option;
+        if option.takes == Takes::Value && !is_alone {
             value = self.argv.get(self.at).cloned();
             self.at += option.slot.detail.parse().unwrap_or(1);
         }

@@ -229,7 +229,11 @@ impl Tables {
         // The number of each atom of the survey in the index.
         let mut numbers: Vec<Option<u32>> = vec![None; survey.atoms.len()];
         let mut next = 0;
-        let table = |slot| Equal { slot, texts: HashMap::new(), numbers: HashMap::new() };
+        let level = |slot| survey.program.level(slot);
+        let table = |slot| {
+            let (texts, numbers) = Default::default();
+            Equal { slot, level: level(slot), texts, longest: 0, numbers }
+        };
         for atom in survey.wanted(keys).iter() {
             match survey.atoms.get(atom) {
                 Some(Atom::Literal(slot, text)) => {
@@ -237,7 +241,9 @@ impl Tables {
                     continue;
                 }
                 Some(Atom::Text(slot, text)) => {
-                    equal.entry(*slot).or_insert_with(|| table(*slot)).texts.insert(text.clone(), next);
+                    let of = equal.entry(*slot).or_insert_with(|| table(*slot));
+                    of.texts.insert(text.clone(), next);
+                    of.longest = of.longest.max(text.len());
                 }
                 Some(Atom::Number(slot, number)) => {
                     equal.entry(*slot).or_insert_with(|| table(*slot)).numbers.insert(*number, next);
@@ -251,7 +257,7 @@ impl Tables {
         let mut places = vec![None; survey.atoms.len()];
         for ((slot, literals), number) in literals.into_iter().zip(0..) {
             let texts: Vec<&[u8]> = literals.iter().map(|(_, text)| *text).collect();
-            scans.push(Scan::new(slot, &texts, next)?);
+            scans.push(Scan::new((slot, level(slot)), &texts, next)?);
             for ((atom, _), literal) in literals.iter().zip(0..) {
                 put(&mut places, *atom, (number, literal));
                 put(&mut numbers, *atom, next);

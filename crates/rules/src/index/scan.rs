@@ -4,18 +4,29 @@
 use std::collections::HashSet;
 
 use aho_corasick::automaton::Automaton;
+use aho_corasick::dfa::DFA;
 use aho_corasick::nfa::contiguous::NFA;
-use aho_corasick::{Anchored, BuildError, MatchKind};
+use aho_corasick::{Anchored, BuildError, MatchKind, StartKind};
+use castellan_event::Level;
 
 use crate::bits::Bits;
+use crate::limits::WHOLE_TABLE_BYTES_MAX;
 
 /// The literals that are searched in the text of one slot.
 #[derive(Debug)]
 pub(crate) struct Scan {
     slot: usize,
-    automaton: NFA,
+    level: Level,
+    automaton: Table,
     /// The atom of its first literal; those of the others follow.
     first_atom: u32,
+}
+
+/// How the literals are searched: in fewer steps by a table of every state and byte, while that stays small.
+#[derive(Debug)]
+enum Table {
+    Whole(DFA),
+    Sparse(NFA),
 }
 
 /// The literals that a text contains.
@@ -30,13 +41,28 @@ const LISTED_AGAIN_MAX: usize = 4;
 
 impl Scan {
     /// Literals must not be empty.
-    pub(super) fn new(slot: usize, literals: &[&[u8]], first_atom: u32) -> Result<Self, BuildError> {
-        let automaton = NFA::builder().match_kind(MatchKind::Standard).prefilter(false).build(literals)?;
-        Ok(Self { slot, automaton, first_atom })
+    pub(super) fn new(
+        (slot, level): (usize, Level),
+        literals: &[&[u8]],
+        first_atom: u32,
+    ) -> Result<Self, BuildError> {
+        let bytes: usize = literals.iter().map(|literal| literal.len()).sum();
+        let automaton = if bytes <= WHOLE_TABLE_BYTES_MAX {
+            let builder = &mut DFA::builder();
+            builder.match_kind(MatchKind::Standard).start_kind(StartKind::Unanchored).prefilter(false);
+            Table::Whole(builder.build(literals)?)
+        } else {
+            Table::Sparse(NFA::builder().match_kind(MatchKind::Standard).prefilter(false).build(literals)?)
+        };
+        Ok(Self { slot, level, automaton, first_atom })
     }
 
     pub(crate) fn slot(&self) -> usize {
         self.slot
+    }
+
+    pub(super) fn level(&self) -> Level {
+        self.level
     }
 
     pub(super) fn atom(&self, literal: u32) -> u32 {
@@ -44,30 +70,46 @@ impl Scan {
     }
 
     pub(super) fn atoms(&self) -> std::ops::Range<u32> {
-        let len = u32::try_from(self.automaton.patterns_len()).unwrap_or(u32::MAX);
+        let len = u32::try_from(self.automaton.literals()).unwrap_or(u32::MAX);
         self.first_atom..self.first_atom.saturating_add(len)
     }
 
     /// Searches a text.
     pub(crate) fn search(&self, text: &[u8]) -> Found {
-        let mut found = Found { literals: Vec::new(), bits: Bits::new(self.automaton.patterns_len()) };
-        // An automaton that is built as this one searches from anywhere.
-        let Ok(mut state) = self.automaton.start_state(Anchored::No) else { return found };
-        let mut listed = HashSet::new();
-        for byte in text {
-            state = self.automaton.next_state(Anchored::No, state, *byte);
-            if !self.automaton.is_special(state) || !self.automaton.is_match(state) {
-                continue;
-            }
-            let ends = self.automaton.match_len(state);
-            if ends > LISTED_AGAIN_MAX && !listed.insert(state) {
-                continue;
-            }
-            for number in 0..ends {
-                found.add(self.automaton.match_pattern(state, number).as_usize());
-            }
+        let mut found = Found { literals: Vec::new(), bits: Bits::new(self.automaton.literals()) };
+        match &self.automaton {
+            Table::Whole(automaton) => search(automaton, text, &mut found),
+            Table::Sparse(automaton) => search(automaton, text, &mut found),
         }
         found
+    }
+}
+
+fn search(automaton: &impl Automaton, text: &[u8], found: &mut Found) {
+    // An automaton that is built as these searches from anywhere.
+    let Ok(mut state) = automaton.start_state(Anchored::No) else { return };
+    let mut listed = HashSet::new();
+    for byte in text {
+        state = automaton.next_state(Anchored::No, state, *byte);
+        if !automaton.is_special(state) || !automaton.is_match(state) {
+            continue;
+        }
+        let ends = automaton.match_len(state);
+        if ends > LISTED_AGAIN_MAX && !listed.insert(state) {
+            continue;
+        }
+        for number in 0..ends {
+            found.add(automaton.match_pattern(state, number).as_usize());
+        }
+    }
+}
+
+impl Table {
+    fn literals(&self) -> usize {
+        match self {
+            Self::Whole(automaton) => automaton.patterns_len(),
+            Self::Sparse(automaton) => automaton.patterns_len(),
+        }
     }
 }
 
@@ -89,14 +131,22 @@ impl Found {
 
 #[cfg(test)]
 mod tests {
+    use castellan_event::Level;
+
     use super::Scan;
 
     #[test]
     fn finds_every_literal_however_they_nest() {
-        let nested: Vec<String> = (1..=200).map(|len| "a".repeat(len)).collect();
+        finds_every(200);
+        finds_every(20);
+    }
+
+    /// So many literals, each in the next; many of them are searched by the sparse table.
+    fn finds_every(nested: usize) {
+        let nested: Vec<String> = (1..=nested).map(|len| "a".repeat(len)).collect();
         let mut literals: Vec<&[u8]> = nested.iter().map(|text| text.as_bytes()).collect();
         literals.extend([b"ba".as_slice(), b"aab", b"x"]);
-        let scan = Scan::new(0, &literals, 0).unwrap();
+        let scan = Scan::new((0, Level::Call), &literals, 0).unwrap();
         let texts = ["", "a", "aaaab", "baaa", "bbbb", "xaxaax"]
             .into_iter()
             .map(str::to_owned)

@@ -4,7 +4,7 @@
 
 use std::sync::OnceLock;
 
-use regex_syntax::hir::Hir;
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
 use crate::limits::{REGEX_BYTES_MAX, REGEX_NESTING_MAX};
 use crate::pattern::literals;
@@ -12,7 +12,7 @@ use crate::pattern::re2::{self, RegexError};
 
 /// A pattern that is known to compile. Most patterns of a large set are never asked, because the text they require is
 /// missing: the matcher is made when it is first needed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Regex {
     /// Rewritten for the regex crate.
     translated: Box<str>,
@@ -28,7 +28,7 @@ impl Regex {
         let translated = re2::translate(pattern)?;
         // By itself: `a)|(b` would close the group that anchors it.
         let hir = parse(&translated)?;
-        let translated = format!(r"\A(?:{translated})\z").into_boxed_str();
+        let translated = whole(&translated, &hir).into_boxed_str();
         let matcher = OnceLock::new();
         // Only what surely stays below the limit may wait.
         if literals::states_at_most(&hir).saturating_mul(STATE_BYTES) > REGEX_BYTES_MAX {
@@ -83,6 +83,72 @@ impl Regex {
     }
 }
 
+/// The pattern for whole texts. What may begin with anything is looked for from anywhere, and what may end with anything needs no
+/// end: a matcher then skips to the texts that the rest begins with, and stops at the first match.
+fn whole(translated: &str, hir: &Hir) -> String {
+    let all = if let HirKind::Concat(all) = hir.kind() { all.as_slice() } else { &[] };
+    let (before, rest) = match all {
+        [first, rest @ ..] if is_anything(first) => ("", rest),
+        all => (r"\A", all),
+    };
+    let (after, rest) = match rest {
+        [rest @ .., last] if is_anything(last) => ("", rest),
+        rest => (r"\z", rest),
+    };
+    if before.is_empty() || after.is_empty() {
+        // As regex-syntax prints it, which reads as the same.
+        format!("{before}(?:{}){after}", Hir::concat(rest.to_vec()))
+    } else {
+        format!(r"\A(?:{translated})\z")
+    }
+}
+
+/// `(.|\n)*`, however it is written.
+fn is_anything(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Capture(capture) => is_anything(&capture.sub),
+        HirKind::Repetition(repetition) => {
+            (repetition.min, repetition.max) == (0, None) && is_any_char(&repetition.sub)
+        }
+        HirKind::Empty
+        | HirKind::Literal(_)
+        | HirKind::Class(_)
+        | HirKind::Look(_)
+        | HirKind::Concat(_)
+        | HirKind::Alternation(_) => false,
+    }
+}
+
+fn is_any_char(hir: &Hir) -> bool {
+    let all = |class: ClassUnicode| matches!(class.ranges(), [all] if (all.start(), all.end()) == ('\0', char::MAX));
+    one_char(hir).is_some_and(all)
+}
+
+/// The characters that a pattern of one character matches.
+fn one_char(hir: &Hir) -> Option<ClassUnicode> {
+    match hir.kind() {
+        HirKind::Capture(capture) => one_char(&capture.sub),
+        HirKind::Class(Class::Unicode(class)) => Some(class.clone()),
+        HirKind::Literal(literal) => {
+            let mut chars = std::str::from_utf8(&literal.0).ok()?.chars();
+            let only = chars.next().filter(|_| chars.next().is_none())?;
+            Some(ClassUnicode::new([ClassUnicodeRange::new(only, only)]))
+        }
+        HirKind::Alternation(all) => {
+            let mut union = ClassUnicode::empty();
+            for sub in all {
+                union.union(&one_char(sub)?);
+            }
+            Some(union)
+        }
+        HirKind::Class(Class::Bytes(_))
+        | HirKind::Repetition(_)
+        | HirKind::Empty
+        | HirKind::Look(_)
+        | HirKind::Concat(_) => None,
+    }
+}
+
 /// Bytes that one state of a compiled pattern takes at most, its transitions included.
 const STATE_BYTES: usize = 64;
 
@@ -97,8 +163,9 @@ fn parse(translated: &str) -> Result<Hir, RegexError> {
 
 fn builder(translated: &str) -> regex::RegexBuilder {
     let mut builder = regex::RegexBuilder::new(translated);
-    // The group that anchors the pattern, and the sequence that it stands in, are levels too.
-    builder.multi_line(true).nest_limit(REGEX_NESTING_MAX + 2);
+    // The group that anchors the pattern, and the sequence that it stands in, are levels too. Printed by regex-syntax, each level
+    // stands in a group of its own, and each repetition and sequence in it.
+    builder.multi_line(true).nest_limit(REGEX_NESTING_MAX * 4 + 2);
     builder
 }
 
@@ -153,11 +220,41 @@ mod tests {
             ("abc{0}", "ab", true),
             ("ab|c", "c", true),
             ("x(ab|c)", "xc", true),
+            ("(.|\\n)*b", "a\nb", true),
+            ("(.|\\n)*b", "a\nbc", false),
+            ("b(.|\\n)*", "b\na", true),
+            ("b(.|\\n)*", "ab", false),
+            ("(.|\\n)*b(.|\\n)*", "a\nb\nc", true),
+            ("(.|\\n)*b(.|\\n)*", "a\nc", false),
+            ("(.|\\n)*(.|\\n)*", "", true),
+            ("(.|\\n)**b", "ab", true),
+            ("(.|\\n)*^b$(.|\\n)*", "a\nb\nc", true),
+            ("(.|\\n)*^b$(.|\\n)*", "ab", false),
+            ("(.|\\n)*b|c", "ac", false),
+            ("(.|\\n)*b|c", "c", true),
+            ("(.|\\n)*(b|[^c])é(.|\\n)*", "xaéx", true),
+            (".*b(.|\\n)*", "a\nb", false),
+            ("(.|\\n)+b", "b", false),
+            ("(.|\\n)*(a{2}|b)?c", "xaac", true),
         ] {
             let regex = Regex::new(pattern).unwrap();
             assert_eq!(regex.matches(text.as_bytes()), expected, "{pattern} on {text}");
         }
         assert!(Regex::new("a.*").unwrap().matches(b"a\xff\xfe"), "bad bytes do not hide the rest");
+        assert!(Regex::new("(.|\\n)*a(.|\\n)*").unwrap().matches(b"\xff\na\xfe"), "nor on both sides");
+    }
+
+    #[test]
+    fn what_may_stand_before_and_after_is_not_searched() {
+        for (pattern, expected) in [
+            ("(.|\\n)*ab", r"(?:(?:ab))\z"),
+            ("ab(.|\\n)*", r"\A(?:(?:ab))"),
+            ("(.|\\n)*ab(.|\\n)*", "(?:(?:ab))"),
+            (".*ab.*", r"\A(?:.*ab.*)\z"),
+            ("(.|\\n)*a|b", r"\A(?:(.|\x{a})*a|b)\z"),
+        ] {
+            assert_eq!(&*Regex::new(pattern).unwrap().translated, expected, "{pattern}");
+        }
     }
 
     #[test]

@@ -2,9 +2,11 @@
 //! of whole rule sets. Over random conditions on fields of all levels and random rows.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use castellan_event::{FieldArg, FieldDef, FieldType, Level, Row, Value};
-use castellan_rules::{Options, Plain, RuleSet, Source, load};
+use castellan_rules::{Options, Part, Plain, RuleSet, Source, load};
 use proptest::prelude::*;
 
 static FIELDS: &[FieldDef<'static>] = &[
@@ -25,7 +27,7 @@ const fn text(name: &'static str, level: Level) -> FieldDef<'static> {
 }
 
 /// A value of each field, or none. Refuses to be asked for what is finer than itself.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct TestRow {
     level: Level,
     texts: Vec<Option<String>>,
@@ -59,6 +61,18 @@ impl Row for TestRow {
 
     fn level(&self) -> Level {
         self.level
+    }
+
+    /// Parts of which all values are equal are the same.
+    fn part(&self, of: Level) -> Option<usize> {
+        let mut hasher = DefaultHasher::new();
+        match of {
+            Level::Call => (&self.texts[..2], self.number).hash(&mut hasher),
+            Level::Command => (&self.texts[2], &self.list).hash(&mut hasher),
+            Level::Effect => (&self.texts[3], self.truth).hash(&mut hasher),
+            Level::Written => return None,
+        }
+        usize::try_from(hasher.finish() >> 1).ok()
     }
 }
 
@@ -200,6 +214,23 @@ fn row() -> impl Strategy<Value = TestRow> {
         .prop_map(|(level, texts, number, list, truth)| TestRow { level, texts, number, list, truth })
 }
 
+/// Rows that have parts in common with the one before, as those of one call.
+fn rows() -> impl Strategy<Value = Vec<TestRow>> {
+    prop::collection::vec((row(), prop::sample::select(vec![0, 2, 2, 3, 4])), 1..12).prop_map(|all| {
+        let mut rows: Vec<TestRow> = Vec::new();
+        for (mut row, kept) in all {
+            if let Some(before) = rows.last() {
+                row.texts.splice(..kept, before.texts[..kept].iter().cloned());
+                row.number = if kept >= 2 { before.number } else { row.number };
+                row.list = if kept >= 3 { before.list.clone() } else { row.list };
+                row.truth = if kept >= 4 { before.truth } else { row.truth };
+            }
+            rows.push(row);
+        }
+        rows
+    })
+}
+
 fn set(conditions: &[String]) -> RuleSet {
     let rule = |(number, condition): (usize, &String)| {
         let condition = serde_json::to_string(condition).unwrap();
@@ -250,6 +281,23 @@ proptest! {
         for row in rows {
             prop_assert_eq!(rules.evaluate(&row), plain.evaluate(&row), "{:?}", row);
         }
+    }
+
+    #[test]
+    fn rows_of_one_call_are_judged_as_each_by_itself(
+        conditions in prop::collection::vec(condition(), 1..40), rows in rows()
+    ) {
+        let rules = set(&conditions);
+        let plain = Plain::new(&rules).map_err(TestCaseError::fail)?;
+        let mut expected: BTreeMap<usize, (String, Vec<usize>)> = BTreeMap::new();
+        for (position, row) in rows.iter().enumerate() {
+            for hit in plain.evaluate(row) {
+                expected.entry(hit.rule).or_insert((hit.message, Vec::new())).1.push(position);
+            }
+        }
+        let found = rules.evaluate_rows(&rows, |_| Part::In).into_iter();
+        let found: BTreeMap<_, _> = found.map(|all| (all.hit.rule, (all.hit.message, all.rows))).collect();
+        prop_assert_eq!(found, expected);
     }
 }
 

@@ -32,11 +32,21 @@ const INTERPRETERS: &[&str] = &[
     "babel-node",
     "esno",
     "jiti",
+    "coffee",
+    "lsc",
 ];
 
+/// Programs whose code stands in a file behind `-f`.
+const WITH_FILE: &[&str] = &["awk", "gawk", "mawk", "nawk", "sed", "gsed"];
+
+/// Flags of interpreters that take a file with code, where it is one of the project.
+const WITH_CODE: &[&str] = &["-r", "--require", "--import"];
+
 /// Endings of files with code that interpreters run.
-const CODE: &[&str] =
-    &["js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "sh", "bash", "py", "pl", "rb", "php", "lua"];
+const CODE: &[&str] = &[
+    "js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "sh", "bash", "py", "pl", "rb", "php", "lua",
+    "coffee", "ls",
+];
 
 /// Flags of interpreters that take the next word.
 const WITH_VALUE: &[&str] = &[
@@ -52,6 +62,9 @@ const WITH_VALUE: &[&str] = &[
     "-W",
     "-X",
     "--allow",
+    "--transpiler",
+    "--test-reporter",
+    "--conditions",
 ];
 
 /// Flags after which no file is given.
@@ -139,6 +152,9 @@ impl Needs {
         for file in code_of(text) {
             self.file(&file);
         }
+        for pattern in patterns_of(text) {
+            self.matched(&pattern);
+        }
         // Code that stands in the command itself.
         let loaded = if INTERPRETERS.iter().take(3).any(|one| words(text).any(|word| word == *one)) {
             loads("command.js", &text.replace('\\', ""))
@@ -159,6 +175,19 @@ impl Needs {
         }
     }
 
+    /// The files that a pattern stands for: there must be one.
+    fn matched(&mut self, pattern: &str) {
+        let Some(matcher) = matcher(pattern) else { return };
+        let files = crate::corpus::tree::files(&self.root);
+        let names = files.iter().filter_map(|file| file.strip_prefix(&self.root).ok()?.to_str());
+        let own = names.filter(|name| !name.contains("node_modules/"));
+        let mut fitting = own.filter(|name| matcher.is_match(name)).peekable();
+        if fitting.peek().is_none() {
+            self.missing = Some("runs a file that the package does not ship");
+        }
+        fitting.map(str::to_owned).collect::<Vec<_>>().iter().for_each(|file| self.file(file));
+    }
+
     /// The file of a module that is loaded by a path with or without its ending.
     fn module(&self, from: &str) -> Option<String> {
         const ENDINGS: &[&str] = &["", ".js", ".mjs", ".cjs", ".json", ".ts", "/index.js", "/index.ts"];
@@ -167,7 +196,7 @@ impl Needs {
     }
 }
 
-/// Files with code that an interpreter is given by name: its first word that is no flag.
+/// Files with code that an interpreter is given by name: its first word that is no flag, and what it is told to load.
 fn code_of(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let (mut interpreter, mut before) = (None, "");
@@ -178,21 +207,93 @@ fn code_of(text: &str) -> Vec<String> {
         let is_flag = word.starts_with('-');
         let is_outside = word.starts_with('/') || word.contains("node_modules/");
         let is_script = word.starts_with("./") && (word.ends_with(".sh") || word.ends_with(".bash"));
-        // Only these look for a file whose ending is left out.
-        let is_module = matches!(interpreter, Some("node" | "ts-node" | "tsx" | "babel-node"));
+        // These look for a file whose ending is left out, and shells run a file whatever it is called.
+        let is_module =
+            matches!(interpreter, Some("node" | "ts-node" | "tsx" | "babel-node" | "bash" | "sh"));
         let is_given = interpreter.is_some() && !is_flag && (is_code || is_module || word.contains('/'));
-        if (is_script || is_given) && is_plain && !is_outside && !WITH_VALUE.contains(&before) {
+        let is_loaded = interpreter.is_some() && WITH_CODE.contains(&before) && word.starts_with("./");
+        let is_first = (is_script || is_given) && !WITH_VALUE.contains(&before);
+        if (is_first || is_loaded) && is_plain && !is_outside {
             found.push(word.to_owned());
         }
         let goes_on = is_flag || word == "run" || WITH_VALUE.contains(&before);
-        interpreter = if INTERPRETERS.contains(&word) {
-            Some(word)
+        let program = word.rsplit('/').next().unwrap_or_default();
+        interpreter = if INTERPRETERS.contains(&program) && !is_given {
+            Some(program)
         } else {
             interpreter.filter(|_| goes_on && !INLINE.contains(&word))
         };
         before = word;
     }
+    found.extend(behind_f(text));
     found
+}
+
+/// Files with code of programs that take one behind `-f`.
+fn behind_f(text: &str) -> Vec<String> {
+    let mut program = false;
+    let mut before = "";
+    let mut found = Vec::new();
+    for word in words(text) {
+        let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./@+".contains(c));
+        if program && before == "-f" && is_plain && !word.starts_with('/') {
+            found.push(word.to_owned());
+        }
+        program = WITH_FILE.contains(&word) || program && (word.starts_with('-') || before.starts_with('-'));
+        before = word;
+    }
+    found
+}
+
+/// Patterns of files with code that an interpreter is given, or that a loop goes over which gives it each of them.
+fn patterns_of(text: &str) -> Vec<String> {
+    let is_pattern = |word: &str| word.contains('*') && !word.contains(['$', '{', '[', '?', '!']);
+    let (mut interpreter, mut is_loop, mut is_each) = (false, false, false);
+    let (mut looped, mut found) = (Vec::new(), Vec::new());
+    for word in words(text) {
+        let is_outside = word.starts_with('/') || word.contains("node_modules/");
+        let is_plain = is_pattern(word) && !is_outside;
+        if is_loop && is_plain {
+            looped.push(word.to_owned());
+        }
+        if interpreter && is_plain {
+            found.push(word.to_owned());
+        }
+        is_each |= interpreter && word.starts_with('$');
+        is_loop = word == "in" || is_loop && word != "do";
+        let program = word.rsplit('/').next().unwrap_or_default();
+        interpreter = INTERPRETERS.contains(&program)
+            || interpreter && !INLINE.contains(&word) && (word.starts_with('-') || word.contains('*'));
+    }
+    if is_each {
+        found.append(&mut looped);
+    }
+    found
+}
+
+/// What fits a pattern of files.
+fn matcher(pattern: &str) -> Option<regex::Regex> {
+    let mut text = String::from("^");
+    let flat = flat(pattern);
+    let mut rest = flat.as_str();
+    while !rest.is_empty() {
+        let (sign, more) = match rest {
+            _ if rest.starts_with("**/") => ("(?:.*/)?", 3),
+            _ if rest.starts_with("**") => (".*", 2),
+            _ if rest.starts_with('*') => ("[^/]*", 1),
+            _ => ("", 0),
+        };
+        if more > 0 {
+            text.push_str(sign);
+            rest = rest.get(more..).unwrap_or_default();
+            continue;
+        }
+        let end = rest.find('*').unwrap_or(rest.len());
+        text.push_str(&regex::escape(rest.get(..end)?));
+        rest = rest.get(end..)?;
+    }
+    text.push('$');
+    regex::Regex::new(&text).ok()
 }
 
 /// Whether an interpreter is given a file of an installed package: it is there wherever the project is worked on, and never here.
@@ -290,10 +391,37 @@ mod tests {
             ("node $X.js", vec![]),
             ("node --test --x test.js", vec!["test.js"]),
             ("node -r esm test.js", vec!["test.js"]),
+            ("node -r ./a/b.js test.js", vec!["./a/b.js", "test.js"]),
+            ("./x/bin/node test.js && /bin/bash ./configure", vec!["test.js", "./configure"]),
+            ("bash run-all", vec!["run-all"]),
+            ("sed -n -f a/b.sed x | awk '{print}' -f c.awk", vec!["a/b.sed"]),
             ("node tools/lint && node -e x && bash -c 'a/b'", vec!["tools/lint"]),
             ("node_modules/.bin/mocha test.js", vec![]),
         ] {
             assert_eq!(code_of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_what_an_interpreter_is_given() {
+        for (text, expected) in [
+            ("node --test 'test/**/*.js'", vec!["test/**/*.js"]),
+            ("for f in tests/*.js; do node $f; done", vec!["tests/*.js"]),
+            ("for f in tests/*.js; do wc $f; done", vec![]),
+            ("eslint src/*.js && node -e 'a*b'", vec![]),
+            ("mocha test/*.js", vec![]),
+        ] {
+            assert_eq!(patterns_of(text), expected, "{text}");
+        }
+        for (pattern, name, expected) in [
+            ("test/*.js", "test/a.js", true),
+            ("./test/*.js", "test/a.js", true),
+            ("test/*.js", "test/a/b.js", false),
+            ("test/**/*.js", "test/a/b.js", true),
+            ("test/**/*.js", "test/b.js", true),
+            ("test/*.js", "test/axjs", false),
+        ] {
+            assert_eq!(matcher(pattern).is_some_and(|one| one.is_match(name)), expected, "{pattern} {name}");
         }
     }
 

@@ -1,0 +1,85 @@
+//! What a message says of an effect: fields `fx.what` and `fx.text`, which always have a value. Rules are written on the other
+//! fields; these are for people. It must not know rules.
+
+use crate::facts::Effect;
+
+/// What is done something to that has no name.
+const UNNAMED: &str = "what cannot be named beforehand";
+
+impl Effect {
+    /// What it is done to: the path, address or target as exactly as it is known, else where that lies.
+    pub fn what(&self) -> &str {
+        let place = || self.scope.map_or(UNNAMED, |scope| scope.meaning());
+        self.named().next().unwrap_or_else(place)
+    }
+
+    /// What it does to what, in a few words: `delete /home/me/x`, `mutate aws delete-bucket b`.
+    pub fn text(&self) -> String {
+        let words: Vec<&str> = [&self.system, &self.verb].into_iter().flatten().map(String::as_str).collect();
+        let mut named: Vec<&str> = self.named().collect();
+        if words.is_empty() && named.is_empty() {
+            named.push(self.what());
+        }
+        [&[self.kind.as_str()][..], &words, &named].concat().join(" ")
+    }
+
+    /// The names of what it is done to.
+    fn named(&self) -> impl Iterator<Item = &str> {
+        let path = self.path.as_ref().or(self.path_raw.as_ref());
+        let address = self.url.as_ref().or(self.host.as_ref());
+        [path, address, self.target.as_ref()].into_iter().flatten().map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EffectKind, Scope};
+
+    #[test]
+    fn every_effect_says_something() {
+        let text = |text: &str| Some(text.to_owned());
+        let of = |kind| Effect { kind, ..Effect::default() };
+        for (effect, what, said) in [
+            (of(EffectKind::Opaque), UNNAMED, "opaque what cannot be named beforehand"),
+            (Effect { path: text("/x"), path_raw: text("x"), ..of(EffectKind::Delete) }, "/x", "delete /x"),
+            (
+                Effect { path_raw: text("~/*"), scope: Some(Scope::Home), ..of(EffectKind::Delete) },
+                "~/*",
+                "delete ~/*",
+            ),
+            (
+                Effect { scope: Some(Scope::Root), ..of(EffectKind::Delete) },
+                "the root of the file system",
+                "delete the root of the file system",
+            ),
+            (
+                Effect {
+                    path: text("/x"),
+                    url: text("https://a.b/c"),
+                    host: text("a.b"),
+                    ..of(EffectKind::Upload)
+                },
+                "/x",
+                "upload /x https://a.b/c",
+            ),
+            (
+                Effect { system: text("terraform"), verb: text("destroy"), ..of(EffectKind::Destroy) },
+                UNNAMED,
+                "destroy terraform destroy",
+            ),
+            (
+                Effect {
+                    system: text("aws"),
+                    verb: text("delete"),
+                    target: text("b"),
+                    ..of(EffectKind::Mutate)
+                },
+                "b",
+                "mutate aws delete b",
+            ),
+        ] {
+            assert_eq!((effect.what(), effect.text().as_str()), (what, said));
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! A hash for tables of constants. Who chooses the constants can only make rules of their own slow, so that it need not resist
+//! anybody; a value that is looked up is compared with those of one place at most.
+
+use std::hash::{BuildHasherDefault, Hasher};
+
+pub(super) type Fast = BuildHasherDefault<Words>;
+
+/// Eight bytes at a time.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Words(u64);
+
+/// Odd, with as many ones as zeros.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Hasher for Words {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(SPREAD);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    /// A table takes the place from the lowest bits, which a product mixes least.
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+}
