@@ -50,7 +50,7 @@ const COMMANDS: &[(&str, &str)] = &[
     // What a formatter lays out anew is what it was.
     ("prettier --write .", "defer"),
     ("npx prettier --write lib/tool.js", "defer"),
-    ("eslint --fix .", "ask"),
+    ("eslint --fix .", "defer"),
     ("dos2unix lib/tool.js", "ask"),
     // Version control does not say which files it changes.
     ("git checkout main", "ask"),
