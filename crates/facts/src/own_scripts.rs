@@ -10,7 +10,7 @@ use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;
 use crate::slots::LAYOUT;
-use crate::trees::{OPEN, TREE_MARK, changes_tree, is_met, may_be_written};
+use crate::trees::{OPEN, TREE_MARK, changes_tree, may_be_written, may_meet};
 
 /// Directories of installed packages: they lie in the project, and are not its own.
 const INSTALLED: &[&str] = &["node_modules", "site-packages"];
@@ -92,8 +92,7 @@ fn changes_files(effect: &Effect) -> bool {
 fn may_change(effect: &Effect, file: &str) -> bool {
     effect.path.as_deref().is_none_or(|path| {
         let path = path.trim_end_matches('/');
-        is_met(path, file)
-            || is_met(file, path)
+        may_meet(path, file)
             || file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     })
 }
@@ -118,12 +117,11 @@ fn is_own_pattern(pattern: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let Some((directory, _)) = known else { return false };
     let located = path::locate(&Arg::known(directory), None, &scene.places, scene.world);
     let is_plain = located.place == Some(Scope::Workspace) && located.path.as_deref() == Some(directory);
-    let is_met_by = |path: &String| is_met(pattern, path) || is_met(path, pattern);
     is_plain
         && !pattern.split('/').any(|part| part == "..")
         && !is_installed(pattern)
         && is_unchanged(directory, scene)
-        && !scene.setting.written.iter().any(is_met_by)
+        && !may_be_written(&scene.setting.written, pattern)
         && !scene.overlay.has_changed_around(directory)
 }
 

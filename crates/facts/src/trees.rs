@@ -71,34 +71,39 @@ pub fn changes_tree(effect: &Effect) -> bool {
         && verbs().is_some_and(|verbs| effect.verb.as_deref().is_none_or(|verb| verbs.contains(&verb)))
 }
 
-/// Whether paths that were written say that a file may be another one than it was: it or a directory above it was, a pattern that may
-/// stand for it, or any file of a work tree that it lies in. Of a pattern of files: also anything below the directory that it begins in.
-pub fn may_be_written(written: &BTreeSet<String>, file: &str) -> bool {
-    let above = file.match_indices('/').filter_map(|(at, _)| file.get(..at));
-    let mut directories = above.chain([file]).filter(|path| !path.is_empty());
-    let within = begins_in(file);
-    let is_below = |path: &String| {
-        let is_around = || begins_in(path).zip(within).is_some_and(|(one, other)| other.starts_with(one));
-        within.is_some_and(|directory| path.starts_with(directory)) || is_around()
-    };
-    directories.any(|path| written.contains(path) || written.contains(&format!("{path}/{TREE_MARK}")))
-        || written.iter().any(|path| is_met(path, file) || is_below(path))
-}
-
 /// What is open in a pattern.
 pub(crate) const OPEN: &[char] = &['*', '?', '[', ']', '{', '}'];
 
-/// The directory that a pattern begins in, with its slash.
-fn begins_in(pattern: &str) -> Option<&str> {
-    let known = pattern.get(..pattern.find(OPEN)?)?;
-    known.get(..=known.rfind('/')?)
+/// Whether paths that were written say that a file may be another one than it was: it or a directory above it was, a pattern that may
+/// stand for it, or any file of a work tree that it lies in. Of a pattern of files: any of them, or anything below the directory that
+/// it begins in.
+pub fn may_be_written(written: &BTreeSet<String>, file: &str) -> bool {
+    let above = file.match_indices('/').filter_map(|(at, _)| file.get(..at));
+    let mut directories = above.chain([file]).filter(|path| !path.is_empty());
+    let known = file.find(OPEN).and_then(|at| file.get(..at));
+    let below = known.and_then(|known| known.get(..=known.rfind('/')?));
+    directories.any(|path| written.contains(path) || written.contains(&format!("{path}/{TREE_MARK}")))
+        || written
+            .iter()
+            .any(|path| may_meet(path, file) || below.is_some_and(|below| path.starts_with(below)))
 }
 
-/// Whether a pattern may stand for a file, as far as what stands before and behind what is open in it says.
-pub(crate) fn is_met(pattern: &str, file: &str) -> bool {
-    let parts = pattern.find(OPEN).zip(pattern.rfind(OPEN));
-    let ends = parts.and_then(|(first, last)| Some((pattern.get(..first)?, pattern.get(last + 1..)?)));
-    ends.is_some_and(|(begin, end)| file.starts_with(begin) && file.ends_with(end))
+/// Whether two paths may be the same, where patterns stand for any of theirs: as far as what stands before and behind what is open
+/// in them says.
+pub(crate) fn may_meet(one: &str, other: &str) -> bool {
+    let ends = |path| ends(path).unwrap_or((path, path));
+    let ((begin, end), (other_begin, other_end)) = (ends(one), ends(other));
+    if !one.contains(OPEN) && !other.contains(OPEN) {
+        return one == other;
+    }
+    (begin.starts_with(other_begin) || other_begin.starts_with(begin))
+        && (end.ends_with(other_end) || other_end.ends_with(end))
+}
+
+/// What stands before and behind what is open in a pattern.
+fn ends(pattern: &str) -> Option<(&str, &str)> {
+    let (first, last) = (pattern.find(OPEN)?, pattern.rfind(OPEN)?);
+    Some((pattern.get(..first)?, pattern.get(last + 1..)?))
 }
 
 /// The work trees that the call changes, by their roots as far as the world tells them.
@@ -142,20 +147,22 @@ mod tests {
     }
 
     #[test]
-    fn files_of_a_pattern_may_be_other_ones() {
+    fn of_a_pattern_any_file_may_be_another_one() {
         let check = |written: &str, expected: bool| {
             assert_eq!(
-                may_be_written(&BTreeSet::from([written.to_owned()]), "/w/test/*.js"),
+                may_be_written(&BTreeSet::from([written.to_owned()]), "/w/lib/*.js"),
                 expected,
                 "{written}"
             );
         };
         for written in
-            ["/w/test/a.js", "/w/test/x/y", "/w/test", "/w", "/w/.git/index", "/w/*/a.js", "/w/test/*.ts"]
+            ["/w/lib/a.js", "/w/lib/b.py", "/w/lib", "/w", "/w/*/a.js", "/w/**", "/w/l*", "/w/.git/index"]
         {
             check(written, true);
         }
-        for written in ["/w/lib/a.js", "/w/lib/*.js", "/v/.git/index"] {
+        for written in
+            ["/w/test/a.js", "/v/lib/a.js", "/w/*/a.py", "/w/test/*.js", "/v/.git/index", "/w/library/a.js"]
+        {
             check(written, false);
         }
     }

@@ -89,7 +89,8 @@ impl Changes {
         self.sessions.get(root).map(|session| session.but(but))
     }
 
-    /// Whether by what any session has written a file may be another one than it was, or more was written than is kept.
+    /// Whether by what any session has written a file may be another one than it was, or any of those that a pattern stands for, or
+    /// more was written than is kept.
     pub(crate) fn has_any_written(&self, file: &str) -> bool {
         self.sessions.values().any(|session| session.is_full || may_be_written(&session.written, file))
     }
