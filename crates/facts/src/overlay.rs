@@ -17,6 +17,8 @@ pub(crate) struct Overlay {
     /// Directories below which anything may have been written, moved or deleted: by an archive, a copy, a clone.
     /// With how the names end of what it may be: all names do so that are not known.
     trees: BTreeMap<String, BTreeMap<String, usize>>,
+    /// Paths that were deleted or moved away, whatever came there after.
+    removed: BTreeSet<String>,
     /// Changes so far.
     now: usize,
     /// Those of the paths that came from the network.
@@ -49,6 +51,16 @@ impl Overlay {
     pub(crate) fn change_named(&mut self, path: &str, ending: &str) {
         self.now += 1;
         self.trees.entry(path.to_owned()).or_default().insert(ending.to_owned(), self.now);
+    }
+
+    /// A command deletes a path, or moves it away.
+    pub(crate) fn remove(&mut self, path: &str) {
+        self.removed.insert(path.to_owned());
+    }
+
+    /// Whether a path may be gone that the world tells of.
+    pub(crate) fn may_be_gone(&self, path: &str) -> bool {
+        self.removed.contains(path)
     }
 
     pub(crate) fn link(&mut self, path: &str, target: &str) {

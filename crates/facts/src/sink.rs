@@ -432,6 +432,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
                 path.get(..at).and_then(|known| known.rsplit_once('/')).map_or("", |(above, _)| above);
             self.scene.overlay.change_named(directory, ending(path));
         }
+        if kind == EffectKind::Delete {
+            self.scene.overlay.remove(path);
+        }
         let is_deep = effect.recursive.or(self.recursive) == Some(true);
         if kind == EffectKind::Delete || kind == EffectKind::Write && is_deep {
             self.scene.overlay.change_below(path);

@@ -176,6 +176,10 @@ fn into(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
         sink.path(EffectKind::Write, arg);
         return;
     }
+    // Where the call has deleted that directory before, what comes takes its place.
+    if sink.locate(arg).path.is_some_and(|path| sink.scene.overlay.may_be_gone(&path)) {
+        sink.path(EffectKind::Write, arg);
+    }
     let sources = read.operands.iter().filter(|one| matches!(one.slot.role, SlotRole::Read | SlotRole::Move));
     for source in sources {
         // `cp --parents a/b c` writes `c/a/b`.

@@ -33,6 +33,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("echo x | tee -a lib/tool.js", "ask"),
     ("cp other.js lib/tool.js", "ask"),
     ("mv other.js lib/tool.js", "ask"),
+    ("rm -r lib && mv other lib", "ask"),
     ("ln -sf ../other.js lib/tool.js", "ask"),
     ("install -m 755 other.js lib/tool.js", "ask"),
     ("sed -i s/a/b/ lib/tool.js", "ask"),
@@ -43,12 +44,13 @@ const COMMANDS: &[(&str, &str)] = &[
     ("tar xf a.tar", "ask"),
     ("unzip -o a.zip", "ask"),
     ("rsync -a ../elsewhere/ .", "ask"),
+    ("patch -p1 -i x.patch", "ask"),
     ("truncate -s 0 lib/tool.js", "ask"),
     ("cp other.js \"$TO\"", "ask"),
-    // Formatters.
-    ("prettier --write .", "ask"),
-    ("npx prettier --write lib/tool.js", "ask"),
-    ("eslint --fix .", "ask"),
+    // What a formatter lays out anew is what it was.
+    ("prettier --write .", "defer"),
+    ("npx prettier --write lib/tool.js", "defer"),
+    ("eslint --fix .", "defer"),
     ("dos2unix lib/tool.js", "ask"),
     // Version control does not say which files it changes.
     ("git checkout main", "ask"),

@@ -8,8 +8,8 @@ use std::time::Duration;
 use castellan_agents::{self as agents, AgentId, Told};
 use castellan_audit::Record;
 use castellan_event::{
-    Agent, Answers, Call, Decision, Effect, EffectKind, Facts, FileOrigin, Mode, Recorder, Session, ToolKind,
-    Verdict,
+    Agent, Answers, Call, Decision, Effect, EffectKind, Facts, FileOrigin, Mode, Recorder, Role, Session,
+    ToolKind, Verdict, Why,
 };
 use castellan_facts::{LAYOUT, TREE_MARK};
 use castellan_policy::{PROBING, RequestId, State, StateChange, agent_text, drive, user_text};
@@ -278,10 +278,11 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
     let is_own = |effect: &Effect| {
         effect.script_path.as_ref().is_some_and(|script| facts.own_scripts.contains(script))
     };
+    // A file that cannot be read says which files a patch changes.
+    let is_unread = |effect: &Effect| effect.role == Some(Role::Target) && effect.why == Some(Why::File);
     let is_anywhere = |effect: &Effect| {
-        matches!(effect.kind, EffectKind::Write | EffectKind::Link)
-            && effect.path.is_none()
-            && !is_own(effect)
+        let is_write = matches!(effect.kind, EffectKind::Write | EffectKind::Link) && effect.path.is_none();
+        (is_write || is_unread(effect)) && effect.verb.as_deref() != Some(LAYOUT) && !is_own(effect)
     };
     let anywhere = facts.effects.iter().any(is_anywhere).then(|| workspace.to_owned());
     let trees = facts.changed_trees.iter().cloned().chain(anywhere).filter(|root| !root.is_empty());
