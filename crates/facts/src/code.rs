@@ -323,11 +323,15 @@ fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Res
         made
     } else {
         let text = scripts::text(&path, scene).map(|text| text.to_string());
-        vec![text.map_err(|why| match why {
-            // What makes a directory makes what lies in it.
-            Why::Unresolved if scene.overlay.has_written_above(&path) => Why::Shadowed,
-            Why::Unresolved => missing::why(&path, scene),
-            why => why,
+        vec![text.map_err(|why| {
+            if why != Why::Unresolved {
+                why
+            } else if scene.overlay.has_written_above(&path) {
+                // What makes a directory makes what lies in it.
+                Why::Shadowed
+            } else {
+                missing::why(&path, scene)
+            }
         })]
     };
     if let Some(real) = real.filter(|_| texts.iter().all(Result::is_ok)) {

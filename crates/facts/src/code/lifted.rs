@@ -109,15 +109,14 @@ fn of_cargo(text: &str) -> Result<String, Why> {
     let mut open: Vec<(&toml::Table, usize)> = vec![(&file, 0)];
     while let Some((table, depth)) = open.pop() {
         for (key, value) in table {
-            match value {
-                Value::Table(inner) if depth < 3 => open.push((inner, depth + 1)),
-                Value::String(words) if PROGRAMS.contains(&key.as_str()) => found.push(words.clone()),
-                Value::Array(words) if PROGRAMS.contains(&key.as_str()) => {
-                    found.push(
-                        words.iter().filter_map(Value::as_str).map(quoted).collect::<Vec<_>>().join(" "),
-                    );
-                }
-                _ => {}
+            if let Some(inner) = value.as_table().filter(|_| depth < 3) {
+                open.push((inner, depth + 1));
+            }
+            if PROGRAMS.contains(&key.as_str()) {
+                let words = value.as_array().map(Vec::as_slice).unwrap_or_default();
+                let words: Vec<String> = words.iter().filter_map(Value::as_str).map(quoted).collect();
+                found.extend(value.as_str().map(str::to_owned));
+                found.extend((!words.is_empty()).then(|| words.join(" ")));
             }
         }
     }

@@ -204,13 +204,9 @@ impl<'r> OwnCode<'r> {
             };
             SETTINGS.contains(name) && command.env.is_empty()
         };
-        let is_here = match effect.kind {
-            EffectKind::Write => {
-                effect.place == Some(Scope::Workspace)
-                    && effect.path.as_deref().is_some_and(|path| path.ends_with("/.git/config"))
-            }
-            _ => effect.place == Some(Scope::Workspace),
-        };
+        let is_file = |path: &str| path.ends_with("/.git/config");
+        let is_here = effect.place == Some(Scope::Workspace)
+            && (effect.kind != EffectKind::Write || effect.path.as_deref().is_some_and(is_file));
         effect.system.as_deref() == Some("git")
             && effect.verb.as_deref() == Some("config")
             && is_here
