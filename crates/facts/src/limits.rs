@@ -110,6 +110,10 @@ pub(crate) const TASKS_MAX: usize = 100;
 /// Files that a test runner or builder loads and that the session wrote. Each is read; agents write a few tests between two runs.
 pub(crate) const LOADED_FILES_MAX: usize = 16;
 
+/// Directories in which files are looked for that a tool loads by a fixed name, for each command. Each costs a look; a test that is named by
+/// its path lies some ten deep, and a workspace has some hundred packages. With more, what is loaded is not known.
+pub(crate) const LOOKED_DIRECTORIES_MAX: usize = 256;
+
 /// Containers in each other in a file of YAML. Files of tasks have about six.
 pub(crate) const YAML_DEPTH_MAX: usize = 32;
 

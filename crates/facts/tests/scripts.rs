@@ -16,6 +16,7 @@ use machine::There::{self, Bytes, Kind, Link, Text};
 const THERE: &[(&str, There)] = &[
     ("/w/build.sh", Text("#!/bin/sh\nset -e\nrm -rf \"$1\" /w/out\ncurl -o x https://a.example/x\n")),
     ("/w/calm.sh", Text("echo hello\n")),
+    ("/w/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/conftest.py", Text("import os; os.remove('/w/far')\n")),
     ("/w/lone.sh", Text("rm -rf /w/b\n")),
     ("/w/linked.sh", Link("/w/build.sh")),
     ("/w/.env", Text("export TOKEN=abc\nrm -rf /w/out\n")),
@@ -205,6 +206,12 @@ fn what_a_tool_loads_by_its_name_is_read_whoever_wrote_it() {
     check("pytest -q deep/a/test_x.py::test_y", &format!("delete /w/deeper in /w/deep/a/conftest.py; {FIX}"));
     check("cd deep && pytest a", "delete /w/deeper in /w/deep/a/conftest.py");
     check("pytest --version", "");
+    // However deep it lies; over the limit that is not known.
+    check(
+        &format!("pytest {}x.py", "d/".repeat(20)),
+        &format!("delete /w/far in /w{}/conftest.py; {FIX}", "/d".repeat(20)),
+    );
+    check(&format!("pytest {}x.py", "e/".repeat(300)), &format!("{FIX}; opaque code budget"));
     check("vite build", "delete /w/conf in /w/vite.config.js");
     check("npx vitest run", "delete /w/conf in /w/vite.config.js");
     check("eslint .", "delete /w/lint in /w/.eslintrc.js");

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Why};
+use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
 use toml::Value;
 
 use super::{Pattern, is_loading};
 use crate::code::{CARGO, From, TOX};
-use crate::limits::{LOADED_FILES_MAX, PARENTS_MAX, WORK_OF_PATH};
+use crate::limits::{LOADED_FILES_MAX, LOOKED_DIRECTORIES_MAX, PARENTS_MAX, WORK_OF_PATH};
 use crate::overlay::Way;
 use crate::path;
 use crate::sink::Sink;
@@ -118,7 +118,11 @@ pub(super) fn add(read: &Invocation, name: &str, known: &BTreeSet<String>, sink:
     let Some(cwd) = sink.cwd.clone() else { return };
     let mut wanted: Vec<(String, &'static str)> = Vec::new();
     for (_, _, files, lies) in FILES.iter().filter(|row| is_loading(row.0, row.1, name, read)) {
-        for directory in directories(*lies, read, &cwd, sink) {
+        let directories = directories(*lies, read, &cwd, sink);
+        if directories.len() > LOOKED_DIRECTORIES_MAX {
+            sink.opaque(Role::Code, Why::Budget, name);
+        }
+        for directory in directories.into_iter().take(LOOKED_DIRECTORIES_MAX) {
             let paths = files.iter().map(|(file, language)| (below(&directory, file), *language));
             wanted.extend(paths);
         }
@@ -133,11 +137,14 @@ pub(super) fn add(read: &Invocation, name: &str, known: &BTreeSet<String>, sink:
     }
     let mut found = 0;
     for (path, language) in wanted {
-        if found > LOADED_FILES_MAX || !sink.spend(WORK_OF_PATH) {
+        if !sink.spend(WORK_OF_PATH) {
             return;
         }
         if known.contains(&path) || !is_there(&path, sink) {
             continue;
+        }
+        if found == LOADED_FILES_MAX {
+            return sink.opaque(Role::Code, Why::Budget, name);
         }
         found += 1;
         let unread = if UNREAD.contains(&language) {
@@ -176,7 +183,7 @@ fn configurations(stem: &str) -> Vec<String> {
     plain.into_iter().chain(hidden.into_iter().filter(|_| is_hidden)).collect()
 }
 
-/// The directories in which a tool looks.
+/// The directories in which a tool looks: one more than are looked into says that there are more.
 fn directories(lies: Lies, read: &Invocation, cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Vec<String> {
     match lies {
         Lies::Here => vec![cwd.to_owned()],
@@ -188,11 +195,11 @@ fn directories(lies: Lies, read: &Invocation, cwd: &str, sink: &mut Sink<'_, '_,
             for path in named(read, cwd) {
                 let rest = path.strip_prefix(&begin).unwrap_or_default();
                 let ends = rest.match_indices('/').filter_map(|(at, _)| rest.get(..at));
-                all.extend(ends.map(|end| below(cwd, end)));
+                all.extend(ends.take(LOOKED_DIRECTORIES_MAX + 1).map(|end| below(cwd, end)));
                 // It may be a file or a directory.
                 all.insert(path);
             }
-            all.into_iter().take(LOADED_FILES_MAX).collect()
+            all.into_iter().collect()
         }
         Lies::Packages => packages(cwd, sink),
     }
@@ -206,7 +213,7 @@ fn named(read: &Invocation, cwd: &str) -> Vec<String> {
     let words = words.map(|word| word.split("::").next().unwrap_or(word));
     // `.[test]` names the directory with one of its sets of dependencies.
     let words = words.map(|word| word.split('[').next().unwrap_or(word)).filter(|word| !word.is_empty());
-    words.take(LOADED_FILES_MAX).filter_map(|word| path::collapse(Some(cwd), word)).collect()
+    words.take(LOOKED_DIRECTORIES_MAX + 1).filter_map(|word| path::collapse(Some(cwd), word)).collect()
 }
 
 /// A directory and those above it, up to the workspace's own.
@@ -230,7 +237,7 @@ fn above(cwd: &str, workspace: &str) -> Vec<String> {
 fn packages(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Vec<String> {
     let Some((directory, manifest)) = manifest(cwd, sink) else { return vec![cwd.to_owned()] };
     let members = manifest.get("workspace").and_then(|table| table.get("members")).and_then(Value::as_array);
-    let names = members.into_iter().flatten().filter_map(Value::as_str).take(LOADED_FILES_MAX);
+    let names = members.into_iter().flatten().filter_map(Value::as_str).take(LOOKED_DIRECTORIES_MAX + 1);
     let inner: Vec<String> = names.filter_map(|name| path::collapse(Some(&directory), name)).collect();
     std::iter::once(directory).chain(inner).collect()
 }
