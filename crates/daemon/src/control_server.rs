@@ -323,3 +323,6 @@ fn read_request(frame: &Frame) -> Result<(ControlRequest, Known), String> {
     }
     Ok((serde_json::from_value(envelope.body).map_err(unreadable)?, envelope.known))
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,8 @@
 
 mod consent;
 mod friction;
+mod hold;
+mod second;
 mod trust;
 mod ungoverned;
 

@@ -1,6 +1,6 @@
 //! What a person grants is what they were shown, and nothing lifts a deny.
 
-use castellan_event::{Call, Decision, Facts, Layer, Mode, Recorder, Relief, Verdict};
+use castellan_event::{Call, Decision, Facts, Layer, Mode, Recorder, Relief, ScriptFile, Verdict};
 use castellan_policy::{Grant, Policy, Settings, State, StateChange, drive};
 
 use crate::support::{Lexical, bash, layered, policy, rule, state};
@@ -93,4 +93,58 @@ fn a_grant_of_one_layers_rule_is_none_of_anothers() {
     let (decision, _) = judge(&bash("git push"), &above, Some(&grant));
     assert_eq!(decision.verdict, Verdict::Ask, "{decision:?}");
     assert!(Grant::of(&decision, &Facts::default()).is_some(), "it could be granted, had it been shown");
+}
+
+/// A grant for always outlives the rules that it was given under. It lifts what a person has read, and nothing that has become another
+/// thing since: another rule that says the same, the same rule that says something else, or that answers otherwise.
+#[test]
+fn a_grant_lifts_nothing_that_has_changed_since() {
+    let (tag, review) = ("coding_agent_ask", "coding_agent_review");
+    let text = |name: &str, output: &str, tag: &str| {
+        rule(name, "tool.input_command contains push", tag).replace(&format!("out of {name}"), output)
+    };
+    let granted = policy(&text("ask", "said", tag), Verdict::Defer);
+    let grant = Grant::of(&judge(&bash("git push"), &granted, None).0, &Facts::default()).unwrap();
+    let verdict =
+        |rules: &str| judge(&bash("git push"), &policy(rules, Verdict::Defer), Some(&grant)).0.verdict;
+    assert_eq!(verdict(&text("ask", "said", tag)), Verdict::Allow);
+    assert_eq!(verdict(&text("another", "said", tag)), Verdict::Ask);
+    assert_eq!(verdict(&text("ask", "said otherwise", tag)), Verdict::Ask);
+    assert_eq!(verdict(&text("ask", "said", review)), Verdict::Ask);
+    assert_eq!(verdict(&text("ask", "said", "coding_agent_deny")), Verdict::Deny);
+}
+
+/// What an organisation takes back from its users, what they granted before does not lift.
+#[test]
+fn a_grant_lifts_nothing_that_nobody_may_grant_any_more() {
+    let ask = |tags: &str| {
+        layered(&[(Layer::Organisation, &rule("a", "tool.name = Bash", tags))], Settings::default())
+    };
+    let liftable = ask("coding_agent_ask, coding_agent_liftable");
+    let grant = Grant::of(&judge(&bash("git push"), &liftable, None).0, &Facts::default()).unwrap();
+    assert_eq!(judge(&bash("git push"), &liftable, Some(&grant)).0.verdict, Verdict::Allow);
+    assert_eq!(judge(&bash("git push"), &ask("coding_agent_ask"), Some(&grant)).0.verdict, Verdict::Ask);
+}
+
+#[test]
+fn a_grant_is_for_the_code_that_ran_then() {
+    let policy = policy(&ask("push"), Verdict::Defer);
+    let running = |sha256: Option<&str>| {
+        let script = ScriptFile {
+            path: "/w/push.sh".to_owned(),
+            sha256: sha256.map(str::to_owned),
+            is_written: false,
+        };
+        Facts { scripts: vec![script], ..Facts::default() }
+    };
+    let judge = |facts: &Facts, grant: Option<&Grant>| {
+        let state = State { grant, ..state(Mode::Enforce, false) };
+        drive(&bash("sh push.sh"), facts, &policy, &state, &mut Recorder::new(&Lexical)).0
+    };
+    let shown = running(Some("one"));
+    let grant = Grant::of(&judge(&shown, None), &shown).unwrap();
+    assert_eq!(judge(&shown, Some(&grant)).verdict, Verdict::Allow);
+    for other in [running(Some("two")), running(None), Facts::default()] {
+        assert_eq!(judge(&other, Some(&grant)).verdict, Verdict::Ask, "{other:?}");
+    }
 }

@@ -1,0 +1,116 @@
+//! What is asked over the socket by somebody of whom it is not known who they are: what loosens is refused and recorded, the rest is not.
+//! The commands look for themselves before they ask; here nothing stands before the daemon.
+
+use std::sync::mpsc::channel;
+
+use castellan_audit::{Config as LogConfig, Filter, Log, Record};
+
+use super::*;
+use crate::control::{GrantScope, WorkspaceStanding};
+use crate::memory::Memory;
+
+/// A process that cannot be seen.
+const NOBODY: (u32, u64) = (0, 0);
+
+/// Every request that loosens, with a word that does where there are several.
+fn loosening(workspace: &str) -> Vec<(&'static str, ControlRequest)> {
+    let trust = |standing| ControlRequest::Trust { workspace: workspace.to_owned(), standing, project: None };
+    let approve = |scope| ControlRequest::Approve { id: "K7".to_owned(), shown: String::new(), scope };
+    vec![
+        ("mode", ControlRequest::Mode("monitor".to_owned())),
+        ("mode", ControlRequest::Mode("passthrough".to_owned())),
+        ("switch", ControlRequest::Switch { key: "profile".to_owned(), word: "kit".to_owned() }),
+        ("switch", ControlRequest::Switch { key: "packs.git".to_owned(), word: "off".to_owned() }),
+        ("switch", ControlRequest::Switch { key: "tiers.ask".to_owned(), word: "observe".to_owned() }),
+        ("apply", ControlRequest::Apply { hash: "x".to_owned() }),
+        ("stop", ControlRequest::Stop),
+        ("restart", ControlRequest::Restart),
+        ("approve", approve(GrantScope::Once)),
+        ("approve", approve(GrantScope::Session)),
+        ("approve", approve(GrantScope::For(60))),
+        ("approve", approve(GrantScope::Always)),
+        ("trust", trust(WorkspaceStanding::Trusted)),
+        ("trust", trust(WorkspaceStanding::Unknown)),
+        ("set_pin", ControlRequest::SetPin { new: "4711".to_owned() }),
+        ("loosen", ControlRequest::Loosen("uninstall".to_owned())),
+    ]
+}
+
+/// Every request that does not.
+fn others(workspace: &str) -> Vec<ControlRequest> {
+    let denied = WorkspaceStanding::Denied;
+    vec![
+        ControlRequest::Status,
+        ControlRequest::Mode("enforce".to_owned()),
+        ControlRequest::Switch { key: "profile".to_owned(), word: "strict".to_owned() },
+        ControlRequest::EndTrial,
+        ControlRequest::Pending,
+        ControlRequest::Granted,
+        ControlRequest::Show { id: "K7".to_owned() },
+        ControlRequest::Refuse { id: "K7".to_owned() },
+        ControlRequest::Trusted,
+        ControlRequest::Trust { workspace: workspace.to_owned(), standing: denied, project: None },
+    ]
+}
+
+fn serve(layout: &Layout) -> ControlServer {
+    let (policy, _, terms) = PolicyState::start(layout);
+    let log = Log::open(&layout.log(), LogConfig::default(), SystemTime::now()).unwrap();
+    let (memory, _) = Memory::open(layout.journal(), true, 1).unwrap();
+    ControlServer {
+        layout: layout.clone(),
+        judge: Arc::new(Judge::new(terms, log, Vec::new(), memory)),
+        peers: Arc::new(Peers::default()),
+        policy: Arc::new(policy),
+        secrets: Secrets::new(layout.secrets()),
+        signals: channel().0,
+        started: Instant::now(),
+        connections: AtomicUsize::new(0),
+        deciding: Mutex::default(),
+        mode_changes: Mutex::default(),
+    }
+}
+
+/// The actions that the log says were refused.
+fn refusals(layout: &Layout) -> Vec<String> {
+    let entries = castellan_audit::read(&layout.log(), &Filter::default()).unwrap().entries;
+    let refused = entries.into_iter().filter_map(|entry| match entry.record {
+        Record::Control(control) if !control.accepted => Some(control.action),
+        _ => None,
+    });
+    refused.collect()
+}
+
+#[test]
+fn whatever_loosens_needs_a_person() {
+    let root = tempfile::tempdir().unwrap();
+    let own = rustix::process::geteuid().as_raw();
+    let layout = Layout::read(&root.path().join("home")).unwrap();
+    let layout = layout.with_organisation(&root.path().join("organisation"), own);
+    layout.create().unwrap();
+    let workspace = root.path().canonicalize().unwrap().join("repo");
+    std::fs::create_dir_all(workspace.join(".git")).unwrap();
+    let workspace = workspace.display().to_string();
+    let server = serve(&layout);
+    let known = Known::default();
+    let peer = Peer { pid: NOBODY.0, started: NOBODY.1, uid: own, known: &known };
+    let is_refused = |request: &ControlRequest| {
+        matches!(server.carry_out(request, peer), Err(ControlResponse::Refused(_)))
+    };
+    let before = server.judge.terms();
+    let mut expected = Vec::new();
+    for (action, request) in loosening(&workspace) {
+        assert!(is_refused(&request), "{action}");
+        expected.push(action);
+    }
+    assert_eq!(refusals(&layout), expected);
+    assert_eq!(server.judge.tally().refusals().0, expected.len() as u64);
+    // Nothing of it was done.
+    let now = server.judge.terms();
+    assert_eq!((now.mode, now.policy.hash()), (before.mode, before.policy.hash()));
+    assert!(!server.secrets.has_pin() && !layout.home().stopped_marker().exists());
+    assert!(server.judge.decided_workspaces().is_empty());
+    for request in others(&workspace) {
+        assert!(!is_refused(&request));
+    }
+}

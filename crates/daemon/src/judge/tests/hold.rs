@@ -1,0 +1,87 @@
+//! Which calls wait for a person, and what follows from one while it does.
+
+use super::*;
+use crate::held::End;
+use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, HOLDABLE_PAYLOAD_BYTES_MAX};
+use crate::requests::Scope;
+
+const WAITS: &str = "version = 1\nask_wait = 120\nopaque = \"defer\"\nask = [\"Bash(doubtful:*)\"]\n";
+
+fn request(event: &str, command: &str, filling: usize) -> Request {
+    let payload = json!({
+        "session_id": "s", "cwd": "/", "hook_event_name": event, "tool_name": "Bash",
+        "tool_input": { "command": command }, "tool_use_id": "u", "more": "x".repeat(filling),
+    });
+    Request {
+        agent: "claude".into(),
+        event: event.into(),
+        parent_pid: 7,
+        cwd: b"/".to_vec(),
+        payload: payload.to_string().into_bytes(),
+    }
+}
+
+fn bench(config: &str, mode: Mode) -> Bench {
+    Bench::new(compile(&[], &Config::parse(config).unwrap()).policy, mode)
+}
+
+/// Checks whether a call is held.
+fn check(config: &str, mode: Mode, request: &Request, expected: bool) {
+    let bench = bench(config, mode);
+    let outcome = bench.judge.answer(request, bench.process, Instant::now(), Holding::May);
+    let is_held = matches!(outcome, Outcome::Hold { .. });
+    assert_eq!(is_held, expected, "{config} in {mode:?}, {} bytes", request.payload.len());
+}
+
+#[test]
+fn what_a_person_could_grant_is_held_where_decisions_are_carried_out() {
+    let asked = request("PreToolUse", "doubtful", 0);
+    check(WAITS, Mode::Enforce, &asked, true);
+    check(WAITS, Mode::Monitor, &asked, false);
+    check(WAITS, Mode::Passthrough, &asked, false);
+    check(&WAITS.replace("120", "0"), Mode::Enforce, &asked, false);
+    check(WAITS, Mode::Enforce, &request("PreToolUse", "ls", 0), false);
+    // What is denied can be granted afterwards, and its agent is told at once.
+    let denies = "version = 1\nask_wait = 120\nopaque = \"deny\"\n";
+    check(denies, Mode::Enforce, &request("PreToolUse", "\"$X\"", 0), false);
+    check(&denies.replace("deny", "ask"), Mode::Enforce, &request("PreToolUse", "\"$X\"", 0), true);
+    // A person is shown all of it, or cannot grant it.
+    let long = format!("doubtful {}", "x".repeat(GRANTABLE_INPUT_BYTES_MAX));
+    check(WAITS, Mode::Enforce, &request("PreToolUse", &long, 0), false);
+    // What is kept while it waits has room.
+    check(WAITS, Mode::Enforce, &request("PreToolUse", "doubtful", HOLDABLE_PAYLOAD_BYTES_MAX), false);
+}
+
+#[test]
+fn a_call_that_was_answered_is_not_held_when_it_is_asked_about_again() {
+    let bench = bench(WAITS, Mode::Enforce);
+    let ask = |event, holding| {
+        bench.judge.answer(&request(event, "doubtful", 0), bench.process, Instant::now(), holding)
+    };
+    assert!(matches!(ask("PreToolUse", Holding::No), Outcome::Reply(_)));
+    bench.judge.set_mode(Mode::Enforce);
+    assert!(matches!(ask("PermissionRequest", Holding::May), Outcome::Reply(_)));
+    // One that was not asked about before is.
+    let other = request("PermissionRequest", "doubtful 2", 0);
+    let outcome = bench.judge.answer(&other, bench.process, Instant::now(), Holding::May);
+    assert!(matches!(outcome, Outcome::Hold { .. }), "{outcome:?}");
+}
+
+#[test]
+fn a_call_marks_its_session_when_it_is_answered_and_not_while_it_waits() {
+    let rule = "- rule: marks\n  desc: d\n  condition: tool.input_command contains doubtful\n  output: out\n  \
+                priority: NOTICE\n  source: coding_agent\n  tags: [\"coding_agent_mark:asked\"]\n";
+    let sources = [Source { name: "test.yaml".into(), text: rule.to_owned() }];
+    let compiled = compile(&sources, &Config::parse(WAITS).unwrap());
+    assert_eq!(compiled.error(), None);
+    let bench = Bench::new(compiled.policy, Mode::Enforce);
+    let ask = |holding| {
+        bench.judge.answer(&request("PreToolUse", "doubtful", 0), bench.process, Instant::now(), holding)
+    };
+    assert!(matches!(ask(Holding::May), Outcome::Hold { .. }));
+    let call = bench.judge.waiting().pop().unwrap();
+    bench.judge.approve(&call.id.to_string(), &call.shown, Scope::Once).unwrap();
+    assert!(matches!(ask(Holding::Was(End::Judge)), Outcome::Reply(_)));
+    let marks: Vec<usize> = bench.calls().iter().map(|call| call.marks.len()).collect();
+    assert_eq!(marks, [0, 1]);
+}
