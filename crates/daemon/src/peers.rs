@@ -240,6 +240,20 @@ mod tests {
     }
 
     #[test]
+    fn throw_away_processes_push_no_live_agent_out() {
+        let peers = Peers::default();
+        let started = Process::read(std::process::id()).unwrap().started;
+        let me = AgentProcess { pid: std::process::id(), started };
+        peers.lock().guard(me);
+        for number in 0..=GUARDED_AGENTS_MAX as u64 {
+            // It has ended, and somebody else has its number.
+            peers.lock().guard(AgentProcess { pid: me.pid, started: started + 1 + number });
+        }
+        assert!(peers.is_guarded(me.pid, me.started));
+        assert!(peers.lock().guarded_order.len() <= GUARDED_AGENTS_MAX);
+    }
+
+    #[test]
     fn agents_of_a_daemon_before_are_guarded_while_they_run() {
         let started = |pid| Process::read(pid).unwrap().started;
         let me = std::process::id();

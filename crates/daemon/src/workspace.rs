@@ -27,7 +27,9 @@ pub fn find_workspace(directory: &Path) -> io::Result<String> {
     let real = real.to_str().ok_or_else(|| io::Error::other("its path is no text"))?;
     let found = workspace_at(real)?;
     if !found.is_border {
-        return Err(io::Error::other("it can be no workspace: it is, or holds, a home"));
+        return Err(io::Error::other(
+            "it can be no workspace: it is, or holds, a home: name a repository or a directory in it",
+        ));
     }
     Ok(found.path)
 }

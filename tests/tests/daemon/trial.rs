@@ -99,6 +99,8 @@ fn calls_of_tools_that_are_not_known_are_counted() -> anyhow::Result<()> {
         assert_eq!(understood(&judge(&home, &call("Frobnicate", &json!({ "x": 1 })))?), "defer");
     }
     judge(&home, &bash("ls"))?;
+    // The doctor's own call is of no tool of an agent.
+    judge(&home, &call("castellan_canary", &json!({})))?;
     let status = status(&home);
     assert_eq!((&status["unknown_tools"], &status["last_unknown_tool"]), (&json!(2), &json!("Frobnicate")));
     let shown = told(&home, &["status"])?.stdout;

@@ -117,6 +117,9 @@ fn a_call_that_nobody_asked_about_is_seen_in_the_transcript() -> anyhow::Result<
     // One that was cut is read from its start: what was judged stays judged.
     fs::write(&session.transcript, "")?;
     session.write(&session.transcript, "asked")?;
+    session.write(&session.transcript, "cut")?;
+    // It is shorter than it was, and looked at before it is not.
+    session.waits_for("cut", "no_decision")?;
     // What was before the session is not castellan's there, either; nor is a call that did not run.
     let mut before = [begun("long ago"), ended("long ago", "accept")];
     before.iter_mut().for_each(|line| line["timestamp"] = "2001-02-03T04:05:06.000Z".into());
@@ -125,8 +128,8 @@ fn a_call_that_nobody_asked_about_is_seen_in_the_transcript() -> anyhow::Result<
     session.write(&session.transcript, "after the cut")?;
     session.waits_for("after the cut", "no_decision")?;
     let ids: Vec<_> = session.ungoverned()?.iter().map(|record| record["use_id"].clone()).collect();
-    assert_eq!(ids, ["not asked", "of a sub-agent", "after the cut"]);
-    assert_eq!(status(&session.home)["ungoverned"], 3);
+    assert_eq!(ids, ["not asked", "of a sub-agent", "cut", "after the cut"]);
+    assert_eq!(status(&session.home)["ungoverned"], 4);
     let shown = session.home.run_castellan(&["log"])?.stdout;
     assert!(shown.contains("no_decision"), "{shown}");
     assert!(session.home.run_castellan(&["status"])?.stdout.contains("ungoverned"));

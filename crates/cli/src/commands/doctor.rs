@@ -79,9 +79,15 @@ impl Check {
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
     let mut checks = service::checks(&layout)?;
+    let mut of_agents = Vec::new();
     for agent in AgentId::ALL {
-        checks.extend(agents::checks(agent, &layout)?);
+        of_agents.extend(agents::checks(agent, &layout)?);
     }
+    if of_agents.is_empty() {
+        let what = "none was found on this machine, and none is guarded";
+        of_agents.push(Check::doubtful("agents", what, "castellan install claude, or codex"));
+    }
+    checks.extend(of_agents);
     let worst = checks.iter().map(|check| check.outcome).max().unwrap_or(Outcome::Good);
     let mut out = anstream::stdout();
     if options.json {

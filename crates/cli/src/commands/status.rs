@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::agent_files::AgentFiles;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::{self, Cell, FAINT, GOOD, WARN};
+use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN};
 use crate::registration::Registration;
 
 /// Options of `castellan status`.
@@ -31,6 +31,8 @@ struct Guard {
     agent: AgentId,
     for_user: bool,
     for_machine: bool,
+    /// Why the agent does not run the user's hook all the same.
+    distrust: Option<&'static str>,
 }
 
 impl Guard {
@@ -59,9 +61,15 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
 
 /// A settings file that cannot be read registers nothing: doctor says why.
 fn guard(agent: AgentId) -> anyhow::Result<Guard> {
-    let user = Registration::of_user(&AgentFiles::of_environment(agent)?);
+    let files = AgentFiles::of_environment(agent)?;
     let present = |registration: Registration| registration.is_present().unwrap_or(false);
-    Ok(Guard { agent, for_user: present(user), for_machine: present(Registration::of_machine(agent)) })
+    let for_machine = present(Registration::of_machine(agent));
+    Ok(Guard {
+        agent,
+        for_user: present(Registration::of_user(&files)),
+        for_machine,
+        distrust: files.distrust().filter(|_| !for_machine),
+    })
 }
 
 fn json_of(report: Option<&StatusReport>, guards: &[Guard]) -> anyhow::Result<Json> {
@@ -73,6 +81,7 @@ fn json_of(report: Option<&StatusReport>, guards: &[Guard]) -> anyhow::Result<Js
                 "registered_for_user": guard.for_user,
                 "registered_for_machine": guard.for_machine,
                 "repository_can_switch_off": guard.can_be_switched_off(),
+                "not_run": guard.distrust,
             })
         })
         .collect();
@@ -183,13 +192,15 @@ pub(crate) fn waiting(report: &StatusReport) -> Option<String> {
 fn write_guards(out: &mut impl Write, guards: &[Guard]) -> anyhow::Result<()> {
     let mut rows = Vec::new();
     for guard in guards {
-        let (text, style) = match (guard.for_machine, guard.for_user) {
-            (true, _) => ("guarded, for everybody on this machine", GOOD),
-            (false, true) => (
-                "guarded, but a repository can switch this off; `castellan install --managed` closes that",
+        let (text, style) = match (guard.for_machine, guard.for_user, guard.distrust) {
+            (true, ..) => ("guarded, for everybody on this machine".to_owned(), GOOD),
+            (false, true, Some(why)) => (format!("not guarded: {why}"), BAD),
+            (false, true, None) => (
+                "guarded, but a repository can switch this off; `castellan install --managed` closes that"
+                    .to_owned(),
                 WARN,
             ),
-            (false, false) => ("not guarded", FAINT),
+            (false, false, _) => ("not guarded".to_owned(), FAINT),
         };
         rows.push(vec![Cell::from(guard.agent.title()), Cell::new(text, style)]);
     }

@@ -117,6 +117,24 @@ fn codex_must_trust_the_hooks() {
         "doubtful",
         "not trusted yet, so not run: PreToolUse, PermissionRequest, PostToolUse",
     );
+    let status = home.run_ok(&["status"]);
+    assert!(
+        status.contains("Codex        not guarded: castellan's hook is not trusted in `/hooks`"),
+        "{status}"
+    );
+    let status: Json = serde_json::from_str(&home.run_ok(&["status", "--json"])).unwrap();
+    assert_eq!(status["agents"][1]["not_run"], "castellan's hook is not trusted in `/hooks`", "{status}");
+    assert_eq!(status["agents"][0]["not_run"], Json::Null, "{status}");
+}
+
+#[test]
+fn where_no_agent_is_guarded_not_all_is_well() {
+    if real_hook().is_none() {
+        return skipped("`castellan-hook` is not built; build the workspace first");
+    }
+    let home = Home::new();
+    home.run_ok(&["install", "--no-agents"]);
+    assert_found(&home, "doubtful", "none was found on this machine, and none is guarded");
 }
 
 #[test]

@@ -113,12 +113,26 @@ fn a_recorded_call_becomes_a_rule() {
 }
 
 #[test]
+fn a_folder_that_is_named_need_not_be_there() {
+    let home = Home::new();
+    let folder = home.path("new/rules");
+    let arguments = ["rules", "new", "--command", "frobnicate", "--yes", "--into"];
+    home.run_ok(&[&arguments[..], &[&folder.display().to_string()]].concat());
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 2);
+}
+
+#[test]
 fn only_a_person_writes_into_the_home() {
     let home = Home::new();
     home.run_ok(&["install"]);
     let arguments = ["rules", "new", "--command", "frobnicate", "--yes"];
     let done = home.run(&arguments);
     assert_eq!(done.code, Some(4), "{done:?}");
+    assert!(home.run_ok(&["rules", "test"]).starts_with("0 cases in 0 rule files"), "nothing was written");
+    // The daemon has looked, too.
+    let tried = home.run_ok(&["log", "--json"]);
+    let is_refusal = |line: &&str| line.contains("\"loosen\"") && line.contains("\"accepted\":false");
+    assert_eq!(tried.lines().filter(is_refusal).count(), 1, "{tried}");
     let Some(done) = home.run_as_person(&arguments) else { return };
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(home.run_ok(&["rules", "test"]).contains("each decided as it says"));

@@ -143,7 +143,7 @@ impl Judge {
             let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);
         }
-        let told = told(call, decision, change.request);
+        let told = told(call, decision, change);
         let given = Given {
             verdict: change.answer,
             reason: told.reason.clone(),
@@ -252,6 +252,9 @@ impl Judge {
     }
 }
 
+/// Why a call may run where all that stood against it was granted.
+const GRANTED: &str = "the user has approved this call";
+
 /// What is known of a call that may run from now on. `number`: that of its record.
 pub(crate) fn begun<'c>(call: &'c Call, number: u64, facts: Facts, workspace: &str) -> Begun<'c> {
     Begun {
@@ -308,14 +311,18 @@ pub(super) fn in_background(call: &Call, facts: &Facts) -> bool {
         || facts.commands.iter().any(|command| command.background || !command.wrappers.is_empty())
 }
 
-fn told(call: &Call, decision: &Decision, request: Option<RequestId>) -> Told {
-    match request {
+fn told(call: &Call, decision: &Decision, change: &StateChange) -> Told {
+    match change.request {
         Some(request) if decision.answer >= Verdict::Ask => Told {
             verdict: decision.answer,
             reason: agent_text(decision, request, call.correlation_id),
             user_note: user_text(decision, request),
         },
-        _ => Told { verdict: decision.answer, reason: decision.reason.clone(), user_note: String::new() },
+        _ => {
+            let is_granted = change.used_grant && decision.reason.is_empty();
+            let reason = if is_granted { GRANTED.to_owned() } else { decision.reason.clone() };
+            Told { verdict: decision.answer, reason, user_note: String::new() }
+        }
     }
 }
 

@@ -410,6 +410,19 @@ fn a_state_that_is_lost_makes_nothing_looser() {
 }
 
 #[test]
+fn a_session_of_which_nothing_is_known_may_have_written_any_file() {
+    let (_dir, path, mut memory) = new();
+    let root = memory.enter(session(1), UNSEEN).unwrap().root;
+    assert!(!memory.has_any_written("/w/a"));
+    memory.put(Entry::Suspect { root });
+    assert!(memory.has_any_written("/w/a"));
+    memory.save().unwrap();
+    // Which agents ran before is not known after a boot; what that one did is not either.
+    reboot(&path, 1000);
+    assert!(again(&path).has_any_written("/w/a"));
+}
+
+#[test]
 fn a_torn_last_line_was_never_acknowledged() {
     let (_dir, path, mut memory) = new();
     let root = memory.enter(session(1), UNSEEN).unwrap().root;

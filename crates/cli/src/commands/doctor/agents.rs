@@ -118,9 +118,7 @@ fn codex(files: &AgentFiles, file: &SettingsFile) -> Vec<Check> {
     let title = AgentId::Codex.title();
     let config_file = files.dir.join("config.toml");
     let config = std::fs::read_to_string(&config_file).unwrap_or_default();
-    let seen = std::fs::canonicalize(&files.dir).unwrap_or_else(|_| files.dir.clone());
-    let seen = seen.join(files.settings.file_name().unwrap_or_default());
-    let trusts = codex_trust(&config, &seen.to_string_lossy(), file.text());
+    let trusts = codex_trust(&config, &files.known_as().to_string_lossy(), file.text());
     let events = |wanted: Trust| -> String {
         let named = trusts.iter().filter(|(_, trust)| *trust == wanted).map(|(event, _)| event.as_str());
         named.collect::<Vec<_>>().join(", ")

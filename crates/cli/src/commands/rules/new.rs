@@ -100,6 +100,10 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     if options.into.is_none() {
         presence::require(&[layout.home().clone()], "rules new")?;
     }
+    if let Some(folder) = &options.into {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
+    }
     write(&file, &rules, &case_text)?;
     global.note(&format!(
         "written: `{}` and {} beside it",

@@ -83,6 +83,16 @@ fn what_is_granted_once_lets_one_call_run() {
 }
 
 #[test]
+fn an_agent_is_told_that_its_user_has_approved() {
+    let bench = Bench::new(policy(ASKED), Mode::Enforce);
+    assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
+    approve(&bench, Scope::Once);
+    let output: Json = serde_json::from_slice(&bench.answer(&request()).stdout).unwrap();
+    let reason = &output["hookSpecificOutput"]["permissionDecisionReason"];
+    assert_eq!(reason, "the user has approved this call");
+}
+
+#[test]
 fn who_refuses_what_is_not_there_changes_nothing() {
     let (bench, is_settled) = holds(Scope::Once, |bench, _| assert_eq!(bench.judge.refuse("ZZZ"), None));
     assert!(is_settled);

@@ -54,7 +54,7 @@ fn an_answer_is_one_to_its_call_alone() {
         Made { command: "doubtful; ls", ..MADE },
     ];
     for other in others {
-        assert_eq!(judged(MADE, other), 2, "{other:?}");
+        assert_eq!((judged(MADE, other), judged(other, MADE)), (2, 2), "{other:?}");
         assert_eq!(judged(other, other), 1, "{other:?}: asked and answered");
     }
 }

@@ -320,4 +320,10 @@ fn what_follows_is_kept_before_anything_else_is_asked() {
     // The daemon is killed.
     let bench = bench.restarted(stops());
     assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "deny");
+    // What a transcript tells no hook has to tell: it is kept by itself.
+    let bench = Bench::new(stops(), Mode::Enforce);
+    assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "defer");
+    bench.check_transcribed("unknown", false, Some("no_decision"));
+    let bench = bench.restarted(stops());
+    assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "deny");
 }
