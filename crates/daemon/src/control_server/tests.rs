@@ -74,11 +74,10 @@ fn serve(layout: &Layout) -> ControlServer {
 /// The actions that the log says were refused.
 fn refusals(layout: &Layout) -> Vec<String> {
     let entries = castellan_audit::read(&layout.log(), &Filter::default()).unwrap().entries;
-    let refused = entries.into_iter().filter_map(|entry| match entry.record {
-        Record::Control(control) if !control.accepted => Some(control.action),
-        _ => None,
-    });
-    refused.collect()
+    let controls = entries
+        .into_iter()
+        .filter_map(|entry| if let Record::Control(control) = entry.record { Some(control) } else { None });
+    controls.filter(|control| !control.accepted).map(|control| control.action).collect()
 }
 
 #[test]
