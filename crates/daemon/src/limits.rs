@@ -201,8 +201,9 @@ pub(crate) const TRANSCRIPT_FOLDER_MAX: usize = 4096;
 /// Calls of one transcript that have begun and are not over, as it tells. Agents run a handful at a time; the oldest go first.
 pub(crate) const BEGUN_CALLS_MAX: usize = 256;
 
-/// Directories from the working directory up whose settings an agent may read. Repositories are some deep.
-pub(crate) const SETTINGS_LEVELS_MAX: usize = 16;
+/// Directories from the working directory up whose settings an agent may read. Repositories are some deep, generated trees some dozens;
+/// each is some `stat`s at every look.
+pub(crate) const SETTINGS_LEVELS_MAX: usize = 64;
 
 /// Agent processes kept in mind for the presence check, the oldest go first.
 pub(crate) const GUARDED_AGENTS_MAX: usize = 4096;

@@ -4,6 +4,7 @@
 //! Looked at anew, not watched (inotify): most of these files do not exist, so that every folder above them would have to be watched,
 //! through every symbolic link on the way, and a watch that the system refuses would be a gap. A look is a `stat` for each.
 
+mod levels;
 mod own;
 mod said;
 
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use castellan_agents::{self as agents, AgentId, Foreign, HookFile, HookFileReport, Place};
 
+use self::levels::levels;
 pub(crate) use self::own::Own;
 use self::own::real;
 use self::said::Said;
@@ -19,7 +21,6 @@ pub(crate) use self::said::SettingsChange;
 use super::sources::{FoundText, Owners, Sources, command_line};
 use super::watched::Watched;
 use crate::files::read_limited;
-use crate::limits::SETTINGS_LEVELS_MAX;
 
 /// The files from which an agent takes its hooks, as they were at the last look.
 #[derive(Debug)]
@@ -259,13 +260,6 @@ impl HookSettings {
         };
         self.files.iter().filter(move |watched| is_ours(watched))
     }
-}
-
-/// The working directory and those above it, up to the one that holds `.git`; only itself outside of a repository.
-fn levels(cwd: &Path) -> Vec<PathBuf> {
-    let above: Vec<&Path> = cwd.ancestors().take(SETTINGS_LEVELS_MAX).collect();
-    let root = above.iter().position(|dir| dir.join(".git").exists()).unwrap_or(0);
-    above.into_iter().take(root + 1).map(Path::to_owned).collect()
 }
 
 #[cfg(test)]
