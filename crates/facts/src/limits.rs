@@ -34,8 +34,8 @@ pub(crate) const WORK_OF_LINK: u64 = 20;
 /// Units that it costs to look for a program in one directory of `PATH`: the world looks at a file for it.
 pub(crate) const WORK_OF_LOOK: u64 = 5;
 
-/// Bytes of SQL that cost one unit.
-pub(crate) const SQL_BYTES_PER_WORK: usize = 2;
+/// Units that a byte of SQL costs: short statements are parsed at some 300 ns a byte.
+pub(crate) const WORK_OF_SQL_BYTE: u64 = 1;
 
 /// Bytes of a `PATH` in which programs are looked up. Those of a hundred directories have some thousands.
 pub(crate) const SEARCH_BYTES_MAX: usize = 32 * 1024;
