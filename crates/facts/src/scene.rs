@@ -146,10 +146,11 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         let mut paths = above.chain([path]).filter(|path| !path.is_empty());
         let is_fetched =
             |path: &str| self.overlay.has_downloaded(path) || self.setting.downloaded.contains(path);
-        let is_written = |path: &str| self.overlay.has_written(path) || self.setting.written.contains(path);
         if paths.clone().any(is_fetched) {
             Some(FileOrigin::Downloaded)
-        } else if paths.any(is_written) {
+        } else if self.overlay.has_written_on_way(path)
+            || paths.any(|path| self.setting.written.contains(path))
+        {
             Some(FileOrigin::Written)
         } else {
             (place == Some(Scope::Workspace)).then_some(FileOrigin::Repository)
