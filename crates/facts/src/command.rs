@@ -1,5 +1,7 @@
 //! One command to its effects: whose file it is, what its model says, what its redirects and its environment do.
 
+use std::collections::BTreeSet;
+
 use castellan_event::{Command, Effect, EffectKind, Facts, FileOrigin, Role, Scope, Why};
 use castellan_programs::{Arg, Attribute, Invocation, Program, Style, find, invoke};
 use castellan_shell::{Origin, Run, Stdin};
@@ -48,8 +50,8 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     sink.programs.extend(modules);
     let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));
     let sources = std::mem::take(&mut sink.sources);
+    installs(at, before, run.cwd.as_deref(), scene, &mut facts.effects);
     let own = facts.effects.get_mut(before..).unwrap_or_default();
-    installs(own, run.cwd.as_deref(), scene);
     scene.secrets.add(run, own);
     if fetches(own, run) {
         downloads(own, scene);
@@ -106,14 +108,27 @@ fn fetches(effects: &[Effect], run: &Run) -> bool {
         || run.redirects.iter().any(|redirect| is_given(&redirect.target))
 }
 
-/// Says how it was declared what is installed.
-fn installs(effects: &mut [Effect], cwd: Option<&str>, scene: &mut Scene<'_, '_, '_>) {
-    let is_install =
-        |effect: &&mut Effect| effect.kind == EffectKind::Install && effect.file_origin.is_none();
-    for effect in effects.iter_mut().filter(is_install) {
-        if let (Some(system), Some(cwd)) = (&effect.system, cwd) {
-            effect.file_origin = declared::origin_of_installation(system, cwd, scene);
+/// Says how it was declared what a command installs: the same for all that it brings by one package manager. Its effects are those
+/// from `before` on.
+fn installs(
+    at: usize,
+    before: usize,
+    cwd: Option<&str>,
+    scene: &mut Scene<'_, '_, '_>,
+    effects: &mut Vec<Effect>,
+) {
+    let Some(cwd) = cwd else { return };
+    let is_install = |effect: &Effect| effect.kind == EffectKind::Install && effect.file_origin.is_none();
+    let own = effects.iter().skip(before).filter(|effect| is_install(effect));
+    let systems: BTreeSet<String> = own.filter_map(|effect| effect.system.clone()).collect();
+    for system in systems {
+        if !scene.spend(declared::work_of_installation(&system), Some(at), effects) {
+            return;
         }
+        let origin = declared::origin_of_installation(&system, cwd, scene);
+        let own = effects.iter_mut().skip(before).filter(|effect| is_install(effect));
+        own.filter(|effect| effect.system.as_deref() == Some(&system))
+            .for_each(|effect| effect.file_origin = origin);
     }
 }
 

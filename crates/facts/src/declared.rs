@@ -5,6 +5,7 @@ use castellan_programs::{Arg, find};
 
 use crate::command::base_name;
 use crate::handlers::manifest;
+use crate::limits::WORK_OF_PATH;
 use crate::path;
 use crate::scene::Scene;
 
@@ -161,6 +162,15 @@ pub(crate) fn origin_of_installation(
     let manifest = first.iter().find_map(|file| origin(file))?;
     let rest = others.iter().filter_map(|file| origin(file));
     rest.chain([manifest]).max_by_key(|origin| *origin != FileOrigin::Repository)
+}
+
+/// Units that it costs to look at the files of one package manager.
+pub(crate) fn work_of_installation(system: &str) -> u64 {
+    let files = MANIFESTS
+        .iter()
+        .find(|(name, _, _)| *name == system)
+        .map(|(_, first, others)| first.len() + others.len());
+    files.unwrap_or_default() as u64 * WORK_OF_PATH
 }
 
 /// For each package manager the files of which one declares what is installed, and those that say where it comes from.

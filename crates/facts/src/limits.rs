@@ -31,14 +31,17 @@ pub(crate) const WORK_OF_DESCENT: u64 = 4;
 /// Units that it costs to follow a link that the call has made; few follow more than one.
 pub(crate) const WORK_OF_LINK: u64 = 20;
 
-/// Bytes of SQL that cost one unit.
-pub(crate) const SQL_BYTES_PER_WORK: usize = 2;
+/// Units that it costs to look for a program in one directory of `PATH`: the world looks at a file for it.
+pub(crate) const WORK_OF_LOOK: u64 = 5;
+
+/// Units that a byte of SQL costs: short statements are parsed at some 300 ns a byte.
+pub(crate) const WORK_OF_SQL_BYTE: u64 = 1;
 
 /// Bytes of a `PATH` in which programs are looked up. Those of a hundred directories have some thousands.
 pub(crate) const SEARCH_BYTES_MAX: usize = 32 * 1024;
 
-/// Components of one path. Real ones have tens; a path of [`castellan_event::PATH_BYTES_MAX`] bytes could have two thousand,
-/// each of which is looked up.
+/// Components of one path, those of the directory that it is seen from with it. Real ones have tens; a path of
+/// [`castellan_event::PATH_BYTES_MAX`] bytes could have two thousand, each of which is looked up.
 pub(crate) const COMPONENTS_MAX: usize = 128;
 
 /// Components of one path that are not wholly known. Real ones have up to four; each is compared with every name that

@@ -6,7 +6,7 @@ use castellan_event::{Answer, Process, Query, Recorder};
 use castellan_programs::Arg;
 use castellan_shell::Work;
 
-use crate::limits::{BYTES_PER_WORK, SEARCH_BYTES_MAX};
+use crate::limits::{BYTES_PER_WORK, SEARCH_BYTES_MAX, WORK_OF_LOOK};
 
 /// What is known of `PATH`.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +67,9 @@ impl Names {
 }
 
 fn look_up(name: &str, path: &str, world: &mut Recorder<'_>, work: &mut Work) -> Resolved {
-    if path.len() > SEARCH_BYTES_MAX || !work.spend((path.len() / BYTES_PER_WORK) as u64) {
+    let directories = path.split(':').count();
+    let units = directories as u64 * WORK_OF_LOOK + (path.len() / BYTES_PER_WORK) as u64;
+    if path.len() > SEARCH_BYTES_MAX || !work.spend(units) {
         return Resolved::Unknown;
     }
     match world.ask(Query::Executable { name: name.to_owned(), path: path.to_owned() }) {

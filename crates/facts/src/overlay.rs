@@ -77,6 +77,21 @@ impl Overlay {
         self.written.contains_key(path) || self.tree_changed(path).is_some()
     }
 
+    /// Whether one has written the path or a directory that it lies in, or may have done so.
+    pub(crate) fn has_written_on_way(&self, path: &str) -> bool {
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        ends.filter_map(|end| path.split_at_checked(end)).any(|(way, rest)| {
+            let may_end = |ending: &String| {
+                rest.ends_with(ending.as_str())
+                    || rest.match_indices(ending.as_str()).any(|(at, _)| {
+                        rest.get(at + ending.len()..).is_some_and(|behind| behind.starts_with('/'))
+                    })
+            };
+            self.written.contains_key(way)
+                || self.trees.get(way).is_some_and(|endings| endings.keys().any(may_end))
+        })
+    }
+
     /// The paths that commands of this call have written and that begin so.
     pub(crate) fn written_below(&self, begin: &str) -> impl Iterator<Item = String> {
         let from = self.written.range(begin.to_owned()..);
@@ -162,4 +177,27 @@ pub(crate) enum Way {
     Elsewhere(String),
     /// Through more links than are followed, as a loop does.
     Endless,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_in_what_was_written_was_written() {
+        let mut overlay = Overlay::default();
+        overlay.write("/w/made", None);
+        overlay.change_below("/w/tree");
+        overlay.change_named("/w/some", ".d");
+        let check = |path: &str, expected: bool| {
+            assert_eq!(overlay.has_written_on_way(path), expected, "{path}");
+        };
+        for path in ["/w/made", "/w/made/a/b", "/w/tree", "/w/tree/a", "/w/some/a.d", "/w/some/a.d/b/c"] {
+            check(path, true);
+        }
+        for path in ["/w", "/w/mad", "/w/madeup", "/w/trees/a", "/w/some/a.dd", "/w/some/a.d.e/b", "/v/made"]
+        {
+            check(path, false);
+        }
+    }
 }

@@ -121,9 +121,7 @@ pub(crate) fn find(
     last: Last,
 ) -> Located {
     let written = raw.written().into_owned();
-    let is_too_long = written.len() > PATH_BYTES_MAX
-        || written.split('/').filter(|component| !component.is_empty()).count() > COMPONENTS_MAX;
-    if is_too_long {
+    if is_too_long(cwd, &written) {
         return Located::unknown(written, Why::Size, None);
     }
     if written.contains('\0') {
@@ -149,6 +147,13 @@ pub(crate) fn find(
         None if places.is_windows => partly_known(&with_slashes(raw), written, cwd, places),
         None => partly_known(raw, written, cwd, places),
     }
+}
+
+/// Whether nothing is said of a path as long as this, with the directory that it is seen from.
+fn is_too_long(cwd: Option<&str>, written: &str) -> bool {
+    let from = cwd.filter(|_| !written.starts_with('/')).unwrap_or_default();
+    let components = |path: &str| path.split('/').filter(|component| !component.is_empty()).count();
+    from.len() + written.len() > PATH_BYTES_MAX || components(from) + components(written) > COMPONENTS_MAX
 }
 
 fn with_slashes(raw: &Arg) -> Arg {

@@ -153,10 +153,12 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         let mut paths = above.chain([path]).filter(|path| !path.is_empty());
         let is_fetched =
             |path: &str| self.overlay.has_downloaded(path) || self.setting.downloaded.contains(path);
-        let is_written = |path: &str| self.overlay.has_written(path) || self.setting.written.contains(path);
         if paths.clone().any(is_fetched) {
             Some(FileOrigin::Downloaded)
-        } else if paths.any(is_written) || self.may_be_of_session(path) {
+        } else if self.overlay.has_written_on_way(path)
+            || paths.any(|path| self.setting.written.contains(path))
+            || self.may_be_of_session(path)
+        {
             Some(FileOrigin::Written)
         } else {
             (place == Some(Scope::Workspace)).then_some(FileOrigin::Repository)

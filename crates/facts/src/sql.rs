@@ -6,7 +6,7 @@ use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
 
 use crate::code::{From, SQL};
-use crate::limits::{SQL_BYTES_MAX, SQL_BYTES_PER_WORK, SQL_STATEMENTS_MAX};
+use crate::limits::{SQL_BYTES_MAX, SQL_STATEMENTS_MAX, WORK_OF_SQL_BYTE};
 use crate::sink::Sink;
 
 mod client;
@@ -73,7 +73,7 @@ pub(crate) fn effects(name: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if text.len() > SQL_BYTES_MAX {
         sink.opaque(Role::Code, Why::Size, "");
     }
-    if !sink.spend((text.len().min(SQL_BYTES_MAX) / SQL_BYTES_PER_WORK) as u64) {
+    if !sink.spend(text.len().min(SQL_BYTES_MAX) as u64 * WORK_OF_SQL_BYTE) {
         return;
     }
     let system = System::of(name);

@@ -105,6 +105,22 @@ fn what_is_too_deep_or_too_long_is_not_understood() {
         &format!("rm '{}'", "a/".repeat(200)),
         &[&format!("delete {}", "a/".repeat(20)), "opaque target size"],
     );
+    check(&format!("cd {0}; cd {0}; rm b", "a/".repeat(100)), &["delete b", "opaque target size"]);
+}
+
+#[test]
+fn a_long_search_path_is_not_looked_through_for_every_name() {
+    let directories: String = (0..1_000).map(|number| format!("/a{number}:")).collect();
+    let look_ups = |names: usize| {
+        let names: String = (0..names).map(|number| format!("b{number};")).collect();
+        let (call, setting) =
+            (call::shell("codex", &format!("PATH={directories};{names}")), Setting::default());
+        let mut world = Recorder::new(&Machine);
+        analyse(&call, &setting, &mut world);
+        world.answers().iter().filter(|(query, _)| matches!(query, Query::Executable { .. })).count()
+    };
+    assert_eq!(look_ups(2), 2);
+    assert!(look_ups(1_000) < 20, "a million files would be looked at");
 }
 
 #[test]
