@@ -278,10 +278,8 @@ fn why_of_elements(text: &Text) -> Why {
 }
 
 fn unknown_line(line: &Text) -> Text {
-    match line.why_of_parts().unwrap_or(Why::Input) {
-        Why::Glob => line.clone().without_last_newlines(),
-        why => Text::unknown(why, line.written()),
-    }
+    let why = line.why_of_parts().unwrap_or(Why::Input);
+    if why == Why::Glob { line.clone().without_last_newlines() } else { Text::unknown(why, line.written()) }
 }
 
 /// The fields of a line, the last with all that is left.

@@ -61,9 +61,9 @@ impl Walker<'_> {
             return;
         }
         let why = input.why_of_parts().unwrap_or(Why::Input);
-        let any = match why {
-            Why::Glob => pattern(&input, read.replace.is_none()),
-            why => Arg::unknown(why, crate::text::cut(&input.written()), read.replace.is_none()),
+        let any = match why == Why::Glob {
+            true => pattern(&input, read.replace.is_none()),
+            false => Arg::unknown(why, crate::text::cut(&input.written()), read.replace.is_none()),
         };
         let words: Vec<Arg> = match input.as_str() {
             Some(known) => {
@@ -214,10 +214,12 @@ impl Walker<'_> {
             let input = self.input(state).unwrap_or_else(|| Text::unknown(Why::Input, "parallel"));
             return match input.as_str() {
                 Some(known) => known.lines().map(Arg::known).collect(),
-                None => match input.why_of_parts().unwrap_or(Why::Input) {
-                    Why::Glob => vec![pattern(&input, false)],
-                    why => vec![Arg::unknown(why, input.written(), false)],
-                },
+                None => {
+                    let why = input.why_of_parts().unwrap_or(Why::Input);
+                    let is_pattern = why == Why::Glob;
+                    let any = || Arg::unknown(why, input.written(), false);
+                    vec![if is_pattern { pattern(&input, false) } else { any() }]
+                }
             };
         }
         let mut values = Vec::new();
