@@ -20,6 +20,8 @@ use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_o
 use castellan_programs::{Arg, Does, Operand as Given, Piece, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, program_within};
 
+use crate::command::base_name;
+use crate::handlers::manifest;
 use crate::limits::PROGRAM_DEPTH_MAX;
 use crate::overlay::Way;
 use crate::scene::Scene;
@@ -164,6 +166,9 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
     if matches!(&program.from, From::File(file) if file.prefix().contains("://")) {
         return;
     }
+    if let Some(package) = package_of(&program.from, &place) {
+        return with_sink(&place, scene, facts, |sink| manifest::package("npm", &package, sink));
+    }
     let texts = match &program.from {
         From::Text(text) if word == ENCODED => {
             vec![known(text).and_then(|text| encoded(&text).ok_or(Why::Encoding))]
@@ -222,6 +227,15 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
             }
         }
     }
+}
+
+/// The package that Deno runs by its name (`npm:vitest`, `jsr:@std/cli`): no file is called so there.
+fn package_of(from: &From, place: &Place<'_>) -> Option<Arg> {
+    let From::File(file) = from else { return None };
+    let is_deno =
+        || place.run.argv.first().and_then(Arg::as_str).is_some_and(|name| base_name(name) == "deno");
+    let name = ["npm:", "jsr:"].iter().find_map(|scheme| file.as_str()?.strip_prefix(scheme))?;
+    is_deno().then(|| Arg::known(name.trim_start_matches('/')))
 }
 
 /// The file that is run, absolute; a pattern of files where it is one of them.

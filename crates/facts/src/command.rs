@@ -256,7 +256,7 @@ fn is_shadowed(path: &str, place: Option<Scope>, scene: &Scene<'_, '_, '_>) -> b
     }
     scene.overlay.has_written(path)
         || scene.setting.written.contains(path)
-        || scene.setting.written_is_full && place != Some(Scope::System)
+        || place != Some(Scope::System) && (scene.setting.written_is_full || scene.has_session_written(path))
 }
 
 /// What the program does with its arguments.

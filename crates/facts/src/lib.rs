@@ -39,7 +39,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use slots::LAYOUT;
-pub use trees::{TREE_MARK, changes_tree, may_be_written};
+pub use trees::{ANYWHERE_MARK, TREE_MARK, changes_tree, may_be_written};
 
 use castellan_event::{Call, Facts, Recorder};
 use castellan_shell::Found;

@@ -110,6 +110,10 @@ pub(crate) const JUST_RECIPES_MAX: usize = 100;
 /// Tasks and scripts of other runners (Task, Deno, Composer) that run for one. Real ones name about ten.
 pub(crate) const TASKS_MAX: usize = 100;
 
+/// Patterns among the paths that a session wrote that a file is compared with, each time one is run or read. Sessions write by a few;
+/// with more, any file may be meant.
+pub(crate) const WRITTEN_PATTERNS_MAX: usize = 64;
+
 /// Files that a test runner or builder loads and that the session wrote. Each is read; agents write a few tests between two runs.
 pub(crate) const LOADED_FILES_MAX: usize = 16;
 

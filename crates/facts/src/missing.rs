@@ -25,7 +25,7 @@ pub(crate) fn why(path: &str, scene: &mut Scene<'_, '_, '_>) -> Why {
     let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing)));
     let is_made = scene.overlay.has_written(&real)
         || scene.overlay.follow(&real, true) != Way::Same
-        || scene.setting.written.contains(&real)
+        || scene.has_session_written(&real)
         || scene.is_changing(&real);
     if is_there || is_made {
         return Why::File;

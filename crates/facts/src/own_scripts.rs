@@ -10,7 +10,7 @@ use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;
 use crate::slots::LAYOUT;
-use crate::trees::{OPEN, TREE_MARK, changes_tree, may_be_written, may_meet};
+use crate::trees::{ANYWHERE_MARK, OPEN, TREE_MARK, changes_tree, may_be_written, may_meet};
 
 /// Directories of installed packages: they lie in the project, and are not its own.
 const INSTALLED: &[&str] = &["node_modules", "site-packages"];
@@ -79,7 +79,9 @@ fn is_any_strange(facts: &Facts, scene: &Scene<'_, '_, '_>) -> bool {
     workspace.is_empty()
         || scene.is_code_given_unknown
         || scene.setting.written_is_full
-        || scene.setting.written.contains(&format!("{workspace}/{TREE_MARK}"))
+        || [TREE_MARK, ANYWHERE_MARK]
+            .iter()
+            .any(|mark| scene.setting.written.contains(&format!("{workspace}/{mark}")))
         || scene.setting.downloaded.iter().any(|path| path.starts_with(workspace))
         || facts.effects.iter().any(fetches)
 }

@@ -1,6 +1,7 @@
 //! [`Scene`]: what the effects of one call are found with: the session, the world, and what earlier commands of the call
 //! have changed.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -17,6 +18,7 @@ use crate::overlay::Overlay;
 use crate::path::{self, Last, Located, Places};
 use crate::scripts::Known;
 use crate::secrets::SecretReads;
+use crate::trees::{ANYWHERE_MARK, Patterns};
 
 pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) setting: &'s Setting,
@@ -69,6 +71,9 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) work: Work,
     /// It was said that none is left.
     pub(crate) is_over_told: bool,
+    /// The patterns among what earlier calls wrote, and among what calls may be changing.
+    written_patterns: OnceCell<Patterns>,
+    changing_patterns: OnceCell<Patterns>,
 }
 
 impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
@@ -112,6 +117,8 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             process,
             work: Work::of(WORK_MAX),
             is_over_told: false,
+            written_patterns: OnceCell::new(),
+            changing_patterns: OnceCell::new(),
         }
     }
 
@@ -150,11 +157,29 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             Some(FileOrigin::Downloaded)
         } else if self.overlay.has_written_on_way(path)
             || paths.any(|path| self.setting.written.contains(path))
+            || self.may_be_of_session(path)
         {
             Some(FileOrigin::Written)
         } else {
             (place == Some(Scope::Workspace)).then_some(FileOrigin::Repository)
         }
+    }
+
+    /// Whether an earlier call of the session may have written a file without naming it: by a pattern, or anywhere in the workspace.
+    fn may_be_of_session(&self, path: &str) -> bool {
+        let workspace = self.setting.workspace.trim_end_matches('/');
+        let is_inside = || path.strip_prefix(workspace).is_some_and(|rest| rest.starts_with('/'));
+        let is_anywhere = || self.setting.written.contains(&format!("{workspace}/{ANYWHERE_MARK}"));
+        self.fits_written(path) || is_inside() && is_anywhere()
+    }
+
+    /// Whether an earlier call of the session wrote a file, by its name or by a pattern that may stand for it.
+    pub(crate) fn has_session_written(&self, path: &str) -> bool {
+        self.setting.written.contains(path) || self.fits_written(path)
+    }
+
+    fn fits_written(&self, path: &str) -> bool {
+        self.written_patterns.get_or_init(|| Patterns::of(&self.setting.written)).may_be(path)
     }
 
     /// Where a program's file lies, which is known to lead nowhere else.
@@ -202,9 +227,14 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         false
     }
 
-    /// Whether a call that runs now may be changing what a path leads to or holds: the path or a directory above it.
+    /// Whether a call that runs now may be changing what a path leads to or holds: the path, a directory above it, or a pattern that may
+    /// stand for it.
     pub(crate) fn is_changing(&self, path: &str) -> bool {
-        let ancestors = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
-        ancestors.chain([path]).any(|path| self.setting.changing.contains(path))
+        let mut ancestors = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        let fits =
+            || self.changing_patterns.get_or_init(|| Patterns::of(&self.setting.changing)).may_be(path);
+        let changing = &self.setting.changing;
+        !changing.is_empty()
+            && (changing.contains(path) || ancestors.any(|path| changing.contains(path)) || fits())
     }
 }

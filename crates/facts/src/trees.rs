@@ -5,12 +5,16 @@ use std::collections::BTreeSet;
 use castellan_event::{Answer, Effect, EffectKind, Query};
 use castellan_programs::Arg;
 
+use crate::limits::WRITTEN_PATTERNS_MAX;
 use crate::path;
 use crate::scene::Scene;
 
 /// What git writes whenever it changes files of the work tree, below its root. That an earlier call wrote it says that any file of the
 /// project may be another one than the user knows.
 pub const TREE_MARK: &str = ".git/index";
+
+/// Stands for a path, below a workspace's root, of which nobody knows where in it a call has written. Git keeps no such file.
+pub const ANYWHERE_MARK: &str = ".git/anywhere";
 
 /// What each system does that changes files of the work tree, as models name it. Files with code that run after it may be other ones
 /// than before.
@@ -82,10 +86,36 @@ pub fn may_be_written(written: &BTreeSet<String>, file: &str) -> bool {
     let mut directories = above.chain([file]).filter(|path| !path.is_empty());
     let known = file.find(OPEN).and_then(|at| file.get(..at));
     let below = known.and_then(|known| known.get(..=known.rfind('/')?));
-    directories.any(|path| written.contains(path) || written.contains(&format!("{path}/{TREE_MARK}")))
+    let is_marked = |path: &str| {
+        [TREE_MARK, ANYWHERE_MARK].iter().any(|mark| written.contains(&format!("{path}/{mark}")))
+    };
+    directories.any(|path| written.contains(path) || is_marked(path))
         || written
             .iter()
             .any(|path| may_meet(path, file) || below.is_some_and(|below| path.starts_with(below)))
+}
+
+/// The patterns among paths that were written: which files were, is not known.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns {
+    patterns: Vec<String>,
+    /// There are more than are compared.
+    is_full: bool,
+}
+
+impl Patterns {
+    pub(crate) fn of(written: &BTreeSet<String>) -> Patterns {
+        let is_open =
+            |path: &&String| path.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b']' | b'{' | b'}'));
+        let mut open = written.iter().filter(is_open);
+        let patterns = open.by_ref().take(WRITTEN_PATTERNS_MAX).cloned().collect();
+        Patterns { patterns, is_full: open.next().is_some() }
+    }
+
+    /// Whether one may stand for a file.
+    pub(crate) fn may_be(&self, file: &str) -> bool {
+        self.is_full || self.patterns.iter().any(|pattern| may_meet(pattern, file))
+    }
 }
 
 /// Whether two paths may be the same, where patterns stand for any of theirs: as far as what stands before and behind what is open
@@ -137,13 +167,36 @@ mod tests {
                 "{written}"
             );
         };
-        for written in ["/w/lib/a.js", "/w/lib", "/w", "/w/lib/*.js", "/w/*/a.js", "/w/**", "/w/.git/index"] {
+        for written in [
+            "/w/lib/a.js",
+            "/w/lib",
+            "/w",
+            "/w/lib/*.js",
+            "/w/*/a.js",
+            "/w/**",
+            "/w/.git/index",
+            "/w/.git/anywhere",
+        ] {
             check(written, true);
         }
         for written in ["/w/lib/b.js", "/w/li", "/w/lib/*.py", "/v/*.js", "/v/.git/index", "/.git/index", ""]
         {
             check(written, false);
         }
+    }
+
+    #[test]
+    fn patterns_are_told_from_paths_and_bounded() {
+        let may_be = |written: &[&str], file: &str| {
+            Patterns::of(&written.iter().map(|path| (*path).to_owned()).collect()).may_be(file)
+        };
+        assert!(may_be(&["/w/lib/*.js"], "/w/lib/a.js"));
+        assert!(!may_be(&["/w/lib/*.js", "/w/lib/b.py"], "/w/lib/b.py"));
+        let many: Vec<String> =
+            (0..=WRITTEN_PATTERNS_MAX).map(|number| format!("/w/{number}/*.py")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(may_be(&many, "/w/lib/a.js"));
+        assert!(!may_be(many.get(1..).unwrap_or_default(), "/w/lib/a.js"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! [`code`]: what code in a program's little language does, as far as its text tells: awk, sed, dc, the commands of ex and vim, and
+//! [`code`]: what code in a program's little language does, as far as its text tells: awk, sed, dc, m4, the commands of ex and vim, and
 //! those of debuggers. It must not know programs: which argument is code is the model's.
 
 use castellan_event::Why;
@@ -10,6 +10,7 @@ mod awk;
 mod dc;
 mod debugger;
 mod ex;
+mod m4;
 mod sed;
 
 /// Something that code does.
@@ -52,6 +53,7 @@ const LANGUAGES: &[(&str, Scan)] = &[
     ("ex", ex::scan),
     ("gdb", debugger::gdb),
     ("lldb", debugger::lldb),
+    ("m4", m4::scan),
     ("sed", sed::scan),
 ];
 

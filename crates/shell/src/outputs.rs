@@ -145,6 +145,8 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
     let passed =
         input.iter().flat_map(|text| text.pieces()).find(|piece| matches!(piece, Piece::Unknown { .. }));
     match passed {
+        // What is made of names that fit a pattern may be other ones.
+        Some(Piece::Unknown { why: Why::Glob, .. }) => Made::Unknown(Why::File),
         Some(Piece::Unknown { why, written }) => Made::Text(Text::unknown(*why, written)),
         // Without input they read the files that they are given.
         Some(Piece::Text(_)) | None if input.is_none() && FILES.contains(&name) => Made::Unknown(Why::File),
@@ -202,6 +204,7 @@ fn each_known(text: &Text, change: impl Fn(&str) -> String) -> Text {
     for piece in text.pieces() {
         match piece {
             Piece::Text(known) => made.push_str(&change(known)),
+            Piece::Unknown { why: Why::Glob, written } => made.push_unknown(Why::File, written),
             Piece::Unknown { why, written } => made.push_unknown(*why, written),
         }
     }

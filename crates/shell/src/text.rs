@@ -81,6 +81,13 @@ impl Text {
         })
     }
 
+    /// Why a line or a word of it is not known. A pattern stands for names only as a whole, where it is the only one.
+    pub(crate) fn why_of_parts(&self) -> Option<Why> {
+        let written = self.written();
+        let is_one = !written.trim_end_matches('\n').contains(char::is_whitespace);
+        self.why().map(|why| if why == Why::Glob && !is_one { Why::File } else { why })
+    }
+
     /// Certainly not empty.
     pub(crate) fn has_text(&self) -> bool {
         self.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if !text.is_empty()))

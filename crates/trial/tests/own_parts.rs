@@ -4,7 +4,7 @@
 #![cfg(test)]
 
 use castellan_daemon::{Config, compile};
-use castellan_event::Verdict::{self, Ask, Defer, Deny};
+use castellan_event::Verdict::{self, Allow, Ask, Defer, Deny};
 use castellan_policy::Profile;
 use castellan_trial::{Asked, Case, Laid, Link, Trial};
 use serde_json::{Map, Value as Json, json};
@@ -127,6 +127,55 @@ fn what_the_session_has_put_there_is_its_own() {
     check(&project("rm -f r*.js; node run.js"), Ask);
     for earlier in ["git status", "git add -A && git commit -m x", "ls", "echo x > notes.txt"] {
         check(&after(project("node run.js"), "Bash", json!({ "command": earlier })), Defer);
+    }
+}
+
+#[test]
+fn what_the_session_wrote_without_naming_it_is_its_own_too() {
+    // It writes a file, so that who put it there decides.
+    let text = "require('fs').writeFileSync('x.txt', '1');\n";
+    let project = |command: &str| with("tests/a.js", text, command);
+    let autonomous = |case: &Case, expected: Verdict| {
+        let (found, why) = verdict(case, Profile::Autonomous);
+        assert_eq!(found, expected, "{:?} after {:?}\n{why}", case.call, case.earlier);
+    };
+    autonomous(&project("node tests/a.js"), Allow);
+    for (earlier, expected) in [
+        ("sed -i s/x/y/ tests/a.js", Ask),
+        ("sed -i s/x/y/ tests/*", Ask),
+        ("sed -i s/x/y/ **/*.js", Ask),
+        ("cd tests && sed -i s/x/y/ *.js", Ask),
+        ("cp /tmp/new/* tests/", Ask),
+        ("mv /tmp/new/*.js tests/", Ask),
+        ("tee tests/*.js < other.js", Ask),
+        ("find tests -name '*.js' -exec sed -i s/x/y/ {} +", Ask),
+        ("cp other.js \"$TO\"", Ask),
+        ("sed -i s/x/y/ $(ls tests)", Ask),
+        ("sed -i s/x/y/ docs/*", Allow),
+        ("sed -i s/x/y/ tests/*.py", Allow),
+        ("cp /tmp/new/* lib/", Allow),
+        ("prettier --write 'tests/**/*.js'", Allow),
+        ("git stash pop", Allow),
+    ] {
+        autonomous(&after(project("node tests/a.js"), "Bash", json!({ "command": earlier })), expected);
+    }
+}
+
+#[test]
+fn a_program_that_the_session_put_there_by_a_pattern_is_not_what_its_name_says() {
+    let program = |command: &str| {
+        let mut case = project(command);
+        case.files.insert("bin/tool".to_owned(), Laid::Text("\u{7f}ELF\0".to_owned()));
+        case
+    };
+    check(&program("bin/tool"), Defer);
+    for (earlier, expected) in [
+        ("cp /tmp/new/tool bin/tool", Ask),
+        ("cp /tmp/new/* bin/", Ask),
+        ("install -m 755 /tmp/new/t* bin", Ask),
+        ("cp /tmp/new/* lib/", Defer),
+    ] {
+        check(&after(program("bin/tool"), "Bash", json!({ "command": earlier })), expected);
     }
 }
 

@@ -11,7 +11,7 @@ use castellan_event::{
     Agent, Answers, Call, Decision, Effect, EffectKind, Facts, FileOrigin, Mode, Recorder, Role, Session,
     ToolKind, Verdict, Why,
 };
-use castellan_facts::{LAYOUT, TREE_MARK};
+use castellan_facts::{ANYWHERE_MARK, LAYOUT, TREE_MARK};
 use castellan_policy::{PROBING, RequestId, State, StateChange, agent_text, drive, user_text};
 
 use super::consent::{Consent, grantable};
@@ -276,8 +276,7 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
     // What a formatter lays out anew does what it did before.
     let writes = writes.filter(|effect| effect.verb.as_deref() != Some(LAYOUT));
     let mut paths: BTreeSet<String> = writes.filter_map(|effect| effect.path.clone()).collect();
-    // Version control does not say which files it changes, and of what is written where nobody knows it may be any. What the project's own
-    // code writes is its own doing.
+    // Of what is written where nobody knows it may be any file. What the project's own code writes is its own doing.
     let is_own = |effect: &Effect| {
         effect.script_path.as_ref().is_some_and(|script| facts.own_scripts.contains(script))
     };
@@ -287,9 +286,11 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
         let is_write = matches!(effect.kind, EffectKind::Write | EffectKind::Link) && effect.path.is_none();
         (is_write || is_unread(effect)) && effect.verb.as_deref() != Some(LAYOUT) && !is_own(effect)
     };
-    let anywhere = facts.effects.iter().any(is_anywhere).then(|| workspace.to_owned());
-    let trees = facts.changed_trees.iter().cloned().chain(anywhere).filter(|root| !root.is_empty());
-    paths.extend(trees.map(|root| format!("{}/{TREE_MARK}", root.trim_end_matches('/'))));
+    let anywhere = facts.effects.iter().any(is_anywhere).then_some((workspace, ANYWHERE_MARK));
+    // Version control does not say which files it changes.
+    let trees = facts.changed_trees.iter().map(|root| (root.as_str(), TREE_MARK));
+    let marked = trees.chain(anywhere).filter(|(root, _)| !root.is_empty());
+    paths.extend(marked.map(|(root, mark)| format!("{}/{mark}", root.trim_end_matches('/'))));
     paths
 }
 

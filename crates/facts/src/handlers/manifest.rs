@@ -47,6 +47,7 @@ const MANAGERS: &[Manager] = &[
 pub(crate) fn package(detail: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let (system, known) = detail.split_once(':').unwrap_or((detail, ""));
     let manager = MANAGERS.iter().find(|manager| manager.system == system);
+    let mut origin = None;
     let verb = match (arg.as_str(), manager) {
         (Some(text), _) if text.contains("://") || names::is_remote(text, system) => {
             let url = Some(text.to_owned());
@@ -55,6 +56,9 @@ pub(crate) fn package(detail: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
         }
         (Some(text), _) if names::is_local(text) => {
             sink.path(EffectKind::Read, arg);
+            let located = sink.locate(arg);
+            let path = located.path.as_deref();
+            origin = path.and_then(|path| sink.scene.origin_of(path, located.place));
             "local"
         }
         (_, None) if known.is_empty() => "system",
@@ -62,6 +66,13 @@ pub(crate) fn package(detail: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
         (Some(text), Some(manager)) if is_declared(text, manager, sink) => "declared",
         (Some(_) | None, _) => "undeclared",
     };
+    // Of what was there before, the project's manifests say where it comes from.
+    if origin == Some(FileOrigin::Downloaded) {
+        let text = |text: &str| Some(text.to_owned());
+        let (system, verb, target) = (text(system), text(verb), text(&arg.written()));
+        let kind = EffectKind::Install;
+        return sink.add(Effect { kind, system, verb, target, file_origin: origin, ..Effect::default() });
+    }
     sink.on(EffectKind::Install, system, verb, Some(arg));
 }
 

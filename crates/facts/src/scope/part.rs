@@ -93,6 +93,16 @@ impl Part<'_> {
         }
     }
 
+    /// Whether it fits a name with a star, whatever stands between its ends.
+    pub(super) fn is_certainly(&self, name: &Name) -> bool {
+        match (self, name) {
+            (Part::Some { prefix: begin, suffix: end, .. }, Name::Star { prefix, suffix }) => {
+                begin.starts_with(&**prefix) && end.ends_with(&**suffix)
+            }
+            (Part::Some { .. }, Name::Text(_)) | (Part::Text(_), _) => false,
+        }
+    }
+
     /// How a component of which the ends are known fits a name of which the ends are known, or which is `whole`.
     fn fit_ends(&self, name: &str, name_suffix: &str, whole: bool) -> Fit {
         let Part::Some { prefix, suffix, may_hide } = self else { return Fit::No };

@@ -125,12 +125,16 @@ impl Table {
     }
 
     /// Whether a path is certainly among a row's exceptions. Of one that is not wholly known that is certain only where
-    /// everything below what is known is excepted.
+    /// everything below what is known is excepted, or where whatever its last name may be is.
     fn excepts(&self, row: usize, views: &[View<'_, '_>]) -> bool {
         let except = self.except.get(row).map(Vec::as_slice).unwrap_or_default();
         views.iter().any(|view| {
             let certain = View { parts: known_start(view.parts), ..*view };
             let is_whole = certain.parts.len() == view.parts.len();
+            let last = view.parts.last().filter(|_| certain.parts.len() + 1 == view.parts.len());
+            if last.is_some_and(|last| except.iter().any(|pattern| pattern.is_certainly(last))) {
+                return true;
+            }
             except.iter().any(|pattern| (is_whole || pattern.is_deep) && pattern.fits(certain))
         })
     }
@@ -244,6 +248,12 @@ impl Pattern {
         }
         fits.try_fold(first, |clearest, fit| (fit > Fit::No).then_some(clearest.max(fit)))
             .is_some_and(|clearest| clearest > Fit::Any)
+    }
+
+    /// Whether a name fits it wherever it stands, whatever it is.
+    fn is_certainly(&self, part: &Part<'_>) -> bool {
+        let name = self.names.first().filter(|_| self.names.len() == 1 && !self.is_deep);
+        self.anchor == Anchor::Anywhere && name.is_some_and(|name| part.is_certainly(name))
     }
 
     /// What follows the names.

@@ -69,7 +69,7 @@ pub(super) const ROWS: &[Row] = &[
     row(Scope::Secret, "environment files", &["**/.env", "**/.env.*", "**/*.env"]).except(&[
         "**/.env.example", "**/.env.sample", "**/.env.template", "**/.env.dist", "**/.env.defaults", "**/.env.schema",
         "**/.env.tpl", "**/.env.*.example", "**/.env.*.sample", "**/.env.*.template", "**/example.env", "**/sample.env",
-        "**/template.env", "**/*.example.env", "**/*.sample.env", "**/*.template.env",
+        "**/.*rc.js", "**/.*rc.cjs", "**/.*rc.mjs", "**/.*rc.json", "**/.*rc.yml", "**/.*rc.yaml", "**/template.env", "**/*.example.env", "**/*.sample.env", "**/*.template.env",
     ]),
     row(Scope::Secret, "cloud credentials", &[
         "~/.aws/credentials", "~/.aws/sso/cache/**", "~/.aws/cli/cache/**", "~/.config/gcloud/credentials.db",

@@ -9,19 +9,20 @@ pub(super) fn scan(text: &str) -> Vec<Found> {
     if text.starts_with('.') {
         return Vec::new();
     }
-    let mut script = Script { rest: text, found: Vec::new() };
+    // What is no script to GNU sed may be one to BSD's, by which a delimiter in brackets ends nothing.
+    let found = [false, true].iter().find_map(|in_brackets| read(text, *in_brackets));
+    found.unwrap_or_else(|| vec![Found::Unknown(Why::Syntax, text.to_owned())])
+}
+
+/// What a script does; `None` when it is none. `in_brackets`: a delimiter between brackets is text.
+fn read(text: &str, in_brackets: bool) -> Option<Vec<Found>> {
+    let mut script = Script { rest: text, in_brackets, found: Vec::new() };
     loop {
-        let read = match script.command() {
-            Some(Command::End) => break,
-            Some(Command::Letter(letter)) => script.arguments(letter),
-            None => None,
-        };
-        if read.is_none() {
-            script.found.push(Found::Unknown(Why::Syntax, text.to_owned()));
-            break;
+        match script.command()? {
+            Command::End => return Some(script.found),
+            Command::Letter(letter) => script.arguments(letter)?,
         }
     }
-    script.found
 }
 
 enum Command {
@@ -31,6 +32,7 @@ enum Command {
 
 struct Script<'a> {
     rest: &'a str,
+    in_brackets: bool,
     found: Vec<Found>,
 }
 
@@ -53,7 +55,7 @@ impl<'a> Script<'a> {
                 Some('\\') => self.next()?,
                 Some(letter) => return Some(Command::Letter(letter)),
             };
-            self.part(delimiter)?;
+            self.pattern(delimiter)?;
             self.rest = self.rest.trim_start_matches(['I', 'M']);
         }
     }
@@ -66,6 +68,26 @@ impl<'a> Script<'a> {
                 let part = self.rest.get(..at)?;
                 self.rest = self.rest.get(at + letter.len_utf8()..)?;
                 return Some(part);
+            }
+            escaped = letter == '\\' && !escaped;
+        }
+        None
+    }
+
+    /// The same of a regular expression.
+    fn pattern(&mut self, delimiter: char) -> Option<()> {
+        if !self.in_brackets {
+            return self.part(delimiter).map(drop);
+        }
+        let mut escaped = false;
+        while let Some(letter) = self.rest.chars().next() {
+            if letter == '[' && !escaped {
+                self.rest = after_brackets(self.rest)?;
+                continue;
+            }
+            self.next();
+            if letter == delimiter && !escaped {
+                return Some(());
             }
             escaped = letter == '\\' && !escaped;
         }
@@ -121,7 +143,7 @@ impl<'a> Script<'a> {
 
     fn substitution(&mut self) -> Option<()> {
         let delimiter = self.next().filter(|letter| !is_mark(*letter))?;
-        self.part(delimiter)?;
+        self.pattern(delimiter)?;
         let replacement = self.part(delimiter)?;
         let mut runs = false;
         loop {
@@ -145,6 +167,31 @@ impl<'a> Script<'a> {
                 }
                 Some(_) => return None,
             }
+        }
+    }
+}
+
+/// What stands behind a list in brackets, which a text begins with: a `]` that comes first, and those of classes (`[:space:]`), end none.
+fn after_brackets(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('[')?;
+    let inner = inner.strip_prefix('^').unwrap_or(inner);
+    let mut rest = inner.strip_prefix(']').unwrap_or(inner);
+    loop {
+        let class = ["[:", "[.", "[="].iter().find(|begin| rest.starts_with(**begin));
+        if let Some(class) = class {
+            let end = match *class {
+                "[:" => ":]",
+                "[." => ".]",
+                _ => "=]",
+            };
+            rest = rest.get(2..)?.split_once(end)?.1;
+            continue;
+        }
+        let mut letters = rest.chars();
+        let letter = letters.next()?;
+        rest = letters.as_str();
+        if letter == ']' {
+            return Some(rest);
         }
     }
 }

@@ -40,7 +40,7 @@ impl Invocation {
             return vec![FoundPath { arg: Arg::unknown(Why::Budget, "{}", false), is_all: true }];
         }
         let tests = if self.command.style == Style::Find {
-            self.tests_before(argv, action)
+            self.tests_before(argv, Some(action))
         } else {
             self.asked().map(|test| vec![test])
         };
@@ -52,6 +52,27 @@ impl Invocation {
             }
         }
         found
+    }
+
+    /// What `find` prints, one to a line, where that is all that it does. `argv`: the arguments that were read.
+    pub fn printed(&self, argv: &[Arg]) -> Option<Vec<FoundPath>> {
+        if self.options.len() > SEARCH_TERMS_MAX || self.options.iter().any(|used| ACTS.contains(&used.flag))
+        {
+            return None;
+        }
+        let mut prints = self.options.iter().filter(|used| used.flag == "-print").map(|used| used.at);
+        // Without an action all is printed that fits.
+        let action = prints.next();
+        if prints.next().is_some() {
+            return None;
+        }
+        let tests = self.tests_before(argv, action);
+        let starts = self.starts();
+        let found = |start: Arg| match &tests {
+            None => vec![FoundPath { arg: start, is_all: true }],
+            Some(tests) => tests.iter().map(|test| self.below(&start, test)).collect(),
+        };
+        (starts.len() < SEARCH_STARTS_MAX).then(|| starts.into_iter().flat_map(found).collect())
     }
 
     /// Where the search starts.
@@ -80,9 +101,8 @@ impl Invocation {
                 below.map_or_else(|| format!("**/{path}"), |rest| rest.trim_start_matches('/').to_owned())
             }
         };
-        let pattern = Piece::Unknown { why: Why::Glob, written: pattern };
         let slash = Piece::Text(if start.prefix().ends_with('/') { "" } else { "/" }.to_owned());
-        let pieces = start.pieces().iter().cloned().chain([slash, pattern]);
+        let pieces = start.pieces().iter().cloned().chain([slash]).chain(pieces(&pattern));
         FoundPath { arg: Arg::from_pieces(pieces, false), is_all: false }
     }
 
@@ -102,14 +122,14 @@ impl Invocation {
         is_telling(&name).then_some(Test::Name(name))
     }
 
-    /// Of `find`: what must fit on every way to the action; `None` when there is a way without.
+    /// Of `find`: what must fit on every way to the action, to the end where there is none; `None` when there is a way without.
     ///
     /// The expression is cut at each `-o`. Without parentheses only the alternative with the action counts; with them each
     /// alternative must ask for something, before the action where it has it. A group that is negated, and a comma, decide
     /// nothing.
-    fn tests_before(&self, argv: &[Arg], action: usize) -> Option<Vec<Test>> {
+    fn tests_before(&self, argv: &[Arg], action: Option<usize>) -> Option<Vec<Test>> {
         let mut alternatives = vec![Alternative::default()];
-        let (mut negated, mut grouped) = (false, false);
+        let (mut negated, mut grouped) = (false, action.is_none());
         let mut at = 1;
         while let Some(arg) = argv.get(at) {
             // They stand in the order of their positions.
@@ -126,7 +146,7 @@ impl Invocation {
                 }
                 (_, Some(used)) => {
                     let alternative = alternatives.last_mut()?;
-                    if at == action {
+                    if Some(at) == action {
                         alternative.acts = true;
                     } else if !alternative.acts && !negated {
                         alternative.tests.extend(test(used));
@@ -140,6 +160,47 @@ impl Invocation {
         let counting = alternatives.into_iter().filter(|alternative| grouped || alternative.acts);
         counting.map(|alternative| alternative.tests.into_iter().next()).collect()
     }
+}
+
+/// What `find` does besides searching below its starts and printing lines: it acts, prints something else, or follows links.
+const ACTS: &[&str] = &[
+    "-delete",
+    "-exec",
+    "-execdir",
+    "-files0-from",
+    "-fls",
+    "-follow",
+    "-fprint",
+    "-fprint0",
+    "-fprintf",
+    "-f",
+    "-L",
+    "-ls",
+    "-ok",
+    "-okdir",
+    "-print0",
+    "-printf",
+    "-printx",
+    "-rm",
+];
+
+/// The text and the wildcards of a pattern.
+fn pieces(pattern: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut rest = pattern;
+    while let Some(at) = rest.find(['*', '?', '[']) {
+        let (text, wild) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        let length = match wild.find(']').filter(|_| wild.starts_with('[')) {
+            Some(end) => end + 1,
+            None => wild.len() - wild.trim_start_matches('*').len().min(wild.len() - 1),
+        };
+        let (wild, after) = wild.split_at_checked(length).unwrap_or((wild, ""));
+        pieces.push(Piece::Text(text.to_owned()));
+        pieces.push(Piece::Unknown { why: Why::Glob, written: wild.to_owned() });
+        rest = after;
+    }
+    pieces.push(Piece::Text(rest.to_owned()));
+    pieces
 }
 
 /// How many arguments after its name an option has taken.
@@ -162,9 +223,13 @@ fn test(used: &Used) -> Option<Test> {
     }
 }
 
-/// A pattern says which files are meant when it has at least two letters or digits outside brackets; `*`, `*.*` and `*e*`
-/// fit nearly everything.
+/// A pattern says which files are meant when it has at least two letters or digits outside brackets, or is an ending (`*.o`); `*`, `*.*`
+/// and `*e*` fit nearly everything.
 fn is_telling(pattern: &str) -> bool {
+    let ending = pattern.strip_prefix("*.").filter(|ending| !ending.is_empty());
+    if ending.is_some_and(|ending| ending.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
+        return true;
+    }
     let mut is_open = false;
     let mut letters = 0;
     for letter in pattern.chars() {

@@ -96,7 +96,7 @@ impl Walker<'_> {
                 Some((line, separators)) => {
                     Value::array(split_at(line, separators, usize::MAX).into_iter().map(Text::known))
                 }
-                None => Value::Unknown(line.why().unwrap_or(Why::Input)),
+                None => Value::Unknown(why_of_elements(&line)),
             };
             state.set(array, value);
             return;
@@ -176,8 +176,7 @@ impl Walker<'_> {
             state.set_descriptor(number, Descriptor::Input(Rc::default()));
             return ((*text).clone(), Some(false));
         }
-        let why = text.why().unwrap_or(Why::Input);
-        let any = Text::unknown(why, text.written());
+        let any = unknown_line(&text);
         state.set_descriptor(number, Descriptor::Input(Rc::new(any.clone())));
         (any, None)
     }
@@ -206,7 +205,7 @@ impl Walker<'_> {
                     }
                     value
                 }
-                None => Value::Unknown(text.why().unwrap_or(Why::Input)),
+                None => Value::Unknown(why_of_elements(&text)),
             },
             Some(Descriptor::File(_)) => Value::Unknown(Why::File),
             _ => Value::Unknown(Why::Input),
@@ -273,8 +272,14 @@ impl Walker<'_> {
     }
 }
 
+/// Why the elements of an array are not known that a text is read into: which names fit a pattern in it, nobody knows.
+fn why_of_elements(text: &Text) -> Why {
+    text.why().filter(|why| *why != Why::Glob).unwrap_or(Why::Input)
+}
+
 fn unknown_line(line: &Text) -> Text {
-    Text::unknown(line.why().unwrap_or(Why::Input), line.written())
+    let why = line.why_of_parts().unwrap_or(Why::Input);
+    if why == Why::Glob { line.clone().without_last_newlines() } else { Text::unknown(why, line.written()) }
 }
 
 /// The fields of a line, the last with all that is left.

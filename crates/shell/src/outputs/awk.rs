@@ -1,4 +1,4 @@
-//! `awk` with one block that only prints: `{print $1, $2}`, `BEGIN{printf "%s", "x"}`. Anything else is not computed.
+//! `awk` with one block that only prints: `{print $1, $2}`, `BEGIN{printf "%s%c", "x", 47}`. Anything else is not computed.
 
 use castellan_programs::Arg;
 
@@ -61,6 +61,8 @@ struct Statement {
 
 enum Part {
     Text(String),
+    /// A whole number.
+    Whole(u32),
     /// `$1`; `$0` is the line.
     Field(usize),
     LastField,
@@ -76,7 +78,8 @@ fn run(statements: &[Statement], line: &Line<'_>, made: &mut Text) -> Option<()>
             .map(|parts| parts.iter().map(|part| value(part, line)).collect())
             .collect();
         if statement.is_format {
-            let args: Vec<Arg> = values.into_iter().map(Arg::known).collect();
+            let mut args: Vec<Arg> = values.into_iter().map(Arg::known).collect();
+            letters(&statement.values, &mut args)?;
             made.push(&print::printf(Given { args: &args, input: None })?);
         } else {
             let text = if values.is_empty() { line.text.to_owned() } else { values.join(" ") };
@@ -90,10 +93,28 @@ fn run(statements: &[Statement], line: &Line<'_>, made: &mut Text) -> Option<()>
     Some(())
 }
 
+/// Puts letters in place of the numbers that `%c` is given: to awk they are codes.
+fn letters(values: &[Vec<Part>], args: &mut [Arg]) -> Option<()> {
+    let format = args.first().and_then(Arg::as_str)?.replace("%%", "");
+    for (at, conversion) in format.split('%').enumerate().skip(1) {
+        let kind = conversion.trim_start_matches(|one: char| !one.is_ascii_alphabetic());
+        // A width that is an argument moves the others.
+        if conversion.strip_suffix(kind)?.contains('*') {
+            return None;
+        }
+        if let (true, Some([Part::Whole(code)])) = (kind.starts_with('c'), values.get(at).map(Vec::as_slice))
+        {
+            *args.get_mut(at)? = Arg::known(char::from_u32(*code).filter(|one| *one != '\0')?.to_string());
+        }
+    }
+    Some(())
+}
+
 fn value(part: &Part, line: &Line<'_>) -> String {
     let field = |number: usize| line.fields.get(number.wrapping_sub(1)).copied().unwrap_or_default();
     match part {
         Part::Text(text) => text.clone(),
+        Part::Whole(number) => number.to_string(),
         Part::Field(0) => line.text.to_owned(),
         Part::Field(number) => field(*number).to_owned(),
         // Without fields it is the line.
@@ -169,10 +190,18 @@ fn part(text: &str) -> Option<(Part, &str)> {
             return (!goes_on).then_some((part, rest));
         }
     }
-    let rest = text.strip_prefix('$')?;
-    let digits = rest.len() - rest.trim_start_matches(|one: char| one.is_ascii_digit()).len();
-    let (number, rest) = rest.split_at_checked(digits)?;
+    if text.starts_with(|one: char| one.is_ascii_digit()) {
+        let (digits, rest) = digits(text)?;
+        let goes_on = rest.starts_with(|one: char| one.is_ascii_alphanumeric() || matches!(one, '_' | '.'));
+        return (!goes_on).then_some((Part::Whole(digits.parse().ok()?), rest));
+    }
+    let (number, rest) = digits(text.strip_prefix('$')?)?;
     Some((Part::Field(number.parse().ok()?), rest))
+}
+
+/// The digits that a text begins with, and what stands after them.
+fn digits(text: &str) -> Option<(&str, &str)> {
+    text.split_at_checked(text.len() - text.trim_start_matches(|one: char| one.is_ascii_digit()).len())
 }
 
 #[cfg(test)]
@@ -201,6 +230,10 @@ mod tests {
         check(&["{ print \"\\x72m\" }"], "a\n", Some("rm\n"));
         check(&["{print \"a\\\"b\"}"], "x\n", Some("a\"b\n"));
         check(&["{print $1$2}"], "r m\n", Some("rm\n"));
+        check(&["BEGIN{printf \"%c%c -rf %c\", 114, 109, 47}"], "", Some("rm -rf /"));
+        check(&["BEGIN{printf \"100%% %c %s\", 47, 47}"], "", Some("100% / 47"));
+        check(&["BEGIN{printf \"%c\", \"47\"}"], "", Some("4"));
+        check(&["BEGIN{print 1, 2}"], "", Some("1 2\n"));
     }
 
     #[test]
@@ -215,5 +248,10 @@ mod tests {
         check(&["-v", "x=1", "{print x}"], "a", None);
         check(&["-F", "ab", "{print $1}"], "1ab2", None);
         check(&["{print}}"], "a", None);
+        check(&["BEGIN{print 1.5}"], "", None);
+        check(&["BEGIN{print 7 - 2}"], "", None);
+        check(&["BEGIN{print 0x41}"], "", None);
+        check(&["BEGIN{printf \"%*c\", 4, 47}"], "", None);
+        check(&["BEGIN{printf \"%c\", 0}"], "", None);
     }
 }

@@ -1,13 +1,14 @@
-//! `find -exec`: a command for files that are not known, but where they lie is. It must not know files.
+//! `find`: what it prints, and with `-exec` a command, for files that are not known, but where they lie is. It must not know files.
 
 use castellan_event::Why;
-use castellan_programs::{Arg, Piece};
+use castellan_programs::{Arg, Piece, invoke};
 
 use super::Call;
 use super::lists::replaced;
 use crate::found::{Origin, Wrapped};
 use crate::scope::Scope;
 use crate::state::State;
+use crate::text::Text;
 use crate::walk::Walker;
 
 /// Start paths that are walked one by one.
@@ -24,15 +25,18 @@ impl Walker<'_> {
             }
             let name = call.argv.first().map(|name| name.written().into_owned()).unwrap_or_default();
             let name = super::base_name(&name).to_owned();
+            let told = found(&call.argv, own.len().saturating_sub(1));
             let wrapper = Wrapped { name, argv: own, neutral: false };
             let Some(mut scope) = self.around(scope, wrapper, call) else { break };
             scope.origin = Origin::Wrapped;
             let unknown = || Piece::Unknown { why: Why::Glob, written: "{}".to_owned() };
             self.work.spend((starts.len() * command.len()) as u64);
-            let files: Vec<Arg> = if in_place {
-                vec![Arg::from_pieces([Piece::Text("./".to_owned()), unknown()], several)]
-            } else {
-                starts.iter().map(|start| below(start, unknown(), several)).collect()
+            let files: Vec<Arg> = match told {
+                _ if in_place => vec![Arg::from_pieces([Piece::Text("./".to_owned()), unknown()], several)],
+                Some(found) => {
+                    found.iter().map(|one| Arg::from_pieces(one.pieces().to_vec(), several)).collect()
+                }
+                None => starts.iter().map(|start| below(start, unknown(), several)).collect(),
             };
             let mut calls: Vec<Vec<Arg>> = files.iter().map(|file| replaced(&command, "{}", file)).collect();
             calls.dedup();
@@ -43,9 +47,33 @@ impl Walker<'_> {
                 walker.each_started(state, &scope, call, calls);
             });
         }
-        self.unknown_output(state, scope, call, Why::File);
+        match printed(&call.argv) {
+            Some(text) => self.deliver(state, scope, &text),
+            None => self.unknown_output(state, scope, call, Why::File),
+        }
         state.status = None;
     }
+}
+
+/// What is found when the action at this position runs, where its tests say which names that has.
+fn found(argv: &[Arg], action: usize) -> Option<Vec<Arg>> {
+    let read = invoke(castellan_programs::find("find")?, argv);
+    let found = read.found(argv, action);
+    let is_told = !found.is_empty() && found.len() <= PATHS_MAX && found.iter().all(|one| !one.is_all);
+    is_told.then(|| found.into_iter().map(|one| one.arg).collect())
+}
+
+/// The paths that it prints, as patterns below where it begins.
+fn printed(argv: &[Arg]) -> Option<Text> {
+    let read = invoke(castellan_programs::find("find")?, argv);
+    let mut text = Text::default();
+    for found in read.printed(argv)? {
+        let any = || Piece::Unknown { why: Why::Glob, written: "**".to_owned() };
+        let arg = if found.is_all { below(&found.arg, any(), false) } else { found.arg };
+        text.push(&Text::from(&arg));
+        text.push_str("\n");
+    }
+    Some(text)
 }
 
 fn below(start: &Arg, unknown: Piece, several: bool) -> Arg {

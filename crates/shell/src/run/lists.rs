@@ -60,8 +60,11 @@ impl Walker<'_> {
             self.unknown_output(state, scope, call, Why::Substitution);
             return;
         }
-        let why = input.why().unwrap_or(Why::Input);
-        let any = Arg::unknown(why, crate::text::cut(&input.written()), read.replace.is_none());
+        let why = input.why_of_parts().unwrap_or(Why::Input);
+        let any = match why == Why::Glob {
+            true => pattern(&input, read.replace.is_none()),
+            false => Arg::unknown(why, crate::text::cut(&input.written()), read.replace.is_none()),
+        };
         let words: Vec<Arg> = match input.as_str() {
             Some(known) => {
                 self.work.spend_bytes(known.len());
@@ -211,7 +214,12 @@ impl Walker<'_> {
             let input = self.input(state).unwrap_or_else(|| Text::unknown(Why::Input, "parallel"));
             return match input.as_str() {
                 Some(known) => known.lines().map(Arg::known).collect(),
-                None => vec![Arg::unknown(input.why().unwrap_or(Why::Input), input.written(), false)],
+                None => {
+                    let why = input.why_of_parts().unwrap_or(Why::Input);
+                    let is_pattern = why == Why::Glob;
+                    let any = || Arg::unknown(why, input.written(), false);
+                    vec![if is_pattern { pattern(&input, false) } else { any() }]
+                }
             };
         }
         let mut values = Vec::new();
@@ -226,6 +234,11 @@ impl Walker<'_> {
         }
         values
     }
+}
+
+/// The names of a list that is one pattern.
+fn pattern(input: &Text, several: bool) -> Arg {
+    Arg::from_pieces(input.clone().without_last_newlines().pieces().to_vec(), several)
 }
 
 fn quoted(value: &Arg) -> Text {

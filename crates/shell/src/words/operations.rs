@@ -205,7 +205,7 @@ impl Walker<'_> {
                 self.work.spend_bytes(known.len().saturating_mul(4));
                 change(known).map_or_else(|| Text::unknown(Why::Expansion, written), Text::known)
             }
-            None => Text::unknown(text.why().unwrap_or(Why::Expansion), written),
+            None => Text::unknown(why_of_changed(text), written),
         };
         match got {
             // What is not set becomes nothing, whatever a pattern would make of the empty text.
@@ -395,4 +395,14 @@ fn cased(text: &str, upper: bool, all: bool, only: Option<&Pattern>) -> String {
         }
     }
     made
+}
+/// Why it is not known what a change makes of a text. A pattern for names in the working directory stays one: what is made of a name that
+/// leads elsewhere may lead anywhere.
+fn why_of_changed(text: &Text) -> Why {
+    let leads_away =
+        || text.has_text() && text.written().starts_with(['/', '~']) || text.written().contains("..");
+    match text.why_of_parts() {
+        Some(Why::Glob) if leads_away() => Why::Expansion,
+        why => why.unwrap_or(Why::Expansion),
+    }
 }

@@ -1,0 +1,35 @@
+//! Texts of m4, by the manual of GNU m4 1.4: `syscmd` and `esyscmd` run their argument. What else the macros make of a text is not known.
+
+use castellan_event::Why;
+
+use super::Found;
+
+pub(super) fn scan(text: &str) -> Vec<Found> {
+    let calls = text.match_indices("syscmd(").filter_map(|(at, name)| text.get(at + name.len()..));
+    let commands = calls.map(|rest| match argument(rest.trim_start()) {
+        Some(command) => Found::Shell(command),
+        None => Found::Unknown(Why::Syntax, "syscmd".to_owned()),
+    });
+    commands.chain([Found::Unknown(Why::Language, "m4".to_owned())]).collect()
+}
+
+/// The first argument of a macro, without its quotes: text from a backtick to the apostrophe that ends it, or up to what ends an argument.
+fn argument(text: &str) -> Option<String> {
+    let mut depth = 0_usize;
+    let mut made = String::new();
+    for letter in text.chars() {
+        match letter {
+            '`' => {
+                depth += 1;
+                made.extend((depth > 1).then_some(letter));
+            }
+            '\'' if depth > 0 => {
+                depth -= 1;
+                made.extend((depth > 0).then_some(letter));
+            }
+            ',' | ')' if depth == 0 => return Some(made),
+            _ => made.push(letter),
+        }
+    }
+    None
+}
