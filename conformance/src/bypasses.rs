@@ -24,8 +24,8 @@ elsewhere, it is named. `⏎` stands for a newline. The mark before a text says 
 | ◐ | a part that decides it is Opaque, with the reason, and rules see that; what is known beside it is found too |
 | ○ | not what it does: the line before it names the layer that covers it |
 
-What is found is not yet denied: that is up to the rules, and most of the shipped ones still read text
-([SECURITY](../SECURITY.md)).
+What is found is not yet denied: that is up to the rules. Those that are shipped judge commands and effects, so that a disguise says
+nothing to them; how many they stop is measured on labelled calls, disguised ones among them ([accuracy](accuracy.md)).
 
 ";
 

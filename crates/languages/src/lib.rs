@@ -19,6 +19,7 @@ mod lower;
 mod memo;
 mod parse;
 mod powershell;
+mod reader;
 mod run;
 mod state;
 mod table;

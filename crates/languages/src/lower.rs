@@ -148,6 +148,20 @@ impl<'t> Lower<'t> {
         node.children_by_field_name(name, &mut cursor).filter(Parsed::is_named).collect()
     }
 
+    /// The operands of operators that lie deep inside each other on the left: `a + b + c`.
+    fn operands<'p>(node: Parsed<'p>, operators: &[&str]) -> Vec<Parsed<'p>> {
+        let is_same = |one: &Parsed<'_>| {
+            one.kind() == node.kind()
+                && one.child_by_field_name("operator").is_some_and(|sign| operators.contains(&sign.kind()))
+        };
+        let (mut left, mut right) = (Some(node), Vec::new());
+        while let Some(one) = left.filter(is_same) {
+            right.extend(one.child_by_field_name("right"));
+            left = one.child_by_field_name("left");
+        }
+        left.into_iter().chain(right.into_iter().rev()).collect()
+    }
+
     /// A name gets a value here.
     fn declare(&mut self, name: &str) -> Rc<str> {
         let name: Rc<str> = name.into();

@@ -19,7 +19,7 @@ use crate::format::Outputs;
 use crate::item::{Kind, RuleText};
 use crate::lint;
 use crate::options::Options;
-use crate::parse;
+use crate::parse::Conditions;
 use crate::print;
 use crate::problem::{Fault, Report};
 use crate::program::Template;
@@ -37,7 +37,7 @@ pub(crate) fn build(
     let options = scope.options;
     let last = since.is_none();
     let lists = Lists::new(definitions);
-    let macros = Macros::new(definitions, &lists, options.engine, report);
+    let macros = Macros::new(definitions, &lists, &scope.conditions, options.engine, report);
     let patterns = &scope.patterns;
     let mut own = Target::new(&scope.fields, options, patterns);
     // What these compile to is dropped: their rules are only checked, as Falco does.
@@ -48,7 +48,8 @@ pub(crate) fn build(
     let mut description = describer.as_ref().map(|_| Describer::definitions(definitions, &macros));
     let mut linted = Vec::new();
     let mut set = RuleSet { matching: options.matching, ..RuleSet::default() };
-    let mut builder = Builder { lists: &lists, macros: &macros, options, report };
+    let conditions = &scope.conditions;
+    let mut builder = Builder { lists: &lists, macros: &macros, conditions, options, report };
     let looked_at =
         |definition: &&Definition<RuleText>| since.is_none_or(|since| definition.visibility > since);
     for definition in definitions.rules.iter().filter(looked_at) {
@@ -121,6 +122,7 @@ struct Built {
 struct Builder<'b, 'd, 'a> {
     lists: &'b Lists,
     macros: &'b Macros<'d>,
+    conditions: &'b Conditions,
     options: &'b Options,
     report: &'b mut Report<'a>,
 }
@@ -166,7 +168,7 @@ impl Builder<'_, '_, '_> {
         let rule = &definition.value;
         let text =
             exceptions::write(&rule.condition, &rule.exceptions).and_then(|text| self.lists.put_into(&text));
-        match text.and_then(|text| parse::parse(&text, self.options.engine)) {
+        match text.and_then(|text| self.conditions.parse(text, self.options.engine)) {
             Ok(expr) => self.macros.put_into(&expr, label, self.report),
             Err(fault) => {
                 self.report.error(label, fault);

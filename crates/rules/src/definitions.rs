@@ -8,6 +8,7 @@ use crate::compile::Patterns;
 use crate::exceptions;
 use crate::item::{Change, Item, Kind, Name, PluginVersion, RuleItem, RulePatch, RuleText, Version};
 use crate::options::{Engine, Options};
+use crate::parse::Conditions;
 use crate::problem::{Fault, Report};
 use crate::text::{Place, Text};
 
@@ -199,6 +200,8 @@ pub(crate) struct Scope<'o> {
     pub(crate) options: &'o Options,
     pub(crate) fields: Catalogue<'o>,
     pub(crate) syscall: Catalogue<'o>,
+    /// Parsed once for all of the load.
+    pub(crate) conditions: Conditions,
     /// Compiled once for all of the load.
     pub(crate) patterns: Patterns,
 }

@@ -10,6 +10,7 @@ use crate::definitions::{Definitions, Scope};
 use crate::describe::Description;
 use crate::item;
 use crate::options::Options;
+use crate::parse::Conditions;
 use crate::problem::{Problem, Report, Severity};
 use crate::rule::RuleSet;
 use crate::source;
@@ -70,7 +71,8 @@ impl Loaded {
 pub fn load(sources: &[Source], fields: &[FieldDef<'_>], options: &Options) -> Loaded {
     let mut report = Report::new(sources);
     let (fields, syscall) = (Catalogue::new(fields), Catalogue::syscall());
-    let scope = Scope { options, fields, syscall, patterns: Patterns::default() };
+    let (conditions, patterns) = (Conditions::default(), Patterns::default());
+    let scope = Scope { options, fields, syscall, conditions, patterns };
     let mut definitions = Definitions::default();
     let mut rules = RuleSet::default();
     let mut description = None;

@@ -4,15 +4,34 @@
 
 mod operand;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ast::{Check, Expr, MODIFIERS, Modifier, OPERATORS, Op, Operand, Right, Takes, Word};
+use crate::hash::Fast;
 use crate::lex::Cursor;
 use crate::limits::NESTING_MAX;
 use crate::options::Engine;
 use crate::problem::Fault;
 use crate::suggest::did_you_mean;
 use crate::text::{Place, Text};
+
+/// Conditions that were parsed: every file is built with all before it, and all together again.
+#[derive(Debug, Default)]
+pub(crate) struct Conditions(RefCell<HashMap<Text, Rc<Expr>, Fast>>);
+
+impl Conditions {
+    /// [`parse`], once for each text with its places.
+    pub(crate) fn parse(&self, text: Text, engine: Engine) -> Result<Rc<Expr>, Fault> {
+        if let Some(known) = self.0.borrow().get(&text) {
+            return Ok(Rc::clone(known));
+        }
+        let expr = parse(&text, engine)?;
+        self.0.borrow_mut().insert(text, Rc::clone(&expr));
+        Ok(expr)
+    }
+}
 
 /// Parses a condition, the whole of it.
 pub(crate) fn parse(text: &Text, engine: Engine) -> Result<Rc<Expr>, Fault> {

@@ -20,7 +20,7 @@ impl Place {
 }
 
 /// Text with the places of its parts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Text {
     text: String,
     /// Ascending by `at`, the first at 0.
@@ -28,7 +28,7 @@ pub(crate) struct Text {
 }
 
 /// A run of text with one origin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Part {
     at: usize,
     place: Place,

@@ -109,7 +109,7 @@ impl Reader<'_> {
             "for" if ends => self.repeated(length),
             "set" if ends => self.set(length),
             "goto" if ends => {
-                self.jumps = true;
+                self.kept.jumps = true;
                 self.at += length;
                 self.words(from, |reader| Node::text(reader.since(from), "goto"))
             }
@@ -119,7 +119,7 @@ impl Reader<'_> {
                 if self.peek() != Some(':') {
                     return self.statement_again();
                 }
-                self.jumps = true;
+                self.kept.jumps = true;
                 self.words(from, |reader| Node::text(reader.since(from), "goto"))
             }
             "start" if ends => {

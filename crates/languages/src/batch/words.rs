@@ -139,7 +139,7 @@ impl Reader<'_> {
             let is_loop = after.len() < rest.len() || rest.starts_with('~');
             let modifiers = after.strip_prefix('~').map(|rest| {
                 let end = rest.find(|letter: char| !"dpfnxsatz".contains(letter)).unwrap_or(0);
-                self.meter.pay(end);
+                self.pay(end);
                 rest.get(..end).unwrap_or_default()
             });
             if let Some(node) = self.parameter(from, after, modifiers, is_loop) {
@@ -147,7 +147,7 @@ impl Reader<'_> {
             }
         }
         let end = rest.find([mark, '\n', '\r', '"']);
-        self.meter.pay(end.unwrap_or(rest.len()));
+        self.pay(end.unwrap_or(rest.len()));
         let end = end.filter(|end| rest.get(*end..).is_some_and(|rest| rest.starts_with(mark)))?;
         let inside = rest.get(..end).filter(|inside| !inside.is_empty() && !inside.contains(['&', '|']))?;
         self.at += end + 2;
@@ -185,7 +185,7 @@ impl Reader<'_> {
         let letter = tail.chars().next()?;
         let rest = tail.get(letter.len_utf8()..)?;
         let end = rest.find(['%', ' ', '\n', '"', '\\']);
-        self.meter.pay(end.unwrap_or(rest.len()));
+        self.pay(end.unwrap_or(rest.len()));
         let closes = end.is_some_and(|end| rest.get(end..).is_some_and(|rest| rest.starts_with('%')));
         let is_argument = letter.is_ascii_digit() || letter == '*';
         let is_variable = letter.is_ascii_alphabetic() && (is_loop || modifiers.is_some());

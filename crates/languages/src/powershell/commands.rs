@@ -119,7 +119,7 @@ impl Reader<'_> {
     /// Whether an expression stands here, and no command.
     fn begins_expression(&self) -> bool {
         // Numbers and operators are short.
-        self.meter.pay(EXPRESSION_LETTERS);
+        self.pay(EXPRESSION_LETTERS);
         let rest: String =
             self.rest().chars().take(EXPRESSION_LETTERS).collect::<String>().to_ascii_lowercase();
         let mut letters = rest.chars();

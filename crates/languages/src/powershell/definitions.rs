@@ -18,7 +18,7 @@ impl Reader<'_> {
         let name = name.rsplit(':').next().unwrap_or_default();
         let name: Rc<str> = name.into();
         self.blanks(true);
-        self.scopes.push(Vec::new());
+        self.kept.scopes.push(Vec::new());
         let given = if self.peek() == Some('(') { self.parameters() } else { (Vec::new(), Vec::new()) };
         self.blanks(true);
         let from_body = self.at;
@@ -37,16 +37,16 @@ impl Reader<'_> {
     pub(super) fn script_block(&mut self, is_own: bool) -> Node {
         let from = self.at;
         self.expect("{");
-        self.scopes.push(Vec::new());
+        self.kept.scopes.push(Vec::new());
         let kind = self.body(from, (Vec::new(), Vec::new()), is_own);
         self.node(from, kind)
     }
 
     /// Statements as a function that is run at once, so that what they give is one value.
     pub(super) fn collected(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Kind {
-        self.scopes.push(Vec::new());
+        self.kept.scopes.push(Vec::new());
         let body = read(self);
-        for name in self.scopes.pop().unwrap_or_default() {
+        for name in self.kept.scopes.pop().unwrap_or_default() {
             self.declare(&name);
         }
         Kind::Function(Rc::new(Function {
@@ -84,7 +84,7 @@ impl Reader<'_> {
         self.declare(&args);
         let target = self.node(from, Kind::Name(args));
         parameters.push(Parameter { target, default: None, rest: Rest::List });
-        let mut locals = self.scopes.pop().unwrap_or_default();
+        let mut locals = self.kept.scopes.pop().unwrap_or_default();
         locals.sort();
         locals.dedup();
         if !is_own {
@@ -150,7 +150,7 @@ impl Reader<'_> {
         let rest = self.rest();
         let inside = rest.trim_start_matches('[').trim_start();
         let name = inside.get(..inside.find(|letter| !is_name(letter)).unwrap_or(0)).unwrap_or_default();
-        self.meter.pay(rest.len() - inside.len() + name.len());
+        self.pay(rest.len() - inside.len() + name.len());
         inside.get(name.len()..).is_some_and(|rest| rest.trim_start().starts_with('('))
     }
 
@@ -218,7 +218,7 @@ impl Reader<'_> {
         let name: Rc<str> = if written == class { "constructor".into() } else { written.into() };
         self.blanks(true);
         if !is_property && self.peek() == Some('(') {
-            self.scopes.push(vec!["$this".into()]);
+            self.kept.scopes.push(vec!["$this".into()]);
             let given = self.parameters();
             self.blanks(true);
             if self.eats(":") {

@@ -290,7 +290,7 @@ impl Reader<'_> {
     fn is_assigned(&self) -> bool {
         let rest = self.rest();
         let after = rest.trim_start_matches([' ', '\t']);
-        self.meter.pay(rest.len() - after.len());
+        self.pay(rest.len() - after.len());
         let rest = after;
         rest.starts_with('=') || rest.starts_with("+=")
     }

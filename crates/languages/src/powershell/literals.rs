@@ -56,7 +56,7 @@ impl Reader<'_> {
     fn closes_here(&mut self, double: bool) -> bool {
         let rest = self.rest();
         let after = rest.trim_start_matches('\r');
-        self.meter.pay(rest.len() - after.len());
+        self.pay(rest.len() - after.len());
         let Some(line) = after.strip_prefix('\n') else { return false };
         let mut letters = line.chars();
         let first = letters.next().unwrap_or(' ');
@@ -187,7 +187,7 @@ impl Reader<'_> {
                 }
                 '{' => {
                     let block = self.deeper(|reader| reader.script_block(true));
-                    self.attributes.push(block);
+                    self.kept.attributes.push(block);
                     continue;
                 }
                 _ => {}

@@ -57,7 +57,7 @@ impl Reader<'_> {
         let word = self.keyword();
         let behind = self.rest().get(word.len()..).unwrap_or_default();
         let after = behind.trim_start();
-        self.meter.pay(behind.len() - after.len());
+        self.pay(behind.len() - after.len());
         let length = word.len();
         let is_word = !word.is_empty()
             && !self.rest().get(length..).is_some_and(|rest| rest.starts_with(['\\', '/', '.', ':']));
@@ -121,7 +121,7 @@ impl Reader<'_> {
     fn outputs(&mut self) -> Node {
         let from = self.at;
         let (node, is_output) = self.chain();
-        if is_output && !self.scopes.is_empty() {
+        if is_output && !self.kept.scopes.is_empty() {
             return self.node(from, Kind::Return(Some(node.into())));
         }
         node

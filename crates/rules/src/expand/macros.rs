@@ -11,7 +11,7 @@ use crate::expand::Lists;
 use crate::item::Kind;
 use crate::limits::{EXPANDED_NESTING_MAX, EXPANDED_NODES_MAX, SET_EXPANDED_NODES_MAX};
 use crate::options::Engine;
-use crate::parse;
+use crate::parse::Conditions;
 use crate::problem::{Fault, Report};
 use crate::suggest::did_you_mean;
 
@@ -46,12 +46,13 @@ impl<'d> Macros<'d> {
     pub(crate) fn new(
         definitions: &'d Definitions,
         lists: &Lists,
+        conditions: &Conditions,
         engine: Engine,
         report: &mut Report<'_>,
     ) -> Self {
         let mut macros = Self { definitions, by_name: HashMap::new(), put_in: Cell::new(0) };
         for definition in definitions.macros.iter() {
-            let parsed = lists.put_into(&definition.value).and_then(|text| parse::parse(&text, engine));
+            let parsed = lists.put_into(&definition.value).and_then(|text| conditions.parse(text, engine));
             let tree = match parsed {
                 Ok(expr) => Some(Tree { nodes: 0, levels: 0, expr }),
                 Err(fault) => {

@@ -185,21 +185,8 @@ impl Lower<'_> {
         Node::new(Self::at(node), Kind::Map(entries))
     }
 
-    /// The operands of operators that lie deep inside each other.
     fn js_chain(&mut self, node: Parsed<'_>, operators: &[&str]) -> Vec<Node> {
-        let mut operands = Vec::new();
-        let mut left = node;
-        while left.kind() == node.kind()
-            && left.child_by_field_name("operator").is_some_and(|one| operators.contains(&one.kind()))
-        {
-            operands.extend(left.child_by_field_name("right"));
-            match left.child_by_field_name("left") {
-                Some(next) => left = next,
-                None => break,
-            }
-        }
-        operands.push(left);
-        operands.into_iter().rev().map(|one| self.js(one)).collect()
+        Self::operands(node, operators).into_iter().map(|one| self.js(one)).collect()
     }
 
     fn js_binary(&mut self, node: Parsed<'_>) -> Node {

@@ -165,24 +165,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The operands of operators that lie deep inside each other: `a + b + c`.
     fn chain(&mut self, node: Parsed<'_>, operators: &[&str]) -> Vec<Node> {
-        let mut operands = Vec::new();
-        let mut left = node;
-        loop {
-            let is_same = left.kind() == node.kind()
-                && left.child_by_field_name("operator").is_some_and(|one| operators.contains(&one.kind()));
-            if !is_same {
-                break;
-            }
-            operands.extend(left.child_by_field_name("right"));
-            match left.child_by_field_name("left") {
-                Some(next) => left = next,
-                None => break,
-            }
-        }
-        operands.push(left);
-        operands.into_iter().rev().map(|one| self.expression(one)).collect()
+        Self::operands(node, operators).into_iter().map(|one| self.expression(one)).collect()
     }
 
     fn binary(&mut self, node: Parsed<'_>) -> Node {

@@ -228,19 +228,7 @@ impl Lower<'_> {
     }
 
     fn rb_chain(&mut self, node: Parsed<'_>, operators: &[&str]) -> Vec<Node> {
-        let mut operands = Vec::new();
-        let mut left = node;
-        while left.kind() == node.kind()
-            && left.child_by_field_name("operator").is_some_and(|one| operators.contains(&one.kind()))
-        {
-            operands.extend(left.child_by_field_name("right"));
-            match left.child_by_field_name("left") {
-                Some(next) => left = next,
-                None => break,
-            }
-        }
-        operands.push(left);
-        operands.into_iter().rev().map(|one| self.rb(one)).collect()
+        Self::operands(node, operators).into_iter().map(|one| self.rb(one)).collect()
     }
 
     fn rb_binary(&mut self, node: Parsed<'_>) -> Node {

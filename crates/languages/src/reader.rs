@@ -1,0 +1,112 @@
+//! [`Reader`]: a text that is read by hand, from left to right, for languages without a grammar that can be used. It pays for what it looks
+//! at and says what it cannot read. It must not know any language.
+
+use castellan_event::Why;
+
+use crate::limits::{ERRORS_MAX, READER_BYTES_PER_NODE, TREE_DEPTH_MAX};
+use crate::tree::{Kind, Node, Span};
+use crate::work::Meter;
+
+/// A text and how far it is read.
+pub(crate) struct Reader<'t, K> {
+    pub(crate) text: &'t str,
+    meter: &'t Meter,
+    /// Bytes that are read.
+    pub(crate) at: usize,
+    /// How deep what is read now lies.
+    pub(crate) depth: usize,
+    /// Parts that cannot be read.
+    pub(crate) errors: Vec<Node>,
+    /// What the language remembers of what was read.
+    pub(crate) kept: K,
+}
+
+impl<'t, K> Reader<'t, K> {
+    pub(crate) fn new(text: &'t str, meter: &'t Meter, kept: K) -> Reader<'t, K> {
+        Reader { text, meter, at: 0, depth: 0, errors: Vec::new(), kept }
+    }
+
+    /// What follows. Who looks further than a few characters pays for it.
+    pub(crate) fn rest(&self) -> &'t str {
+        self.meter.pay(1);
+        if self.meter.is_over() {
+            return "";
+        }
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// Pays for so many bytes that were looked at.
+    pub(crate) fn pay(&self, bytes: usize) {
+        self.meter.pay(bytes);
+    }
+
+    pub(crate) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    pub(crate) fn bump(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    /// Goes over this, if it stands here.
+    pub(crate) fn eats(&mut self, what: &str) -> bool {
+        let stands = self.rest().starts_with(what);
+        if stands {
+            self.at += what.len();
+        }
+        stands
+    }
+
+    /// Goes over what fits.
+    pub(crate) fn take(&mut self, fits: impl Fn(char) -> bool) -> &'t str {
+        let rest = self.rest();
+        let end = rest.find(|letter| !fits(letter)).unwrap_or(rest.len());
+        self.meter.pay(end);
+        self.at += end;
+        rest.get(..end).unwrap_or_default()
+    }
+
+    pub(crate) fn since(&self, from: usize) -> Span {
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        (place(from), place(self.at))
+    }
+
+    pub(crate) fn node(&self, from: usize, kind: Kind) -> Node {
+        self.meter.pay(READER_BYTES_PER_NODE);
+        Node::new(self.since(from), kind)
+    }
+
+    /// A part that is wrong. The first ones are told, which is enough to say that there are some.
+    pub(crate) fn wrong(&mut self, from: usize, why: Why) {
+        if self.errors.len() < ERRORS_MAX {
+            let hole = self.node(from, Kind::Hole(why));
+            self.errors.push(hole);
+        }
+    }
+
+    /// Goes one level down. What lies too deep ends the reading.
+    pub(crate) fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Node {
+        let from = self.at;
+        if self.depth >= TREE_DEPTH_MAX {
+            return self.ends(from, Why::Nesting);
+        }
+        self.depth += 1;
+        let node = read(self);
+        self.depth -= 1;
+        node
+    }
+
+    /// Nothing behind this is read.
+    pub(crate) fn ends(&mut self, from: usize, why: Why) -> Node {
+        self.at = self.text.len();
+        self.node(from, Kind::Hole(why))
+    }
+
+    /// Something of a library that no text can name: the tables have it below `%`.
+    pub(crate) fn own(&self, from: usize, name: &str, arguments: Vec<Node>) -> Node {
+        let callee = self.node(from, Kind::Name(format!("%{name}").into()));
+        self.node(from, Kind::Call(callee.into(), arguments))
+    }
+}
