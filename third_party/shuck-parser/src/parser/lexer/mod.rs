@@ -633,6 +633,8 @@ impl<'a> Cursor<'a> {
 struct PositionMap<'a> {
     source: &'a str,
     line_starts: Arc<[usize]>,
+    /// castellan: looked at once; a line may be as long as the text, and positions in it as many.
+    is_ascii: bool,
     cached: Position,
 }
 
@@ -657,6 +659,7 @@ impl<'a> PositionMap<'a> {
         Self {
             source,
             line_starts: line_starts.into(),
+            is_ascii: source.is_ascii(),
             cached: Position::new(),
         }
     }
@@ -683,9 +686,11 @@ impl<'a> PositionMap<'a> {
             .saturating_sub(1);
         let line_start = self.line_starts[line_index];
         let line_text = &self.source[line_start..offset];
-        let column = if line_text.is_ascii() {
+        let column = if self.is_ascii {
             line_text.len() + 1
         } else {
+            // castellan: see `work`.
+            crate::work::spend_scan(line_text.len());
             line_text.chars().count() + 1
         };
 
