@@ -225,6 +225,15 @@ fn what_a_rule_lacks_is_found() {
     }
 }
 
+/// What holds in the made-up machine of the cases alone holds for nobody.
+#[test]
+fn no_rule_names_the_machine_of_the_cases() {
+    for pack in packs() {
+        let named = pack.text.lines().position(|line| line.contains(HOME));
+        assert_eq!(named.map(|line| line + 1), None, "{}", pack.name);
+    }
+}
+
 #[test]
 fn rules_say_what_they_do() {
     for layer in [Layer::Organisation, Layer::User] {
