@@ -52,6 +52,62 @@ const NOTHING: &[&str] = &[
     "version",
 ];
 
+/// Subcommands that name resources: `TYPE NAME ...`, `TYPE,TYPE ...` or `TYPE/NAME ...`, some after a word of their own.
+const OF_RESOURCES: &[(&str, usize)] = &[
+    ("annotate", 0),
+    ("autoscale", 0),
+    ("delete", 0),
+    ("describe", 0),
+    ("edit", 0),
+    ("expose", 0),
+    ("get", 0),
+    ("label", 0),
+    ("patch", 0),
+    ("rollout", 1),
+    ("scale", 0),
+    ("set", 1),
+    ("wait", 0),
+];
+
+/// Types of resources by their short names and plurals, as `kubectl api-resources` of 1.32 and `oc api-resources` of 4.17 list them.
+const TYPES: &[(&str, &[&str])] = &[
+    ("certificatesigningrequest", &["csr", "certificatesigningrequests"]),
+    ("clusterrole", &["clusterroles"]),
+    ("clusterrolebinding", &["clusterrolebindings"]),
+    ("configmap", &["cm", "configmaps"]),
+    ("cronjob", &["cj", "cronjobs"]),
+    ("customresourcedefinition", &["crd", "crds", "customresourcedefinitions"]),
+    ("daemonset", &["ds", "daemonsets"]),
+    ("deployment", &["deploy", "deployments"]),
+    ("deploymentconfig", &["dc", "deploymentconfigs"]),
+    ("endpoints", &["ep"]),
+    ("horizontalpodautoscaler", &["hpa", "horizontalpodautoscalers"]),
+    ("ingress", &["ing", "ingresses"]),
+    ("job", &["jobs"]),
+    ("limitrange", &["limits", "limitranges"]),
+    ("mutatingwebhookconfiguration", &["mutatingwebhookconfigurations"]),
+    ("namespace", &["ns", "namespaces", "project", "projects"]),
+    ("networkpolicy", &["netpol", "networkpolicies"]),
+    ("node", &["no", "nodes"]),
+    ("persistentvolume", &["pv", "persistentvolumes"]),
+    ("persistentvolumeclaim", &["pvc", "persistentvolumeclaims"]),
+    ("pod", &["po", "pods"]),
+    ("poddisruptionbudget", &["pdb", "poddisruptionbudgets"]),
+    ("priorityclass", &["pc", "priorityclasses"]),
+    ("replicaset", &["rs", "replicasets"]),
+    ("replicationcontroller", &["rc", "replicationcontrollers"]),
+    ("resourcequota", &["quota", "resourcequotas"]),
+    ("role", &["roles"]),
+    ("rolebinding", &["rolebindings"]),
+    ("secret", &["secrets"]),
+    ("service", &["svc", "services"]),
+    ("serviceaccount", &["sa", "serviceaccounts"]),
+    ("statefulset", &["sts", "statefulsets"]),
+    ("storageclass", &["sc", "storageclasses"]),
+    ("validatingadmissionpolicy", &["validatingadmissionpolicies"]),
+    ("validatingwebhookconfiguration", &["validatingwebhookconfigurations"]),
+];
+
 /// Adds what the subcommand does, and the files that say what to.
 pub(super) fn kubectl(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     for flag in ["--as", "--as-group", "--as-uid"] {
@@ -90,8 +146,59 @@ pub(super) fn kubectl(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, 
     let row = VERBS.iter().find(|(sub, second, _)| *sub == name && (second.is_none() || *second == first));
     let replaces = name == "replace" && read.is(Attribute::Force) || name == "apply" && read.given("--prune");
     let kind = if replaces { Destroy } else { row.map_or(Mutate, |(_, _, kind)| *kind) };
-    let target = joined(&operands, matches!(name, "run" | "logs" | "drain" | "cordon" | "uncordon"));
-    sink.on(kind, "kubernetes", name, target.as_ref());
+    let is_plain = matches!(name, "run" | "logs" | "drain" | "cordon" | "uncordon");
+    let targets = match OF_RESOURCES.iter().find(|(sub, _)| *sub == name) {
+        Some((_, own)) => resources(&operands, *own),
+        None if name == "create" => joined(&operands, false).iter().map(|made| resource(made, "")).collect(),
+        None => joined(&operands, is_plain),
+    };
+    if targets.is_empty() {
+        sink.on(kind, "kubernetes", name, None);
+    }
+    for target in targets {
+        sink.on(kind, "kubernetes", name, Some(&target));
+    }
+}
+
+/// The resources that operands name, each as `TYPE/NAME` or, where all or those of a selector are meant, `TYPE`. The first `own` operands
+/// are the subcommand's, and stand before them: `rollout undo deployment/web`.
+fn resources(operands: &[&Arg], own: usize) -> Vec<Arg> {
+    let (own, named) = operands.split_at(own.min(operands.len()));
+    let before: String = own.iter().map(|arg| format!("{}/", arg.written())).collect();
+    // `label pod web tier=front old-` names one resource.
+    let is_value =
+        |arg: &Arg| arg.prefix().contains('=') || arg.as_str().is_some_and(|text| text.ends_with('-'));
+    let named: Vec<&Arg> = named.iter().copied().filter(|arg| !is_value(arg)).collect();
+    let Some((first, names)) = named.split_first() else { return joined(operands, true) };
+    if let Some(unknown) = named.iter().find(|arg| arg.why().is_some()) {
+        return vec![(*unknown).clone()];
+    }
+    let first = first.written();
+    if first.contains('/') {
+        return named.iter().map(|arg| resource(arg, &before)).collect();
+    }
+    let of_type = |kind: &str| match names {
+        [] => vec![format!("{before}{}", singular(kind))],
+        names => names.iter().map(|name| format!("{before}{}/{}", singular(kind), name.written())).collect(),
+    };
+    first.split(',').flat_map(of_type).map(Arg::known).collect()
+}
+
+/// A resource of the form `TYPE/NAME`, as far as it is known.
+fn resource(arg: &Arg, before: &str) -> Arg {
+    match arg.as_str().map(|text| text.split_once('/').unwrap_or((text, ""))) {
+        None => arg.clone(),
+        Some((kind, "")) => Arg::known(format!("{before}{}", singular(kind))),
+        Some((kind, name)) => Arg::known(format!("{before}{}/{name}", singular(kind))),
+    }
+}
+
+/// A type as it is usually called: `deployments.v1.apps` is `deployment`.
+fn singular(kind: &str) -> String {
+    let kind = kind.to_ascii_lowercase();
+    let plain = kind.split('.').next().unwrap_or_default();
+    let known = TYPES.iter().find(|(name, others)| *name == plain || others.contains(&plain));
+    known.map_or(plain, |(name, _)| name).to_owned()
 }
 
 /// `kubectl cp [NAMESPACE/]POD:PATH PATH`, or the other way round: `tar` reads the one in the container, and writes the other, with all
@@ -118,20 +225,15 @@ fn copy(away: EffectKind, there: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, 
     }
 }
 
-/// `pod web` as `pod/web`.
-fn joined(operands: &[&Arg], is_plain: bool) -> Option<Arg> {
-    const NAMES_MAX: usize = 20;
-    let first = operands.first()?;
-    if operands.len() == 1 || is_plain {
-        return Some((*first).clone());
+/// Operands that name no resources: `certificate approve x` as `approve/x`.
+fn joined(operands: &[&Arg], is_plain: bool) -> Vec<Arg> {
+    let Some(first) = operands.first() else { return Vec::new() };
+    if is_plain {
+        return vec![(*first).clone()];
     }
-    let written: Vec<_> = operands.iter().take(NAMES_MAX).map(|arg| arg.written()).collect();
-    let is_unknown = operands.iter().find(|arg| arg.why().is_some());
-    match is_unknown {
-        Some(unknown) => Some((*unknown).clone()),
-        None if first.written().contains('/') => Some(Arg::known(written.join(" "))),
-        None => Some(Arg::known(written.join("/"))),
-    }
+    let unknown = operands.iter().find(|arg| arg.why().is_some());
+    let all = || operands.iter().map(|arg| arg.written()).collect::<Vec<_>>().join("/");
+    vec![unknown.map_or_else(|| Arg::known(all()), |arg| (*arg).clone())]
 }
 
 /// `kubectl config`: the file that is read or changed.
