@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use crate::catalogue::Catalogue;
 use crate::compile::Patterns;
 use crate::exceptions;
+use crate::hash::Fast;
 use crate::item::{Change, Item, Kind, Name, PluginVersion, RuleItem, RulePatch, RuleText, Version};
 use crate::options::{Engine, Options};
 use crate::parse::Conditions;
@@ -31,7 +32,7 @@ pub(crate) struct Definitions {
 #[derive(Debug)]
 pub(crate) struct Table<T> {
     all: Vec<Definition<T>>,
-    by_name: HashMap<String, usize>,
+    by_name: HashMap<String, usize, Fast>,
 }
 
 #[derive(Debug)]
@@ -48,7 +49,7 @@ pub(crate) struct Definition<T> {
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self { all: Vec::new(), by_name: HashMap::new() }
+        Self { all: Vec::new(), by_name: HashMap::default() }
     }
 }
 

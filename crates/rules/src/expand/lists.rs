@@ -18,7 +18,7 @@ use crate::text::Text;
 pub(crate) struct Lists {
     all: Vec<List>,
     /// Every word of a condition is looked up.
-    by_name: HashMap<String, usize, Fast>,
+    by_name: HashMap<Box<[u8]>, usize, Fast>,
     /// Lists with delimiters in their names: they are no word, and are looked for everywhere.
     odd: BTreeSet<usize>,
     /// Hashes of the words that named no list when they were looked up.
@@ -41,8 +41,9 @@ impl Lists {
     /// Whether what was put in so far stays as it is with the lists that were defined since: nothing has named them yet.
     pub(crate) fn can_grow(&self, definitions: &Definitions) -> bool {
         let unknown = self.unknown.borrow();
-        let is_new_to_all =
-            |name: &str| !name.contains(delimits) && !unknown.contains(&self.by_name.hasher().hash_one(name));
+        let is_new_to_all = |name: &str| {
+            !name.bytes().any(delimits) && !unknown.contains(&self.by_name.hasher().hash_one(name.as_bytes()))
+        };
         definitions.lists.iter().skip(self.all.len()).all(|list| is_new_to_all(&list.name.text))
     }
 
@@ -70,10 +71,10 @@ impl Lists {
     }
 
     fn push(&mut self, list: List) {
-        if list.name.contains(delimits) {
+        if list.name.bytes().any(delimits) {
             self.odd.insert(self.all.len());
         }
-        self.by_name.insert(list.name.clone(), self.all.len());
+        self.by_name.insert(list.name.as_bytes().into(), self.all.len());
         self.all.push(list);
     }
 
@@ -126,7 +127,7 @@ impl Lists {
     fn candidates(&self, text: &str) -> BTreeSet<usize> {
         let mut unknown = self.unknown.borrow_mut();
         let mut named = self.odd.clone();
-        for word in text.split(delimits).filter(|word| !word.is_empty()) {
+        for word in text.as_bytes().split(|byte| delimits(*byte)).filter(|word| !word.is_empty()) {
             match self.by_name.get(word) {
                 Some(list) => {
                     named.insert(*list);
@@ -241,13 +242,14 @@ fn next_char(source: &str, at: usize) -> usize {
 }
 
 fn is_delimited(source: &str, start: usize, end: usize) -> bool {
-    let delimited = |byte: &u8| delimits(char::from(*byte));
+    let delimited = |byte: &u8| delimits(*byte);
     let before = start.checked_sub(1).and_then(|at| source.as_bytes().get(at));
     before.is_none_or(delimited) && source.as_bytes().get(end).is_none_or(delimited)
 }
 
-fn delimits(char: char) -> bool {
-    u8::try_from(char).is_ok_and(is_blank) || matches!(char, '(' | ')' | ',' | '=')
+/// No byte of a longer character does.
+fn delimits(byte: u8) -> bool {
+    is_blank(byte) || matches!(byte, b'(' | b')' | b',' | b'=')
 }
 
 /// The range of a name with the blanks around it.

@@ -15,6 +15,9 @@ pub(super) fn translate(pattern: &str) -> Result<String, RegexError> {
     Translator { chars: pattern.chars().collect(), at: 0, out: String::new() }.translate()
 }
 
+/// The rest of `(.|\n)`.
+const ANY_CHAR: [char; 5] = ['.', '|', '\\', 'n', ')'];
+
 struct Translator {
     chars: Vec<char>,
     at: usize,
@@ -30,6 +33,10 @@ impl Translator {
                     self.push(char);
                 }
                 '[' => self.set()?,
+                '(' if self.is_any_char() => {
+                    self.out.push_str("(?s:.)");
+                    self.at += ANY_CHAR.len();
+                }
                 '(' if self.peek(0) == Some('?') => return Err(self.refused("(?", "this kind of group")),
                 '*' | '+' | '?' => {
                     self.out.push(char);
@@ -41,6 +48,12 @@ impl Translator {
             }
         }
         Ok(self.out)
+    }
+
+    /// Whether `(.|\n)` stands here, behind its parenthesis. Most patterns begin and end with it, and one class is read in a
+    /// fraction of the time that an alternation takes.
+    fn is_any_char(&self) -> bool {
+        self.chars.get(self.at..).is_some_and(|rest| rest.starts_with(&ANY_CHAR))
     }
 
     fn next(&mut self) -> Option<char> {
@@ -55,11 +68,10 @@ impl Translator {
 
     /// Writes a character that stands for itself.
     fn push(&mut self, char: char) {
-        if char.is_ascii_alphanumeric() || char == ' ' {
-            return self.out.push(char);
+        if regex_syntax::is_meta_character(char) {
+            self.out.push('\\');
         }
-        // Writing to a string cannot fail.
-        let _ = write!(self.out, "\\x{{{:x}}}", u32::from(char));
+        self.out.push(char);
     }
 
     /// In POSIX mode there are no lazy operators: `x+?` is `(x+)?`.

@@ -28,10 +28,12 @@ impl Regex {
         let translated = re2::translate(pattern)?;
         // By itself: `a)|(b` would close the group that anchors it.
         let hir = parse(&translated)?;
-        let translated = whole(&translated, &hir).into_boxed_str();
+        let states = literals::states_at_most(&hir);
+        let literals = literals::clauses(&hir).into();
+        let translated = whole(&translated, hir).into_boxed_str();
         let matcher = OnceLock::new();
         // Only what surely stays below the limit may wait.
-        if literals::states_at_most(&hir).saturating_mul(STATE_BYTES) > REGEX_BYTES_MAX {
+        if states.saturating_mul(STATE_BYTES) > REGEX_BYTES_MAX {
             let built =
                 builder(&translated).size_limit(REGEX_BYTES_MAX).build().map_err(|error| RegexError {
                     message: if matches!(error, regex::Error::CompiledTooBig(_)) {
@@ -43,7 +45,7 @@ impl Regex {
                 })?;
             matcher.get_or_init(|| built);
         }
-        Ok(Self { translated, matcher, literals: literals::clauses(&hir).into() })
+        Ok(Self { translated, matcher, literals })
     }
 
     /// Whether the pattern matches the whole text.
@@ -85,19 +87,18 @@ impl Regex {
 
 /// The pattern for whole texts. What may begin with anything is looked for from anywhere, and what may end with anything needs no
 /// end: a matcher then skips to the texts that the rest begins with, and stops at the first match.
-fn whole(translated: &str, hir: &Hir) -> String {
-    let all = if let HirKind::Concat(all) = hir.kind() { all.as_slice() } else { &[] };
-    let (before, rest) = match all {
-        [first, rest @ ..] if is_anything(first) => ("", rest),
-        all => (r"\A", all),
-    };
-    let (after, rest) = match rest {
-        [rest @ .., last] if is_anything(last) => ("", rest),
-        rest => (r"\z", rest),
-    };
-    if before.is_empty() || after.is_empty() {
+fn whole(translated: &str, hir: Hir) -> String {
+    let mut all = if let HirKind::Concat(all) = hir.into_kind() { all } else { Vec::new() };
+    let ends_with_anything = all.pop_if(|last| is_anything(last)).is_some();
+    let begins_with_anything = all.first().is_some_and(is_anything);
+    if begins_with_anything {
+        all.remove(0);
+    }
+    if begins_with_anything || ends_with_anything {
+        let before = if begins_with_anything { "" } else { r"\A" };
+        let after = if ends_with_anything { "" } else { r"\z" };
         // As regex-syntax prints it, which reads as the same.
-        format!("{before}(?:{}){after}", Hir::concat(rest.to_vec()))
+        format!("{before}(?:{}){after}", Hir::concat(all))
     } else {
         format!(r"\A(?:{translated})\z")
     }
@@ -235,6 +236,14 @@ mod tests {
             ("(.|\\n)*(b|[^c])é(.|\\n)*", "xaéx", true),
             (".*b(.|\\n)*", "a\nb", false),
             ("(.|\\n)+b", "b", false),
+            ("(.|\\n){2}b", "a\nb", true),
+            ("(.|\\n)?b|c", "\nb", true),
+            ("((.|\\n))b", "\nb", true),
+            ("\\((.|\\n)*b", "(\nb", true),
+            ("x-/<>:\"'`!%,;=@_#&~é\t", "x-/<>:\"'`!%,;=@_#&~é\t", true),
+            ("[/<#&~:.*+?|(){}$ é-]+", "~é-/{$", true),
+            ("[#-&]+", "$%", true),
+            ("[a~~b]+", "~", true),
             ("(.|\\n)*(a{2}|b)?c", "xaac", true),
         ] {
             let regex = Regex::new(pattern).unwrap();
@@ -251,7 +260,7 @@ mod tests {
             ("ab(.|\\n)*", r"\A(?:(?:ab))"),
             ("(.|\\n)*ab(.|\\n)*", "(?:(?:ab))"),
             (".*ab.*", r"\A(?:.*ab.*)\z"),
-            ("(.|\\n)*a|b", r"\A(?:(.|\x{a})*a|b)\z"),
+            ("(.|\\n)*a|b", r"\A(?:(?s:.)*a|b)\z"),
         ] {
             assert_eq!(&*Regex::new(pattern).unwrap().translated, expected, "{pattern}");
         }
