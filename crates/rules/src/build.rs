@@ -128,15 +128,18 @@ impl<'s> Build<'s> {
     }
 
     fn into_set(self, definitions: &Definitions) -> RuleSet {
-        let Self { scope, own, mut set, exprs, .. } = self;
-        #[cfg(feature = "plain")]
-        if scope.options.describe {
-            set.trees = exprs.iter().flat_map(|expr| crate::plain::tree(expr, &scope.fields)).collect();
+        RuleSet {
+            #[cfg(feature = "plain")]
+            trees: if self.scope.options.describe {
+                self.exprs.iter().flat_map(|expr| crate::plain::tree(expr, &self.scope.fields)).collect()
+            } else {
+                Vec::new()
+            },
+            program: self.own.compiler.finish(),
+            lists: definitions.lists.iter().map(|list| list.name.text.clone()).collect(),
+            macros: definitions.macros.iter().map(|found| found.name.text.clone()).collect(),
+            ..self.set
         }
-        set.program = own.compiler.finish();
-        set.lists = definitions.lists.iter().map(|list| list.name.text.clone()).collect();
-        set.macros = definitions.macros.iter().map(|found| found.name.text.clone()).collect();
-        set
     }
 }
 
