@@ -15,11 +15,10 @@ use castellan_rules::Problem;
 
 use self::organisation::{Unusable, organisation_now};
 use crate::applied::{self, AppliedError};
-use crate::compile::Compiled;
 use crate::config::{Config, Reload};
 use crate::file_set::{FileSet, read_rules};
 use crate::judge::{Judge, Terms};
-use crate::layers::Layers;
+use crate::layers::{Layers, Loaded};
 use crate::layout::Layout;
 use crate::projects::Projects;
 use crate::record;
@@ -358,7 +357,7 @@ fn not_written(layout: &Layout, error: &std::io::Error) -> String {
 fn find(
     layout: &Layout,
     organisation: &Result<Option<FileSet>, Unusable>,
-) -> Result<(Layers, Option<(Config, Compiled)>, Found), String> {
+) -> Result<(Layers, Option<Loaded>, Found), String> {
     let set = match applied::read(layout) {
         Err(AppliedError::None) if !has_records(layout) => {
             let organisation = match organisation {
@@ -394,7 +393,7 @@ pub(crate) fn has_records(layout: &Layout) -> bool {
 }
 
 /// The files on disk, which become the applied set if they are sound.
-fn first_set(layout: &Layout, organisation: Option<FileSet>) -> Result<(Layers, (Config, Compiled)), String> {
+fn first_set(layout: &Layout, organisation: Option<FileSet>) -> Result<(Layers, Loaded), String> {
     let user = FileSet::read(layout).map_err(|error| error.to_string())?;
     let set = Layers { organisation, user, project: None, trial: Trial::new() };
     let loaded = set.load(layout)?;

@@ -18,10 +18,9 @@ impl Hasher for Words {
         for word in words {
             self.write_u64(u64::from_le_bytes(*word));
         }
-        // The last bytes, as if zeros followed.
-        let rest = rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        if bytes.len() % 8 != 0 {
-            self.write_u64(rest);
+        if !rest.is_empty() {
+            // As if zeros followed.
+            self.write_u64(rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
         }
     }
 
