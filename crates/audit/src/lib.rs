@@ -32,5 +32,6 @@ pub use record::{
     CallRecord, ControlRecord, Cut, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord, Record,
     RecoveryRecord, RetentionRecord, ScriptRecord, SessionRecord, Stream, UngovernedRecord, WorldRecord,
 };
+pub use redact::prepare;
 pub use scan::{Scanned, scan};
 pub use verify::{Broken, Loss, Missing, StreamVerification, Verification, verify};

@@ -3,7 +3,7 @@
 //! A placeholder says what stood there (`[redacted github token]`). What only looks like a secret stays: a record that
 //! hides the command is of no use. Knows nothing of records.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::{Regex, RegexSet};
 
@@ -81,21 +81,16 @@ const NAMES: &[(&str, &str)] = &[
 /// No secret of the table is shorter; most strings of a record are.
 const SHORTEST: usize = "token=x".len();
 
-struct Patterns {
-    all: RegexSet,
-    each: Vec<(Regex, &'static str)>,
-}
+/// All shapes at once, compiled once; the patterns are constants.
+static ALL: LazyLock<Option<RegexSet>> =
+    LazyLock::new(|| RegexSet::new(SHAPES.iter().map(|shape| shape.pattern)).ok());
 
-/// Compiled once; the patterns are constants.
-static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
-    let all = RegexSet::new(SHAPES.iter().map(|shape| shape.pattern)).ok()?;
-    let each = SHAPES.iter().map(|shape| Some((Regex::new(shape.pattern).ok()?, shape.label)));
-    Some(Patterns { all, each: each.collect::<Option<_>>()? })
-});
+/// Each shape by itself, compiled when it is first found: few ever are.
+static EACH: [OnceLock<Option<Regex>>; SHAPES.len()] = [const { OnceLock::new() }; SHAPES.len()];
 
-/// Compiles the patterns now, so that no call waits for it.
-pub(crate) fn prepare() {
-    LazyLock::force(&PATTERNS);
+/// Compiles what every text is searched for now, so that no call waits for it. It may be called by any thread, and again.
+pub fn prepare() {
+    LazyLock::force(&ALL);
 }
 
 /// Returns the start of the text, up to `cut`, with the spans replaced, and where in the text it really ends (a secret
@@ -122,27 +117,30 @@ pub(crate) fn spans(text: &str) -> Vec<Span> {
     if text.len() < SHORTEST {
         return Vec::new();
     }
-    let Some(patterns) = PATTERNS.as_ref() else {
-        return vec![Span {
-            start: 0,
-            end: text.len(),
-            label: "text, as the patterns for secrets are broken",
-        }];
-    };
-    if !patterns.all.is_match(text) {
-        return Vec::new();
+    find(text).unwrap_or_else(|| {
+        let label = "text, as the patterns for secrets are broken";
+        vec![Span { start: 0, end: text.len(), label }]
+    })
+}
+
+/// The secrets of a text; `None` where a pattern is broken.
+fn find(text: &str) -> Option<Vec<Span>> {
+    let all = ALL.as_ref()?;
+    if !all.is_match(text) {
+        return Some(Vec::new());
     }
-    let matching = patterns.all.matches(text);
-    let shapes = patterns.each.iter().enumerate().filter(|(index, _)| matching.matched(*index));
     let mut found: Vec<(Span, usize)> = Vec::new();
-    for (rank, (regex, label)) in shapes {
+    for rank in all.matches(text) {
+        let (shape, regex) = (SHAPES.get(rank)?, EACH.get(rank)?);
+        let regex = regex.get_or_init(|| Regex::new(shape.pattern).ok()).as_ref()?;
         for captures in regex.captures_iter(text) {
             let whole = captures.get(0);
             let secret = captures.iter().skip(1).flatten().next().or(whole);
+            let label = shape.label;
             found.extend(secret.map(|m| (Span { start: m.start(), end: m.end(), label }, rank)));
         }
     }
-    merge(found)
+    Some(merge(found))
 }
 
 /// Joins overlapping spans under the label of the most specific shape.

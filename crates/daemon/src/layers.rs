@@ -26,6 +26,9 @@ pub struct Layers {
     pub trial: Trial,
 }
 
+/// Files compiled: what they say, and what calls are judged by.
+pub(crate) type Loaded = (Config, Compiled);
+
 impl Layers {
     /// The organisation's files as they are now, above the user's.
     pub fn above(user: FileSet, layout: &Layout) -> Result<Layers, FileSetError> {
@@ -66,7 +69,7 @@ impl Layers {
     }
 
     /// Compiles everything for use: an error in any of the files is one of the whole.
-    pub(crate) fn load(&self, layout: &Layout) -> Result<(Config, Compiled), String> {
+    pub(crate) fn load(&self, layout: &Layout) -> Result<Loaded, String> {
         let (config, compiled) = self.compile(layout).map_err(|error| error.to_string())?;
         match compiled.error() {
             Some(why) => Err(why),

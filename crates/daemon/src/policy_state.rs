@@ -18,7 +18,7 @@ use crate::applied::{self, AppliedError};
 use crate::config::{Config, Reload};
 use crate::file_set::{FileSet, read_rules};
 use crate::judge::{Judge, Terms};
-use crate::layers::Layers;
+use crate::layers::{Layers, Loaded};
 use crate::layout::Layout;
 use crate::projects::Projects;
 use crate::record;
@@ -103,7 +103,7 @@ impl PolicyState {
             Err(Unusable::Distrusted(why)) => (Err(Unusable::Distrusted(why.clone())), Some(why)),
             Err(Unusable::Broken(why)) => (Err(Unusable::Broken(why.clone())), Some(why)),
         };
-        let loaded = find(layout, &organisation).and_then(|(kept, found)| {
+        let loaded = find(layout, &organisation).and_then(|(kept, loaded, found)| {
             // What the organisation says by now, if that fits; else what it said last.
             let now = organisation.ok().map(|organisation| Layers { organisation, ..kept.clone() });
             let now = now.filter(|now| *now != kept);
@@ -114,7 +114,10 @@ impl PolicyState {
                     (now, loaded, None)
                 }
                 Some(Err(why)) => (kept.clone(), kept.load(layout)?, Some(why)),
-                None => (kept.clone(), kept.load(layout)?, None),
+                None => {
+                    let loaded = loaded.map_or_else(|| kept.load(layout), Ok)?;
+                    (kept, loaded, None)
+                }
             };
             Ok((set, found, config, compiled, unfit))
         });
@@ -350,11 +353,11 @@ fn not_written(layout: &Layout, error: &std::io::Error) -> String {
     format!("the applied set could not be written: `{}`: {error}", layout.applied().display())
 }
 
-/// The set for a daemon that starts, or why there is none.
+/// The set for a daemon that starts, loaded if it had to be, or why there is none.
 fn find(
     layout: &Layout,
     organisation: &Result<Option<FileSet>, Unusable>,
-) -> Result<(Layers, Found), String> {
+) -> Result<(Layers, Option<Loaded>, Found), String> {
     let set = match applied::read(layout) {
         Err(AppliedError::None) if !has_records(layout) => {
             let organisation = match organisation {
@@ -363,19 +366,20 @@ fn find(
                 // What it would have forbidden is not known.
                 Err(Unusable::Broken(why)) => return Err(format!("the organisation's files: {why}")),
             };
-            return Ok((first_set(layout, organisation)?, Found::New));
+            let (set, loaded) = first_set(layout, organisation)?;
+            return Ok((set, Some(loaded), Found::New));
         }
         read => read.map_err(|error| error.to_string())?,
     };
     match castellan_audit::last_files(&layout.log()) {
-        Ok(Some(files)) if files == set.hash() => Ok((set, Found::Recorded)),
+        Ok(Some(files)) if files == set.hash() => Ok((set, None, Found::Recorded)),
         // Whoever can write the file could put anything in force by ending the daemon.
         Ok(Some(_)) => {
             Err("the applied set on disk is not the one that the log says was last in force, so somebody \
                             else has changed it"
                 .to_owned())
         }
-        Ok(None) => Ok((set, Found::Unrecorded)),
+        Ok(None) => Ok((set, None, Found::Unrecorded)),
         Err(error) => Err(format!("the log does not say what was last in force: {error}")),
     }
 }
@@ -389,12 +393,12 @@ pub(crate) fn has_records(layout: &Layout) -> bool {
 }
 
 /// The files on disk, which become the applied set if they are sound.
-fn first_set(layout: &Layout, organisation: Option<FileSet>) -> Result<Layers, String> {
+fn first_set(layout: &Layout, organisation: Option<FileSet>) -> Result<(Layers, Loaded), String> {
     let user = FileSet::read(layout).map_err(|error| error.to_string())?;
     let set = Layers { organisation, user, project: None, trial: Trial::new() };
-    set.load(layout)?;
+    let loaded = set.load(layout)?;
     applied::write(layout, &set).map_err(|error| format!("`{}`: {error}", layout.applied().display()))?;
-    Ok(set)
+    Ok((set, loaded))
 }
 
 /// The record of a change, which names what was in force and what will be.

@@ -73,6 +73,8 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     let layout = Layout::read(dir)?;
     layout.create()?;
     let _lock = lock(&layout)?;
+    // Beside the rules, which take longer. Where no thread can be started, opening the log does it.
+    let _ = spawn("patterns", castellan_audit::prepare);
     write_shipped(&layout).map_err(|error| DaemonError::Io(layout.rules_shipped(), error))?;
 
     let (policy_state, config, terms) = PolicyState::start(&layout);

@@ -149,17 +149,25 @@ impl Answers {
     /// Records an answer. Returns false, without recording, over [`ANSWERS_MAX`].
     #[must_use]
     pub fn insert(&mut self, query: Query, answer: Answer) -> bool {
+        let hash = self.hasher.hash_one(&query);
+        self.insert_hashed(hash, query, answer)
+    }
+
+    /// Looks up the answer to a query.
+    pub fn get(&self, query: &Query) -> Option<&Answer> {
+        self.get_hashed(self.hasher.hash_one(query), query)
+    }
+
+    fn insert_hashed(&mut self, hash: u64, query: Query, answer: Answer) -> bool {
         let fits = self.list.len() < ANSWERS_MAX;
         if fits {
-            self.index.insert((self.hasher.hash_one(&query), self.list.len()));
+            self.index.insert((hash, self.list.len()));
             self.list.push((query, answer));
         }
         fits
     }
 
-    /// Looks up the answer to a query.
-    pub fn get(&self, query: &Query) -> Option<&Answer> {
-        let hash = self.hasher.hash_one(query);
+    fn get_hashed(&self, hash: u64, query: &Query) -> Option<&Answer> {
         let mut same =
             self.index.range((hash, 0)..=(hash, usize::MAX)).filter_map(|(_, at)| self.list.get(*at));
         same.find(|(known, _)| known == query).map(|(_, answer)| answer)
@@ -201,11 +209,12 @@ impl<'w> Recorder<'w> {
     /// Asks. `None` when the world does not answer, and over the limit of answers: the part is then Opaque, for
     /// [`crate::Why::Unreadable`].
     pub fn ask(&mut self, query: Query) -> Option<Answer> {
-        if let Some(answer) = self.answers.get(&query) {
+        let hash = self.answers.hasher.hash_one(&query);
+        if let Some(answer) = self.answers.get_hashed(hash, &query) {
             return Some(answer.clone());
         }
         let answer = self.world.answer(&query)?;
-        self.answers.insert(query, answer.clone()).then_some(answer)
+        self.answers.insert_hashed(hash, query, answer.clone()).then_some(answer)
     }
 
     /// Everything that was answered so far.

@@ -1,5 +1,6 @@
 //! Definitions to a rule set: each rule's condition and output are put together, parsed, expanded and compiled. A rule with
-//! errors is left out, and all its errors are reported. Knows nothing of files and their order.
+//! errors is left out, and all its errors are reported. What only adds to what is built is added to it, so that it is built
+//! once. Knows nothing of files and their order.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -26,73 +27,124 @@ use crate::program::Template;
 use crate::rule::{Compiled, Rule, RuleSet};
 use crate::select;
 
-/// Builds the rules that are defined so far. After any file but the last, the rules that the file has defined or altered
-/// are checked and nothing else is done: that is, the rules `since` a moment of [`Definitions::now`].
-pub(crate) fn build(
-    definitions: &Definitions,
-    scope: &Scope<'_>,
-    since: Option<usize>,
-    report: &mut Report<'_>,
-) -> (RuleSet, Option<Description>) {
-    let options = scope.options;
-    let last = since.is_none();
-    let lists = Lists::new(definitions);
-    let macros = Macros::new(definitions, &lists, &scope.conditions, options.engine, report);
-    let patterns = &scope.patterns;
-    let mut own = Target::new(&scope.fields, options, patterns);
-    // What these compile to is dropped: their rules are only checked, as Falco does.
-    let mut dropped = Target::new(&scope.fields, options, patterns);
-    let mut syscall = Target::new(&scope.syscall, options, patterns);
-    own.additions = Additions::new(options, own.catalogue, &mut own.outputs, &mut own.compiler, report);
-    let describer = (options.describe && last).then(|| Describer::new(&lists, options.engine));
-    let mut description = describer.as_ref().map(|_| Describer::definitions(definitions, &macros));
-    let mut linted = Vec::new();
-    let mut set = RuleSet { matching: options.matching, ..RuleSet::default() };
-    let conditions = &scope.conditions;
-    let mut builder = Builder { lists: &lists, macros: &macros, conditions, options, report };
-    let looked_at =
-        |definition: &&Definition<RuleText>| since.is_none_or(|since| definition.visibility > since);
-    for definition in definitions.rules.iter().filter(looked_at) {
-        let text = &definition.value;
-        if text.source != options.source {
-            match scope.catalogue(&text.source) {
-                Some(_) => drop(builder.rule(definition, &mut syscall)),
-                None => builder.skip(definition, &options.source),
+/// A rule set while it is built, file after file.
+#[derive(Debug)]
+pub(crate) struct Build<'s> {
+    scope: &'s Scope<'s>,
+    lists: Lists,
+    macros: Macros,
+    own: Target<'s>,
+    /// What these compile to is dropped: their rules are only checked, as Falco does.
+    dropped: Target<'s>,
+    syscall: Target<'s>,
+    set: RuleSet,
+    /// The condition of each rule of the set, with everything put in.
+    exprs: Vec<Rc<Expr>>,
+}
+
+impl<'s> Build<'s> {
+    /// Nothing built.
+    pub(crate) fn new(scope: &'s Scope<'s>, report: &mut Report<'_>) -> Self {
+        let target = |catalogue| Target::new(catalogue, scope.options, &scope.patterns);
+        let (mut own, dropped, syscall) =
+            (target(&scope.fields), target(&scope.fields), target(&scope.syscall));
+        let (outputs, compiler) = (&mut own.outputs, &mut own.compiler);
+        own.additions = Additions::new(scope.options, own.catalogue, outputs, compiler, report);
+        let set = RuleSet { matching: scope.options.matching, ..RuleSet::default() };
+        let (lists, macros) = Default::default();
+        Self { scope, lists, macros, own, dropped, syscall, set, exprs: Vec::new() }
+    }
+
+    /// Whether what was built up to a moment of [`Definitions::now`] stays as it is with what is defined by now.
+    pub(crate) fn can_grow(&self, definitions: &Definitions, since: usize) -> bool {
+        definitions.only_grew(since) && self.lists.can_grow(definitions)
+    }
+
+    /// Adds the lists and macros that were defined since the last time, and the rules that were defined or altered `since` a
+    /// moment of [`Definitions::now`].
+    pub(crate) fn grow(&mut self, definitions: &Definitions, since: usize, report: &mut Report<'_>) {
+        let Self { scope, lists, macros, own, dropped, syscall, set, exprs } = self;
+        let (options, conditions) = (scope.options, &scope.conditions);
+        lists.grow(definitions);
+        macros.grow(definitions, lists, conditions, options.engine, report);
+        let mut builder = Builder { definitions, lists, macros, conditions, options, report };
+        for definition in definitions.rules.iter().filter(|found| found.visibility > since) {
+            let text = &definition.value;
+            if text.source != options.source {
+                match scope.catalogue(&text.source) {
+                    Some(_) => drop(builder.rule(definition, syscall)),
+                    None => builder.skip(definition, &options.source),
+                }
+            } else if text.priority > options.priority {
+                builder.rule(definition, dropped);
+            } else if let Some(built) = builder.rule(definition, own) {
+                set.rules.push(built.rule);
+                set.compiled.push(built.compiled);
+                exprs.push(built.expr);
             }
-        } else if text.priority > options.priority {
-            builder.rule(definition, &mut dropped);
-        } else if let Some(built) = builder.rule(definition, &mut own) {
-            if let Some((describer, description)) = describer.as_ref().zip(description.as_mut()) {
-                let mut rule = describer.rule(text, &built.expr);
-                rule.level = built.rule.level;
-                rule.exported = export::condition(&built.expr, built.rule.level, &scope.fields);
-                rule.output_fields =
-                    built.compiled.output.named.fields.iter().map(|(key, _)| key.to_string()).collect();
-                description.rules.push(rule);
-                #[cfg(feature = "plain")]
-                set.trees.extend(crate::plain::tree(&built.expr, &scope.fields));
-            }
-            if options.lints && last {
-                linted.push(lint::Subject { definition, expr: built.expr });
-            }
-            set.rules.push(built.rule);
-            set.compiled.push(built.compiled);
         }
     }
-    if last {
-        warn_of_unused(definitions, &lists, &macros, report);
+
+    /// The set, with what can be said once all files are in it.
+    pub(crate) fn finish(
+        mut self,
+        definitions: &Definitions,
+        report: &mut Report<'_>,
+    ) -> (RuleSet, Option<Description>) {
+        select::apply(&self.scope.options.selection, &mut self.set.rules);
+        let Self { scope, lists, macros, set, exprs, .. } = &self;
+        let description = scope.options.describe.then(|| {
+            let describer = Describer::new(lists, scope.options.engine);
+            let mut description = Describer::definitions(definitions, macros);
+            let rules = set.rules.iter().zip(&set.compiled).zip(exprs);
+            description.rules = rules
+                .filter_map(|((rule, compiled), expr)| {
+                    let mut described = describer.rule(&definitions.rules.get(&rule.name)?.value, expr);
+                    described.level = rule.level;
+                    described.exported = export::condition(expr, rule.level, &scope.fields);
+                    let fields = compiled.output.named.fields.iter();
+                    described.output_fields = fields.map(|(key, _)| key.to_string()).collect();
+                    Some(described)
+                })
+                .collect();
+            description
+        });
+        warn_of_unused(definitions, lists, macros, report);
+        if scope.options.lints {
+            let subject = |(rule, expr): (&Rule, &Rc<Expr>)| {
+                let definition = definitions.rules.get(&rule.name)?;
+                Some(lint::Subject { definition, expr: Rc::clone(expr) })
+            };
+            let subjects: Vec<_> = set.rules.iter().zip(exprs).filter_map(subject).collect();
+            lint::run(&subjects, &set.rules, definitions, scope, report);
+        }
+        (self.into_set(definitions), description)
     }
-    select::apply(&options.selection, &mut set.rules);
-    if options.lints && last {
-        lint::run(&linted, &set.rules, definitions, scope, report);
+
+    /// The set as it is, for showing only.
+    pub(crate) fn unfinished(mut self, definitions: &Definitions) -> RuleSet {
+        select::apply(&self.scope.options.selection, &mut self.set.rules);
+        self.into_set(definitions)
     }
-    set.program = own.compiler.finish();
-    set.lists = definitions.lists.iter().map(|list| list.name.text.clone()).collect();
-    set.macros = definitions.macros.iter().map(|found| found.name.text.clone()).collect();
-    (set, description)
+
+    fn into_set(self, definitions: &Definitions) -> RuleSet {
+        RuleSet {
+            #[cfg(feature = "plain")]
+            trees: if self.scope.options.describe {
+                self.exprs.iter().flat_map(|expr| crate::plain::tree(expr, &self.scope.fields)).collect()
+            } else {
+                Vec::new()
+            },
+            program: self.own.compiler.finish(),
+            lists: definitions.lists.iter().map(|list| list.name.text.clone()).collect(),
+            macros: definitions.macros.iter().map(|found| found.name.text.clone()).collect(),
+            ..self.set
+        }
+    }
 }
 
 /// What the rules of one source are compiled against, and into.
+#[derive(Debug)]
 struct Target<'c> {
     catalogue: &'c Catalogue<'c>,
     compiler: Compiler<'c>,
@@ -119,15 +171,16 @@ struct Built {
     expr: Rc<Expr>,
 }
 
-struct Builder<'b, 'd, 'a> {
+struct Builder<'b, 'a> {
+    definitions: &'b Definitions,
     lists: &'b Lists,
-    macros: &'b Macros<'d>,
+    macros: &'b Macros,
     conditions: &'b Conditions,
     options: &'b Options,
     report: &'b mut Report<'a>,
 }
 
-impl Builder<'_, '_, '_> {
+impl Builder<'_, '_> {
     /// One rule; `None` after errors, or when the rule wants to be left out.
     fn rule(&mut self, definition: &Definition<RuleText>, target: &mut Target<'_>) -> Option<Built> {
         let (name, text) = (&definition.name.text, &definition.value);
@@ -169,7 +222,7 @@ impl Builder<'_, '_, '_> {
         let text =
             exceptions::write(&rule.condition, &rule.exceptions).and_then(|text| self.lists.put_into(&text));
         match text.and_then(|text| self.conditions.parse(text, self.options.engine)) {
-            Ok(expr) => self.macros.put_into(&expr, label, self.report),
+            Ok(expr) => self.macros.put_into(&expr, label, self.definitions, self.report),
             Err(fault) => {
                 self.report.error(label, fault);
                 None
@@ -212,12 +265,11 @@ struct Found {
     output_fields: BTreeSet<usize>,
 }
 
-fn warn_of_unused(definitions: &Definitions, lists: &Lists, macros: &Macros<'_>, report: &mut Report<'_>) {
-    for name in macros.unused() {
-        let Some(found) = definitions.macros.get(name) else { continue };
+fn warn_of_unused(definitions: &Definitions, lists: &Lists, macros: &Macros, report: &mut Report<'_>) {
+    for found in definitions.macros.iter().filter(|found| macros.is_unused(&found.name.text)) {
         let fault =
             Fault::new("LOAD_UNUSED_MACRO", found.name.place, "no rule and no macro names this macro");
-        report.warning(&Kind::Macro.label(name), fault);
+        report.warning(&Kind::Macro.label(&found.name.text), fault);
     }
     for name in lists.unused() {
         let Some(found) = definitions.lists.get(name) else { continue };

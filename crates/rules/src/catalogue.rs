@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use castellan_event::{FieldArg, FieldDef, FieldType, Level};
 
 use crate::ast::{Argument, Check, Function, Operand, OperandKind, Transformer};
+use crate::hash::Fast;
 use crate::problem::Fault;
 use crate::suggest::did_you_mean;
 
@@ -26,7 +27,7 @@ impl ValueType {
 #[derive(Debug)]
 pub(crate) struct Catalogue<'t> {
     fields: &'t [FieldDef<'t>],
-    by_name: HashMap<&'t str, usize>,
+    by_name: HashMap<&'t str, usize, Fast>,
     /// What to say when a field is not here.
     help: Option<&'static str>,
 }

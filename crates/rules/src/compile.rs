@@ -11,6 +11,7 @@ use crate::ast::{Argument, Check, Expr, Modifier, Op, Operand, OperandKind, Righ
 use crate::catalogue::{Catalogue, ValueType};
 use crate::check;
 use crate::fold;
+use crate::hash::Fast;
 use crate::limits::LARGE_REGEXES_MAX;
 use crate::pattern::{Glob, PathSet, Regex, RegexError, simpler_than_regex};
 use crate::print;
@@ -19,7 +20,7 @@ use crate::program::{Condition, Members, Order, Predicate, Program, Slot, Test, 
 
 /// Patterns that were compiled, by how they are written: every file is compiled with all before it, and all together again.
 #[derive(Debug, Default)]
-pub(crate) struct Patterns(RefCell<HashMap<String, Regex>>);
+pub(crate) struct Patterns(RefCell<HashMap<String, Regex, Fast>>);
 
 impl Patterns {
     fn regex(&self, pattern: &str) -> Result<Regex, RegexError> {
@@ -39,8 +40,8 @@ pub(crate) struct Compiler<'c> {
     regex_compat_falco: bool,
     patterns: &'c Patterns,
     program: Program,
-    slots: HashMap<String, usize>,
-    predicates: HashMap<String, usize>,
+    slots: HashMap<String, usize, Fast>,
+    predicates: HashMap<String, usize, Fast>,
     /// Patterns that were so large that they were compiled at once.
     large_regexes: usize,
 }
@@ -64,7 +65,7 @@ impl<'c> Compiler<'c> {
         regex_compat_falco: bool,
         patterns: &'c Patterns,
     ) -> Self {
-        let (slots, predicates) = (HashMap::new(), HashMap::new());
+        let (slots, predicates) = (HashMap::default(), HashMap::default());
         Self {
             catalogue,
             regex_compat_falco,

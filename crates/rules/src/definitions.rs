@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use crate::catalogue::Catalogue;
 use crate::compile::Patterns;
 use crate::exceptions;
+use crate::hash::Fast;
 use crate::item::{Change, Item, Kind, Name, PluginVersion, RuleItem, RulePatch, RuleText, Version};
 use crate::options::{Engine, Options};
 use crate::parse::Conditions;
@@ -22,6 +23,8 @@ pub(crate) struct Definitions {
     broken: HashSet<(Kind, String)>,
     /// Lists and macros that were defined as something else without `override`, and where they were defined before.
     pub(crate) redefined: Vec<(Kind, Name, Place)>,
+    /// Where macros were defined before they were defined again as the same.
+    pub(crate) restated: Vec<Place>,
     clock: usize,
 }
 
@@ -29,7 +32,7 @@ pub(crate) struct Definitions {
 #[derive(Debug)]
 pub(crate) struct Table<T> {
     all: Vec<Definition<T>>,
-    by_name: HashMap<String, usize>,
+    by_name: HashMap<String, usize, Fast>,
 }
 
 #[derive(Debug)]
@@ -40,11 +43,13 @@ pub(crate) struct Definition<T> {
     pub(crate) index: usize,
     /// When it was last defined or appended to: it sees what was first defined before.
     pub(crate) visibility: usize,
+    /// When anything of it was changed last.
+    changed: usize,
 }
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self { all: Vec::new(), by_name: HashMap::new() }
+        Self { all: Vec::new(), by_name: HashMap::default() }
     }
 }
 
@@ -62,17 +67,32 @@ impl<T> Table<T> {
         self.by_name.get(name).copied()
     }
 
-    fn get_mut(&mut self, name: &str) -> Option<&mut Definition<T>> {
-        self.by_name.get(name).and_then(|index| self.all.get_mut(*index))
+    /// Defines a name again as the same: it goes on to mean what it meant, because all that it names was there before.
+    fn restate(&mut self, name: Name, value: T, now: usize) {
+        if let Some(old) = self.by_name.get(&name.text).and_then(|index| self.all.get_mut(*index)) {
+            *old = Definition { name, value, index: old.index, visibility: now, changed: old.changed };
+        }
+    }
+
+    /// A definition that is to be changed.
+    fn get_mut(&mut self, name: &str, now: usize) -> Option<&mut Definition<T>> {
+        let found = self.by_name.get(name).and_then(|index| self.all.get_mut(*index))?;
+        found.changed = now;
+        Some(found)
+    }
+
+    /// Whether nothing has changed `since` a moment of what was there then.
+    fn only_grew(&self, since: usize) -> bool {
+        self.all.iter().all(|found| found.index > since || found.changed <= since)
     }
 
     /// Defines a name, in its old place if it has one.
     fn define(&mut self, name: Name, value: T, now: usize) {
-        match self.get_mut(&name.text) {
-            Some(old) => *old = Definition { name, value, index: old.index, visibility: now },
+        match self.get_mut(&name.text, now) {
+            Some(old) => *old = Definition { name, value, index: old.index, visibility: now, changed: now },
             None => {
                 self.by_name.insert(name.text.clone(), self.all.len());
-                self.all.push(Definition { name, value, index: now, visibility: now });
+                self.all.push(Definition { name, value, index: now, visibility: now, changed: now });
             }
         }
     }
@@ -82,6 +102,11 @@ impl Definitions {
     /// The present moment: what is defined or altered from now on has a later one.
     pub(crate) fn now(&self) -> usize {
         self.clock
+    }
+
+    /// Whether every item `since` a moment of [`Definitions::now`] has defined something new, or changed what is as new.
+    pub(crate) fn only_grew(&self, since: usize) -> bool {
+        self.lists.only_grew(since) && self.macros.only_grew(since) && self.rules.only_grew(since)
     }
 
     /// Applies an item.
@@ -116,7 +141,7 @@ impl Definitions {
         if change != Change::Append {
             return self.lists.define(name, items, self.clock);
         }
-        match self.lists.get_mut(&name.text) {
+        match self.lists.get_mut(&name.text, self.clock) {
             Some(old) => {
                 old.value.extend(items);
                 old.visibility = self.clock;
@@ -130,9 +155,17 @@ impl Definitions {
         let earlier = self.macros.get(&name.text).filter(|old| change == Change::Define && !same(&old.value));
         self.redefined.extend(earlier.map(|old| (Kind::Macro, name.clone(), old.name.place)));
         if change != Change::Append {
-            return self.macros.define(name, condition, self.clock);
+            let restated = self.macros.get(&name.text).filter(|old| same(&old.value));
+            let place = restated.map(|old| old.value.place(0..old.value.as_str().len()));
+            return match place {
+                Some(place) => {
+                    self.restated.push(place);
+                    self.macros.restate(name, condition, self.clock);
+                }
+                None => self.macros.define(name, condition, self.clock),
+            };
         }
-        match self.macros.get_mut(&name.text) {
+        match self.macros.get_mut(&name.text, self.clock) {
             Some(old) => {
                 append(&mut old.value, &condition);
                 old.visibility = self.clock;
@@ -186,7 +219,7 @@ impl Definitions {
     /// An earlier rule; `None` when it was broken, which has been reported.
     fn rule(&mut self, name: &Name) -> Result<Option<&mut Definition<RuleText>>, Fault> {
         let broken = self.is_broken(Kind::Rule, &name.text);
-        match self.rules.get_mut(&name.text) {
+        match self.rules.get_mut(&name.text, self.clock) {
             Some(old) => Ok(Some(old)),
             None if broken => Ok(None),
             None => Err(not_defined(name, Kind::Rule)),

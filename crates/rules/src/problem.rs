@@ -143,6 +143,24 @@ impl<'a> Report<'a> {
         self.keep(problem);
     }
 
+    /// Whether there are errors so far.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// Whether a problem begins in one of these places, or may be missing there because there are so many.
+    pub(crate) fn may_tell_of(&self, places: &[Place]) -> bool {
+        let is_in = |problem: &Problem, place: &Place| {
+            let file = self.sources.get(place.file).map(|source| source.name.as_str());
+            let start = problem.span.as_ref().map(|span| span.start);
+            file == Some(&problem.file)
+                && start.is_some_and(|start| (place.start..=place.end).contains(&start))
+        };
+        !places.is_empty()
+            && (self.problems.len() >= PROBLEMS_MAX
+                || self.problems.iter().any(|problem| places.iter().any(|place| is_in(problem, place))))
+    }
+
     /// The file and line of a place.
     pub(crate) fn position(&self, place: Place) -> (String, usize) {
         let found = self.sources.get(place.file).zip(self.lines.get(place.file));

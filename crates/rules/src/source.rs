@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
 
+use crate::hash::Fast;
 use crate::limits::{SOURCE_BYTES_MAX, YAML_DEPTH_MAX, YAML_EXPANDED_MAX};
 use crate::problem::Fault;
 use crate::text::{Place, Text};
@@ -114,7 +115,7 @@ struct Open {
 
 enum Container {
     List(Vec<Rc<Node>>),
-    Map { entries: Vec<Entry>, key: Option<Rc<Node>>, names: HashSet<String> },
+    Map { entries: Vec<Entry>, key: Option<Rc<Node>>, names: HashSet<String, Fast> },
 }
 
 impl<'t> Builder<'t> {
@@ -150,7 +151,7 @@ impl<'t> Builder<'t> {
             },
             Event::SequenceStart(anchor, _) => self.open(Container::List(Vec::new()), anchor, place),
             Event::MappingStart(anchor, _) => {
-                let map = Container::Map { entries: Vec::new(), key: None, names: HashSet::new() };
+                let map = Container::Map { entries: Vec::new(), key: None, names: HashSet::default() };
                 self.open(map, anchor, place)
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(place),

@@ -18,7 +18,10 @@ fn letters(count: usize) -> String {
 
 #[test]
 fn patterns_compile() {
-    assert!(PATTERNS.is_some());
+    assert!(ALL.is_some());
+    for shape in SHAPES {
+        assert!(Regex::new(shape.pattern).is_ok(), "{}", shape.pattern);
+    }
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl<'b> Describer<'b> {
     }
 
     /// Everything but the rules.
-    pub(crate) fn definitions(definitions: &Definitions, macros: &Macros<'_>) -> Description {
+    pub(crate) fn definitions(definitions: &Definitions, macros: &Macros) -> Description {
         let one_macro = |definition: &Definition<Text>| MacroDescription {
             name: definition.name.text.clone(),
             condition: definition.value.as_str().to_owned(),

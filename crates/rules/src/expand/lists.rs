@@ -1,8 +1,9 @@
 //! Lists are substituted in the text of a condition, wherever the name stands between blanks, commas, parentheses, `=` or
 //! the ends: inside quoted strings too. One list after the other, in the order of their definition.
 
-use std::cell::{Cell, OnceCell};
-use std::collections::{BTreeSet, HashMap};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::BuildHasher;
 
 use crate::definitions::{Definition, Definitions};
 use crate::exceptions::push_quoted;
@@ -13,13 +14,15 @@ use crate::problem::Fault;
 use crate::text::Text;
 
 /// The lists, ready to be put in.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Lists {
     all: Vec<List>,
     /// Every word of a condition is looked up.
-    by_name: HashMap<String, usize, Fast>,
+    by_name: HashMap<Box<[u8]>, usize, Fast>,
     /// Lists with delimiters in their names: they are no word, and are looked for everywhere.
     odd: BTreeSet<usize>,
+    /// Hashes of the words that named no list when they were looked up.
+    unknown: RefCell<HashSet<u64, Fast>>,
     /// Bytes copied so far for conditions of this set.
     copied: Cell<usize>,
 }
@@ -35,36 +38,44 @@ struct List {
 }
 
 impl Lists {
-    /// Joins the items of each list. An item that names a list is replaced by its items, one level deep.
-    pub(crate) fn new(definitions: &Definitions) -> Self {
+    /// Whether what was put in so far stays as it is with the lists that were defined since: nothing has named them yet.
+    pub(crate) fn can_grow(&self, definitions: &Definitions) -> bool {
+        let unknown = self.unknown.borrow();
+        let is_new_to_all = |name: &str| {
+            !name.bytes().any(delimits) && !unknown.contains(&self.by_name.hasher().hash_one(name.as_bytes()))
+        };
+        definitions.lists.iter().skip(self.all.len()).all(|list| is_new_to_all(&list.name.text))
+    }
+
+    /// Adds the lists that were defined since: joins the items of each. An item that names a list is replaced by its items, one
+    /// level deep.
+    pub(crate) fn grow(&mut self, definitions: &Definitions) {
         let lists = &definitions.lists;
-        let mut used = vec![false; lists.iter().len()];
-        let mut all = Vec::with_capacity(lists.iter().len());
-        for list in lists.iter() {
+        let mut used = Vec::new();
+        for list in lists.iter().skip(self.all.len()) {
             let mut body = Text::default();
             for item in &list.value {
                 match inner(definitions, list, item) {
-                    Some(inner) => inner.value.iter().for_each(|item| push_item(&mut body, item)),
+                    Some(inner) => {
+                        inner.value.iter().for_each(|item| push_item(&mut body, item));
+                        used.extend(lists.position(item.as_str()));
+                    }
                     None => push_item(&mut body, item),
                 }
-                let position =
-                    lists.position(item.as_str()).filter(|_| inner(definitions, list, item).is_some());
-                if let Some(used) = position.and_then(|at| used.get_mut(at)) {
-                    *used = true;
-                }
             }
-            all.push(List::new(list.name.text.clone(), body));
+            self.push(List::new(list.name.text.clone(), body));
         }
-        for (list, used) in all.iter().zip(used) {
-            list.used.set(used);
+        for list in used.into_iter().filter_map(|at| self.all.get(at)) {
+            list.used.set(true);
         }
-        Self::index(all)
     }
 
-    fn index(all: Vec<List>) -> Self {
-        let by_name = all.iter().enumerate().map(|(at, list)| (list.name.clone(), at)).collect();
-        let odd = all.iter().enumerate().filter(|(_, list)| list.name.contains(delimits)).map(|(at, _)| at);
-        Self { odd: odd.collect(), by_name, all, copied: Cell::new(0) }
+    fn push(&mut self, list: List) {
+        if list.name.bytes().any(delimits) {
+            self.odd.insert(self.all.len());
+        }
+        self.by_name.insert(list.name.as_bytes().into(), self.all.len());
+        self.all.push(list);
     }
 
     /// Puts the lists into a condition.
@@ -114,8 +125,19 @@ impl Lists {
 
     /// The lists whose names may occur in a text.
     fn candidates(&self, text: &str) -> BTreeSet<usize> {
-        let words = text.split(delimits).filter_map(|word| self.by_name.get(word));
-        words.chain(&self.odd).copied().collect()
+        let mut unknown = self.unknown.borrow_mut();
+        let mut named = self.odd.clone();
+        for word in text.as_bytes().split(|byte| delimits(*byte)).filter(|word| !word.is_empty()) {
+            match self.by_name.get(word) {
+                Some(list) => {
+                    named.insert(*list);
+                }
+                None => {
+                    unknown.insert(self.by_name.hasher().hash_one(word));
+                }
+            }
+        }
+        named
     }
 
     /// The names of the lists that no condition and no list names.
@@ -220,13 +242,14 @@ fn next_char(source: &str, at: usize) -> usize {
 }
 
 fn is_delimited(source: &str, start: usize, end: usize) -> bool {
-    let delimited = |byte: &u8| delimits(char::from(*byte));
+    let delimited = |byte: &u8| delimits(*byte);
     let before = start.checked_sub(1).and_then(|at| source.as_bytes().get(at));
     before.is_none_or(delimited) && source.as_bytes().get(end).is_none_or(delimited)
 }
 
-fn delimits(char: char) -> bool {
-    u8::try_from(char).is_ok_and(is_blank) || matches!(char, '(' | ')' | ',' | '=')
+/// No byte of a longer character does.
+fn delimits(byte: u8) -> bool {
+    is_blank(byte) || matches!(byte, b'(' | b')' | b',' | b'=')
 }
 
 /// The range of a name with the blanks around it.
@@ -248,9 +271,8 @@ mod tests {
         let place = Place { file: 0, start: 0, end: 0 };
         let text = |text: &str| Text::derived(text, place);
         let table = [("c", "z"), ("a", "b, x"), ("b", "c"), ("odd name", "y"), ("é", "w"), ("unnamed", "v")];
-        let lists = Lists::index(
-            table.iter().map(|(name, body)| List::new((*name).to_owned(), text(body))).collect(),
-        );
+        let mut lists = Lists::default();
+        table.iter().for_each(|(name, body)| lists.push(List::new((*name).to_owned(), text(body))));
         for (condition, expected) in [
             // A list before another does not see what that one's body names.
             ("f.g in (a)", " a b "),

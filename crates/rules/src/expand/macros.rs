@@ -8,6 +8,7 @@ use std::rc::Rc;
 use crate::ast::{Expr, Word};
 use crate::definitions::Definitions;
 use crate::expand::Lists;
+use crate::hash::Fast;
 use crate::item::Kind;
 use crate::limits::{EXPANDED_NESTING_MAX, EXPANDED_NODES_MAX, SET_EXPANDED_NODES_MAX};
 use crate::options::Engine;
@@ -16,10 +17,9 @@ use crate::problem::{Fault, Report};
 use crate::suggest::did_you_mean;
 
 /// The macros, expanded.
-#[derive(Debug)]
-pub(crate) struct Macros<'d> {
-    definitions: &'d Definitions,
-    by_name: HashMap<&'d str, Macro>,
+#[derive(Debug, Default)]
+pub(crate) struct Macros {
+    by_name: HashMap<String, Macro, Fast>,
     /// Nodes that were put into rules so far.
     put_in: Cell<usize>,
 }
@@ -41,17 +41,18 @@ pub(crate) struct Tree {
     levels: usize,
 }
 
-impl<'d> Macros<'d> {
-    /// Parses and expands all macros.
-    pub(crate) fn new(
-        definitions: &'d Definitions,
+impl Macros {
+    /// Parses and expands the macros that were defined since.
+    pub(crate) fn grow(
+        &mut self,
+        definitions: &Definitions,
         lists: &Lists,
         conditions: &Conditions,
         engine: Engine,
         report: &mut Report<'_>,
-    ) -> Self {
-        let mut macros = Self { definitions, by_name: HashMap::new(), put_in: Cell::new(0) };
-        for definition in definitions.macros.iter() {
+    ) {
+        let known = self.by_name.len();
+        for definition in definitions.macros.iter().skip(known) {
             let parsed = lists.put_into(&definition.value).and_then(|text| conditions.parse(text, engine));
             let tree = match parsed {
                 Ok(expr) => Some(Tree { nodes: 0, levels: 0, expr }),
@@ -61,24 +62,30 @@ impl<'d> Macros<'d> {
                 }
             };
             let parsed = Macro { tree, index: definition.index, used: Cell::new(false) };
-            macros.by_name.insert(&definition.name.text, parsed);
+            self.by_name.insert(definition.name.text.clone(), parsed);
         }
-        for definition in definitions.macros.iter() {
+        for definition in definitions.macros.iter().skip(known) {
             let name = definition.name.text.as_str();
-            let Some(tree) = macros.by_name.get(name).and_then(|parsed| parsed.tree.clone()) else {
+            let Some(tree) = self.by_name.get(name).and_then(|parsed| parsed.tree.clone()) else {
                 continue;
             };
-            let expanded = macros.expand(&tree.expr, definition.visibility, &Kind::Macro.label(name), report);
-            if let Some(parsed) = macros.by_name.get_mut(name) {
+            let label = Kind::Macro.label(name);
+            let expanded = self.expand(&tree.expr, definition.visibility, &label, definitions, report);
+            if let Some(parsed) = self.by_name.get_mut(name) {
                 parsed.tree = expanded;
             }
         }
-        macros
     }
 
     /// Puts the macros into the condition of a rule; `None` after errors, which are reported.
-    pub(crate) fn put_into(&self, expr: &Rc<Expr>, label: &str, report: &mut Report<'_>) -> Option<Rc<Expr>> {
-        self.expand(expr, usize::MAX, label, report).map(|tree| tree.expr)
+    pub(crate) fn put_into(
+        &self,
+        expr: &Rc<Expr>,
+        label: &str,
+        definitions: &Definitions,
+        report: &mut Report<'_>,
+    ) -> Option<Rc<Expr>> {
+        self.expand(expr, usize::MAX, label, definitions, report).map(|tree| tree.expr)
     }
 
     /// The condition of a macro with everything put in; `None` when it has errors.
@@ -86,10 +93,9 @@ impl<'d> Macros<'d> {
         self.by_name.get(name).and_then(|found| found.tree.as_ref()).map(|tree| &*tree.expr)
     }
 
-    /// The names of the macros that no rule and no macro names.
-    pub(crate) fn unused(&self) -> impl Iterator<Item = &str> {
-        let unused = |name: &str| self.by_name.get(name).is_some_and(|found| !found.used.get());
-        self.definitions.macros.iter().map(|found| found.name.text.as_str()).filter(move |name| unused(name))
+    /// Whether no rule and no macro names this macro.
+    pub(crate) fn is_unused(&self, name: &str) -> bool {
+        self.by_name.get(name).is_some_and(|found| !found.used.get())
     }
 
     fn expand(
@@ -97,10 +103,11 @@ impl<'d> Macros<'d> {
         expr: &Rc<Expr>,
         visibility: usize,
         label: &str,
+        definitions: &Definitions,
         report: &mut Report<'_>,
     ) -> Option<Tree> {
-        let mut walk =
-            Walk { macros: self, visibility, open: Vec::new(), faults: Vec::new(), broken: false, nodes: 0 };
+        let (open, faults) = (Vec::new(), Vec::new());
+        let mut walk = Walk { macros: self, definitions, visibility, open, faults, broken: false, nodes: 0 };
         let tree = walk.expand(expr, 0);
         let broken = walk.broken || !walk.faults.is_empty();
         // Macros share what they are made of; only for rules it is compiled.
@@ -115,8 +122,9 @@ impl<'d> Macros<'d> {
 }
 
 /// One walk over a tree.
-struct Walk<'m, 'd> {
-    macros: &'m Macros<'d>,
+struct Walk<'m> {
+    macros: &'m Macros,
+    definitions: &'m Definitions,
     visibility: usize,
     /// The macros being expanded.
     open: Vec<String>,
@@ -127,7 +135,7 @@ struct Walk<'m, 'd> {
     nodes: usize,
 }
 
-impl Walk<'_, '_> {
+impl Walk<'_> {
     fn expand(&mut self, expr: &Rc<Expr>, level: usize) -> Option<Tree> {
         match &**expr {
             Expr::Check(check) => {
@@ -198,7 +206,7 @@ impl Walk<'_, '_> {
     }
 
     fn undefined(&mut self, name: &Word) {
-        let definitions = self.macros.definitions;
+        let definitions = self.definitions;
         if definitions.is_broken(Kind::Macro, &name.text) {
             self.broken = true;
             return;

@@ -14,7 +14,7 @@ pub(super) fn clauses(hir: &Hir) -> Vec<Clause> {
     all.sort_by_key(|clause| std::cmp::Reverse(shortest(clause)));
     all.dedup();
     all.truncate(LITERAL_CLAUSES_MAX);
-    all
+    all.into_iter().map(|clause| clause.into_iter().map(Box::from).collect()).collect()
 }
 
 /// States that the pattern has at most when it is compiled.
@@ -42,17 +42,20 @@ pub(super) fn states_at_most(hir: &Hir) -> usize {
     }
 }
 
-fn required(hir: &Hir) -> Vec<Clause> {
+/// A clause whose texts are the pattern's.
+type Texts<'h> = Vec<&'h [u8]>;
+
+fn required(hir: &Hir) -> Vec<Texts<'_>> {
     match hir.kind() {
-        HirKind::Literal(literal) => clause([literal.0.clone()].into()).into_iter().collect(),
+        HirKind::Literal(literal) => clause(vec![&literal.0]).into_iter().collect(),
         HirKind::Capture(capture) => required(&capture.sub),
         HirKind::Repetition(repetition) if repetition.min > 0 => required(&repetition.sub),
         HirKind::Concat(all) => all.iter().flat_map(required).collect(),
         HirKind::Alternation(all) => {
             // One text for each branch; a branch that requires none leaves nothing that is required of all.
             let best = |sub| required(sub).into_iter().max_by_key(shortest);
-            let branches: Option<Vec<Clause>> = all.iter().map(best).collect();
-            branches.and_then(|all| clause(all.concat().into())).into_iter().collect()
+            let branches: Option<Vec<Texts<'_>>> = all.iter().map(best).collect();
+            branches.and_then(|all| clause(all.concat())).into_iter().collect()
         }
         HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) | HirKind::Repetition(_) => Vec::new(),
     }
@@ -60,14 +63,14 @@ fn required(hir: &Hir) -> Vec<Clause> {
 
 /// A clause, unless it says too little or cannot be trusted: the text that is matched has U+FFFD where the searched one
 /// has bad bytes.
-fn clause(mut texts: Clause) -> Option<Clause> {
+fn clause(mut texts: Texts<'_>) -> Option<Texts<'_>> {
     texts.sort_unstable();
     let sound = |text: &[u8]| std::str::from_utf8(text).is_ok_and(|text| !text.contains('\u{fffd}'));
     let usable = texts.len() <= LITERALS_MAX && texts.iter().all(|text| !text.is_empty() && sound(text));
     usable.then_some(texts)
 }
 
-fn shortest(clause: &Clause) -> usize {
+fn shortest(clause: &Texts<'_>) -> usize {
     clause.iter().map(|text| text.len()).min().unwrap_or_default()
 }
 

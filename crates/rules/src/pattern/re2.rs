@@ -10,19 +10,42 @@ pub(crate) struct RegexError {
     pub(crate) help: Option<String>,
 }
 
+/// A pattern for the regex crate.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Translated {
+    /// Without [`ANYTHING`] at its ends.
+    pub(super) text: String,
+    /// Anything may stand before what it matches.
+    pub(super) anything_before: bool,
+    /// And behind it.
+    pub(super) anything_behind: bool,
+}
+
+/// What most patterns begin and end with, as it is written and as it is translated.
+pub(super) const ANYTHING: &str = "(.|\n)*";
+
 /// The pattern for the regex crate.
-pub(super) fn translate(pattern: &str) -> Result<String, RegexError> {
-    Translator { chars: pattern.chars().collect(), at: 0, out: String::new() }.translate()
+pub(super) fn translate(pattern: &str) -> Result<Translated, RegexError> {
+    let chars = pattern.chars().collect();
+    let translator =
+        Translator { chars, at: 0, out: String::new(), depth: 0, last_group: 0, is_alternation: false };
+    translator.translate()
 }
 
 struct Translator {
     chars: Vec<char>,
     at: usize,
     out: String,
+    /// Groups that are open.
+    depth: usize,
+    /// Where the last group begins that stands in no other.
+    last_group: usize,
+    /// An alternative stands in no group: then what the pattern begins and ends with is only an alternative's.
+    is_alternation: bool,
 }
 
 impl Translator {
-    fn translate(mut self) -> Result<String, RegexError> {
+    fn translate(mut self) -> Result<Translated, RegexError> {
         while let Some(char) = self.next() {
             match char {
                 '\\' => {
@@ -36,11 +59,46 @@ impl Translator {
                     self.repeated_optionally();
                 }
                 '{' => self.repetition()?,
-                '(' | ')' | '|' | '.' | '^' | '$' => self.out.push(char),
+                '(' | ')' | '|' => {
+                    self.note_group(char);
+                    self.out.push(char);
+                }
+                '.' | '^' | '$' => self.out.push(char),
                 char => self.push(char),
             }
         }
-        Ok(self.out)
+        Ok(self.without_anything())
+    }
+
+    fn note_group(&mut self, char: char) {
+        match char {
+            '(' => {
+                if self.depth == 0 {
+                    self.last_group = self.out.len();
+                }
+                self.depth += 1;
+            }
+            // One too many is an error to whoever parses it.
+            ')' => self.depth = self.depth.saturating_sub(1),
+            _ => self.is_alternation |= self.depth == 0,
+        }
+    }
+
+    fn without_anything(self) -> Translated {
+        let (mut text, mut anything_before, mut anything_behind) = (self.out.as_str(), false, false);
+        if !self.is_alternation {
+            if self.out.get(self.last_group..) == Some(ANYTHING) {
+                anything_behind = true;
+                text = text.get(..self.last_group).unwrap_or_default();
+            }
+            // What is repeated once more is something else.
+            let rest = text.strip_prefix(ANYTHING).filter(|rest| !rest.starts_with(['*', '+', '?', '{']));
+            if let Some(rest) = rest {
+                anything_before = true;
+                text = rest;
+            }
+        }
+        Translated { text: text.to_owned(), anything_before, anything_behind }
     }
 
     fn next(&mut self) -> Option<char> {
@@ -55,11 +113,10 @@ impl Translator {
 
     /// Writes a character that stands for itself.
     fn push(&mut self, char: char) {
-        if char.is_ascii_alphanumeric() || char == ' ' {
-            return self.out.push(char);
+        if regex_syntax::is_meta_character(char) {
+            self.out.push('\\');
         }
-        // Writing to a string cannot fail.
-        let _ = write!(self.out, "\\x{{{:x}}}", u32::from(char));
+        self.out.push(char);
     }
 
     /// In POSIX mode there are no lazy operators: `x+?` is `(x+)?`.

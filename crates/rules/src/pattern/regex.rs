@@ -4,11 +4,11 @@
 
 use std::sync::OnceLock;
 
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
+use regex_syntax::hir::Hir;
 
 use crate::limits::{REGEX_BYTES_MAX, REGEX_NESTING_MAX};
 use crate::pattern::literals;
-use crate::pattern::re2::{self, RegexError};
+use crate::pattern::re2::{self, ANYTHING, RegexError, Translated};
 
 /// A pattern that is known to compile. Most patterns of a large set are never asked, because the text they require is
 /// missing: the matcher is made when it is first needed.
@@ -27,11 +27,13 @@ impl Regex {
     pub(crate) fn new(pattern: &str) -> Result<Self, RegexError> {
         let translated = re2::translate(pattern)?;
         // By itself: `a)|(b` would close the group that anchors it.
-        let hir = parse(&translated)?;
-        let translated = whole(&translated, &hir).into_boxed_str();
+        let hir = parse(&translated.text)?;
+        let states = literals::states_at_most(&hir);
+        let literals = literals::clauses(&hir).into();
+        let translated = whole(&translated).into_boxed_str();
         let matcher = OnceLock::new();
         // Only what surely stays below the limit may wait.
-        if literals::states_at_most(&hir).saturating_mul(STATE_BYTES) > REGEX_BYTES_MAX {
+        if states.saturating_mul(STATE_BYTES) > REGEX_BYTES_MAX {
             let built =
                 builder(&translated).size_limit(REGEX_BYTES_MAX).build().map_err(|error| RegexError {
                     message: if matches!(error, regex::Error::CompiledTooBig(_)) {
@@ -43,7 +45,7 @@ impl Regex {
                 })?;
             matcher.get_or_init(|| built);
         }
-        Ok(Self { translated, matcher, literals: literals::clauses(&hir).into() })
+        Ok(Self { translated, matcher, literals })
     }
 
     /// Whether the pattern matches the whole text.
@@ -85,68 +87,10 @@ impl Regex {
 
 /// The pattern for whole texts. What may begin with anything is looked for from anywhere, and what may end with anything needs no
 /// end: a matcher then skips to the texts that the rest begins with, and stops at the first match.
-fn whole(translated: &str, hir: &Hir) -> String {
-    let all = if let HirKind::Concat(all) = hir.kind() { all.as_slice() } else { &[] };
-    let (before, rest) = match all {
-        [first, rest @ ..] if is_anything(first) => ("", rest),
-        all => (r"\A", all),
-    };
-    let (after, rest) = match rest {
-        [rest @ .., last] if is_anything(last) => ("", rest),
-        rest => (r"\z", rest),
-    };
-    if before.is_empty() || after.is_empty() {
-        // As regex-syntax prints it, which reads as the same.
-        format!("{before}(?:{}){after}", Hir::concat(rest.to_vec()))
-    } else {
-        format!(r"\A(?:{translated})\z")
-    }
-}
-
-/// `(.|\n)*`, however it is written.
-fn is_anything(hir: &Hir) -> bool {
-    match hir.kind() {
-        HirKind::Capture(capture) => is_anything(&capture.sub),
-        HirKind::Repetition(repetition) => {
-            (repetition.min, repetition.max) == (0, None) && is_any_char(&repetition.sub)
-        }
-        HirKind::Empty
-        | HirKind::Literal(_)
-        | HirKind::Class(_)
-        | HirKind::Look(_)
-        | HirKind::Concat(_)
-        | HirKind::Alternation(_) => false,
-    }
-}
-
-fn is_any_char(hir: &Hir) -> bool {
-    let all = |class: ClassUnicode| matches!(class.ranges(), [all] if (all.start(), all.end()) == ('\0', char::MAX));
-    one_char(hir).is_some_and(all)
-}
-
-/// The characters that a pattern of one character matches.
-fn one_char(hir: &Hir) -> Option<ClassUnicode> {
-    match hir.kind() {
-        HirKind::Capture(capture) => one_char(&capture.sub),
-        HirKind::Class(Class::Unicode(class)) => Some(class.clone()),
-        HirKind::Literal(literal) => {
-            let mut chars = std::str::from_utf8(&literal.0).ok()?.chars();
-            let only = chars.next().filter(|_| chars.next().is_none())?;
-            Some(ClassUnicode::new([ClassUnicodeRange::new(only, only)]))
-        }
-        HirKind::Alternation(all) => {
-            let mut union = ClassUnicode::empty();
-            for sub in all {
-                union.union(&one_char(sub)?);
-            }
-            Some(union)
-        }
-        HirKind::Class(Class::Bytes(_))
-        | HirKind::Repetition(_)
-        | HirKind::Empty
-        | HirKind::Look(_)
-        | HirKind::Concat(_) => None,
-    }
+fn whole(Translated { text, anything_before, anything_behind }: &Translated) -> String {
+    let before = if *anything_before { "" } else { r"\A" };
+    let behind = if *anything_behind { "" } else { r"\z" };
+    format!("{before}(?:{text}){behind}")
 }
 
 /// Bytes that one state of a compiled pattern takes at most, its transitions included.
@@ -178,7 +122,9 @@ pub(crate) fn simpler_than_regex(pattern: &str) -> bool {
 
 /// What a pattern matches, for looking into it; `None` for one that is refused.
 pub(crate) fn hir(pattern: &str) -> Option<Hir> {
-    parse(&re2::translate(pattern).ok()?).ok()
+    let Translated { text, anything_before, anything_behind } = re2::translate(pattern).ok()?;
+    let anything = |may_be: bool| if may_be { ANYTHING } else { "" };
+    parse(&format!("{}{text}{}", anything(anything_before), anything(anything_behind))).ok()
 }
 
 /// The last line of the regex crate's errors says what is wrong; those before it show the rewritten pattern.
@@ -235,6 +181,14 @@ mod tests {
             ("(.|\\n)*(b|[^c])é(.|\\n)*", "xaéx", true),
             (".*b(.|\\n)*", "a\nb", false),
             ("(.|\\n)+b", "b", false),
+            ("(.|\\n){2}b", "a\nb", true),
+            ("(.|\\n)?b|c", "\nb", true),
+            ("((.|\\n))b", "\nb", true),
+            ("\\((.|\\n)*b", "(\nb", true),
+            ("x-/<>:\"'`!%,;=@_#&~é\t", "x-/<>:\"'`!%,;=@_#&~é\t", true),
+            ("[/<#&~:.*+?|(){}$ é-]+", "~é-/{$", true),
+            ("[#-&]+", "$%", true),
+            ("[a~~b]+", "~", true),
             ("(.|\\n)*(a{2}|b)?c", "xaac", true),
         ] {
             let regex = Regex::new(pattern).unwrap();
@@ -247,11 +201,19 @@ mod tests {
     #[test]
     fn what_may_stand_before_and_after_is_not_searched() {
         for (pattern, expected) in [
-            ("(.|\\n)*ab", r"(?:(?:ab))\z"),
-            ("ab(.|\\n)*", r"\A(?:(?:ab))"),
-            ("(.|\\n)*ab(.|\\n)*", "(?:(?:ab))"),
+            ("(.|\\n)*ab", r"(?:ab)\z"),
+            ("ab(.|\\n)*", r"\A(?:ab)"),
+            ("(.|\\n)*ab(.|\\n)*", "(?:ab)"),
             (".*ab.*", r"\A(?:.*ab.*)\z"),
-            ("(.|\\n)*a|b", r"\A(?:(.|\x{a})*a|b)\z"),
+            ("(.|\\n)*a|b", "\\A(?:(.|\n)*a|b)\\z"),
+            ("(.|\\n)*", r"\A(?:)"),
+            ("(.|\\n)**a", "\\A(?:(.|\n)**a)\\z"),
+            ("(.|\\n)*{2}a", "\\A(?:(.|\n)*{2}a)\\z"),
+            ("(.|\\n)*?a", "\\A(?:(.|\n)*{0,1}a)\\z"),
+            ("(a(.|\\n)*)", "\\A(?:(a(.|\n)*))\\z"),
+            ("(\\(.|\\n)*", "\\A(?:(\\(.|\n)*)\\z"),
+            ("(.|\\n)*(a|(b|c))[|](.|\\n)*", r"(?:(a|(b|c))[\|])"),
+            ("(.|\\n)*(a|b)|c(.|\\n)*", "\\A(?:(.|\n)*(a|b)|c(.|\n)*)\\z"),
         ] {
             assert_eq!(&*Regex::new(pattern).unwrap().translated, expected, "{pattern}");
         }

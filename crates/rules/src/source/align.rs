@@ -22,19 +22,16 @@ pub(crate) fn align(value: &str, raw: &str, style: ScalarStyle, place: Place) ->
     }
     let mut text = Text::default();
     let mut run = Run { value_start: 0, raw_start: quotes };
-    let mut cursor = quotes;
-    for (at, char) in value.char_indices() {
+    let (mut at, mut cursor) = (0, quotes);
+    while let Some(char) = value.get(at..).and_then(|rest| rest.chars().next()) {
         let found = find(raw, cursor, char, style);
         if found - run.raw_start != at - run.value_start {
             run.end(&mut text, value, at, place);
             run = Run { value_start: at, raw_start: found };
         }
         // A blank that stands for a fold or an escape keeps the cursor where it is.
-        cursor = if raw.get(found..).is_some_and(|rest| rest.starts_with(char)) {
-            found + char.len_utf8()
-        } else {
-            found
-        };
+        let same = same(value.get(at..).unwrap_or_default(), raw.get(found..).unwrap_or_default(), style);
+        (at, cursor) = (at + same.max(char.len_utf8()), found + same);
     }
     run.end(&mut text, value, value.len(), place);
     text
@@ -52,6 +49,15 @@ impl Run {
         let start = (place.start + self.raw_start).min(place.end);
         text.push_verbatim(part, Place { start, ..place });
     }
+}
+
+/// Bytes of the characters that both begin with, up to a later one that may be an escape.
+fn same(value: &str, raw: &str, style: ScalarStyle) -> usize {
+    let escape = if style == ScalarStyle::DoubleQuoted { Some(b'\\') } else { None };
+    let both = value.bytes().zip(raw.bytes()).enumerate();
+    let same =
+        both.take_while(|(at, (one, other))| one == other && (*at == 0 || Some(*one) != escape)).count();
+    value.floor_char_boundary(same)
 }
 
 /// How far a character is looked for: beyond any indentation, and short enough to keep the walk linear.
