@@ -160,7 +160,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
         return opaque(&place, (Why::Language, word), scene, facts);
     }
     if !scene.counts_program() || place.depth > PROGRAM_DEPTH_MAX {
-        return opaque(&place, (Why::Nesting, word), scene, facts);
+        return opaque(&unread(program, place), (Why::Nesting, word), scene, facts);
     }
     // What is fetched is said where it is.
     if matches!(&program.from, From::File(file) if file.prefix().contains("://")) {
@@ -236,6 +236,15 @@ fn package_of(from: &From, place: &Place<'_>) -> Option<Arg> {
         || place.run.argv.first().and_then(Arg::as_str).is_some_and(|name| base_name(name) == "deno");
     let name = ["npm:", "jsr:"].iter().find_map(|scheme| file.as_str()?.strip_prefix(scheme))?;
     is_deno().then(|| Arg::known(name.trim_start_matches('/')))
+}
+
+/// Where a program counts as standing that is not read: in what loads it, or in its own file where that is what is typed.
+fn unread<'p>(program: &Program, place: Place<'p>) -> Place<'p> {
+    let own = match &program.from {
+        From::File(file) if place.loader.is_none() && place.run.script.is_none() => file_of(file, &place),
+        From::File(_) | From::Text(_) => None,
+    };
+    Place { file: place.loader.clone().or(own), ..place }
 }
 
 /// The file that is run, absolute; a pattern of files where it is one of them.

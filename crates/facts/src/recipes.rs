@@ -165,7 +165,7 @@ fn in_packages(
     asked: Packages,
     task: &Task,
     (file, root): (&str, &str),
-    place: Place<'_>,
+    mut place: Place<'_>,
     scene: &mut Scene<'_, '_, '_>,
     facts: &mut Facts,
 ) {
@@ -180,6 +180,8 @@ fn in_packages(
         false => names.iter().map(|name| packages::manifest(name, (file, root), scene)).collect(),
     };
     let Some(found) = found.filter(|found| !found.is_empty()) else {
+        // They are packages of the project, wherever in it they lie.
+        place.file = Some(format!("{root}/**/package.json"));
         return code::opaque(&place, (Why::File, &written), scene, facts);
     };
     for (file, directory) in found {

@@ -61,6 +61,10 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     script: Option<(String, Option<String>)>,
 }
 
+/// What only puts a name on something or takes it off, and loses nothing by it: which name that is may be told by another command.
+const LABELS: &[(&str, &str)] =
+    &[("git", "branch"), ("git", "branch-delete"), ("git", "branch-upstream"), ("git", "tag")];
+
 impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     pub(crate) fn new(
         scene: &'f mut Scene<'s, 'w, 'r>,
@@ -193,7 +197,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             ..Effect::default()
         });
         if let Some(arg) = target {
-            self.unless_known(kind, arg);
+            self.unless_known((kind, system, verb), arg);
         }
     }
 
@@ -394,11 +398,18 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         self.push(effect);
     }
 
-    fn unless_known(&mut self, kind: EffectKind, arg: &Arg) {
+    fn unless_known(&mut self, (kind, system, verb): (EffectKind, &str, &str), arg: &Arg) {
+        // The process that the call itself has started in the background.
+        let is_child = |piece: &Piece| matches!(piece, Piece::Unknown { written, .. } if written == "$!");
+        if kind == EffectKind::Signal && arg.pieces().iter().all(is_child) {
+            return;
+        }
         if let Some(why) = arg.why() {
             // A name that is known in part is no option, and what is made or changed by it can be changed back.
             let is_named = arg.prefix().starts_with(|first: char| first.is_ascii_alphanumeric());
-            let is_harmless = kind == EffectKind::Mutate && is_named && !arg.splits();
+            let is_output = matches!(why, Why::Substitution | Why::File | Why::Glob | Why::Dynamic);
+            let is_label = is_output && LABELS.contains(&(system, verb));
+            let is_harmless = kind == EffectKind::Mutate && (is_named && !arg.splits() || is_label);
             let role = if is_harmless { Role::Operand } else { role_of(kind, None) };
             self.opaque(role, why, &arg.written());
         }
