@@ -122,7 +122,11 @@ pub(crate) fn found(found: &Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Fa
             Item::Script(script) => scripts::checked(script, scene, facts),
             Item::Hole(gap) => {
                 let mut sink = Sink::new(scene, &mut facts.effects, None, None);
-                sink.comes_from(gap.script.as_deref());
+                // A pattern of scripts, of which what each holds is not known.
+                let is_pattern =
+                    gap.role == Role::Code && gap.why == Why::Glob && gap.written.starts_with('/');
+                let own = Some(&*gap.written).filter(|_| is_pattern);
+                sink.comes_from(gap.script.as_deref().or(own));
                 let why = sink.scene.secrets.source(gap.why, &gap.written, gap.span);
                 let why = of_script(why, gap, &found.items, sink.scene);
                 sink.opaque(gap.role, why, &gap.written);

@@ -396,6 +396,39 @@ fn names_that_another_command_tells_are_those_of_files_in_the_project() {
 }
 
 #[test]
+fn patterns_of_files_are_those_files() {
+    for (command, expected) in [
+        ("pip install dist/*.whl", Defer),
+        ("pip install $WHEEL", Ask),
+        ("npm run go -- src/**", Defer),
+        ("npm run go -- *.js", Defer),
+        ("for t in tests/*.sh; do bash \"$t\"; done", Defer),
+        ("bash /tmp/*.sh", Ask),
+        ("cp /tmp/a.sh tests/a.sh; bash tests/*.sh", Ask),
+        ("svn revert doc-?.html", Defer),
+        ("git checkout -- $FILES", Ask),
+    ] {
+        check(&project(command), expected);
+    }
+}
+
+#[test]
+fn what_the_user_has_set_up_is_known_by_its_name() {
+    for (command, expected) in [
+        ("export PATH=$JAVA_HOME/bin:$PATH; ls", Defer),
+        ("export PATH=$X/bin:$PATH; ls", Ask),
+        ("JAVA_HOME=/tmp/x; export PATH=$JAVA_HOME/bin:$PATH; ls", Defer),
+        ("JAVA_HOME=$X; export PATH=$JAVA_HOME/bin:$PATH; ls", Ask),
+        ("kill $(lsof -ti:3000)", Defer),
+        ("lsof -ti :3000 | xargs kill -9", Defer),
+        ("kill $(lsof -t /home/dev/x)", Ask),
+        ("kill $(pgrep x)", Ask),
+    ] {
+        check(&project(command), expected);
+    }
+}
+
+#[test]
 fn what_the_text_says_of_a_variable_counts() {
     for (text, expected) in [
         ("if [ -z \"$CC\" ]; then CC=cc; fi\n$CC --version\n", Defer),
