@@ -47,6 +47,14 @@ impl Global {
         Ok(Layout::read(&self.home()?.0)?)
     }
 
+    /// Says so where the home has no files yet: what was shown is what castellan would write there.
+    pub(crate) fn note_defaults(&self) -> anyhow::Result<()> {
+        if !self.layout()?.config_file().exists() {
+            self.note("note: there is no home yet: these are the defaults that castellan ships")?;
+        }
+        Ok(())
+    }
+
     /// Returns a client for the daemon of the home.
     pub(crate) fn client(&self) -> anyhow::Result<ControlClient> {
         Ok(ControlClient::with_person(self.layout()?.home().clone(), ask::known))

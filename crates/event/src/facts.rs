@@ -91,6 +91,8 @@ pub struct Effect {
     pub path: Option<String>,
     /// The path as written.
     pub path_raw: Option<String>,
+    /// Bytes at the start of the path that name the home of a user in which it lies.
+    pub home_bytes: Option<usize>,
     /// The most sensitive thing that the path is.
     pub scope: Option<Scope>,
     /// Where the path lies; equal to `scope` where it is nothing sensitive.
@@ -127,6 +129,12 @@ impl Effect {
     /// Whether it stands for a part that was not understood.
     pub fn is_opaque(&self) -> bool {
         self.kind == EffectKind::Opaque
+    }
+
+    /// The path as it is seen from the home of a user in which it lies: `/` is the home itself.
+    pub fn home_path(&self) -> Option<&str> {
+        let below = self.path.as_deref()?.get(self.home_bytes?..)?;
+        Some(if below.is_empty() { "/" } else { below })
     }
 }
 

@@ -148,6 +148,13 @@ pub static FIELDS: &[FieldDef<'static>] = &[
     of(Level::Effect, text("fx.path_raw", "path as written")),
     of(
         Level::Effect,
+        text(
+            "fx.home_path",
+            "path as it is seen from the home of a user in which it lies: / is the home itself",
+        ),
+    ),
+    of(
+        Level::Effect,
         word(
             "fx.scope",
             Scope::WORDS,

@@ -273,6 +273,7 @@ fn of_effect<'a>(effect: &'a Effect, name: &str) -> Value<'a> {
         "fx.kind" => text(effect.kind.as_str()),
         "fx.path" => optional(&effect.path),
         "fx.path_raw" => optional(&effect.path_raw),
+        "fx.home_path" => effect.home_path().map_or(Value::Absent, text),
         "fx.scope" => effect.scope.map_or(Value::Absent, |scope| text(scope.as_str())),
         "fx.place" => effect.place.map_or(Value::Absent, |place| text(place.as_str())),
         "fx.host" => optional(&effect.host),

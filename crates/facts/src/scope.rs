@@ -5,6 +5,8 @@ mod part;
 mod pattern;
 mod table;
 
+use std::borrow::Cow;
+
 use castellan_event::Scope;
 
 pub(crate) use part::Part;
@@ -72,6 +74,29 @@ pub(crate) fn kind(parts: &[Part<'_>], places: &Places) -> Kind {
     }
     add(certain, |_| true);
     kind
+}
+
+/// How many bytes at the start of an absolute path name the home of a user in which it lies: this user's, wherever that is, or anybody's
+/// where homes are by custom. A `*` may stand for the user.
+pub(crate) fn home_of(path: &str, places: &Places) -> Option<usize> {
+    let names: Vec<Cow<'_, str>> = components(path).map(|name| places.comparable(name)).collect();
+    let parts: Vec<Part<'_>> = names.iter().map(|name| Part::known(name)).collect();
+    let table = Table::of(places.folds_case);
+    let below = |parts| {
+        let own = places.homes.iter().filter(|home| components(home).next().is_some());
+        let own = own.filter_map(move |home| places.below(home, parts));
+        // No user is called `.snapshots`.
+        let is_hidden = |rest: &&[Part<'_>]| {
+            let user = names.len().checked_sub(rest.len() + 1).and_then(|at| names.get(at));
+            user.is_some_and(|user| user.starts_with('.'))
+        };
+        let anybody = table.below_any_home(parts).filter(|rest| !is_hidden(rest));
+        own.chain(anybody).map(<[Part<'_>]>::len).min()
+    };
+    let left = from_root(&parts).filter_map(below).min()?;
+    let trimmed = path.trim_end_matches('/');
+    let Some(before) = left.checked_sub(1) else { return Some(trimmed.len()) };
+    trimmed.rmatch_indices('/').nth(before).map(|(at, _)| at)
 }
 
 /// The rows of the table that an absolute path fits. One may come more than once.
@@ -252,6 +277,37 @@ mod tests {
                     assert!(fits(row, &absolute(&folder)), "{pattern} does not find {folder}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_path_is_seen_from_the_home_in_which_it_lies() {
+        let cases = [
+            ("/home/u", Some("/")),
+            ("/home/u/", Some("/")),
+            ("/home/u/.ssh/config", Some("/.ssh/config")),
+            ("/home/u//x/", Some("/x/")),
+            ("/home/*", Some("/")),
+            ("/home/other/*", Some("/*")),
+            ("/root/.bashrc", Some("/.bashrc")),
+            ("/data/people/u/.bashrc", Some("/.bashrc")),
+            ("/data/people/u", Some("/")),
+            ("/data/people", None),
+            ("/proc/1/root/home/u/x", Some("/x")),
+            ("/private/var/root/x", Some("/x")),
+            ("/home", None),
+            ("/home/.snapshots/1", None),
+            ("/proc/1/root/home/.snapshots/1", None),
+            ("/", None),
+            ("/*/u", None),
+            ("/homes/u/x", None),
+        ];
+        let homes = ["/home/u", "/data/people/u", "/"].map(str::to_owned).to_vec();
+        let places = Places { homes, ..places() };
+        for (path, expected) in cases {
+            let rest = home_of(path, &places).and_then(|bytes| path.get(bytes..));
+            let rest = rest.map(|rest| if rest.trim_matches('/').is_empty() { "/" } else { rest });
+            assert_eq!(rest, expected, "{path}");
         }
     }
 

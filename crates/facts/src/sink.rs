@@ -13,6 +13,7 @@ use crate::overlay::Way;
 use crate::path::{self, Last, Located};
 use crate::recipes::{self, Task};
 use crate::scene::Scene;
+use crate::scope;
 use crate::slots::LAYOUT;
 use crate::trees;
 
@@ -203,7 +204,8 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         let (script_path, script_sha256) =
             self.script.clone().map_or((None, None), |(path, hash)| (Some(path), hash));
         let (command, file) = (self.command, self.file);
-        self.effects.push(Effect { command, file, script_path, script_sha256, ..effect });
+        let home_bytes = effect.path.as_deref().and_then(|path| scope::home_of(path, &self.scene.places));
+        self.effects.push(Effect { command, file, home_bytes, script_path, script_sha256, ..effect });
     }
 
     /// An effect of this kind on something that is no path.

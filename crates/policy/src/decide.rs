@@ -111,8 +111,8 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         let matches = policy.matches(&rows);
         let rows = stages::done(&rows);
         let operators = &settings.operators;
-        let own_code = || OwnCode::of(rows, &facts.scripts, stages::is_safe);
-        let own_code = if settings.allow_understood { own_code() } else { OwnCode::default() };
+        let own_code_if = |allows: bool| OwnCode::of(rows, &facts.scripts, stages::is_safe, allows);
+        let own_code = own_code_if(settings.allow_understood);
         let leaves = settings.leaves_own_code(state.headless);
         let own_parts = if leaves { OwnParts::of(rows, facts) } else { OwnParts::default() };
         let need = stages::need(call, rows, &own_code);
@@ -137,7 +137,9 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
         findings.extend(stages::new_server(call, state.is_new_server, settings.new_server));
         findings.extend(stages::probing(call, state.session, settings.probing));
         findings.extend(stages::review_rules(&matches));
-        findings.extend(stages::level(&need, level, settings));
+        findings.extend(stages::level(&need, level, settings, |allows| {
+            stages::need(call, rows, &own_code_if(allows))
+        }));
         findings.extend(stages::allow_rules(call, rows, &matches));
         findings.extend(stages::understood(
             call,

@@ -200,6 +200,7 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
         level,
         unknown_workspace,
         organisation_level,
+        organisation_allows_understood,
         on_insufficient,
         opaque,
         headless_opaque,
@@ -230,7 +231,8 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
         probing,
     ];
     let levels = (level, unknown_workspace, organisation_level);
-    let choices = (profile, tools, verdicts, levels, allow_understood, ungoverned, operators.texts());
+    let understood = (allow_understood, organisation_allows_understood);
+    let choices = (profile, tools, verdicts, levels, understood, ungoverned, operators.texts());
     let mut hasher = Sha256::new();
     let mut put = |text: &str| {
         hasher.update((text.len() as u64).to_le_bytes());

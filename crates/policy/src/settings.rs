@@ -27,6 +27,8 @@ pub struct Settings {
     pub unknown_workspace: Option<AccessLevel>,
     /// The one that the organisation gives them: what is short of it, no allow list lifts.
     pub organisation_level: Option<AccessLevel>,
+    /// The organisation says `allow_understood` itself: to its level, too, the project's own code is a part of the workspace.
+    pub organisation_allows_understood: bool,
     /// What a call is answered that needs a higher one: ask or deny.
     pub on_insufficient: Verdict,
     /// What is answered to a program, target or code that was not understood: defer, ask or deny.
@@ -138,6 +140,7 @@ impl Profile {
             level: None,
             unknown_workspace: None,
             organisation_level: None,
+            organisation_allows_understood: false,
             on_insufficient: Ask,
             opaque: Ask,
             headless_opaque: Ask,

@@ -9,7 +9,9 @@ use castellan_daemon::{CASES_ENDING, Config, compile};
 use castellan_event::{FIELDS, Layer};
 use castellan_policy::Policy;
 use castellan_rules::{Options, Rule, Source, load};
-use castellan_trial::{CaseFile, Failure, Shows, Trial, failures, gaps, known_rules};
+use castellan_trial::{
+    CaseFile, Failure, HOME, RuleCase, Shows, Trial, WORKSPACE, failures, gaps, known_rules,
+};
 
 /// Packs that stand in the organisation's layer.
 const ORGANISATION: &[&str] = &["self.yaml"];
@@ -59,6 +61,48 @@ fn every_case_is_decided_as_it_says() {
         wrong.extend(failures(Trial::new(&policy), &cases).iter().map(told));
     }
     assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Homes lie where they like: in `/var/lib`, on a mount, below another root. Each case that names something in a home is decided the same
+/// where that home is another one.
+#[test]
+fn rules_hold_wherever_the_home_lies() {
+    let policy = policy();
+    let mut wrong = Vec::new();
+    let mut moved = 0;
+    for pack in packs() {
+        for case in cases(&pack).1.cases.into_iter().filter_map(|case| with_another_home(&case)) {
+            moved += 1;
+            let judged = Trial::new(&policy).judge(&case.case).unwrap_or_else(|error| panic!("{error}"));
+            if judged.decision.verdict != case.verdict {
+                wrong.push(format!("{}:{}: {:?}", pack.name, case.line, case.case.call.input));
+            }
+        }
+    }
+    assert!(moved > 250, "{moved} cases were moved");
+    assert!(wrong.is_empty(), "{} of {moved} cases:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The case in a machine with another home, if its call names something there.
+fn with_another_home(case: &RuleCase) -> Option<RuleCase> {
+    const ANOTHER: &str = "/data/people/dev";
+    let input = serde_json::to_string(&case.case.call.input).ok()?;
+    let names_home = ["~", "HOME", HOME].iter().any(|name| input.contains(name));
+    let is_usual = case.case.files.is_empty()
+        && case.case.earlier.is_empty()
+        && case.case.env.is_empty()
+        && case.case.real_path.is_none()
+        && case.case.cwd == WORKSPACE;
+    // The text of a program in a language that is not read, and the workspace, which stays.
+    let is_excepted =
+        ["/project", "RemoveAll", "ATTACH", "find ~ -print0"].iter().any(|word| input.contains(word));
+    if !names_home || !is_usual || is_excepted {
+        return None;
+    }
+    let mut moved = case.clone();
+    moved.case.call.input = serde_json::from_str(&input.replace(HOME, ANOTHER)).ok()?;
+    moved.case.env.insert("HOME".to_owned(), ANOTHER.to_owned());
+    Some(moved)
 }
 
 #[test]
@@ -178,6 +222,15 @@ fn what_a_rule_lacks_is_found() {
             expected,
             "{given:?} {message} {shown:?}"
         );
+    }
+}
+
+/// What holds in the made-up machine of the cases alone holds for nobody.
+#[test]
+fn no_rule_names_the_machine_of_the_cases() {
+    for pack in packs() {
+        let named = pack.text.lines().position(|line| line.contains(HOME));
+        assert_eq!(named.map(|line| line + 1), None, "{}", pack.name);
     }
 }
 

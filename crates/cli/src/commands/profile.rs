@@ -82,7 +82,7 @@ fn show(global: &Global, as_json: bool) -> anyhow::Result<()> {
     rows.push(packs_row(&config));
     output::write_table(&mut out, &rows)?;
     output::write_warnings(&mut out, &config.in_vain())?;
-    Ok(())
+    global.note_defaults()
 }
 
 /// The profile, and what it presets where no file says otherwise.

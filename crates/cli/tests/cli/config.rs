@@ -54,6 +54,21 @@ fn every_value_has_an_origin() {
     assert!(unknown.code == Some(7) && unknown.stderr.contains("no key `lvel`"), "{unknown:?}");
 }
 
+/// Files that are named, and are not there, mislead.
+#[test]
+fn what_has_no_file_yet_says_so() {
+    let home = Home::new();
+    let dir = home.path("h").display().to_string();
+    let notes = |words: &[&str]| {
+        let shown = home.run(&[&["--home", &dir], words].concat());
+        shown.stdout.lines().filter(|line| line.starts_with("note: there is no home yet")).count()
+    };
+    let shows = [&["config", "show"][..], &["profile"]];
+    assert_eq!(shows.map(notes), [1, 1]);
+    home.write(USER, "version = 1\n");
+    assert_eq!(shows.map(notes), [0, 0]);
+}
+
 #[test]
 fn an_organisation_stands_above() {
     let home = Home::new();

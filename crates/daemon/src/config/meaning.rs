@@ -45,6 +45,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         .said_by(Layer::Organisation, "level.session")
         .and_then(|sourced| sourced.value.word())
         .unwrap_or(OFF);
+    let understood = settled.said_by(Layer::Organisation, "allow_understood");
     Ok(Settings {
         profile,
         tools: is_true("tools"),
@@ -52,6 +53,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         headless_default: parsed(settled, "headless_default")?,
         level: level(session)?,
         organisation_level: level(given)?,
+        organisation_allows_understood: understood.and_then(|said| said.value.word()) == Some("true"),
         unknown_workspace: level(word(settled, "unknown_workspace").unwrap_or(OFF))?,
         on_insufficient: parsed(settled, "level.on_insufficient")?,
         opaque: parsed(settled, "opaque")?,

@@ -220,6 +220,28 @@ proptest! {
     }
 }
 
+/// A level means what it means in the profile of the layer that gives it: the project's own tests are more than the workspace,
+/// unless the organisation itself is autonomous.
+#[test]
+fn the_organisations_level_means_what_it_said() {
+    let call = call("cargo test");
+    let check = |organisation: &str, user: &str, expected: &[(Verdict, Option<Layer>)]| {
+        let decision = judge(&layers(Some(organisation), user, None), &call);
+        let found: Vec<_> =
+            decision.findings.iter().map(|finding| (finding.verdict, finding.layer)).collect();
+        assert_eq!(found, expected, "{organisation} | {user}: {:?}", decision.findings);
+    };
+    let (autonomous, given) = ("profile = 'autonomous'", "level.session = 'workspace-write'");
+    let asks = (Verdict::Ask, Some(Layer::Organisation));
+    let allows = (Verdict::Allow, None);
+    check("", autonomous, &[allows]);
+    check("level.session = 'full-access'", autonomous, &[allows]);
+    check(given, autonomous, &[asks, allows]);
+    check(&format!("{given}\n{autonomous}"), autonomous, &[allows]);
+    // What only the user's own profile asks is the user's to lift.
+    check(autonomous, "", &[(Verdict::Ask, None)]);
+}
+
 fn rules(name: &str, rules: &str) -> Vec<Source> {
     vec![Source { name: name.to_owned(), text: rules.to_owned() }]
 }

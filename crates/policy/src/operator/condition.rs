@@ -179,15 +179,13 @@ fn paths(tool: &ToolPattern, from: PathFrom, names: &str, reach: Reach) -> Resul
         (_, Reach::Narrow) => "tool.name != Bash and fx.kind in (write, delete, permission)",
     };
     let below = glob_path(names) + "(/(.|\\n)*)?";
-    let of_users = format!("(/home/[^/]+|/root|/Users/[^/]+)/{below}");
     let anywhere = format!("((.|\\n)*/)?{below}");
     let is = |regex: &str| Ok::<_, String>(format!("fx.path regex {}", quoted(regex)?));
+    let of_a_home = format!("fx.home_path regex {}", quoted(&format!("/{below}"))?);
     let meant = match (from, reach) {
         (PathFrom::Root, _) => is(&below)?,
-        (PathFrom::Home, Reach::Wide) => {
-            format!("(({}) or (fx.place = home and {}))", is(&of_users)?, is(&anywhere)?)
-        }
-        (PathFrom::Home, Reach::Narrow) => format!("fx.place = home and {}", is(&of_users)?),
+        (PathFrom::Home, Reach::Wide) => of_a_home,
+        (PathFrom::Home, Reach::Narrow) => format!("fx.place = home and {of_a_home}"),
         (PathFrom::Anywhere, Reach::Wide) => is(&anywhere)?,
         (PathFrom::Anywhere, Reach::Narrow) => {
             format!("fx.path startswith val(agent.real_cwd_prefix) and {}", is(&anywhere)?)

@@ -30,14 +30,29 @@ pub(crate) fn active_level(
     settings.level.map(|level| level.min(ceiling).min(of_unknown.unwrap_or(AccessLevel::FullAccess)))
 }
 
-/// A call that needs more than the session has. What is more than the organisation gives, no allow list lifts.
-pub(crate) fn level(need: &Need, active: Option<AccessLevel>, settings: &Settings) -> Option<Finding> {
+/// A call that needs more than the session has, or than the organisation gives, which no allow list lifts. What the organisation gives means
+/// what it does in its own profile: what a call needs there, `need_if` tells.
+pub(crate) fn level(
+    need: &Need,
+    active: Option<AccessLevel>,
+    settings: &Settings,
+    need_if: impl FnOnce(bool) -> Need,
+) -> Option<Finding> {
+    if let Some(given) = settings.organisation_level {
+        let need = need_if(settings.organisation_allows_understood);
+        if given < need.level {
+            return Some(short_of(&need, given, Some(Layer::Organisation), settings));
+        }
+    }
     let active = active.filter(|active| *active < need.level)?;
+    Some(short_of(need, active, None, settings))
+}
+
+fn short_of(need: &Need, active: AccessLevel, layer: Option<Layer>, settings: &Settings) -> Finding {
     let Need { level, row, because } = need;
-    let layer = settings.organisation_level.filter(|given| given < level).map(|_| Layer::Organisation);
     let message = format!("this needs {level}, and the session has {active}: {because}");
     let rows = row.iter().copied().collect();
-    Some(Finding { layer, rows, ..Finding::new(settings.on_insufficient, Code::Access, message) })
+    Finding { layer, rows, ..Finding::new(settings.on_insufficient, Code::Access, message) }
 }
 
 /// What a call needs: the most that one of its parts needs. `own_code`: what counts as a part of the workspace, and not as one more

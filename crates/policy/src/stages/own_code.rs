@@ -142,12 +142,16 @@ pub(crate) struct OwnCode<'r> {
 }
 
 impl<'r> OwnCode<'r> {
-    /// That of a call, which has these rows and runs these files.
+    /// That of a call, which has these rows and runs these files. None counts where what is understood is not allowed.
     pub(crate) fn of(
         rows: &'r [CallRow<'_>],
         ran: &'r [ScriptFile],
         is_safe: fn(&Effect) -> bool,
+        allows_understood: bool,
     ) -> OwnCode<'r> {
+        if !allows_understood {
+            return OwnCode::default();
+        }
         let effects = || rows.iter().filter_map(CallRow::effect);
         let is_read = |file: &&ScriptFile| file.sha256.is_some() && !file.is_written;
         let read = || ran.iter().filter(is_read).map(|file| file.path.as_str());

@@ -57,6 +57,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         let rows: Vec<Vec<Cell>> = std::iter::once(header(options.origin)).chain(values).collect();
         output::write_table(&mut out, &rows)?;
         output::write_warnings(&mut out, &config.in_vain())?;
+        global.note_defaults()?;
     }
     Ok(Exit::Done)
 }
