@@ -95,8 +95,15 @@ pub(crate) fn walked(text: &str, start: &Start, scene: &mut Scene<'_, '_, '_>) -
 
 /// How a shell begins that the agent starts, as far as the agent's process tells.
 pub(crate) fn start_in(cwd: Option<String>, scene: &Scene<'_, '_, '_>) -> Start {
+    let workspace = scene.setting.workspace.trim_end_matches('/');
+    let is_inside = |cwd: &String| {
+        cwd.strip_prefix(workspace).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let root =
+        cwd.as_ref().filter(|cwd| !workspace.is_empty() && is_inside(cwd)).map(|_| workspace.to_owned());
     Start {
         cwd,
+        root,
         home: Some(scene.places.home().to_owned()).filter(|home| !home.is_empty()),
         env: scene.process.as_ref().map(|process| process.env.clone()).unwrap_or_default(),
         ..Start::default()
@@ -115,7 +122,11 @@ pub(crate) fn found(found: &Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Fa
             Item::Script(script) => scripts::checked(script, scene, facts),
             Item::Hole(gap) => {
                 let mut sink = Sink::new(scene, &mut facts.effects, None, None);
-                sink.comes_from(gap.script.as_deref());
+                // A pattern of scripts, of which what each holds is not known.
+                let is_pattern =
+                    gap.role == Role::Code && gap.why == Why::Glob && gap.written.starts_with('/');
+                let own = Some(&*gap.written).filter(|_| is_pattern);
+                sink.comes_from(gap.script.as_deref().or(own));
                 let why = sink.scene.secrets.source(gap.why, &gap.written, gap.span);
                 let why = of_script(why, gap, &found.items, sink.scene);
                 sink.opaque(gap.role, why, &gap.written);

@@ -6,18 +6,20 @@ mod inherited;
 mod lifted;
 mod modules;
 mod own;
+mod stands;
 mod started;
 
 pub(crate) use inherited::{inherited, may_hold_code};
 pub(crate) use lifted::{CARGO, GENERATED, TOX};
 pub(crate) use modules::module_programs;
 pub(crate) use own::{Own, is_script, own_program, script};
+use stands::{file_of, unread};
 pub(crate) use started::{environment_of, started};
 use started::{given, own_input};
 
 use castellan_event::{Effect, EffectKind, Facts, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_once};
-use castellan_programs::{Arg, Does, Operand as Given, Piece, SlotRole, find};
+use castellan_programs::{Arg, Does, Operand as Given, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, program_within};
 
 use crate::command::base_name;
@@ -160,7 +162,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
         return opaque(&place, (Why::Language, word), scene, facts);
     }
     if !scene.counts_program() || place.depth > PROGRAM_DEPTH_MAX {
-        return opaque(&place, (Why::Nesting, word), scene, facts);
+        return opaque(&unread(program, place), (Why::Nesting, word), scene, facts);
     }
     // What is fetched is said where it is.
     if matches!(&program.from, From::File(file) if file.prefix().contains("://")) {
@@ -236,18 +238,6 @@ fn package_of(from: &From, place: &Place<'_>) -> Option<Arg> {
         || place.run.argv.first().and_then(Arg::as_str).is_some_and(|name| base_name(name) == "deno");
     let name = ["npm:", "jsr:"].iter().find_map(|scheme| file.as_str()?.strip_prefix(scheme))?;
     is_deno().then(|| Arg::known(name.trim_start_matches('/')))
-}
-
-/// The file that is run, absolute; a pattern of files where it is one of them.
-fn file_of(file: &Arg, place: &Place<'_>) -> Option<String> {
-    let is_pattern = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
-    // One that begins with a pattern may be an option.
-    let is_known = file.as_str().is_some()
-        || place.run.remote.is_empty()
-            && file.prefix().starts_with(|first: char| first != '-')
-            && file.pieces().iter().all(is_pattern);
-    let path = is_known.then(|| path::collapse(place.cwd.as_deref(), &file.written()))?;
-    path.filter(|path| !path::is_stream(path))
 }
 
 /// Whether a file belongs to an installed package that the project declares: that is executed, and not read.

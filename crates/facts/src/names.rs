@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use castellan_event::{Answer, Process, Query, Recorder};
-use castellan_programs::Arg;
+use castellan_event::{Answer, Process, Query, Recorder, Why};
+use castellan_programs::{Arg, Piece};
 use castellan_shell::Work;
 
 use crate::limits::{BYTES_PER_WORK, SEARCH_BYTES_MAX, WORK_OF_LOOK};
@@ -35,7 +35,7 @@ impl Names {
 
     /// `PATH` is set for the commands that follow.
     pub(crate) fn set_path(&mut self, value: &Arg) {
-        self.path = value.as_str().map(str::to_owned);
+        self.path = searched(value);
         self.found.clear();
     }
 
@@ -54,7 +54,7 @@ impl Names {
     ) -> Resolved {
         let own = env.iter().rev().find(|(name, _)| name == "PATH");
         if let Some((_, value)) = own {
-            return value.as_str().map_or(Resolved::Unknown, |path| look_up(name, path, world, work));
+            return searched(value).map_or(Resolved::Unknown, |path| look_up(name, &path, world, work));
         }
         if let Some(found) = self.found.get(name) {
             return found.clone();
@@ -64,6 +64,39 @@ impl Names {
         self.found.insert(name.to_owned(), found.clone());
         found
     }
+}
+
+/// Variables that name where the user has installed a toolchain. What it brings has the names that it has elsewhere.
+const TOOLCHAINS: &[&str] = &[
+    "ANDROID_HOME",
+    "ANDROID_SDK_ROOT",
+    "CARGO_HOME",
+    "GOPATH",
+    "GOROOT",
+    "GRADLE_HOME",
+    "JAVA_HOME",
+    "M2_HOME",
+    "MAVEN_HOME",
+    "PNPM_HOME",
+];
+
+/// The directories of a `PATH` as far as they are known; `None` where another one may be among them. That of a toolchain which nobody has
+/// set in the call is the user's.
+fn searched(value: &Arg) -> Option<String> {
+    let is_toolchain = |written: &str| {
+        let name = written.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        name.or_else(|| written.strip_prefix('$')).is_some_and(|name| TOOLCHAINS.contains(&name))
+    };
+    let mut path = String::new();
+    for piece in value.pieces() {
+        match piece {
+            Piece::Text(text) => path.push_str(text),
+            Piece::Unknown { why: Why::Variable, written } if is_toolchain(written) => path.push('\0'),
+            Piece::Unknown { .. } => return None,
+        }
+    }
+    let known: Vec<&str> = path.split(':').filter(|directory| !directory.contains('\0')).collect();
+    Some(known.join(":"))
 }
 
 fn look_up(name: &str, path: &str, world: &mut Recorder<'_>, work: &mut Work) -> Resolved {

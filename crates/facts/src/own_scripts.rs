@@ -1,6 +1,8 @@
 //! The project's own files with code: those that lie in the workspace and that neither this call nor an earlier one of the session has
 //! put there or changed. It must not know what is made of a part of one that was not understood.
 
+mod builds;
+
 use std::collections::BTreeSet;
 
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Scope, Why};
@@ -46,22 +48,34 @@ pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<Strin
     // What is fetched may be what is made of it.
     let is_touched = scene.setting.written.iter().any(|path| is_inside(path))
         || facts.effects.iter().any(|effect| effect.kind == EffectKind::Download)
-        || others.iter().any(|effect| effect.path.as_deref().is_none_or(is_inside));
+        || others.iter().any(|effect| {
+            let is_around = |path: &str| format!("{workspace}/").starts_with(path);
+            effect.path.as_deref().is_none_or(|path| is_inside(path) || is_around(path))
+                && !builds::makes(effect, facts, workspace)
+        });
     let made = facts.effects.iter().filter(|effect| effect.is_opaque() && effect.why == Some(Why::Shadowed));
     if !is_touched && made.clone().next().is_some() {
+        // What is typed names the file that it runs.
+        let file = |effect: &Effect| effect.script_path.clone().or_else(|| effect.target.clone());
         files.extend(
-            made.filter_map(|effect| effect.script_path.clone())
-                .filter(|file| is_inside(file) && !is_installed(file) && !is_there(file, scene)),
+            made.filter_map(file)
+                .filter(|file| is_inside(file) && !is_installed(file) && is_made_there(file, scene)),
         );
         files.insert(format!("{workspace}{UNTOUCHED}"));
     }
     files
 }
 
-/// Whether there is a file, before the call.
-fn is_there(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
-    let kind = scene.world.ask(Query::FileKind { path: file.to_owned() });
-    kind != Some(Answer::FileKind(FileKind::Missing))
+/// Whether a file that is made lies where its path says: there is none yet, or one that is no link.
+fn is_made_there(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+    match scene.world.ask(Query::FileKind { path: file.to_owned() }) {
+        Some(Answer::FileKind(FileKind::Missing)) => true,
+        Some(Answer::FileKind(FileKind::File)) => {
+            let located = path::locate(&Arg::known(file), None, &scene.places, scene.world);
+            located.path.as_deref() == Some(file) && located.scope == Some(Scope::Workspace)
+        }
+        _ => false,
+    }
 }
 
 fn is_installed(file: &str) -> bool {

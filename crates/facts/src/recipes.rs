@@ -165,7 +165,7 @@ fn in_packages(
     asked: Packages,
     task: &Task,
     (file, root): (&str, &str),
-    place: Place<'_>,
+    mut place: Place<'_>,
     scene: &mut Scene<'_, '_, '_>,
     facts: &mut Facts,
 ) {
@@ -180,6 +180,8 @@ fn in_packages(
         false => names.iter().map(|name| packages::manifest(name, (file, root), scene)).collect(),
     };
     let Some(found) = found.filter(|found| !found.is_empty()) else {
+        // They are packages of the project, wherever in it they lie.
+        place.file = Some(format!("{root}/**/package.json"));
         return code::opaque(&place, (Why::File, &written), scene, facts);
     };
     for (file, directory) in found {
@@ -351,9 +353,19 @@ fn unknown_again(arg: &mut Arg) {
 fn quoted(arg: &Arg) -> String {
     match arg.as_str() {
         Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
+        None if is_pattern(arg) => arg.written().into_owned(),
         // A variable that no environment has: a value that is not known.
         None => format!("\"${{{UNKNOWN}}}\""),
     }
+}
+
+/// Whether a word is a pattern of files that reads the same in any shell.
+fn is_pattern(arg: &Arg) -> bool {
+    let is_glob = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
+    let is_plain = |one: char| one.is_ascii_alphanumeric() || "_-./*?[]".contains(one);
+    arg.pieces().iter().all(is_glob)
+        && arg.written().chars().all(is_plain)
+        && arg.prefix().starts_with(|first: char| first != '-')
 }
 
 /// A variable of the shell text that stands for what is not known.

@@ -304,14 +304,14 @@ fn a_script_runs_in_the_package_that_is_asked_for() {
     check("pnpm --filter @x/one run build", ONE);
     check("yarn workspace @x/one build", ONE);
     check("yarn workspace @x/one run build", ONE);
-    check("npm run build -w gone", "opaque code file");
+    check("npm run build -w gone", "opaque code file in /w/mono/**/package.json");
     const ROOT: &str = "delete /w/mono/root in /w/mono/package.json";
     check("npm run build --workspaces", ROOT);
     check("pnpm -r build", ROOT);
     let written = BTreeSet::from(["/w/mono/libs/one/package.json".to_owned()]);
     let setting = Setting { workspace: "/w".to_owned(), written: written.into(), ..Setting::default() };
     assert_eq!(shown("cd mono; pnpm -r build", &setting), format!("{ONE}; {ROOT}"));
-    check("pnpm --filter './libs/**' build", "opaque code file");
+    check("pnpm --filter './libs/**' build", "opaque code file in /w/mono/**/package.json");
     check("node --run build", "delete /w/mono/root in /w/mono/package.json");
     check("cd ../shelled; npm run build", "opaque code language in /w/shelled/package.json");
 }

@@ -6,6 +6,7 @@ mod bytes;
 mod gzip;
 mod lines;
 mod names;
+mod places;
 mod print;
 mod sed;
 mod source;
@@ -136,6 +137,15 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
         if let Some(text) = compute(Given { args: &args, input }) {
             return Made::Text(text);
         }
+    }
+    if let Some(text) = places::told(name, args, state).or_else(|| places::listed(name, args)) {
+        return Made::Text(text);
+    }
+    // Lines that go through are names as before.
+    if let Some(text) =
+        input.filter(|text| text.why_of_parts() == Some(Why::Glob) && lines::keeps(name, args))
+    {
+        return Made::Text(text.clone());
     }
     let own = source::of(name, args);
     if own == Some(Why::Network) {

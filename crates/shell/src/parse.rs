@@ -43,6 +43,52 @@ pub fn parse(text: &str) -> Parsed {
 /// The same with at most so many steps of the parser, and as many again where text is parsed piece by piece; says how many
 /// it took.
 pub(crate) fn parse_within(text: &str, steps_max: usize) -> (Parsed, usize) {
+    let (parsed, spent) = parse_once(text, steps_max);
+    let is_wrong = |parsed: &Parsed| parsed.holes.iter().any(|hole| hole.why == Why::Syntax);
+    if is_wrong(&parsed)
+        && let Some(closed) = closed(text)
+    {
+        let (again, more) = parse_once(&closed, steps_max.saturating_sub(spent));
+        let spent = spent.saturating_add(more);
+        return if is_wrong(&again) { (parsed, spent) } else { (again, spent) };
+    }
+    (parsed, spent)
+}
+
+/// The text with its groups closed as zsh closes them: there `{ echo a }` needs no `;`. bash runs nothing of such a text. Every part keeps
+/// its place.
+fn closed(text: &str) -> Option<String> {
+    let mut closed = text.as_bytes().to_vec();
+    let (mut quote, mut groups, mut is_changed) = (None, 0_usize, false);
+    let mut at = 0;
+    while let Some(byte) = text.as_bytes().get(at).copied() {
+        let around = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)).copied().unwrap_or(b'\n');
+        let is_word = around(at.checked_sub(1)).is_ascii_whitespace()
+            && matches!(around(at.checked_add(1)), b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' | b'>');
+        match (quote, byte) {
+            (Some(b'"') | None, b'\\') => at += 1,
+            (Some(open), byte) if open == byte => quote = None,
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'{') if is_word => groups += 1,
+            (None, b'}') if is_word && groups > 0 => {
+                groups -= 1;
+                let before = text.get(..at).unwrap_or_default().trim_end_matches([' ', '\t']);
+                if !before.ends_with([';', '\n', '&', '{', '}'])
+                    && let Some(blank) = at.checked_sub(1).and_then(|at| closed.get_mut(at))
+                {
+                    *blank = b';';
+                    is_changed = true;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    String::from_utf8(closed).ok().filter(|_| is_changed)
+}
+
+/// Parses text as it stands.
+fn parse_once(text: &str, steps_max: usize) -> (Parsed, usize) {
     let steps = text.len().saturating_mul(PARSER_STEPS_PER_BYTE);
     // Without any the parser would not even say that it had none.
     let steps = steps.clamp(PARSER_STEPS_MIN, PARSER_STEPS_MAX).min(steps_max).max(1);

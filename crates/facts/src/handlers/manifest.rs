@@ -61,6 +61,13 @@ pub(crate) fn package(detail: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
             origin = path.and_then(|path| sink.scene.origin_of(path, located.place));
             "local"
         }
+        // A pattern of them.
+        (None, _) if arg.why() == Some(Why::Glob) && names::is_local(&arg.written()) => {
+            sink.path(EffectKind::Read, arg);
+            let (system, target) = (Some(system.to_owned()), Some(arg.written().into_owned()));
+            let verb = Some("local".to_owned());
+            return sink.add(Effect { kind: EffectKind::Install, system, verb, target, ..Effect::default() });
+        }
         (_, None) if known.is_empty() => "system",
         (_, _) if !known.is_empty() => known,
         (Some(text), Some(manager)) if is_declared(text, manager, sink) => "declared",

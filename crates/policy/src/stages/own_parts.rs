@@ -21,12 +21,17 @@ impl<'r> OwnParts<'r> {
     pub(crate) fn of(rows: &[CallRow<'_>], facts: &'r Facts) -> OwnParts<'r> {
         let effects = || rows.iter().filter_map(CallRow::effect);
         // What the call itself leaves open may be what the project's code is given.
-        if facts.own_scripts.is_empty() || effects().any(is_open) {
+        if facts.own_scripts.is_empty() || effects().any(|effect| is_open(effect, &facts.own_scripts)) {
             return OwnParts::default();
         }
         let command = |effect: &Effect| facts.commands.get(effect.command?);
+        let fetches_data = |effect: &Effect| {
+            let file = effect.script_path.as_ref().filter(|file| facts.own_scripts.contains(*file));
+            effect.kind == EffectKind::Download && file.is_some_and(|file| !is_shell_text(file))
+        };
         let is_grave = |effect: &&Effect| {
-            is_grave(effect) || command(effect).is_some_and(|command| is_told(command, effect))
+            is_grave(effect) && !fetches_data(effect)
+                || command(effect).is_some_and(|command| is_told(command, effect))
         };
         let grave = effects().filter(is_grave).filter_map(|effect| effect.command).collect();
         let fetches = |effect: &&Effect| effect.kind == EffectKind::Download;
@@ -36,9 +41,8 @@ impl<'r> OwnParts<'r> {
 
     /// Whether a part that was not understood is the project's own, and of a kind that is left to it.
     pub(crate) fn has(&self, effect: &Effect) -> bool {
-        let (Some(files), Some(file), Some(role)) = (self.files, &effect.script_path, effect.role) else {
-            return false;
-        };
+        let Some(files) = self.files else { return false };
+        let (Some(file), Some(role)) = (file_of(effect, files), effect.role) else { return false };
         let is_grave = effect.command.is_some_and(|command| self.grave.contains(&command));
         let is_fetched = role != Role::Target && self.fetching.contains(file);
         // What the project's own code makes is its own, as long as nobody else changes anything in the project.
@@ -54,10 +58,19 @@ fn holds(all: &str, file: &str) -> bool {
     all.strip_suffix("**").is_some_and(|directory| directory.ends_with('/') && file.starts_with(directory))
 }
 
+/// The file that a part stands in: of what is typed, the program that the project's own code makes in this call.
+fn file_of<'e>(effect: &'e Effect, files: &BTreeSet<String>) -> Option<&'e String> {
+    let is_made = effect.why == Some(Why::Shadowed) && effect.role != Some(Role::Target);
+    effect
+        .script_path
+        .as_ref()
+        .or_else(|| effect.target.as_ref().filter(|file| is_made && files.contains(*file)))
+}
+
 /// Whether a part stands in the call itself and is not known. A pattern stands for files, which are there; options are the call's own.
-fn is_open(effect: &Effect) -> bool {
+fn is_open(effect: &Effect, files: &BTreeSet<String>) -> bool {
     effect.is_opaque()
-        && effect.script_path.is_none()
+        && file_of(effect, files).is_none()
         && !matches!(effect.why, Some(Why::Glob | Why::Flag | Why::Unsupported))
 }
 
@@ -188,6 +201,7 @@ const IN_PROGRAM: &[(Role, &[Why])] = &[
             Why::Unsupported,
             Why::Nesting,
             Why::Budget,
+            Why::Variable,
             Why::Parameter,
             Why::Glob,
             Why::File,
@@ -199,12 +213,16 @@ const IN_PROGRAM: &[(Role, &[Why])] = &[
 
 fn is_left(file: &str, role: Role, effect: &Effect) -> bool {
     let why = effect.why.unwrap_or_default();
-    let name = file.rsplit('/').next().unwrap_or_default();
-    let is_shell = !name.contains('.') || SHELL.iter().any(|end| name.ends_with(end));
-    let table = if is_shell { IN_SHELL } else { IN_PROGRAM };
+    let table = if is_shell_text(file) { IN_SHELL } else { IN_PROGRAM };
+    let is_run_or_made = matches!(role, Role::Program | Role::Target);
     let has_default =
-        role == Role::Program && why == Why::Variable && effect.target.as_deref().is_some_and(says_what_else);
+        is_run_or_made && why == Why::Variable && effect.target.as_deref().is_some_and(says_what_else);
     has_default || table.iter().any(|(one, whys)| *one == role && whys.contains(&why))
+}
+
+fn is_shell_text(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or_default();
+    !name.contains('.') || SHELL.iter().any(|end| name.ends_with(end))
 }
 
 /// Whether a variable begins a text that says what counts where nobody has set it: `${CC:-cc}`. That was found as what it is.

@@ -52,7 +52,7 @@ fn by_what_it_stands_for_and_why() {
         ("/w/a.js", Role::Program, Why::Dynamic, Defer),
         ("/w/a.js", Role::Program, Why::Variable, Ask),
         ("/w/a.js", Role::Target, Why::Dynamic, Defer),
-        ("/w/a.js", Role::Target, Why::Variable, Ask),
+        ("/w/a.js", Role::Target, Why::Variable, Defer),
         ("/w/a.sh", Role::Code, Why::File, Defer),
         ("/w/a.sh", Role::Code, Why::Syntax, Ask),
         ("/w/a.sh", Role::Code, Why::Variable, Ask),

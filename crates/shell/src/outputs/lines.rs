@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use castellan_programs::Arg;
+
 use super::{Given, each_known};
 use crate::limits::RANGES_MAX;
 use crate::text::Text;
@@ -95,6 +97,30 @@ fn amount<'a>(known: &[&'a str]) -> Option<(Amount, char, Vec<&'a str>)> {
         found = if bytes { Amount::Bytes(number) } else { Amount::Lines(number) };
     }
     Some((found, sign, operands))
+}
+
+/// Programs that only leave out lines or put them in another order.
+const KEEPING: &[&str] = &["egrep", "fgrep", "grep", "head", "sort", "tac", "tail", "uniq"];
+
+/// Whether such a program is given nothing but its input, and writes its lines as they are.
+pub(super) fn keeps(name: &str, args: &[Arg]) -> bool {
+    let is_search = name.ends_with("grep");
+    // `-c` counts, `-n` puts numbers in front, `-o` writes parts, `-r` and `-f` read files.
+    let is_plain = |arg: &str| match arg.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => {
+            matches!(long, "-null-data" | "-unique" | "-reverse" | "-invert-match")
+        }
+        Some(letters) if is_search => letters.chars().all(|one| "EFPaiqvwxz".contains(one)),
+        Some(letters) => {
+            letters.chars().all(|one| one.is_ascii_digit() || "nruVzh".contains(one)) && name != "uniq"
+        }
+        None => false,
+    };
+    let known: Option<Vec<&str>> = args.iter().map(Arg::as_str).collect();
+    let Some(known) = known.filter(|_| KEEPING.contains(&name)) else { return false };
+    let (options, operands): (Vec<&str>, Vec<&str>) = known.into_iter().partition(|arg| arg.starts_with('-'));
+    let operands = operands.iter().filter(|arg| is_search || !arg.bytes().all(|one| one.is_ascii_digit()));
+    options.into_iter().all(is_plain) && operands.count() == usize::from(is_search)
 }
 
 pub(super) fn head(given: Given<'_>) -> Option<Text> {

@@ -29,6 +29,7 @@ impl Walker<'_> {
             let wrapper = Wrapped { name, argv: own, neutral: false };
             let Some(mut scope) = self.around(scope, wrapper, call) else { break };
             scope.origin = Origin::Wrapped;
+            let all = || Piece::Unknown { why: Why::Glob, written: "**".to_owned() };
             let unknown = || Piece::Unknown { why: Why::Glob, written: "{}".to_owned() };
             self.work.spend((starts.len() * command.len()) as u64);
             let files: Vec<Arg> = match told {
@@ -36,7 +37,7 @@ impl Walker<'_> {
                 Some(found) => {
                     found.iter().map(|one| Arg::from_pieces(one.pieces().to_vec(), several)).collect()
                 }
-                None => starts.iter().map(|start| below(start, unknown(), several)).collect(),
+                None => starts.iter().map(|start| below(start, all(), several)).collect(),
             };
             let mut calls: Vec<Vec<Arg>> = files.iter().map(|file| replaced(&command, "{}", file)).collect();
             calls.dedup();

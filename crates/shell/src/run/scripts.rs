@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use castellan_event::{Role, Why};
-use castellan_programs::Arg;
+use castellan_programs::{Arg, Piece};
 
 use super::Call;
 use super::texts::Code;
@@ -87,7 +87,8 @@ impl Walker<'_> {
     ) {
         let Some((path, absolute)) = place(state, scope, file) else {
             let why = file.why().unwrap_or(Why::File);
-            return self.unread(state, scope, call, &file.written(), why);
+            let written = pattern(state, file).unwrap_or_else(|| file.written().into_owned());
+            return self.unread(state, scope, call, &written, why);
         };
         let from_input = matches!(state.descriptor(0), Descriptor::File(open) if *open == *file);
         let holds = self.runs(state, scope, call, &absolute);
@@ -232,8 +233,21 @@ fn place<'a>(state: &State, scope: &Scope, file: &'a Arg) -> Option<(&'a str, Rc
 /// Whether a shell runs it.
 fn is_for_shells(text: &Text) -> bool {
     let first = text.pieces().first().map(|piece| match piece {
-        castellan_programs::Piece::Text(text) => text.as_str(),
-        castellan_programs::Piece::Unknown { .. } => "",
+        Piece::Text(text) => text.as_str(),
+        Piece::Unknown { .. } => "",
     });
     files::is_for_shells(first.unwrap_or_default())
+}
+
+/// The absolute pattern of files that an argument is, which are not known, but where they lie is.
+fn pattern(state: &State, file: &Arg) -> Option<String> {
+    let is_glob = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
+    let written = file.written();
+    let begins = file.prefix().trim_start_matches("./");
+    let is_named = file.why() == Some(Why::Glob)
+        && file.pieces().iter().all(is_glob)
+        && begins.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && !written.split('/').any(|part| part == "..");
+    let [Some(directory)] = state.directories.as_slice() else { return None };
+    is_named.then(|| format!("{directory}/{}", written.trim_start_matches("./")))
 }

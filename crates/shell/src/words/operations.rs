@@ -17,6 +17,11 @@ use crate::walk::Walker;
 /// Comparisons of a character with a step of a pattern, for one operation.
 const COMPARISONS_MAX: usize = 1 << 18;
 
+/// Variables by which directories are told that every machine has somewhere: where nobody has set one in the text, what is said to
+/// count without it is as good as any.
+const USUAL: &[&str] =
+    &["TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
+
 impl Walker<'_> {
     #[expect(
         clippy::too_many_arguments,
@@ -132,7 +137,9 @@ impl Walker<'_> {
         written: &str,
     ) -> Vec<Bit> {
         // `Some(true)`: there is a value; `None`: it depends.
+        let is_usual = USUAL.contains(&name) && state.variable(name).is_none();
         let there = match &got {
+            Got::Unknown { why: Why::Variable, .. } if is_usual && kind == Substitute::Default => Some(false),
             Got::Unset => Some(false),
             Got::One(text) if colon && text.as_str() == Some("") => Some(false),
             Got::One(text) if colon && !text.has_text() => None,

@@ -84,7 +84,12 @@ impl Walker<'_> {
             self.operand_words(state, scope, &parameter.operation);
             return self.bits_of(state, got, quoted, &written);
         };
+        // Before one of its values is taken.
+        let is_value = parameter.operation == Operation::Value && index == At::Whole;
+        let or_else = is_value.then(|| or_else(state, &name)).flatten();
         let got = self.look_up(state, &name, &index);
+        let is_unset = matches!(got, Got::Unknown { why: Why::Variable, .. });
+        let written = or_else.filter(|_| is_unset).unwrap_or(written);
         if parameter.operation == Operation::Value && self.is_one_number(state, &name) {
             return self.bits_of(state, got, true, &written);
         }
@@ -296,6 +301,17 @@ pub(super) enum At {
     Joined,
     Key(Key),
     Unknown,
+}
+
+/// How a variable is written that nobody has set before the text, where that gives it a value of its own if it has none:
+/// `[ -n "$CC" ] || CC=cc` and `: ${CC:=cc}` make it `${CC:-cc}`.
+fn or_else(state: &State, name: &str) -> Option<String> {
+    let values = &state.variable(name)?.values;
+    let own = values.iter().find_map(|value| match value {
+        Value::Scalar(text) if text.has_text() => Some(text.written()),
+        Value::Scalar(_) | Value::Array(_) | Value::Unset | Value::Unknown(_) => None,
+    })?;
+    Some(format!("${{{name}:-{own}}}"))
 }
 
 fn is_parameter(text: &str) -> bool {
