@@ -95,15 +95,8 @@ pub(crate) fn walked(text: &str, start: &Start, scene: &mut Scene<'_, '_, '_>) -
 
 /// How a shell begins that the agent starts, as far as the agent's process tells.
 pub(crate) fn start_in(cwd: Option<String>, scene: &Scene<'_, '_, '_>) -> Start {
-    let workspace = scene.setting.workspace.trim_end_matches('/');
-    let is_inside = |cwd: &String| {
-        cwd.strip_prefix(workspace).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let root =
-        cwd.as_ref().filter(|cwd| !workspace.is_empty() && is_inside(cwd)).map(|_| workspace.to_owned());
     Start {
         cwd,
-        root,
         home: Some(scene.places.home().to_owned()).filter(|home| !home.is_empty()),
         env: scene.process.as_ref().map(|process| process.env.clone()).unwrap_or_default(),
         ..Start::default()

@@ -5,8 +5,8 @@ mod awk;
 mod bytes;
 mod gzip;
 mod lines;
+mod listed;
 mod names;
-mod places;
 mod print;
 mod sed;
 mod source;
@@ -138,7 +138,7 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
             return Made::Text(text);
         }
     }
-    if let Some(text) = places::told(name, args, state).or_else(|| places::listed(name, args)) {
+    if let Some(text) = listed::names(name, args) {
         return Made::Text(text);
     }
     // Lines that go through are names as before.

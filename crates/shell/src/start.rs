@@ -9,8 +9,6 @@ pub struct Start {
     pub cwd: Option<String>,
     /// The user's home directory, absolute; it stands for `HOME` when [`Start::env`] has none.
     pub home: Option<String>,
-    /// The root of the repository that [`Start::cwd`] lies in, absolute, as far as it is known.
-    pub root: Option<String>,
     /// Environment variables that are known.
     pub env: Vec<(String, String)>,
     /// A variable that is not in [`Start::env`] is not set. Otherwise it may have any value.

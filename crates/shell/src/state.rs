@@ -42,8 +42,6 @@ pub(crate) struct State {
     /// `$1`, `$2`, ...; `None` when not even their number is known.
     pub(crate) positionals: Option<Rc<Vec<Text>>>,
     pub(crate) name: Rc<Text>,
-    /// The root of the repository in which the text begins.
-    pub(crate) root: Option<Rc<str>>,
     pub(crate) descriptors: Rc<BTreeMap<u32, Descriptor>>,
     pub(crate) options: Options,
     /// For each function that is being called, the variables as they were before `local`.
@@ -172,7 +170,6 @@ impl State {
             directories_before: None,
             stack: Rc::default(),
             positionals: Some(Rc::default()),
-            root: start.root.as_deref().map(Rc::from),
             name: Rc::new(Text::known(match start.dialect {
                 Dialect::Bash => "bash",
                 Dialect::Zsh => "zsh",

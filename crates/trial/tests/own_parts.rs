@@ -361,19 +361,6 @@ fn a_package_of_the_project_that_is_not_found_is_its_own_code() {
 }
 
 #[test]
-fn where_the_project_lies_is_known() {
-    for (command, expected) in [
-        ("cd \"$(git rev-parse --show-toplevel)\" && npm run go", Defer),
-        ("cd lib && node \"$(git rev-parse --show-toplevel)/run.js\"", Defer),
-        ("node $(npm prefix)/run.js", Defer),
-        ("cd /srv && node \"$(git rev-parse --show-toplevel)/run.js\"", Ask),
-        ("node \"$(git rev-parse --git-dir)/run.js\"", Ask),
-    ] {
-        check(&project(command), expected);
-    }
-}
-
-#[test]
 fn names_that_another_command_tells_are_those_of_files_in_the_project() {
     for (command, expected) in [
         ("git diff --name-only | xargs prettier --write", Defer),
@@ -382,6 +369,10 @@ fn names_that_another_command_tells_are_those_of_files_in_the_project() {
         ("grep -rl foo src | sort -u | head -3 | xargs rm", Defer),
         ("grep -l foo a.txt b.txt | xargs rm", Defer),
         ("git ls-files '*.orig' | xargs rm", Defer),
+        // A place is another one where a variable, a setting or a failure says so; two files of elsewhere are compared and named.
+        ("rm -rf \"$(git rev-parse --show-toplevel)/src\"", Ask),
+        ("rm -rf $(npm bin)/../..", Ask),
+        ("rm $(git diff --name-only /dev/null /etc/hosts)", Ask),
         // All files there are, what stands in them, and what may be no names.
         ("git ls-files | xargs truncate -s 0", Ask),
         ("git diff | xargs rm", Ask),

@@ -59,7 +59,6 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
         stack: if one.stack == other.stack { one.stack } else { Rc::default() },
         positionals: if one.positionals == other.positionals { one.positionals } else { None },
         name: one.name,
-        root: one.root,
         descriptors: join_descriptors(&one.descriptors, &other.descriptors, work),
         options: super::Options {
             dialect: one.options.dialect,

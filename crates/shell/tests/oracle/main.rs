@@ -129,7 +129,6 @@ fn judge(bash: &Bash, text: &str) -> (Count, Option<String>) {
     let Some(Ran { calls, late, directory, home, path }) = bash.run(text) else { return Default::default() };
     let env = [("PATH", path.as_str()), ("FUNCNEST", "40"), ("LC_ALL", "C.UTF-8")];
     let start = Start {
-        root: None,
         cwd: Some(directory.clone()),
         home: Some(home),
         env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),

@@ -1,70 +1,22 @@
-//! Programs that say where things lie: the root of a repository, the directory of a project's programs, the files of a project or those
-//! in which a text stands. It must not know files: what they list is a pattern of names.
+//! Programs that list files of a project, or those in which a text stands. It must not know files: what they list is a pattern of names.
+//! What a program says of one place (`git rev-parse --show-toplevel`, `yarn bin`) is not computed: variables, settings and a failure change it.
 
 use castellan_event::Why;
 use castellan_programs::Arg;
 
-use crate::state::{State, Value};
 use crate::text::Text;
-
-/// What a program says of the place that it runs in.
-const TOLD: &[(&str, &[&str], Place)] = &[
-    ("git", &["rev-parse", "--show-toplevel"], Place::Root),
-    ("go", &["env", "GOPATH"], Place::InHome("GOPATH", "go")),
-    ("npm", &["bin"], Place::Below("/node_modules/.bin")),
-    ("npm", &["prefix"], Place::Below("")),
-    ("npm", &["root"], Place::Below("/node_modules")),
-    ("pnpm", &["bin"], Place::Below("/node_modules/.bin")),
-    ("pnpm", &["root"], Place::Below("/node_modules")),
-    ("yarn", &["bin"], Place::Below("/node_modules/.bin")),
-];
-
-#[derive(Clone, Copy)]
-enum Place {
-    /// The repository's root.
-    Root,
-    /// What lies there below the directory it runs in.
-    Below(&'static str),
-    /// What a variable names, else what is called so in the home directory.
-    InHome(&'static str, &'static str),
-}
-
-/// The one line that a program writes of a place, where that is known.
-pub(super) fn told(name: &str, args: &[Arg], state: &State) -> Option<Text> {
-    let known: Vec<&str> = args.iter().map(Arg::as_str).collect::<Option<_>>()?;
-    let (_, _, place) = TOLD.iter().find(|(one, words, _)| *one == name && *words == known)?;
-    let [Some(directory)] = state.directories.as_slice() else { return None };
-    let place = match place {
-        Place::Root => state.root.as_deref().filter(|root| is_below(directory, root))?.to_owned(),
-        Place::Below(rest) => format!("{directory}{rest}"),
-        Place::InHome(variable, rest) => match one_text(variable, state) {
-            Some(place) => place,
-            None if state.variable(variable).is_none() => format!("{}/{rest}", one_text("HOME", state)?),
-            None => return None,
-        },
-    };
-    Some(Text::known(format!("{place}\n")))
-}
-
-fn is_below(directory: &str, root: &str) -> bool {
-    directory.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-fn one_text(name: &str, state: &State) -> Option<String> {
-    match state.variable(name)?.values.as_slice() {
-        [Value::Scalar(text)] => text.as_str().map(str::to_owned),
-        _ => None,
-    }
-}
 
 /// Options of `git diff` that change which files it names, and not how it writes them.
 const NAMES_ONLY: &[&str] =
     &["--cached", "--diff-filter", "--merge-base", "--name-only", "--relative", "--staged", "-z"];
 
 /// The names of files that a program lists, as a pattern below the directory that it runs in.
-pub(super) fn listed(name: &str, args: &[Arg]) -> Option<Text> {
+pub(super) fn names(name: &str, args: &[Arg]) -> Option<Text> {
     let known: Vec<&str> = args.iter().map(Arg::as_str).collect::<Option<_>>()?;
+    // `git diff` compares two files that lie outside of the repository, too, and names them.
+    let is_near = |arg: &&str| !arg.starts_with('/') && arg.split('/').all(|part| part != "..");
     let begins = match (name, known.as_slice()) {
+        ("git", all) if !all.iter().all(is_near) => None,
         ("git", ["ls-files", rest @ ..]) => {
             // With `-s` and the like more than names is written.
             let is_name_only = |arg: &&str| {
