@@ -64,6 +64,7 @@ fn full_facts() -> Facts {
         kind: EffectKind::Write,
         path: word(),
         path_raw: word(),
+        home_bytes: Some(0),
         scope: Some(Scope::Secret),
         place: Some(Scope::Home),
         file_origin: Some(FileOrigin::Downloaded),
