@@ -27,8 +27,8 @@ pub(crate) use variables::{Attributes, Key, Value, Variable};
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     pub(crate) variables: Table<Rc<Variable>>,
-    /// A variable that is not in the table is not set; otherwise it may have any value.
-    pub(crate) complete: bool,
+    /// Why a variable that is not in the table may have a value; `None`: it is not set.
+    pub(crate) absent: Option<Why>,
     /// The functions that a name may stand for; `None` among them: perhaps none.
     pub(crate) functions: Table<Vec<Option<Rc<Function>>>>,
     pub(crate) aliases: Table<Rc<str>>,
@@ -162,7 +162,7 @@ impl State {
         }
         State {
             variables,
-            complete: start.complete_env,
+            absent: (!start.complete_env).then_some(Why::Variable),
             functions: Table::default(),
             aliases,
             hashed: Table::default(),

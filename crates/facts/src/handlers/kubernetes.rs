@@ -170,7 +170,7 @@ fn resources(operands: &[&Arg], own: usize) -> Vec<Arg> {
         |arg: &Arg| arg.prefix().contains('=') || arg.as_str().is_some_and(|text| text.ends_with('-'));
     let named: Vec<&Arg> = named.iter().copied().filter(|arg| !is_value(arg)).collect();
     let Some((first, names)) = named.split_first() else { return joined(operands, true) };
-    if let Some(unknown) = named.iter().find(|arg| arg.why().is_some()) {
+    if let Some(unknown) = own.iter().chain(&named).find(|arg| arg.why().is_some()) {
         return vec![(*unknown).clone()];
     }
     let first = first.written();

@@ -44,7 +44,8 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
     let hashed = one.hashed.join(&other.hashed, work, Rc::ptr_eq, either);
     State {
         variables,
-        complete: one.complete && other.complete,
+        // What may have been set without its name being known counts before what the environment may have.
+        absent: one.absent.filter(|why| *why != Why::Variable).or(other.absent).or(one.absent),
         functions,
         aliases,
         hashed,

@@ -81,7 +81,7 @@ impl State {
 
     /// The value of a variable that is not in the table.
     pub(crate) fn absent(&self) -> Value {
-        if self.complete { Value::Unset } else { Value::Unknown(Why::Variable) }
+        self.absent.map_or(Value::Unset, Value::Unknown)
     }
 
     /// The name that is meant: references (`declare -n`) are followed. `None` when the reference is not known.
@@ -117,7 +117,7 @@ impl State {
         let before = self.variables.get(&name);
         let attributes = before.map(|variable| variable.attributes).unwrap_or_default();
         let exported = before.is_some_and(|variable| variable.exported) || self.options.export_all;
-        let perhaps_exported = before.map_or(!self.complete, |variable| variable.perhaps_exported);
+        let perhaps_exported = before.map_or(self.absent.is_some(), |variable| variable.perhaps_exported);
         let mut values: Vec<Value> = values.into_iter().map(|value| attributes.applied(value)).collect();
         if attributes.readonly {
             // Whether the assignment that made it read-only ran first is not certain in every branch.
@@ -131,7 +131,7 @@ impl State {
     /// Changes a variable in place; one that is not there is made first.
     pub(crate) fn change(&mut self, name: &str, change: impl FnOnce(&mut Variable)) {
         let absent = self.absent();
-        let perhaps_exported = !self.complete;
+        let perhaps_exported = self.absent.is_some();
         self.spent += self.variables.cost(name);
         self.variables.change(
             name,
@@ -147,7 +147,7 @@ impl State {
 
     /// Any variable may have any value from now on.
     pub(crate) fn forget_all(&mut self, why: Why) {
-        self.complete = false;
+        self.absent = Some(why);
         self.spent += self.variables.len() as u64;
         self.variables = self.variables.map(|variable| {
             let mut forgotten = Variable::of(Value::Unknown(why));
@@ -164,7 +164,10 @@ impl State {
             .into_iter()
             .filter_map(|name| self.variables.get(name).map(|variable| (name, Rc::clone(variable))))
             .collect();
+        let absent = self.absent.unwrap_or(Why::Variable);
         self.forget_all(why);
+        // That code is told as such.
+        self.absent = Some(absent);
         self.positionals = None;
         for (name, variable) in kept {
             self.variables.insert(name.into(), variable);
