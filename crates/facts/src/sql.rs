@@ -91,6 +91,23 @@ pub(crate) fn effects(name: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
+/// What the first statement of a text destroys that is given to a program of which nothing is known: how, and what.
+pub(crate) fn destroyed(text: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(String, Option<String>)> {
+    let first = text.split_whitespace().next()?.to_ascii_uppercase();
+    if !matches!(first.as_str(), "ALTER" | "DELETE" | "DROP" | "TRUNCATE") || text.len() > SQL_BYTES_MAX {
+        return None;
+    }
+    if !sink.spend(text.len() as u64 * WORK_OF_SQL_BYTE) {
+        return None;
+    }
+    let statements = lex::statements(text, System::Other);
+    let (deed, _) = verbs::deed(&statements.first()?.tokens);
+    // Of a sentence (`Delete the old file`), nothing follows that SQL has.
+    let is_statement = first != "DELETE"
+        || text.split_whitespace().nth(1).is_some_and(|word| word.eq_ignore_ascii_case("from"));
+    deed.filter(|deed| deed.kind == EffectKind::Destroy && is_statement).map(|deed| (deed.verb, deed.target))
+}
+
 /// A file with statements, which run.
 pub(crate) fn file(name: &str, file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     sink.path(EffectKind::Execute, file);

@@ -63,6 +63,7 @@ const VERBS: &[(&[&str], Option<EffectKind>, Parse, bool)] = &[
     (&["DESC"], Some(Query), Never, false),
     (&["PRAGMA"], Some(Query), Never, false),
     (&["HELP"], None, Never, false),
+    (&["CREATE", "OR", "REPLACE", "TABLE"], Some(Destroy), Never, true),
     (&["CREATE"], Some(Mutate), Never, true),
     (&["ALTER"], Some(Mutate), Never, true),
     (&["RENAME"], Some(Mutate), Never, true),
