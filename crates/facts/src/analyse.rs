@@ -38,7 +38,7 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
     }
     let own = call.command.iter().map(String::as_str);
     let of_mcp = if call.tool.kind == ToolKind::Mcp { mcp::commands(call) } else { Vec::new() };
-    let texts: Vec<&str> = own.chain(of_mcp).collect();
+    let texts: Vec<&str> = own.chain(of_mcp.iter().map(String::as_str)).collect();
     let bytes: usize = texts.iter().map(|text| text.len()).sum();
     let mut work = Work::of_text(bytes);
     let mut walked = Vec::with_capacity(texts.len());

@@ -91,21 +91,26 @@ pub(crate) fn effects(name: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// What the first statement of a text destroys that is given to a program of which nothing is known: how, and what.
+/// What a text destroys that is given to a program of which nothing is known, if its statements begin as SQL does: how, and what.
 pub(crate) fn destroyed(text: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(String, Option<String>)> {
     let first = text.split_whitespace().next()?.to_ascii_uppercase();
-    if !matches!(first.as_str(), "ALTER" | "DELETE" | "DROP" | "TRUNCATE") || text.len() > SQL_BYTES_MAX {
+    let has = |word: &str| text.split_whitespace().any(|one| one.eq_ignore_ascii_case(word));
+    // Of a sentence (`Delete the old file`), nothing follows that SQL has.
+    let begins = match first.as_str() {
+        "DELETE" => has("FROM"),
+        "UPDATE" => has("SET"),
+        "ALTER" | "DROP" | "TRUNCATE" => true,
+        _ => false,
+    };
+    if !begins || text.len() > SQL_BYTES_MAX {
         return None;
     }
     if !sink.spend(text.len() as u64 * WORK_OF_SQL_BYTE) {
         return None;
     }
     let statements = lex::statements(text, System::Other);
-    let (deed, _) = verbs::deed(&statements.first()?.tokens);
-    // Of a sentence (`Delete the old file`), nothing follows that SQL has.
-    let is_statement = first != "DELETE"
-        || text.split_whitespace().nth(1).is_some_and(|word| word.eq_ignore_ascii_case("from"));
-    deed.filter(|deed| deed.kind == EffectKind::Destroy && is_statement).map(|deed| (deed.verb, deed.target))
+    let mut deeds = statements.iter().take(SQL_STATEMENTS_MAX).filter_map(|one| verbs::deed(&one.tokens).0);
+    deeds.find(|deed| deed.kind == EffectKind::Destroy).map(|deed| (deed.verb, deed.target))
 }
 
 /// A file with statements, which run.

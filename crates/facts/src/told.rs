@@ -55,6 +55,7 @@ const DESTROYS: &[&str] = &[
     " drop ",
     " erase ",
     " expunge ",
+    " forget ",
     " nuke ",
     " obliterate ",
     " purge ",
@@ -116,6 +117,7 @@ const RIGHTS: &[&str] = &[
     " password ",
     " permission ",
     " policy ",
+    " protection ",
     " public key ",
     " regenerate key ",
     " revoke ",
@@ -330,6 +332,20 @@ pub(crate) fn unmodelled(program: &str, args: &[Arg], sink: &mut Sink<'_, '_, '_
     if is_told(SECRETS) && is_told(SHOWS) && !is_told(NO_SECRET) {
         add(Concern::Secret, PROGRAM, &name, sink);
     }
+}
+
+/// Adds what the name of a server's tool says of rights: `assign_admin_role`.
+pub(crate) fn tool(server: &str, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    let words = words(name);
+    let is_told = |terms: &[&str]| terms.iter().any(|term| words.contains(term));
+    if is_told(CHANGES) && is_told(RIGHTS) && !is_told(NO_RIGHTS) {
+        add(Concern::Rights, server, name, sink);
+    }
+}
+
+/// Adds what the statements of a text destroy that is given to a server's tool.
+pub(crate) fn statements(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    destroys_by_statement(text, sink);
 }
 
 /// What a statement destroys that is an argument: nothing else of it is said, as nobody knows what the program makes of it.

@@ -263,7 +263,7 @@ pub(super) const ROWS: &[Row] = &[
         "**/.vscode/tasks.json", "**/.vscode/settings.json", "**/.vscode/launch.json", "**/.vscode/extensions.json",
         "**/*.code-workspace", "**/.idea/**", "**/.devcontainer/**", "**/.devcontainer.json", "**/.zed/**", "~/.config/zed/**",
         "~/.config/Code/User/**", "~/Library/Application Support/Code/User/**", "~/.vscode/extensions/**",
-        "~/.vscode-server/**", "**/.vimrc", "**/.exrc", "**/.nvimrc", "**/.nvim.lua", "~/.vim/**", "~/.config/nvim/**",
+        "~/.vscode-server/**", "**/.vimrc", "**/.exrc", "**/.nvimrc", "**/.nvim.lua", "~/.vim/**", "~/.config/nvim", "~/.config/nvim/**", "~/.config/psysh/**", "~/.config/karabiner/**",
         "~/.emacs", "~/.emacs.d/**", "~/.config/emacs/**", "**/.dir-locals.el", "~/.nanorc", "~/.config/helix/**",
     ]),
     row(Scope::Hijack, "configuration that makes tools run commands", &[
@@ -280,7 +280,7 @@ pub(super) const ROWS: &[Row] = &[
     row(Scope::Hijack, "what runs later or at login", &[
         "/etc/crontab", "/etc/anacrontab", "/etc/cron.d/**", "/etc/cron.hourly/**", "/etc/cron.daily/**", "/etc/cron.weekly/**",
         "/etc/cron.monthly/**", "/var/spool/cron/**", "/var/spool/at/**", "/var/spool/atjobs/**", "/var/at/**",
-        "~/.config/systemd/**", "~/.local/share/systemd/**", "/etc/systemd/**", "/usr/lib/systemd/**", "/lib/systemd/**",
+        "~/.config/systemd/**", "~/.local/share/systemd/**", "/etc/systemd/**", "/etc/NetworkManager/dispatcher.d/**", "/etc/network/if-up.d/**", "/etc/acpi/events/**", "/usr/lib/systemd/**", "/lib/systemd/**",
         "/run/systemd/system/**", "/etc/init.d/**", "/etc/rc.local", "/etc/inittab", "/etc/init/**", "/etc/update-motd.d/**",
         "~/Library/LaunchAgents/**", "/Library/LaunchAgents/**", "/Library/LaunchDaemons/**", "/Library/StartupItems/**",
         "~/.config/autostart/**", "/etc/xdg/autostart/**", "~/.config/autostart-scripts/**", "~/.local/share/applications/**",
