@@ -163,6 +163,7 @@ fn set_variable(set: &Set, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     }
     if set.exported {
         scene.exported.insert(set.name.clone());
+        scene.exported_texts.extend(environment::run_by_a_shell(&set.name, &set.value));
         if code::may_hold_code(&set.name) {
             scene.exported_code.push((set.name.clone(), set.value.clone()));
         }

@@ -35,6 +35,9 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     for (name, value) in &run.env {
         environment::effect(name, value, &mut sink);
     }
+    for text in std::mem::take(&mut sink.scene.exported_texts) {
+        sink.shell(text);
+    }
     redirect::effects(&run.redirects, &mut sink);
     if let Some(program) = run.argv.first() {
         let model = command.name.as_deref().and_then(find);
