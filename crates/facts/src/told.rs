@@ -314,7 +314,7 @@ pub(crate) fn unmodelled(program: &str, args: &[Arg], sink: &mut Sink<'_, '_, '_
     }
     let input = match &sink.stdin {
         Stdin::Text(text) => text.as_str().map(str::to_owned),
-        _ => None,
+        Stdin::Inherited | Stdin::File(_) => None,
     };
     for text in said.clone().chain(input.as_deref()).filter(|text| text.contains(char::is_whitespace)) {
         destroys_by_statement(text, sink);
