@@ -38,7 +38,7 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
     }
     let own = call.command.iter().map(String::as_str);
     let of_mcp = if call.tool.kind == ToolKind::Mcp { mcp::commands(call) } else { Vec::new() };
-    let texts: Vec<&str> = own.chain(of_mcp).collect();
+    let texts: Vec<&str> = own.chain(of_mcp.iter().map(String::as_str)).collect();
     let bytes: usize = texts.iter().map(|text| text.len()).sum();
     let mut work = Work::of_text(bytes);
     let mut walked = Vec::with_capacity(texts.len());
@@ -163,6 +163,7 @@ fn set_variable(set: &Set, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     }
     if set.exported {
         scene.exported.insert(set.name.clone());
+        scene.exported_texts.extend(environment::run_by_a_shell(&set.name, &set.value));
         if code::may_hold_code(&set.name) {
             scene.exported_code.push((set.name.clone(), set.value.clone()));
         }

@@ -11,7 +11,7 @@ use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, declared, environment, handlers, loaded, recipes, redirect, rows, scripts, slots};
+use crate::{code, declared, environment, handlers, loaded, recipes, redirect, rows, scripts, slots, told};
 
 /// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
 pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
@@ -35,13 +35,21 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     for (name, value) in &run.env {
         environment::effect(name, value, &mut sink);
     }
+    for text in std::mem::take(&mut sink.scene.exported_texts) {
+        sink.shell(text);
+    }
     redirect::effects(&run.redirects, &mut sink);
     if let Some(program) = run.argv.first() {
         let model = command.name.as_deref().and_then(find);
         command.path = program_effects(program, model, run, &mut sink);
         match model {
             Some(model) => invocation_effects(model, run, &mut command, &mut sink),
-            None => command.operands.clone_from(&command.args),
+            None => {
+                command.operands.clone_from(&command.args);
+                if let Some(name) = &command.name {
+                    told::unmodelled(name, run.argv.get(1..).unwrap_or_default(), &mut sink);
+                }
+            }
         }
     }
     let other = sink.other.take();

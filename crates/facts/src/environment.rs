@@ -3,6 +3,7 @@
 use castellan_event::{Effect, EffectKind};
 use castellan_programs::Arg;
 
+use crate::command::base_name;
 use crate::limits::WORK_OF_EFFECT;
 use crate::sink::Sink;
 
@@ -198,6 +199,77 @@ pub(crate) fn effect(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
         target: Some(format!("{name}={}", value.written())),
         ..Effect::default()
     });
+    if let Some(text) = run_by_a_shell(name, value) {
+        sink.shell(text);
+    }
+}
+
+/// Variables whose value a shell runs, with what is shown or edited behind it. Source: the manuals of git 2.47, less 661, man-db 2.13,
+/// PostgreSQL 17, systemd 256, gh 2.60 and kubectl 1.31.
+const RUN_BY_A_SHELL: &[&str] = &[
+    "AWS_PAGER",
+    "BAT_PAGER",
+    "BROWSER",
+    "DELTA_PAGER",
+    "EDITOR",
+    "GH_BROWSER",
+    "GH_EDITOR",
+    "GH_PAGER",
+    "GIT_EDITOR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_PROXY_COMMAND",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH_COMMAND",
+    "KUBECTL_EXTERNAL_DIFF",
+    "KUBE_EDITOR",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "MANPAGER",
+    "PAGER",
+    "PSQL_EDITOR",
+    "PSQL_PAGER",
+    "SYSTEMD_EDITOR",
+    "SYSTEMD_PAGER",
+    "VISUAL",
+];
+
+/// What stands there day by day, and only shows, edits or connects.
+const PLAIN: &[&str] = &[
+    "bat",
+    "batcat",
+    "cat",
+    "code",
+    "code-insiders",
+    "col",
+    "cursor",
+    "delta",
+    "diff-so-fancy",
+    "emacs",
+    "emacsclient",
+    "less",
+    "lesspipe",
+    "lesspipe.sh",
+    "more",
+    "most",
+    "nano",
+    "nvim",
+    "ssh",
+    "subl",
+    "vi",
+    "vim",
+    "zed",
+];
+
+/// The text that a shell runs because of a variable, if it does more than to name a program that shows or edits.
+pub(crate) fn run_by_a_shell(name: &str, value: &Arg) -> Option<Arg> {
+    let value = value.as_str().filter(|_| RUN_BY_A_SHELL.contains(&name))?;
+    let value = value.trim_start_matches(['|', '-', ' ']);
+    let first = value.split_whitespace().next()?;
+    let is_name = |text: &str| text.chars().all(|one| one.is_ascii_alphanumeric() || "._-".contains(one));
+    let has_signs = value.contains(['|', ';', '&', '$', '`', '(', '<', '>', '\n']);
+    let is_plain = is_name(value) || PLAIN.contains(&base_name(first)) && !has_signs;
+    (!is_plain).then(|| Arg::known(value))
 }
 
 fn fits(pattern: &str, name: &str) -> bool {

@@ -108,6 +108,8 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("ssh_keygen", derived::ssh_keygen),
     ("tar", archive::tar),
     ("task_file", build::task_file),
+    ("telnet", netcat::telnet),
+    ("told", crate::told::told),
     ("unpack", archive::unpack),
     ("wget", wget::wget),
 ];

@@ -2,7 +2,7 @@
 //! reads the world only through the [`Recorder`] that it is given, and knows no rule and no verdict.
 //!
 //! `scene` is what effects are found with. `command` turns one command into effects by its program's model: `slots` by what
-//! each argument is for, `rows` by what the model says besides, `handlers` by code where a table cannot say it.
+//! each argument is for, `rows` by what the model says besides, `handlers` by code where a table cannot say it, `told` by words alone.
 
 mod analyse;
 mod code;
@@ -30,6 +30,7 @@ mod sink;
 mod slots;
 mod snapshot;
 mod sql;
+mod told;
 mod tools;
 mod trees;
 pub mod url;

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::limits::MCP_VALUES_MAX;
 use crate::sink::Sink;
-use crate::slots;
+use crate::{slots, told};
 
 /// What a word in a tool's name says about what the tool does to the paths that it is given.
 const VERBS: &[(&str, &[EffectKind])] = &[
@@ -62,6 +62,9 @@ const PATH_KEYS: &[&str] = &[
 /// Keys whose values are shell text.
 const COMMAND_KEYS: &[&str] = &["bash", "cmd", "command", "commandline", "script", "shell"];
 
+/// Keys whose values are statements of a database.
+const STATEMENT_KEYS: &[&str] = &["query", "queries", "sql", "statement", "statements"];
+
 /// Adds the call and what its arguments name.
 pub(crate) fn effects(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
     let (server, tool) = match &call.tool.mcp {
@@ -69,12 +72,16 @@ pub(crate) fn effects(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
         None => ("", call.tool.name.as_str()),
     };
     sink.on(EffectKind::Mcp, server, tool, None);
+    told::tool(server, tool, sink);
     let kinds = kinds_of(tool);
     let all = values(&call.input);
     if all.len() >= MCP_VALUES_MAX {
         sink.opaque(Role::Operand, Why::Size, tool);
     }
     for (key, text) in all.into_iter().filter(|(key, _)| !is_one_of(key, COMMAND_KEYS)) {
+        if is_one_of(key, STATEMENT_KEYS) {
+            told::statements(text, sink);
+        }
         if is_url(text) {
             slots::url(EffectKind::Connect, &Arg::known(text), sink);
         } else if is_one_of(key, PATH_KEYS) || is_path(text) {
@@ -90,10 +97,27 @@ pub(crate) fn effects(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// Shell text among the arguments of an MCP call.
-pub(crate) fn commands(call: &Call) -> Vec<&str> {
-    let values = values(&call.input).into_iter();
-    values.filter(|(key, _)| is_one_of(key, COMMAND_KEYS)).map(|(_, text)| text).collect()
+/// Shell text among the arguments of an MCP call. What stands in a list may be the words of one command, or commands.
+pub(crate) fn commands(call: &Call) -> Vec<String> {
+    let mut lists: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (key, text) in values(&call.input).into_iter().filter(|(key, _)| is_one_of(key, COMMAND_KEYS)) {
+        match lists.last_mut() {
+            Some((before, texts)) if std::ptr::eq(*before, key) => texts.push(text),
+            _ => lists.push((key, vec![text])),
+        }
+    }
+    let mut commands = Vec::new();
+    for (_, texts) in lists {
+        if texts.len() == 1 || texts.iter().any(|text| text.contains(char::is_whitespace)) {
+            commands.extend(texts.iter().map(|&text| text.to_owned()));
+        }
+        if texts.len() > 1 {
+            let words: Vec<String> =
+                texts.iter().map(|text| format!("'{}'", text.replace('\'', r"'\''"))).collect();
+            commands.push(words.join(" "));
+        }
+    }
+    commands
 }
 
 fn kinds_of(tool: &str) -> &'static [EffectKind] {

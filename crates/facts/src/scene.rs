@@ -58,6 +58,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) exported: BTreeSet<String>,
     /// Those of them that may hold code, with their values.
     pub(crate) exported_code: Vec<(String, Arg)>,
+    /// Text of exported variables that the next command has a shell run.
+    pub(crate) exported_texts: Vec<Arg>,
     /// Variables whose code was found already, with their values and where that was.
     pub(crate) inherited: BTreeSet<String>,
     /// Programs' files, by their paths: the same program runs many times in a script.
@@ -110,6 +112,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             secrets: SecretReads::default(),
             exported: BTreeSet::new(),
             exported_code: Vec::new(),
+            exported_texts: Vec::new(),
             inherited: BTreeSet::new(),
             programs: HashMap::new(),
             located: HashMap::new(),

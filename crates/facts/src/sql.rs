@@ -91,6 +91,28 @@ pub(crate) fn effects(name: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
+/// What a text destroys that is given to a program of which nothing is known, if its statements begin as SQL does: how, and what.
+pub(crate) fn destroyed(text: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(String, Option<String>)> {
+    let first = text.split_whitespace().next()?.to_ascii_uppercase();
+    let has = |word: &str| text.split_whitespace().any(|one| one.eq_ignore_ascii_case(word));
+    // Of a sentence (`Delete the old file`), nothing follows that SQL has.
+    let begins = match first.as_str() {
+        "DELETE" => has("FROM"),
+        "UPDATE" => has("SET"),
+        "ALTER" | "DROP" | "TRUNCATE" => true,
+        _ => false,
+    };
+    if !begins || text.len() > SQL_BYTES_MAX {
+        return None;
+    }
+    if !sink.spend(text.len() as u64 * WORK_OF_SQL_BYTE) {
+        return None;
+    }
+    let statements = lex::statements(text, System::Other);
+    let mut deeds = statements.iter().take(SQL_STATEMENTS_MAX).filter_map(|one| verbs::deed(&one.tokens).0);
+    deeds.find(|deed| deed.kind == EffectKind::Destroy).map(|deed| (deed.verb, deed.target))
+}
+
 /// A file with statements, which run.
 pub(crate) fn file(name: &str, file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     sink.path(EffectKind::Execute, file);

@@ -76,6 +76,19 @@ fn what_is_exported_counts_for_the_commands_behind_it() {
 }
 
 #[test]
+fn what_a_variable_has_a_shell_run_is_walked() {
+    check("GIT_PAGER='rm a' git log", "delete /w/a");
+    check("EDITOR='sh -c \"rm a\"' git commit", "delete /w/a");
+    check("LESSOPEN='|rm a' less x", "delete /w/a");
+    check("export PAGER='cat; rm a'; man ls; man cat", "delete /w/a");
+    // Once for the commands behind it, and never where there is none.
+    check("export PAGER='rm a'", "");
+    check("PAGER=cat git log", "");
+    check("GIT_EDITOR=: git merge --continue", "");
+    check("EDITOR='code --wait' git commit", "");
+}
+
+#[test]
 fn what_cannot_be_read_there_is_code_that_is_not_known() {
     check("NODE_OPTIONS='-r ./none.js' node -e 1", "opaque file");
     check("NODE_OPTIONS=\"$(cat x)\" node -e 1", "opaque file");

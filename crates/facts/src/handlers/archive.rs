@@ -56,10 +56,11 @@ fn each(
 fn packed(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let recursive = Some(!read.given("--no-recursion"));
     let removes = read.given("--remove-files");
+    let is_lost = read.values("-f").last().is_some_and(|file| file.as_str() == Some("/dev/null"));
     each(read, sink, |arg, sink| {
         sink.path_effect(Effect { kind: EffectKind::Read, recursive, ..Effect::default() }, arg);
         if removes {
-            let verb = Some("move".to_owned());
+            let verb = (!is_lost).then(|| "move".to_owned());
             sink.path_effect(Effect { kind: EffectKind::Delete, verb, recursive, ..Effect::default() }, arg);
         }
     });

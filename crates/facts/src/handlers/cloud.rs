@@ -6,7 +6,7 @@ use castellan_programs::{Arg, Invocation};
 
 use crate::command::base_name;
 use crate::sink::Sink;
-use crate::slots;
+use crate::{slots, told};
 
 use EffectKind::{Destroy, Elevate, Mutate, Publish, Query};
 
@@ -30,29 +30,39 @@ const SYSTEMS: &[(&str, &str)] = &[
 
 /// Words that say what is done, alone or before a dash (`delete-stack`), in order.
 const BEFORE_DASH: &[(&str, EffectKind)] = &[
+    ("add", Mutate),
+    ("attach", Mutate),
     ("check", Query),
+    ("create", Mutate),
     ("decode", Query),
     ("delete", Destroy),
     ("deregister", Destroy),
     ("describe", Query),
     ("destroy", Destroy),
+    ("detach", Mutate),
+    ("disable", Mutate),
     ("discover", Query),
+    ("enable", Mutate),
     ("estimate", Query),
     ("filter", Query),
     ("get", Query),
     ("head", Query),
     ("list", Query),
     ("lookup", Query),
+    ("modify", Mutate),
     ("preview", Query),
     ("print", Query),
     ("purge", Destroy),
+    ("put", Mutate),
     ("read", Query),
     ("remove", Destroy),
     ("search", Query),
     ("select", Query),
+    ("set", Mutate),
     ("show", Query),
     ("tail", Query),
     ("terminate", Destroy),
+    ("update", Mutate),
     ("validate", Query),
     ("view", Query),
     ("wait", Query),
@@ -61,7 +71,6 @@ const BEFORE_DASH: &[(&str, EffectKind)] = &[
 
 /// Words that say it only when they stand alone, or in `apps:destroy`, in order.
 const ALONE: &[(&str, EffectKind)] = &[
-    ("add", Mutate),
     ("apply", Mutate),
     ("assume-role", Elevate),
     ("batch-delete-image", Destroy),
@@ -71,17 +80,19 @@ const ALONE: &[(&str, EffectKind)] = &[
     ("clean", Destroy),
     ("cleanup", Destroy),
     ("clear", Destroy),
-    ("create", Mutate),
+    ("decommission", Destroy),
     ("deploy", Publish),
     ("diff", Query),
-    ("disable", Mutate),
+    ("distribute", Publish),
     ("down", Destroy),
+    ("drain", Mutate),
     ("drop", Destroy),
     ("du", Query),
     ("edit", Mutate),
-    ("enable", Mutate),
     ("execute", Mutate),
     ("find", Query),
+    ("flush", Destroy),
+    ("generate-sas", Publish),
     ("import", Mutate),
     ("info", Query),
     ("inspect", Query),
@@ -94,26 +105,32 @@ const ALONE: &[(&str, EffectKind)] = &[
     ("publish", Publish),
     ("pull", Query),
     ("push", Mutate),
-    ("put", Mutate),
     ("query", Query),
     ("rb", Destroy),
+    ("rebuild", Destroy),
+    ("reinstall", Destroy),
+    ("release", Publish),
     ("reset", Destroy),
     ("restart", Mutate),
     ("restore", Mutate),
+    ("restore-backup", Destroy),
     ("rm", Destroy),
+    ("rmpool", Destroy),
     ("rollback", Mutate),
     ("scale", Mutate),
     ("scan", Query),
+    ("schedule-deletion", Destroy),
     ("schedule-key-deletion", Destroy),
-    ("set", Mutate),
+    ("sign-url", Publish),
     ("signurl", Publish),
     ("start", Mutate),
     ("stat", Query),
     ("status", Query),
     ("stop", Mutate),
+    ("unlink", Destroy),
     ("unset", Mutate),
+    ("unset-env", Destroy),
     ("up", Mutate),
-    ("update", Mutate),
     ("upgrade", Mutate),
     ("whoami", Query),
 ];
@@ -148,7 +165,12 @@ pub(super) fn cloud(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     }
     let is_pair = matches!(system, "aws");
     let verbs = words.iter().enumerate().skip(usize::from(is_pair)).take(if is_pair { 1 } else { WORDS_MAX });
-    let found = verbs.clone().find_map(|(at, word)| Some((at, kind_of(word)?)));
+    let mut found = verbs.filter_map(|(at, word)| Some((at, kind_of(word)?)));
+    let found = match found.next() {
+        // `logging logs delete`: a thing where a verb follows.
+        Some((at, _)) if words.get(at) == Some(&"logs") => found.next().or(Some((at, Query))),
+        first => first,
+    };
     let Some(last) = words.len().checked_sub(1) else {
         args.first().into_iter().for_each(|arg| {
             sink.opaque(Role::Target, arg.why().unwrap_or_default(), &arg.written());
@@ -162,6 +184,7 @@ pub(super) fn cloud(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     }
     let named = words.get(usize::from(is_pair)..=at).unwrap_or_default();
     let verb = if named.is_empty() { words.join(" ") } else { named.join(" ") };
+    told::concerns(system, &words.get(..=at).unwrap_or_default().join(" "), kind, argv, sink);
     let targets = args.get(at + 1..).unwrap_or_default();
     if matches!(verb.as_str(), "get-object" | "invoke") {
         targets.last().into_iter().for_each(|file| sink.path(EffectKind::Write, file));
@@ -194,7 +217,19 @@ fn kind_of(word: &str) -> Option<EffectKind> {
     alone(word)
         .or_else(|| find(BEFORE_DASH, word.split('-').next().unwrap_or_default()))
         .or_else(|| word.split(':').skip(1).find_map(alone))
-        .or_else(|| find(BEFORE_DASH, word.rsplit('-').next().unwrap_or_default()))
+        .or_else(|| {
+            find(BEFORE_DASH, word.rsplit('-').next().unwrap_or_default()).filter(|kind| *kind == Destroy)
+        })
+        .or_else(|| word.ends_with("-list").then_some(Query))
+        .or_else(|| find(BEFORE_DASH, &first_of_camel(word)))
+        .or_else(|| word.split('-').any(|part| matches!(part, "delete" | "terminate")).then_some(Destroy))
+}
+
+/// `delete`, of `deleteSite` and `DeleteInstance`.
+fn first_of_camel(word: &str) -> String {
+    let end =
+        word.char_indices().skip(1).find(|(_, letter)| letter.is_ascii_uppercase()).map_or(0, |(at, _)| at);
+    word.get(..end).unwrap_or_default().to_ascii_lowercase()
 }
 
 fn find(table: &[(&str, EffectKind)], word: &str) -> Option<EffectKind> {
@@ -289,6 +324,10 @@ fn session(system: &str, args: &[&Arg], words: &[&str], sink: &mut Sink<'_, '_, 
         }
         ["vm", "run-command", "invoke", ..] => {
             sink.on(Mutate, system, "vm run-command invoke", None);
+            sink.opaque(Role::Code, Why::Unsupported, "");
+        }
+        ["vm", "extension", "set", ..] => {
+            sink.on(Mutate, system, "vm extension set", None);
             sink.opaque(Role::Code, Why::Unsupported, "");
         }
         ["compute", "ssh", ..] | ["ssh", ..] | ["compute", "connect-to-serial-port", ..] => {

@@ -3,6 +3,7 @@
 
 use castellan_event::{Effect, EffectKind};
 use castellan_programs::{Arg, Invocation};
+use castellan_shell::Stdin;
 
 use super::web;
 use crate::sink::Sink;
@@ -34,6 +35,13 @@ pub(super) fn httpie(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
             let url = Some(url.written().into_owned());
             sink.path_effect(Effect { kind: EffectKind::Upload, url, ..Effect::default() }, &file);
         }
+    }
+    if let Stdin::File(file) = sink.stdin.clone()
+        && !read.given("--ignore-stdin")
+    {
+        let url = Some(url.written().into_owned());
+        sink.path_effect(Effect { kind: EffectKind::Upload, url, ..Effect::default() }, &file);
+        sends = true;
     }
     let default = if sends { "POST" } else { "GET" };
     let verb = method.as_deref().unwrap_or(default);

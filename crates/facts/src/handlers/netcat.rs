@@ -21,6 +21,13 @@ pub(super) fn netcat(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '
     }
 }
 
+/// What `telnet` sends.
+pub(super) fn telnet(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    if let Some(host) = read.operands.first() {
+        sent(Some(host.arg.written().into_owned()), sink);
+    }
+}
+
 /// A connection to a socket that is a file.
 pub(super) fn to_socket(file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let (system, target) = (Some("unix".to_owned()), Some(file.written().into_owned()));

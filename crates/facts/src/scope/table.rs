@@ -90,14 +90,18 @@ pub(super) const ROWS: &[Row] = &[
         "**/service-account*.json", "**/service_account*.json", "**/serviceAccount*.json", "**/client_secret*.json",
         "**/application_default_credentials.json", "**/credentials.json", "**/terraform.tfstate", "**/terraform.tfstate.*",
         "**/*.tfstate", "**/*.tfstate.backup", "**/.terraform/terraform.tfstate", "**/.vault_pass", "**/.vault_pass.txt",
-        "**/.vault-token", "**/.htpasswd", "**/.aws/credentials", "**/kubeconfig", "**/*.kubeconfig",
+        "**/.vault-token", "**/.htpasswd", "**/.aws/credentials", "**/kubeconfig", "**/*.kubeconfig", "**/.dev.vars", "**/*.auto.tfvars", "**/.s3cfg",
     ]),
     row(Scope::Secret, "logins of programs", &[
         "**/.netrc", "**/_netrc", "**/.authinfo", "**/.authinfo.gpg", "**/.pgpass", "~/.my.cnf", "~/.mylogin.cnf",
         "**/.git-credentials", "~/.config/git/credentials", "~/.config/gh/hosts.yml", "~/.config/glab-cli/config.yml",
         "~/.config/hub", "~/.config/tea/config.yml", "~/.smbcredentials", "~/.fetchmailrc", "~/.msmtprc",
         "~/.config/msmtp/config", "~/.Xauthority", "~/.ICEauthority", "/run/user/*/keyring/**", "**/krb5cc_*",
-        "~/.config/filezilla/**", "~/.config/remmina/**", "~/.subversion/auth/**",
+        "~/.config/filezilla/**", "~/.config/FileZilla/**", "~/.config/remmina/**", "~/.subversion/auth/**", "~/.putty/**", "~/.muttrc", "~/.mbsyncrc",
+        "~/.config/isyncrc", "~/.config/mutt/**", "~/.config/neomutt/**", "~/.irssi/config", "~/.config/twilio-cli/**", "~/.twilio-cli/**", "~/.config/argocd/config", "~/.argocd/config",
+        "~/.config/evolution/sources/**", "~/.config/act/.secrets", "~/.config/circleci/cli.yml", "~/.expo/state.json", "~/.config/openstack/**", "~/.openstack/**", "~/.ibmcloud/**",
+        "~/.config/fly/config.yml", "~/.config/anthropic/**", "~/.anthropic/**", "~/.config/openai/**", "~/.openai/**", "/var/lib/tailscale/**", "/var/lib/jenkins/credentials.xml",
+        "/var/lib/jenkins/secrets/**", "~/.jenkins/secrets/**",
     ]),
     row(Scope::Secret, "logins of package registries", &[
         "~/.npmrc", "~/.yarnrc.yml", "**/.pypirc", "~/.config/pypoetry/auth.toml", "~/.cargo/credentials",
@@ -156,7 +160,7 @@ pub(super) const ROWS: &[Row] = &[
     row(Scope::Secret, "password files of the system", &[
         "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/master.passwd", "/etc/security/opasswd",
         "/etc/krb5.keytab", "/etc/NetworkManager/system-connections/**", "/etc/wireguard/**", "/etc/openvpn/**",
-        "/etc/ppp/chap-secrets", "/etc/ppp/pap-secrets", "/etc/ipsec.secrets", "/var/db/dslocal/**",
+        "/etc/wpa_supplicant/**", "/etc/sssd/sssd.conf", "/etc/*creds", "/etc/ppp/chap-secrets", "/etc/ppp/pap-secrets", "/etc/ipsec.secrets", "/var/db/dslocal/**",
         "/var/lib/sss/secrets/**", "/etc/credstore/**", "/etc/credstore.encrypted/**", "/C:/Windows/System32/config/**",
     ]),
     row(Scope::Secret, "memory and environment of processes", &[
@@ -259,7 +263,7 @@ pub(super) const ROWS: &[Row] = &[
         "**/.vscode/tasks.json", "**/.vscode/settings.json", "**/.vscode/launch.json", "**/.vscode/extensions.json",
         "**/*.code-workspace", "**/.idea/**", "**/.devcontainer/**", "**/.devcontainer.json", "**/.zed/**", "~/.config/zed/**",
         "~/.config/Code/User/**", "~/Library/Application Support/Code/User/**", "~/.vscode/extensions/**",
-        "~/.vscode-server/**", "**/.vimrc", "**/.exrc", "**/.nvimrc", "**/.nvim.lua", "~/.vim/**", "~/.config/nvim/**",
+        "~/.vscode-server/**", "**/.vimrc", "**/.exrc", "**/.nvimrc", "**/.nvim.lua", "~/.vim/**", "~/.config/nvim", "~/.config/nvim/**", "~/.config/psysh/**", "~/.config/karabiner/**",
         "~/.emacs", "~/.emacs.d/**", "~/.config/emacs/**", "**/.dir-locals.el", "~/.nanorc", "~/.config/helix/**",
     ]),
     row(Scope::Hijack, "configuration that makes tools run commands", &[
@@ -276,7 +280,7 @@ pub(super) const ROWS: &[Row] = &[
     row(Scope::Hijack, "what runs later or at login", &[
         "/etc/crontab", "/etc/anacrontab", "/etc/cron.d/**", "/etc/cron.hourly/**", "/etc/cron.daily/**", "/etc/cron.weekly/**",
         "/etc/cron.monthly/**", "/var/spool/cron/**", "/var/spool/at/**", "/var/spool/atjobs/**", "/var/at/**",
-        "~/.config/systemd/**", "~/.local/share/systemd/**", "/etc/systemd/**", "/usr/lib/systemd/**", "/lib/systemd/**",
+        "~/.config/systemd/**", "~/.local/share/systemd/**", "/etc/systemd/**", "/etc/NetworkManager/dispatcher.d/**", "/etc/network/if-up.d/**", "/etc/acpi/events/**", "/usr/lib/systemd/**", "/lib/systemd/**",
         "/run/systemd/system/**", "/etc/init.d/**", "/etc/rc.local", "/etc/inittab", "/etc/init/**", "/etc/update-motd.d/**",
         "~/Library/LaunchAgents/**", "/Library/LaunchAgents/**", "/Library/LaunchDaemons/**", "/Library/StartupItems/**",
         "~/.config/autostart/**", "/etc/xdg/autostart/**", "~/.config/autostart-scripts/**", "~/.local/share/applications/**",

@@ -63,6 +63,7 @@ const VERBS: &[(&[&str], Option<EffectKind>, Parse, bool)] = &[
     (&["DESC"], Some(Query), Never, false),
     (&["PRAGMA"], Some(Query), Never, false),
     (&["HELP"], None, Never, false),
+    (&["CREATE", "OR", "REPLACE", "TABLE"], Some(Destroy), Never, true),
     (&["CREATE"], Some(Mutate), Never, true),
     (&["ALTER"], Some(Mutate), Never, true),
     (&["RENAME"], Some(Mutate), Never, true),
@@ -176,7 +177,8 @@ pub(super) fn deed(tokens: &[Token]) -> (Option<Deed>, Parse) {
     let parse = if runs(tokens) { Always } else { *parse };
     let deed = kind.map(|kind| {
         let (verb, target) = named(tokens, words.len(), *is_named);
-        let is_harsh = kind == Mutate && verb == "alter table" && drops_data(tokens);
+        let is_harsh =
+            kind == Mutate && (verb == "alter table" && drops_data(tokens) || drops_columns(&verb, tokens));
         let has_no_rows =
             matches!(verb.as_str(), "update" | "delete") && tokens.iter().any(|one| one.is("WHERE"));
         let kind = if is_harsh {
@@ -250,6 +252,12 @@ fn name<'t>(tokens: impl Iterator<Item = &'t Token>) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
+/// Whether columns go with a type that they have: `DROP EXTENSION postgis CASCADE`.
+fn drops_columns(verb: &str, tokens: &[Token]) -> bool {
+    matches!(verb, "drop domain" | "drop extension" | "drop sequence" | "drop type")
+        && tokens.iter().any(|one| one.is("CASCADE"))
+}
+
 /// Whether an ALTER TABLE takes a column or a partition with its data.
 fn drops_data(tokens: &[Token]) -> bool {
     const HARMLESS: &[&str] = &[
@@ -265,7 +273,7 @@ fn drops_data(tokens: &[Token]) -> bool {
         "PRIMARY",
     ];
     tokens.windows(2).any(|pair| {
-        matches!(pair, [first, second] if first.is("TRUNCATE")
+        matches!(pair, [first, second] if first.is("TRUNCATE") || first.is("DELETE") && second.is("WHERE")
             || first.is("DROP") && !HARMLESS.iter().any(|word| second.is(word)))
     })
 }

@@ -1,0 +1,462 @@
+//! What the words of a command say that is to be done: `user delete`, `set-password`, `secret get`. For clients of services, which have
+//! thousands of commands, and for programs without a model, of which nothing else is known. Source: the naming rules of AWS, gcloud
+//! and az, which nearly all others follow. It knows words, and no program; a rule says what they count for.
+
+use castellan_event::{Effect, EffectKind};
+use castellan_programs::{Arg, Invocation};
+use castellan_shell::Stdin;
+
+use crate::command::base_name;
+use crate::sink::Sink;
+use crate::sql;
+
+/// The system that effects of programs without a model name.
+const PROGRAM: &str = "program";
+
+/// What else a command is about besides making, changing or deleting something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Concern {
+    /// Who may do what.
+    Rights,
+    /// The value of something that is kept secret.
+    Secret,
+    /// What keeps data, or tells of what happens to it: backups, logs, versions, locks against deletion.
+    Protection,
+}
+
+impl Concern {
+    /// How its effect is called.
+    const fn verb(self) -> &'static str {
+        match self {
+            Concern::Rights => "change rights",
+            Concern::Secret => "show secret",
+            Concern::Protection => "unprotect",
+        }
+    }
+
+    const fn kind(self) -> EffectKind {
+        match self {
+            Concern::Secret => EffectKind::Query,
+            Concern::Rights | Concern::Protection => EffectKind::Mutate,
+        }
+    }
+}
+
+/// Words that say that something goes for good, of a program of which nothing else is known. Words that are also said of caches and of
+/// what is made again (`clean`, `clear`, `prune`, `reset`) are not among them.
+const DESTROYS: &[&str] = &[
+    " assassinate ",
+    " decommission ",
+    " del ",
+    " delete ",
+    " deleteall ",
+    " deregister ",
+    " destroy ",
+    " drop ",
+    " erase ",
+    " expunge ",
+    " forget ",
+    " nuke ",
+    " obliterate ",
+    " purge ",
+    " removenode ",
+    " rm ",
+    " rmr ",
+    " teardown ",
+    " terminate ",
+    " truncate ",
+    " unregister ",
+    " wipe ",
+];
+
+/// Those that say so only of what they stand beside.
+const DESTROYS_TOGETHER: &[&str] = &[
+    " collection delete ",
+    " database reset ",
+    " migrate fresh ",
+    " migrate refresh ",
+    " migrate reset ",
+    " db reset ",
+    " namenode format ",
+    " site empty ",
+    " storage format ",
+    " clearsnapshot ",
+    " setup uninstall ",
+    " pool remove ",
+    " snapshot restore ",
+    " trash empty ",
+    " uninstall ",
+];
+
+/// Things by which somebody may do something.
+const RIGHTS: &[&str] = &[
+    " access add ",
+    " access entry ",
+    " access key ",
+    " account assignment ",
+    " account key ",
+    " acl ",
+    " add permission ",
+    " api key ",
+    " auth disable ",
+    " auth enable ",
+    " auth import ",
+    " authorization ",
+    " collaborator ",
+    " credential ",
+    " grant ",
+    " iam ",
+    " generate token ",
+    " iamidentitymapping ",
+    " invite ",
+    " key create ",
+    " key pair ",
+    " login profile ",
+    " member ",
+    " mfa ",
+    " password ",
+    " permission ",
+    " policy ",
+    " protection ",
+    " public key ",
+    " regenerate key ",
+    " revoke ",
+    " role ",
+    " role binding ",
+    " resource share ",
+    " service account ",
+    " ssh key ",
+    " token ",
+    " transfer ",
+    " user ",
+];
+
+/// Words by which such a command is about something else, or changes nothing.
+const NO_RIGHTS: &[&str] = &[
+    " backup policy ",
+    " iam tag ",
+    " iam untag ",
+    " lifecycle policy ",
+    " login ",
+    " logout ",
+    " report ",
+    " retention policy ",
+    " scaling policy ",
+    " simulate ",
+    " snapshot policy ",
+    " test ",
+    " user data ",
+];
+
+/// What says, of a program of which nothing else is known, that rights are changed and not only named.
+const CHANGES: &[&str] = &[
+    " add ",
+    " assign ",
+    " attach ",
+    " change ",
+    " create ",
+    " delete ",
+    " disable ",
+    " enable ",
+    " generate token ",
+    " grant ",
+    " invite ",
+    " issue ",
+    " mod ",
+    " modify ",
+    " patch ",
+    " promote ",
+    " remove ",
+    " reset ",
+    " revoke ",
+    " rotate ",
+    " set ",
+    " update ",
+    " upsert ",
+    " useradd ",
+];
+
+/// Things whose value nobody but their owner should see.
+const SECRETS: &[&str] = &[
+    " access key ",
+    " api key ",
+    " connection ",
+    " connection string ",
+    " credential ",
+    " lockbox ",
+    " password ",
+    " private key ",
+    " secret ",
+    " token ",
+    " variable ",
+];
+
+/// Words that take them out.
+const SHOWS: &[&str] = &[
+    " backup ",
+    " cat ",
+    " decrypt ",
+    " dump ",
+    " export ",
+    " get ",
+    " print ",
+    " read ",
+    " reveal ",
+    " secret access ",
+    " show ",
+    " version access ",
+];
+
+/// Commands that show some by what they are called.
+const SHOWS_SECRETS: &[&str] = &[
+    " auth export ",
+    " initial password ",
+    " kms decrypt ",
+    " list publishing ",
+    " sm secret ",
+    " var get ",
+];
+
+/// Words by which such a command shows no value, or is how people log in.
+const NO_SECRET: &[&str] = &[
+    " describe ",
+    " get credential ",
+    " get variable ",
+    " last used ",
+    " list ",
+    " login ",
+    " policy ",
+    " status ",
+    " variable get ",
+    " version list ",
+];
+
+/// What keeps data, or tells of what happens to it, in names of options.
+const PROTECTIONS: &[&str] = &[
+    " api termination ",
+    " audit ",
+    " backup ",
+    " backup retention ",
+    " deletion protection ",
+    " delete retention ",
+    " encryption ",
+    " logging ",
+    " point in time recovery ",
+    " point in time recovery specification ",
+    " protection ",
+    " purge protection ",
+    " soft delete ",
+    " termination protection ",
+    " versioning ",
+];
+
+/// The same in what a command is called after.
+const DISABLES: &[&str] = &[
+    " alarm action ",
+    " backup job ",
+    " disable ",
+    " disable protection ",
+    " stop logging ",
+    " transfer lock ",
+    " versioning set off ",
+];
+
+/// Values that switch something off.
+const OFF: &[&str] = &["0", "disable", "disabled", "false", "no", "none", "off", "optional", "suspended"];
+
+/// Words of a command that are looked at.
+const WORDS_MAX: usize = 4;
+
+/// Adds what a command of a client is about, by its words as far as they are its name.
+pub(crate) fn concerns(
+    system: &str,
+    name: &str,
+    kind: EffectKind,
+    argv: &[Arg],
+    sink: &mut Sink<'_, '_, '_, '_>,
+) {
+    let words = words(name);
+    let is_about = |terms: &[&str]| terms.iter().any(|term| words.contains(term));
+    let changes = !matches!(kind, EffectKind::Query | EffectKind::Elevate);
+    let is_renewed = CHANGES.iter().any(|term| words.contains(term)) && !words.contains(" create ");
+    if changes && !is_about(NO_RIGHTS) && (is_about(RIGHTS) || is_renewed && sets_password(argv)) {
+        add(Concern::Rights, system, name, sink);
+    }
+    let shows = is_about(SECRETS) && is_about(SHOWS) && !is_about(NO_SECRET);
+    if kind != EffectKind::Destroy && (shows || is_about(SHOWS_SECRETS)) {
+        add(Concern::Secret, system, name, sink);
+    }
+    if changes && (is_about(DISABLES) || switches_off(argv)) {
+        add(Concern::Protection, system, name, sink);
+    }
+}
+
+/// As [`concerns`], for programs whose model has the rest.
+pub(crate) fn told(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let operands: Vec<&str> =
+        read.operands.iter().take(WORDS_MAX).map_while(|one| one.arg.as_str()).collect();
+    let name = [read.subcommand.as_slice(), operands.as_slice()].concat().join(" ");
+    let changes = CHANGES.iter().any(|term| words(&name).contains(term));
+    let kind = if changes { EffectKind::Mutate } else { EffectKind::Query };
+    let called = argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
+    concerns(called, &name, kind, argv, sink);
+}
+
+/// Adds what the words say that are given to a program without a model.
+pub(crate) fn unmodelled(program: &str, args: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let said = args.iter().filter_map(Arg::as_str);
+    if args
+        .iter()
+        .filter_map(Arg::as_str)
+        .any(|arg| matches!(arg, "--help" | "-h" | "--version" | "--dry-run"))
+    {
+        return;
+    }
+    let input = match &sink.stdin {
+        Stdin::Text(text) => text.as_str().map(str::to_owned),
+        Stdin::Inherited | Stdin::File(_) => None,
+    };
+    for text in said.clone().chain(input.as_deref()).filter(|text| text.contains(char::is_whitespace)) {
+        destroys_by_statement(text, sink);
+    }
+    let name: Vec<&str> = said.filter(|arg| is_word(arg)).take(WORDS_MAX).collect();
+    let name = name.join(" ");
+    let words = words(&name);
+    let is_told = |terms: &[&str]| terms.iter().any(|term| words.contains(term));
+    if is_told(DESTROYS) || is_told(DESTROYS_TOGETHER) {
+        sink.add(effect(EffectKind::Destroy, PROGRAM, &name, Some(program)));
+    }
+    if is_told(CHANGES) && is_told(RIGHTS) && !is_told(NO_RIGHTS) {
+        add(Concern::Rights, PROGRAM, &name, sink);
+    }
+    if is_told(SECRETS) && is_told(SHOWS) && !is_told(NO_SECRET) {
+        add(Concern::Secret, PROGRAM, &name, sink);
+    }
+}
+
+/// Adds what the name of a server's tool says of rights: `assign_admin_role`.
+pub(crate) fn tool(server: &str, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    let words = words(name);
+    let is_told = |terms: &[&str]| terms.iter().any(|term| words.contains(term));
+    if is_told(CHANGES) && is_told(RIGHTS) && !is_told(NO_RIGHTS) {
+        add(Concern::Rights, server, name, sink);
+    }
+}
+
+/// Adds what the statements of a text destroy that is given to a server's tool.
+pub(crate) fn statements(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    destroys_by_statement(text, sink);
+}
+
+/// What a statement destroys that is an argument: nothing else of it is said, as nobody knows what the program makes of it.
+fn destroys_by_statement(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    if let Some((verb, target)) = sql::destroyed(text, sink) {
+        sink.add(effect(EffectKind::Destroy, "sql", &verb, target.as_deref()));
+    }
+}
+
+fn add(concern: Concern, system: &str, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    sink.add(effect(concern.kind(), system, concern.verb(), Some(name)));
+}
+
+fn effect(kind: EffectKind, system: &str, verb: &str, target: Option<&str>) -> Effect {
+    Effect {
+        kind,
+        system: Some(system.to_owned()),
+        verb: Some(verb.to_owned()),
+        target: target.map(str::to_owned),
+        ..Effect::default()
+    }
+}
+
+/// Whether an argument can be a word of a command: no option, path, number, address or text. Programs of Java have theirs behind a dash.
+fn is_word(arg: &str) -> bool {
+    let arg = arg.strip_prefix('-').filter(|rest| rest.len() > 1 && !rest.starts_with('-')).unwrap_or(arg);
+    arg.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        && arg.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | ':'))
+}
+
+/// Whether an option of the command sets a password.
+fn sets_password(argv: &[Arg]) -> bool {
+    let options = argv.iter().filter_map(|arg| arg.as_str()?.strip_prefix("--"));
+    options
+        .map(|option| words(option.split('=').next().unwrap_or_default()))
+        .any(|words| words.contains(" password "))
+}
+
+/// Whether an option of the command switches off what protects something: `--no-backup`, `--enable-logging=false`.
+fn switches_off(argv: &[Arg]) -> bool {
+    let is_off = |value: &str| {
+        let last = value.rsplit('=').next().unwrap_or_default().to_ascii_lowercase();
+        OFF.contains(&last.as_str())
+    };
+    argv.iter().enumerate().any(|(at, arg)| {
+        let Some(option) = arg.as_str().and_then(|text| text.strip_prefix("--")) else { return false };
+        let (name, inline) =
+            option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
+        let next = argv.get(at + 1).and_then(Arg::as_str);
+        let words = words(name);
+        if matches!(name, "disable" | "disabled") || (name == "http-tokens" && next == Some("optional")) {
+            return true;
+        }
+        let is_protection = PROTECTIONS.iter().any(|term| words.contains(term));
+        is_protection
+            && (name.starts_with("no-")
+                || name.starts_with("disable-")
+                || inline.or(next).is_some_and(is_off))
+    })
+}
+
+/// The parts of a name in lower case and singular, with blanks around each: `CreateAccessKeys` is ` create access key `.
+fn words(name: &str) -> String {
+    let mut words = String::from(" ");
+    let mut before = ' ';
+    for letter in name.chars() {
+        let begins = letter.is_ascii_uppercase() && before.is_ascii_lowercase();
+        if begins || !letter.is_ascii_alphanumeric() {
+            close(&mut words);
+        }
+        if letter.is_ascii_alphanumeric() {
+            words.push(letter.to_ascii_lowercase());
+        }
+        before = letter;
+    }
+    close(&mut words);
+    words
+}
+
+/// Ends a word, in the singular.
+fn close(words: &mut String) {
+    if words.ends_with("policies") {
+        words.truncate(words.len() - "ies".len());
+        words.push('y');
+    }
+    let is_plural =
+        words.ends_with('s') && !["ss", "us", "is", " as", " os"].iter().any(|end| words.ends_with(end));
+    if is_plural {
+        words.pop();
+    }
+    if !words.ends_with(' ') {
+        words.push(' ');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn names_are_taken_apart() {
+        let cases = [
+            ("CreateAccessKey", " create access key "),
+            ("secrets versions access", " secret version access "),
+            ("put-role-policies", " put role policy "),
+            ("pg:credentials:url", " pg credential url "),
+            ("redis status", " redis status "),
+            ("", " "),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(words(name), expected, "{name}");
+        }
+    }
+}
