@@ -344,9 +344,12 @@ fn unknown_again(arg: &mut Arg) {
             continue;
         };
         for (at, part) in text.split(&open).enumerate() {
-            let part = if at == 0 { part } else { part.split_once('}').map_or("", |(_, after)| after) };
+            let (marker, part) =
+                if at == 0 { ("", part) } else { part.split_once('}').unwrap_or((part, "")) };
             if at > 0 {
-                pieces.push(Piece::Unknown { why: Why::Dynamic, written: format!("{open}}}") });
+                // With a number it is what a command writes.
+                let why = if marker.is_empty() { Why::Dynamic } else { Why::Substitution };
+                pieces.push(Piece::Unknown { why, written: format!("{open}}}") });
             }
             pieces.push(Piece::Text(part.to_owned()));
         }

@@ -88,6 +88,9 @@ fn is_listener(written: &str) -> bool {
 const LABELS: &[(&str, &str)] =
     &[("git", "branch"), ("git", "branch-delete"), ("git", "branch-upstream"), ("git", "tag")];
 
+/// What puts a name on what is made, where the name is known but for its version.
+const TAGS: &[(&str, &str)] = &[("docker", "build"), ("docker", "tag")];
+
 impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     pub(crate) fn new(
         scene: &'f mut Scene<'s, 'w, 'r>,
@@ -433,7 +436,8 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             // A name that is known in part is no option, and what is made or changed by it can be changed back.
             let is_named = arg.prefix().starts_with(|first: char| first.is_ascii_alphanumeric());
             let is_output = matches!(why, Why::Substitution | Why::File | Why::Glob | Why::Dynamic);
-            let is_label = is_output && LABELS.contains(&(system, verb));
+            let is_tag = is_named && TAGS.contains(&(system, verb));
+            let is_label = is_output && (is_tag || LABELS.contains(&(system, verb)));
             let is_harmless = kind == EffectKind::Mutate && (is_named && !arg.splits() || is_label);
             // Files by a part of their names.
             let is_choice = why == Why::Glob
