@@ -160,6 +160,31 @@ fn a_makefile_is_read_as_make_reads_it() {
 }
 
 #[test]
+fn a_name_that_ends_in_a_version_leads_nowhere_else() {
+    let made = |recipe: &str| with("Makefile", &format!("x:\n\t{recipe}\n"), "make x");
+    for recipe in [
+        "tar czf app-$$(cat VERSION).tgz src",
+        "browserify a.js > dist/app-$(shell node -p 'require(\"./package.json\").version').js",
+        "find out -name '*.o' -o -name '*.a' | xargs rm -f",
+    ] {
+        check(&made(recipe), Defer);
+    }
+    for recipe in [
+        "rm -rf app-$$(cat VERSION)",
+        "tar czf $$(cat VERSION).tgz src",
+        "tar czf dist/$$(cat VERSION).tgz src",
+        "tar czf ../app-$$(cat VERSION).tgz src",
+        "tar czf /srv/app-$$(cat VERSION).tgz src",
+        "tar czf app-$$VERSION.tgz src",
+        "cat y | xargs rm -f",
+    ] {
+        check(&made(recipe), Ask);
+    }
+    // The call itself is not the project's.
+    check(&project("tar czf app-$(cat VERSION).tgz src"), Ask);
+}
+
+#[test]
 fn what_is_understood_in_it_is_judged_as_ever() {
     let rules = "- rule: denies deleting data\n  desc: d\n  condition: fx.kind = delete and fx.path startswith /srv/data\n  output: o\n  \
                  priority: CRITICAL\n  source: coding_agent\n  tags: [coding_agent_deny]\n";

@@ -105,6 +105,26 @@ pub(super) struct Rule {
     pub(super) recipe: Vec<String>,
 }
 
+impl Rule {
+    fn add_head(&mut self, head: &str) {
+        let (targets, rest) = head.split_once(':').unwrap_or((head, ""));
+        let (prerequisites, recipe) = rest.split_once(';').map_or((rest, None), |(a, b)| (a, Some(b)));
+        let prerequisites = prerequisites.trim_start_matches([':', '=']);
+        // Of a static pattern the targets are those before it.
+        let prerequisites = prerequisites.rsplit_once(':').map_or(prerequisites, |(_, rest)| rest);
+        let add = |to: &mut Vec<String>, words: &str| {
+            for word in words.split_whitespace().filter(|word| *word != "|") {
+                if !to.iter().any(|one| one == word) {
+                    to.push(word.to_owned());
+                }
+            }
+        };
+        add(&mut self.targets, targets);
+        add(&mut self.prerequisites, prerequisites);
+        self.recipe.extend(recipe.map(|recipe| recipe.trim_start().to_owned()));
+    }
+}
+
 impl Makefile {
     /// `env`: what make is started with, whose variables are its own until it sets them. `argv`: the command, whose variables count
     /// before its own.
@@ -256,43 +276,31 @@ impl Makefile {
 
     /// `targets: prerequisites ; recipe`; whether it is a rule.
     fn add_rule(&mut self, line: &str) -> bool {
-        let line = self.expanded_head(line);
-        let line = line.as_str();
-        let Some((targets, rest)) = line.split_once(':') else {
+        let at = recipe_begins(line);
+        let parts = at.and_then(|at| Some((line.get(..at)?, Some(line.get(at + 1..)?))));
+        let (head, recipe) = parts.unwrap_or((line, None));
+        let heads = self.alternatives(head, &BTreeMap::new());
+        let Some((_, rest)) = heads.first().and_then(|head| head.split_once(':')) else {
             // `$(eval ...)` and calls of functions may make rules.
-            if line.contains('$') {
-                self.holes.push((Why::Language, line.to_owned()));
+            if let Some(head) = heads.into_iter().find(|head| head.contains('$')) {
+                self.holes.push((Why::Language, head));
             }
             return false;
         };
-        let rest = rest.trim_start_matches([':', '=']);
-        let (prerequisites, recipe) = rest.split_once(';').map_or((rest, None), |(a, b)| (a, Some(b)));
-        if let Some((name, operator, value)) = assignment(prerequisites.trim()) {
+        if let Some((name, operator, value)) = assignment(rest.trim_start_matches([':', '=']).trim()) {
             // A variable of these targets: it may have this value.
             let line = format!("{name}{operator}{value}");
             self.assign(&line, true);
             return true;
         }
-        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        // Of a static pattern the targets are those before it.
-        let prerequisites = prerequisites.rsplit_once(':').map_or(prerequisites, |(_, rest)| rest);
-        let mut rule = Rule {
-            targets: words(targets),
-            prerequisites: words(&prerequisites.replace('|', " ")),
-            recipe: Vec::new(),
-        };
+        // All targets and prerequisites that it may have.
+        let mut rule = Rule::default();
+        for head in &heads {
+            rule.add_head(head);
+        }
         rule.recipe.extend(recipe.map(|recipe| recipe.trim_start().to_owned()));
         self.rules.push(rule);
         true
-    }
-
-    /// The part of a rule before its recipe, variables expanded.
-    fn expanded_head(&mut self, line: &str) -> String {
-        let at = recipe_begins(line);
-        match at.and_then(|at| Some((line.get(..at)?, line.get(at + 1..)?))) {
-            Some((head, recipe)) => format!("{};{recipe}", self.expanded(head, &BTreeMap::new())),
-            None => self.expanded(line, &BTreeMap::new()),
-        }
     }
 
     /// A text with its variables' values; `own`: those that hold here only. What may have several is not known.

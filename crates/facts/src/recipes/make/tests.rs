@@ -131,6 +131,7 @@ fn what_may_or_may_not_be_is_both() {
     check("x:\n\trm $(if $(wildcard c),a,/)\n", None, &["rm a", "rm /"]);
     check("x:\n\trm $(or $(wildcard c),/)\n", None, &["rm c", "rm /"]);
     check("Q = $(if $(filter 1,$(V)),,@)\nV ?= 0\nx:\n\t$(Q)rm y\n", None, &["rm y"]);
+    check("ifdef W\nE = .exe\nendif\nall: p$(E)\np$(E):\n\trm $@\n", None, &["rm p", "rm p.exe"]);
     check("f = rm $(1)/$(2)\nx:\n\t$(call f,a,b)\n", None, &["rm a/b"]);
     check("f = rm $(1) $(2)\ng = $(call f,$(1))\nx:\n\t$(call g,a,/)\n", None, &["rm a "]);
     check("define f\n\t@rm $(1)\n\t-rm b\nendef\nx:\n\t$(call f,a)\n", None, &["rm a", "rm b"]);
