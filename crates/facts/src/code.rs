@@ -8,7 +8,7 @@ mod modules;
 mod own;
 mod stands;
 mod started;
-mod unread;
+pub(crate) mod unread;
 
 pub(crate) use inherited::{inherited, may_hold_code};
 pub(crate) use lifted::{CARGO, GENERATED, TOX};

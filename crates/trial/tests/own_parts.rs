@@ -446,8 +446,25 @@ fn what_a_build_makes_of_the_projects_sources_is_its_own() {
     ] {
         let project = |command: &str| with("Makefile", "all:\n\tcc -o x src/x.c\n", command);
         check(&project(command), Defer);
-        let earlier = json!({"file_path": "/home/dev/project/src/x.c", "content": "int main() {}"});
-        check(&after(project(command), "Write", earlier), Ask);
+        let wrote = |text: &str| json!({"file_path": "/home/dev/project/src/x.c", "content": text});
+        check(
+            &after(project(command), "Write", wrote("#include <stdio.h>\nint main() { puts(\"x\"); }")),
+            Defer,
+        );
+        for text in [
+            "int main() { system(\"rm -rf x\"); }",
+            "#include \"/etc/passwd\"",
+            "int main() { unlink(\"x\"); }",
+            "int main() { execl(\"x\", 0); }",
+            "__asm__(\"syscall\");",
+            "#define F sys##tem\nint main() { F(\"x\"); }",
+        ] {
+            check(&after(project(command), "Write", wrote(text)), Ask);
+        }
+        for path in ["CMakeLists.txt", "x", "src/x.s", "dist/cli.js"] {
+            let other = json!({"file_path": format!("/home/dev/project/{path}"), "content": "x"});
+            check(&after(project(command), "Write", other), Ask);
+        }
     }
     for command in [
         "gcc -o x /tmp/x.c && ./x",
@@ -522,6 +539,9 @@ fn what_the_user_has_set_up_is_known_by_its_name() {
     for (command, expected) in [
         ("export PATH=$JAVA_HOME/bin:$PATH; ls", Defer),
         ("export PATH=$X/bin:$PATH; ls", Ask),
+        ("export PATH=$PATH:$(go env GOPATH)/bin && ls", Defer),
+        ("export PATH=$(cat f)/bin:$PATH && ls", Ask),
+        ("export PATH=$(npm bin):$PATH && ls", Ask),
         ("JAVA_HOME=/tmp/x; export PATH=$JAVA_HOME/bin:$PATH; ls", Defer),
         ("JAVA_HOME=$X; export PATH=$JAVA_HOME/bin:$PATH; ls", Ask),
         ("kill $(lsof -ti:3000)", Defer),

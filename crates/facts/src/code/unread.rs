@@ -11,10 +11,17 @@ const ORDERS: &[&str] = &["hta", "keys", "redis-lua", "wsh"];
 
 /// Words by which programs start others, delete, or reach for what lies outside of the project, in any language: in small letters.
 const TELLING: &[&str] = &[
-    "/bin/", "/etc/", "/root", ".aws", ".env", ".ssh", "chmod", "chown", "curl", "delete", "eval", "exec",
-    "fork", "getenv", "home", "nc ", "open3", "pipe", "popen", "process", "remove", "rm ", "rm(", "rmdir",
-    "rmtree", "run(", "runtime", "shell", "socket", "spawn", "sudo", "system", "unlink", "wget", "~/", "`",
+    "##", "/bin/", "/etc/", "asm", "dlopen", "dlsym", "ioctl", "mmap", "rename", "signal", "syscall",
+    "truncate", "/root", ".aws", ".env", ".ssh", "chmod", "chown", "curl", "delete", "eval", "exec", "fork",
+    "getenv", "home", "nc ", "open3", "pipe", "popen", "process", "remove", "rm ", "rm(", "rmdir", "rmtree",
+    "run(", "runtime", "shell", "socket", "spawn", "sudo", "system", "unlink", "wget", "~/", "`",
 ];
+
+/// Whether a program has none of these words.
+pub(crate) fn is_plain(text: &str) -> bool {
+    let text = text.to_lowercase();
+    !TELLING.iter().any(|telling| text.contains(telling))
+}
 
 /// A part that was not understood: of its file, where that is there, is no orders and has none of these words.
 pub(super) fn add(
@@ -26,13 +33,7 @@ pub(super) fn add(
 ) {
     if let From::File(file) = &program.from {
         let texts = held(file, &place, scene);
-        let is_plain = |text: &Result<String, Why>| match text {
-            Ok(text) => {
-                let text = text.to_lowercase();
-                !TELLING.iter().any(|telling| text.contains(telling))
-            }
-            Err(_) => false,
-        };
+        let is_plain = |text: &Result<String, Why>| text.as_ref().is_ok_and(|text| is_plain(text));
         if !ORDERS.contains(&word) && texts.iter().all(is_plain) {
             place.file = file_of(file, &place);
         }

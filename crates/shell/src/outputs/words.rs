@@ -36,6 +36,8 @@ const WORDS: &[(&str, &[&str], &str)] = &[
 /// Programs that with these first arguments write the path of a directory of the tools of a language.
 const PLACES: &[(&str, &[&str])] = &[
     ("brew", &["--prefix"]),
+    ("git", &["rev-parse", "--git-dir"]),
+    ("git", &["rev-parse", "--show-toplevel"]),
     ("go", &["env", "GOBIN"]),
     ("go", &["env", "GOMODCACHE"]),
     ("go", &["env", "GOPATH"]),
