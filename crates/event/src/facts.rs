@@ -115,6 +115,8 @@ pub struct Effect {
     pub verb: Option<String>,
     /// What it does it to.
     pub target: Option<String>,
+    /// Of an install: the package's name as its registry compares names, without version, extras and alias.
+    pub package: Option<String>,
     /// Of an opaque part: what it stands for.
     pub role: Option<Role>,
     /// Of an opaque part: why it was not understood.

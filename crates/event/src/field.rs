@@ -186,6 +186,13 @@ pub static FIELDS: &[FieldDef<'static>] = &[
     of(Level::Effect, text("fx.target", "what it is done to")),
     of(
         Level::Effect,
+        text(
+            "fx.package",
+            "of an install from a registry: the package's name as the registry compares names, without version and alias",
+        ),
+    ),
+    of(
+        Level::Effect,
         text("fx.what", "for messages: the path, address or target, else where that lies; always there"),
     ),
     of(Level::Effect, text("fx.text", "for messages: what it does to what, in a few words; always there")),

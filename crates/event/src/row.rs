@@ -285,6 +285,7 @@ fn of_effect<'a>(effect: &'a Effect, name: &str) -> Value<'a> {
         "fx.system" => optional(&effect.system),
         "fx.verb" => optional(&effect.verb),
         "fx.target" => optional(&effect.target),
+        "fx.package" => optional(&effect.package),
         "fx.what" => text(effect.what()),
         "fx.text" => Value::Text(Cow::Owned(effect.text().into_bytes())),
         "fx.role" => effect.role.map_or(Value::Absent, |role| text(role.as_str())),

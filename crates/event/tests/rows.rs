@@ -76,6 +76,7 @@ fn full_facts() -> Facts {
         system: word(),
         verb: word(),
         target: word(),
+        package: word(),
         role: Some(Role::Target),
         why: Some(Why::Variable),
         script_path: word(),

@@ -52,6 +52,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("cpio", archive::cpio),
     ("csplit", derived::csplit),
     ("curl", curl::curl),
+    ("definitions", build::definitions),
     ("docker_build", container::build),
     ("docker_run", container::run),
     ("ex", text::ex),

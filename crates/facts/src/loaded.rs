@@ -3,6 +3,7 @@
 //! mark of their origin, and read as if they were run themselves. It must not know languages.
 
 mod fixed;
+pub(crate) mod named;
 
 use std::collections::BTreeSet;
 
@@ -145,6 +146,9 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
         .collect();
     if sink.remote || sink.dry {
         return;
+    }
+    if name == "cargo" {
+        named::settings(read, sink);
     }
     if patterns.is_empty() {
         return fixed::add(read, name, &BTreeSet::new(), sink);

@@ -3,6 +3,7 @@
 use castellan_event::{Effect, EffectKind};
 use castellan_programs::{Arg, EffectRow, Invocation, Program, Source};
 
+use crate::loaded;
 use crate::sink::Sink;
 use crate::slots::is_standard_stream;
 
@@ -37,6 +38,9 @@ fn effect(row: &EffectRow, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     } else {
         for target in targets {
             one(row, Some(target), is_on_a_path(row.kind), sink);
+            if row.kind == EffectKind::Execute && matches!(row.of, Source::Value(_)) {
+                loaded::named::add(target, sink);
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use castellan_programs::{Arg, Piece};
 use castellan_shell::Stdin;
 
 use crate::code::{From, Program, SHELL};
+use crate::handlers::manifest;
 use crate::limits::{
     BYTES_PER_WORK, LINKS_MAX, WORK_OF_DESCENT, WORK_OF_EFFECT, WORK_OF_LINK, WORK_OF_PATH, WORK_OF_UNSURE,
 };
@@ -16,6 +17,8 @@ use crate::scene::Scene;
 use crate::scope;
 use crate::slots::LAYOUT;
 use crate::trees;
+
+mod unknown;
 
 pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) scene: &'f mut Scene<'s, 'w, 'r>,
@@ -61,35 +64,6 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     /// The file that it stands in, and its SHA-256.
     script: Option<(String, Option<String>)>,
 }
-
-/// Whether a command lists the processes that listen on a port: `lsof -ti:3000`.
-fn is_listener(written: &str) -> bool {
-    let inner = written.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')).unwrap_or(written);
-    let Some(words) = inner.trim().strip_prefix("lsof ") else { return false };
-    let is_port = |word: &str| {
-        let place = word.strip_prefix("tcp").or_else(|| word.strip_prefix("TCP")).unwrap_or(word);
-        place
-            .strip_prefix(':')
-            .is_some_and(|port| !port.is_empty() && port.bytes().all(|one| one.is_ascii_digit()))
-    };
-    let words: Vec<&str> = words.split_whitespace().filter(|word| *word != "2>/dev/null").collect();
-    let is_option = |word: &str| {
-        let plain = matches!(
-            word,
-            "-t" | "-i" | "-ti" | "-it" | "-tiTCP" | "-iTCP" | "-nP" | "-n" | "-P" | "-sTCP:LISTEN"
-        );
-        plain || ["-ti", "-i", "-tni"].iter().any(|option| word.strip_prefix(option).is_some_and(is_port))
-    };
-    let names_port = |word: &&str| is_port(word) || is_port(word.trim_start_matches(['-', 't', 'n', 'i']));
-    words.iter().any(names_port) && words.iter().all(|word| is_port(word) || is_option(word))
-}
-
-/// What only puts a name on something or takes it off, and loses nothing by it: which name that is may be told by another command.
-const LABELS: &[(&str, &str)] =
-    &[("git", "branch"), ("git", "branch-delete"), ("git", "branch-upstream"), ("git", "tag")];
-
-/// What puts a name on what is made, where the name is known but for its version.
-const TAGS: &[(&str, &str)] = &[("docker", "build"), ("docker", "tag")];
 
 impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     pub(crate) fn new(
@@ -208,7 +182,16 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             self.script.clone().map_or((None, None), |(path, hash)| (Some(path), hash));
         let (command, file) = (self.command, self.file);
         let home_bytes = effect.path.as_deref().and_then(|path| scope::home_of(path, &self.scene.places));
-        self.effects.push(Effect { command, file, home_bytes, script_path, script_sha256, ..effect });
+        let package = manifest::name_of_package(&effect);
+        self.effects.push(Effect {
+            command,
+            file,
+            home_bytes,
+            package,
+            script_path,
+            script_sha256,
+            ..effect
+        });
     }
 
     /// An effect of this kind on something that is no path.
@@ -413,41 +396,6 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     }
 
     /// A part that was not understood.
-    pub(crate) fn opaque(&mut self, role: Role, why: Why, written: &str) {
-        let target = (!written.is_empty()).then(|| written.to_owned());
-        let effect = Effect {
-            kind: EffectKind::Opaque,
-            role: Some(role),
-            why: Some(why),
-            target,
-            ..Effect::default()
-        };
-        self.push(effect);
-    }
-
-    fn unless_known(&mut self, (kind, system, verb): (EffectKind, &str, &str), arg: &Arg) {
-        // The process that the call itself has started in the background.
-        let is_child = |piece: &Piece| matches!(piece, Piece::Unknown { written, .. } if written == "$!");
-        let is_own = |piece: &Piece| is_child(piece) || is_listener(piece.written());
-        if kind == EffectKind::Signal && arg.pieces().iter().all(is_own) {
-            return;
-        }
-        if let Some(why) = arg.why() {
-            // A name that is known in part is no option, and what is made or changed by it can be changed back.
-            let is_named = arg.prefix().starts_with(|first: char| first.is_ascii_alphanumeric());
-            let is_output = matches!(why, Why::Substitution | Why::File | Why::Glob | Why::Dynamic);
-            let is_tag = is_named && TAGS.contains(&(system, verb));
-            let is_label = is_output && (is_tag || LABELS.contains(&(system, verb)));
-            let is_harmless = kind == EffectKind::Mutate && (is_named && !arg.splits() || is_label);
-            // Files by a part of their names.
-            let is_choice = why == Why::Glob
-                && matches!(system, "git" | "hg" | "svn")
-                && arg.written().contains(|one: char| one.is_alphanumeric());
-            let role = if is_harmless || is_choice { Role::Operand } else { role_of(kind, None) };
-            self.opaque(role, why, &arg.written());
-        }
-    }
-
     /// What version control changes in the work tree: anything below the repository.
     fn remember_tree(&mut self, effect: &Effect) {
         if !trees::changes_tree(effect) || self.remote {

@@ -5,6 +5,7 @@ use castellan_programs::{Arg, Does, Invocation, Piece, Slot, SlotRole, code};
 
 use crate::code::From;
 use crate::handlers;
+use crate::loaded;
 use crate::path::is_stream;
 use crate::sink::Sink;
 use crate::sql;
@@ -22,6 +23,9 @@ pub(crate) fn effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '
         // A list of patterns is one file, however deep the search goes.
         sink.recursive = recursive.map(|recursive| recursive && slot.role == SlotRole::Into);
         effect(slot, value, read, sink);
+        if slot.role == SlotRole::Execute && slot.detail.is_empty() {
+            loaded::named::add(value, sink);
+        }
     }
     sink.recursive = recursive;
     for operand in &read.operands {

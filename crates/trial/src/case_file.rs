@@ -212,12 +212,19 @@ impl Reader<'_> {
                 ("agent" | "cwd" | "real_path", None) => self.wrong(value, &format!("`{key}` is no text")),
                 ("files", _) if self.version >= 2 => case.files = self.files(value),
                 ("env", _) if self.version >= 2 => case.env = self.env(value),
-                _ => {
-                    case.call.input.insert(key.clone(), json(value));
-                }
+                _ => drop(case.call.input.insert(key.clone(), json(value))),
             }
         }
+        self.beside(call, tool);
         Some(case)
+    }
+
+    /// Labelled files have the tool's input below `input`; no tool of an agent itself takes a map by that name.
+    fn beside(&mut self, call: &Yaml, tool: &str) {
+        let is_map = |value: &&Yaml| matches!(value.value, YamlValue::Map(_));
+        if let Some(value) = call.get("input").filter(is_map).filter(|_| !tool.contains("__")) {
+            self.wrong(value, "what the tool is given stands beside `tool`, not below `input`");
+        }
     }
 
     fn files(&mut self, at: &Yaml) -> BTreeMap<String, Laid> {
@@ -264,6 +271,7 @@ impl Reader<'_> {
         for call in calls {
             let Some((tool, _)) = self.needed(call, "tool") else { continue };
             let YamlValue::Map(entries) = &call.value else { continue };
+            self.beside(call, tool);
             let input = entries.iter().filter(|(key, _)| key != "tool");
             let input = input.map(|(key, value)| (key.clone(), json(value))).collect();
             all.push(Asked { tool: tool.to_owned(), input });
@@ -386,6 +394,14 @@ mod tests {
         check(
             "version: 2\ncases: [{call: {command: x}, verdict: ask, rule: R}]\n",
             &["2:`tool` is missing, or no text"],
+        );
+        check(
+            "version: 2\ncases: [{call: {tool: Bash, input: {command: x}}, verdict: ask, rule: R}]\n",
+            &["2:what the tool is given stands beside `tool`, not below `input`"],
+        );
+        check(
+            &case("verdict: ask\n    rule: R\n    earlier: [{tool: Write, input: {file_path: a}}]"),
+            &["6:what the tool is given stands beside `tool`, not below `input`"],
         );
         check(
             "version: 2\ncases: [{call: {tool: T, files: {a: [1]}}, verdict: ask, rule: R}]\n",

@@ -3,6 +3,7 @@
 use castellan_event::{Effect, EffectKind, Role, Why};
 use castellan_programs::{Arg, Attribute, Invocation, Piece};
 
+use crate::loaded;
 use crate::sink::Sink;
 
 /// Options of compilers and linkers whose value is the next argument; attached values need no list.
@@ -181,10 +182,53 @@ fn attached(arg: &Arg, flags: &[&str], next: Option<&Arg>) -> Option<Arg> {
     }
 }
 
+/// What CMake configures that lies elsewhere: what it finds there is its program.
+fn configured(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
+    let others = ["--build", "--install", "--open", "-L", "-N", "-P"];
+    if others.iter().any(|one| read.given(one)) {
+        return;
+    }
+    let operands = read.operands.iter().map(|operand| &operand.arg);
+    for directory in read.values("-S").chain(operands).filter_map(Arg::as_str) {
+        loaded::named::add(&Arg::known(format!("{}/CMakeLists.txt", directory.trim_end_matches('/'))), sink);
+    }
+}
+
+/// Variables of CMake and properties of Maven whose value names a file that is run.
+const RUN: &[&str] = &[
+    "CMAKE_*_COMPILER",
+    "CMAKE_*_LAUNCHER",
+    "CMAKE_CROSSCOMPILING_EMULATOR",
+    "CMAKE_MAKE_PROGRAM",
+    "CMAKE_PROJECT_*",
+    "CMAKE_TOOLCHAIN_FILE",
+    "CMAKE_USER_MAKE_RULES_OVERRIDE*",
+    "exec.executable",
+];
+
+/// `-D NAME=FILE`, `-DNAME:TYPE=FILE`: a file that the tool runs in turn. A value without a directory is the name of a program.
+pub(crate) fn definitions(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    for value in read.values("-D") {
+        let before = value.prefix();
+        let Some((name, _)) = before.split_once('=') else { continue };
+        let bare = name.split(':').next().unwrap_or_default();
+        let file = value.strip_prefix(&format!("{name}="));
+        let Some(file) = file.filter(|file| file.prefix().contains('/') || file.prefix().ends_with(".cmake"))
+        else {
+            continue;
+        };
+        if RUN.iter().any(|pattern| castellan_programs::fits(pattern, bare)) {
+            sink.path(EffectKind::Execute, &file);
+            loaded::named::add(&file, sink);
+        }
+    }
+}
+
 /// `cmake -E rm -rf x`: cmake's own file tools.
 pub(crate) fn cmake(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    definitions(read, argv, sink);
     if !read.given("-E") {
-        return;
+        return configured(read, sink);
     }
     let mut words =
         argv.iter().skip_while(|arg| !matches!(arg.as_str(), Some("-E" | "--command-mode"))).skip(1);

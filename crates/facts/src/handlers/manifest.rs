@@ -83,6 +83,17 @@ pub(crate) fn package(detail: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
     sink.on(EffectKind::Install, system, verb, Some(arg));
 }
 
+/// The package of a registry that an install is of, as the registry compares names.
+pub(crate) fn name_of_package(effect: &Effect) -> Option<String> {
+    let (EffectKind::Install, Some(system), Some(spec)) = (effect.kind, &effect.system, &effect.target)
+    else {
+        return None;
+    };
+    let manager = MANAGERS.iter().find(|manager| manager.system == system)?;
+    let is_elsewhere = spec.contains("://") || names::is_remote(spec, system) || names::is_local(spec);
+    (!is_elsewhere).then(|| (manager.name)(spec)).filter(|name| !name.is_empty())
+}
+
 fn is_declared(spec: &str, manager: &Manager, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     let name = (manager.name)(spec);
     let directory = sink.cwd.clone();

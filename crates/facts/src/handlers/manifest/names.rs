@@ -43,9 +43,10 @@ pub(super) fn is_local(spec: &str) -> bool {
         || ends.iter().any(|end| spec.ends_with(end))
 }
 
-/// `name@version`, `@scope/name@version`, `other@npm:name@version`, `name:version`.
+/// `name@version`, `@scope/name@version`, `other@npm:name@version`, `npm:name`, `name:version`.
 pub(super) fn before_at(spec: &str) -> String {
     let spec = spec.split_once("@npm:").map_or(spec, |(_, meant)| meant);
+    let spec = spec.strip_prefix("npm:").unwrap_or(spec);
     let (scope, rest) = match spec.strip_prefix('@') {
         Some(rest) => ("@", rest),
         None => ("", spec),
