@@ -157,6 +157,9 @@ fn name_of(item: &Item) -> Option<String> {
     }
 }
 
+/// Compilers by their usual names: where `CC` may or may not be one of them, it is one.
+const COMPILERS: &[&str] = &["c++", "cc", "clang", "clang++", "g++", "gcc", "musl-gcc", "tcc"];
+
 fn set_variable(set: &Set, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     if set.name == "PATH" {
         scene.names.set_path(&set.value);
@@ -164,6 +167,11 @@ fn set_variable(set: &Set, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     if set.exported {
         scene.exported.insert(set.name.clone());
         scene.exported_texts.extend(environment::run_by_a_shell(&set.name, &set.value));
+        scene.exported_compilers.remove(&set.name);
+        let compiler = set.value.as_str().filter(|value| COMPILERS.contains(value));
+        if let Some(compiler) = compiler.filter(|_| matches!(set.name.as_str(), "CC" | "CXX")) {
+            scene.exported_compilers.insert(set.name.clone(), compiler.to_owned());
+        }
         if code::may_hold_code(&set.name) {
             scene.exported_code.push((set.name.clone(), set.value.clone()));
         }

@@ -8,6 +8,7 @@ mod modules;
 mod own;
 mod stands;
 mod started;
+pub(crate) mod unread;
 
 pub(crate) use inherited::{inherited, may_hold_code};
 pub(crate) use lifted::{CARGO, GENERATED, TOX};
@@ -159,7 +160,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
     let is_small =
         word == SHELL || lifted::is_one(word) || word.starts_with(SQL) || castellan_programs::reads(word);
     if language.is_none() && !is_small {
-        return opaque(&place, (Why::Language, word), scene, facts);
+        return unread::add(program, word, place, scene, facts);
     }
     if !scene.counts_program() || place.depth > PROGRAM_DEPTH_MAX {
         return opaque(&unread(program, place), (Why::Nesting, word), scene, facts);

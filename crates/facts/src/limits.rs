@@ -143,6 +143,15 @@ pub(crate) const MAKE_BYTES_MAX: usize = 64 * 1024;
 /// work with each level; makefiles that people write have some thousands.
 pub(crate) const MAKE_STEPS_MAX: usize = 20_000;
 
+/// Values that a makefile's variable is known to have one of. Conditions that people write have some branches.
+pub(crate) const MAKE_CHOICES_MAX: usize = 8;
+
+/// Texts that one line of a makefile may be, by the values of its variables. With more of them it is not known which values count.
+pub(crate) const MAKE_ALTERNATIVES_MAX: usize = 16;
+
+/// Outputs of code in one line of a recipe. Each has its code found again; lines have one or two.
+pub(crate) const MAKE_OUTPUTS_MAX: usize = 8;
+
 /// Parts of one text that are said to be left out. One is enough to say it; the others help the reader.
 pub(crate) const MAKE_HOLES_MAX: usize = 8;
 

@@ -80,6 +80,9 @@ const TOOLCHAINS: &[&str] = &[
     "PNPM_HOME",
 ];
 
+/// Commands that tell where tools of a language lie, outside of every project; how they begin.
+const TOLD: &[&str] = &["$(brew --prefix", "$(go env GO", "$(rustc --print sysroot", "$(xcode-select -p"];
+
 /// The directories of a `PATH` as far as they are known; `None` where another one may be among them. That of a toolchain which nobody has
 /// set in the call is the user's.
 fn searched(value: &Arg) -> Option<String> {
@@ -92,6 +95,11 @@ fn searched(value: &Arg) -> Option<String> {
         match piece {
             Piece::Text(text) => path.push_str(text),
             Piece::Unknown { why: Why::Variable, written } if is_toolchain(written) => path.push('\0'),
+            Piece::Unknown { why: Why::Unresolved, written }
+                if TOLD.iter().any(|begin| written.starts_with(begin)) =>
+            {
+                path.push('\0');
+            }
             Piece::Unknown { .. } => return None,
         }
     }

@@ -46,7 +46,8 @@ pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<Strin
     let workspace = scene.setting.workspace.trim_end_matches('/');
     let is_inside = |path: &str| path.strip_prefix(workspace).is_some_and(|rest| rest.starts_with('/'));
     // What is fetched may be what is made of it.
-    let is_touched = scene.setting.written.iter().any(|path| is_inside(path))
+    let written: Vec<String> = scene.setting.written.iter().filter(|path| is_inside(path)).cloned().collect();
+    let is_touched = !builds::are_plain_sources(&written, scene)
         || facts.effects.iter().any(|effect| effect.kind == EffectKind::Download)
         || others.iter().any(|effect| {
             let is_around = |path: &str| format!("{workspace}/").starts_with(path);

@@ -11,6 +11,7 @@ mod npm;
 mod packages;
 mod pre_commit;
 mod taskfile;
+mod unquote;
 mod yaml;
 
 use std::rc::Rc;
@@ -113,6 +114,8 @@ struct Wanted<'w> {
     argv: &'w [Arg],
     /// What the command is started with, the last of a name counts.
     env: &'w [(String, Arg)],
+    /// Where it runs.
+    directory: &'w str,
 }
 
 /// The shell texts of a task, each run by a shell of its own.
@@ -214,6 +217,7 @@ fn run(
         argv: &place.run.argv,
         env,
         is_shown: task.is_shown,
+        directory: &directory,
     };
     let script = with_includes(text.to_string(), task, &wanted, &directory, scene);
     place.file = Some(file);
@@ -332,16 +336,20 @@ fn unknown_again(arg: &mut Arg) {
     if !arg.pieces().iter().any(is_literal) {
         return;
     }
-    let written = format!("${{{UNKNOWN}}}");
+    let open = format!("${{{UNKNOWN}");
     let mut pieces = Vec::new();
     for piece in arg.pieces() {
         let Piece::Text(text) = piece else {
             pieces.push(piece.clone());
             continue;
         };
-        for (at, part) in text.split(&written).enumerate() {
+        for (at, part) in text.split(&open).enumerate() {
+            let (marker, part) =
+                if at == 0 { ("", part) } else { part.split_once('}').unwrap_or((part, "")) };
             if at > 0 {
-                pieces.push(Piece::Unknown { why: Why::Dynamic, written: written.clone() });
+                // With a number it is what a command writes.
+                let why = if marker.is_empty() { Why::Dynamic } else { Why::Substitution };
+                pieces.push(Piece::Unknown { why, written: format!("{open}}}") });
             }
             pieces.push(Piece::Text(part.to_owned()));
         }

@@ -56,6 +56,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) secrets: SecretReads,
     /// Variables that the call itself has exported before.
     pub(crate) exported: BTreeSet<String>,
+    /// Compilers among them, which are what they are wherever the command stands.
+    pub(crate) exported_compilers: BTreeMap<String, String>,
     /// Those of them that may hold code, with their values.
     pub(crate) exported_code: Vec<(String, Arg)>,
     /// Text of exported variables that the next command has a shell run.
@@ -111,6 +113,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             program_work: castellan_languages::Work::default(),
             secrets: SecretReads::default(),
             exported: BTreeSet::new(),
+            exported_compilers: BTreeMap::new(),
             exported_code: Vec::new(),
             exported_texts: Vec::new(),
             inherited: BTreeSet::new(),

@@ -271,6 +271,9 @@ pub(crate) fn url_effect(effect: Effect, arg: &Arg, sink: &mut Sink<'_, '_, '_, 
         sink.path(EffectKind::Read, &Arg::known(path));
         return;
     }
+    if arg.why().is_some() && arg.prefix().trim_start().starts_with("file:///") {
+        return sink.path(EffectKind::Read, &without_scheme(arg));
+    }
     // The host of a URL that is not wholly known may be another than what is known of it says. What a pattern of the shell stands for
     // begins as the pattern does, and it mostly stands for itself (`localhost/a?b=c`): on this machine it sends nothing away.
     let is_pattern = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
@@ -286,6 +289,15 @@ pub(crate) fn url_effect(effect: Effect, arg: &Arg, sink: &mut Sink<'_, '_, '_, 
     if let Some(why) = arg.why().filter(|_| !is_known) {
         sink.opaque(Role::Target, why, &written);
     }
+}
+
+/// The path of a `file:` URL.
+fn without_scheme(arg: &Arg) -> Arg {
+    let mut pieces = arg.pieces().to_vec();
+    if let Some(Piece::Text(first)) = pieces.first_mut() {
+        *first = first.trim_start().trim_start_matches("file://").to_owned();
+    }
+    Arg::from_pieces(pieces, arg.splits())
 }
 
 /// Whether the host of a URL ends in what is known of its beginning.

@@ -11,6 +11,7 @@ mod print;
 mod sed;
 mod source;
 mod tr;
+mod words;
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece, Slot, SlotRole, invoke};
@@ -138,7 +139,7 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
             return Made::Text(text);
         }
     }
-    if let Some(text) = listed::names(name, args) {
+    if let Some(text) = listed::names(name, args).or_else(|| words::word(name, args)) {
         return Made::Text(text);
     }
     // Lines that go through are names as before.

@@ -1,6 +1,7 @@
 //! Running: which function, builtin or program a command is, and what it runs in turn. It must not know what a program does
 //! to files or machines.
 
+mod environments;
 mod find;
 mod lists;
 mod scripts;
@@ -412,6 +413,10 @@ impl Walker<'_> {
 
     /// What a program writes, if that is computed; else that it is not known.
     pub(crate) fn output(&mut self, state: &mut State, scope: &Scope, call: &Call, name: &str) {
+        let directory = environments::made(name, call.arguments()).filter(|_| scope.remote.is_empty());
+        if let Some(directory) = directory.and_then(|directory| state.absolute(directory)) {
+            self.environments.insert(format!("{directory}/bin/activate"), directory);
+        }
         let out = state.descriptor(1);
         let wanted =
             matches!(out, Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Written(_));

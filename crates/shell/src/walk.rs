@@ -13,6 +13,7 @@ mod redirects;
 mod simple;
 mod zsh;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use castellan_event::{Role, Why};
@@ -83,6 +84,8 @@ pub(crate) struct Walker<'f> {
     pub(crate) choices: Choices,
     /// Startup files that the environment names before the text begins: they are nothing of the text's.
     pub(crate) startup_files: Vec<String>,
+    /// Virtual environments that the text makes, by the files that activate them.
+    pub(crate) environments: BTreeMap<String, Rc<str>>,
     items: Items,
     depth: usize,
     descriptor: u32,
@@ -147,6 +150,7 @@ impl<'f> Walker<'f> {
             work,
             choices: Choices::default(),
             startup_files: startup.map(|(_, path)| path.clone()).collect(),
+            environments: BTreeMap::new(),
             items: Items::default(),
             depth: 0,
             descriptor: FIRST_DESCRIPTOR,

@@ -229,7 +229,10 @@ impl Walker<'_> {
             None => return Text::unknown(Why::Budget, written()),
         };
         match text.pieces() {
-            [castellan_programs::Piece::Unknown { why, .. }] => Text::unknown(*why, written()),
+            // A pattern says more than the commands that wrote it.
+            [castellan_programs::Piece::Unknown { why, .. }] if *why != Why::Glob => {
+                Text::unknown(*why, written())
+            }
             _ => text,
         }
     }

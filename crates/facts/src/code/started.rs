@@ -39,10 +39,10 @@ pub(crate) fn environment_of(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> Ve
     let of_agent = scene.process.iter().flat_map(|process| &process.env);
     let known = of_agent.map(|(name, value)| (name.clone(), Arg::known(value.as_str())));
     // Whether a command stands where an export holds is not told.
-    let exported = scene
-        .exported
-        .iter()
-        .map(|name| (name.clone(), Arg::unknown(Why::Variable, format!("${name}"), true)));
+    let exported = scene.exported.iter().map(|name| match scene.exported_compilers.get(name) {
+        Some(compiler) => (name.clone(), Arg::known(compiler.as_str())),
+        None => (name.clone(), Arg::unknown(Why::Variable, format!("${name}"), true)),
+    });
     known.chain(exported).chain(place.run.env.iter().cloned()).collect()
 }
 

@@ -2,6 +2,15 @@
 
 use castellan_event::{Command, Effect, EffectKind, Facts, Scope};
 
+use crate::code::unread;
+use crate::limits::LOADED_FILES_MAX;
+use crate::scene::Scene;
+use crate::scripts;
+
+/// Sources of which a compiler makes programs, and what no program comes of, by the endings of their names.
+const SOURCES: &[&str] =
+    &[".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".ino", ".md", ".rst", ".txt"];
+
 /// Those that make what they are told of what lies in the project, as it says itself.
 const BUILDERS: &[&str] = &[
     "babel", "c++", "cargo", "cc", "clang", "clang++", "cmake", "esbuild", "g++", "gcc", "go", "javac",
@@ -29,6 +38,17 @@ pub(super) fn makes(effect: &Effect, facts: &Facts, workspace: &str) -> bool {
         && effect.kind == EffectKind::Write
         && is_plain(command, workspace)
         && facts.effects.iter().all(stays)
+}
+
+/// Whether files that the session wrote are sources of which no word tells of more than computing: what is built of them is run as
+/// `go run` and `cargo run` run theirs. `CMakeLists.txt` says what else is run.
+pub(super) fn are_plain_sources(written: &[String], scene: &mut Scene<'_, '_, '_>) -> bool {
+    written.len() <= LOADED_FILES_MAX
+        && written.iter().all(|path| {
+            let is_source =
+                SOURCES.iter().any(|end| path.ends_with(end)) && !path.ends_with("CMakeLists.txt");
+            is_source && scripts::text(path, scene).is_ok_and(|text| unread::is_plain(&text))
+        })
 }
 
 /// Whether nothing that the command is given lies outside of the project, is text in place of a file, or says how else it builds.

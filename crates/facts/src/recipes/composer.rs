@@ -78,7 +78,8 @@ mod tests {
 
     fn check(scripts: &str, (verb, name): (&str, Option<&str>), expected: &[&str]) {
         let text = format!(r#"{{"scripts": {scripts}}}"#);
-        let script = script(&text, &Wanted { verb, name, argv: &[], env: &[], is_shown: false });
+        let script =
+            script(&text, &Wanted { verb, name, argv: &[], env: &[], is_shown: false, directory: "/w" });
         let holes = script.holes.iter().map(|(why, text)| format!("hole {why} {text}"));
         let found: Vec<String> = script.texts.iter().cloned().chain(holes).collect();
         assert_eq!(found, expected, "{scripts}");

@@ -1,10 +1,14 @@
-//! Expansion of a makefile's text: `$(NAME)`, `${NAME}`, `$x`, `$$`. What is not computed becomes a variable of the shell that
-//! nothing sets, whose value is not known; the code that make itself would run in it is kept.
+//! Expansion of a makefile's text, by the GNU make 4.3 manual: `$(NAME)`, `${NAME}`, `$x`, `$$`, and functions of text. What is not
+//! computed becomes a variable of the shell whose value is not known; what `$(shell ...)` writes becomes one that the shell sets by that
+//! code ([`super::unquote`]). It must not know files: what `$(wildcard ...)` finds is its pattern.
+
+mod functions;
 
 use castellan_event::Why;
 
 use super::UNKNOWN;
 use super::makefile::Variable;
+use super::unquote;
 use crate::limits::{MAKE_BYTES_MAX, MAKE_DEPTH_MAX, MAKE_HOLES_MAX};
 
 /// Bytes of a text that cost one step.
@@ -30,39 +34,56 @@ const BUILT_IN: &[(&str, &str)] = &[
 /// Functions that do something besides making text.
 const ACTS: &[&str] = &["eval", "file", "guile"];
 
+/// Functions that only say something, or end make.
+const SAYS: &[&str] = &["error", "info", "warning"];
+
 /// Signs by which a value becomes further commands when it is put into a recipe.
 const SIGNS: &[char] = &[';', '&', '|', '`', '<', '>', '\n'];
 
+/// What a text is expanded with.
+pub(super) struct Given<'v> {
+    pub(super) value: &'v dyn Fn(&str) -> Option<Variable>,
+    /// Where make runs.
+    pub(super) directory: &'v str,
+    /// Which of several possible values counts, by what has them. `None`: what has several is not known.
+    pub(super) picks: Option<&'v [(String, usize)]>,
+}
+
 /// The text that is made, and what is found on the way.
 pub(super) struct Expansion<'v> {
-    value: &'v dyn Fn(&str) -> Option<Variable>,
+    given: Given<'v>,
     /// The text.
     pub(super) text: String,
-    /// What `$(shell ...)` runs.
+    /// What make runs, this text's `$(shell ...)` among it; a number says which.
     pub(super) code: Vec<String>,
     /// What was left out, and why.
     pub(super) holes: Vec<(Why, String)>,
+    /// What has several possible values and was not said to have one, with their number: the first was taken.
+    pub(super) asked: Vec<(String, usize)>,
+    /// A variable was named that nothing in the makefile sets: the environment may.
+    pub(super) has_unset: bool,
     /// Steps that are left.
     pub(super) steps: usize,
     depth: usize,
-    /// Within a function, variables stand for what it is given.
+    /// Within a function that is not computed, variables stand for what it is given.
     in_function: bool,
+    /// Variables of the functions around, the innermost last; their values are expanded.
+    bound: Vec<(String, String)>,
 }
 
-/// Expands a text, in so many steps at most.
-pub(super) fn expand<'v>(
-    text: &str,
-    value: &'v dyn Fn(&str) -> Option<Variable>,
-    steps: usize,
-) -> Expansion<'v> {
+/// Expands a text, in so many steps at most. `code`: what make runs as far as it was found.
+pub(super) fn expand<'v>(text: &str, given: Given<'v>, code: Vec<String>, steps: usize) -> Expansion<'v> {
     let mut expansion = Expansion {
-        value,
+        given,
         text: String::new(),
-        code: Vec::new(),
+        code,
         holes: Vec::new(),
+        asked: Vec::new(),
+        has_unset: false,
         steps,
         depth: 0,
         in_function: false,
+        bound: Vec::new(),
     };
     expansion.add(text);
     expansion
@@ -95,13 +116,7 @@ impl Expansion<'_> {
     fn named(&mut self, name: &str) {
         let (function, arguments) = name.split_once([' ', '\t']).unwrap_or((name, ""));
         if function == "shell" {
-            let code = self.aside(arguments, self.in_function);
-            if self.spend(STEPS_OF_CODE) {
-                self.code.push(code);
-            } else {
-                self.leave_out(Why::Budget, name);
-            }
-            return self.unknown();
+            return self.shell(name, arguments);
         }
         if ACTS.contains(&function) && !arguments.is_empty() {
             self.aside(arguments, self.in_function);
@@ -110,7 +125,14 @@ impl Expansion<'_> {
         if is_plain(name) {
             return self.variable(name);
         }
-        // A function, a computed name, a substitution: what code it holds runs.
+        if SAYS.contains(&function) {
+            self.aside(arguments, self.in_function);
+            return;
+        }
+        if self.function(function, arguments) || self.substituted(name) {
+            return;
+        }
+        // A function that is not computed, or a computed name: what code it holds runs.
         let made = self.aside(name, true);
         if arguments.is_empty() && is_plain(&made) && !made.contains(UNKNOWN) {
             return self.variable(&made);
@@ -120,7 +142,7 @@ impl Expansion<'_> {
             _ if arguments.is_empty() => name.split(':').next(),
             _ => None,
         };
-        if let Some(body) = called.and_then(|name| (self.value)(name.trim())) {
+        if let Some(body) = called.and_then(|name| (self.given.value)(name.trim())) {
             self.aside(&body.value, true);
         }
         if called.is_some_and(|name| name.contains('$')) {
@@ -129,9 +151,44 @@ impl Expansion<'_> {
         self.unknown();
     }
 
+    /// `$(shell ...)`: the number of its code stands for what it writes.
+    fn shell(&mut self, name: &str, arguments: &str) {
+        let code = self.aside(arguments, self.in_function);
+        if !self.spend(STEPS_OF_CODE) {
+            self.leave_out(Why::Budget, name);
+            return self.unknown();
+        }
+        let at = self.code.iter().position(|one| *one == code).unwrap_or(self.code.len());
+        if at == self.code.len() {
+            self.code.push(code);
+        }
+        self.text.push_str(&unquote::output(at));
+    }
+
+    /// `$(NAME:a=b)`.
+    fn substituted(&mut self, name: &str) -> bool {
+        let parts = name.split_once(':').and_then(|(name, rest)| Some((name, rest.split_once('=')?)));
+        let Some((name, (from, to))) = parts.filter(|(name, _)| is_plain(name)) else { return false };
+        let before = std::mem::take(&mut self.text);
+        self.variable(name);
+        let words = std::mem::replace(&mut self.text, before);
+        let (from, to) = (self.aside(from, self.in_function), self.aside(to, self.in_function));
+        let made = match from.contains('%') {
+            true => functions::patsubst(&[from, to, words]),
+            false => functions::patsubst(&[format!("%{from}"), format!("%{to}"), words]),
+        };
+        self.text.push_str(&made);
+        true
+    }
+
     fn variable(&mut self, name: &str) {
-        let Some(variable) = (self.value)(name) else {
+        if let Some((_, value)) = self.bound.iter().rev().find(|(one, _)| one == name) {
+            let value = value.clone();
+            return self.text.push_str(&value);
+        }
+        let Some(variable) = (self.given.value)(name) else {
             let built_in = BUILT_IN.iter().find(|(one, _)| *one == name);
+            self.has_unset |= built_in.is_none();
             match built_in {
                 Some((_, text)) => self.text.push_str(text),
                 None if self.in_function => self.unknown(),
@@ -143,17 +200,32 @@ impl Expansion<'_> {
             self.leave_out(Why::Budget, name);
             return self.unknown();
         }
-        if variable.is_unsure {
-            // It becomes part of the recipe's text: with such signs of more than the one command.
-            if self.aside(&variable.value, self.in_function).contains(SIGNS) {
-                self.leave_out(Why::Dynamic, name);
-            }
-            return self.unknown();
+        if !variable.is_unsure {
+            return self.add(&variable.value);
         }
-        self.add(&variable.value);
+        if let Some(value) = self.pick(name, variable.choices.len()).and_then(|at| variable.choices.get(at)) {
+            return self.add(value);
+        }
+        // It becomes part of the recipe's text: with such signs of more than the one command.
+        if self.aside(&variable.value, self.in_function).contains(SIGNS) {
+            self.leave_out(Why::Dynamic, name);
+        }
+        self.unknown();
     }
 
-    /// Expands a text of which only the code counts, and returns it.
+    /// Which of so many possible values counts.
+    fn pick(&mut self, what: &str, number: usize) -> Option<usize> {
+        let picks = self.given.picks.filter(|_| number > 0)?;
+        if let Some((_, at)) = picks.iter().find(|(one, _)| one == what) {
+            return Some(*at);
+        }
+        if !self.asked.iter().any(|(one, _)| one == what) {
+            self.asked.push((what.to_owned(), number));
+        }
+        Some(0)
+    }
+
+    /// Expands a text aside, and returns it.
     fn aside(&mut self, text: &str, in_function: bool) -> String {
         let before = (std::mem::take(&mut self.text), self.in_function);
         self.in_function = in_function;
@@ -177,9 +249,7 @@ impl Expansion<'_> {
     }
 
     fn unknown(&mut self) {
-        self.text.push_str("${");
-        self.text.push_str(UNKNOWN);
-        self.text.push('}');
+        self.text.push_str(&unquote::unknown());
     }
 }
 

@@ -236,7 +236,10 @@ mod tests {
     use super::*;
 
     fn check(text: &str, name: Option<&str>, expected: &[&str]) {
-        let script = script(text, &Wanted { verb: "run", name, argv: &[], env: &[], is_shown: false });
+        let script = script(
+            text,
+            &Wanted { verb: "run", name, argv: &[], env: &[], is_shown: false, directory: "/w" },
+        );
         let holes = script.holes.iter().map(|(why, text)| format!("hole {why} {text}"));
         let found: Vec<String> = script.texts.iter().cloned().chain(holes).collect();
         assert_eq!(found, expected, "{text}");

@@ -1,14 +1,17 @@
-//! [`Makefile`]: the rules and variables of a makefile, by the GNU make 4.3 manual. Both branches of a condition are read. It
-//! must not know how a target is made.
+//! [`Makefile`]: the rules and variables of a makefile, by the GNU make 4.3 manual. It must not know how a target is made.
 
-use std::collections::BTreeMap;
+mod conditions;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use castellan_event::Why;
 use castellan_programs::Arg;
 
 use super::UNKNOWN;
-use super::expand::expand;
-use crate::limits::{MAKE_STEPS_MAX, MAKEFILE_HOLES_MAX};
+use super::expand::{Given, expand};
+use super::unquote;
+use crate::limits::{MAKE_ALTERNATIVES_MAX, MAKE_CHOICES_MAX, MAKE_STEPS_MAX, MAKEFILE_HOLES_MAX};
+use conditions::Conditions;
 
 /// A makefile, as far as it is understood.
 #[derive(Debug)]
@@ -19,6 +22,13 @@ pub(super) struct Makefile {
     /// Code that make runs itself: `$(shell ...)`, `!=`.
     pub(super) code: Vec<String>,
     pub(super) holes: Vec<(Why, String)>,
+    /// Variables that it hands to what its recipes run.
+    pub(super) exported: BTreeSet<String>,
+    /// Where make runs.
+    directory: String,
+    /// Variables of the command, which the makefile does not change.
+    fixed: BTreeSet<String>,
+    conditions: Conditions,
     /// Steps of expansion that are left.
     steps: usize,
 }
@@ -32,15 +42,57 @@ const WAYS: &[&str] = &[".RECIPEPREFIX", ".SHELLFLAGS"];
 /// A variable's value, not expanded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Variable {
+    /// Where it may have several values, all of them.
     pub(super) value: String,
-    /// It may have other values: it is set in a condition, or by code.
+    /// It may have other values: it is set in a condition, or nobody knows what to.
     pub(super) is_unsure: bool,
+    /// What it may be then; empty where that is not known.
+    pub(super) choices: Vec<String>,
+    /// It may not be set.
+    pub(super) may_be_unset: bool,
 }
 
 impl Variable {
+    pub(super) fn known(value: &str) -> Variable {
+        Variable { value: value.to_owned(), ..Variable::default() }
+    }
+
+    /// One of several values; with too many it is not known which.
+    pub(super) fn one_of(mut choices: Vec<String>) -> Variable {
+        let mut seen = BTreeSet::new();
+        choices.retain(|one| seen.insert(one.clone()));
+        match choices.as_slice() {
+            [only] => Variable::known(only),
+            all => {
+                let value = all.join(" ");
+                let is_over = all.len() > MAKE_CHOICES_MAX;
+                let choices = if is_over { Vec::new() } else { choices };
+                Variable { value, is_unsure: true, choices, may_be_unset: false }
+            }
+        }
+    }
+
+    /// What it may be; empty where that is not known.
+    pub(super) fn values(&self) -> Vec<String> {
+        if self.is_unsure { self.choices.clone() } else { vec![self.value.clone()] }
+    }
+
     fn add(&mut self, value: &str) {
         self.value.push(' ');
         self.value.push_str(value);
+        self.choices.iter_mut().for_each(|one| one.push_str(&format!(" {value}")));
+    }
+
+    /// It may be this, too.
+    fn or(&mut self, value: &str) {
+        let is_open = self.is_unsure && self.choices.is_empty();
+        let mut values = self.values();
+        values.push(value.to_owned());
+        let all = format!("{} {value}", self.value);
+        *self = Variable::one_of(if is_open { Vec::new() } else { values });
+        if is_open {
+            self.value = all;
+        }
     }
 }
 
@@ -53,13 +105,33 @@ pub(super) struct Rule {
     pub(super) recipe: Vec<String>,
 }
 
+impl Rule {
+    fn add_head(&mut self, head: &str) {
+        let (targets, rest) = head.split_once(':').unwrap_or((head, ""));
+        let (prerequisites, recipe) = rest.split_once(';').map_or((rest, None), |(a, b)| (a, Some(b)));
+        let prerequisites = prerequisites.trim_start_matches([':', '=']);
+        // Of a static pattern the targets are those before it.
+        let prerequisites = prerequisites.rsplit_once(':').map_or(prerequisites, |(_, rest)| rest);
+        let add = |to: &mut Vec<String>, words: &str| {
+            for word in words.split_whitespace().filter(|word| *word != "|") {
+                if !to.iter().any(|one| one == word) {
+                    to.push(word.to_owned());
+                }
+            }
+        };
+        add(&mut self.targets, targets);
+        add(&mut self.prerequisites, prerequisites);
+        self.recipe.extend(recipe.map(|recipe| recipe.trim_start().to_owned()));
+    }
+}
+
 impl Makefile {
-    /// `env`: what make is started with, whose variables are its own until it sets them.
-    pub(super) fn read(text: &str, env: &[(String, Arg)]) -> Makefile {
-        let mut makefile = Makefile::started(env);
+    /// `env`: what make is started with, whose variables are its own until it sets them. `argv`: the command, whose variables count
+    /// before its own.
+    pub(super) fn read(text: &str, env: &[(String, Arg)], argv: &[Arg], directory: &str) -> Makefile {
+        let mut makefile = Makefile::started(env, argv, directory);
         let mut in_rule = false;
-        let mut conditions = 0usize;
-        let mut lines = joined(text).into_iter();
+        let mut lines = joined(&unquote::cleaned(text)).into_iter();
         while let Some(line) = lines.next() {
             if let Some(recipe) = line.strip_prefix('\t').filter(|_| in_rule) {
                 makefile.add_recipe(recipe);
@@ -71,19 +143,16 @@ impl Makefile {
             match word {
                 "" => continue,
                 "ifeq" | "ifneq" | "ifdef" | "ifndef" => {
-                    // What code it holds runs.
-                    makefile.expanded(rest, &BTreeMap::new());
-                    conditions += 1;
+                    let holds = makefile.holds(word, rest);
+                    makefile.open(holds);
                 }
-                "else" => {
-                    makefile.expanded(rest, &BTreeMap::new());
-                }
-                "endif" => conditions = conditions.saturating_sub(1),
+                "else" => makefile.otherwise(rest),
+                "endif" => makefile.close(),
                 "define" => {
                     let body: Vec<String> =
                         lines.by_ref().take_while(|line| line.trim() != "endef").collect();
                     let name = rest.trim_end_matches(['=', ':', '?', '+', ' ']).trim().to_owned();
-                    makefile.variables.insert(name, Variable { value: body.join("\n"), is_unsure: true });
+                    makefile.variables.insert(name, Variable::known(&body.join("\n")));
                 }
                 "include" | "-include" | "sinclude" => {
                     let files = makefile.expanded(rest, &BTreeMap::new());
@@ -91,67 +160,111 @@ impl Makefile {
                 }
                 "export" | "unexport" | "override" | "private" if rest.is_empty() => {}
                 "export" | "override" | "private" if assignment(rest).is_some() => {
-                    makefile.assign(rest, conditions > 0);
+                    makefile.fixed.retain(|_| word != "override");
+                    makefile.assign(rest, false);
+                    let name = assignment(rest).map(|(name, ..)| name.to_owned());
+                    makefile.exported.extend(name.filter(|_| word == "export"));
                 }
-                "unexport" | "undefine" | "vpath" | "export" => {}
+                "export" => makefile.exported.extend(rest.split_whitespace().map(str::to_owned)),
+                "unexport" | "undefine" | "vpath" => {}
                 "load" | "-load" => makefile.holes.push((Why::Language, trimmed.to_owned())),
-                _ if assignment(trimmed).is_some() => makefile.assign(trimmed, conditions > 0),
+                _ if assignment(trimmed).is_some() => makefile.assign(trimmed, false),
                 _ => in_rule = makefile.add_rule(trimmed),
             }
         }
         makefile
     }
 
-    fn started(env: &[(String, Arg)]) -> Makefile {
+    fn started(env: &[(String, Arg)], argv: &[Arg], directory: &str) -> Makefile {
         let own = env.iter().filter(|(name, _)| !NOT_INHERITED.contains(&name.as_str()));
         let variable = |value: &Arg| Variable {
             value: value.as_str().unwrap_or_default().to_owned(),
             is_unsure: value.as_str().is_none(),
+            ..Variable::default()
         };
+        let mut variables: BTreeMap<String, Variable> =
+            own.map(|(name, value)| (name.clone(), variable(value))).collect();
+        if !directory.is_empty() {
+            variables.insert("CURDIR".to_owned(), Variable::known(directory));
+            // A shell sets it to where make was called.
+            let is_elsewhere = |arg: &Arg| arg.prefix().starts_with("-C") || arg.prefix().starts_with("--d");
+            let is_unsure = argv.iter().any(is_elsewhere);
+            let here = Variable { value: directory.to_owned(), is_unsure, ..Variable::default() };
+            variables.entry("PWD".to_owned()).or_insert(here);
+        }
+        // `make NAME=value`: the command's values count before the makefile's.
+        let mut fixed = BTreeSet::new();
+        for arg in argv.iter().skip(1) {
+            let Some((name, _, value)) = assignment(arg.prefix()) else { continue };
+            let is_unsure = arg.as_str().is_none();
+            let variable = Variable { value: value.to_owned(), is_unsure, ..Variable::default() };
+            variables.insert(name.to_owned(), variable);
+            fixed.insert(name.to_owned());
+        }
         Makefile {
             rules: Vec::new(),
-            variables: own.map(|(name, value)| (name.clone(), variable(value))).collect(),
+            variables,
             includes: Vec::new(),
             code: Vec::new(),
             holes: Vec::new(),
+            exported: BTreeSet::new(),
+            directory: directory.to_owned(),
+            fixed,
+            conditions: Conditions::default(),
             steps: MAKE_STEPS_MAX,
         }
     }
 
     fn include(&mut self, files: &str) {
         for file in files.split_whitespace() {
-            if file.contains(UNKNOWN) || file.contains(['*', '?', '[', '~']) {
-                self.holes.push((Why::Dynamic, file.to_owned()));
+            if file.contains(UNKNOWN) || unquote::has_pattern(file) || file.contains(['*', '?', '[', '~']) {
+                self.holes.push((Why::Dynamic, unquote::shell_text(file, &[])));
             } else {
-                self.includes.push(file.to_owned());
+                self.includes.push(unquote::shell_text(file, &[]));
             }
         }
     }
 
-    fn assign(&mut self, line: &str, is_unsure: bool) {
+    /// `is_possible`: it may have this value, or the one that it had.
+    fn assign(&mut self, line: &str, is_possible: bool) {
         let Some((name, operator, value)) = assignment(line) else { return };
         if WAYS.contains(&name) {
             self.holes.push((Why::Language, line.to_owned()));
         }
-        let value = match operator {
-            "!=" => {
-                let code = self.expanded(value, &BTreeMap::new());
-                self.code.push(code);
-                String::new()
-            }
-            // Expanded here and now; what is left of it stands for itself.
-            ":=" | "::=" => self.expanded(value, &BTreeMap::new()).replace('$', "$$"),
-            _ => value.to_owned(),
+        // Expanded here and now; what is left of it stands for itself.
+        let now = |makefile: &mut Makefile, value: &str| {
+            let all = makefile.alternatives(value, &BTreeMap::new());
+            Variable::one_of(all.into_iter().map(|one| one.replace('$', "$$")).collect())
         };
+        let new = match operator {
+            "!=" => {
+                let output = format!("$(shell {value})");
+                now(self, &output)
+            }
+            ":=" | "::=" => now(self, value),
+            _ => Variable::known(value),
+        };
+        if self.fixed.contains(name) {
+            return;
+        }
         let is_new = !self.variables.contains_key(name);
         let variable = self.variables.entry(name.to_owned()).or_default();
-        variable.is_unsure |= is_unsure || operator == "!=";
         match operator {
-            "?=" if !is_new => {}
-            // All values that it may have count for the code in them.
-            "+=" => variable.add(&value),
-            _ if variable.is_unsure => variable.add(&value),
-            _ => variable.value = value,
+            "?=" if is_new => *variable = new,
+            "?=" if variable.may_be_unset => {
+                // In place of nothing.
+                variable.choices.retain(|one| !one.is_empty());
+                variable.or(value);
+            }
+            "?=" => {}
+            "+=" if is_possible => {
+                let more = format!("{} {value}", variable.values().first().cloned().unwrap_or_default());
+                variable.or(&more);
+            }
+            "+=" if is_new => *variable = new,
+            "+=" => variable.add(value),
+            _ if is_possible => new.values().iter().for_each(|one| variable.or(one)),
+            _ => *variable = new,
         }
     }
 
@@ -163,65 +276,93 @@ impl Makefile {
 
     /// `targets: prerequisites ; recipe`; whether it is a rule.
     fn add_rule(&mut self, line: &str) -> bool {
-        let line = self.expanded_head(line);
-        let Some((targets, rest)) = line.split_once(':') else {
+        let at = recipe_begins(line);
+        let parts = at.and_then(|at| Some((line.get(..at)?, Some(line.get(at + 1..)?))));
+        let (head, recipe) = parts.unwrap_or((line, None));
+        let heads = self.alternatives(head, &BTreeMap::new());
+        let Some((_, rest)) = heads.first().and_then(|head| head.split_once(':')) else {
             // `$(eval ...)` and calls of functions may make rules.
-            if line.contains('$') {
-                self.holes.push((Why::Language, line));
+            if let Some(head) = heads.into_iter().find(|head| head.contains('$')) {
+                self.holes.push((Why::Language, head));
             }
             return false;
         };
-        let rest = rest.trim_start_matches([':', '=']);
-        let (prerequisites, recipe) = rest.split_once(';').map_or((rest, None), |(a, b)| (a, Some(b)));
-        if let Some((name, operator, value)) = assignment(prerequisites.trim()) {
+        if let Some((name, operator, value)) = assignment(rest.trim_start_matches([':', '=']).trim()) {
             // A variable of these targets: it may have this value.
             let line = format!("{name}{operator}{value}");
             self.assign(&line, true);
             return true;
         }
-        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        // Of a static pattern the targets are those before it.
-        let prerequisites = prerequisites.rsplit_once(':').map_or(prerequisites, |(_, rest)| rest);
-        let mut rule = Rule {
-            targets: words(targets),
-            prerequisites: words(&prerequisites.replace('|', " ")),
-            recipe: Vec::new(),
-        };
+        // All targets and prerequisites that it may have.
+        let mut rule = Rule::default();
+        for head in &heads {
+            rule.add_head(head);
+        }
         rule.recipe.extend(recipe.map(|recipe| recipe.trim_start().to_owned()));
         self.rules.push(rule);
         true
     }
 
-    /// The part of a rule before its recipe, variables expanded.
-    fn expanded_head(&mut self, line: &str) -> String {
-        let at = recipe_begins(line);
-        match at.and_then(|at| Some((line.get(..at)?, line.get(at + 1..)?))) {
-            Some((head, recipe)) => format!("{};{recipe}", self.expanded(head, &BTreeMap::new())),
-            None => self.expanded(line, &BTreeMap::new()),
-        }
+    /// A text with its variables' values; `own`: those that hold here only. What may have several is not known.
+    pub(super) fn expanded(&mut self, text: &str, own: &BTreeMap<String, String>) -> String {
+        self.expanded_with(text, own, None).text
     }
 
-    /// A text with its variables' values; `own`: those that hold here only.
-    pub(super) fn expanded(&mut self, text: &str, own: &BTreeMap<String, String>) -> String {
-        let variables = &self.variables;
-        let value = |name: &str| {
-            let own = own.get(name).map(|value| Variable { value: value.clone(), is_unsure: false });
-            own.or_else(|| variables.get(name).cloned())
-        };
-        let expansion = expand(text, &value, self.steps);
-        self.steps = expansion.steps;
-        for one in expansion.code {
-            if !self.code.contains(&one) {
-                self.code.push(one);
+    /// Each text that it may be, by the values that its variables may have.
+    pub(super) fn alternatives(&mut self, text: &str, own: &BTreeMap<String, String>) -> Vec<String> {
+        let mut todo: Vec<Vec<(String, usize)>> = vec![Vec::new()];
+        let mut made: Vec<String> = Vec::new();
+        let mut number = 0;
+        while let Some(picks) = todo.pop() {
+            number += 1;
+            let One { text: one, asked, .. } = self.expanded_with(text, own, Some(&picks));
+            for (at, (name, count)) in asked.iter().enumerate() {
+                let before = asked.iter().take(at).map(|(name, _)| (name.clone(), 0));
+                let before: Vec<(String, usize)> = picks.iter().cloned().chain(before).collect();
+                for value in 1..*count {
+                    todo.push(before.iter().cloned().chain([(name.clone(), value)]).collect());
+                }
+            }
+            if number + todo.len() > MAKE_ALTERNATIVES_MAX {
+                return vec![self.expanded(text, own)];
+            }
+            if !made.contains(&one) {
+                made.push(one);
             }
         }
+        made
+    }
+
+    fn expanded_with(
+        &mut self,
+        text: &str,
+        own: &BTreeMap<String, String>,
+        picks: Option<&[(String, usize)]>,
+    ) -> One {
+        let code = std::mem::take(&mut self.code);
+        let variables = &self.variables;
+        let value = |name: &str| {
+            let own = own.get(name).map(|value| Variable::known(&value.replace('$', "$$")));
+            own.or_else(|| variables.get(name).cloned())
+        };
+        let given = Given { value: &value, directory: &self.directory, picks };
+        let expansion = expand(text, given, code, self.steps);
+        self.steps = expansion.steps;
+        self.code = expansion.code;
         for hole in expansion.holes {
             if self.holes.len() < MAKEFILE_HOLES_MAX && !self.holes.contains(&hole) {
                 self.holes.push(hole);
             }
         }
-        expansion.text
+        One { text: expansion.text, asked: expansion.asked, has_unset: expansion.has_unset }
     }
+}
+
+/// One way to expand a text.
+struct One {
+    text: String,
+    asked: Vec<(String, usize)>,
+    has_unset: bool,
 }
 
 /// Where the recipe begins on a rule's own line: at a semicolon that is no part of a reference.

@@ -169,7 +169,10 @@ mod tests {
     fn check(text: &str, argv: &[&str], expected: &[&str]) {
         let argv: Vec<Arg> = argv.iter().map(|arg| Arg::known(*arg)).collect();
         let name = argv.get(1).and_then(Arg::as_str);
-        let script = script(text, &Wanted { verb: "run", name, argv: &argv, env: &[], is_shown: false });
+        let script = script(
+            text,
+            &Wanted { verb: "run", name, argv: &argv, env: &[], is_shown: false, directory: "/w" },
+        );
         let holes = script.holes.iter().map(|(why, text)| format!("hole {why} {text}"));
         let found: Vec<String> = script.texts.iter().cloned().chain(holes).collect();
         assert_eq!(found, expected, "{text}");

@@ -9,6 +9,9 @@ use super::{Sink, role_of};
 const LABELS: &[(&str, &str)] =
     &[("git", "branch"), ("git", "branch-delete"), ("git", "branch-upstream"), ("git", "tag")];
 
+/// What puts a name on what is made, where the name is known but for its version.
+const TAGS: &[(&str, &str)] = &[("docker", "build"), ("docker", "tag")];
+
 impl Sink<'_, '_, '_, '_> {
     pub(crate) fn opaque(&mut self, role: Role, why: Why, written: &str) {
         let target = (!written.is_empty()).then(|| written.to_owned());
@@ -33,7 +36,8 @@ impl Sink<'_, '_, '_, '_> {
             // A name that is known in part is no option, and what is made or changed by it can be changed back.
             let is_named = arg.prefix().starts_with(|first: char| first.is_ascii_alphanumeric());
             let is_output = matches!(why, Why::Substitution | Why::File | Why::Glob | Why::Dynamic);
-            let is_label = is_output && LABELS.contains(&(system, verb));
+            let is_tag = is_named && TAGS.contains(&(system, verb));
+            let is_label = is_output && (is_tag || LABELS.contains(&(system, verb)));
             let is_harmless = kind == EffectKind::Mutate && (is_named && !arg.splits() || is_label);
             // Files by a part of their names.
             let is_choice = why == Why::Glob

@@ -12,6 +12,8 @@ pub(crate) struct OwnParts<'r> {
     files: Option<&'r BTreeSet<String>>,
     /// Commands of which nothing is left to the project.
     grave: BTreeSet<usize>,
+    /// Commands that delete or change what is not known.
+    deleting: BTreeSet<usize>,
     /// Its files that fetch something: which code they run may come from there.
     fetching: BTreeSet<String>,
 }
@@ -36,7 +38,11 @@ impl<'r> OwnParts<'r> {
         let grave = effects().filter(is_grave).filter_map(|effect| effect.command).collect();
         let fetches = |effect: &&Effect| effect.kind == EffectKind::Download;
         let fetching = effects().filter(fetches).filter_map(|effect| effect.script_path.clone()).collect();
-        OwnParts { files: Some(&facts.own_scripts), grave, fetching }
+        let deletes = |effect: &&Effect| {
+            matches!(effect.kind, EffectKind::Delete | EffectKind::Permission | EffectKind::Destroy)
+        };
+        let deleting = effects().filter(deletes).filter_map(|effect| effect.command).collect();
+        OwnParts { files: Some(&facts.own_scripts), grave, deleting, fetching }
     }
 
     /// Whether a part that was not understood is the project's own, and of a kind that is left to it.
@@ -49,7 +55,30 @@ impl<'r> OwnParts<'r> {
         let is_made = effect.why == Some(Why::Shadowed);
         let is_untouched = || files.iter().any(|one| holds(one, file));
         let is_its = !is_made || role != Role::Target && is_untouched();
-        files.contains(file) && !is_grave && !is_fetched && is_its && (is_made || is_left(file, role, effect))
+        let is_left = || is_left(file, role, effect) || self.is_version(effect);
+        files.contains(file) && !is_grave && !is_fetched && is_its && (is_made || is_left())
+    }
+}
+
+impl OwnParts<'_> {
+    /// Whether a file is written whose name begins in the project and ends in what a command writes (`app-$(cat VERSION).tgz`): whatever
+    /// that is, it leads nowhere else, because no directory is called as the name begins.
+    fn is_version(&self, effect: &Effect) -> bool {
+        let is_output = matches!(effect.why, Some(Why::Substitution | Why::File));
+        let deletes = effect.command.is_none_or(|command| self.deleting.contains(&command));
+        let begins =
+            effect.target.as_deref().and_then(|target| target.split_once("$(")).map(|(known, _)| known);
+        let is_name = |known: &str| {
+            let is_plain = |one: char| one.is_ascii_alphanumeric() || "_-./".contains(one);
+            known.chars().all(is_plain)
+                && known.ends_with(['-', '_', '.'])
+                && known
+                    .trim_end_matches(['-', '_', '.'])
+                    .ends_with(|last: char| last.is_ascii_alphanumeric())
+                && !known.starts_with('/')
+                && known.split('/').all(|part| part != "..")
+        };
+        effect.role == Some(Role::Target) && is_output && !deletes && begins.is_some_and(is_name)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Programs that list files of a project, or those in which a text stands. It must not know files: what they list is a pattern of names.
-//! What a program says of one place (`git rev-parse --show-toplevel`, `yarn bin`) is not computed: variables, settings and a failure change it.
+//! What a program says of one place (`git rev-parse --show-toplevel`) is not computed: variables, settings and a failure change it.
 
 use castellan_event::Why;
 use castellan_programs::Arg;

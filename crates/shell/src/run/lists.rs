@@ -72,7 +72,11 @@ impl Walker<'_> {
                 self.work.spend(words.len() as u64);
                 words.into_iter().map(Arg::known).collect()
             }
-            None => vec![any],
+            // Patterns of files, a line each: those that a search finds by one test or another.
+            None => match patterns(&input) {
+                Some(lines) => lines.iter().map(|line| pattern(line, read.replace.is_none())).collect(),
+                None => vec![any],
+            },
         };
         let wrapper = Wrapped { name: "xargs".into(), argv: own.to_vec(), neutral: false };
         let Some(mut scope) = self.around(scope, wrapper, call) else { return };
@@ -234,6 +238,31 @@ impl Walker<'_> {
         }
         values
     }
+}
+
+/// The lines of a text, where each is one pattern of files.
+fn patterns(text: &Text) -> Option<Vec<Text>> {
+    let is_glob = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
+    if !text.pieces().iter().all(is_glob) {
+        return None;
+    }
+    let mut lines = vec![Text::default()];
+    for piece in text.pieces() {
+        match piece {
+            Piece::Text(known) => {
+                for (at, part) in known.split('\n').enumerate() {
+                    if at > 0 {
+                        lines.push(Text::default());
+                    }
+                    lines.last_mut()?.push_str(part);
+                }
+            }
+            Piece::Unknown { why, written } => lines.last_mut()?.push_unknown(*why, written),
+        }
+    }
+    lines.retain(|line| !line.written().is_empty());
+    let is_one = |line: &Text| line.why_of_parts() == Some(Why::Glob);
+    ((2..=CALLS_MAX).contains(&lines.len()) && lines.iter().all(is_one)).then_some(lines)
 }
 
 /// The names of a list that is one pattern.

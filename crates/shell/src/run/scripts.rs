@@ -6,8 +6,8 @@ use std::rc::Rc;
 use castellan_event::{Role, Why};
 use castellan_programs::{Arg, Piece};
 
-use super::Call;
 use super::texts::Code;
+use super::{Call, environments};
 use crate::files;
 use crate::found::{Item, Origin, Script};
 use crate::scope::Scope;
@@ -149,7 +149,12 @@ impl Walker<'_> {
             let why = file.why().unwrap_or(Why::File);
             return self.unread(state, scope, call, &file.written(), why);
         };
-        let holds = self.runs(state, scope, call, &absolute);
+        let mut holds = self.runs(state, scope, call, &absolute);
+        let directory = self.environments.get(&*absolute);
+        let made = directory.map(|directory| Ok(Text::known(environments::activation(directory))));
+        if let Some(made) = made.filter(|_| holds == [Err(Why::Unresolved)]) {
+            holds = vec![made];
+        }
         self.each_way(state, holds, |walker, state, one| match one {
             Ok(text) => {
                 let before = state.variables.get(SOURCE).cloned();

@@ -34,6 +34,15 @@ const INTERPRETERS: &[&str] = &[
     "jiti",
     "coffee",
     "lsc",
+    "nodemon",
+    "node-dev",
+    "supervisor",
+    "sucrase-node",
+    "ts-node-dev",
+    "ts-node-esm",
+    "ts-node-script",
+    "tsnd",
+    "vite-node",
 ];
 
 /// Programs whose code stands in a file behind `-f`.
@@ -65,6 +74,13 @@ const WITH_VALUE: &[&str] = &[
     "--transpiler",
     "--test-reporter",
     "--conditions",
+    "--config",
+    "--delay",
+    "--ext",
+    "--ignore",
+    "--signal",
+    "--watch",
+    "-w",
 ];
 
 /// Flags after which no file is given.
@@ -209,7 +225,7 @@ fn code_of(text: &str) -> Vec<String> {
         let is_script = word.starts_with("./") && (word.ends_with(".sh") || word.ends_with(".bash"));
         // These look for a file whose ending is left out, and shells run a file whatever it is called.
         let is_module =
-            matches!(interpreter, Some("node" | "ts-node" | "tsx" | "babel-node" | "bash" | "sh"));
+            matches!(interpreter, Some("node" | "ts-node" | "tsx" | "babel-node" | "jiti" | "bash" | "sh"));
         let is_given = interpreter.is_some() && !is_flag && (is_code || is_module || word.contains('/'));
         let is_loaded = interpreter.is_some() && WITH_CODE.contains(&before) && word.starts_with("./");
         let is_first = (is_script || is_given) && !WITH_VALUE.contains(&before);
@@ -218,6 +234,8 @@ fn code_of(text: &str) -> Vec<String> {
         }
         let goes_on = is_flag || word == "run" || WITH_VALUE.contains(&before);
         let program = word.rsplit('/').next().unwrap_or_default();
+        // `npx node@12`: of a version.
+        let program = program.split_once('@').map_or(program, |(program, _)| program);
         interpreter = if INTERPRETERS.contains(&program) && !is_given {
             Some(program)
         } else {

@@ -1,0 +1,152 @@
+//! Programs that write one word, or the name of a place, of which something is known: its alphabet, so that as a part of a path it leads
+//! nowhere else, or that it is a directory's path. What variables and settings may make anything
+//! of is not here, nor what tells who the user is: that may be meant to be sent away.
+
+use castellan_event::Why;
+use castellan_programs::Arg;
+
+use crate::text::Text;
+
+/// Digits and what may follow them.
+const NUMBER: &str = "[0-9]*";
+const LETTERS: &str = "[A-Za-z]*";
+/// A name of an object of git.
+const HASH: &str = "[0-9a-f]*";
+/// A name of a branch or tag: git lets no part of one begin with a dot, none with a slash or a dash, and none hold `..`.
+const REFERENCE: &str = "[0-9A-Za-z_@+]**";
+
+/// Programs that with these arguments write a word of such an alphabet.
+const WORDS: &[(&str, &[&str], &str)] = &[
+    ("arch", &[], LETTERS),
+    ("dpkg", &["--print-architecture"], LETTERS),
+    ("getconf", &["_NPROCESSORS_ONLN"], NUMBER),
+    ("git", &["branch", "--show-current"], REFERENCE),
+    ("nproc", &[], NUMBER),
+    ("nproc", &["--all"], NUMBER),
+    ("sysctl", &["-n", "hw.ncpu"], NUMBER),
+    ("sysctl", &["-n", "hw.logicalcpu"], NUMBER),
+    ("uname", &[], LETTERS),
+    ("uname", &["-m"], LETTERS),
+    ("uname", &["-o"], LETTERS),
+    ("uname", &["-p"], LETTERS),
+    ("uname", &["-r"], NUMBER),
+    ("uname", &["-s"], LETTERS),
+];
+
+/// Programs that with these first arguments write the path of a directory of the tools of a language.
+const PLACES: &[(&str, &[&str])] = &[
+    ("brew", &["--prefix"]),
+    ("git", &["rev-parse", "--git-dir"]),
+    ("git", &["rev-parse", "--show-toplevel"]),
+    ("go", &["env", "GOBIN"]),
+    ("go", &["env", "GOMODCACHE"]),
+    ("go", &["env", "GOPATH"]),
+    ("go", &["env", "GOROOT"]),
+    ("npm", &["bin"]),
+    ("npm", &["prefix"]),
+    ("npm", &["root"]),
+    ("pnpm", &["bin"]),
+    ("pnpm", &["root"]),
+    ("rustc", &["--print", "sysroot"]),
+    ("xcode-select", &["-p"]),
+    ("yarn", &["bin"]),
+];
+
+/// Programs that tell where an interpreter of a version lies, and its name.
+const VERSIONS: &[(&str, &str)] = &[("nvm", "node"), ("nvs", "node")];
+
+/// What a program writes of itself, its machine or its repository.
+pub(super) fn word(name: &str, args: &[Arg]) -> Option<Text> {
+    let known: Vec<&str> = args.iter().map(Arg::as_str).collect::<Option<_>>()?;
+    if let Some((.., pattern)) = WORDS.iter().find(|(one, with, _)| *one == name && *with == known) {
+        return Some(line(pattern));
+    }
+    if PLACES
+        .iter()
+        .any(|(one, with)| *one == name && known.starts_with(with) && known.len() <= with.len() + 1)
+    {
+        return Some(place(&format!("$({name} {})", known.join(" ")), ""));
+    }
+    if let Some((_, program)) =
+        VERSIONS.iter().find(|(one, _)| *one == name && known.first() == Some(&"which"))
+    {
+        return Some(place(&format!("$({name} {})", known.join(" ")), &format!("/{program}")));
+    }
+    match (name, known.as_slice()) {
+        ("git", ["rev-parse", rest @ ..]) => rev_parse(rest),
+        ("git", ["describe", rest @ ..]) => described(rest),
+        ("git", ["rev-list", "--count", "HEAD"]) => Some(line(NUMBER)),
+        ("date", all) => date(all),
+        _ => None,
+    }
+}
+
+fn line(pattern: &str) -> Text {
+    let mut text = Text::unknown(Why::Glob, pattern);
+    text.push_str("\n");
+    text
+}
+
+/// A path that is not known, and what stands behind it.
+fn place(written: &str, behind: &str) -> Text {
+    let mut text = Text::unknown(Why::Unresolved, written);
+    text.push_str(&format!("{behind}\n"));
+    text
+}
+
+fn rev_parse(rest: &[&str]) -> Option<Text> {
+    let (options, operands): (Vec<&str>, Vec<&str>) = rest.iter().partition(|arg| arg.starts_with('-'));
+    let [revision] = operands.as_slice() else { return None };
+    // A path or a range would be written back as it is.
+    let is_plain = revision.chars().all(|one| one.is_ascii_alphanumeric() || "_^~@{}".contains(one));
+    let is_hash = options
+        .iter()
+        .all(|one| matches!(*one, "--short" | "--verify" | "-q" | "--quiet") || one.starts_with("--short="));
+    // Without it git writes back what names nothing.
+    let is_verified = *revision == "HEAD"
+        || options.contains(&"--verify")
+        || options.iter().any(|one| one.starts_with("--short"));
+    if is_plain && is_hash && is_verified {
+        return Some(line(HASH));
+    }
+    (options == ["--abbrev-ref"] && *revision == "HEAD").then(|| line(REFERENCE))
+}
+
+fn described(rest: &[&str]) -> Option<Text> {
+    let is_known = |arg: &&str| {
+        let option = arg.split('=').next().unwrap_or_default();
+        matches!(option, "--tags" | "--always" | "--all" | "--long" | "--abbrev" | "--exact-match" | "--match" | "--first-parent")
+            // What it says of changes is a word of the call.
+            || matches!(*arg, "--dirty" | "--broken" | "HEAD")
+    };
+    rest.iter().all(is_known).then(|| line(REFERENCE))
+}
+
+/// `date +%Y-%m-%d`: what stands in the format, and digits or letters for each part.
+fn date(args: &[&str]) -> Option<Text> {
+    let mut format = None;
+    for arg in args {
+        match *arg {
+            "-u" | "--utc" | "--universal" => {}
+            _ => format = Some(arg.strip_prefix('+').filter(|_| format.is_none())?),
+        }
+    }
+    let mut text = Text::default();
+    let mut signs = format?.chars();
+    while let Some(one) = signs.next() {
+        if one != '%' {
+            text.push_str(one.encode_utf8(&mut [0; 4]));
+            continue;
+        }
+        match signs.next()? {
+            'Y' | 'y' | 'm' | 'd' | 'H' | 'I' | 'M' | 'S' | 'N' | 's' | 'j' | 'U' | 'V' | 'G' | 'C' | 'u'
+            | 'w' => {
+                text.push_unknown(Why::Glob, NUMBER);
+            }
+            'F' | 'T' | 'R' => text.push_unknown(Why::Glob, NUMBER),
+            _ => return None,
+        }
+    }
+    text.push_str("\n");
+    Some(text)
+}
