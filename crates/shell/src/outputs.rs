@@ -139,7 +139,7 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
             return Made::Text(text);
         }
     }
-    if let Some(text) = listed::names(name, args).or_else(|| words::word(name, args)) {
+    if let Some(text) = listed::names(name, args).or_else(|| words::word(name, args, state)) {
         return Made::Text(text);
     }
     // Lines that go through are names as before.

@@ -29,6 +29,8 @@ pub(crate) struct State {
     pub(crate) variables: Table<Rc<Variable>>,
     /// Why a variable that is not in the table may have a value; `None`: it is not set.
     pub(crate) absent: Option<Why>,
+    /// The home that the text began with.
+    pub(crate) home: Option<Rc<str>>,
     /// The functions that a name may stand for; `None` among them: perhaps none.
     pub(crate) functions: Table<Vec<Option<Rc<Function>>>>,
     pub(crate) aliases: Table<Rc<str>>,
@@ -163,6 +165,7 @@ impl State {
         State {
             variables,
             absent: (!start.complete_env).then_some(Why::Variable),
+            home: start.home.as_deref().map(Rc::from),
             functions: Table::default(),
             aliases,
             hashed: Table::default(),

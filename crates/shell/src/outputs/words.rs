@@ -5,6 +5,7 @@
 use castellan_event::Why;
 use castellan_programs::Arg;
 
+use crate::state::State;
 use crate::text::Text;
 
 /// Digits and what may follow them.
@@ -52,11 +53,28 @@ const PLACES: &[(&str, &[&str])] = &[
     ("yarn", &["bin"]),
 ];
 
+/// Variables by which these programs tell of another place.
+const MOVERS: &[&str] = &[
+    "DEVELOPER_DIR",
+    "GOBIN",
+    "GOENV",
+    "GOFLAGS",
+    "GOMODCACHE",
+    "GOPATH",
+    "GOROOT",
+    "GOTOOLCHAIN",
+    "HOMEBREW_PREFIX",
+    "RUSTC_WRAPPER",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "XDG_CONFIG_HOME",
+];
+
 /// Programs that tell where an interpreter of a version lies, and its name.
 const VERSIONS: &[(&str, &str)] = &[("nvm", "node"), ("nvs", "node")];
 
 /// What a program writes of itself, its machine or its repository.
-pub(super) fn word(name: &str, args: &[Arg]) -> Option<Text> {
+pub(super) fn word(name: &str, args: &[Arg], state: &State) -> Option<Text> {
     let known: Vec<&str> = args.iter().map(Arg::as_str).collect::<Option<_>>()?;
     if let Some((.., pattern)) = WORDS.iter().find(|(one, with, _)| *one == name && *with == known) {
         return Some(line(pattern));
@@ -64,6 +82,7 @@ pub(super) fn word(name: &str, args: &[Arg]) -> Option<Text> {
     if PLACES
         .iter()
         .any(|(one, with)| *one == name && known.starts_with(with) && known.len() <= with.len() + 1)
+        && is_unmoved(state)
     {
         return Some(place(&format!("$({name} {})", known.join(" ")), ""));
     }
@@ -79,6 +98,12 @@ pub(super) fn word(name: &str, args: &[Arg]) -> Option<Text> {
         ("date", all) => date(all),
         _ => None,
     }
+}
+
+/// Whether no variable is set that tells of another place, be it by somebody before.
+fn is_unmoved(state: &State) -> bool {
+    let is_absent = state.absent.is_none_or(|why| why == Why::Variable);
+    is_absent && state.is_at_home() && MOVERS.iter().all(|name| state.variable(name).is_none())
 }
 
 fn line(pattern: &str) -> Text {

@@ -46,6 +46,7 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
         variables,
         // What may have been set without its name being known counts before what the environment may have.
         absent: one.absent.filter(|why| *why != Why::Variable).or(other.absent).or(one.absent),
+        home: one.home,
         functions,
         aliases,
         hashed,

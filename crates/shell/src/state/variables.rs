@@ -79,6 +79,15 @@ impl State {
         self.variables.get(name)
     }
 
+    /// Whether the text has left the home as it was.
+    pub(crate) fn is_at_home(&self) -> bool {
+        let is_home = |value: &Value| match value {
+            Value::Scalar(text) => text.as_str() == self.home.as_deref(),
+            Value::Unset | Value::Array(_) | Value::Unknown(_) => false,
+        };
+        self.variable("HOME").is_none_or(|variable| variable.values.iter().all(is_home))
+    }
+
     /// The value of a variable that is not in the table.
     pub(crate) fn absent(&self) -> Value {
         self.absent.map_or(Value::Unset, Value::Unknown)
