@@ -268,7 +268,12 @@ pub(crate) fn run_by_a_shell(name: &str, value: &Arg) -> Option<Arg> {
     let first = value.split_whitespace().next()?;
     let is_name = |text: &str| text.chars().all(|one| one.is_ascii_alphanumeric() || "._-".contains(one));
     let has_signs = value.contains(['|', ';', '&', '$', '`', '(', '<', '>', '\n']);
-    let is_plain = is_name(value) || PLAIN.contains(&base_name(first)) && !has_signs;
+    // Other words may be orders: `vim -c '!rm x'`, `less +!rm`.
+    let is_switch =
+        |word: &str| word.starts_with('-') && is_name(word) && !["-c", "-S", "-e"].contains(&word);
+    let mut rest = value.split_whitespace().skip(1);
+    let has_orders = base_name(first) != "ssh" && !rest.all(is_switch);
+    let is_plain = is_name(value) || PLAIN.contains(&base_name(first)) && !has_signs && !has_orders;
     (!is_plain).then(|| Arg::known(value))
 }
 

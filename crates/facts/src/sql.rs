@@ -91,26 +91,34 @@ pub(crate) fn effects(name: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// What a text destroys that is given to a program of which nothing is known, if its statements begin as SQL does: how, and what.
+/// What a text destroys that is given to a program of which nothing is known, if a statement of it begins as SQL does: how, and what.
 pub(crate) fn destroyed(text: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(String, Option<String>)> {
-    let first = text.split_whitespace().next()?.to_ascii_uppercase();
-    let has = |word: &str| text.split_whitespace().any(|one| one.eq_ignore_ascii_case(word));
-    // Of a sentence (`Delete the old file`), nothing follows that SQL has.
-    let begins = match first.as_str() {
-        "DELETE" => has("FROM"),
-        "UPDATE" => has("SET"),
-        "ALTER" | "DROP" | "TRUNCATE" => true,
-        _ => false,
-    };
-    if !begins || text.len() > SQL_BYTES_MAX {
+    let upper = text.to_ascii_uppercase();
+    if !["ALTER", "DELETE", "DROP", "TRUNCATE", "UPDATE"].iter().any(|word| upper.contains(word)) {
         return None;
     }
-    if !sink.spend(text.len() as u64 * WORK_OF_SQL_BYTE) {
+    if !sink.spend(text.len().min(SQL_BYTES_MAX) as u64 * WORK_OF_SQL_BYTE) {
         return None;
     }
-    let statements = lex::statements(text, System::Other);
-    let mut deeds = statements.iter().take(SQL_STATEMENTS_MAX).filter_map(|one| verbs::deed(&one.tokens).0);
+    let cut = text.floor_char_boundary(SQL_BYTES_MAX);
+    let statements = lex::statements(text.get(..cut).unwrap_or_default(), System::Other);
+    let is_over = cut < text.len() || statements.len() > SQL_STATEMENTS_MAX;
+    if is_over && statements.iter().any(|one| begins(&one.tokens)) {
+        sink.opaque(Role::Code, Why::Size, "");
+    }
+    let own = statements.iter().take(SQL_STATEMENTS_MAX).filter(|one| begins(&one.tokens));
+    let mut deeds = own.filter_map(|one| verbs::deed(&one.tokens).0);
     deeds.find(|deed| deed.kind == EffectKind::Destroy).map(|deed| (deed.verb, deed.target))
+}
+
+/// Whether words are a statement that may destroy. Of a sentence (`Delete the old file`), nothing follows that SQL has.
+fn begins(tokens: &[lex::Token]) -> bool {
+    let has = |word: &str| tokens.iter().any(|one| one.is(word));
+    tokens.first().is_some_and(|first| {
+        ["ALTER", "DROP", "TRUNCATE"].iter().any(|word| first.is(word))
+            || first.is("DELETE") && has("FROM")
+            || first.is("UPDATE") && has("SET")
+    })
 }
 
 /// A file with statements, which run.

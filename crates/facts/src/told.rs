@@ -276,14 +276,13 @@ pub(crate) fn concerns(
     sink: &mut Sink<'_, '_, '_, '_>,
 ) {
     let words = words(name);
-    let is_about = |terms: &[&str]| terms.iter().any(|term| words.contains(term));
+    let is_about = |terms| has(&words, terms);
     let changes = !matches!(kind, EffectKind::Query | EffectKind::Elevate);
-    let is_renewed = CHANGES.iter().any(|term| words.contains(term)) && !words.contains(" create ");
+    let is_renewed = is_about(CHANGES) && !words.contains(" create ");
     if changes && !is_about(NO_RIGHTS) && (is_about(RIGHTS) || is_renewed && sets_password(argv)) {
         add(Concern::Rights, system, name, sink);
     }
-    let shows = is_about(SECRETS) && is_about(SHOWS) && !is_about(NO_SECRET);
-    if kind != EffectKind::Destroy && (shows || is_about(SHOWS_SECRETS)) {
+    if kind != EffectKind::Destroy && (shows_secret(&words) || is_about(SHOWS_SECRETS)) {
         add(Concern::Secret, system, name, sink);
     }
     if changes && (is_about(DISABLES) || switches_off(argv)) {
@@ -296,7 +295,7 @@ pub(crate) fn told(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
     let operands: Vec<&str> =
         read.operands.iter().take(WORDS_MAX).map_while(|one| one.arg.as_str()).collect();
     let name = [read.subcommand.as_slice(), operands.as_slice()].concat().join(" ");
-    let changes = CHANGES.iter().any(|term| words(&name).contains(term));
+    let changes = has(&words(&name), CHANGES);
     let kind = if changes { EffectKind::Mutate } else { EffectKind::Query };
     let called = argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
     concerns(called, &name, kind, argv, sink);
@@ -305,11 +304,9 @@ pub(crate) fn told(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
 /// Adds what the words say that are given to a program without a model.
 pub(crate) fn unmodelled(program: &str, args: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let said = args.iter().filter_map(Arg::as_str);
-    if args
-        .iter()
-        .filter_map(Arg::as_str)
-        .any(|arg| matches!(arg, "--help" | "-h" | "--version" | "--dry-run"))
-    {
+    // Elsewhere `-h` is most often a host.
+    let is_help = args.last().and_then(Arg::as_str) == Some("-h");
+    if is_help || said.clone().any(|arg| matches!(arg, "--help" | "--version" | "--dry-run")) {
         return;
     }
     let input = match &sink.stdin {
@@ -317,42 +314,46 @@ pub(crate) fn unmodelled(program: &str, args: &[Arg], sink: &mut Sink<'_, '_, '_
         Stdin::Inherited | Stdin::File(_) => None,
     };
     for text in said.clone().chain(input.as_deref()).filter(|text| text.contains(char::is_whitespace)) {
-        destroys_by_statement(text, sink);
+        statements(text, sink);
     }
     let name: Vec<&str> = said.filter(|arg| is_word(arg)).take(WORDS_MAX).collect();
     let name = name.join(" ");
     let words = words(&name);
-    let is_told = |terms: &[&str]| terms.iter().any(|term| words.contains(term));
-    if is_told(DESTROYS) || is_told(DESTROYS_TOGETHER) {
+    if has(&words, DESTROYS) || has(&words, DESTROYS_TOGETHER) {
         sink.add(effect(EffectKind::Destroy, PROGRAM, &name, Some(program)));
     }
-    if is_told(CHANGES) && is_told(RIGHTS) && !is_told(NO_RIGHTS) {
+    if changes_rights(&words) {
         add(Concern::Rights, PROGRAM, &name, sink);
     }
-    if is_told(SECRETS) && is_told(SHOWS) && !is_told(NO_SECRET) {
+    if shows_secret(&words) {
         add(Concern::Secret, PROGRAM, &name, sink);
     }
 }
 
 /// Adds what the name of a server's tool says of rights: `assign_admin_role`.
 pub(crate) fn tool(server: &str, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
-    let words = words(name);
-    let is_told = |terms: &[&str]| terms.iter().any(|term| words.contains(term));
-    if is_told(CHANGES) && is_told(RIGHTS) && !is_told(NO_RIGHTS) {
+    if changes_rights(&words(name)) {
         add(Concern::Rights, server, name, sink);
     }
 }
 
-/// Adds what the statements of a text destroy that is given to a server's tool.
+/// Adds what the statements of a text destroy: nothing else of it is said, as nobody knows what is made of it.
 pub(crate) fn statements(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
-    destroys_by_statement(text, sink);
-}
-
-/// What a statement destroys that is an argument: nothing else of it is said, as nobody knows what the program makes of it.
-fn destroys_by_statement(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     if let Some((verb, target)) = sql::destroyed(text, sink) {
         sink.add(effect(EffectKind::Destroy, "sql", &verb, target.as_deref()));
     }
+}
+
+fn changes_rights(words: &str) -> bool {
+    has(words, CHANGES) && has(words, RIGHTS) && !has(words, NO_RIGHTS)
+}
+
+fn shows_secret(words: &str) -> bool {
+    has(words, SECRETS) && has(words, SHOWS) && !has(words, NO_SECRET)
+}
+
+fn has(words: &str, terms: &[&str]) -> bool {
+    terms.iter().any(|term| words.contains(term))
 }
 
 fn add(concern: Concern, system: &str, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
@@ -399,8 +400,7 @@ fn switches_off(argv: &[Arg]) -> bool {
         if matches!(name, "disable" | "disabled") || (name == "http-tokens" && next == Some("optional")) {
             return true;
         }
-        let is_protection = PROTECTIONS.iter().any(|term| words.contains(term));
-        is_protection
+        has(&words, PROTECTIONS)
             && (name.starts_with("no-")
                 || name.starts_with("disable-")
                 || inline.or(next).is_some_and(is_off))

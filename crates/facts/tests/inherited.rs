@@ -86,6 +86,7 @@ fn what_a_variable_has_a_shell_run_is_walked() {
     check("PAGER=cat git log", "");
     check("GIT_EDITOR=: git merge --continue", "");
     check("EDITOR='code --wait' git commit", "");
+    check("GIT_EDITOR=\"vim -c '!rm a'\" git commit", "delete /w/a");
 }
 
 #[test]

@@ -11,10 +11,10 @@ const ORDERS: &[&str] = &["hta", "keys", "redis-lua", "wsh"];
 
 /// Words by which programs start others, delete, or reach for what lies outside of the project, in any language: in small letters.
 const TELLING: &[&str] = &[
-    "##", "/bin/", "/etc/", "asm", "dlopen", "dlsym", "ioctl", "mmap", "rename", "signal", "syscall",
-    "truncate", "/root", ".aws", ".env", ".ssh", "chmod", "chown", "curl", "delete", "eval", "exec", "fork",
-    "getenv", "home", "nc ", "open3", "pipe", "popen", "process", "remove", "rm ", "rm(", "rmdir", "rmtree",
-    "run(", "runtime", "shell", "socket", "spawn", "sudo", "system", "unlink", "wget", "~/", "`",
+    "##", ".aws", ".env", ".ssh", "/bin/", "/etc/", "/root", "`", "asm", "chmod", "chown", "curl", "delete",
+    "dlopen", "dlsym", "eval", "exec", "fork", "getenv", "home", "ioctl", "mmap", "nc ", "open3", "pipe",
+    "popen", "process", "remove", "rename", "rm ", "rm(", "rmdir", "rmtree", "run(", "runtime", "shell",
+    "signal", "socket", "spawn", "sudo", "syscall", "system", "truncate", "unlink", "wget", "~/",
 ];
 
 /// Whether a program has none of these words.
