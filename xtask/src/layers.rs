@@ -37,6 +37,7 @@ const OUTSIDE: &[&str] = &[
     "castellan-corpus",
     "castellan-fuzz-bodies",
     "castellan-oracle",
+    "castellan-same",
 ];
 
 /// What the hook is made of: these crates link nothing else, so that it starts fast and can be read whole.

@@ -11,6 +11,7 @@ mod fuzz;
 mod generate;
 mod install;
 mod layers;
+mod same;
 mod suites;
 
 use std::path::{Path, PathBuf};
@@ -75,6 +76,9 @@ usage: cargo xtask COMMAND
   oracle effects
           runs harmless commands for real, under strace in namespaces of their own, and compares what they did with the
           predicted effects
+  same BASE [--texts]
+          builds commit BASE beside the working tree, judges every known call by both, and reports what differs: verdicts,
+          findings, facts, counted work, records; with --texts also what agents and people read, and registered settings
   layers  checks that crates depend only on lower layers
 ";
 
@@ -108,6 +112,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["build-hook"] => build::small_static("castellan-hook").map(|hook| println!("{}", hook.display())),
         ["conformance", rest @ ..] => conformance::run(rest),
         ["oracle", "effects"] => bench::run_with("castellan-oracle", &["effects"]),
+        ["same", rest @ ..] => same::run(rest),
         ["layers"] => layers::check(),
         ["gen", rest @ ..] => generate::generate(rest),
         ["help" | "--help" | "-h"] | [] => {

@@ -64,8 +64,22 @@ pub struct Setting {
     pub changing: BTreeSet<String>,
 }
 
-/// Finds what a call would do. Never fails: what is not understood is an effect of kind `opaque`.
+/// The work that an analysis took. A call costs the same on every machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
+    /// Units for shell text and the effects of commands, of about 200 ns each.
+    pub text: u64,
+    /// Units for programs in other languages.
+    pub programs: u64,
+}
+
+/// Finds the commands and effects of a call. Never fails: a part that is not understood is an effect of kind `opaque`.
 pub fn analyse(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Facts {
+    analyse_counted(call, setting, world).0
+}
+
+/// Analyses a call as [`analyse`] does, and counts the work.
+pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> (Facts, Spent) {
     let mut facts = Facts::default();
     let mut scene = Scene::new(call, setting, world);
     let made = analyse::texts(call, &mut scene, &mut facts);
@@ -76,7 +90,7 @@ pub fn analyse(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Fact
     facts.own_scripts = own_scripts::of(&facts, &mut scene);
     facts.changed_trees = trees::changed(&mut scene);
     written::add(call, &made, &mut scene, &mut facts);
-    facts
+    (facts, scene.spent())
 }
 
 /// What a call does whose shell text was already looked through.

@@ -11,7 +11,6 @@ use castellan_event::{
 use castellan_programs::Arg;
 use castellan_shell::Work;
 
-use crate::Setting;
 use crate::limits::{PROGRAMS_MAX, WORK_MAX, WORK_MIN, WORK_PER_BYTE};
 use crate::names::Names;
 use crate::overlay::Overlay;
@@ -19,6 +18,7 @@ use crate::path::{self, Last, Located, Places};
 use crate::scripts::Known;
 use crate::secrets::SecretReads;
 use crate::trees::{ANYWHERE_MARK, Patterns};
+use crate::{Setting, Spent};
 
 pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) setting: &'s Setting,
@@ -73,6 +73,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) process: Option<Process>,
     /// The work that is left for effects.
     pub(crate) work: Work,
+    /// The work that was done before that, in units of shell text.
+    spent: u64,
     /// It was said that none is left.
     pub(crate) is_over_told: bool,
     /// The patterns among what earlier calls wrote, and among what calls may be changing.
@@ -122,6 +124,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             seen_from: None,
             process,
             work: Work::of(WORK_MAX),
+            spent: 0,
             is_over_told: false,
             written_patterns: OnceCell::new(),
             changing_patterns: OnceCell::new(),
@@ -208,12 +211,19 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
     /// The work for texts of so many bytes, and what walking them has left.
     pub(crate) fn allow_text(&mut self, bytes: usize, left: &Work) {
         let own = (bytes as u64).saturating_mul(WORK_PER_BYTE).saturating_add(WORK_MIN).min(WORK_MAX);
+        self.spent += left.spent();
         self.work = Work::of(own.saturating_add(left.left()));
     }
 
     /// The work for what a tool does besides shell text, which has limits of its own.
     pub(crate) fn allow_tool(&mut self) {
+        self.spent += self.work.spent();
         self.work = Work::of(WORK_MAX);
+    }
+
+    /// The work that was done for the call so far.
+    pub(crate) fn spent(&self) -> Spent {
+        Spent { text: self.spent + self.work.spent(), programs: self.program_work.spent() }
     }
 
     /// Pays for something. When that cannot be paid, it is said once, and what is left out from then on is part of it.

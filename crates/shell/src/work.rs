@@ -8,18 +8,20 @@ pub struct Work {
     left: u64,
     /// What there may still be for files.
     for_files: u64,
+    /// The work that was done.
+    spent: u64,
 }
 
 impl Work {
     /// So many units.
     pub fn of(units: u64) -> Work {
-        Work { left: units, for_files: 0 }
+        Work { left: units, ..Work::default() }
     }
 
     /// For walking texts of so many bytes together, and the files that they run.
     pub fn of_text(bytes: usize) -> Work {
         let units = (bytes as u64).saturating_mul(WORK_PER_BYTE).saturating_add(WORK_MIN);
-        Work { left: units.min(WORK_MAX), for_files: WORK_FOR_FILES_MAX }
+        Work { left: units.min(WORK_MAX), for_files: WORK_FOR_FILES_MAX, spent: 0 }
     }
 
     /// Adds what reading a file takes, as long as there is something for files.
@@ -34,6 +36,7 @@ impl Work {
 
     /// Takes so many units off. False when there are none left.
     pub fn spend(&mut self, units: u64) -> bool {
+        self.spent = self.spent.saturating_add(units.min(self.left));
         self.left = self.left.saturating_sub(units);
         self.left > 0
     }
@@ -51,5 +54,10 @@ impl Work {
     /// Units that are left.
     pub fn left(&self) -> u64 {
         self.left
+    }
+
+    /// Units that were done.
+    pub fn spent(&self) -> u64 {
+        self.spent
     }
 }
