@@ -8,6 +8,7 @@ mod call;
 mod conditions;
 mod disguises;
 mod hostile;
+pub mod limits;
 
 pub use call::shell_call;
 pub use castellan_trial::{HOME, Machine, WORKSPACE};

@@ -165,3 +165,23 @@ pub(crate) const PATCHED_FILES_MAX: usize = 200;
 
 /// Lines of a file with options or commands of a program that are read. Real ones have tens.
 pub(crate) const LINES_MAX: usize = 200;
+
+/// Aliases of git that stand for each other in turn. git follows any number that does not go round; people write one.
+pub(crate) const GIT_ALIASES_MAX: usize = 8;
+
+/// Words of a cloud client's command before its verb: services and groups of them. A verb that follows more words is not
+/// known, and an unknown verb changes its target.
+pub(crate) const CLOUD_WORDS_MAX: usize = 6;
+
+/// Targets of one command of a cloud client, which its effects name. People name a few.
+pub(crate) const CLOUD_TARGETS_MAX: usize = 20;
+
+/// Words of a command that has no model of its verbs which may say what the command is about.
+pub(crate) const TOLD_WORDS_MAX: usize = 4;
+
+/// Tables of a manifest in which packages are looked for. Real ones have tens; a package that stands in a later one is
+/// not declared.
+pub(crate) const MANIFEST_TABLES_MAX: usize = 2_000;
+
+/// Words that a loop of a makefile goes over. Longer lists are of generated makefiles.
+pub(crate) const MAKE_LOOP_MAX: usize = 64;

@@ -14,7 +14,7 @@ use castellan_shell::Run;
 
 use crate::code::{self, From, GENERATED, Program};
 use crate::command::base_name;
-use crate::limits::LOADED_FILES_MAX;
+use crate::limits::{LOADED_FILES_MAX, LOOKED_DIRECTORIES_MAX};
 use crate::path;
 use crate::scene::Scene;
 use crate::sink::Sink;
@@ -155,7 +155,12 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     }
     let Some(cwd) = sink.cwd.clone() else { return };
     let mut found = sink.scene.written_below(&cwd);
-    found.extend(beyond(read, &cwd).iter().flat_map(|directory| sink.scene.written_below(directory)));
+    let elsewhere = beyond(read, &cwd);
+    if elsewhere.len() > LOOKED_DIRECTORIES_MAX {
+        sink.opaque(Role::Code, Why::Budget, name);
+    }
+    let elsewhere = elsewhere.iter().take(LOOKED_DIRECTORIES_MAX);
+    found.extend(elsewhere.flat_map(|directory| sink.scene.written_below(directory)));
     if !sink.spend(found.len() as u64) {
         return;
     }
@@ -304,7 +309,7 @@ const JS_ENDINGS: &[&str] = &[".cjs", ".cts", ".js", ".jsx", ".mjs", ".mts", ".t
 /// Directories of files that the operands name, where they lie elsewhere.
 fn beyond(read: &Invocation, cwd: &str) -> BTreeSet<String> {
     let paths = read.operands.iter().filter_map(|operand| operand.arg.as_str());
-    let paths = paths.filter(|path| path.starts_with(['/', '.'])).take(LOADED_FILES_MAX);
+    let paths = paths.filter(|path| path.starts_with(['/', '.']));
     let files = paths.filter_map(|path| path::collapse(Some(cwd), path));
     let directories = files.filter_map(|file| Some(file.rsplit_once('/')?.0.to_owned()));
     let below = format!("{}/", cwd.trim_end_matches('/'));

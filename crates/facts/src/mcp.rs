@@ -74,17 +74,19 @@ pub(crate) fn effects(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
     sink.on(EffectKind::Mcp, server, tool, None);
     told::tool(server, tool, sink);
     let kinds = kinds_of(tool);
-    let all = values(&call.input);
-    if all.len() >= MCP_VALUES_MAX {
-        sink.opaque(Role::Operand, Why::Size, tool);
-    }
-    for (key, text) in all.into_iter().filter(|(key, _)| !is_one_of(key, COMMAND_KEYS)) {
+    let mut looked_at = 0;
+    for (key, text) in values(&call.input).into_iter().filter(|(key, _)| !is_one_of(key, COMMAND_KEYS)) {
         if is_one_of(key, STATEMENT_KEYS) {
             told::statements(text, sink);
         }
+        let is_path = is_one_of(key, PATH_KEYS) || is_path(text);
+        looked_at += usize::from(is_path || is_url(text));
+        if looked_at > MCP_VALUES_MAX {
+            return sink.opaque(Role::Target, Why::Size, tool);
+        }
         if is_url(text) {
             slots::url(EffectKind::Connect, &Arg::known(text), sink);
-        } else if is_one_of(key, PATH_KEYS) || is_path(text) {
+        } else if is_path {
             // Servers take `~` for the home more often than not.
             let text = match text.strip_prefix("~/") {
                 Some(rest) => format!("{}/{rest}", sink.scene.places.home()),
@@ -126,7 +128,7 @@ fn kinds_of(tool: &str) -> &'static [EffectKind] {
     verb.map_or(ANYTHING, |(_, kinds)| kinds)
 }
 
-/// Every text in the input, up to the limit, with the nearest key above it.
+/// Every text in the input, with the nearest key above it.
 fn values(input: &Json) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut open = vec![("", input)];
@@ -136,9 +138,6 @@ fn values(input: &Json) -> Vec<(&str, &str)> {
             Json::Array(list) => open.extend(list.iter().map(|one| (key, one))),
             Json::Object(fields) => open.extend(fields.iter().map(|(key, one)| (key.as_str(), one))),
             Json::Null | Json::Bool(_) | Json::Number(_) => {}
-        }
-        if found.len() >= MCP_VALUES_MAX {
-            break;
         }
     }
     found.reverse();

@@ -122,7 +122,8 @@ pub(crate) fn find(
 ) -> Located {
     let written = raw.written().into_owned();
     if is_too_long(cwd, &written) {
-        return Located::unknown(written, Why::Size, None);
+        let telling = telling_of_long(&written, places);
+        return Located::unknown(written, Why::Size, telling);
     }
     if written.contains('\0') {
         return Located::unknown(written, Why::Encoding, None);
@@ -154,6 +155,14 @@ fn is_too_long(cwd: Option<&str>, written: &str) -> bool {
     let from = cwd.filter(|_| !written.starts_with('/')).unwrap_or_default();
     let components = |path: &str| path.split('/').filter(|component| !component.is_empty()).count();
     from.len() + written.len() > PATH_BYTES_MAX || components(from) + components(written) > COMPONENTS_MAX
+}
+
+/// The most sensitive thing that a path may be which is too long to be looked at, by its last names. `.` is none of them.
+fn telling_of_long(written: &str, places: &Places) -> Option<Kind> {
+    let names = written.split(['/', '\\']).filter(|name| !name.is_empty() && *name != ".");
+    let mut last: Vec<&str> = names.rev().take(COMPONENTS_MAX).collect();
+    last.reverse();
+    hint_after_dots(&last, places)
 }
 
 fn with_slashes(raw: &Arg) -> Arg {

@@ -153,8 +153,12 @@ pub(crate) fn add(task: &Task, place: Place<'_>, scene: &mut Scene<'_, '_, '_>, 
         }
         task.file = value.clone();
     }
-    // Without its file a runner does nothing.
-    let Some((file, directory)) = find(&task, &place, scene) else { return };
+    let (file, directory) = match find(&task, &place, scene) {
+        Found::Here(file, directory) => (file, directory),
+        // Without its file a runner does nothing.
+        Found::Nowhere => return,
+        Found::TooFar => return code::opaque(&place, (Why::Budget, &task.file.written()), scene, facts),
+    };
     if task.runner.system == "npm"
         && let Some(asked) = packages::asked_for(&place.run.argv, &task.verb)
     {
@@ -179,7 +183,13 @@ fn in_packages(
         (task.verb, task.name) = (verb, name);
     }
     let found: Option<Vec<_>> = match is_all {
-        true => Some(packages::all((file, root), scene)),
+        true => {
+            let (found, is_over) = packages::all((file, root), scene);
+            if is_over {
+                code::opaque(&place, (Why::Budget, &written), scene, facts);
+            }
+            Some(found)
+        }
         false => names.iter().map(|name| packages::manifest(name, (file, root), scene)).collect(),
     };
     let Some(found) = found.filter(|found| !found.is_empty()) else {
@@ -287,33 +297,38 @@ fn is_missing(directory: &str, file: &str, scene: &mut Scene<'_, '_, '_>) -> boo
     matches!(kind, Some(Answer::FileKind(FileKind::Missing)))
 }
 
-/// The file, and the directory in which its tasks run.
-fn find(task: &Task, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Option<(String, String)> {
-    let written = task.file.as_str()?;
-    let (names, directory): (Vec<&str>, String) = if task.runner.files.contains(&written) {
-        (task.runner.files.to_vec(), place.cwd.clone()?)
-    } else {
-        (vec![written], place.cwd.clone()?)
-    };
-    let mut here = directory;
+/// Where a task's file lies.
+enum Found {
+    /// The file, and the directory in which its tasks run.
+    Here(String, String),
+    Nowhere,
+    /// It may lie above the directories that are looked at.
+    TooFar,
+}
+
+fn find(task: &Task, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Found {
+    let (Some(written), Some(cwd)) = (task.file.as_str(), place.cwd.clone()) else { return Found::Nowhere };
+    let is_usual = task.runner.files.contains(&written);
+    let names = if is_usual { task.runner.files.to_vec() } else { vec![written] };
+    let mut here = cwd;
     for _ in 0..=PARENTS_MAX {
         for name in &names {
-            let path = path::collapse(Some(&here), name)?;
+            let Some(path) = path::collapse(Some(&here), name) else { return Found::Nowhere };
             let kind = scene.world.ask(Query::FileKind { path: path.clone() });
             let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing)));
             if is_there || scene.overlay.has_written(&path) || scene.has_script(&path) {
-                return Some((path, here));
+                return Found::Here(path, here);
             }
         }
         if !task.runner.climbs || here == "/" {
-            return None;
+            return Found::Nowhere;
         }
         here = match here.rsplit_once('/') {
             Some(("", _)) | None => "/".to_owned(),
             Some((above, _)) => above.to_owned(),
         };
     }
-    None
+    Found::TooFar
 }
 
 /// What is not known stood in quotes that keep a shell from reading it as a variable.

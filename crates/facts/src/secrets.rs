@@ -13,7 +13,11 @@ const KEPT_BYTES: usize = 190;
 
 /// Commands that read secrets.
 #[derive(Debug, Default)]
-pub(crate) struct SecretReads(Vec<SecretRead>);
+pub(crate) struct SecretReads {
+    all: Vec<SecretRead>,
+    /// Further ones were not kept: any file, and any output of a command, may be a secret.
+    is_full: bool,
+}
 
 #[derive(Debug)]
 struct SecretRead {
@@ -31,13 +35,17 @@ impl SecretReads {
         };
         let paths = effects.iter().filter(is_secret).filter_map(|effect| effect.path_raw.clone());
         let mut written: Vec<String> = paths.collect();
-        if written.is_empty() || self.0.len() >= SECRET_READS_MAX {
+        if written.is_empty() {
+            return;
+        }
+        if self.all.len() >= SECRET_READS_MAX {
+            self.is_full = true;
             return;
         }
         let words: Vec<_> = run.argv.iter().map(Arg::written).collect();
         written.push(words.join(" "));
         let is_substituted = run.origin == Origin::Substitution;
-        self.0.push(SecretRead { written, span: run.span, is_substituted });
+        self.all.push(SecretRead { written, span: run.span, is_substituted });
     }
 
     /// Why a part is not known. `written`: what stands for it; `span`: the command that it is given to.
@@ -50,7 +58,7 @@ impl SecretReads {
         let is_within = |read: &SecretRead| {
             read.is_substituted && span.start <= read.span.start && read.span.end <= span.end
         };
-        let is_secret = self.0.iter().any(|read| read.written.iter().any(is_meant) || is_within(read));
-        if is_secret { Why::Secret } else { why }
+        let is_secret = self.all.iter().any(|read| read.written.iter().any(is_meant) || is_within(read));
+        if is_secret || self.is_full { Why::Secret } else { why }
     }
 }

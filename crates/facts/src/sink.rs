@@ -294,7 +294,12 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             ..effect
         });
         if let Some(why) = why.or(changing) {
-            self.opaque(role_of(kind, scope), why, &raw);
+            // A path that is too long to be looked at may hide which file is read; people call no file so.
+            let role = match kind {
+                EffectKind::Read if why == Why::Size => Role::Target,
+                _ => role_of(kind, scope),
+            };
+            self.opaque(role, why, &raw);
         }
     }
 

@@ -5,6 +5,7 @@ use castellan_programs::{Arg, Does, Invocation, Piece, Slot, SlotRole, code};
 
 use crate::code::From;
 use crate::handlers;
+use crate::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use crate::loaded;
 use crate::path::is_stream;
 use crate::sink::Sink;
@@ -254,6 +255,8 @@ pub(crate) fn host(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>)
     });
     if let Some(why) = arg.why() {
         sink.opaque(Role::Target, why, &written);
+    } else if written.len() > HOST_BYTES_MAX {
+        sink.opaque(Role::Target, Why::Size, "");
     }
 }
 
@@ -280,6 +283,12 @@ pub(crate) fn url_effect(effect: Effect, arg: &Arg, sink: &mut Sink<'_, '_, '_, 
     let is_here = url.class == HostClass::Loopback && has_whole_host(arg.prefix());
     let has_host = is_here && arg.pieces().iter().all(is_pattern);
     let is_known = arg.why().is_none() || has_host;
+    // Neither all of the address nor so long a host is shown to rules.
+    let has_odd_host = url.host.is_some() && url.class == HostClass::Unknown;
+    let is_long = written.len() > if has_odd_host { HOST_BYTES_MAX } else { URL_BYTES_MAX };
+    if is_known && is_long {
+        sink.opaque(Role::Target, Why::Size, "");
+    }
     sink.add(Effect {
         host: url.host.filter(|_| is_known),
         host_class: is_known.then_some(url.class),

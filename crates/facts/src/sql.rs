@@ -102,8 +102,9 @@ pub(crate) fn destroyed(text: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(
     }
     let cut = text.floor_char_boundary(SQL_BYTES_MAX);
     let statements = lex::statements(text.get(..cut).unwrap_or_default(), System::Other);
-    let is_over = cut < text.len() || statements.len() > SQL_STATEMENTS_MAX;
-    if is_over && statements.iter().any(|one| begins(&one.tokens)) {
+    // What follows the part that is read may be a statement, too.
+    let is_left_out = statements.iter().skip(SQL_STATEMENTS_MAX).any(|one| begins(&one.tokens));
+    if cut < text.len() || is_left_out {
         sink.opaque(Role::Code, Why::Size, "");
     }
     let own = statements.iter().take(SQL_STATEMENTS_MAX).filter(|one| begins(&one.tokens));

@@ -7,6 +7,7 @@ use castellan_programs::{Arg, Invocation};
 use castellan_shell::Stdin;
 
 use crate::command::base_name;
+use crate::limits::TOLD_WORDS_MAX;
 use crate::sink::Sink;
 use crate::sql;
 
@@ -264,9 +265,6 @@ const DISABLES: &[&str] = &[
 /// Values that switch something off.
 const OFF: &[&str] = &["0", "disable", "disabled", "false", "no", "none", "off", "optional", "suspended"];
 
-/// Words of a command that are looked at.
-const WORDS_MAX: usize = 4;
-
 /// Adds what a command of a client is about, by its words as far as they are its name.
 pub(crate) fn concerns(
     system: &str,
@@ -293,7 +291,7 @@ pub(crate) fn concerns(
 /// As [`concerns`], for programs whose model has the rest.
 pub(crate) fn told(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let operands: Vec<&str> =
-        read.operands.iter().take(WORDS_MAX).map_while(|one| one.arg.as_str()).collect();
+        read.operands.iter().take(TOLD_WORDS_MAX).map_while(|one| one.arg.as_str()).collect();
     let name = [read.subcommand.as_slice(), operands.as_slice()].concat().join(" ");
     let changes = has(&words(&name), CHANGES);
     let kind = if changes { EffectKind::Mutate } else { EffectKind::Query };
@@ -316,7 +314,7 @@ pub(crate) fn unmodelled(program: &str, args: &[Arg], sink: &mut Sink<'_, '_, '_
     for text in said.clone().chain(input.as_deref()).filter(|text| text.contains(char::is_whitespace)) {
         statements(text, sink);
     }
-    let name: Vec<&str> = said.filter(|arg| is_word(arg)).take(WORDS_MAX).collect();
+    let name: Vec<&str> = said.filter(|arg| is_word(arg)).take(TOLD_WORDS_MAX).collect();
     let name = name.join(" ");
     let words = words(&name);
     if has(&words, DESTROYS) || has(&words, DESTROYS_TOGETHER) {

@@ -58,11 +58,7 @@ impl Url {
         // Browsers drop these wherever they stand; other programs refuse them.
         let clean: String = trimmed.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
         if clean.len() > URL_BYTES_MAX {
-            return Url::hostless(
-                None,
-                trimmed.chars().take(URL_BYTES_MAX / 4).collect(),
-                HostClass::Unknown,
-            );
+            return Url::of_long(&clean);
         }
         match Shape::of(&clean) {
             Shape::Path => Url::hostless(None, clean, HostClass::Unknown),
@@ -79,6 +75,16 @@ impl Url {
             Shape::Scp { host, path } => Url::scp(host, path),
             Shape::Authority { scheme, rest } => Url::with_authority(scheme, rest),
         }
+    }
+
+    /// An address that is too long to be kept: its beginning, and no host where that does not hold the whole host.
+    fn of_long(text: &str) -> Url {
+        let beginning = text.get(..text.floor_char_boundary(URL_BYTES_MAX)).unwrap_or_default();
+        let rest = beginning.split_once("://").map_or(beginning, |(_, rest)| rest);
+        if rest.trim_start_matches('/').contains(['/', '?', '#', '\\']) {
+            return Url::parse(beginning);
+        }
+        Url::hostless(None, text.chars().take(URL_BYTES_MAX / 4).collect(), HostClass::Unknown)
     }
 
     fn hostless(scheme: Option<String>, text: String, class: HostClass) -> Url {

@@ -11,7 +11,7 @@ use castellan_event::{Call, Change, Effect, EffectKind, Facts, FileOrigin, Role,
 use castellan_programs::{Arg, Piece};
 use castellan_shell::{Files, program_within};
 
-use crate::limits::{SCRIPT_BYTES_MAX, WRITTEN_MAX};
+use crate::limits::{SCRIPT_BYTES_MAX, WRITTEN_MAX, WRITTEN_TASKS_MAX};
 use crate::overlay::Overlay;
 use crate::recipes::UNKNOWN;
 use crate::scene::Scene;
@@ -65,7 +65,10 @@ pub(crate) fn add(call: &Call, made: &[(Rc<str>, Arg)], scene: &mut Scene<'_, '_
         match (&known.text, number < WRITTEN_MAX) {
             (Ok(_), true) => {
                 scene.scripts.insert(file.path.clone(), known.clone());
-                ways.iter().for_each(|way| run(way, known, cwd.as_deref(), scene, facts));
+                let looked_at = ways.iter().take(WRITTEN_TASKS_MAX);
+                looked_at.for_each(|way| run(way, known, cwd.as_deref(), scene, facts));
+                let is_over = ways.len() > WRITTEN_TASKS_MAX;
+                facts.written.effects.extend(is_over.then(|| opaque(Why::Budget, known)));
                 facts.written.effects.extend(file.hole.map(|why| opaque(why, known)));
             }
             (Ok(_), false) => facts.written.effects.push(opaque(Why::Budget, known)),

@@ -5,6 +5,7 @@ use castellan_event::{Effect, EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
 use crate::command::base_name;
+use crate::limits::{CLOUD_TARGETS_MAX, CLOUD_WORDS_MAX};
 use crate::sink::Sink;
 use crate::{slots, told};
 
@@ -135,12 +136,6 @@ const ALONE: &[(&str, EffectKind)] = &[
     ("whoami", Query),
 ];
 
-/// Words of a command before its verb: services and groups of them.
-const WORDS_MAX: usize = 6;
-
-/// Targets that are named in effects.
-const TARGETS_MAX: usize = 20;
-
 /// Adds what the command does.
 pub(super) fn cloud(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     local_files(argv, sink);
@@ -150,7 +145,7 @@ pub(super) fn cloud(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     let args: Vec<&Arg> = read.operands.iter().map(|operand| &operand.arg).collect();
     let words: Vec<&str> = args
         .iter()
-        .take(WORDS_MAX)
+        .take(CLOUD_WORDS_MAX)
         .map_while(|arg| arg.as_str())
         .take_while(|word| !word.contains('/'))
         .collect();
@@ -164,7 +159,8 @@ pub(super) fn cloud(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_,
         return configure(&words, sink);
     }
     let is_pair = matches!(system, "aws");
-    let verbs = words.iter().enumerate().skip(usize::from(is_pair)).take(if is_pair { 1 } else { WORDS_MAX });
+    let verbs =
+        words.iter().enumerate().skip(usize::from(is_pair)).take(if is_pair { 1 } else { CLOUD_WORDS_MAX });
     let mut found = verbs.filter_map(|(at, word)| Some((at, kind_of(word)?)));
     let found = match found.next() {
         // `logging logs delete`: a thing where a verb follows.
@@ -193,9 +189,18 @@ pub(super) fn cloud(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_,
         let named = ["--name", "--key", "--ids", "--bucket"].iter().find_map(|flag| read.values(flag).last());
         return sink.on(kind, system, &verb, named);
     }
-    for target in targets.iter().take(TARGETS_MAX) {
+    for target in named_targets(targets, sink) {
         sink.on(kind, system, &verb, Some(target));
     }
+}
+
+/// Those of the targets that effects name. More are a part that is not known: each may be another file of this machine.
+fn named_targets<'t, 'a>(targets: &'t [&'a Arg], sink: &mut Sink<'_, '_, '_, '_>) -> &'t [&'a Arg] {
+    let (named, rest) = targets.split_at_checked(CLOUD_TARGETS_MAX).unwrap_or((targets, &[]));
+    if let Some(first) = rest.first() {
+        sink.opaque(Role::Target, Why::Budget, &first.written());
+    }
+    named
 }
 
 /// Programs that deploy when they are given no command, or a directory.
@@ -284,7 +289,7 @@ fn transfer(
     let removes = matches!(verb, "sync" | "rsync" | "mirror")
         && removes.iter().any(|flag| read.given(flag))
         && !read.values("--delete-destination").any(|value| value.as_str() == Some("false"));
-    for source in sources.iter().take(TARGETS_MAX) {
+    for source in named_targets(sources, sink) {
         match (is_remote(source), is_remote(last)) {
             (false, true) if source.as_str() != Some("-") => {
                 sink.path(EffectKind::Read, source);

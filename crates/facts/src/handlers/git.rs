@@ -4,6 +4,7 @@ use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation, Operand, Piece, SlotRole, find, invoke};
 
 use crate::command;
+use crate::limits::GIT_ALIASES_MAX;
 use crate::sink::Sink;
 use crate::slots::is_standard_stream;
 
@@ -12,9 +13,6 @@ mod settings;
 
 pub(crate) use remote::{clone, fetch, push};
 pub(crate) use settings::config;
-
-/// Aliases that stand for aliases. git allows any number that does not go round; people write one.
-const ALIAS_STEPS_MAX: usize = 8;
 
 /// Every subcommand without a handler of its own, and what is none: an alias or a program `git-NAME`.
 pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -30,6 +28,7 @@ pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
         Alias::Shell(text) => sink.opaque(Role::Code, Why::File, &text),
         // The command's effects are there by now; shell text that was given was found with the command.
         Alias::Command(_) | Alias::Given => {}
+        Alias::Endless => sink.opaque(Role::Code, Why::Nesting, name),
         Alias::None => sink.add(Effect {
             kind: EffectKind::Execute,
             target: Some(format!("git-{name}")),
@@ -63,15 +62,23 @@ enum Alias {
     Shell(String),
     /// A command of git's own.
     Command(Vec<Arg>),
+    /// More aliases in turn than are followed.
+    Endless,
 }
 
 fn behind_alias(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) -> Alias {
     let Some(git) = find("git") else { return Alias::None };
     let mut argv = argv.to_vec();
-    for _ in 0..ALIAS_STEPS_MAX {
+    let mut seen: Vec<String> = Vec::new();
+    for _ in 0..GIT_ALIASES_MAX {
         let read = invoke(git, &argv);
         let Some(at) = own_unknown(&read) else { return Alias::Command(argv) };
         let Some(name) = argv.get(at).and_then(Arg::as_str) else { return Alias::None };
+        // git refuses those that go round.
+        if seen.iter().any(|one| one == name) {
+            return Alias::None;
+        }
+        seen.push(name.to_owned());
         let given = format!("alias.{}=", name.to_ascii_lowercase());
         let values: Vec<&str> = read.values("-c").filter_map(Arg::as_str).collect();
         let own = values.iter().rev().find_map(|value| {
@@ -90,7 +97,7 @@ fn behind_alias(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) -> Alias {
         }
         argv.splice(at..=at, settings::words(&text).into_iter().map(Arg::known));
     }
-    Alias::None
+    Alias::Endless
 }
 
 /// `git for-each-repo`: git's own arguments, run in repositories that a setting names.

@@ -9,7 +9,7 @@ use toml::Value;
 
 use super::{Pattern, is_loading};
 use crate::code::{CARGO, From, TOX};
-use crate::limits::{LOADED_FILES_MAX, LOOKED_DIRECTORIES_MAX, PARENTS_MAX, WORK_OF_PATH};
+use crate::limits::{LOADED_FILES_MAX, LOOKED_DIRECTORIES_MAX, WORK_OF_PATH};
 use crate::overlay::Way;
 use crate::path;
 use crate::sink::Sink;
@@ -140,8 +140,13 @@ pub(super) fn add(read: &Invocation, name: &str, known: &BTreeSet<String>, sink:
         if !sink.spend(WORK_OF_PATH) {
             return;
         }
-        if known.contains(&path) || !is_there(&path, sink) {
+        if known.contains(&path) {
             continue;
+        }
+        match is_there(&path, sink) {
+            Some(true) => {}
+            Some(false) => continue,
+            None => return sink.opaque(Role::Code, Why::Unreadable, name),
         }
         if found == LOADED_FILES_MAX {
             return sink.opaque(Role::Code, Why::Budget, name);
@@ -163,10 +168,11 @@ pub(super) fn add(read: &Invocation, name: &str, known: &BTreeSet<String>, sink:
     }
 }
 
-/// Whether the file was there before the call: most of those that a tool looks for are not.
-fn is_there(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
-    let kind = sink.scene.world.ask(Query::FileKind { path: path.to_owned() });
-    matches!(kind, Some(Answer::FileKind(FileKind::File)))
+/// Whether the file was there before the call: most of those that a tool looks for are not. `None`: nobody says so, as the call
+/// has asked too much.
+fn is_there(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<bool> {
+    let kind = sink.scene.world.ask(Query::FileKind { path: path.to_owned() })?;
+    Some(matches!(kind, Answer::FileKind(FileKind::File)))
 }
 
 /// Whether the call may have made another file of it, as formatters do with all files of a kind, and git with all that it tracks.
@@ -213,7 +219,8 @@ fn named(read: &Invocation, cwd: &str) -> Vec<String> {
     let words = words.map(|word| word.split("::").next().unwrap_or(word));
     // `.[test]` names the directory with one of its sets of dependencies.
     let words = words.map(|word| word.split('[').next().unwrap_or(word)).filter(|word| !word.is_empty());
-    words.take(LOOKED_DIRECTORIES_MAX + 1).filter_map(|word| path::collapse(Some(cwd), word)).collect()
+    let paths: BTreeSet<String> = words.filter_map(|word| path::collapse(Some(cwd), word)).collect();
+    paths.into_iter().take(LOOKED_DIRECTORIES_MAX + 1).collect()
 }
 
 /// A directory and those above it, up to the workspace's own.
@@ -221,7 +228,7 @@ fn above(cwd: &str, workspace: &str) -> Vec<String> {
     let workspace = workspace.trim_end_matches('/');
     let mut all = vec![cwd.to_owned()];
     let mut here = cwd;
-    while here != workspace && all.len() < PARENTS_MAX {
+    while here != workspace && all.len() <= LOOKED_DIRECTORIES_MAX {
         let Some((above, _)) = here.rsplit_once('/') else { break };
         let rest = above.strip_prefix(workspace).filter(|_| !workspace.is_empty());
         if !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
@@ -237,9 +244,10 @@ fn above(cwd: &str, workspace: &str) -> Vec<String> {
 fn packages(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Vec<String> {
     let Some((directory, manifest)) = manifest(cwd, sink) else { return vec![cwd.to_owned()] };
     let members = manifest.get("workspace").and_then(|table| table.get("members")).and_then(Value::as_array);
-    let names = members.into_iter().flatten().filter_map(Value::as_str).take(LOOKED_DIRECTORIES_MAX + 1);
-    let inner: Vec<String> = names.filter_map(|name| path::collapse(Some(&directory), name)).collect();
-    std::iter::once(directory).chain(inner).collect()
+    let names = members.into_iter().flatten().filter_map(Value::as_str);
+    let inner = names.filter_map(|name| path::collapse(Some(&directory), name));
+    let inner: BTreeSet<String> = inner.collect();
+    std::iter::once(directory).chain(inner).take(LOOKED_DIRECTORIES_MAX + 1).collect()
 }
 
 /// The build script that the manifest of a package names itself.

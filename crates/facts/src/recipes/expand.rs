@@ -4,6 +4,8 @@
 
 mod functions;
 
+use std::cmp::Ordering;
+
 use castellan_event::Why;
 
 use super::UNKNOWN;
@@ -243,13 +245,22 @@ impl Expansion<'_> {
 
     fn leave_out(&mut self, why: Why, what: &str) {
         let hole = (why, format!("$({what})"));
-        if !self.holes.contains(&hole) && self.holes.len() < MAKE_HOLES_MAX {
-            self.holes.push(hole);
+        if !self.holes.contains(&hole) {
+            leave_out(hole, &mut self.holes, MAKE_HOLES_MAX);
         }
     }
 
     fn unknown(&mut self) {
         self.text.push_str(&unquote::unknown());
+    }
+}
+
+/// Adds a part that is left out. Those that are too many to be said are one more part, whose reason is the limit.
+pub(super) fn leave_out(hole: (Why, String), holes: &mut Vec<(Why, String)>, most: usize) {
+    match holes.len().cmp(&most) {
+        Ordering::Less => holes.push(hole),
+        Ordering::Equal => holes.push((Why::Budget, "...".to_owned())),
+        Ordering::Greater => {}
     }
 }
 

@@ -8,7 +8,7 @@ use castellan_event::Why;
 use castellan_programs::Arg;
 
 use super::UNKNOWN;
-use super::expand::{Given, expand};
+use super::expand::{Given, expand, leave_out};
 use super::unquote;
 use crate::limits::{MAKE_ALTERNATIVES_MAX, MAKE_CHOICES_MAX, MAKE_STEPS_MAX, MAKEFILE_HOLES_MAX};
 use conditions::Conditions;
@@ -350,8 +350,8 @@ impl Makefile {
         self.steps = expansion.steps;
         self.code = expansion.code;
         for hole in expansion.holes {
-            if self.holes.len() < MAKEFILE_HOLES_MAX && !self.holes.contains(&hole) {
-                self.holes.push(hole);
+            if !self.holes.contains(&hole) {
+                leave_out(hole, &mut self.holes, MAKEFILE_HOLES_MAX);
             }
         }
         One { text: expansion.text, asked: expansion.asked, has_unset: expansion.has_unset }

@@ -61,15 +61,16 @@ pub(super) fn asked_for(argv: &[Arg], verb: &str) -> Option<Packages> {
 }
 
 /// The manifests of all packages, as far as they are read: the project's own, and those that the session wrote. The others lie in the
-/// repository, as what a test runner loads does.
-pub(super) fn all((file, root): (&str, &str), scene: &Scene<'_, '_, '_>) -> Vec<(String, String)> {
+/// repository, as what a test runner loads does. With them, whether the session wrote more than are read.
+pub(super) fn all((file, root): (&str, &str), scene: &Scene<'_, '_, '_>) -> (Vec<(String, String)>, bool) {
     let written = scene.written_below(root).into_iter().filter(|one| one != file);
-    let written = written.filter_map(|one| {
+    let mut written = written.filter_map(|one| {
         let directory = one.strip_suffix("/package.json")?.to_owned();
         (!directory.contains("/node_modules")).then_some((one, directory))
     });
     let own = (file.to_owned(), root.to_owned());
-    std::iter::once(own).chain(written.take(LOADED_FILES_MAX)).collect()
+    let read = std::iter::once(own).chain(written.by_ref().take(LOADED_FILES_MAX)).collect();
+    (read, written.next().is_some())
 }
 
 /// The manifest of one package and its directory: by its path, or by its name in a directory that the project has packages in.

@@ -43,7 +43,7 @@ pub(super) fn changes(statement: &Statement, system: System) -> Option<Vec<Chang
     let parsed = parse(&statement.text, own).or_else(|| parse(&statement.text, &GenericDialect {}))?;
     let mut found = Vec::new();
     for one in &parsed {
-        of_statement(one, SQL_DEPTH_MAX, &mut found);
+        of_statement(one, SQL_DEPTH_MAX, &mut found)?;
     }
     Some(found)
 }
@@ -70,36 +70,38 @@ fn is_join(token: &Token) -> bool {
         .any(|join| word.value.eq_ignore_ascii_case(join)))
 }
 
-fn of_statement(statement: &Parsed, depth: usize, found: &mut Vec<Change>) {
-    let Some(depth) = depth.checked_sub(1) else { return };
+/// Adds the changes of a statement; `None` where it is too deep to find them all.
+fn of_statement(statement: &Parsed, depth: usize, found: &mut Vec<Change>) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
     if let Parsed::Query(query) = statement {
-        of_query(query, depth, found);
+        of_query(query, depth, found)?;
     } else if let Parsed::Explain { analyze, statement, options, .. } = statement {
         let runs = *analyze || options.as_ref().is_some_and(|options| !options.is_empty());
         if runs {
-            of_statement(statement, depth, found);
+            of_statement(statement, depth, found)?;
         }
     } else if let Parsed::Delete(delete) = statement {
         let (sqlparser::ast::FromTable::WithFromKeyword(from)
         | sqlparser::ast::FromTable::WithoutKeyword(from)) = &delete.from;
         let named = delete.tables.first().map(ToString::to_string);
         let all = reaches_all(delete.selection.as_ref()) && delete.limit.is_none();
-        found.push(Change { verb: "delete", table: named.or_else(|| table(from.first()?)), all });
+        found.push(Change { verb: "delete", table: named.or_else(|| from.first().and_then(table)), all });
     } else if let Parsed::Update(update) = statement {
         let all = reaches_all(update.selection.as_ref()) && update.limit.is_none();
         found.push(Change { verb: "update", table: table(&update.table), all });
     } else if let Parsed::Insert(insert) = statement {
         found.push(Change { verb: "insert", table: Some(insert.table.to_string()), all: false });
         if let Some(source) = &insert.source {
-            of_query(source, depth, found);
+            of_query(source, depth, found)?;
         }
     }
+    Some(())
 }
 
-fn of_query(query: &Query, depth: usize, found: &mut Vec<Change>) {
-    let Some(depth) = depth.checked_sub(1) else { return };
+fn of_query(query: &Query, depth: usize, found: &mut Vec<Change>) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
     for table in query.with.iter().flat_map(|with| &with.cte_tables) {
-        of_query(&table.query, depth, found);
+        of_query(&table.query, depth, found)?;
     }
     match &*query.body {
         SetExpr::Insert(statement)
@@ -107,7 +109,9 @@ fn of_query(query: &Query, depth: usize, found: &mut Vec<Change>) {
         | SetExpr::Delete(statement)
         | SetExpr::Merge(statement) => of_statement(statement, depth, found),
         SetExpr::Query(query) => of_query(query, depth, found),
-        SetExpr::Select(_) | SetExpr::SetOperation { .. } | SetExpr::Values(_) | SetExpr::Table(_) => {}
+        SetExpr::Select(_) | SetExpr::SetOperation { .. } | SetExpr::Values(_) | SetExpr::Table(_) => {
+            Some(())
+        }
     }
 }
 
@@ -142,9 +146,9 @@ fn always(condition: &Expr, depth: usize) -> bool {
     }
 }
 
-/// What is compared is not looked at: who writes `1 <> 2` means every row.
+/// What is compared is not looked at: who writes `1 <> 2` means every row. So does who hides a comparison in depth.
 fn is_constant(value: &Expr, depth: usize) -> bool {
-    let Some(depth) = depth.checked_sub(1) else { return false };
+    let Some(depth) = depth.checked_sub(1) else { return true };
     if let Expr::Nested(inner) = value {
         return is_constant(inner, depth);
     }

@@ -152,19 +152,16 @@ fn is_same(first: &[&str], other: &[&str]) -> bool {
     language(first).is_some_and(|language_of_first| language(other) == Some(language_of_first))
 }
 
-/// Every task of a file.
+/// Every task of a file, up to one more than are looked at.
 fn tasks(path: &str, (words, names): Runner, text: &str) -> Vec<Way> {
     let (directory, _) = path.rsplit_once('/').unwrap_or_default();
     let directory = if directory.is_empty() { "/" } else { directory };
-    let names = names(text);
-    // Which task it is that is left out is not known.
-    let rest = (names.len() > WRITTEN_TASKS_MAX).then(|| Some(Arg::unknown(Why::Budget, "", false)));
-    let names = names.into_iter().take(WRITTEN_TASKS_MAX).map(|name| name.map(Arg::known)).chain(rest);
+    let names = names(text).into_iter().map(|name| name.map(Arg::known));
     let way = |name: Option<Arg>| Way {
         argv: words.iter().map(|word| Arg::known(*word)).chain(name).collect(),
         cwd: Some(directory.to_owned()),
     };
-    names.map(way).collect()
+    names.take(WRITTEN_TASKS_MAX + 1).map(way).collect()
 }
 
 /// The names of a `package.json`'s or `composer.json`'s scripts.

@@ -3,6 +3,8 @@
 
 use toml::{Table, Value};
 
+use crate::limits::MANIFEST_TABLES_MAX;
+
 /// Tables and lists that declare packages, in all manifests of TOML and JSON.
 const SECTIONS: &[&str] = &[
     "dependencies",
@@ -19,9 +21,6 @@ const SECTIONS: &[&str] = &[
     "require",
     "require-dev",
 ];
-
-/// Tables of a manifest that are looked at. Real ones have tens.
-const TABLES_MAX: usize = 2_000;
 
 /// A URL without a scheme, or the short form of a repository.
 pub(super) fn is_remote(spec: &str, system: &str) -> bool {
@@ -102,7 +101,7 @@ pub(super) fn of_toml(text: &str) -> Vec<String> {
     let mut seen = 0;
     while let Some((table, declares)) = open.pop() {
         seen += 1;
-        if seen > TABLES_MAX {
+        if seen > MANIFEST_TABLES_MAX {
             break;
         }
         for (name, value) in table {

@@ -3,6 +3,7 @@
 
 use super::super::unquote::{self, has_pattern, is_files};
 use super::{Expansion, UNKNOWN};
+use crate::limits::MAKE_LOOP_MAX;
 
 /// What a function makes of its arguments, expanded.
 type Function = fn(&[String]) -> String;
@@ -28,9 +29,6 @@ const FUNCTIONS: &[(&str, usize, Function)] = &[
     ("word", 2, |args| one_of(arg(args, 1), |words| nth(arg(args, 0), words))),
     ("words", 1, |args| counted(arg(args, 0))),
 ];
-
-/// Words that a loop goes over. Longer lists are of generated makefiles.
-const LOOP_MAX: usize = 64;
 
 impl Expansion<'_> {
     /// Adds what a function makes; whether it is computed.
@@ -98,7 +96,7 @@ impl Expansion<'_> {
         let name = self.aside(name.trim(), self.in_function);
         let words = self.aside(words, self.in_function);
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-        if words.len() > LOOP_MAX {
+        if words.len() > MAKE_LOOP_MAX {
             return false;
         }
         for (at, word) in words.into_iter().enumerate() {
