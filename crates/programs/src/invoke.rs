@@ -20,6 +20,8 @@ pub struct Invocation {
     pub command: &'static Program,
     /// The subcommands on the way to it, by their usual names.
     pub subcommand: Vec<&'static str>,
+    /// The command and those above it, whose options it takes too; the outermost first.
+    pub levels: Vec<&'static Program>,
     /// The options, in order.
     pub options: Vec<Used>,
     /// The operands, in order, with what each is for.
@@ -71,6 +73,7 @@ pub fn invoke(program: &'static Program, argv: &[Arg]) -> Invocation {
             program,
             command: program,
             subcommand: Vec::new(),
+            levels: vec![program],
             options: Vec::new(),
             operands: Vec::new(),
             unknown: Vec::new(),
@@ -78,7 +81,6 @@ pub fn invoke(program: &'static Program, argv: &[Arg]) -> Invocation {
             ended_at: None,
             unknown_subcommand: None,
         },
-        above: vec![program],
         ended: program.style == Style::Plain,
         in_expression: false,
         command_at: usize::MAX,
@@ -93,8 +95,6 @@ struct Reading<'a> {
     argv: &'a [Arg],
     at: usize,
     read: Invocation,
-    /// The command and those above it, whose options it takes too; the outermost first.
-    above: Vec<&'static Program>,
     /// No more options.
     ended: bool,
     /// Of [`Style::Find`]: past the paths.
@@ -166,7 +166,7 @@ impl<'a> Reading<'a> {
         };
         self.read.command = sub;
         self.read.subcommand.push(sub.name());
-        self.above.push(sub);
+        self.read.levels.push(sub);
         self.ended = sub.style == Style::Plain;
         self.places_max = places_max(sub);
         true
@@ -275,9 +275,15 @@ fn is_assignment(arg: &Arg) -> bool {
 }
 
 impl Invocation {
-    /// Whether an option was given, by any of its spellings.
+    /// Whether an option was given, by any of its spellings: the one that the command means by this spelling. Another one of a command
+    /// above it that is spelled alike does not count, as the `-C` of `git -C DIR branch`.
     pub fn given(&self, flag: &str) -> bool {
-        self.options.iter().any(|used| used.option.flags.contains(&flag))
+        let mut used = self.options.iter().filter(|used| used.option.flags.contains(&flag)).peekable();
+        if used.peek().is_none() {
+            return false;
+        }
+        let meant = self.levels.iter().rev().find_map(|level| Some(level.option(flag)?.0));
+        used.any(|used| meant.is_none_or(|meant| used.option.is_same(meant)))
     }
 
     /// The values of an option, by any of its spellings, in order.

@@ -405,7 +405,7 @@ impl Reading<'_> {
         let one_dash = text.strip_prefix('-').filter(|_| self.read.command.style == Style::Dash);
         let in_program =
             |program: &&'static Program| program.option(text).or_else(|| program.option(one_dash?));
-        self.above.iter().rev().find_map(in_program)
+        self.read.levels.iter().rev().find_map(in_program)
     }
 
     /// The long option that this clearly abbreviates.
@@ -420,14 +420,27 @@ impl Reading<'_> {
     }
 
     fn spellings(&self) -> impl Iterator<Item = (&'static Opt, &'static str)> {
-        let options = self.above.iter().rev().flat_map(|program| program.options);
+        let options = self.read.levels.iter().rev().flat_map(|program| program.options);
         options.flat_map(|option| option.flags.iter().map(move |flag| (option, *flag)))
+    }
+}
+
+impl Opt {
+    /// Whether an option is this one, of this command or of one above or below it: as both are read, and as what their long names say.
+    pub(super) fn is_same(&self, other: &Opt) -> bool {
+        let is_long = |flag: &&&str| flag.starts_with("--");
+        let (mut own, mut its) = (self.flags.iter().filter(is_long), other.flags.iter().filter(is_long));
+        let share = self.flags.iter().filter(is_long).any(|flag| other.flags.contains(flag));
+        std::ptr::eq(self, other)
+            || self.takes == other.takes
+                && self.slot.role == other.slot.role
+                && (share || own.next().is_none() || its.next().is_none())
     }
 }
 
 impl Program {
     /// The option of this spelling.
-    fn option(&'static self, text: &str) -> Option<(&'static Opt, &'static str)> {
+    pub(super) fn option(&'static self, text: &str) -> Option<(&'static Opt, &'static str)> {
         let found = self.spellings.binary_search_by_key(&text, |(spelling, _)| spelling).ok()?;
         let (spelling, at) = self.spellings.get(found)?;
         Some((self.options.get(*at)?, spelling))
