@@ -2,7 +2,7 @@
 //! texts come from.
 
 use castellan_event::{FIELDS, Layer};
-use castellan_policy::{LayerRules, Policy};
+use castellan_policy::{LayerRules, Policy, Tags};
 use castellan_rules::{self as rules, Options, Problem, RuleSet, Severity, Source};
 
 use crate::config::Config;
@@ -31,7 +31,7 @@ impl Compiled {
 /// them either.
 pub fn compile(sources: &[Source], config: &Config) -> Compiled {
     let built_in = organisation_rules();
-    let plain = Options::default();
+    let plain = Tags::default().options();
     let files: [(Layer, &[Source], &Options); 4] = [
         (Layer::Organisation, &built_in, &plain),
         (Layer::Organisation, &config.organisation_rules, &plain),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use castellan_audit as audit;
 use castellan_event::{Layer, Mode};
-use castellan_policy::{Profile, Settings};
+use castellan_policy::{Profile, Settings, Tags};
 use castellan_rules::{self as rules, Source};
 
 use self::merge::{Spoken, merge};
@@ -175,7 +175,7 @@ impl Default for Config {
             mode: Mode::Enforce,
             settings: Settings::default(),
             packs: Packs::default(),
-            rule_options: rules::Options::default(),
+            rule_options: Tags::default().options(),
             reload: Reload::default(),
             log: audit::Config::default(),
             settled: Settled::default(),

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::rule_state::RuleState;
 use crate::settings::Settings;
-use crate::tags::{RuleVerdict, Tags};
+use crate::tags::{LIFTABLE, RuleVerdict, Tags};
 
 /// The rules of one layer, loaded by themselves: their lists and macros are no other layer's.
 #[derive(Debug)]
@@ -187,9 +187,6 @@ fn says(layer: Layer, rules: &RuleSet, settings: &Settings) -> Vec<Says> {
     rules.rules().iter().map(of).collect()
 }
 
-/// The tag of an organisation's rule that lets a person or the operator lift what it asks.
-const LIFTABLE: &str = "coding_agent_liftable";
-
 /// Lengths go into the hash so that no two sets of files run together.
 fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
     let Settings {
@@ -270,6 +267,8 @@ fn what_matters(options: &Options) -> String {
         priority,
         selection,
         append_output,
+        // A file with another tag has no policy either.
+        tags: _,
         lints: _,
         describe: _,
     } = options;

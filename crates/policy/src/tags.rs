@@ -1,6 +1,6 @@
 //! What a rule says by its tags: a verdict, and marks to set. It must not know whose rule it is.
 
-use castellan_rules::Rule;
+use castellan_rules::{Options, Rule, TagWords};
 
 /// Which tags say what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,36 @@ impl RuleVerdict {
     }
 }
 
+/// The tag of an organisation's rule that lets a person or the operator lift what it asks.
+pub(crate) const LIFTABLE: &str = "coding_agent_liftable";
+
+/// How every tag begins that castellan reads, unless the configuration names others.
+const BEGIN: &str = "coding_agent_";
+
 impl Tags {
+    /// The tags that rules may have, those of the organisation's and a project's rules among them. One that begins as they do and is
+    /// none of them would leave its rule without effect.
+    pub fn words(&self) -> TagWords {
+        let default = Tags::default();
+        let whole = |tags: &Tags| {
+            let Tags { deny, ask, review, allow, seen, mark: _ } = tags.clone();
+            [deny, ask, review, allow, seen]
+        };
+        let mut words: Vec<String> = whole(self).into_iter().chain(whole(&default)).collect();
+        words.push(LIFTABLE.to_owned());
+        let mut openings = vec![self.mark.clone(), default.mark];
+        for list in [&mut words, &mut openings] {
+            list.sort();
+            list.dedup();
+        }
+        TagWords { begin: BEGIN.to_owned(), words, openings }
+    }
+
+    /// How rule files are read whose rules have these tags: else as Falco does.
+    pub fn options(&self) -> Options {
+        Options { tags: self.words(), ..Options::default() }
+    }
+
     /// The strictest verdict among a rule's tags. Marks are none: a rule that only sets a mark is a notice.
     pub fn verdict_of(&self, rule: &Rule) -> RuleVerdict {
         let verdicts = [

@@ -15,6 +15,7 @@ use std::rc::Rc;
 use crate::lex::is_identifier;
 use crate::problem::{Fault, Report};
 use crate::source::{Node, NodeKind};
+use crate::tag_words::TagWords;
 use crate::text::{Place, Text};
 use reader::{APPEND_DEPRECATED, Reader};
 
@@ -85,10 +86,10 @@ impl Kind {
 }
 
 /// Reads the items of one YAML document.
-pub(crate) fn read(document: &Rc<Node>, report: &mut Report<'_>) -> Vec<Item> {
+pub(crate) fn read(document: &Rc<Node>, tags: &TagWords, report: &mut Report<'_>) -> Vec<Item> {
     match &document.kind {
         NodeKind::Null => Vec::new(),
-        NodeKind::List(nodes) => nodes.iter().filter_map(|node| read_item(node, report)).collect(),
+        NodeKind::List(nodes) => nodes.iter().filter_map(|node| read_item(node, tags, report)).collect(),
         NodeKind::Scalar(_) | NodeKind::Map(_) => {
             let fault =
                 Fault::new("LOAD_ERR_YAML_VALIDATE", document.place, "a rule file must be a list of items");
@@ -98,7 +99,7 @@ pub(crate) fn read(document: &Rc<Node>, report: &mut Report<'_>) -> Vec<Item> {
     }
 }
 
-fn read_item(node: &Node, report: &mut Report<'_>) -> Option<Item> {
+fn read_item(node: &Node, tags: &TagWords, report: &mut Report<'_>) -> Option<Item> {
     match &node.kind {
         NodeKind::Null => return None,
         NodeKind::Map(_) => {}
@@ -127,7 +128,7 @@ fn read_item(node: &Node, report: &mut Report<'_>) -> Option<Item> {
     let item = match kind {
         Kind::List => read_list(&mut reader, &name),
         Kind::Macro => read_macro(&mut reader, &name),
-        Kind::Rule => rule::read(&mut reader).map(|item| Item::Rule { name: name.clone(), item }),
+        Kind::Rule => rule::read(&mut reader, tags).map(|item| Item::Rule { name: name.clone(), item }),
     };
     if reader.failed() { Some(Item::Broken { name, kind }) } else { item }
 }

@@ -41,6 +41,7 @@ mod rule;
 mod select;
 mod source;
 mod suggest;
+mod tag_words;
 mod text;
 mod yaml;
 
@@ -53,4 +54,5 @@ pub use priority::{Priority, UnknownPriority};
 pub use problem::{Problem, Severity};
 pub use rule::{Hit, Part, RowsHit, Rule, RuleSet};
 pub use suggest::did_you_mean;
+pub use tag_words::TagWords;
 pub use yaml::{Yaml, YamlValue};

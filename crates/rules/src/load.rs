@@ -100,7 +100,7 @@ fn load_files(
         }
         let before = definitions.now();
         for document in &documents {
-            for item in item::read(document, &mut report) {
+            for item in item::read(document, &options.tags, &mut report) {
                 definitions.apply(item, &scope, &mut report);
             }
         }

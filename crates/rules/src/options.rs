@@ -1,6 +1,7 @@
 //! [`Options`]: how rule files are read, which rules of them count, and what is added to their outputs. Data only.
 
 use crate::priority::Priority;
+use crate::tag_words::TagWords;
 
 /// How rule files are read.
 #[derive(Debug, Clone)]
@@ -25,6 +26,8 @@ pub struct Options {
     pub selection: Vec<Selection>,
     /// What is added to outputs (Falco's `append_output`).
     pub append_output: Vec<AppendOutput>,
+    /// The tags that mean something: another one that begins as they do is an error. Falco has none.
+    pub tags: TagWords,
     /// Reports what Falco does not: conditions that probably do not mean what their author thinks.
     pub lints: bool,
     /// Fills [`crate::Loaded::description`].
@@ -136,6 +139,7 @@ impl Default for Options {
             priority: Priority::Debug,
             selection: Vec::new(),
             append_output: Vec::new(),
+            tags: TagWords::default(),
             lints: false,
             describe: false,
         }

@@ -23,9 +23,9 @@ pub(super) fn config(settled: Settled) -> Result<Config, String> {
     let packs = Packs { states: packs(&settled)?, tiers: settings.tiers, ..Packs::default() };
     Ok(Config {
         mode: parsed(&settled, "mode")?,
-        settings,
         packs,
-        rule_options: rule_options(&settled)?,
+        rule_options: Options { tags: settings.tags.words(), ..rule_options(&settled)? },
+        settings,
         reload: chosen(&settled, "rules.reload", RELOADS)?,
         log: log(&settled),
         settled,

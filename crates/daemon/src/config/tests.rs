@@ -30,7 +30,7 @@ fn the_defaults_of_the_table_are_those_of_the_code() {
         mode: Mode::Enforce,
         settings: Settings::default(),
         packs: Packs::default(),
-        rule_options: rules::Options::default(),
+        rule_options: Tags::default().options(),
         reload: Reload::default(),
         log: audit::Config::default(),
         settled: Settled::default(),

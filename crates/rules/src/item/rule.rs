@@ -5,6 +5,7 @@ use crate::item::exception::{self, Exception};
 use crate::item::reader::{APPEND_DEPRECATED, Reader};
 use crate::priority::Priority;
 use crate::problem::Fault;
+use crate::tag_words::TagWords;
 use crate::text::Text;
 
 /// What a rule item does.
@@ -83,7 +84,7 @@ const ENABLED_DEPRECATED: &str = "`enabled` alone is deprecated: add `override: 
 /// The source of a rule that names none.
 const SOURCE_DEFAULT: &str = "syscall";
 
-pub(super) fn read(reader: &mut Reader<'_, '_, '_>) -> Option<RuleItem> {
+pub(super) fn read(reader: &mut Reader<'_, '_, '_>, tags: &TagWords) -> Option<RuleItem> {
     reader.known_keys(&KEYS);
     let append = reader.boolean("append").unwrap_or(false);
     let overrides = reader.overrides(&OVERRIDABLE);
@@ -95,13 +96,13 @@ pub(super) fn read(reader: &mut Reader<'_, '_, '_>) -> Option<RuleItem> {
         return read_append(reader);
     }
     if !overrides.is_empty() {
-        return Some(read_overrides(reader, &overrides));
+        return Some(read_overrides(reader, &overrides, tags));
     }
     let required = ["condition", "output", "desc", "priority"];
     if !required.iter().any(|key| reader.has(key)) && (reader.has("enabled") || !reader.failed()) {
         return read_enabled(reader, &required);
     }
-    read_definition(reader).map(|rule| RuleItem::Define(Box::new(rule)))
+    read_definition(reader, tags).map(|rule| RuleItem::Define(Box::new(rule)))
 }
 
 fn read_append(reader: &mut Reader<'_, '_, '_>) -> Option<RuleItem> {
@@ -126,7 +127,11 @@ fn read_enabled(reader: &mut Reader<'_, '_, '_>, required: &[&str]) -> Option<Ru
     reader.boolean("enabled").map(RuleItem::Enable)
 }
 
-fn read_overrides(reader: &mut Reader<'_, '_, '_>, overrides: &[(&'static str, Change)]) -> RuleItem {
+fn read_overrides(
+    reader: &mut Reader<'_, '_, '_>,
+    overrides: &[(&'static str, Change)],
+    tags: &TagWords,
+) -> RuleItem {
     for (key, _) in OVERRIDABLE {
         if reader.has(key) && !overrides.iter().any(|(named, _)| *named == key) {
             reader.fail_at(key, &format!("`override` does not say whether `{key}` is appended or replaced"));
@@ -135,20 +140,25 @@ fn read_overrides(reader: &mut Reader<'_, '_, '_>, overrides: &[(&'static str, C
     let mut patch = |change: Change| {
         let mut patch = RulePatch::default();
         for (key, _) in overrides.iter().filter(|(_, of)| *of == change) {
-            read_part(reader, key, change, &mut patch);
+            read_part(reader, (key, change), tags, &mut patch);
         }
         patch
     };
     RuleItem::Alter(Box::new((patch(Change::Append), patch(Change::Replace))))
 }
 
-fn read_part(reader: &mut Reader<'_, '_, '_>, key: &str, change: Change, patch: &mut RulePatch) {
+fn read_part(
+    reader: &mut Reader<'_, '_, '_>,
+    (key, change): (&str, Change),
+    tags: &TagWords,
+    patch: &mut RulePatch,
+) {
     match key {
         "condition" => patch.condition = reader.required_text(key),
         "output" => patch.output = reader.required_text(key),
         "desc" => patch.desc = reader.required_text(key).map(|text| text.as_str().to_owned()),
         "priority" => patch.priority = read_priority(reader),
-        "tags" => patch.tags = read_tags(reader),
+        "tags" => patch.tags = read_tags(reader, tags),
         "exceptions" => patch.exceptions = exception::read(reader, change == Change::Append),
         "enabled" => patch.enabled = reader.boolean(key),
         "skip-if-unknown-filter" => patch.skip_if_unknown_filter = reader.boolean(key),
@@ -157,14 +167,14 @@ fn read_part(reader: &mut Reader<'_, '_, '_>, key: &str, change: Change, patch: 
     }
 }
 
-fn read_definition(reader: &mut Reader<'_, '_, '_>) -> Option<RuleText> {
+fn read_definition(reader: &mut Reader<'_, '_, '_>, tags: &TagWords) -> Option<RuleText> {
     let condition = reader.required_text("condition");
     let output = reader.required_text("output");
     let desc = reader.required_text("desc").map(|text| text.as_str().to_owned());
     let priority = read_priority(reader);
     let source =
         reader.text("source").map(|text| text.as_str().to_owned()).filter(|source| !source.is_empty());
-    let tags = read_tags(reader).unwrap_or_default();
+    let tags = read_tags(reader, tags).unwrap_or_default();
     let exceptions = exception::read(reader, false).unwrap_or_default();
     let enabled = reader.boolean("enabled").unwrap_or(true);
     let skip_if_unknown_filter = reader.boolean("skip-if-unknown-filter").unwrap_or(false);
@@ -193,8 +203,15 @@ fn read_priority(reader: &mut Reader<'_, '_, '_>) -> Option<Priority> {
     }
 }
 
-fn read_tags(reader: &mut Reader<'_, '_, '_>) -> Option<Vec<String>> {
-    let mut tags: Vec<_> = reader.strings("tags")?.iter().map(|tag| tag.as_str().to_owned()).collect();
+fn read_tags(reader: &mut Reader<'_, '_, '_>, words: &TagWords) -> Option<Vec<String>> {
+    let texts = reader.strings("tags")?;
+    for text in &texts {
+        if let Some((message, help)) = words.mistake(text.as_str()) {
+            let place = text.place(0..text.as_str().len());
+            reader.error(Fault::new("CASTELLAN_UNKNOWN_TAG", place, message).help(help));
+        }
+    }
+    let mut tags: Vec<_> = texts.iter().map(|tag| tag.as_str().to_owned()).collect();
     tags.sort();
     tags.dedup();
     Some(tags)

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use castellan_agents::{Permission, PermissionFormat, PermissionSubject, PermissionVerdict, Unread};
 use castellan_event::FIELDS;
-use castellan_policy::{Reach, prefix_condition, quoted_text, short_condition};
-use castellan_rules::{Options as LoadOptions, Severity, Source, load};
+use castellan_policy::{Reach, Tags, prefix_condition, quoted_text, short_condition};
+use castellan_rules::{Severity, Source, load};
 
 use self::text::ImportedRule;
 use crate::exit::Exit;
@@ -175,7 +175,7 @@ fn about(permission: &Permission) -> String {
 /// Whether it loads. The error says why not.
 fn check(rule: &ImportedRule) -> Result<(), String> {
     let source = Source { name: String::new(), text: text::file(std::slice::from_ref(rule)) };
-    let loaded = load(&[source], FIELDS, &LoadOptions::default());
+    let loaded = load(&[source], FIELDS, &Tags::default().options());
     match loaded.problems.iter().find(|problem| problem.severity == Severity::Error) {
         None => Ok(()),
         Some(problem) => Err(problem.message.clone()),

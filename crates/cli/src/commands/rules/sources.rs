@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow, bail};
 use castellan_daemon::{Config, Layout, PolicyOrigin, load_policy, organisation_rules, shipped_rules};
 use castellan_event::{FIELDS, Layer};
 use castellan_falco::description::Described;
+use castellan_policy::Tags;
 use castellan_rules::{self as rules, Engine, Loaded, Problem, Source};
 
 use crate::commands::rules::language::{Language, Reading};
@@ -82,7 +83,7 @@ pub(super) fn load(layers: Vec<Layered>, reading: &Reading) -> LoadedLayers {
     let own = rules::Options {
         lints: reading.options.lints,
         describe: reading.options.describe,
-        ..rules::Options::default()
+        ..Tags::default().options()
     };
     let mut all = LoadedLayers { sources: Vec::new(), layers: Vec::new() };
     for Layered { layer, sources, unreadable } in layers {
