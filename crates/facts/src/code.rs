@@ -1,6 +1,7 @@
 //! Programs in other languages, as [`castellan_languages`] reads them: what they do becomes effects, and the commands that they
 //! start are found as any other. It must not know languages.
 
+pub(crate) mod configured;
 mod encoding;
 mod held;
 mod inherited;
@@ -158,8 +159,14 @@ fn language_in(program: &Program) -> &str {
 fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let word = language_in(program);
     let language = language_of(word);
-    let is_small =
-        word == SHELL || lifted::is_one(word) || word.starts_with(SQL) || castellan_programs::reads(word);
+    let is_small = word == SHELL
+        || lifted::is_one(word)
+        || configured::is_one(word)
+        || word.starts_with(SQL)
+        || castellan_programs::reads(word);
+    if word == configured::GIT_HOOK {
+        return hook(&program.from, &place, scene, facts);
+    }
     if language.is_none() && !is_small {
         return unread::add(program, word, place, scene, facts);
     }
@@ -194,7 +201,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
                     return with_sink(&place, scene, facts, |sink| sink.path(EffectKind::Read, file));
                 }
             }
-            let mut texts = held(file, &place, scene);
+            let mut texts = held(file, &place, !configured::is_one(word), scene);
             // Who types a command or a program knows what is there for it to run, or comes to make it.
             if place.run.script.is_none() {
                 texts
@@ -206,8 +213,9 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
             texts
         }
     };
-    // Without its file a client of a database does nothing.
-    if word.starts_with(SQL) && place.file.as_deref().is_some_and(|path| !scene.is_file_there(path)) {
+    // Without its file a client of a database does nothing, and settings start nothing.
+    let is_optional = word.starts_with(SQL) || configured::is_one(word);
+    if is_optional && place.file.as_deref().is_some_and(|path| !scene.is_file_there(path)) {
         return;
     }
     for text in texts {
@@ -230,6 +238,17 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
                 opaque(&place, (why, &written(&program.from)), scene, facts);
             }
         }
+    }
+}
+
+/// Adds what a hook does, whose first line says what runs it.
+fn hook(from: &From, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    match from {
+        From::File(file) if file.as_str().is_some() => {
+            with_sink(place, scene, facts, |sink| sink.path(EffectKind::Execute, file));
+            script(&file.written(), place.run, place.command, scene, facts);
+        }
+        From::File(arg) | From::Text(arg) => opaque(place, (Why::File, &arg.written()), scene, facts),
     }
 }
 
@@ -257,6 +276,9 @@ fn small(language: &str, text: &str, place: &Place<'_>, scene: &mut Scene<'_, '_
         start.input = Some(Arg::unknown(Why::Input, "", false));
         let found = analyse::walked(text, &start, scene);
         return commands(found, place, scene, facts);
+    }
+    if configured::is_one(language) {
+        return configured::add(language, text, place, scene, facts);
     }
     if lifted::is_one(language) {
         return match lifted::shell(language, text) {

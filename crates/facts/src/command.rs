@@ -334,6 +334,7 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     sink.force = says(read, Attribute::Force);
     sink.dry = read.is(Attribute::Dry);
     sink.is_shell = read.program.style == Style::Shell;
+    sink.is_of_versions = is_version_control(read.program.name());
     let outer = read.directory().map(|directory| {
         let inner = sink.locate(directory).path;
         std::mem::replace(&mut sink.cwd, inner)
@@ -351,6 +352,14 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     if let Some(outer) = outer {
         sink.cwd = outer;
     }
+}
+
+/// Programs that make the settings of the work trees that they bring.
+const VERSION_CONTROL: &[&str] = &["gh", "git", "glab", "hg", "hub", "jj", "svn"];
+
+/// Whether a program, by its name, makes the settings of the work trees itself that it brings.
+pub fn is_version_control(program: &str) -> bool {
+    VERSION_CONTROL.contains(&program)
 }
 
 /// Options that the model does not know, and arguments that may be options.

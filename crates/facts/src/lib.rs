@@ -39,7 +39,8 @@ mod written;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub use slots::LAYOUT;
+pub use command::is_version_control;
+pub use slots::keeps_code;
 pub use trees::{ANYWHERE_MARK, TREE_MARK, changes_tree, may_be_written};
 
 use castellan_event::{Call, Facts, Recorder};

@@ -4,6 +4,8 @@
 
 mod fixed;
 pub(crate) mod named;
+pub(crate) mod repository;
+mod settings;
 
 use std::collections::BTreeSet;
 
@@ -144,7 +146,13 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
         .filter(|loader| is_of(loader, name, read))
         .flat_map(|(_, _, patterns)| patterns.iter().copied().flatten())
         .collect();
-    if sink.remote || sink.dry {
+    if sink.remote {
+        return;
+    }
+    // A repository's settings count before it is only shown what would be done.
+    repository::add(read, name, sink);
+    settings::add(read, name, sink);
+    if sink.dry {
         return;
     }
     if name == "cargo" {

@@ -17,6 +17,8 @@ pub(crate) struct Overlay {
     /// Directories below which anything may have been written, moved or deleted: by an archive, a copy, a clone.
     /// With how the names end of what it may be: all names do so that are not known.
     trees: BTreeMap<String, BTreeMap<String, usize>>,
+    /// Those of the directories into which something else than version control has put files.
+    strange: BTreeSet<String>,
     /// Paths that were deleted or moved away, whatever came there after.
     removed: BTreeSet<String>,
     /// Changes so far.
@@ -53,6 +55,12 @@ impl Overlay {
         self.trees.entry(path.to_owned()).or_default().insert(ending.to_owned(), self.now);
     }
 
+    /// A command puts files below a path of which nobody knows which: a copy, an archive.
+    pub(crate) fn put_below(&mut self, path: &str) {
+        self.change_below(path);
+        self.strange.insert(path.to_owned());
+    }
+
     /// A command deletes a path, or moves it away.
     pub(crate) fn remove(&mut self, path: &str) {
         self.removed.insert(path.to_owned());
@@ -70,6 +78,28 @@ impl Overlay {
     /// Whether the call has changed nothing so far.
     pub(crate) fn is_empty(&self) -> bool {
         self.now == 0
+    }
+
+    /// How often the call has changed something so far.
+    pub(crate) fn changes(&self) -> usize {
+        self.now
+    }
+
+    /// Whether a command of this call has written the path by its name.
+    pub(crate) fn has_named(&self, path: &str) -> bool {
+        self.written.contains_key(path)
+    }
+
+    /// Whether one has put files that nobody has read below a directory that the path lies in.
+    pub(crate) fn has_strange(&self, path: &str) -> bool {
+        let mut above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        !self.strange.is_empty() && above.any(|path| self.strange.contains(path))
+    }
+
+    /// Whether a command of this call has put the path there, alone or with a directory. Version control puts no settings of its own
+    /// into a work tree.
+    pub(crate) fn has_put(&self, path: &str) -> bool {
+        self.has_named(path) || self.has_strange(path)
     }
 
     /// Whether a command of this call has written the path, or may have done so.

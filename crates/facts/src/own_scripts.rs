@@ -11,7 +11,7 @@ use castellan_programs::Arg;
 use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;
-use crate::slots::LAYOUT;
+use crate::slots::keeps_code;
 use crate::trees::{ANYWHERE_MARK, OPEN, TREE_MARK, changes_tree, may_be_written, may_meet};
 
 /// Directories of installed packages: they lie in the project, and are not its own.
@@ -103,8 +103,7 @@ fn is_any_strange(facts: &Facts, scene: &Scene<'_, '_, '_>) -> bool {
 
 /// Whether an effect makes files, or makes others of them.
 fn changes_files(effect: &Effect) -> bool {
-    matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Delete)
-        && effect.verb.as_deref() != Some(LAYOUT)
+    matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Delete) && !keeps_code(effect)
 }
 
 /// Whether such an effect may be one on a file: it is on that, on a directory above it, or on a pattern or a path that is not known.

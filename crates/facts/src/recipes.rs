@@ -12,7 +12,7 @@ mod packages;
 mod pre_commit;
 mod taskfile;
 mod unquote;
-mod yaml;
+pub(crate) mod yaml;
 
 use std::rc::Rc;
 

@@ -42,6 +42,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) modules: BTreeSet<(usize, String)>,
     /// Files of the session that programs may load in turn, and that were looked at.
     pub(crate) sources: BTreeSet<String>,
+    /// Files of repositories that were looked at.
+    pub(crate) repositories: BTreeSet<String>,
     /// Tasks that are being looked through.
     pub(crate) open_tasks: Vec<String>,
     /// The names that manifests declare, by the paths at which they were asked for; none where there is none.
@@ -108,6 +110,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             is_code_given_unknown: false,
             modules: BTreeSet::new(),
             sources: BTreeSet::new(),
+            repositories: BTreeSet::new(),
             open_tasks: Vec::new(),
             manifests: HashMap::new(),
             script_bytes: 0,
@@ -156,6 +159,20 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         earlier.cloned().chain(self.overlay.written_below(&begin)).collect()
     }
 
+    /// Whether this call, as far as it was looked at, or an earlier one of the session has written anything.
+    pub(crate) fn has_changes(&self) -> bool {
+        let Setting { written, downloaded, written_is_full, .. } = self.setting;
+        !written.is_empty() || !downloaded.is_empty() || *written_is_full || !self.overlay.is_empty()
+    }
+
+    /// Those of the files below a directory that this call or an earlier one of the session wrote and that fit.
+    pub(crate) fn written_where(&self, directory: &str, fits: impl Fn(&str) -> bool) -> BTreeSet<String> {
+        let begin = format!("{}/", directory.trim_end_matches('/'));
+        let earlier = self.setting.written.range(begin.clone()..).take_while(|path| path.starts_with(&begin));
+        let earlier = earlier.filter(|path| fits(path)).cloned();
+        earlier.chain(self.overlay.written_below(&begin).filter(|path| fits(path))).collect()
+    }
+
     /// How a file came to where it is: what is written to a directory, as a repository that is cloned, is in it.
     pub(crate) fn origin_of(&self, path: &str, place: Option<Scope>) -> Option<FileOrigin> {
         let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
@@ -172,6 +189,15 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         } else {
             (place == Some(Scope::Workspace)).then_some(FileOrigin::Repository)
         }
+    }
+
+    /// Whether an earlier call of the session wrote a file, a directory that it lies in, or may have done so.
+    pub(crate) fn is_of_earlier_call(&self, path: &str) -> bool {
+        let Setting { written, downloaded, written_is_full, .. } = self.setting;
+        let mut paths = path.match_indices('/').filter_map(|(at, _)| path.get(..at)).chain([path]);
+        *written_is_full
+            || paths.any(|path| written.contains(path) || downloaded.contains(path))
+            || self.may_be_of_session(path)
     }
 
     /// Whether an earlier call of the session may have written a file without naming it: by a pattern, or anywhere in the workspace.

@@ -15,7 +15,7 @@ use crate::path::{self, Last, Located};
 use crate::recipes::{self, Task};
 use crate::scene::Scene;
 use crate::scope;
-use crate::slots::LAYOUT;
+use crate::slots::keeps_code;
 use crate::trees;
 
 mod unknown;
@@ -47,6 +47,8 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) stdin: Stdin,
     /// It is a shell.
     pub(crate) is_shell: bool,
+    /// It is version control: what it brings is a work tree, whose settings it makes itself.
+    pub(crate) is_of_versions: bool,
     /// Its standard input is another command's output.
     pub(crate) piped: bool,
     /// What it writes is followed by the walk: a redirect, or a program of which the walk knows what it writes.
@@ -88,6 +90,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             stdin: Stdin::Inherited,
             piped: false,
             is_shell: false,
+            is_of_versions: false,
             is_followed: false,
             programs: Vec::new(),
             sources: Vec::new(),
@@ -418,7 +421,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     fn remember(&mut self, kind: EffectKind, effect: &Effect, located: &Located) {
         let Some(path) = &located.path else { return };
-        if effect.verb.as_deref() == Some(LAYOUT) {
+        if keeps_code(effect) {
             return;
         }
         // Of a pattern any path may be meant that fits it.
@@ -433,7 +436,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             self.scene.overlay.remove(path);
         }
         let is_deep = effect.recursive.or(self.recursive) == Some(true);
-        if kind == EffectKind::Delete || kind == EffectKind::Write && is_deep {
+        if kind == EffectKind::Write && is_deep && !self.is_of_versions {
+            self.scene.overlay.put_below(path);
+        } else if kind == EffectKind::Delete || kind == EffectKind::Write && is_deep {
             self.scene.overlay.change_below(path);
         }
         match (kind, &effect.target) {

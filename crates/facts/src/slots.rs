@@ -13,7 +13,13 @@ use crate::sql;
 use crate::url::{Host, Url};
 
 /// What is said of a write that lays out anew what a file holds, as formatters do: what its code does stays the same.
-pub const LAYOUT: &str = "layout";
+pub(crate) const LAYOUT: &str = "layout";
+
+/// Whether a write leaves the code in a file as it was: one that lays it out anew, and a setting of git that starts nothing.
+pub fn keeps_code(effect: &Effect) -> bool {
+    let verb = effect.verb.as_deref();
+    verb == Some(LAYOUT) || verb == Some("config") && effect.system.as_deref() == Some("git")
+}
 
 /// Adds the effects of every operand and option value.
 pub(crate) fn effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -179,6 +185,7 @@ fn named_in(language: &str, path: Arg, sink: &Sink<'_, '_, '_, '_>) -> Arg {
 fn into(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     if !is_directory(arg, sink) {
         sink.path(EffectKind::Write, arg);
+        moved_to(arg, read, sink);
         return;
     }
     // Where the call has deleted that directory before, what comes takes its place.
@@ -191,7 +198,26 @@ fn into(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
         let written =
             if read.given("--parents") { beside(arg, &source.arg) } else { joined(arg, &source.arg) };
         sink.path(EffectKind::Write, &written);
+        moved_to(&written, read, sink);
     }
+}
+
+/// What is moved may be a directory: all that is in it comes along.
+fn moved_to(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
+    let mut moves = read.operands.iter().filter(|one| one.slot.role == SlotRole::Move);
+    let is_deep = moves.any(|one| is_directory(&one.arg, sink) || has_files(&one.arg, sink));
+    if is_deep
+        && !sink.is_of_versions
+        && let Some(path) = sink.locate(arg).path
+    {
+        sink.scene.overlay.put_below(&path);
+    }
+}
+
+/// Whether the call itself has put files below a path.
+fn has_files(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    let path = sink.locate(arg).path;
+    path.is_some_and(|path| sink.scene.overlay.written_below(&format!("{path}/")).next().is_some())
 }
 
 /// Whether there is a directory, or it is written as one.

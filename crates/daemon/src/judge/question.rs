@@ -8,10 +8,10 @@ use std::time::Duration;
 use castellan_agents::{self as agents, AgentId, Told};
 use castellan_audit::Record;
 use castellan_event::{
-    Agent, Answers, Call, Decision, Effect, EffectKind, Facts, FileOrigin, Mode, Recorder, Role, Session,
-    ToolKind, Verdict, Why,
+    Agent, Answers, Call, Command, Decision, Effect, EffectKind, Facts, FileOrigin, Mode, Recorder, Role,
+    Session, ToolKind, Verdict, Why,
 };
-use castellan_facts::{ANYWHERE_MARK, LAYOUT, TREE_MARK};
+use castellan_facts::{ANYWHERE_MARK, TREE_MARK, is_version_control, keeps_code};
 use castellan_policy::{PROBING, RequestId, State, StateChange, agent_text, drive, user_text};
 
 use super::consent::{Consent, grantable};
@@ -273,8 +273,8 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
         .effects
         .iter()
         .filter(|effect| matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Download));
-    // What a formatter lays out anew does what it did before.
-    let writes = writes.filter(|effect| effect.verb.as_deref() != Some(LAYOUT));
+    let writes =
+        writes.filter(|effect| !keeps_code(effect) && !is_whole_tree(effect, &facts.commands, workspace));
     let mut paths: BTreeSet<String> = writes.filter_map(|effect| effect.path.clone()).collect();
     // Of what is written where nobody knows it may be any file. What the project's own code writes is its own doing.
     let is_own = |effect: &Effect| {
@@ -284,7 +284,7 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
     let is_unread = |effect: &Effect| effect.role == Some(Role::Target) && effect.why == Some(Why::File);
     let is_anywhere = |effect: &Effect| {
         let is_write = matches!(effect.kind, EffectKind::Write | EffectKind::Link) && effect.path.is_none();
-        (is_write || is_unread(effect)) && effect.verb.as_deref() != Some(LAYOUT) && !is_own(effect)
+        (is_write || is_unread(effect)) && !keeps_code(effect) && !is_own(effect)
     };
     let anywhere = facts.effects.iter().any(is_anywhere).then_some((workspace, ANYWHERE_MARK));
     // Version control does not say which files it changes.
@@ -292,6 +292,14 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
     let marked = trees.chain(anywhere).filter(|(root, _)| !root.is_empty());
     paths.extend(marked.map(|(root, mark)| format!("{}/{mark}", root.trim_end_matches('/'))));
     paths
+}
+
+/// Whether version control changes the workspace as a whole: its mark says so, and its own settings stay as they are.
+fn is_whole_tree(effect: &Effect, commands: &[Command], workspace: &str) -> bool {
+    let command = effect.command.and_then(|command| commands.get(command));
+    effect.path.as_deref() == Some(workspace)
+        && effect.file_origin != Some(FileOrigin::Downloaded)
+        && command.and_then(|command| command.name.as_deref()).is_some_and(is_version_control)
 }
 
 /// What of it came from the network.

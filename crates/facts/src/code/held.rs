@@ -14,8 +14,14 @@ use crate::scripts;
 /// Paths by which a process opens its standard input again.
 const STANDARD_INPUT: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
-/// The texts that a file may hold when the command reads it.
-pub(super) fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Vec<Result<String, Why>> {
+/// The texts that a file may hold when the command reads it. `is_kept`: the tool that reads the file does not change it by itself, so that
+/// it can be compared when the call is over.
+pub(super) fn held(
+    file: &Arg,
+    place: &Place<'_>,
+    is_kept: bool,
+    scene: &mut Scene<'_, '_, '_>,
+) -> Vec<Result<String, Why>> {
     let path = known(file).ok().filter(|_| place.run.remote.is_empty());
     let Some(path) = path.and_then(|path| path::collapse(place.cwd.as_deref(), &path)) else {
         return vec![Err(file.why().unwrap_or(Why::File))];
@@ -27,7 +33,7 @@ pub(super) fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>)
             _ if !made.is_empty() => made,
             _ if path == "/dev/null" => vec![Ok(String::new())],
             Stdin::File(input) if STANDARD_INPUT.contains(&&*path) && input != file => {
-                held(input, place, scene)
+                held(input, place, is_kept, scene)
             }
             Stdin::Inherited | Stdin::Text(_) | Stdin::File(_) => vec![Err(Why::Input)],
         };
@@ -35,12 +41,15 @@ pub(super) fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>)
     let real = path::locate(&Arg::known(path.as_str()), None, &scene.places, scene.world).path;
     let is_followed = !made.is_empty();
     let changed = real.as_deref().is_some_and(|real| {
-        let changed =
-            if is_followed { scene.overlay.has_changed(real) } else { scene.overlay.has_written(real) };
+        let changed = match (is_kept, is_followed) {
+            (true, true) => scene.overlay.has_changed(real),
+            (true, false) => scene.overlay.has_written(real),
+            (false, _) => scene.overlay.has_named(real) || scene.overlay.has_strange(real),
+        };
         changed || scene.overlay.follow(real, true) != Way::Same
     });
     if changed {
-        if let Some(real) = &real {
+        if let Some(real) = real.as_ref().filter(|_| is_kept) {
             scripts::runs(real, &path, true, scene);
         }
         return vec![Err(Why::Shadowed)];
@@ -60,7 +69,7 @@ pub(super) fn held(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>)
             }
         })]
     };
-    if let Some(real) = real.filter(|_| texts.iter().all(Result::is_ok)) {
+    if let Some(real) = real.filter(|_| is_kept && texts.iter().all(Result::is_ok)) {
         scripts::runs(&real, &path, is_followed, scene);
         scene.read_scripts.insert(real);
     }

@@ -5,8 +5,10 @@ use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece, Program, find, invoke};
 use castellan_shell::Run;
 
+use super::configured::{self, GIT};
 use super::{From, SHELL};
 use crate::handlers;
+use crate::loaded::repository;
 use crate::path;
 use crate::sink::Sink;
 
@@ -23,10 +25,28 @@ enum Holds {
     FileOrCode(&'static str),
     /// Where settings stand that may name code.
     Settings,
+    /// A file of git's settings.
+    Configuration,
+    /// Directories in which git looks for such files: they count where the session wrote them.
+    Configurations(&'static [&'static str]),
+    /// The directory of a repository.
+    Repository,
+    /// The name of a setting of git.
+    Key,
+    /// The value of one.
+    Value,
 }
 
 /// Names; a `*` at the end stands for any rest.
 const VARIABLES: &[(&str, Holds)] = &[
+    ("GIT_COMMON_DIR", Holds::Repository),
+    ("GIT_CONFIG", Holds::Configuration),
+    ("GIT_CONFIG_GLOBAL", Holds::Configuration),
+    ("GIT_CONFIG_KEY_*", Holds::Key),
+    ("GIT_CONFIG_SYSTEM", Holds::Configuration),
+    ("GIT_CONFIG_VALUE_*", Holds::Value),
+    ("GIT_DIR", Holds::Repository),
+    ("HOME", Holds::Configurations(&[".gitconfig", ".config/git/config"])),
     ("LUA_INIT*", Holds::FileOrCode("lua")),
     ("NODE_OPTIONS", Holds::Options("node")),
     ("PERL5OPT", Holds::Options("perl")),
@@ -35,6 +55,7 @@ const VARIABLES: &[(&str, Holds)] = &[
     ("PYTHONPATH", Holds::Directories("python", &["sitecustomize.py", "usercustomize.py"])),
     ("PYTHONSTARTUP", Holds::File("python")),
     ("RUBYOPT", Holds::Options("ruby")),
+    ("XDG_CONFIG_HOME", Holds::Configurations(&["git/config"])),
     ("ZDOTDIR", Holds::Directories(SHELL, &[".zshenv"])),
 ];
 
@@ -67,6 +88,11 @@ pub(crate) fn inherited(run: &Run, model: Option<&Program>, sink: &mut Sink<'_, 
         }
         let Some(holds) = holds(variable) else { continue };
         let before = sink.programs.len();
+        if let Some(number) = variable.strip_prefix(KEY) {
+            let is_its = |name: &String| name.strip_prefix(VALUE) == Some(number);
+            let set = variables.iter().rfind(|(name, _)| is_its(name)).map(|(_, value)| value);
+            setting(value, set, sink);
+        }
         add(variable, holds, value, sink);
         // What is written into such a file afterwards is other code.
         if sink.programs.len() == before || sink.scene.overlay.is_empty() {
@@ -97,7 +123,36 @@ fn add(variable: &str, holds: Holds, value: &Arg, sink: &mut Sink<'_, '_, '_, '_
             Some(path) => file(language, &path, sink),
             None => sink.program(language, From::Text(value)),
         },
+        Holds::Configuration => sink.program(GIT, From::File(value)),
+        Holds::Configurations(files) => {
+            for directory in value.pieces().iter().flat_map(directories) {
+                for name in files {
+                    if let Some(path) = path::collapse(sink.cwd.as_deref(), &format!("{directory}/{name}")) {
+                        repository::settings(&path, false, sink);
+                    }
+                }
+            }
+        }
+        Holds::Repository => repository::at(&value, sink),
+        Holds::Key | Holds::Value => {}
         Holds::Settings => sink.opaque(Role::Code, Why::Language, &value.written()),
+    }
+}
+
+const KEY: &str = "GIT_CONFIG_KEY_";
+const VALUE: &str = "GIT_CONFIG_VALUE_";
+
+/// What a setting starts that two variables make. One that has no value is none.
+fn setting(name: &Arg, value: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) {
+    let Some(value) = value else { return };
+    match (name.as_str(), value.as_str()) {
+        (Some(name), Some(value)) => {
+            if let Some(one) = configured::git_starts(name, value) {
+                configured::start(GIT, one, None, sink);
+            }
+        }
+        (Some(name), None) if configured::git_starts(name, "!").is_none() => {}
+        _ => sink.opaque(Role::Code, value.why().or(name.why()).unwrap_or_default(), &value.written()),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn add(
     facts: &mut Facts,
 ) {
     if let From::File(file) = &program.from {
-        let texts = held(file, &place, scene);
+        let texts = held(file, &place, true, scene);
         let is_plain = |text: &Result<String, Why>| text.as_ref().is_ok_and(|text| is_plain(text));
         if !ORDERS.contains(&word) && texts.iter().all(is_plain) {
             place.file = file_of(file, &place);

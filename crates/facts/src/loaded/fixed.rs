@@ -224,7 +224,7 @@ fn named(read: &Invocation, cwd: &str) -> Vec<String> {
 }
 
 /// A directory and those above it, up to the workspace's own.
-fn above(cwd: &str, workspace: &str) -> Vec<String> {
+pub(super) fn above(cwd: &str, workspace: &str) -> Vec<String> {
     let workspace = workspace.trim_end_matches('/');
     let mut all = vec![cwd.to_owned()];
     let mut here = cwd;
@@ -270,6 +270,6 @@ fn manifest(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(String, toml:
     read.next()
 }
 
-fn below(directory: &str, name: &str) -> String {
+pub(super) fn below(directory: &str, name: &str) -> String {
     format!("{}/{name}", directory.trim_end_matches('/'))
 }

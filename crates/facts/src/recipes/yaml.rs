@@ -13,7 +13,7 @@ enum Open {
 }
 
 /// The first document of a text. Aliases are not followed.
-pub(super) fn read(text: &str) -> Result<Value, Why> {
+pub(crate) fn read(text: &str) -> Result<Value, Why> {
     let mut open: Vec<Open> = Vec::new();
     for (number, event) in Parser::new_from_str(text).enumerate() {
         if number > YAML_EVENTS_MAX || open.len() > YAML_DEPTH_MAX {

@@ -19,6 +19,17 @@ impl Machine {
         self.0.iter().find(|(one, _)| *one == path).map(|(_, there)| there)
     }
 
+    /// The nearest directory with something called `.git`.
+    fn repository(&self, of: &str) -> Option<String> {
+        let has_git = |directory: &&str| {
+            let git = format!("{directory}/.git");
+            self.0.iter().any(|(one, _)| {
+                one.strip_prefix(&git).is_some_and(|rest| matches!(rest.bytes().next(), None | Some(b'/')))
+            })
+        };
+        std::iter::successors(Some(of), |one| Some(one.rsplit_once('/')?.0)).find(has_git).map(str::to_owned)
+    }
+
     fn real(&self, path: &str) -> String {
         match self.at(path) {
             Some(Link(target)) => (*target).to_owned(),
@@ -46,7 +57,7 @@ impl World for Machine {
                 Some(Kind(_) | Link(_)) | None => None,
             }),
             Query::Executable { name, .. } => Answer::Executable(Some(format!("/usr/bin/{name}"))),
-            Query::Repository { .. } => Answer::Repository(None),
+            Query::Repository { of } => Answer::Repository(self.repository(of)),
             Query::Newest { .. } => Answer::Newest(None),
             Query::Process { .. } => Answer::Process(Some(Process {
                 env: [("PATH", "/usr/bin"), ("HOME", "/home/u")]

@@ -1,8 +1,10 @@
 //! git's settings: what `git config` changes, which of them run programs, and what the files say.
 
 use castellan_event::{Answer, Effect, EffectKind, Query, Role, Why};
-use castellan_programs::{Arg, Invocation, Slot, SlotRole, find};
+use castellan_programs::{Arg, Invocation};
 
+use crate::code::configured::{git_starts, git_text, shell_settings};
+use crate::loaded::repository::config_file;
 use crate::sink::Sink;
 
 /// Settings whose value is a file or directory with code: hooks, or more settings.
@@ -49,13 +51,9 @@ fn runs(name: &str, value: &Arg) -> bool {
         .collect();
     let set = Arg::from_pieces(set, false);
     let is_path = CODE_PATHS.contains(&format!("{}=", name.to_ascii_lowercase()).as_str());
-    is_path || shell_settings().is_some_and(|slot| slot.part_of(&set).is_some())
-}
-
-/// The slot of `git -c`, which lists the settings that hold shell text.
-fn shell_settings() -> Option<Slot> {
-    let options = find("git")?.options;
-    options.iter().map(|option| option.slot).find(|slot| slot.role == SlotRole::Shell)
+    is_path
+        || shell_settings().is_some_and(|slot| slot.part_of(&set).is_some())
+        || git_starts(name, &value.written()).is_some()
 }
 
 /// What `git config` was told to do, in either of its grammars.
@@ -139,37 +137,14 @@ pub(super) fn of_files(
     name: &str,
     sink: &mut Sink<'_, '_, '_, '_>,
 ) -> Option<String> {
-    let own = repository(sink).map(|top| format!("{top}/.git/config"));
+    let own = config_file(sink);
     let home = format!("{}/.gitconfig", sink.scene.places.home());
     own.into_iter().chain([home]).find_map(|path| {
         let Some(Answer::Contents(Some(bytes))) = sink.scene.world.ask(Query::Contents { path }) else {
             return None;
         };
-        setting(&String::from_utf8_lossy(&bytes), section, sub, name)
+        git_text(&String::from_utf8_lossy(&bytes), section, sub, name)
     })
-}
-
-/// The last value of a setting in a file.
-fn setting(text: &str, section: &str, sub: &str, name: &str) -> Option<String> {
-    let header = if sub.is_empty() { format!("[{section}]") } else { format!("[{section} \"{sub}\"]") };
-    let mut is_inside = false;
-    let mut found = None;
-    for line in text.lines().map(str::trim) {
-        if line.starts_with('[') {
-            is_inside = line.eq_ignore_ascii_case(&header);
-        } else if let Some((key, value)) = line.split_once('=')
-            && is_inside
-            && key.trim().eq_ignore_ascii_case(name)
-        {
-            found = Some(unquoted(value.trim()));
-        }
-    }
-    found
-}
-
-fn unquoted(value: &str) -> String {
-    let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
-    inner.unwrap_or(value).replace("\\\"", "\"").replace("\\\\", "\\")
 }
 
 /// The words of an alias: split at blanks, with quotes and backslashes.

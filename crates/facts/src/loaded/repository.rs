@@ -1,0 +1,351 @@
+//! Repositories of git that a command works in: where git finds them, and which of their files the session has put there. What those
+//! start, the command starts. It must not know the format of the files.
+
+use castellan_event::{Answer, FileKind, Query, Role, Why};
+use castellan_programs::{Arg, Invocation};
+
+use super::fixed::below;
+use super::is_loading;
+use crate::code::From;
+use crate::code::configured::{GIT, GIT_COMMON, GIT_HOOK, GIT_LINK, git_includes};
+use crate::limits::{COMPONENTS_MAX, INCLUDES_MAX, LOADED_FILES_MAX};
+use crate::overlay::Way;
+use crate::path;
+use crate::scripts;
+use crate::sink::Sink;
+
+/// Programs that are git or start it in their directory, with the subcommands that do (all where there are none).
+const CALLERS: &[(&[&str], &[&str])] = &[
+    (
+        &[
+            "git", "hub", "gh", "glab", "git-lfs", "tig", "gitk", "git-gui", "lazygit", "gitui", "got",
+            "scalar",
+        ],
+        &[],
+    ),
+    (&["pre-commit", "lefthook", "lint-staged", "husky", "commitizen", "cz", "gitlint", "git-cliff"], &[]),
+    (&["lerna", "changeset", "release-it", "np", "semantic-release", "standard-version", "goreleaser"], &[]),
+    (&["bump2version", "bumpversion", "bump-my-version", "tbump", "setuptools_scm", "jj"], &[]),
+    (&["go"], &["build", "install", "list", "vet", "get", "mod", "version"]),
+    (&["cargo"], &["install", "package", "publish", "release", "update", "fetch", "build"]),
+    (&["npm", "pnpm", "yarn", "bun"], &["version", "publish", "install", "add", "pack"]),
+    (
+        &["pip", "pip3", "uv", "poetry", "hatch", "pdm", "build"],
+        &["install", "build", "wheel", "version", "publish", "sync"],
+    ),
+    (&["starship"], &["prompt"]),
+];
+
+/// The hooks of Git 2.47.
+const HOOKS: &[&str] = &[
+    "applypatch-msg",
+    "commit-msg",
+    "fsmonitor-watchman",
+    "p4-changelist",
+    "p4-post-changelist",
+    "p4-pre-submit",
+    "p4-prepare-changelist",
+    "post-applypatch",
+    "post-checkout",
+    "post-commit",
+    "post-index-change",
+    "post-merge",
+    "post-receive",
+    "post-rewrite",
+    "post-update",
+    "pre-applypatch",
+    "pre-auto-gc",
+    "pre-commit",
+    "pre-merge-commit",
+    "pre-push",
+    "pre-rebase",
+    "pre-receive",
+    "prepare-commit-msg",
+    "proc-receive",
+    "push-to-checkout",
+    "reference-transaction",
+    "sendemail-validate",
+    "update",
+];
+
+/// Files of settings in the directory of a repository.
+const SETTINGS: &[&str] = &["config", "config.worktree"];
+
+/// What git finds in a directory.
+enum Found {
+    /// The directory of a repository. `is_hidden`: it lies in a work tree, and nothing of its name says what it is.
+    Repository { directory: String, is_hidden: bool },
+    /// A file that names it.
+    Link(String),
+    /// The call may have put one there, unread.
+    Unknown,
+}
+
+/// Adds what the repository starts that a command works in, as far as the session has built it.
+pub(super) fn add(read: &Invocation, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    if !CALLERS.iter().any(|(programs, subcommands)| is_loading(programs, subcommands, name, read)) {
+        return;
+    }
+    match read.values("--git-dir").last().filter(|_| name == "git") {
+        Some(named) => at(&named.clone(), sink),
+        None => around(sink),
+    }
+}
+
+/// The repository that an option or a variable names.
+pub(crate) fn at(named: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    match named.as_str().and_then(|text| path::collapse(sink.cwd.as_deref(), text)) {
+        Some(path) if is_file(&path, sink) => link(&path, sink),
+        Some(path) => {
+            let is_hidden = is_hidden(&path, sink);
+            repository(&path, is_hidden, sink);
+        }
+        None => built(None, sink),
+    }
+}
+
+/// The repository that git finds from the directory of the command up, and those in its work tree that it goes down into.
+fn around(sink: &mut Sink<'_, '_, '_, '_>) {
+    let Some(cwd) = sink.cwd.clone() else { return built(None, sink) };
+    let is_changed = sink.scene.has_changes();
+    let seen = format!("{} {cwd}", sink.scene.overlay.changes());
+    if !sink.scene.repositories.insert(seen) || !is_changed && top(&cwd, sink).as_deref() == Some(&cwd) {
+        return;
+    }
+    let Some((directory, found)) = find(&cwd, sink) else { return };
+    match found {
+        Found::Repository { directory, is_hidden } => repository(&directory, is_hidden, sink),
+        Found::Link(path) => link(&path, sink),
+        Found::Unknown => sink.opaque(Role::Code, Why::Shadowed, &directory),
+    }
+    built(Some(&directory), sink);
+}
+
+/// Whether a directory that is named lies among the files of the project, where nobody keeps a repository of their own.
+fn is_hidden(path: &str, sink: &Sink<'_, '_, '_, '_>) -> bool {
+    let inside =
+        path.strip_prefix(sink.scene.setting.workspace.as_str()).filter(|rest| rest.starts_with('/'));
+    inside.is_some_and(|rest| !rest.split('/').any(|name| name == ".git"))
+}
+
+/// The file of settings of the repository in which the command works.
+pub(crate) fn config_file(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+    let cwd = sink.cwd.clone()?;
+    let directory = match find(&cwd, sink)?.1 {
+        Found::Repository { directory, .. } => directory,
+        Found::Link(path) => {
+            let text = scripts::text(&path, sink.scene).ok()?;
+            target(&text, Some(&path))?
+        }
+        Found::Unknown => return None,
+    };
+    Some(below(&directory, "config"))
+}
+
+/// The first directory from one up in which git finds a repository.
+fn find(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(String, Found)> {
+    let top = top(cwd, sink);
+    let is_changed = sink.scene.has_changes();
+    for directory in upwards(cwd) {
+        let is_top = top.as_deref() == Some(directory);
+        // Where nothing has changed the world has said that there is no `.git` further down.
+        let named = if is_top || is_changed { of_git(directory, sink) } else { None };
+        let is_asked = is_changed || top.is_some();
+        let found = named.or_else(|| is_asked.then(|| of_itself(directory, top.is_some(), sink)).flatten());
+        if let Some(found) = found {
+            return Some((directory.to_owned(), found));
+        }
+        if is_top {
+            break;
+        }
+    }
+    None
+}
+
+/// The first directory from one up that has a `.git`.
+fn top(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+    match sink.scene.world.ask(Query::Repository { of: cwd.to_owned() }) {
+        Some(Answer::Repository(top)) => top,
+        _ => None,
+    }
+}
+
+/// A directory and those above it.
+fn upwards(directory: &str) -> impl Iterator<Item = &str> {
+    let above = |one: &'_ str| one.rfind('/').filter(|at| *at > 0);
+    std::iter::successors(Some(directory), move |one| one.get(..above(one)?)).take(COMPONENTS_MAX)
+}
+
+/// What `.git` is in a directory.
+fn of_git(directory: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<Found> {
+    let git = below(directory, ".git");
+    if is_directory(&git, sink) {
+        return Some(Found::Repository { directory: git, is_hidden: false });
+    }
+    if is_file(&git, sink) {
+        return Some(Found::Link(git));
+    }
+    sink.scene.overlay.has_strange(&git).then_some(Found::Unknown)
+}
+
+/// Whether a directory is a repository itself, as a bare one is.
+fn of_itself(directory: &str, is_inside: bool, sink: &mut Sink<'_, '_, '_, '_>) -> Option<Found> {
+    let is_one = is_file(&below(directory, "HEAD"), sink)
+        && (is_file(&below(directory, "config"), sink) || is_file(&below(directory, "commondir"), sink));
+    is_one.then(|| Found::Repository { directory: directory.to_owned(), is_hidden: is_inside })
+}
+
+/// Repositories that the session has built: below a directory those that git goes down into, else all.
+fn built(inside: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) {
+    let is_one = |path: &str| {
+        let (directory, name) = path.rsplit_once('/').unwrap_or_default();
+        let is_of_git = directory.ends_with(".git") || directory.contains("/.git/");
+        name == ".git" || SETTINGS.contains(&name) && (inside.is_none() || is_of_git)
+    };
+    let found = sink.scene.written_where(inside.unwrap_or_default(), is_one);
+    if found.len() > LOADED_FILES_MAX {
+        sink.opaque(Role::Code, Why::Budget, "git");
+    }
+    for path in found.into_iter().take(LOADED_FILES_MAX) {
+        let (directory, name) = path.rsplit_once('/').unwrap_or_default();
+        if name == ".git" {
+            link(&path, sink);
+        } else if is_file(&below(directory, "HEAD"), sink) {
+            repository(directory, false, sink);
+        }
+    }
+}
+
+/// The files in a repository's directory. `is_hidden`: they count whoever wrote them.
+fn repository(directory: &str, is_hidden: bool, sink: &mut Sink<'_, '_, '_, '_>) {
+    for name in SETTINGS {
+        settings(&below(directory, name), is_hidden, sink);
+    }
+    let common = below(directory, "commondir");
+    if is_file(&common, sink) {
+        if is_of_session(&common, sink) {
+            program(GIT_COMMON, &common, sink);
+        } else if let Ok(text) = scripts::text(&common, sink.scene) {
+            shared(&text, Some(&common), sink);
+        }
+    }
+    let own = below(directory, "hooks");
+    for hook in
+        sink.scene.written_where(&own, |path| HOOKS.iter().any(|hook| path.ends_with(&format!("/{hook}"))))
+    {
+        program(GIT_HOOK, &hook, sink);
+    }
+}
+
+/// A file of settings: what it starts where the session wrote it, or `is_own`, else what the session wrote of the files that it
+/// includes.
+pub(crate) fn settings(path: &str, is_own: bool, sink: &mut Sink<'_, '_, '_, '_>) {
+    if !is_file(path, sink) {
+        return;
+    }
+    if is_own || is_of_session(path, sink) {
+        return program(GIT, path, sink);
+    }
+    if !sink.scene.has_changes() || !sink.scene.repositories.insert(path.to_owned()) {
+        return;
+    }
+    let Ok(text) = scripts::text(path, sink.scene) else { return };
+    for included in git_includes(&text).into_iter().take(INCLUDES_MAX) {
+        let home = sink.scene.places.home();
+        let included = match included.strip_prefix("~/") {
+            Some(rest) => Some(format!("{home}/{rest}")),
+            None => path::collapse(path.rsplit_once('/').map(|(directory, _)| directory), &included),
+        };
+        if let Some(included) = included {
+            settings(&included, false, sink);
+        }
+    }
+}
+
+/// The hooks of a directory that a setting names, whoever wrote them: as written, seen from where hooks run.
+pub(crate) fn hooks(directory: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    let located = sink.locate(&Arg::known(directory));
+    let Some(directory) = located.path else {
+        return sink.opaque(Role::Code, located.why.unwrap_or(Why::File), directory);
+    };
+    if sink.scene.overlay.has_strange(&directory) {
+        return sink.opaque(Role::Code, Why::Shadowed, &directory);
+    }
+    for hook in HOOKS {
+        let path = below(&directory, hook);
+        if is_file(&path, sink) {
+            program(GIT_HOOK, &path, sink);
+        }
+    }
+}
+
+/// The repository that a file `.git` names.
+fn link(path: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    if is_of_session(path, sink) {
+        program(GIT_LINK, path, sink);
+    } else if let Ok(text) = scripts::text(path, sink.scene) {
+        linked(&text, Some(path), sink);
+    }
+}
+
+/// The same by the text of the file.
+pub(crate) fn linked(text: &str, file: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) {
+    if let Some(directory) = target(text, file) {
+        repository(&directory, false, sink);
+    }
+}
+
+/// The directory that work trees share, by the text of the file that names it.
+pub(crate) fn shared(text: &str, file: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) {
+    let here = file.and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);
+    let Some(directory) = path::collapse(here, text.trim()) else { return };
+    // One that names itself is looked at once.
+    if here != Some(directory.as_str()) {
+        repository(&directory, false, sink);
+    }
+}
+
+/// The directory behind `gitdir:`.
+fn target(text: &str, file: Option<&str>) -> Option<String> {
+    let here = file.and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);
+    path::collapse(here, text.strip_prefix("gitdir:")?.trim())
+}
+
+/// The file is read as this language, once for all commands of the call between which it stays the same.
+fn program(language: &str, path: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    let overlay = &sink.scene.overlay;
+    let now = if overlay.has_written_on_way(path) { overlay.changes() } else { 0 };
+    if sink.scene.repositories.insert(format!("{language} {now} {path}")) {
+        sink.program(language, From::File(Arg::known(path)));
+    }
+}
+
+/// Whether this call or an earlier one of the session has put the file there, or may have done so.
+pub(super) fn is_of_session(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    let scene = &mut *sink.scene;
+    let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
+    let Some(real) = located.path else { return true };
+    scene.overlay.has_put(&real) || scene.overlay.has_put(path) || scene.is_of_earlier_call(&real)
+}
+
+/// Whether there is a file when the call comes to it. A directory into which the call has put what nobody has read may have one.
+pub(super) fn is_file(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    sink.scene.overlay.has_named(path) || kind(path, sink) == Some(FileKind::File)
+}
+
+fn is_directory(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    kind(path, sink) == Some(FileKind::Directory)
+        || sink.scene.overlay.written_below(&format!("{path}/")).next().is_some()
+}
+
+fn kind(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<FileKind> {
+    let path = match sink.scene.overlay.follow(path, true) {
+        Way::Same => path.to_owned(),
+        Way::Elsewhere(path) => path,
+        Way::Endless => return None,
+    };
+    match sink.scene.world.ask(Query::FileKind { path }) {
+        Some(Answer::FileKind(kind)) => Some(kind),
+        _ => None,
+    }
+}
