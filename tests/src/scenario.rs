@@ -2,6 +2,7 @@
 //! look at the world, at what the model was told and at the record. It must not know how an answer is encoded.
 
 mod levels;
+mod repository;
 mod trust;
 mod ungoverned;
 
@@ -14,6 +15,7 @@ use rustix::process::{Signal, kill_process};
 use serde_json::{Value as Json, json};
 
 pub use levels::{check_ceiling, check_denied_escalation, check_escalation};
+pub use repository::check_repository;
 pub use trust::check_trust;
 
 use crate::agents::Agent;
@@ -42,6 +44,14 @@ const RULES: &str = r#"
   priority: WARNING
   source: coding_agent
   tags: [coding_agent_ask]
+
+- rule: Test effect
+  desc: Denies a file of the tests by what makes it, wherever the command stands.
+  condition: fx.kind = write and fx.path endswith "/started-file" and cmd.name = touch
+  output: the test denies what makes this file
+  priority: CRITICAL
+  source: coding_agent
+  tags: [coding_agent_deny]
 
 - rule: Test patch
   desc: Denies a file of the tests by what a patch does to it, whatever carries the patch.

@@ -8,7 +8,7 @@ use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
     Case, Registered, SwitchedOff, check, check_ceiling, check_none_foreign, check_noticed, check_plugin,
-    check_rewritten, check_subagent, check_switched_off,
+    check_repository, check_rewritten, check_subagent, check_switched_off,
 };
 use serde_json::json;
 
@@ -82,6 +82,14 @@ fn a_held_call_that_nobody_approves_does_not_run() -> Result<()> {
 #[test]
 fn an_agent_does_not_free_itself() -> Result<()> {
     check_freeing(Claude)
+}
+
+#[test]
+fn what_a_repository_of_ordinary_files_starts_does_not_run() -> Result<()> {
+    let write = |path: &str, text: &str| Block::call("Write", json!({"file_path": path, "content": text}));
+    check_repository(Claude, true, write)?;
+    // It would have run.
+    check_repository(Claude, false, write)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A call that is described on the command line, as an agent would report it, and how it is judged.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use castellan_agents::{AgentId, Incoming, Origin, Question, decode, file_input, question_event, shell_call};
@@ -54,16 +54,17 @@ pub(crate) struct JudgedCall {
 }
 
 impl AskedCall {
-    /// Judges the call by the rules of a home. What they say is asked, so the mode is not applied.
+    /// Judges the call by the rules of a home and of the workspace that it is made in. What they say is asked, so the mode is not
+    /// applied.
     pub(crate) fn judge(&self, layout: &Layout, config: &Config) -> anyhow::Result<JudgedCall> {
         let call = self.call()?;
-        let loaded = policy::load(layout, config)?;
+        let loaded = policy::load(layout, config, Path::new(&call.agent.cwd))?;
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = facts_of(&call, &own_paths(layout), &mut world);
         let session = Session::default();
         let agent_asks = castellan_agents::can_ask(self.agent, question_event(self.agent));
-        let state = State { agent_asks, ..State::plain(&session) };
+        let state = State { agent_asks, standing: loaded.standing, ..State::plain(&session) };
         let (decision, change) = drive(&call, &facts, &loaded.policy, &state, &mut world);
         Ok(JudgedCall { call, facts, loaded, decision, change, answers: world.into_answers(), session })
     }

@@ -1,8 +1,13 @@
-//! The policy of a home as this process sees it, for judging and listing without a daemon.
+//! The policy of a home and of a workspace as this process sees it, for judging and listing without a daemon.
+
+use std::path::Path;
 
 use anyhow::bail;
-use castellan_daemon::{Config, Layout, PolicyOrigin, compile, is_as_shipped, load_policy, shipped_rules};
-use castellan_policy::Policy;
+use castellan_daemon::{
+    Config, Here, Layout, PolicyOrigin, compile, is_as_shipped, load_policy, shipped_rules,
+};
+use castellan_event::{Layer, Mode};
+use castellan_policy::{Policy, Standing};
 use castellan_rules as rules;
 
 /// A policy and what it was made of.
@@ -10,6 +15,12 @@ use castellan_rules as rules;
 pub(crate) struct LoadedPolicy {
     pub(crate) policy: Policy,
     pub(crate) source: Source,
+    /// Hash of the policy without a workspace's own files: what the daemon tells of its own.
+    pub(crate) home_hash: String,
+    /// What a person has said of the workspace.
+    pub(crate) standing: Standing,
+    /// The mode, where the workspace's own files say one.
+    pub(crate) mode: Option<Mode>,
 }
 
 /// What a policy was made of.
@@ -23,17 +34,32 @@ pub(crate) enum Source {
     NotTheFiles(String),
 }
 
-/// Loads the policy of a home; of one that does not exist, the policy that it would get.
-pub(crate) fn load(layout: &Layout, config: &Config) -> anyhow::Result<LoadedPolicy> {
+/// Loads the policy that counts in a directory: that of the home, or the one that a home would get, with the workspace's own files if a
+/// person trusts them.
+pub(crate) fn load(layout: &Layout, config: &Config, directory: &Path) -> anyhow::Result<LoadedPolicy> {
+    let Here { standing, project } = Here::find(layout, directory).map_err(anyhow::Error::msg)?;
+    let (policy, source) = of_home(layout, config)?;
+    let home_hash = policy.hash().to_owned();
+    let Some(project) = project else {
+        return Ok(LoadedPolicy { policy, source, home_hash, standing, mode: None });
+    };
+    let config = Config::with_project(layout, Some(&project))?;
+    let mode = config.mode_said_by(Layer::Project).map(|(mode, _)| mode);
+    let (policy, source) = of_home(layout, &config)?;
+    Ok(LoadedPolicy { policy, source, home_hash, standing, mode })
+}
+
+/// The same without any workspace.
+pub(crate) fn of_home(layout: &Layout, config: &Config) -> anyhow::Result<(Policy, Source)> {
     if !layout.rules_shipped().exists() {
-        return Ok(LoadedPolicy { policy: shipped(config)?, source: Source::Shipped });
+        return Ok((shipped(config)?, Source::Shipped));
     }
     let loaded = load_policy(layout, config);
     let source = match loaded.origin {
         PolicyOrigin::Current => Source::Files,
         PolicyOrigin::LastGood(why) | PolicyOrigin::Missing(why) => Source::NotTheFiles(why),
     };
-    Ok(LoadedPolicy { policy: loaded.policy, source })
+    Ok((loaded.policy, source))
 }
 
 fn shipped(config: &Config) -> anyhow::Result<Policy> {

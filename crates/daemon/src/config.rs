@@ -136,7 +136,7 @@ impl Config {
     }
 
     /// The mode that a layer's file says, whatever the others do, and where: `file:line`.
-    pub(crate) fn mode_said_by(&self, layer: Layer) -> Option<(Mode, String)> {
+    pub fn mode_said_by(&self, layer: Layer) -> Option<(Mode, String)> {
         let (mode, sourced) = meaning::mode_said_by(&self.settled, layer)?;
         let place = sourced.at.as_ref().map(|(file, line)| format!("`{file}`:{line}"));
         Some((mode, place.unwrap_or_else(|| "the default, which is locked".to_owned())))

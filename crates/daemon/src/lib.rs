@@ -17,6 +17,7 @@ mod file_set;
 mod files;
 mod gaps;
 mod held;
+mod here;
 mod hex;
 mod journal;
 mod judge;
@@ -66,6 +67,7 @@ pub use facts::{facts_of, own_paths};
 pub use file_set::{
     CASES_ENDING, FileSet, FileSetError, PROJECT_FOLDER, is_case_file, read_organisation, read_project,
 };
+pub use here::Here;
 pub use layers::Layers;
 pub use layout::{Layout, LayoutError, OrganisationPlace};
 pub use lookout::{AgentStart, HookSettings};

@@ -326,3 +326,6 @@ pub(crate) const AGENT_STATE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// Seconds that a rule is only observed which an upgrade has brought: two weeks of work show what it finds.
 pub(crate) const TRIAL_S: u64 = 14 * 24 * 60 * 60;
+
+/// Times that a journal is read which its daemon is writing anew meanwhile, which takes it some milliseconds.
+pub(crate) const JOURNAL_READS_MAX: usize = 3;

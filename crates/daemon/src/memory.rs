@@ -15,7 +15,7 @@ mod trust;
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use castellan_event::{AccessLevel, Code, Session, Verdict};
@@ -343,19 +343,22 @@ impl Memory {
         &self.lasting.trust
     }
 
+    /// What a journal says that persons have decided about workspaces. Nothing is changed: the daemon may be writing it.
+    pub(crate) fn read_trust(journal: &Path) -> (Found, Trust) {
+        let now = Moment::read();
+        let mut reading = Reading::new(&now);
+        let found = Journal::read(journal, |line| reading.line(line));
+        (found, reading.end().trust)
+    }
+
     /// How sessions of a workspace stand. Without one, nobody can have said anything.
     pub(crate) fn standing(&self, workspace: Option<&Workspace>) -> Standing {
-        let of = workspace.map(|workspace| (self.lasting.trust.of(&workspace.path), workspace.is_border));
-        match of {
-            Some((Standing::Trusted, false)) | None => Standing::Unknown,
-            Some((standing, _)) => standing,
-        }
+        self.lasting.trust.standing(workspace)
     }
 
     /// The hash of a trusted workspace's own files as they were trusted, where there were any.
     pub(crate) fn project(&self, workspace: Option<&Workspace>) -> Option<String> {
-        let workspace = workspace.filter(|workspace| self.standing(Some(workspace)) == Standing::Trusted)?;
-        self.lasting.trust.project_of(&workspace.path).map(str::to_owned)
+        self.lasting.trust.project(workspace).map(str::to_owned)
     }
 
     /// Decides about a workspace; `None` forgets what was decided. An error when it could not be kept: what tightens counts all the
@@ -509,7 +512,7 @@ impl Memory {
 }
 
 /// Puts aside what cannot be read; says why, and where it is.
-fn set_aside(path: &std::path::Path, why: &str) -> io::Result<String> {
+fn set_aside(path: &Path, why: &str) -> io::Result<String> {
     let aside = Journal::set_aside(path)?;
     Ok(format!("{why}; it is kept as `{}`", aside.display()))
 }

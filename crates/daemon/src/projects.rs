@@ -14,7 +14,7 @@ use crate::layers::Layers;
 use crate::layout::Layout;
 use crate::limits::PROJECTS_MAX;
 
-pub(crate) use self::copies::{forget_copies, keep_copy};
+pub(crate) use self::copies::{forget_copies, keep_copy, read_copy};
 
 /// The projects below one set in force. Another set has others.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl Projects {
         if let Some(found) = known.get(hash) {
             return found.clone().map_err(|why| Lost { why, is_news: false });
         }
-        let found = copies::read_copy(layout, hash).map(|project| Arc::new(project_of(layout, set, project)));
+        let found = read_copy(layout, hash).map(|project| Arc::new(project_of(layout, set, project)));
         if known.len() >= PROJECTS_MAX {
             known.clear();
         }

@@ -58,6 +58,55 @@ impl Place {
     }
 }
 
+/// What `castellan check` answers in a directory.
+fn checked(place: &Place, directory: &str, command: &str) -> anyhow::Result<String> {
+    let done = castellan(&place.home, &["check", "--json", "--cwd", directory, command])?;
+    let answer: Json = serde_json::from_str(&done.stdout)?;
+    Ok(answer["verdict"].as_str().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn check_answers_in_a_workspace_what_the_hook_does() -> anyhow::Result<()> {
+    const COMMANDS: &[&str] = &["ls own", "echo doubtful", "echo forbidden", "ls", "touch x"];
+    let place = Place::new("check")?;
+    let same = |when: &str, expected: &[&str]| -> anyhow::Result<()> {
+        for (command, expected) in COMMANDS.iter().zip(expected) {
+            assert_eq!(place.judge(command)?, *expected, "{when}: {command}");
+            assert_eq!(checked(&place, &place.workspace, command)?, *expected, "{when}: check {command}");
+        }
+        Ok(())
+    };
+    place.write(PROJECT)?;
+    fs::create_dir_all(place.file("rules"))?;
+    fs::write(place.file("rules/own.yaml"), OWN_RULE)?;
+    same("not trusted", &["defer", "ask", "deny", "defer", "defer"])?;
+    assert_eq!(place.trust(&["--yes"])?.0, Some(0));
+    same("trusted", &["deny", "allow", "deny", "defer", "ask"])?;
+    let listed = |cwd: &str| -> anyhow::Result<bool> {
+        Ok(place.home.run_castellan(&["rules", "list", "--cwd", cwd])?.stdout.contains("Ask of the project"))
+    };
+    assert!(listed(&place.workspace)? && !listed("/")?);
+    let explained = place.home.run_castellan(&["explain", "--json", "--cwd", &place.workspace, "ls own"])?;
+    assert_eq!(serde_json::from_str::<Json>(&explained.stdout)?["verdict"], "deny");
+    // What lies there by now does not count.
+    place.write("version = 1\n")?;
+    same("changed", &["deny", "allow", "deny", "defer", "ask"])?;
+    // Elsewhere nothing of it counts.
+    assert_eq!(checked(&place, "/", "ls own")?, "defer");
+    assert_eq!(place.trust(&["--deny"])?.0, Some(0));
+    same("denied", &["deny"; 5])?;
+    let told = place.home.run_castellan(&["rules", "list", "--cwd", &place.workspace])?;
+    assert!(told.stderr.contains("this workspace is denied"), "{}", told.stderr);
+    let below = format!("{}/below", place.workspace);
+    fs::create_dir_all(&below)?;
+    assert_eq!(checked(&place, &below, "ls")?, "deny");
+    assert_eq!(place.trust(&["--forget"])?.0, Some(0));
+    same("forgotten", &["defer", "ask", "deny", "defer", "defer"])
+}
+
+const OWN_RULE: &str = "- rule: Ask of the project\n  desc: d\n  condition: cmd.name = touch\n  output: o\n  \
+    priority: WARNING\n  source: coding_agent\n  tags: [coding_agent_ask]\n";
+
 #[test]
 fn a_projects_files_count_as_they_were_trusted() -> anyhow::Result<()> {
     let place = Place::new("project")?;

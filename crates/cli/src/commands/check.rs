@@ -4,7 +4,7 @@
 mod answer;
 
 use castellan_daemon::Config;
-use castellan_event::Verdict;
+use castellan_event::{Mode, Verdict};
 
 use crate::asked_call::AskedCall;
 use crate::exit::Exit;
@@ -27,6 +27,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let config = Config::of_home(&layout)?;
     let judged = options.call.judge(&layout, &config)?;
     let daemon = global.client()?.status().ok();
+    let mode = daemon.as_ref().and_then(|status| status.mode.parse().ok()).unwrap_or(config.mode);
     let answered = Answered {
         agent: options.call.agent,
         call: &judged.call,
@@ -34,7 +35,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         marks: &judged.change.marks,
         answers: &judged.answers,
         loaded: &judged.loaded,
-        mode: daemon.as_ref().and_then(|status| status.mode.parse().ok()).unwrap_or(config.mode),
+        mode: judged.loaded.mode.into_iter().fold(mode, Mode::max),
         daemon_policy: daemon.map(|status| status.policy),
     };
     let mut out = anstream::stdout();

@@ -95,8 +95,8 @@ fn switch(global: &Global, pack: &str, state: RuleState) -> anyhow::Result<()> {
 fn show(global: &Global, only: Option<&'static str>, as_json: bool) -> anyhow::Result<()> {
     let layout = global.layout()?;
     let config = in_force(global)?;
-    let loaded = policy::load(&layout, &config)?;
-    let shown = shown(&layout, &loaded.policy);
+    let (policy, _) = policy::of_home(&layout, &config)?;
+    let shown = shown(&layout, &policy);
     let is_agent = presence::is_within_agent(layout.home());
     let packs: Vec<(&str, &Shown)> = pack_names()
         .filter(|pack| only.is_none_or(|only| only == *pack))

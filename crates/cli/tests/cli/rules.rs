@@ -41,6 +41,28 @@ fn problems_are_shown_in_their_line() {
 }
 
 #[test]
+fn a_tag_that_castellan_does_not_know_is_an_error() {
+    let home = Home::new();
+    let sound = BROKEN.replace("flie_path", "file_path");
+    let check = |tag: &str, expected: Option<&str>| {
+        home.write("repo/tagged.yaml", sound.replace("coding_agent_deny", tag));
+        let done = home.run(&["rules", "validate", "tagged.yaml"]);
+        assert_eq!(done.code, Some(i32::from(expected.is_some())), "{tag}: {done:?}");
+        assert!(done.stdout.contains(expected.unwrap_or("no problems in 1 file")), "{tag}: {}", done.stdout);
+    };
+    check("coding_agent_aks", Some("did you mean `coding_agent_ask`?"));
+    check("coding_agent_dney", Some("did you mean `coding_agent_deny`?"));
+    check("coding_agent_mark:", Some("the tag `coding_agent_mark:` has no label"));
+    check("\"coding_agent_mark:seen\"", None);
+    check("coding_agent_seen", None);
+    check("T1485", None);
+    // In a change of an earlier rule too.
+    let change = "\n- rule: Deny writing notes\n  tags: [coding_agent_aks]\n  override: {tags: append}\n";
+    home.write("repo/tagged.yaml", format!("{sound}{change}"));
+    assert_eq!(home.run(&["rules", "validate", "tagged.yaml"]).code, Some(1));
+}
+
+#[test]
 fn sound_files_have_no_problems() {
     let home = Home::new();
     home.write("repo/sound.yaml", BROKEN.replace("flie_path", "file_path"));

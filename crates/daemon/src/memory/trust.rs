@@ -7,6 +7,7 @@ use std::path::Path;
 use castellan_policy::Standing;
 use serde::{Deserialize, Serialize};
 
+use super::Workspace;
 use crate::limits::DECIDED_WORKSPACES_MAX;
 
 /// What a person has decided about one workspace.
@@ -54,6 +55,20 @@ impl Trust {
             Some(WorkspaceDecision::Denied) => Standing::Denied,
             None => Standing::Unknown,
         }
+    }
+
+    /// How sessions of a workspace stand. Without one, nobody can have said anything.
+    pub(crate) fn standing(&self, workspace: Option<&Workspace>) -> Standing {
+        match workspace.map(|workspace| (self.of(&workspace.path), workspace.is_border)) {
+            Some((Standing::Trusted, false)) | None => Standing::Unknown,
+            Some((standing, _)) => standing,
+        }
+    }
+
+    /// The hash of a trusted workspace's own files as they were trusted, where there were any.
+    pub(crate) fn project(&self, workspace: Option<&Workspace>) -> Option<&str> {
+        let workspace = workspace.filter(|workspace| self.standing(Some(workspace)) == Standing::Trusted)?;
+        self.project_of(&workspace.path)
     }
 
     /// Whether a directory is denied, or one above it.

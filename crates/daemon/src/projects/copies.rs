@@ -36,7 +36,7 @@ pub(crate) fn keep_copy(layout: &Layout, set: &FileSet) -> Result<(), String> {
 }
 
 /// Reads a copy that is still what it was. The error says why there is none.
-pub(super) fn read_copy(layout: &Layout, hash: &str) -> Result<FileSet, String> {
+pub(crate) fn read_copy(layout: &Layout, hash: &str) -> Result<FileSet, String> {
     let file = file(layout, hash);
     let wrong = |why: String| format!("`{}`: {why}", file.display());
     let own = rustix::process::geteuid().as_raw();

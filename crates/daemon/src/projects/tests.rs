@@ -54,7 +54,7 @@ fn a_copy_is_private_and_read_once() {
 #[test]
 fn files_are_named_from_the_workspace_on() {
     let place = Place::new();
-    let read = copies::read_copy(&place.layout, &place.set.hash()).unwrap();
+    let read = read_copy(&place.layout, &place.set.hash()).unwrap();
     let names: Vec<_> = read.rules.iter().map(|source| source.name.as_str()).collect();
     assert_eq!(names, [".castellan/rules/a.yaml"]);
 }

@@ -159,7 +159,7 @@ impl Answered<'_> {
             }
             Source::NotTheFiles(why) => hints.push(format!("the rule files are not in force: {why}")),
         }
-        if self.daemon_policy.as_ref().is_some_and(|policy| policy != self.loaded.policy.hash()) {
+        if self.daemon_policy.as_ref().is_some_and(|policy| *policy != self.loaded.home_hash) {
             hints.push(
                 "the running daemon has other rules than the files: `castellan apply` puts these in force"
                     .to_owned(),

@@ -1,9 +1,10 @@
-//! `castellan rules list`: the rules as they are loaded now, with what each answers.
+//! `castellan rules list`: the rules as they are loaded now, those of the workspace too, with what each answers.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use castellan_daemon::Config;
-use castellan_policy::{PolicyRule, RuleState};
+use castellan_policy::{PolicyRule, RuleState, Standing};
 use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
@@ -14,6 +15,10 @@ use crate::policy::{self, Source};
 /// Options of `castellan rules list`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
+    /// Directory in whose workspace the rules count; without it the current one
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -22,7 +27,8 @@ pub(crate) struct Options {
 pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
     let config = Config::of_home(&layout)?;
-    let loaded = policy::load(&layout, &config)?;
+    let directory = options.cwd.as_deref().unwrap_or(Path::new("."));
+    let loaded = policy::load(&layout, &config, directory)?;
     let mut out = anstream::stdout();
     if options.json {
         let rules: Vec<Json> = loaded.policy.rules().map(json_of).collect();
@@ -32,6 +38,9 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         output::write_table(&mut out, &rows)?;
     }
     let mut err = anstream::stderr();
+    if loaded.standing == Standing::Denied {
+        writeln!(err, "this workspace is denied: every call in it is, whatever these rules answer")?;
+    }
     match loaded.source {
         Source::Files => Ok(Exit::Done),
         Source::Shipped => {
