@@ -265,16 +265,24 @@ const PLAIN: &[&str] = &[
 pub(crate) fn run_by_a_shell(name: &str, value: &Arg) -> Option<Arg> {
     let value = value.as_str().filter(|_| RUN_BY_A_SHELL.contains(&name))?;
     let value = value.trim_start_matches(['|', '-', ' ']);
-    let first = value.split_whitespace().next()?;
-    let is_name = |text: &str| text.chars().all(|one| one.is_ascii_alphanumeric() || "._-".contains(one));
-    let has_signs = value.contains(['|', ';', '&', '$', '`', '(', '<', '>', '\n']);
+    value.split_whitespace().next()?;
+    (!is_name(value) && !only_shows(value)).then(|| Arg::known(value))
+}
+
+/// Whether shell text only names a program that shows, edits or connects, with plain options.
+pub(crate) fn only_shows(text: &str) -> bool {
+    let Some(first) = text.split_whitespace().next() else { return true };
+    let has_signs = text.contains(['|', ';', '&', '$', '`', '(', '<', '>', '\n']);
     // Other words may be orders: `vim -c '!rm x'`, `less +!rm`.
     let is_switch =
         |word: &str| word.starts_with('-') && is_name(word) && !["-c", "-S", "-e"].contains(&word);
-    let mut rest = value.split_whitespace().skip(1);
+    let mut rest = text.split_whitespace().skip(1);
     let has_orders = base_name(first) != "ssh" && !rest.all(is_switch);
-    let is_plain = is_name(value) || PLAIN.contains(&base_name(first)) && !has_signs && !has_orders;
-    (!is_plain).then(|| Arg::known(value))
+    PLAIN.contains(&base_name(first)) && !has_signs && !has_orders
+}
+
+fn is_name(text: &str) -> bool {
+    text.chars().all(|one| one.is_ascii_alphanumeric() || "._-".contains(one))
 }
 
 fn fits(pattern: &str, name: &str) -> bool {

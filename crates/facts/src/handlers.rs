@@ -34,6 +34,8 @@ mod ssh;
 mod web;
 mod wget;
 
+pub(crate) use git::of_files;
+
 use crate::sink::Sink;
 
 /// Adds what the program does besides what its model's tables say. The arguments are those that were read, the name first.

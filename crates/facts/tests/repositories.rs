@@ -21,7 +21,12 @@ const THERE: &[(&str, There)] = &[
     // The user's own repository, with settings that start programs.
     ("/w/.git", Kind(FileKind::Directory)),
     ("/w/.git/HEAD", Text("ref: refs/heads/main\n")),
-    ("/w/.git/config", Text("[core]\n\tpager = rm -rf /w/user\n[include]\n\tpath = ../team.gitconfig\n")),
+    (
+        "/w/.git/config",
+        Text(
+            "[core]\n\tpager = rm -rf /w/user\n[include]\n\tpath = ../team.gitconfig\n[remote \"mirror\"]\n\turl = /w/bare\n",
+        ),
+    ),
     ("/w/.git/hooks/pre-commit", Text("#!/bin/sh\nrm -rf /w/hooked\n")),
     ("/w/team.gitconfig", Text("[diff]\n\texternal = rm -rf /w/team\n")),
     ("/w/sub", Kind(FileKind::Directory)),

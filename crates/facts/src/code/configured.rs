@@ -13,7 +13,7 @@ use crate::path;
 use crate::scene::Scene;
 use crate::sink::Sink;
 
-pub(crate) use git::{includes as git_includes, shell_settings, starts as git_starts, text_of as git_text};
+pub(crate) use git::{includes as git_includes, starts as git_starts, text_of as git_text};
 
 /// Settings of git: a repository's own, the user's, or a file that such a file includes.
 pub(crate) const GIT: &str = "git-config";

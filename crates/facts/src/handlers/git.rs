@@ -12,7 +12,7 @@ mod remote;
 mod settings;
 
 pub(crate) use remote::{clone, fetch, push};
-pub(crate) use settings::config;
+pub(crate) use settings::{config, of_files};
 
 /// Every subcommand without a handler of its own, and what is none: an alias or a program `git-NAME`.
 pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -87,7 +87,7 @@ fn behind_alias(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) -> Alias {
         });
         let (text, is_given) = match own {
             Some(text) => (text.to_owned(), true),
-            None => match settings::of_files("alias", "", name, sink) {
+            None => match of_files("alias", "", name, sink) {
                 Some(text) => (text, false),
                 None => return Alias::None,
             },

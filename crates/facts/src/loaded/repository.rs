@@ -8,6 +8,7 @@ use super::fixed::below;
 use super::is_loading;
 use crate::code::From;
 use crate::code::configured::{GIT, GIT_COMMON, GIT_HOOK, GIT_LINK, git_includes};
+use crate::handlers::of_files;
 use crate::limits::{COMPONENTS_MAX, INCLUDES_MAX, LOADED_FILES_MAX};
 use crate::overlay::Way;
 use crate::path;
@@ -35,6 +36,9 @@ const CALLERS: &[(&[&str], &[&str])] = &[
     ),
     (&["starship"], &["prompt"]),
 ];
+
+/// Subcommands that start git in another repository as well.
+const TRANSFERS: &[&str] = &["clone", "fetch", "ls-remote", "pull", "push", "submodule"];
 
 /// The hooks of Git 2.47.
 const HOOKS: &[&str] = &[
@@ -86,9 +90,35 @@ pub(super) fn add(read: &Invocation, name: &str, sink: &mut Sink<'_, '_, '_, '_>
     if !CALLERS.iter().any(|(programs, subcommands)| is_loading(programs, subcommands, name, read)) {
         return;
     }
+    let subcommand = read.subcommand.first().copied().unwrap_or_default();
+    // It only changes what the next one reads.
+    if name == "git" && subcommand == "config" {
+        return;
+    }
+    if name == "git" && TRANSFERS.contains(&subcommand) {
+        others(read, sink);
+    }
     match read.values("--git-dir").last().filter(|_| name == "git") {
         Some(named) => at(&named.clone(), sink),
         None => around(sink),
+    }
+}
+
+/// Repositories on this machine that another one is fetched from or pushed to: git runs there, too.
+fn others(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
+    let words: Vec<String> =
+        read.operands.iter().filter_map(|operand| operand.arg.as_str()).take(2).map(str::to_owned).collect();
+    for word in words {
+        let url = of_files("remote", &word, "url", sink).unwrap_or(word);
+        let path = url.strip_prefix("file://").unwrap_or(&url);
+        let Some(path) = path::collapse(sink.cwd.as_deref(), path).filter(|_| !path.contains("://")) else {
+            continue;
+        };
+        match of_git(&path, sink).or_else(|| of_itself(&path, false, sink)) {
+            Some(Found::Repository { directory, is_hidden }) => repository(&directory, is_hidden, sink),
+            Some(Found::Link(path)) => link(&path, sink),
+            Some(Found::Unknown) | None => {}
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use castellan_event::Why;
 use castellan_programs::{Arg, Slot, SlotRole, find, fits};
 
 use super::Starts;
+use crate::environment::only_shows;
 
 /// One setting of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,40 +66,18 @@ const SETTINGS: &[(&str, Value)] = &[
     ("sequence.editor", Value::Editor),
 ];
 
-/// Editors and pagers that do nothing but show and change what git gives them.
-const VIEWERS: &[&str] = &[
-    "bat",
-    "cat",
-    "code",
-    "delta",
-    "emacs",
-    "emacsclient",
-    "false",
-    "hx",
-    "less",
-    "micro",
-    "more",
-    "most",
-    "nano",
-    "nvim",
-    "subl",
-    "true",
-    "vi",
-    "vim",
-    "zed",
-];
-
 /// What git takes for yes and no.
 const SWITCHES: &[&str] = &["", "true", "false", "yes", "no", "on", "off", "1", "0"];
 
 impl Setting {
     /// What the setting starts.
     pub(super) fn starts(&self) -> Option<Starts> {
-        // Git compares names of any length: what stands between the dots decides nothing.
-        let middle = if self.sub.is_empty() { "" } else { "x." };
-        if self.section == "url" && self.sub.starts_with("ext::") {
-            return Some(Starts::Unknown(self.sub.clone()));
-        }
+        // Names are compared by their beginnings, whatever their length: only of an address does what stands between the dots decide.
+        let middle = match (self.section.as_str(), self.sub.as_str()) {
+            (_, "") => String::new(),
+            ("url", sub) => format!("{sub}."),
+            (_, _) => "x.".to_owned(),
+        };
         starts(&format!("{}.{middle}{}", self.section, self.key), &self.value)
     }
 }
@@ -106,6 +85,9 @@ impl Setting {
 /// What a setting starts, by its name in any case.
 pub(crate) fn starts(name: &str, value: &str) -> Option<Starts> {
     let name = name.to_ascii_lowercase();
+    if name.starts_with("url.ext::") {
+        return Some(Starts::Unknown(name));
+    }
     let of = SETTINGS
         .iter()
         .find(|(pattern, _)| *pattern == name || pattern.contains('*') && fits(pattern, &name));
@@ -138,15 +120,13 @@ fn of_value(how: Value, value: &str) -> Option<Starts> {
     }
 }
 
-/// Whether a value only names an editor or a pager, with plain options.
+/// Whether a value only names an editor or a pager that everybody has. Another name may be that of a shell.
 fn is_viewer(value: &str) -> bool {
-    let is_plain = |word: &str| word.chars().all(|one| one.is_ascii_alphanumeric() || "-_=.".contains(one));
-    let mut words = value.split_whitespace();
-    words.next().is_none_or(|name| VIEWERS.contains(&name)) && words.all(is_plain)
+    SWITCHES.contains(&value) || only_shows(value) && !value.starts_with("ssh")
 }
 
 /// The slot of `git -c`, which lists the settings that hold shell text.
-pub(crate) fn shell_settings() -> Option<Slot> {
+fn shell_settings() -> Option<Slot> {
     let options = find("git")?.options;
     options.iter().map(|option| option.slot).find(|slot| slot.role == SlotRole::Shell)
 }
@@ -365,6 +345,11 @@ mod tests {
         check("includeIf.gitdir:/w/.path", "x", Some(Starts::Settings("x".to_owned())));
         check("core.hooksPath", "h", Some(Starts::Hooks("h".to_owned())));
         check("core.worktree", "/x", Some(Starts::Tree("/x".to_owned())));
+        check(
+            "url.ext::sh -c x.insteadOf",
+            "h:",
+            Some(Starts::Unknown("url.ext::sh -c x.insteadof".to_owned())),
+        );
         check("remote.o.url", "ext::sh -c x", Some(Starts::Unknown("ext::sh -c x".to_owned())));
         for name in ["user.name", "core.bare", "remote.o.url", "branch.main.remote", "core.autocrlf"] {
             check(name, "x", None);

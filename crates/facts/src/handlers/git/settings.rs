@@ -3,7 +3,7 @@
 use castellan_event::{Answer, Effect, EffectKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
-use crate::code::configured::{git_starts, git_text, shell_settings};
+use crate::code::configured::{git_starts, git_text};
 use crate::loaded::repository::config_file;
 use crate::sink::Sink;
 
@@ -46,14 +46,8 @@ fn given_remote(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
 
 /// Whether git runs the value of a setting.
 fn runs(name: &str, value: &Arg) -> bool {
-    let set: Vec<_> = std::iter::once(castellan_programs::Piece::Text(format!("{name}=")))
-        .chain(value.pieces().iter().cloned())
-        .collect();
-    let set = Arg::from_pieces(set, false);
     let is_path = CODE_PATHS.contains(&format!("{}=", name.to_ascii_lowercase()).as_str());
-    is_path
-        || shell_settings().is_some_and(|slot| slot.part_of(&set).is_some())
-        || git_starts(name, &value.written()).is_some()
+    is_path || git_starts(name, &value.written()).is_some()
 }
 
 /// What `git config` was told to do, in either of its grammars.
@@ -74,7 +68,7 @@ pub(crate) fn config(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '
         return;
     };
     let nothing = Arg::known("");
-    let is_code = name.is_some_and(|name| runs(&name.written(), value.unwrap_or(&nothing)));
+    let is_code = name.is_some_and(|name| runs(&name.written(), value.unwrap_or(&nothing))) || is_any(read);
     let verb = if is_code { "config-command" } else { "config" };
     sink.on(EffectKind::Mutate, "git", verb, name);
     if let Some(file) = file {
@@ -83,6 +77,13 @@ pub(crate) fn config(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '
         let effect = Effect { kind, system: of_git("git"), verb: of_git(verb), ..Effect::default() };
         sink.path_effect(effect, &file);
     }
+}
+
+/// Whether any setting may be made: by an editor, or of others by another name of their section.
+fn is_any(read: &Invocation) -> bool {
+    let word = read.operands.first().and_then(|operand| operand.arg.as_str());
+    ["-e", "--rename-section"].iter().any(|flag| read.given(flag))
+        || matches!(word, Some("edit" | "rename-section"))
 }
 
 fn action(read: &Invocation) -> Action<'_> {
@@ -131,7 +132,7 @@ pub(super) fn repository(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
 }
 
 /// A setting in the repository's or the user's file.
-pub(super) fn of_files(
+pub(crate) fn of_files(
     section: &str,
     sub: &str,
     name: &str,
