@@ -205,7 +205,7 @@ pub(crate) const BEGUN_CALLS_MAX: usize = 256;
 /// each is some `stat`s at every look.
 pub(crate) const SETTINGS_LEVELS_MAX: usize = 64;
 
-/// Agent processes kept in mind for the presence check, the oldest go first.
+/// Agent processes kept in mind for the presence check before those that have ended are forgotten. None that runs is.
 pub(crate) const GUARDED_AGENTS_MAX: usize = 4096;
 
 /// Shells between an agent and its hook. Codex has one, the login shell.

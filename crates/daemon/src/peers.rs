@@ -1,7 +1,7 @@
 //! Who is connected: limits for each agent process, so that one session's overload denies only itself, and which
 //! processes are guarded agents, for the presence check.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::limits::{CONNECTIONS_PER_PEER_MAX, GUARDED_AGENTS_MAX, WRAPPERS_MAX};
@@ -30,7 +30,8 @@ pub(crate) struct Peers {
 struct Inner {
     connections: HashMap<AgentProcess, usize>,
     guarded: HashSet<AgentProcess>,
-    guarded_order: VecDeque<AgentProcess>,
+    /// How many of them ran when they were counted last.
+    running_at_last_count: usize,
 }
 
 /// One admitted connection; dropping it makes room.
@@ -95,14 +96,10 @@ impl Inner {
         if agent.pid == 0 || !self.guarded.insert(agent) {
             return;
         }
-        self.guarded_order.push_back(agent);
-        if self.guarded_order.len() > GUARDED_AGENTS_MAX {
-            // The dead first: throw-away processes must not push a live agent out.
-            self.guarded_order.retain(AgentProcess::lives);
-            if self.guarded_order.len() > GUARDED_AGENTS_MAX {
-                self.guarded_order.pop_front();
-            }
-            self.guarded = self.guarded_order.iter().copied().collect();
+        // None that runs is forgotten, however many processes ask beside it: as many are kept as the system lets run.
+        if self.guarded.len() > GUARDED_AGENTS_MAX.max(2 * self.running_at_last_count) {
+            self.guarded.retain(AgentProcess::lives);
+            self.running_at_last_count = self.guarded.len();
         }
     }
 }
@@ -250,7 +247,7 @@ mod tests {
             peers.lock().guard(AgentProcess { pid: me.pid, started: started + 1 + number });
         }
         assert!(peers.is_guarded(me.pid, me.started));
-        assert!(peers.lock().guarded_order.len() <= GUARDED_AGENTS_MAX);
+        assert!(peers.lock().guarded.len() <= GUARDED_AGENTS_MAX);
     }
 
     #[test]

@@ -184,6 +184,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         } else if self.overlay.has_written_on_way(path)
             || paths.any(|path| self.setting.written.contains(path))
             || self.may_be_of_session(path)
+            || self.setting.written_is_full && place != Some(Scope::System)
         {
             Some(FileOrigin::Written)
         } else {

@@ -3,6 +3,7 @@
 
 #[path = "shared/call.rs"]
 mod call;
+#[expect(unreachable_pub, reason = "the file is a module of castellan-corpus")]
 #[path = "../../../corpus/src/limits.rs"]
 mod limits;
 #[path = "limits/rows.rs"]
@@ -36,6 +37,8 @@ struct Given {
     files: BTreeMap<String, String>,
     /// Paths that the session wrote before.
     written: Vec<String>,
+    /// It wrote more than is kept.
+    is_full: bool,
     path: Option<String>,
 }
 
@@ -115,6 +118,7 @@ fn facts(given: &Given) -> Facts {
     let setting = Setting {
         workspace: "/w".to_owned(),
         written: Arc::new(given.written.iter().cloned().collect::<BTreeSet<String>>()),
+        written_is_full: given.is_full,
         ..Setting::default()
     };
     analyse(&call_of(given), &setting, &mut Recorder::new(&Machine(given)))
@@ -157,6 +161,17 @@ fn a_limit_that_is_reached_leaves_a_hole() {
         }
     }
     assert!(silent.is_empty(), "{}", silent.join("\n"));
+}
+
+#[test]
+fn of_a_session_that_wrote_more_than_is_kept_any_file_may_be() {
+    let origin = |is_full| {
+        let files = [("/w/x.sh".to_owned(), "echo\n".to_owned())].into();
+        let given = Given { command: "bash x.sh".to_owned(), files, is_full, ..Given::default() };
+        facts(&given).effects.iter().find_map(|effect| effect.file_origin)
+    };
+    assert_eq!(origin(false), Some(FileOrigin::Repository));
+    assert_eq!(origin(true), Some(FileOrigin::Written));
 }
 
 #[test]

@@ -13,19 +13,21 @@ use crate::limits::PURPOSES_MAX;
 pub(crate) fn of_denied(call: &Call, findings: &[Finding], rows: &[CallRow<'_>]) -> Vec<String> {
     let stops = || findings.iter().filter(|finding| finding.counts() && finding.stops());
     let Some(strictest) = stops().map(|finding| finding.verdict).max() else { return Vec::new() };
-    let mut purposes = BTreeSet::new();
+    let (mut rules, mut purposes) = (BTreeSet::new(), BTreeSet::new());
     for finding in stops().filter(|finding| finding.verdict == strictest) {
         let rows = finding.rows.iter().filter_map(|row| rows.get(*row));
         let targets: Vec<String> = rows.filter_map(|row| target(row.effect()?)).collect();
         if !finding.rule.is_empty() {
             let layer = finding.layer.map_or("", |layer| layer.as_str());
-            purposes.insert(format!("rule {layer} {}", finding.rule));
+            rules.insert(format!("rule {layer} {}", finding.rule));
         } else if targets.is_empty() {
             purposes.insert(format!("call {} {}", call.tool.name, call.input_text));
         }
         purposes.extend(targets);
     }
-    purposes.into_iter().take(PURPOSES_MAX).collect()
+    // Targets are what a call can have any number of: none of them crowds out a rule.
+    let rules: Vec<String> = rules.into_iter().take(PURPOSES_MAX).collect();
+    purposes.into_iter().take(PURPOSES_MAX - rules.len()).chain(rules).collect()
 }
 
 /// What is about castellan's own answers, whatever is answered: an agent that asks beforehand what would be denied.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use castellan_agents::{self as agents, AgentId, Foreign, HookFile, HookFileReport, Place};
 
-use self::levels::levels;
+use self::levels::{Levels, levels};
 pub(crate) use self::own::Own;
 use self::own::real;
 use self::said::Said;
@@ -21,6 +21,7 @@ pub(crate) use self::said::SettingsChange;
 use super::sources::{FoundText, Owners, Sources, command_line};
 use super::watched::Watched;
 use crate::files::read_limited;
+use crate::limits::SETTINGS_LEVELS_MAX;
 
 /// The files from which an agent takes its hooks, as they were at the last look.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub struct HookSettings {
     files: Vec<Watched>,
     start: AgentStart,
     levels: Vec<PathBuf>,
+    /// There may be more levels than are looked at.
+    is_cut: bool,
     sources: Sources,
     /// What they came to at the last look.
     said: Said,
@@ -57,7 +60,7 @@ impl HookSettings {
     }
 
     pub(crate) fn new(agent: AgentId, start: AgentStart, own: &Own) -> HookSettings {
-        let levels = levels(&start.cwd);
+        let Levels { directories: levels, is_cut } = levels(&start.cwd);
         let place = |file: &'static HookFile| -> Vec<PathBuf> {
             match file.place {
                 Place::Machine => vec![PathBuf::from(file.path)],
@@ -76,7 +79,7 @@ impl HookSettings {
         let files = files.map(|(file, path)| Watched::new(*file, path, None)).collect();
         let (sources, said, pending) = Default::default();
         let mut settings =
-            HookSettings { agent, own: own.clone(), files, start, levels, sources, said, pending };
+            HookSettings { agent, own: own.clone(), files, start, levels, is_cut, sources, said, pending };
         settings.find_sources();
         settings.look();
         settings
@@ -90,6 +93,10 @@ impl HookSettings {
     /// Looks where plugins, skills and the command line bring hooks from.
     fn find_sources(&mut self) {
         let mut sources = Sources::of(self.agent, &self.start, &self.levels);
+        if self.is_cut {
+            let what = format!("more than {SETTINGS_LEVELS_MAX} directories up to the repository's root");
+            sources.unread.push((self.start.cwd.clone(), what));
+        }
         let mut found = std::mem::take(&mut sources.files);
         self.files.retain_mut(|watched| {
             let Some(owners) = &mut watched.owners else { return true };

@@ -1,12 +1,15 @@
 //! What earlier calls of a session wrote, and what calls may be writing that run now: a program that an agent has put in place
 //! is not the one that its name says.
 
+mod within;
+
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use castellan_event::ScriptFile;
 use castellan_facts::may_be_written;
 
+use self::within::keep_within;
 use super::entry::Entry;
 use super::sessions::SessionKey;
 use crate::limits::{CHANGED_PATHS_MAX, CHANGED_PATHS_PER_SESSION_MAX, OPEN_CALLS_PER_SESSION_MAX};
@@ -69,6 +72,14 @@ struct Session {
     /// Calls that may still run.
     open: VecDeque<Open>,
 }
+
+/// Stand for the calls that are no longer kept one by one, in the place of the number of a call: those that the agent waits for, which
+/// end with its turn, and those in the background, of which nobody knows the end.
+const REST_WAITED_FOR: u64 = u64::MAX - 1;
+const REST_IN_BACKGROUND: u64 = u64::MAX;
+
+/// The agent's id of such a rest: no agent gives it.
+const NO_ID: &str = "\0";
 
 /// A call that may still run.
 #[derive(Debug)]
@@ -147,7 +158,7 @@ impl Changes {
         let session = self.sessions.entry(root).or_default();
         let before = session.written.len();
         Arc::make_mut(&mut session.written).extend(written);
-        Arc::make_mut(&mut session.downloaded).extend(downloaded);
+        session.download(downloaded);
         session.is_full |= is_full;
         self.paths += session.written.len().saturating_sub(before);
     }
@@ -192,9 +203,7 @@ impl Session {
     /// `room`: for how many paths more there is room in all sessions.
     fn begin(&mut self, begun: Begun<'_>, room: usize) -> Option<Ended> {
         let Begun { call, id, paths, downloaded, scripts, in_background } = begun;
-        if !downloaded.is_empty() && self.downloaded.len() < CHANGED_PATHS_PER_SESSION_MAX {
-            Arc::make_mut(&mut self.downloaded).extend(downloaded);
-        }
+        self.download(downloaded);
         let alone = paths.difference(&self.written).cloned().collect();
         let mut open = Open { call, id: id.to_owned(), paths, alone, scripts, in_background };
         let again = self.open.iter().position(|open| open.call == call);
@@ -218,8 +227,37 @@ impl Session {
             }
         }
         self.open.push_back(open);
-        let is_over = self.open.len() > OPEN_CALLS_PER_SESSION_MAX;
-        is_over.then(|| self.open.pop_front().map(Open::ended)).flatten()
+        self.make_room()
+    }
+
+    /// Paths whose contents came from the network. Over the limit, directories stand for them.
+    fn download(&mut self, paths: impl IntoIterator<Item = String>) {
+        let mut paths = paths.into_iter().peekable();
+        if paths.peek().is_some() {
+            let downloaded = Arc::make_mut(&mut self.downloaded);
+            downloaded.extend(paths);
+            self.is_full |= !keep_within(downloaded, CHANGED_PATHS_PER_SESSION_MAX);
+        }
+    }
+
+    /// Over the limit the oldest call is no longer kept, one that the agent waits for before one in the background. What it writes goes on
+    /// changing, with that of the others that are not kept.
+    fn make_room(&mut self) -> Option<Ended> {
+        let is_kept = |open: &Open| !matches!(open.call, REST_WAITED_FOR | REST_IN_BACKGROUND);
+        if self.open.iter().filter(|open| is_kept(open)).count() <= OPEN_CALLS_PER_SESSION_MAX {
+            return None;
+        }
+        let waited_for = self.open.iter().position(|open| is_kept(open) && !open.in_background);
+        let oldest = self.open.remove(waited_for.or_else(|| self.open.iter().position(is_kept))?)?;
+        let call = if oldest.in_background { REST_IN_BACKGROUND } else { REST_WAITED_FOR };
+        let mut rest = match self.open.iter().position(|open| open.call == call) {
+            Some(at) => self.open.remove(at)?,
+            None => Open::rest(call, oldest.in_background),
+        };
+        rest.paths.extend(oldest.paths.iter().cloned());
+        self.is_full |= !keep_within(&mut rest.paths, CHANGED_PATHS_PER_SESSION_MAX);
+        self.open.push_front(rest);
+        Some(oldest.ended())
     }
 }
 
@@ -241,6 +279,11 @@ impl Session {
 }
 
 impl Open {
+    fn rest(call: u64, in_background: bool) -> Open {
+        let (paths, alone, scripts) = Default::default();
+        Open { call, id: NO_ID.to_owned(), paths, alone, scripts, in_background }
+    }
+
     fn ended(self) -> Ended {
         Ended { call: self.call, id: self.id, scripts: self.scripts }
     }
@@ -389,6 +432,47 @@ mod tests {
         assert_eq!(changed.written.len(), CHANGED_PATHS_PER_SESSION_MAX);
         begin(&mut changes, 1, 1, "/w/a", false);
         assert!(!changes.of(&key(1), None).unwrap().is_full);
+    }
+
+    #[test]
+    fn what_a_call_writes_goes_on_changing_when_the_call_is_no_longer_kept() {
+        let mut changes = Changes::default();
+        begin(&mut changes, 0, 1, "/w/in_background", true);
+        begin(&mut changes, 0, 2, "/w/waited_for", false);
+        let most = OPEN_CALLS_PER_SESSION_MAX as u64;
+        for number in 3..3 + most {
+            begin(&mut changes, 0, number, "/w/b", true);
+        }
+        let changing = |changes: &Changes| changes.of(&key(0), None).unwrap().changing;
+        let all = &["/w/b", "/w/in_background", "/w/waited_for"];
+        assert_eq!(changing(&changes), paths(all));
+        changes.end(&key(0), "3");
+        assert_eq!(changing(&changes), paths(all));
+        changes.end_turn(&key(0));
+        assert_eq!(changing(&changes), paths(&["/w/b", "/w/in_background"]));
+        // It is told to the journal as well, and comes back from there.
+        let mut again = Changes::default();
+        for entry in changes.entries().collect::<Vec<_>>() {
+            if let Entry::Begun { root, call, use_id, paths, in_background, .. } = entry {
+                let (paths, downloaded) = (paths.into_iter().collect(), BTreeSet::new());
+                let begun =
+                    Begun { call, id: &use_id, paths, downloaded, scripts: Vec::new(), in_background };
+                again.begin(root, begun);
+            }
+        }
+        assert_eq!(changing(&again), changing(&changes));
+    }
+
+    #[test]
+    fn of_many_downloads_none_is_taken_for_the_users_own() {
+        let mut changes = Changes::default();
+        for number in 0..=CHANGED_PATHS_PER_SESSION_MAX as u64 {
+            let downloaded = paths(&[&format!("/w/d/{number}")]);
+            let (id, scripts, in_background) = (number.to_string(), Vec::new(), false);
+            let paths = downloaded.clone();
+            changes.begin(key(0), Begun { call: number, id: &id, paths, downloaded, scripts, in_background });
+        }
+        assert_eq!(*changes.of(&key(0), None).unwrap().downloaded, paths(&["/w/d"]));
     }
 
     #[test]

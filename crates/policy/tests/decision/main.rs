@@ -5,6 +5,7 @@
 mod allow;
 mod grants;
 mod layers;
+mod limits;
 mod marks;
 mod operator;
 mod overrides;

@@ -4,12 +4,23 @@ use std::path::{Path, PathBuf};
 
 use crate::limits::SETTINGS_LEVELS_MAX;
 
+/// The directories that are looked at.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Levels {
+    /// The working directory first.
+    pub(super) directories: Vec<PathBuf>,
+    /// The repository's root may lie further up than is looked: the agent may read settings between.
+    pub(super) is_cut: bool,
+}
+
 /// The working directory and those above it, up to the one that holds `.git`; only itself outside of a repository, and where that is
 /// further up than is looked.
-pub(super) fn levels(cwd: &Path) -> Vec<PathBuf> {
-    let above: Vec<&Path> = cwd.ancestors().take(SETTINGS_LEVELS_MAX).collect();
-    let root = above.iter().position(|dir| dir.join(".git").exists()).unwrap_or(0);
-    above.into_iter().take(root + 1).map(Path::to_owned).collect()
+pub(super) fn levels(cwd: &Path) -> Levels {
+    let mut above = cwd.ancestors();
+    let looked_at: Vec<&Path> = above.by_ref().take(SETTINGS_LEVELS_MAX).collect();
+    let root = looked_at.iter().position(|dir| dir.join(".git").exists());
+    let directories = looked_at.into_iter().take(root.unwrap_or(0) + 1).map(Path::to_owned).collect();
+    Levels { directories, is_cut: root.is_none() && above.next().is_some() }
 }
 
 #[cfg(test)]
@@ -23,9 +34,12 @@ mod tests {
         let below = |depth: usize| root.path().join(vec!["d"; depth].join("/"));
         std::fs::create_dir_all(below(SETTINGS_LEVELS_MAX)).unwrap();
         for depth in [1, 20, SETTINGS_LEVELS_MAX - 1] {
-            let levels = levels(&below(depth));
-            assert_eq!((levels.len(), levels.last()), (depth + 1, Some(&root.path().to_owned())), "{depth}");
+            let Levels { directories, is_cut } = levels(&below(depth));
+            let last = directories.last();
+            assert_eq!((directories.len(), last, is_cut), (depth + 1, Some(&root.path().to_owned()), false));
         }
-        assert_eq!(levels(&below(SETTINGS_LEVELS_MAX)).len(), 1);
+        let cut = levels(&below(SETTINGS_LEVELS_MAX));
+        assert_eq!((cut.directories.len(), cut.is_cut), (1, true));
+        assert!(!levels(Path::new("/no/repository")).is_cut);
     }
 }

@@ -1,0 +1,51 @@
+//! Sets of paths that never lose one: over a limit, directories stand for what lies below them. It must not know what the paths
+//! are for.
+
+use std::collections::BTreeSet;
+
+/// Brings a set of paths within a limit, by directories in the place of what they hold. False where there are more entries of the
+/// root directory than that.
+pub(super) fn keep_within(paths: &mut BTreeSet<String>, most: usize) -> bool {
+    while paths.len() > most {
+        let before = paths.len();
+        let deepest = paths.iter().map(|path| depth(path)).max().unwrap_or_default();
+        if deepest < 2 {
+            return false;
+        }
+        let coarser = |path: String| match path.rsplit_once('/') {
+            Some((above, _)) if depth(&path) == deepest => above.to_owned(),
+            _ => path,
+        };
+        *paths = std::mem::take(paths).into_iter().map(coarser).collect();
+        debug_assert!(paths.len() <= before, "a directory is one entry");
+    }
+    true
+}
+
+fn depth(path: &str) -> usize {
+    path.split('/').filter(|name| !name.is_empty()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(paths: &[&str], most: usize, expected: (&[&str], bool)) {
+        let mut kept: BTreeSet<String> = paths.iter().map(|path| (*path).to_owned()).collect();
+        let fits = keep_within(&mut kept, most);
+        assert_eq!(
+            (kept.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), fits),
+            expected,
+            "{paths:?}"
+        );
+    }
+
+    #[test]
+    fn directories_stand_for_what_they_hold() {
+        check(&["/a/b", "/c"], 2, (&["/a/b", "/c"], true));
+        check(&["/a/b", "/a/c", "/d"], 2, (&["/a", "/d"], true));
+        check(&["/a/b/c", "/a/b/d", "/a/e", "/f"], 3, (&["/a/b", "/a/e", "/f"], true));
+        check(&["/a/b/c", "/a/b/d", "/a/e", "/f"], 2, (&["/a", "/f"], true));
+        check(&["/a", "/b", "/c"], 2, (&["/a", "/b", "/c"], false));
+    }
+}

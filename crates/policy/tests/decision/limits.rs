@@ -1,0 +1,150 @@
+//! Limits of the decision, each reached: the answer is the strict one.
+
+#[expect(unreachable_pub, reason = "the file is a module of castellan-corpus")]
+#[path = "../../../../corpus/src/limits.rs"]
+mod listed;
+
+use std::cell::Cell;
+
+use castellan_event::{
+    Answer, Code, Command, Effect, EffectKind, Facts, Layer, Mode, Query, Recorder, Scope, Verdict, World,
+};
+use castellan_policy::{Operator, RequestId, Settings, drive};
+
+use crate::support::{Lexical, bash, call, layered, policy, rule, state};
+
+/// Limits, with the tests that drive them.
+const DRIVEN: &[&str] =
+    &["MESSAGE_BYTES_MAX", "PURPOSES_MAX", "ROUNDS_MAX", "SUBCOMMAND_PLACES_MAX", "GLOB_BYTES_MAX"];
+
+/// Limits that other tests drive.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("PATTERNS_MAX", "driven by operator::limits_hold_for_lists_and_patterns"),
+    ("PATTERN_BYTES_MAX", "driven by operator::limits_hold_for_lists_and_patterns"),
+];
+
+#[test]
+fn no_limit_is_forgotten() {
+    listed::check(include_str!("../../src/limits.rs"), DRIVEN.iter().copied(), ELSEWHERE);
+}
+
+/// A world in which each answer says another thing, so that more and more is asked.
+#[derive(Default)]
+struct Endless(Cell<usize>);
+
+impl World for Endless {
+    fn answer(&self, _: &Query) -> Option<Answer> {
+        self.0.set(self.0.get() + 1);
+        Some(Answer::Repository(None))
+    }
+}
+
+#[test]
+fn a_world_that_never_says_enough_denies() {
+    let policy = policy(&rule("r", "tool.real_file_path = /x", "coding_agent_deny"), Verdict::Defer);
+    let call = call("Write", castellan_event::ToolKind::Write, "", &["/w/a"]);
+    let world = Endless::default();
+    let (decision, _) =
+        drive(&call, &Facts::default(), &policy, &state(Mode::Enforce, true), &mut Recorder::new(&world));
+    assert_eq!(decision.verdict, Verdict::Deny);
+    assert!(
+        decision.findings.iter().any(|finding| finding.code == Code::FailClosed),
+        "{:?}",
+        decision.findings
+    );
+}
+
+#[test]
+fn a_long_message_is_cut_with_a_mark_and_the_request_stays() {
+    let long = rule("r", "tool.name = Bash", "coding_agent_deny").replace("out of r", &"x".repeat(5_000));
+    let policy = policy(&long, Verdict::Defer);
+    let (decision, _) = drive(
+        &bash("x"),
+        &Facts::default(),
+        &policy,
+        &state(Mode::Enforce, true),
+        &mut Recorder::new(&Lexical),
+    );
+    let text = castellan_policy::agent_text(&decision, RequestId::from_seed(6), 1);
+    assert!(text.contains("… | For AI Agents") && text.ends_with("correlation=1"), "{text}");
+    assert_eq!(decision.verdict, Verdict::Deny);
+}
+
+#[test]
+fn many_targets_crowd_out_no_rule() {
+    let delete = |number: usize| {
+        let path = Some(format!("/w/{number}"));
+        Effect {
+            command: Some(0),
+            kind: EffectKind::Delete,
+            path_raw: path.clone(),
+            path,
+            ..Effect::default()
+        }
+    };
+    let facts = Facts {
+        commands: vec![Command { line: "x".to_owned(), ..Command::default() }],
+        effects: (0..1_000).map(delete).collect(),
+        ..Facts::default()
+    };
+    let policy = policy(&rule("no deletes", "fx.kind = delete", "coding_agent_deny"), Verdict::Defer);
+    let (_, change) =
+        drive(&bash("x"), &facts, &policy, &state(Mode::Enforce, true), &mut Recorder::new(&Lexical));
+    assert_eq!(change.purposes.len(), 32);
+    assert!(change.purposes.contains(&"rule user no deletes".to_owned()), "{:?}", change.purposes);
+}
+
+/// What the operator denies, judged on a command of git with these words.
+fn denied(pattern: &str, args: &[&str], operands: &[&str]) -> Verdict {
+    let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let command = Command {
+        name: Some("git".to_owned()),
+        subcommand: Some("push".to_owned()),
+        args: own(args),
+        operands: own(operands),
+        line: format!("git {}", args.join(" ")),
+        ..Command::default()
+    };
+    let facts = Facts { commands: vec![command], ..Facts::default() };
+    judged(pattern, "git", &facts)
+}
+
+fn judged(pattern: &str, command: &str, facts: &Facts) -> Verdict {
+    let operator = Operator::parse(&[pattern.to_owned()], &[], &[]).unwrap();
+    let policy =
+        layered(&[(Layer::User, "")], Settings { operators: operator.into(), ..Settings::default() });
+    let mut world = Recorder::new(&Lexical);
+    drive(&bash(command), facts, &policy, &state(Mode::Enforce, true), &mut world).0.verdict
+}
+
+#[test]
+fn a_subcommand_is_found_among_many_words_like_it() {
+    let mut args = vec!["push"; 20];
+    args.insert(0, "-C");
+    assert_eq!(denied("Bash(git push:*)", &args, &vec!["push"; 18]), Verdict::Deny);
+    let last = ["origin"];
+    args.extend(last);
+    assert_eq!(
+        denied("Bash(git push * origin)", &args, &[vec!["push"; 18], last.to_vec()].concat()),
+        Verdict::Deny
+    );
+}
+
+#[test]
+fn a_pattern_of_a_shell_that_is_too_long_may_mean_anything() {
+    let path = format!("/w/{}*", "[ab]".repeat(200));
+    let effect = Effect {
+        command: Some(0),
+        kind: EffectKind::Read,
+        path_raw: Some(path.clone()),
+        path: Some(path),
+        place: Some(Scope::Workspace),
+        ..Effect::default()
+    };
+    let facts = Facts {
+        commands: vec![Command { line: "x".to_owned(), ..Command::default() }],
+        effects: vec![effect],
+        ..Facts::default()
+    };
+    assert_eq!(judged("Read(//etc/shadow)", "x", &facts), Verdict::Deny);
+}
