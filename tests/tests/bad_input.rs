@@ -43,6 +43,14 @@ fn payloads() -> Vec<(&'static str, Vec<u8>)> {
         text("a duplicate key", good.replace("\"session_id\"", "\"tool_name\":\"Read\",\"session_id\"")),
         text("a duplicate key inside", good.replace("\"command\"", "\"command\":\"ls\",\"command\"")),
         text("another event", good.replace("PreToolUse", "PostToolUse")),
+        text(
+            "a session id of no agent",
+            good.replace("\"session_id\":\"", &format!("\"session_id\":\"{}", "x".repeat(600))),
+        ),
+        text(
+            "a path that is too long",
+            call("Write", &json!({"file_path": "/x".repeat(4_000), "content": ""})).to_string(),
+        ),
         text("one byte over the limit", pad(castellan_wire::PAYLOAD_BYTES_MAX + 1)),
         text(
             "nested too deeply",

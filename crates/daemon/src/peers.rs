@@ -202,6 +202,13 @@ mod tests {
     }
 
     #[test]
+    fn more_shells_than_agents_have_lead_to_no_agent() {
+        let shells = [&["init", "claude"][..], &["sh"; WRAPPERS_MAX + 1], &["castellan-hook"]].concat();
+        check(&shells, (4, false));
+        check(&[&["init", "claude"][..], &["sh"; WRAPPERS_MAX - 1], &["castellan-hook"]].concat(), (2, true));
+    }
+
+    #[test]
     fn a_shell_with_a_command_is_told_from_one_at_a_terminal() {
         let check = |line: &str, expected| {
             let arguments: Vec<Vec<u8>> = line.split(' ').map(|word| word.as_bytes().to_vec()).collect();

@@ -74,5 +74,7 @@ mod tests {
         check("--agent claude --event E --home /h extra", Err(("claude", "E")));
         check("--agent claude --event E --home", Err(("claude", "E")));
         check("--event E --home /h", Err(("", "E")));
+        let long = "h".repeat(ARGUMENT_BYTES_MAX);
+        check(&format!("--agent claude --event E --home /{long}"), Err(("claude", "E")));
     }
 }

@@ -140,4 +140,14 @@ mod tests {
         assert_eq!(trust.of("/w/b/inside"), Standing::Trusted);
         assert_eq!(trust.of("/w/b"), Standing::Unknown);
     }
+
+    #[test]
+    fn a_decision_too_many_has_no_room_and_a_known_one_always() {
+        let mut trust = Trust::default();
+        for number in 0..DECIDED_WORKSPACES_MAX {
+            assert!(trust.has_room(&format!("/w/{number}")));
+            trust.decide(format!("/w/{number}"), Some(WorkspaceDecision::Denied));
+        }
+        assert!(!trust.has_room("/w/new") && trust.has_room("/w/0"));
+    }
 }
