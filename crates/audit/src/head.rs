@@ -11,9 +11,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::AuditError;
-use crate::line::{Link, VERSION};
+use crate::line::Link;
 use crate::record::Stream;
 use crate::segment::nofollow;
+
+/// Version of the file's format, which is not that of the lines.
+const VERSION: u32 = 1;
 
 /// Size of the file: two hashes, two numbers and their keys fit, padded with spaces.
 const BYTES: usize = 320;

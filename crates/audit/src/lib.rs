@@ -22,6 +22,7 @@ mod retain;
 mod scan;
 mod segment;
 mod verify;
+pub mod wide;
 mod writer;
 
 pub use error::AuditError;

@@ -17,7 +17,10 @@ use crate::record::{
 };
 
 /// Version of the format, the first key of every line.
-pub(crate) const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// The version before, which is read as well: a segment may hold lines of both.
+const VERSION_BEFORE: u32 = 1;
 
 /// `type` of the line that begins a segment.
 pub(crate) const ANCHOR: &str = "anchor";
@@ -108,11 +111,15 @@ pub(crate) fn parse(line: &[u8]) -> Result<Option<(u64, SystemTime, Record)>, St
 
 /// Whether a line that this crate has written is of a type, without parsing it.
 pub(crate) fn is_of_type(line: &[u8], kind: &str) -> bool {
-    line.starts_with(format!(r#"{{"v":{VERSION},"type":"{kind}","#).as_bytes())
+    let begins = |version: u32| line.starts_with(format!(r#"{{"v":{version},"type":"{kind}","#).as_bytes());
+    begins(VERSION) || begins(VERSION_BEFORE)
 }
 
 fn version(v: u32) -> Result<(), String> {
-    if v == VERSION { Ok(()) } else { Err(format!("format version {v} is not known to this castellan")) }
+    match v {
+        VERSION | VERSION_BEFORE => Ok(()),
+        _ => Err(format!("format version {v} is not known to this castellan")),
+    }
 }
 
 /// A record, redacted, cut and encoded: all of a line that does not depend on its place in the chain, and all of its
@@ -275,7 +282,7 @@ mod tests {
         let gap = r#"{"agent":"","event":"","count":2,"since":"","message":""}"#;
         let time = "1970-01-01T00:00:00.000000Z";
         let expected =
-            format!(r#"{{"v":1,"type":"gap","seq":7,"time":"{time}","prev":"{zeros}","gap":{gap}}}"#) + "\n";
+            format!(r#"{{"v":2,"type":"gap","seq":7,"time":"{time}","prev":"{zeros}","gap":{gap}}}"#) + "\n";
         assert_eq!(String::from_utf8(buffer).unwrap(), expected);
     }
 
@@ -287,10 +294,13 @@ mod tests {
         };
         let read = |line: String| parse(line.as_bytes());
         let expected = Record::Gap(GapRecord { count: 3, ..GapRecord::default() });
-        assert_eq!(read(line(1, "gap", "gap")), Ok(Some((1, UNIX_EPOCH, expected))));
+        for version in [1, 2] {
+            let read = read(line(version, "gap", "gap"));
+            assert_eq!(read, Ok(Some((1, UNIX_EPOCH, expected.clone()))), "{version}");
+        }
         assert_eq!(
-            read(line(2, "gap", "gap")),
-            Err("format version 2 is not known to this castellan".into())
+            read(line(3, "gap", "gap")),
+            Err("format version 3 is not known to this castellan".into())
         );
         assert_eq!(read(line(1, "gap", "call")), Err("no record of type `gap`".into()));
         assert_eq!(read(line(1, "song", "song")), Err("no record of type `song`".into()));

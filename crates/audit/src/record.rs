@@ -1,4 +1,4 @@
-//! The records, as they stand in the log: format version 1.
+//! The records, as they stand in the log: format version 2. Version 1 has numbers where this one has strings of digits ([`wide`]).
 //!
 //! These structs are the file format and nothing else. Keys keep their order; a new version may add keys (readers take
 //! absent ones as empty and skip unknown ones), and gives a new version number to anything else. Strings are redacted
@@ -9,8 +9,8 @@ use std::fmt;
 use castellan_event::Verdict;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::clean;
 use crate::limits::{LIST_BYTES_MAX, WORLD_BYTES_MAX};
+use crate::{clean, wide};
 
 /// One of the two files a record goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -106,6 +106,7 @@ impl Record {
 #[serde(default)]
 pub struct CallRecord {
     /// Random id, also in the reason the agent is told.
+    #[serde(with = "wide")]
     pub correlation_id: u64,
     /// The request a person can grant (`K7`); empty where there is none.
     #[serde(serialize_with = "clean::text")]
@@ -366,6 +367,7 @@ pub struct ControlRecord {
     /// User id of the one who asked.
     pub peer_uid: u32,
     /// Number of the record of the call that this is about ([`CallRecord::correlation_id`]); 0 where it is about none.
+    #[serde(with = "wide")]
     pub call: u64,
     /// SHA-256, in hex, of that call's input as compact JSON; empty where this is about none.
     #[serde(serialize_with = "clean::text")]

@@ -157,13 +157,13 @@ mod tests {
         let file = dir.path().join("routine.jsonl");
         let text = fs::read_to_string(&file).unwrap();
         let [anchor, one, two] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
-        let newer = one.replacen(r#"{"v":1"#, r#"{"v":2"#, 1);
+        let newer = one.replacen(r#"{"v":2"#, r#"{"v":3"#, 1);
         let long = "x".repeat(600 * 1024);
         fs::write(&file, [anchor, "{", &newer, &long, "[", two, "torn"].join("\n")).unwrap();
         let seen = seen(dir.path());
         let parts = [
             "routine.jsonl:2 EOF",
-            "routine.jsonl:3 format version 2",
+            "routine.jsonl:3 format version 3",
             "routine.jsonl:4 a line is longer",
             "routine.jsonl:5 EOF",
         ];

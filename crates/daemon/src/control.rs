@@ -226,6 +226,7 @@ pub struct ShownCall {
     #[serde(flatten)]
     pub call: PendingCall,
     /// Number of its record in the log.
+    #[serde(with = "castellan_audit::wide")]
     pub record: u64,
     /// What it was made with, whole, by the agent's names.
     pub whole_input: Json,

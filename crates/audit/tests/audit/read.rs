@@ -1,8 +1,12 @@
 //! Reading, filtering and following, also beside a writer.
 
+use std::fs;
+use std::path::Path;
+
 use castellan_audit::{
     CallRecord, Config, ControlRecord, Filter, FindingRecord, Follower, Record, Stream, last_files, read,
 };
+use serde_json::Value as Json;
 
 use crate::support::*;
 
@@ -55,7 +59,7 @@ fn the_files_of_the_last_control_record_that_names_any_are_found() {
     check_files(&[("start", "a"), ("apply", "b"), ("mode", ""), ("stop", "")], keep, Some("b"));
     // What a call says is no control record, and what is too long for a record hides none.
     let more = |dir: &TestDir| {
-        let forged = r#"{"v":1,"type":"call","seq":1,"call":{"files":"x"},"control":{"files":"x"}}"#;
+        let forged = r#"{"v":2,"type":"call","seq":1,"call":{"files":"x"},"control":{"files":"x"}}"#;
         let live = dir.live(Stream::Notable);
         let text = std::fs::read_to_string(&live).unwrap();
         std::fs::write(&live, format!("{forged}\n{}\n{text}", "x".repeat(5_000_000))).unwrap();
@@ -119,7 +123,7 @@ fn a_line_that_is_not_understood_is_told_and_the_others_are_read() {
     for _ in 0..3 {
         log.append(&call("allow"), at(1)).unwrap();
     }
-    dir.edit(&dir.live(Stream::Routine), |lines| lines[2] = lines[2].replace("\"v\":1", "\"v\":2"));
+    dir.edit(&dir.live(Stream::Routine), |lines| lines[2] = lines[2].replace("\"v\":2", "\"v\":3"));
     let reading = read(dir.path(), &Filter::default()).unwrap();
     assert_eq!(seqs(&reading.entries), [1, 3]);
     assert_eq!(reading.unreadable.len(), 1);
@@ -140,4 +144,44 @@ fn a_call_without_the_newer_keys_is_read() {
         ..FindingRecord::default()
     };
     assert_eq!(call, CallRecord { verdict: "deny".into(), findings: vec![finding], ..CallRecord::default() });
+}
+
+/// A log that castellan 0.1.0 wrote: its numbers are read, its chain holds, and a daemon of now goes on with it.
+#[test]
+fn a_log_of_the_version_before_is_read_verified_and_gone_on_with() {
+    let dir = TestDir::new();
+    fs::create_dir(dir.path()).unwrap();
+    for name in ["head", "routine.jsonl", "notable.jsonl"] {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/audit/version1").join(name);
+        fs::copy(from, dir.path().join(name)).unwrap();
+    }
+    dir.verified();
+    let numbers = || dir.entries(&Filter::default()).iter().filter_map(correlation_id).collect::<Vec<_>>();
+    assert_eq!(numbers(), [u64::MAX, 81_985_529_216_486_895]);
+    let answer = castellan_audit::answer_to(dir.path(), "claude_code", "s-1", "toolu_1").unwrap();
+    assert_eq!(answer.as_deref(), Some("deny"));
+    let log = dir.open(Config::default());
+    log.append(&numbered("deny", u64::MAX - 1), at(9)).unwrap();
+    drop(log);
+    dir.verified();
+    assert_eq!(numbers(), [u64::MAX, 81_985_529_216_486_895, u64::MAX - 1]);
+    let entries = dir.entries(&Filter::default());
+    let Record::Control(control) = &entries[2].record else { panic!("{entries:?}") };
+    assert_eq!(control.call, u64::MAX);
+}
+
+/// No number of a record is one that `jq` or JavaScript would round.
+#[test]
+fn what_may_need_more_than_53_bits_is_a_string() {
+    let dir = TestDir::new();
+    let log = dir.open(Config::default());
+    log.append(&Record::Call(full_call()), at(1)).unwrap();
+    let approved = ControlRecord { call: u64::MAX, ..ControlRecord::default() };
+    log.append(&Record::Control(approved), at(2)).unwrap();
+    log.append(&Record::Control(ControlRecord::default()), at(3)).unwrap();
+    let entries = dir.entries(&Filter::default());
+    let lines: Vec<Json> = entries.iter().map(|entry| serde_json::from_str(&entry.line).unwrap()).collect();
+    assert_eq!(lines[0]["call"]["correlation_id"], "18446744073709551615");
+    assert_eq!(lines[1]["control"]["call"], "18446744073709551615");
+    assert_eq!(lines[2]["control"]["call"], "");
 }

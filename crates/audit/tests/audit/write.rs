@@ -19,7 +19,7 @@ fn a_record_reads_back_as_it_was_appended() {
     assert_eq!((entries[0].seq, entries[0].time, entries[0].stream), (1, at(1), Stream::Notable));
     assert_eq!(entries[0].record, Record::Call(call));
     assert!(
-        entries[0].line.starts_with(r#"{"v":1,"type":"call","seq":1,"time":"2026-"#),
+        entries[0].line.starts_with(r#"{"v":2,"type":"call","seq":1,"time":"2026-"#),
         "{}",
         entries[0].line
     );
