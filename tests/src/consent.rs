@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value as Json, json};
 
 use crate::agents::Agent;
+use crate::attended::Attended;
 use crate::home::Home;
 use crate::model::{Model, Script};
 use crate::run::{self, AGENT_LIMIT, Options};
@@ -23,12 +24,71 @@ pub(crate) fn waiting(home: &Home) -> Result<String> {
     until(AGENT_LIMIT, look)?.context("no call waits")
 }
 
-/// Approves it at a terminal, which shows the call: it has this text.
-pub(crate) fn approve(home: &Home, id: &str, shown: &str) -> Result<()> {
+/// Approves it at a terminal, which shows the call: it has this text. Returns what is said then.
+pub(crate) fn approve(home: &Home, id: &str, shown: &str) -> Result<String> {
     let approved = terminal::run_castellan(home, &["approve", id, "--yes"])?;
     ensure!(approved.code == Some(0), "{approved:?}");
     ensure!(approved.stdout.contains(shown), "the call is not shown: {approved:?}");
+    Ok(approved.stdout)
+}
+
+/// How many calls `castellan pending` lists, with more arguments.
+fn listed(home: &Home, arguments: &[&str]) -> Result<usize> {
+    let shown = home.run_castellan(&[&["pending", "--json"], arguments].concat())?.stdout;
+    let shown: Json = serde_json::from_str(&shown)?;
+    let lists = ["pending", "granted"].iter().filter_map(|key| shown.get(key)?.as_array());
+    Ok(lists.map(Vec::len).sum())
+}
+
+/// Waits until so many are listed.
+fn expect_listed(home: &Home, arguments: &[&str], expected: usize) -> Result<()> {
+    let reached = until(AGENT_LIMIT, || Ok((listed(home, arguments)? == expected).then_some(())))?;
+    reached.with_context(|| format!("{expected} calls are never listed by `pending` {arguments:?}"))
+}
+
+/// Calls that Claude Code asks about at its own prompt, at which a person sits.
+fn at_prompt(calls: usize) -> Result<Option<(Stage, Model, Attended)>> {
+    let set = Stage::with_config(Agent::Claude, "version = 1\n", Registered::User)?;
+    let Some(stage) = set else { return Ok(None) };
+    let turns: Vec<_> = (0..calls).map(|_| vec![Agent::Claude.shell("touch asked-file")]).collect();
+    let model = Model::start(Agent::Claude.api(), vec![Script::main(turns)])?;
+    let attended = Attended::start(&stage, &model, "default")?;
+    Ok(Some((stage, model, attended)))
+}
+
+/// A call that is approved once and answered with yes at the agent's own prompt has run by that consent: the same call is asked about.
+pub fn check_approved_at_prompt() -> Result<()> {
+    let Some((stage, _model, mut attended)) = at_prompt(2)? else { return Ok(()) };
+    let home = &stage.home;
+    let told = approve(home, &waiting(home)?, "touch asked-file")?;
+    ensure!(told.contains("also answer Yes in Claude Code"), "{told}");
+    ensure!(listed(home, &["--granted"])? == 1, "it is not granted");
+    attended.agree()?;
+    expect_listed(home, &["--granted"], 0)?;
+    // The next one waits at the prompt again, and leaves the list when it is answered there.
+    expect_listed(home, &[], 1)?;
+    attended.agree()?;
+    expect_listed(home, &[], 0)?;
+    let calls = stage.calls()?;
+    for id in ["0-0-0", "0-1-0"] {
+        expect_record(stage.call(&calls, id)?, json!({"verdict": "ask", "answer": "ask"}));
+    }
+    ensure!(home.workspace().join("asked-file").exists(), "no call has run");
     Ok(())
+}
+
+/// A no at the agent's own prompt takes back what was granted once, and ends the wait.
+pub fn check_declined_at_prompt() -> Result<()> {
+    let Some((stage, _model, mut attended)) = at_prompt(1)? else { return Ok(()) };
+    let home = &stage.home;
+    approve(home, &waiting(home)?, "touch asked-file")?;
+    attended.decline()?;
+    expect_listed(home, &["--granted"], 0)?;
+    ensure!(!home.workspace().join("asked-file").exists(), "the call has run");
+    let Some((stage, _model, mut attended)) = at_prompt(1)? else { return Ok(()) };
+    waiting(&stage.home)?;
+    attended.decline()?;
+    expect_listed(&stage.home, &[], 0)
 }
 
 /// A call that is asked about, looked up and approved at another terminal, and made again: it runs then, and once.

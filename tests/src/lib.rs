@@ -15,6 +15,7 @@ pub mod terminal;
 pub mod wait;
 
 mod anthropic;
+mod attended;
 mod etc;
 mod http;
 mod openai;

@@ -88,12 +88,18 @@ pub fn run(
     start(agent, executable, home, model, options)?.finish(AGENT_LIMIT)
 }
 
+/// The variables with which Claude Code asks a scripted model, and nobody else.
+pub(crate) fn claude_environment(model: &Model) -> Vec<(&'static str, String)> {
+    let address = format!("http://127.0.0.1:{}", model.port());
+    // The last one lets root use bypassPermissions.
+    let fixed = ["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "IS_SANDBOX"];
+    let fixed = fixed.into_iter().map(|name| (name, "1".to_owned()));
+    let to_model = [("ANTHROPIC_BASE_URL", address), ("ANTHROPIC_API_KEY", "sk-ant-scripted".to_owned())];
+    to_model.into_iter().chain(fixed).collect()
+}
+
 fn claude(command: &mut Command, model: &Model, options: &Options) {
-    command.env("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}", model.port()));
-    command.env("ANTHROPIC_API_KEY", "sk-ant-scripted");
-    command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
-    // Lets root use bypassPermissions.
-    command.env("IS_SANDBOX", "1");
+    command.envs(claude_environment(model));
     command.args(["-p", "--output-format", "json", "--permission-mode", options.claude_permission_mode]);
 }
 

@@ -65,6 +65,16 @@ pub fn run(home: &Home, program: &Path, arguments: &[&str]) -> Result<Finished> 
 }
 
 fn start(home: &Home, program: &Path, arguments: &[&str]) -> Result<Session> {
+    start_in(home, program, arguments, &[])
+}
+
+/// Starts a program in a session of its own whose controlling terminal is a new one, with more variables.
+pub(crate) fn start_in(
+    home: &Home,
+    program: &Path,
+    arguments: &[&str],
+    environment: &[(&str, String)],
+) -> Result<Session> {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     grantpt(&controller)?;
     unlockpt(&controller)?;
@@ -72,6 +82,7 @@ fn start(home: &Home, program: &Path, arguments: &[&str]) -> Result<Session> {
     let terminal = std::fs::OpenOptions::new().read(true).write(true).open(name.to_str()?)?;
     // `setsid --ctty` makes standard input the controlling terminal. What opens terminals for people is known by its name.
     let mut command = home.command(&opener(home)?);
+    command.envs(environment.iter().cloned());
     command.args(["--ctty", "--fork", "--wait"]).arg(program).args(arguments);
     let running = Running::start_at(&mut command, terminal)?;
     Ok(Session { controller: controller.into(), running })

@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 use castellan_tests::agents::Agent::Claude;
-use castellan_tests::consent::{check_approved, check_held, check_held_in_vain};
+use castellan_tests::consent::{
+    check_approved, check_approved_at_prompt, check_declined_at_prompt, check_held, check_held_in_vain,
+};
 use castellan_tests::freeing::check_freeing;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
@@ -67,6 +69,16 @@ fn a_repository_switches_off_the_users_registration() -> Result<()> {
 #[test]
 fn a_call_that_is_approved_at_another_terminal_runs_when_it_is_made_again() -> Result<()> {
     check_approved(Claude)
+}
+
+#[test]
+fn a_call_that_is_approved_once_and_answered_at_claudes_prompt_runs_once() -> Result<()> {
+    check_approved_at_prompt()
+}
+
+#[test]
+fn a_no_at_claudes_prompt_ends_what_was_granted_once() -> Result<()> {
+    check_declined_at_prompt()
 }
 
 #[test]

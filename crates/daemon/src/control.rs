@@ -217,6 +217,9 @@ pub struct PendingCall {
     /// The agent waits for the answer just now.
     #[serde(default)]
     pub held: bool,
+    /// The agent's own prompt is open for it: it runs only by a yes there.
+    #[serde(default)]
+    pub at_prompt: bool,
 }
 
 /// All of a call that waits for a person.

@@ -33,6 +33,7 @@ use crate::lookout::{LiveSessions, Own};
 use crate::memory::Memory;
 use crate::peers::AgentProcess;
 use crate::record;
+use crate::requests::Over;
 use crate::tally::Tally;
 
 // The hook sends what the decoder reads, and one byte more of what it refuses.
@@ -60,6 +61,9 @@ pub(crate) struct Judge {
 
 /// What agents call the event that a prompt of the user begins a turn with.
 const PROMPT: &str = "UserPromptSubmit";
+
+/// What agents call the end of a session.
+const END: &str = "SessionEnd";
 
 impl Judge {
     /// `own`: castellan's own files.
@@ -130,7 +134,12 @@ impl Judge {
             Ok(Incoming::Question(call)) => {
                 let whose = self.whose(asked, &call.agent)?;
                 self.hear(asked, &whose, &call.agent);
-                self.question(asked, &call, &whose, None)
+                let answered = self.question(asked, &call, &whose, None);
+                // Only now: the same call of the turn before keeps its id.
+                if !call.agent.turn_id.is_empty() {
+                    self.wait_no_more(&whose, Over::Turn(&call.agent.turn_id));
+                }
+                answered
             }
             Ok(Incoming::Permission(call)) => {
                 let whose = self.whose(asked, &call.agent)?;
@@ -142,6 +151,7 @@ impl Judge {
                 self.hear(asked, &whose, &done.call.agent);
                 self.ran(asked, &whose, &done);
                 self.used_server(&whose, &done.call);
+                self.over(asked, &whose, &done.call);
                 let ended = self.memory().end(whose.session.root, &done.call.tool.use_id);
                 self.check_later(&done.call.agent, ended);
                 self.note(&record::done(&done))
@@ -153,6 +163,11 @@ impl Judge {
                     let ended = self.memory().end_turn(whose.session.root);
                     self.check_later(&event.agent, ended);
                     self.tell_trust(&whose, &event.agent, &asked.terms().policy, Look::Prompt);
+                }
+                match event.agent.event.as_str() {
+                    PROMPT => self.wait_no_more(&whose, Over::Prompt),
+                    END => self.wait_no_more(&whose, Over::Session),
+                    _ => {}
                 }
                 self.note(&record::session_event(&event))
             }

@@ -77,8 +77,15 @@ pub(crate) const GRANTABLE_INPUT_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of the inputs of all calls that wait; the oldest calls go first.
 pub(crate) const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Ids under which an agent has asked about one call that waits, the last ones: agents give up after a few tries.
-pub(crate) const USE_IDS_MAX: usize = 16;
+/// Time for which a call waits whose agent has ended: the agent may be about to be continued, and a person is looking at the call.
+pub(crate) const ENDED_AGENT_TIME: Duration = Duration::from_secs(60);
+
+/// Times that an agent has asked about one call that waits, the last ones: agents give up after a few tries.
+pub(crate) const ASKS_MAX: usize = 16;
+
+/// Time for which a denied call can be approved. No agent waits for it, and its session may have ended (`claude -p`): a person looks at it
+/// within the hour, and the agent makes it again.
+pub(crate) const DENIED_TIME: Duration = Duration::from_secs(60 * 60);
 
 /// Bytes of a call's input in a list.
 pub(crate) const PREVIEW_BYTES_MAX: usize = 400;

@@ -141,6 +141,7 @@ impl Transcript {
             TranscriptEntry::Ended { id, ran } => {
                 let at = self.begun.iter().position(|call| call.id == id);
                 let call = at.and_then(|at| self.begun.remove(at));
+                judge.transcribed_over(live.session, &id, ran);
                 if let Some(call) = call.filter(|_| ran) {
                     judge.transcribed(live, &self.subagent, &call, self.tail.path());
                 }

@@ -11,8 +11,9 @@ use castellan_policy::{Grant, RequestId};
 use self::grants::Grants;
 pub(crate) use self::grants::{Granted, Scope, Taken};
 use self::waiting::Waiting;
-pub(crate) use self::waiting::{Request, Subject};
+pub(crate) use self::waiting::{Ask, Over, Request, Subject, Waits};
 use crate::memory::SessionKey;
+use crate::peers::AgentProcess;
 
 /// Names one call, whatever its session: SHA-256 over agent, directory, canonical tool name and input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -149,6 +150,40 @@ impl Requests {
     /// The machine was booted since: of what ends at a time nobody can say whether it has passed.
     pub(crate) fn end_timed(&mut self) {
         self.grants.end_timed();
+    }
+
+    /// A call is over; see [`Waiting::over`].
+    pub(crate) fn over(&mut self, key: &GrantKey, session: &SessionKey, use_id: &str, ran: bool) {
+        self.waiting.over(key, session, use_id, ran);
+    }
+
+    /// Calls of a session wait no more; see [`Waiting::end_of`].
+    pub(crate) fn end_of(
+        &mut self,
+        session: &SessionKey,
+        over: Over<'_>,
+        is_held: impl Fn(RequestId) -> bool,
+    ) {
+        self.waiting.end_of(session, over, is_held);
+    }
+
+    /// Calls wait no more; see [`Waiting::drop_over`].
+    pub(crate) fn drop_over(&mut self, now: SystemTime, lives: impl Fn(&AgentProcess) -> bool) {
+        self.waiting.drop_over(now, lives);
+    }
+
+    /// What was granted once in a session; see [`Grants::once`].
+    pub(crate) fn once(
+        &self,
+        session: &SessionKey,
+        is_meant: impl Fn(&Granted) -> bool,
+    ) -> Vec<(RequestId, bool)> {
+        self.grants.once(session, is_meant)
+    }
+
+    /// What of it is granted still; see [`Grants::left_of`].
+    pub(crate) fn left_of(&self, taken: &Taken) -> Option<Taken> {
+        self.grants.left_of(taken)
     }
 
     /// Takes all that was granted of a call; see [`Grants::take`].

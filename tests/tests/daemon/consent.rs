@@ -57,6 +57,57 @@ fn an_approved_call_runs_once_and_no_other_does() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Tells as Claude Code of a call that it has made, or of something else.
+fn tell(home: &Home, event: &str, use_id: &str) -> anyhow::Result<()> {
+    let mut payload = bash("doubtful");
+    payload["hook_event_name"] = event.into();
+    payload["tool_use_id"] = use_id.into();
+    payload["prompt"] = "go on".into();
+    payload["reason"] = "other".into();
+    let done = run(home, "claude", event, payload.to_string().as_bytes())?;
+    anyhow::ensure!(done.code == Some(0), "{done:?}");
+    Ok(())
+}
+
+/// Asks about a call as Claude Code, whose own prompt opens.
+fn prompt(home: &Home, use_id: &str) -> anyhow::Result<()> {
+    let mut call = bash("doubtful");
+    call["tool_use_id"] = use_id.into();
+    let answer = understood(&run(home, "claude", "PreToolUse", call.to_string().as_bytes())?);
+    anyhow::ensure!(answer == "ask", "{answer}");
+    Ok(())
+}
+
+#[test]
+fn a_yes_at_the_agents_own_prompt_uses_up_what_was_granted_once() -> anyhow::Result<()> {
+    for event in ["PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionEnd"] {
+        let home = Home::with_castellan("consent-prompt", ENFORCE, RULES)?;
+        prompt(&home, "one")?;
+        let approved = terminal::run_castellan(&home, &["approve", &id(&home)?, "--yes"])?;
+        assert!(approved.stdout.contains("also answer Yes in Claude Code"), "{approved:?}");
+        tell(&home, event, "one")?;
+        assert_eq!(status(&home)["grants"], 0, "{event}");
+        prompt(&home, "two")?;
+    }
+    Ok(())
+}
+
+#[test]
+fn what_has_run_or_whose_turn_is_over_waits_for_nobody() -> anyhow::Result<()> {
+    let home = Home::with_castellan("consent-over", ENFORCE, RULES)?;
+    for event in ["PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionEnd"] {
+        prompt(&home, event)?;
+        let before = id(&home)?;
+        assert_eq!(status(&home)["waiting"], 1, "{event}");
+        tell(&home, event, event)?;
+        assert_eq!(pending(&home)?, [] as [Json; 0], "{event}");
+        assert_eq!(status(&home)["waiting"], 0, "{event}");
+        let late = terminal::run_castellan(&home, &["approve", &before, "--yes"])?;
+        assert!(late.code == Some(7) && late.stderr.contains("no call that waits"), "{event}: {late:?}");
+    }
+    Ok(())
+}
+
 /// Killed between approval and call, and between call and next call: once is once.
 #[test]
 fn what_is_approved_outlives_the_daemon_and_what_is_used_is_used() -> anyhow::Result<()> {

@@ -5,7 +5,8 @@ mod whole;
 
 use std::time::Duration;
 
-use castellan_daemon::{ControlError, GrantScope};
+use castellan_agents::AgentId;
+use castellan_daemon::{ControlError, GrantScope, PendingCall};
 
 use crate::ask;
 use crate::exit::Exit;
@@ -70,10 +71,18 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         return Ok(Exit::No);
     }
     client.approve(&options.id, &call.shown, scope)?;
-    global.note(&if call.call.held {
-        format!("the call is granted {words}: the agent, which waits, makes it now")
-    } else {
-        format!("the call is granted {words}: the agent may make it again, as it was")
-    })?;
+    global.note(&format!("the call is granted {words}: {}", next(&call.call)))?;
     Ok(Exit::Done)
+}
+
+/// The next step, by where the call waits.
+fn next(call: &PendingCall) -> String {
+    match call {
+        PendingCall { held: true, .. } => "the agent, which waits, makes it now".to_owned(),
+        PendingCall { at_prompt: true, agent, .. } => {
+            let title = AgentId::ALL.into_iter().find(|known| known.name() == agent).map(AgentId::title);
+            format!("also answer Yes in {}, whose own prompt is open", title.unwrap_or("the agent"))
+        }
+        PendingCall { .. } => "the agent may make it again, as it was".to_owned(),
+    }
 }

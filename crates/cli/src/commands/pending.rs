@@ -103,12 +103,16 @@ fn write(out: &mut impl Write, shown: &ShownCall) -> anyhow::Result<()> {
 
 /// Who wants what where.
 pub(super) fn write_head(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
-    let PendingCall { id, agent, cwd, tool, age_s, times, held, .. } = call;
+    let PendingCall { id, agent, cwd, tool, age_s, times, held, at_prompt, .. } = call;
     let times = if *times > 1 { format!(", {times} times") } else { String::new() };
-    let held = if *held { ", the agent waits" } else { "" };
+    let waits = match (held, at_prompt) {
+        (true, _) => ", the agent waits",
+        (false, true) => ", the agent's own prompt is open",
+        (false, false) => "",
+    };
     let (agent, tool, cwd) = (printable(agent), printable(tool), printable(cwd));
     let age = age(*age_s);
-    writeln!(out, "{WARN}{id}{WARN:#}  {tool} of {agent}  {FAINT}{age} ago{times}{held}, in {cwd}{FAINT:#}")
+    writeln!(out, "{WARN}{id}{WARN:#}  {tool} of {agent}  {FAINT}{age} ago{times}{waits}, in {cwd}{FAINT:#}")
 }
 
 /// What was found.

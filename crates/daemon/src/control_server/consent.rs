@@ -27,6 +27,7 @@ impl ControlServer {
             age_s: age_s(request.asked),
             times: request.times,
             held: self.judge.held().holds(request.id),
+            at_prompt: request.is_at_prompt(),
         }
     }
 
@@ -144,7 +145,10 @@ fn age_s(since: SystemTime) -> u64 {
 }
 
 fn nothing_called(id: &str) -> String {
-    format!("no call that waits is called {}: see `castellan pending`", printable(id))
+    format!(
+        "no call that waits is called {}, or it has run or its turn is over: see `castellan pending`",
+        printable(id)
+    )
 }
 
 fn not_shown(id: &str) -> String {

@@ -1,22 +1,26 @@
 //! A person's consent to calls: what was granted is taken before a call is judged, and what a person could grant is kept after
 //! it. What happens to a call that nothing was granted of must not depend on anything here.
 
+use std::sync::MutexGuard;
 use std::time::SystemTime;
 
-use castellan_agents as agents;
+use castellan_agents::{self as agents, AgentId};
 use castellan_event::{Call, Decision, Facts, Finding, Layer, Verdict};
 use castellan_policy::{Grant, RequestId, StateChange};
 use sha2::{Digest, Sha256};
 
 use super::question::Weighed;
-use super::{Asked, Holding, Judge, digest};
+use super::{Asked, Holding, Judge, Whose, digest};
 use crate::explanation::Explanation;
 use crate::held::{End, HeldCall};
 use crate::hex::hex;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, PREVIEW_BYTES_MAX};
-use crate::memory::SessionKey;
+use crate::memory::{Memory, SessionKey};
 use crate::notification;
-use crate::requests::{GrantKey, Granted, Now, Request, Scope, Subject, Taken, Ungrantable};
+use crate::peers::AgentProcess;
+use crate::requests::{
+    Ask, GrantKey, Granted, Now, Over, Request, Scope, Subject, Taken, Ungrantable, Waits,
+};
 
 /// What there was for a call before it was judged.
 #[derive(Debug)]
@@ -29,6 +33,11 @@ pub(super) struct Consent {
 }
 
 impl Consent {
+    /// Names the call, as persons grant it.
+    pub(super) fn key(&self) -> GrantKey {
+        self.key
+    }
+
     /// What was granted.
     pub(super) fn taken(&self) -> Option<&Taken> {
         self.taken.as_ref()
@@ -45,8 +54,7 @@ impl Judge {
         session: SessionKey,
         is_first: bool,
     ) -> Consent {
-        let key = [asked.agent.word(), call.agent.cwd.as_str(), &agents::call_key_input(call)];
-        let key = GrantKey(digest(&key));
+        let key = granted_as(asked.agent, call);
         let mut memory = self.memory();
         let taken = if is_first { memory.requests_mut().take(&key, &session, Now::read()) } else { None };
         let before = memory.requests().id_of(&key, &session);
@@ -95,14 +103,43 @@ impl Judge {
         }
     }
 
+    /// A call is over, as its agent says. It has run.
+    pub(super) fn over(&self, asked: &Asked<'_>, whose: &Whose, done: &Call) {
+        let as_it_ran = granted_as(asked.agent, done);
+        self.memory().call_over(whose.session.id, &done.tool.use_id, Some(as_it_ran), true);
+    }
+
+    /// Calls of a session wait no more, unless a hook waits.
+    pub(super) fn wait_no_more(&self, whose: &Whose, over: Over<'_>) {
+        self.memory().wait_no_more(whose.session.id, over, |id| self.held.holds(id));
+    }
+
+    /// A call is over, as a transcript says: it ran, or was refused.
+    pub(crate) fn transcribed_over(&self, session: SessionKey, use_id: &str, ran: bool) {
+        let mut memory = self.memory();
+        memory.call_over(session, use_id, None, ran);
+        let saved = memory.save();
+        drop(memory);
+        if let Err(error) = saved {
+            self.fail("state", &format!("that a grant is used up cannot be written: {error}"));
+        }
+    }
+
     /// Calls that wait for a person, the oldest first.
     pub(crate) fn waiting(&self) -> Vec<Request> {
-        self.memory().requests().waiting().cloned().collect()
+        self.memory_of_waiting().requests().waiting().cloned().collect()
     }
 
     /// The call that waits under an id.
     pub(crate) fn waiting_as(&self, id: &str) -> Option<Request> {
-        self.memory().requests().waiting_as(id).cloned()
+        self.memory_of_waiting().requests().waiting_as(id).cloned()
+    }
+
+    /// The memory, without calls that wait no more because of the time or because their agents have ended.
+    fn memory_of_waiting(&self) -> MutexGuard<'_, Memory> {
+        let mut memory = self.memory();
+        memory.requests_mut().drop_over(SystemTime::now(), AgentProcess::lives);
+        memory
     }
 
     /// What is granted, the oldest first.
@@ -176,7 +213,7 @@ fn request(grant: Grant, weighed: &Weighed<'_>) -> Request {
         key: consent.key,
         session: consent.session,
         record: call.correlation_id,
-        use_ids: vec![call.tool.use_id.clone()],
+        asks: vec![ask(weighed)],
         session_id: agent.session_id.clone(),
         subject: Subject {
             agent: agent.name.clone(),
@@ -194,6 +231,28 @@ fn request(grant: Grant, weighed: &Weighed<'_>) -> Request {
         asked: SystemTime::now(),
         times: 0,
     }
+}
+
+/// How a call is asked about, and where it waits from now on.
+fn ask(weighed: &Weighed<'_>) -> Ask {
+    let Weighed { asked, call, change, hold, .. } = weighed;
+    let waits = match (hold, change.answer) {
+        (Some(_), _) => Waits::Held,
+        (None, Verdict::Ask) => Waits::AtPrompt,
+        (None, Verdict::Deny | Verdict::Allow | Verdict::Defer) => Waits::Denied,
+    };
+    Ask {
+        use_id: call.tool.use_id.clone(),
+        turn_id: call.agent.turn_id.clone(),
+        process: asked.process,
+        is_subagents: !call.agent.subagent_id.is_empty(),
+        waits,
+    }
+}
+
+/// Names a call, as persons grant it.
+fn granted_as(agent: AgentId, call: &Call) -> GrantKey {
+    GrantKey(digest(&[agent.word(), call.agent.cwd.as_str(), &agents::call_key_input(call)]))
 }
 
 /// Names a call and what of it can be granted.

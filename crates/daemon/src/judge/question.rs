@@ -153,7 +153,7 @@ impl Judge {
             epoch: asked.epoch,
         };
         let key = key(asked.agent, call);
-        self.keep_decision(whose, call, key, change.answer);
+        self.keep_decision(whose, call, (key, weighed.consent.key()), change.answer);
         self.memory().remember(key, given);
         Ok(Outcome::Reply(reply(agents::encode(asked.agent, &asked.request.event, &told))))
     }

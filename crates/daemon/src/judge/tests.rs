@@ -3,6 +3,7 @@
 mod consent;
 mod friction;
 mod hold;
+mod over;
 mod second;
 mod trust;
 mod ungoverned;

@@ -14,6 +14,7 @@ use crate::lookout::{Changed, Live, LiveSessions, SettingsChange};
 use crate::memory::{CallKey, Consequence, Decided, SessionKey};
 use crate::peers::AgentProcess;
 use crate::process::Process;
+use crate::requests::GrantKey;
 use crate::{notification, record};
 
 /// How a call ran.
@@ -70,8 +71,19 @@ impl Judge {
     }
 
     /// Keeps what was decided about a call.
-    pub(super) fn keep_decision(&self, whose: &Whose, call: &Call, judged: CallKey, answer: Verdict) {
-        let decided = Decided { judged: Some(judged), input: Some(input(call)), answer, is_told: false };
+    pub(super) fn keep_decision(
+        &self,
+        whose: &Whose,
+        call: &Call,
+        (judged, granted_as): (CallKey, GrantKey),
+        answer: Verdict,
+    ) {
+        let decided = Decided {
+            judged: Some(judged),
+            input: Some(input(call)),
+            granted_as: Some(granted_as),
+            ..Decided::remembered(answer)
+        };
         let mut memory = self.memory();
         if call.tool.use_id.is_empty() && answer == Verdict::Deny {
             memory.decided.deny(judged);
@@ -219,7 +231,7 @@ impl Judge {
         }
         let answer =
             castellan_audit::answer_to(self.log.dir(), &agent.name, &agent.session_id, id).ok().flatten()?;
-        let decided = Decided { judged: None, input: None, answer: answer.parse().ok()?, is_told: false };
+        let decided = Decided::remembered(answer.parse().ok()?);
         self.memory().decided.put(session, id, decided);
         Some(decided)
     }
@@ -246,7 +258,7 @@ impl Judge {
         if let Some(decided) = memory.decided.of(session, &record.use_id) {
             memory.decided.put(session, &record.use_id, Decided { is_told: true, ..decided });
         } else {
-            let told = Decided { judged: None, input: None, answer: Verdict::Defer, is_told: true };
+            let told = Decided { is_told: true, ..Decided::remembered(Verdict::Defer) };
             memory.decided.put(session, &record.use_id, told);
         }
         drop(memory);

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::limits::DECIDED_CALLS_MAX;
 use crate::memory::{CallKey, SessionKey};
+use crate::requests::GrantKey;
 
 /// What was decided about the last calls.
 #[derive(Debug, Default)]
@@ -28,10 +29,21 @@ pub(crate) struct Decided {
     pub(crate) judged: Option<CallKey>,
     /// Its input, by its hash; `None` as above.
     pub(crate) input: Option<[u8; 32]>,
+    /// The call that was judged, as persons grant it; `None` as above.
+    pub(crate) granted_as: Option<GrantKey>,
     /// What the agent was told.
     pub(crate) answer: Verdict,
+    /// The agent has said that it is over.
+    pub(crate) is_over: bool,
     /// That it ran as it did is recorded already.
     pub(crate) is_told: bool,
+}
+
+impl Decided {
+    /// What a log remembers of a call: the answer alone.
+    pub(crate) fn remembered(answer: Verdict) -> Decided {
+        Decided { judged: None, input: None, granted_as: None, answer, is_over: false, is_told: false }
+    }
 }
 
 impl DecidedCalls {
@@ -81,7 +93,14 @@ mod tests {
     const S: SessionKey = SessionKey([1; 32]);
 
     fn decided(answer: Verdict) -> Decided {
-        Decided { judged: Some(CallKey([2; 32])), input: Some([3; 32]), answer, is_told: false }
+        Decided {
+            judged: Some(CallKey([2; 32])),
+            input: Some([3; 32]),
+            granted_as: Some(GrantKey([4; 32])),
+            answer,
+            is_over: false,
+            is_told: false,
+        }
     }
 
     #[test]

@@ -14,7 +14,10 @@ use super::trust::WorkspaceDecision;
 use crate::requests::{GrantKey, Granted, Now, Scope, Subject};
 
 /// Version of the journal's format.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
+
+/// The version before, which is read as well: its grants do not say whether the agent's own prompt was open.
+pub(super) const VERSION_BEFORE: u32 = 1;
 
 /// The first line: the version before all else, and the time on three clocks when the file was written anew.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +114,8 @@ pub(super) struct GrantEntry {
     given: Clocks,
     until: Option<Clocks>,
     subject: SubjectEntry,
+    #[serde(default)]
+    is_at_prompt: bool,
     parts: Vec<PartEntry>,
 }
 
@@ -173,6 +178,7 @@ impl GrantEntry {
             given: granted.given.into(),
             until: granted.until.map(Clocks::from),
             subject: SubjectEntry { agent, cwd, tool, preview },
+            is_at_prompt: granted.is_at_prompt,
             parts: granted.grant.parts.iter().map(part).collect(),
         }
     }
@@ -196,6 +202,7 @@ impl GrantEntry {
             given: self.given.into(),
             until: self.until.map(Now::from),
             subject: Subject { agent, cwd, tool, preview },
+            is_at_prompt: self.is_at_prompt,
             is_taken: false,
             grant: Grant { parts },
         }

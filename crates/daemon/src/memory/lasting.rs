@@ -8,7 +8,7 @@ use castellan_policy::RequestId;
 
 use super::changes::{Begun, Changes};
 use super::consequences::{Consequence, Consequences};
-use super::entry::{Entry, GrantEntry, Header, VERSION};
+use super::entry::{Entry, GrantEntry, Header, VERSION, VERSION_BEFORE};
 use super::marks::Marks;
 use super::servers::Servers;
 use super::sessions::{SessionKey, Sessions};
@@ -243,8 +243,11 @@ impl Head {
         // Of a newer version nothing else need be readable.
         let version: serde_json::Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         match version.get("castellan_journal").and_then(serde_json::Value::as_u64) {
-            Some(version) if version == u64::from(VERSION) => {}
-            Some(version) => return Err(format!("its version is {version}, this castellan reads {VERSION}")),
+            Some(version) if [VERSION, VERSION_BEFORE].map(u64::from).contains(&version) => {}
+            Some(version) => {
+                let known = format!("this castellan reads {VERSION_BEFORE} and {VERSION}");
+                return Err(format!("its version is {version}, {known}"));
+            }
             None => return Err("it is no journal of castellan".to_owned()),
         }
         let header: Header = serde_json::from_str(line).map_err(|error| error.to_string())?;

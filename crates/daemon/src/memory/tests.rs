@@ -94,6 +94,7 @@ fn grant(memory: &mut Memory, id: u32, scope: Scope) {
         until: matches!(scope, Scope::Once | Scope::For(_)).then_some(later),
         given: Now::read(),
         subject: Subject { agent: text("a"), cwd: text("/w"), tool: text("Bash"), preview: text("p\n\"") },
+        is_at_prompt: false,
         is_taken: false,
     };
     memory.put(Entry::Granted(Box::new(GrantEntry::of(&granted))));
@@ -338,6 +339,26 @@ fn check_lost(damage: impl FnOnce(&Path), expected: &str) {
     assert!(is_suspect(&mut next, 4, AgentProcess { pid: 9, started: 0 }), "{expected}: merged");
 }
 
+/// A journal of castellan 0.1.0: its grants do not say whether the agent's own prompt was open.
+#[test]
+fn a_journal_of_the_version_before_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("journal");
+    let mut memory = Memory::open(path.clone(), true, 1).unwrap().0;
+    grant(&mut memory, 7, Scope::Once);
+    memory.save().unwrap();
+    drop(memory);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let before = text.replacen("\"castellan_journal\":2", "\"castellan_journal\":1", 1);
+    let before = before.replace("\"is_at_prompt\":false,", "");
+    assert!(!before.contains("is_at_prompt") && before != text, "{text}");
+    std::fs::write(&path, before).unwrap();
+    let (mut memory, trouble) = Memory::open(path.clone(), false, 1).unwrap();
+    assert_eq!(trouble, None);
+    assert!(taken(&mut memory).is_some());
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("{\"castellan_journal\":2"));
+}
+
 #[test]
 fn a_state_that_is_lost_makes_nothing_looser() {
     let text = |path: &Path| std::fs::read_to_string(path).unwrap();
@@ -348,8 +369,8 @@ fn a_state_that_is_lost_makes_nothing_looser() {
     check_lost(|path| put(path, "[1]\n".to_owned()), "no journal");
     check_lost(|path| put(path, "\n".to_owned()), "line 1");
     check_lost(
-        |path| put(path, text(path).replacen("\"castellan_journal\":1", "\"castellan_journal\":2", 1)),
-        "its version is 2",
+        |path| put(path, text(path).replacen("\"castellan_journal\":2", "\"castellan_journal\":3", 1)),
+        "its version is 3",
     );
     check_lost(
         |path| put(path, text(path).replacen("\"boot\"", "\"bot\"", 1)),

@@ -35,6 +35,8 @@ pub(crate) struct Granted {
     pub(crate) until: Option<Now>,
     pub(crate) given: Now,
     pub(crate) subject: Subject,
+    /// The agent's own prompt was open for the call: it runs by a yes there, too.
+    pub(crate) is_at_prompt: bool,
     /// A call that may use it up is being judged.
     pub(crate) is_taken: bool,
 }
@@ -109,6 +111,7 @@ impl Grants {
             until: seconds.map(|seconds| now.after(seconds)),
             given: now,
             subject: request.subject.clone(),
+            is_at_prompt: request.is_at_prompt(),
             is_taken: false,
         };
         self.keep(granted.clone());
@@ -187,6 +190,27 @@ impl Grants {
         }
         self.granted.retain(|id, _| !gone.contains(id));
         gone
+    }
+
+    /// What was granted once in a session, and whether a call that may use it up is being judged.
+    pub(super) fn once(
+        &self,
+        session: &SessionKey,
+        is_meant: impl Fn(&Granted) -> bool,
+    ) -> Vec<(RequestId, bool)> {
+        let is_its = |one: &&Granted| one.scope == Scope::Once && one.session == Some(*session);
+        let granted = self.granted.values().map(Box::as_ref).filter(is_its);
+        granted.filter(|one| is_meant(one)).map(|one| (one.id, one.is_taken)).collect()
+    }
+
+    /// What was taken, without what has been used up since or was taken back.
+    pub(super) fn left_of(&self, taken: &Taken) -> Option<Taken> {
+        let mut left = Taken { grant: Grant::default(), of: Vec::new() };
+        for granted in taken.of.iter().filter_map(|id| self.granted.get(id)) {
+            left.grant.add(&granted.grant);
+            left.of.push(granted.id);
+        }
+        (!left.of.is_empty()).then_some(left)
     }
 
     /// How many calls have grants.

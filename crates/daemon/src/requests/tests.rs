@@ -19,7 +19,7 @@ fn request(number: u64) -> Request {
         key: GrantKey([number.to_le_bytes()[0]; 32]),
         session: SessionKey([1; 32]),
         record: 1,
-        use_ids: vec!["u".to_owned()],
+        asks: vec![ask("u", Waits::Denied)],
         session_id: String::new(),
         subject: Subject::default(),
         input: Json::Null,
@@ -31,6 +31,16 @@ fn request(number: u64) -> Request {
         shown: "shown".to_owned(),
         asked: at(0).wall,
         times: 0,
+    }
+}
+
+fn ask(use_id: &str, waits: Waits) -> Ask {
+    Ask {
+        use_id: use_id.to_owned(),
+        turn_id: String::new(),
+        process: AgentProcess { pid: 7, started: 1 },
+        is_subagents: false,
+        waits,
     }
 }
 

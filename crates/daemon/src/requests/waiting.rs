@@ -9,8 +9,9 @@ use serde_json::Value as Json;
 
 use super::{GrantKey, is_called};
 use crate::explanation::Explanation;
-use crate::limits::{REQUESTS_MAX, USE_IDS_MAX, WAITING_BYTES_MAX};
+use crate::limits::{ASKS_MAX, DENIED_TIME, ENDED_AGENT_TIME, REQUESTS_MAX, WAITING_BYTES_MAX};
 use crate::memory::SessionKey;
+use crate::peers::AgentProcess;
 
 /// A call that a person may grant.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,8 +21,8 @@ pub(crate) struct Request {
     pub(crate) session: SessionKey,
     /// The number of the record of the call, as it was asked last.
     pub(crate) record: u64,
-    /// The agent's own ids of it, each time that it was asked, the last ones.
-    pub(crate) use_ids: Vec<String>,
+    /// Each time that the agent asked about it and that is not over, the last ones.
+    pub(crate) asks: Vec<Ask>,
     /// The agent's session.
     pub(crate) session_id: String,
     pub(crate) subject: Subject,
@@ -41,6 +42,41 @@ pub(crate) struct Request {
     pub(crate) asked: SystemTime,
     /// How often it was asked.
     pub(crate) times: u32,
+}
+
+/// One time that an agent asked about a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ask {
+    /// The agent's own id of the call; empty where it gives none, as in a second question.
+    pub(crate) use_id: String,
+    /// The agent's turn, where it names one.
+    pub(crate) turn_id: String,
+    pub(crate) process: AgentProcess,
+    /// A sub-agent asked: it goes on while the user talks to the main agent.
+    pub(crate) is_subagents: bool,
+    pub(crate) waits: Waits,
+}
+
+/// Where a call waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// At castellan: its hook waits.
+    Held,
+    /// At the agent's own prompt, which is open.
+    AtPrompt,
+    /// Nowhere: it was denied, and the agent can make it again.
+    Denied,
+}
+
+/// Why calls wait no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over<'a> {
+    /// The user has said something to the agent.
+    Prompt,
+    /// The agent is in this turn by now.
+    Turn(&'a str),
+    /// The session has ended.
+    Session,
 }
 
 /// What a list says of a call.
@@ -79,18 +115,18 @@ impl Waiting {
         self.calls.iter().any(|request| request.id == id)
     }
 
-    /// Remembers a call that was not let run. The oldest go first. True when nobody was told of it before.
+    /// Remembers a call that was not let run, and that is asked about once. The oldest go first. True when nobody was told of it before.
     pub(super) fn wait(&mut self, request: Request) -> bool {
         let is_it = |one: &Request| one.key == request.key && one.session == request.session;
         let before = self.calls.iter().find(|one| is_it(one));
         let is_new = before.is_none_or(|before| before.id != request.id);
         let times = before.map_or(0, |before| before.times);
-        let mut use_ids = before.map_or_else(Vec::new, |before| before.use_ids.clone());
-        use_ids.extend(request.use_ids.iter().cloned());
-        use_ids.drain(..use_ids.len().saturating_sub(USE_IDS_MAX));
+        let mut asks = before.map_or_else(Vec::new, |before| before.asks.clone());
+        request.asks.iter().for_each(|ask| ask.join(&mut asks));
+        asks.drain(..asks.len().saturating_sub(ASKS_MAX));
         self.refused.retain(|id| *id != request.id);
         self.calls.retain(|one| !is_it(one));
-        self.calls.push_back(Request { times: times.saturating_add(1), use_ids, ..request });
+        self.calls.push_back(Request { times: times.saturating_add(1), asks, ..request });
         let mut bytes: usize = self.calls.iter().map(|request| request.bytes).sum();
         while self.calls.len() > REQUESTS_MAX || bytes > WAITING_BYTES_MAX {
             let Some(oldest) = self.calls.pop_front() else { break };
@@ -114,6 +150,51 @@ impl Waiting {
         self.calls.retain(|request| request.id != id);
     }
 
+    /// A call of a session is over, by the agent's id of it. Where it ran, the same call that was denied before waits no more either.
+    pub(super) fn over(&mut self, key: &GrantKey, session: &SessionKey, use_id: &str, ran: bool) {
+        let is_it = |one: &&mut Request| one.key == *key && one.session == *session;
+        let Some(request) = self.calls.iter_mut().find(is_it) else { return };
+        let asks = &mut request.asks;
+        let named = asks.iter().position(|ask| ask.use_id == use_id);
+        let meant = named.or_else(|| asks.iter().position(|ask| ask.use_id.is_empty()));
+        let meant = meant.filter(|at| asks.get(*at).is_some_and(|ask| ran || ask.waits == Waits::AtPrompt));
+        if let Some(at) = meant {
+            asks.remove(at);
+        }
+        asks.retain(|ask| !ran || ask.waits != Waits::Denied);
+        self.calls.retain(|request| !request.asks.is_empty());
+    }
+
+    /// Calls of a session wait no more. A call that was denied outlives its session: the user approves it, and continues. `is_held`: whether
+    /// a hook waits.
+    pub(super) fn end_of(
+        &mut self,
+        session: &SessionKey,
+        over: Over<'_>,
+        is_held: impl Fn(RequestId) -> bool,
+    ) {
+        for request in self.calls.iter_mut().filter(|request| request.session == *session) {
+            let is_held = is_held(request.id);
+            request.asks.retain(|ask| !ask.is_over(over) || ask.waits == Waits::Held && is_held);
+        }
+        self.calls.retain(|request| !request.asks.is_empty());
+    }
+
+    /// Calls wait no more whose agents have ended, nor calls that were denied, each after a time of its own.
+    pub(super) fn drop_over(&mut self, now: SystemTime, lives: impl Fn(&AgentProcess) -> bool) {
+        for request in &mut self.calls {
+            // A clock that was set back proves nothing.
+            let since = now.duration_since(request.asked).unwrap_or_default();
+            request.asks.retain(|ask| match ask.waits {
+                Waits::Denied => since < DENIED_TIME,
+                Waits::Held | Waits::AtPrompt => {
+                    since < ENDED_AGENT_TIME || ask.process.pid == 0 || lives(&ask.process)
+                }
+            });
+        }
+        self.calls.retain(|request| !request.asks.is_empty());
+    }
+
     /// A person has refused it: it waits no more, and that is remembered for its hook.
     pub(super) fn refuse(&mut self, id: RequestId) {
         self.end(id);
@@ -126,5 +207,34 @@ impl Waiting {
     /// Whether a person has refused what waited under this id, and nothing has waited under it since.
     pub(super) fn was_refused(&self, id: RequestId) -> bool {
         self.refused.contains(&id)
+    }
+}
+
+impl Request {
+    /// Whether the agent's own prompt is open for it.
+    pub(crate) fn is_at_prompt(&self) -> bool {
+        self.asks.iter().any(|ask| ask.waits == Waits::AtPrompt)
+    }
+}
+
+impl Ask {
+    /// Joins what was asked before. The answer to a held call, and a second question, are about a call that is among these.
+    fn join(&self, asks: &mut Vec<Ask>) {
+        let is_same = |ask: &Ask| match self.use_id.as_str() {
+            "" => ask.waits == self.waits && ask.is_subagents == self.is_subagents,
+            id => ask.use_id == id,
+        };
+        match asks.iter_mut().find(|ask| is_same(ask)) {
+            Some(before) => *before = Ask { use_id: before.use_id.clone(), ..self.clone() },
+            None => asks.push(self.clone()),
+        }
+    }
+
+    fn is_over(&self, over: Over<'_>) -> bool {
+        match over {
+            Over::Prompt => !self.is_subagents,
+            Over::Turn(turn) => !self.is_subagents && !self.turn_id.is_empty() && self.turn_id != turn,
+            Over::Session => self.waits != Waits::Denied,
+        }
     }
 }

@@ -1,0 +1,60 @@
+//! Claude Code with a person at its terminal, who answers its own prompts. What a first start asks (theme, key, trust of the folder) is
+//! answered in its state file.
+
+use anyhow::{Context, Result};
+use serde_json::json;
+
+use crate::home::Home;
+use crate::model::Model;
+use crate::run;
+use crate::scenario::Stage;
+use crate::terminal::{self, Session};
+
+/// What the prompt for a call shows, in one piece: its last line is `Esc to cancel · Tab to amend`.
+const PROMPT: &str = "amend";
+
+/// The key that the state file says the user has agreed to: Claude keeps the last 20 characters.
+const KEY: &str = "sk-ant-scripted";
+
+/// Claude Code at a terminal.
+#[derive(Debug)]
+pub(crate) struct Attended {
+    session: Session,
+}
+
+impl Attended {
+    /// Starts it with the prompt `go`, in a permission mode.
+    pub(crate) fn start(stage: &Stage, model: &Model, permission_mode: &str) -> Result<Attended> {
+        let Stage { home, executable, .. } = stage;
+        seed(home)?;
+        // At a terminal that is both its input and its output.
+        let at_terminal = ["-c", r#"stty rows 40 cols 120 </dev/tty; exec "$@" >/dev/tty 2>&1"#, "sh"];
+        let executable = executable.to_str().context("a path that is not UTF-8")?;
+        let claude = [executable, "--permission-mode", permission_mode, "go"];
+        let mut environment = run::claude_environment(model);
+        environment.push(("TERM", "xterm-256color".to_owned()));
+        let arguments = [&at_terminal[..], &claude[..]].concat();
+        let session = terminal::start_in(home, std::path::Path::new("sh"), &arguments, &environment)?;
+        Ok(Attended { session })
+    }
+
+    /// Waits for its own prompt about a call, and answers it with yes.
+    pub(crate) fn agree(&mut self) -> Result<()> {
+        self.session.answer(PROMPT, "\r")
+    }
+
+    /// Waits for its own prompt about a call, and answers it with no.
+    pub(crate) fn decline(&mut self) -> Result<()> {
+        self.session.answer(PROMPT, "\x1b")
+    }
+}
+
+fn seed(home: &Home) -> Result<()> {
+    let state = json!({
+        "hasCompletedOnboarding": true,
+        "theme": "dark",
+        "customApiKeyResponses": { "approved": [KEY], "rejected": [] },
+        "projects": { home.workspace().display().to_string(): { "hasTrustDialogAccepted": true } },
+    });
+    home.write(&home.user().join(".claude.json"), &state.to_string())
+}
