@@ -41,7 +41,9 @@ pub use hook_files::{
 };
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
-pub use managed::{managed_settings_text, register_managed_codex, unregister_managed_codex};
+pub use managed::{
+    managed_codex_hooks, managed_settings_text, register_managed_codex, unregister_managed_codex,
+};
 pub use mcp_servers::{configured_servers, server_file};
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode};
 pub use permissions::{

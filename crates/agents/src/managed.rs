@@ -7,8 +7,9 @@
 use serde_json::{Map, Value as Json, json};
 use toml_edit::{Document, Item, Table, value};
 
-use crate::agent::{AgentId, hook_events};
+use crate::agent::{AgentId, hook_events, machine_settings_path};
 use crate::codex;
+use crate::hook_files::{hook_files, read_hook_file};
 use crate::limits::SETTINGS_BYTES_MAX;
 use crate::settings::{HookCommand, SettingsProblem, group};
 
@@ -45,6 +46,20 @@ pub fn register_managed_codex(text: &str, hook: &HookCommand) -> Result<String, 
 pub fn unregister_managed_codex(text: &str) -> Result<String, SettingsProblem> {
     parse(text)?;
     Ok(without_block(text).replacen(SWITCH, "", 1))
+}
+
+/// Returns the different commands of castellan's hooks in a Codex `requirements.toml`; none of one that cannot be read.
+pub fn managed_codex_hooks(text: &str) -> Vec<HookCommand> {
+    let path = machine_settings_path(AgentId::Codex);
+    let file = hook_files(AgentId::Codex).iter().find(|file| file.path == path);
+    let named = file.map(|file| read_hook_file(AgentId::Codex, file, text).named).unwrap_or_default();
+    let mut hooks: Vec<HookCommand> = Vec::new();
+    for hook in named.into_iter().map(|named| named.hook) {
+        if !hooks.contains(&hook) {
+            hooks.push(hook);
+        }
+    }
+    hooks
 }
 
 /// Returns the text with `features.hooks` on where a table `[features]` stands, and whether a table is to be added.

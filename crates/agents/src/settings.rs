@@ -20,12 +20,12 @@ pub(crate) use inspection::switches_hooks_off;
 pub use inspection::{Foreign, Inspection, Registered, inspect};
 pub(crate) use source::Source;
 
-/// How the hook is started. Both paths are absolute.
+/// How the hook is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookCommand {
-    /// Path of `castellan-hook`.
+    /// Absolute path of `castellan-hook`.
     pub program: String,
-    /// The `--home` that it is given.
+    /// The value of its `--home`: an absolute path, or what else `castellan_wire::ToldHome` reads.
     pub home: String,
 }
 

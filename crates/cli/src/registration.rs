@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use castellan_agents::{
-    AgentId, HookCommand, Inspection, SettingsProblem, inspect, machine_settings_path, managed_settings_text,
-    register, register_managed_codex, unregister, unregister_managed_codex,
+    AgentId, HookCommand, Inspection, SettingsProblem, inspect, machine_settings_path, managed_codex_hooks,
+    managed_settings_text, register, register_managed_codex, unregister, unregister_managed_codex,
 };
-use castellan_wire::Home;
+use castellan_wire::{Home, ToldHome};
 
 use crate::agent_files::AgentFiles;
 use crate::edit::{Edited, SettingsFile};
@@ -107,15 +107,20 @@ impl Registration {
         }
     }
 
-    /// Returns the homes that castellan's hooks lead to; none of a file that cannot be understood, nor of Codex's
-    /// machine-wide file, which is only compared as text.
+    /// Returns the homes that castellan's hooks lead to where this user runs them; none of a file that cannot be understood.
     pub(crate) fn homes(&self) -> Vec<Home> {
-        if (self.scope, self.agent) == (Scope::Machine, AgentId::Codex) {
-            return Vec::new();
+        self.hooks().iter().filter_map(home_of).collect()
+    }
+
+    /// Returns the different commands of castellan's hooks; none of a file that cannot be understood.
+    pub(crate) fn hooks(&self) -> Vec<HookCommand> {
+        let Ok(file) = SettingsFile::read(&self.file) else { return Vec::new() };
+        match (self.scope, self.agent) {
+            (Scope::Machine, AgentId::Codex) => managed_codex_hooks(file.text()),
+            (Scope::User, agent) | (Scope::Machine, agent @ AgentId::Claude) => {
+                inspect(agent, file.text()).map(|found| hooks(&found)).unwrap_or_default()
+            }
         }
-        let file = SettingsFile::read(&self.file).ok();
-        let found = file.and_then(|file| inspect(self.agent, file.text()).ok()).unwrap_or_default();
-        hooks(&found).into_iter().filter_map(|hook| Home::new(hook.home)).collect()
     }
 
     fn apply(
@@ -145,6 +150,11 @@ impl Registration {
             "`{file}`: {problem}: {title}'s settings were left as they are; mend the file and run the command again"
         )
     }
+}
+
+/// Returns the home that a hook leads to where this user runs it; `None` where it names none, or this user has none.
+pub(crate) fn home_of(hook: &HookCommand) -> Option<Home> {
+    ToldHome::parse(hook.home.as_ref())?.of(rustix::process::geteuid().as_raw())
 }
 
 /// Returns the different commands of castellan's hooks.

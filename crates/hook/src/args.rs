@@ -1,13 +1,13 @@
 //! The hook's three arguments. They come from the agent's settings, as `castellan install` wrote them.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
-use castellan_wire::Home;
+use castellan_wire::{Home, ToldHome};
 
+use crate::failure::Failure;
 use crate::limits::ARGUMENT_BYTES_MAX;
 
-/// `--agent NAME --event EVENT --home DIR`, in any order, each exactly once.
+/// `--agent NAME --event EVENT --home HOME`, in any order, each exactly once. [`ToldHome`] is what HOME may be.
 #[derive(Debug)]
 pub(crate) struct Args {
     pub(crate) agent: String,
@@ -16,14 +16,16 @@ pub(crate) struct Args {
 }
 
 /// Arguments that cannot be used, with what was understood of them: enough to deny in the agent's own way.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Unusable {
     pub(crate) agent: String,
     pub(crate) event: String,
+    pub(crate) failure: Failure,
 }
 
 impl Args {
-    pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Args, Unusable> {
+    /// Reads the arguments, as the user with this id gave them.
+    pub(crate) fn parse(arguments: impl Iterator<Item = OsString>, user: u32) -> Result<Args, Unusable> {
         let mut agent = None;
         let mut event = None;
         let mut home = None;
@@ -46,10 +48,12 @@ impl Args {
         let word =
             |value: Option<OsString>| value.and_then(|value| value.into_string().ok()).unwrap_or_default();
         let (agent, event) = (word(agent), word(event));
-        let home = home.and_then(|dir| Home::new(PathBuf::from(dir)));
+        let told = home.and_then(|value| ToldHome::parse(&value));
+        let told = told.filter(|_| sound && !agent.is_empty() && !event.is_empty());
+        let home = told.ok_or(Failure::Arguments).and_then(|told| told.of(user).ok_or(Failure::User));
         match home {
-            Some(home) if sound && !agent.is_empty() && !event.is_empty() => Ok(Args { agent, event, home }),
-            _ => Err(Unusable { agent, event }),
+            Ok(home) => Ok(Args { agent, event, home }),
+            Err(failure) => Err(Unusable { agent, event, failure }),
         }
     }
 }
@@ -58,10 +62,28 @@ impl Args {
 mod tests {
     use super::*;
 
+    /// Whom no file of users names.
+    const NOBODY: u32 = u32::MAX - 1;
+
+    fn parse(arguments: &str) -> Result<Args, Unusable> {
+        Args::parse(arguments.split(' ').map(OsString::from), NOBODY)
+    }
+
     fn check(arguments: &str, expected: Result<(&str, &str, &str), (&str, &str)>) {
-        let got = Args::parse(arguments.split(' ').map(OsString::from));
+        let got = parse(arguments);
         let got = got.as_ref().map(|a| (a.agent.as_str(), a.event.as_str(), a.home.dir().to_str().unwrap()));
         assert_eq!(got.map_err(|u| (u.agent.as_str(), u.event.as_str())), expected, "{arguments}");
+    }
+
+    #[test]
+    fn a_user_without_a_home_is_told_as_such() {
+        let failure = |home: &str| {
+            parse(&format!("--agent claude --event E --home {home}")).err().map(|unusable| unusable.failure)
+        };
+        assert_eq!(failure("own"), Some(Failure::User));
+        assert_eq!(failure("7:/h"), Some(Failure::User));
+        assert_eq!(failure(&format!("{NOBODY}:/h")), None);
+        assert_eq!(failure("owned"), Some(Failure::Arguments));
     }
 
     #[test]

@@ -10,6 +10,8 @@ use castellan_wire::{Reply, WireError};
 pub(crate) enum Failure {
     /// The hook's own arguments are wrong.
     Arguments,
+    /// It was told to ask the user's own daemon, and no file says where that user's home is.
+    User,
     /// Standard input could not be read.
     Input,
     /// The home or its `run` folder is not this user's alone.
@@ -33,6 +35,7 @@ impl Failure {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Failure::Arguments => "arguments",
+            Failure::User => "user",
             Failure::Input => "input",
             Failure::Home => "home",
             Failure::Stopped => "stopped",
@@ -48,6 +51,7 @@ impl Failure {
     fn text(self) -> &'static str {
         match self {
             Failure::Arguments => "its hook was started with wrong arguments",
+            Failure::User => "this user has no home directory in the list of users of this machine",
             Failure::Input => "its hook could not read the call",
             Failure::Home => "its home directory is missing or not private to this user",
             Failure::Stopped => "it was stopped by the user",

@@ -1,4 +1,4 @@
-//! L4: `castellan-hook --agent NAME --event EVENT --home DIR`, the pipe between an agent and the daemon.
+//! L4: `castellan-hook --agent NAME --event EVENT --home HOME`, the pipe between an agent and the daemon.
 //!
 //! It sends one frame (its arguments, cwd, parent process, raw standard input) and writes back exactly the bytes and the
 //! exit code that it is told. It knows no JSON and no rule, and takes nothing from the environment: an agent's project
@@ -29,10 +29,10 @@ use crate::args::Args;
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
-    let args = match Args::parse(std::env::args_os().skip(1)) {
+    let args = match Args::parse(std::env::args_os().skip(1), sys::user_id()) {
         Ok(args) => args,
         Err(unusable) => {
-            return emit(&failure::reply_for(&unusable.agent, &unusable.event, Failure::Arguments));
+            return emit(&failure::reply_for(&unusable.agent, &unusable.event, unusable.failure));
         }
     };
     deadline::arm(&args);

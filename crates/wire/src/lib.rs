@@ -8,6 +8,8 @@ mod gap;
 mod home;
 mod limits;
 mod message;
+mod told;
+mod users;
 
 pub use frame::{Frame, Kind, VERSION, WireError, read_frame, write_frame};
 pub use gap::Gap;
@@ -16,3 +18,5 @@ pub use limits::{
     CONTROL_BYTES_MAX, FRAME_BYTES_MAX, GAPS_BYTES_MAX, HOLD_MS_MAX, PAYLOAD_BYTES_MAX, REPLY_BYTES_MAX,
 };
 pub use message::{Hold, Reply, Request};
+pub use told::ToldHome;
+pub use users::USER_FILES;

@@ -6,6 +6,7 @@
 mod apply;
 mod broken_files;
 mod consent;
+mod every_user;
 mod facts;
 mod held;
 mod history;

@@ -3,6 +3,7 @@
 //! milder mode for a home that is in use.
 
 mod home;
+mod machine_programs;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use anyhow::{Context, bail};
 use castellan_agents::{AgentId, HookCommand};
 use castellan_daemon::ControlClient;
 use castellan_event::Mode;
-use castellan_wire::Home;
+use castellan_wire::{Home, ToldHome};
 
 use crate::account::Account;
 use crate::agent_files::{AgentFiles, is_executable};
@@ -59,6 +60,8 @@ struct Owner {
     directories: Option<Directories>,
     /// Whether it is the default home.
     is_default: bool,
+    /// The owner's id.
+    user: u32,
     /// Whether this program runs as the owner: else it leaves the home alone, which the owner's first hook makes.
     is_self: bool,
 }
@@ -70,7 +73,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     let owner = owner(global, options)?;
     let agents = agents(options)?;
-    let hook = hook(&owner.home)?;
+    let hook = hook(&owner, options)?;
     let registrations: Vec<Registration> =
         agents.iter().map(|agent| registration(*agent, options.managed)).collect::<anyhow::Result<_>>()?;
     if !options.dry_run {
@@ -99,12 +102,13 @@ fn owner(global: &Global, options: &Options) -> anyhow::Result<Owner> {
     let (home, is_default) = global.home()?;
     let Some(name) = caller else {
         let directories = Some(Directories::of_environment()?);
-        return Ok(Owner { home, directories, is_default, is_self: true });
+        let user = rustix::process::geteuid().as_raw();
+        return Ok(Owner { home, directories, is_default, user, is_self: true });
     };
     let account = Account::named(&name)
         .with_context(|| format!("`{name}` is no user of this machine: give `--home`"))?;
     let home = if is_default { Directories::of_account(&account).data.join("castellan") } else { home };
-    Ok(Owner { home, directories: None, is_default, is_self: false })
+    Ok(Owner { home, directories: None, is_default, user: account.uid, is_self: false })
 }
 
 fn agents(options: &Options) -> anyhow::Result<Vec<AgentId>> {
@@ -126,8 +130,9 @@ fn agents(options: &Options) -> anyhow::Result<Vec<AgentId>> {
     Ok(found)
 }
 
-/// The hook that lies beside this program.
-fn hook(home: &Path) -> anyhow::Result<HookCommand> {
+/// The hook that lies beside this program. One that is registered for the machine asks each user's own daemon; a home that is named is
+/// its owner's alone.
+fn hook(owner: &Owner, options: &Options) -> anyhow::Result<HookCommand> {
     let program = launch::beside("castellan-hook")?;
     if !is_executable(&program) {
         bail!("`{}` is missing or not executable: it belongs beside `castellan`", program.display());
@@ -138,7 +143,27 @@ fn hook(home: &Path) -> anyhow::Result<HookCommand> {
             format!("`{}` is not UTF-8, which agents' settings need: move it", path.display())
         })
     };
-    Ok(HookCommand { program: text(&program)?, home: text(home)? })
+    if options.managed {
+        machine_programs::require(&[&program, &launch::beside("castellan")?])?;
+    }
+    let home =
+        Home::new(&owner.home).with_context(|| format!("`{}` is not absolute", owner.home.display()))?;
+    text(&owner.home)?;
+    let told = match (options.managed, owner.is_default) {
+        (false, _) => ToldHome::At(home),
+        (true, false) => ToldHome::Of(owner.user, home),
+        (true, true) => ToldHome::Own,
+    };
+    Ok(HookCommand { program: text(&program)?, home: told.to_string() })
+}
+
+/// Where a hook leads, in words.
+fn shown(hook: &HookCommand) -> String {
+    match ToldHome::parse(hook.home.as_ref()) {
+        Some(ToldHome::Own) => "each user's own home".to_owned(),
+        Some(ToldHome::Of(_, home)) => format!("{}, and each other user's own home", home.dir().display()),
+        Some(ToldHome::At(_)) | None => hook.home.clone(),
+    }
 }
 
 /// Needs a person where hooks lead to another castellan now, which would lose the agents' calls. Nothing is changed before.
@@ -151,7 +176,7 @@ fn require_leave(registrations: &[Registration], hook: &HookCommand) -> anyhow::
     }
     let titles: Vec<&str> = losing.iter().map(|registration| registration.agent.title()).collect();
     let homes: Vec<Home> = losing.iter().flat_map(|registration| registration.homes()).collect();
-    presence::require(&homes, &format!("install: hooks lead to {}", hook.home))
+    presence::require(&homes, &format!("install: hooks lead to {}", shown(hook)))
         .with_context(|| format!("the hooks of {} lead to another castellan now", titles.join(", ")))
 }
 

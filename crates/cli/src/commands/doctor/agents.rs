@@ -6,13 +6,13 @@ use castellan_agents::{
     AgentId, Foreign, HookCommand, Inspection, Trust, codex_trust, inspect, question_event, switches_off,
 };
 use castellan_daemon::{AgentStart, ControlClient, HookSettings, Layout, own_paths};
+use castellan_wire::USER_FILES;
 
 use super::{Check, canary};
 use crate::agent_files::{AgentFiles, is_executable};
 use crate::edit::SettingsFile;
-use crate::launch;
 use crate::output::{message, printable};
-use crate::registration::{Registration, hooks};
+use crate::registration::{Registration, home_of, hooks};
 
 pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Check>> {
     let files = AgentFiles::of_environment(agent)?;
@@ -56,10 +56,12 @@ pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Chec
     let settings = HookSettings::of(agent, start, &own_paths(layout));
     checks.extend(level(agent, &settings, for_machine, hook.is_some()));
     checks.extend(foreign(agent, &settings, layout));
-    let hook = match hook {
-        None if for_machine => Some(beside(layout)?),
-        hook => hook,
-    };
+    let hooks = if for_machine { machine.hooks() } else { Vec::new() };
+    for hook in &hooks {
+        checks.extend(runnable(agent.title(), hook, "sudo castellan install --managed"));
+        checks.extend(elsewhere(agent.title(), hook, layout));
+    }
+    let hook = hook.or_else(|| hooks.into_iter().next());
     if let Some(hook) = hook.filter(|hook| is_executable(Path::new(&hook.program))) {
         checks.push(canary::send(agent, &hook));
     }
@@ -80,17 +82,8 @@ fn registered(files: &AgentFiles, file: &SettingsFile, found: &Inspection, layou
         checks.push(Check::bad(title, format!("the hook for {} was changed", changed.join(", ")), &again));
     }
     for hook in hooks(found) {
-        if !is_executable(Path::new(&hook.program)) {
-            checks.push(Check::bad(
-                title,
-                format!("`{}` is missing or not executable", hook.program),
-                &again,
-            ));
-        }
-        if Path::new(&hook.home) != layout.home().dir() {
-            let what = format!("its calls go to another home, {}", hook.home);
-            checks.push(Check::doubtful(title, what, format!("castellan --home {} doctor", hook.home)));
-        }
+        checks.extend(runnable(title, &hook, &again));
+        checks.extend(elsewhere(title, &hook, layout));
     }
     if found.disabled {
         let what = format!("`disableAllHooks` in {} switches every hook off", files.settings.display());
@@ -111,6 +104,27 @@ fn registered(files: &AgentFiles, file: &SettingsFile, found: &Inspection, layou
         checks.extend(codex(files, file));
     }
     checks
+}
+
+/// Where the program of a hook cannot be started.
+fn runnable(title: &'static str, hook: &HookCommand, remedy: &str) -> Option<Check> {
+    let is_missing = !is_executable(Path::new(&hook.program));
+    is_missing.then(|| Check::bad(title, format!("`{}` is missing or not executable", hook.program), remedy))
+}
+
+/// Where a hook asks another daemon than that of the home that is looked at.
+fn elsewhere(title: &'static str, hook: &HookCommand, layout: &Layout) -> Option<Check> {
+    let Some(home) = home_of(hook) else {
+        let files = USER_FILES.join("` and `");
+        let what = format!("its calls are denied: `{files}` name no home directory for this user");
+        let remedy = "as root: `getent passwd USER >> /etc/castellan/passwd`";
+        return Some(Check::bad(title, what, remedy));
+    };
+    let dir = home.dir().display();
+    (home != *layout.home()).then(|| {
+        let what = format!("its calls go to another home, {dir}");
+        Check::doubtful(title, what, format!("castellan --home {dir} doctor"))
+    })
 }
 
 /// Codex runs a hook only when its user trusts it.
@@ -196,10 +210,4 @@ fn foreign(agent: AgentId, settings: &HookSettings, layout: &Layout) -> Vec<Chec
         )
     };
     settings.foreign().into_iter().map(check).collect()
-}
-
-/// The hook that a registration for the machine leads to.
-fn beside(layout: &Layout) -> anyhow::Result<HookCommand> {
-    let program = launch::beside("castellan-hook")?.display().to_string();
-    Ok(HookCommand { program, home: layout.home().dir().display().to_string() })
 }

@@ -20,6 +20,7 @@ use super::Check;
 use crate::account::Account;
 use crate::limits::{CANARY_ANSWER_BYTES_MAX, CANARY_TIME, POLL};
 use crate::output::message;
+use crate::registration::home_of;
 
 /// What the hook wrote and how it ended.
 #[derive(Debug)]
@@ -33,7 +34,8 @@ struct Answer {
 pub(super) fn send(agent: AgentId, hook: &HookCommand) -> Check {
     let title = agent.title();
     let start = hook_start(agent, hook, question_event(agent));
-    match sing(agent, &start, Path::new(&hook.home)) {
+    let home = home_of(hook).context("this user has no home");
+    match home.and_then(|home| sing(agent, &start, home.dir())) {
         Ok(what) => Check::good(title, what),
         Err(error) => Check::bad(title, format!("the test call failed: {}", message(&error)), remedy(&start)),
     }

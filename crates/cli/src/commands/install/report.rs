@@ -7,7 +7,7 @@ use castellan_agents::{AgentId, HookCommand};
 use castellan_daemon::Shipped;
 use castellan_event::Mode;
 
-use super::Options;
+use super::{Options, machine_programs};
 use crate::edit::Edited;
 use crate::exit::Exit;
 use crate::global::Global;
@@ -167,7 +167,10 @@ impl Report {
             writeln!(out, "\n{WARN}Codex{WARN:#} {CODEX_TRUST}")?;
         }
         if options.managed {
-            writeln!(out, "\n{MACHINE} {}.", output::printable(&hook.home))?;
+            writeln!(out, "\n{MACHINE}\n{}.", output::printable(&super::shown(hook)))?;
+            if let Some(why) = machine_programs::closed(Path::new(&hook.program)) {
+                writeln!(out, "{WARN}others{WARN:#} {}", output::printable_lines(&why))?;
+            }
         } else if !options.launchers && !agents.is_empty() {
             writeln!(out, "\n{}", output::printable_lines(&closing(&launch::beside("castellan")?)))?;
         }
@@ -183,8 +186,8 @@ const CODEX_TRUST: &str =
     "runs these hooks only after you have trusted them: start codex, open /hooks, trust castellan's.";
 
 const MACHINE: &str = "\
-No repository can switch these hooks off. They are everybody's on this machine: users who cannot open the home below
-have their agents' calls denied. The home is";
+No repository can switch these hooks off. They are everybody's on this machine: each user's own daemon answers, which
+their first call starts. The hooks lead to";
 
 /// What leaves a repository no way to switch hooks off. sudo does not look where users keep their programs.
 fn closing(own: &Path) -> String {

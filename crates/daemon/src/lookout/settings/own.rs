@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use castellan_agents::NamedHook;
+use castellan_wire::ToldHome;
 
 /// What is castellan's.
 #[derive(Debug, Clone, Default)]
@@ -26,10 +27,13 @@ impl Own {
 
     /// Whether it is this daemon's hook and asks this daemon, as far as it is known which those are.
     pub(super) fn is_hook(&self, program: &str, home: &str) -> bool {
-        let is_home = |home: &str| self.paths.iter().any(|path| path == home);
-        let is_real_home = || real(Path::new(home)).is_some_and(|home| home.to_str().is_some_and(is_home));
+        let user = rustix::process::geteuid().as_raw();
+        let told = ToldHome::parse(home.as_ref()).and_then(|told| told.of(user));
+        let home = told.as_ref().map_or(Path::new(home), |home| home.dir());
+        let is_path = |home: &Path| self.paths.iter().any(|path| Path::new(path) == home);
+        let is_home = |home: &Path| is_path(home) || real(home).is_some_and(|home| is_path(&home));
         (self.hook.is_none() || real(Path::new(program)) == self.hook)
-            && (self.paths.is_empty() || is_home(home) || is_real_home())
+            && (self.paths.is_empty() || is_home(home))
     }
 }
 

@@ -1,0 +1,105 @@
+//! [`ToldHome`]: the value of a hook's `--home`, as a registration has it. One registration may be that of every user of a machine.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::home::Home;
+
+/// Which home a hook is told to ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToldHome {
+    /// `/DIR`: this one, whoever runs the hook.
+    At(Home),
+    /// `own`: that of the user who runs the hook.
+    Own,
+    /// `UID:/DIR`: this one for the user with this id, and for everybody else their own.
+    Of(u32, Home),
+}
+
+const OWN: &str = "own";
+
+impl ToldHome {
+    /// Reads the value; `None` where it is no such value.
+    pub fn parse(value: &OsStr) -> Option<ToldHome> {
+        if value == OWN {
+            return Some(ToldHome::Own);
+        }
+        if let Some(home) = Home::new(Path::new(value)) {
+            return Some(ToldHome::At(home));
+        }
+        let bytes = value.as_bytes();
+        let (user, dir) = bytes.split_at_checked(bytes.iter().position(|byte| *byte == b':')?)?;
+        let is_plain = user.iter().all(u8::is_ascii_digit);
+        let user = str::from_utf8(user).ok().filter(|_| is_plain)?.parse().ok()?;
+        Some(ToldHome::Of(user, Home::new(Path::new(OsStr::from_bytes(dir.get(1..)?)))?))
+    }
+
+    /// The home that it means for a user; `None` where the machine does not know a home of theirs.
+    pub fn of(&self, user: u32) -> Option<Home> {
+        match self {
+            ToldHome::At(home) => Some(home.clone()),
+            ToldHome::Of(owner, home) if *owner == user => Some(home.clone()),
+            ToldHome::Own | ToldHome::Of(..) => Home::of_user(user),
+        }
+    }
+}
+
+/// The value. A path that is not UTF-8 is not written as it is: settings of agents have no room for one.
+impl fmt::Display for ToldHome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ToldHome::At(home) => write!(f, "{}", home.dir().display()),
+            ToldHome::Own => f.write_str(OWN),
+            ToldHome::Of(user, home) => write!(f, "{user}:{}", home.dir().display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_read_as_it_is_written() {
+        let home = |dir: &str| Home::new(dir).unwrap();
+        let check = |value: &str, expected: Option<ToldHome>| {
+            let told = ToldHome::parse(OsStr::new(value));
+            assert_eq!(told, expected, "{value}");
+            assert!(told.is_none_or(|told| told.to_string() == value), "{value}");
+        };
+        check("/h", Some(ToldHome::At(home("/h"))));
+        check("/7:/h", Some(ToldHome::At(home("/7:/h"))));
+        check("own", Some(ToldHome::Own));
+        check("0:/h", Some(ToldHome::Of(0, home("/h"))));
+        check("1000:/a:b c", Some(ToldHome::Of(1000, home("/a:b c"))));
+        for none in [
+            "",
+            "h",
+            "own ",
+            "Own",
+            "./h",
+            "1000",
+            "1000:",
+            "1000:h",
+            ":/h",
+            "-1:/h",
+            "+1:/h",
+            "4294967296:/h",
+        ] {
+            check(none, None);
+        }
+        assert_eq!(ToldHome::parse(OsStr::from_bytes(b"\xff")), None);
+    }
+
+    #[test]
+    fn a_home_that_is_told_of_one_user_is_nobody_elses() {
+        let home = Home::new("/h").unwrap();
+        let nobody = u32::MAX - 1;
+        assert_eq!(ToldHome::At(home.clone()).of(nobody), Some(home.clone()));
+        assert_eq!(ToldHome::Of(7, home.clone()).of(7), Some(home.clone()));
+        assert_eq!(ToldHome::Of(7, home).of(nobody), None, "whom no file names");
+        assert_eq!(ToldHome::Own.of(nobody), None);
+    }
+}
