@@ -6,6 +6,7 @@ pub mod consent;
 pub mod freeing;
 pub mod home;
 pub mod hook;
+pub mod machine;
 pub mod model;
 pub mod plays;
 pub mod process;

@@ -6,6 +6,7 @@ use castellan_tests::consent::{
     check_approved, check_approved_at_prompt, check_declined_at_prompt, check_held, check_held_in_vain,
 };
 use castellan_tests::freeing::check_freeing;
+use castellan_tests::machine::check_each_users_claude;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
@@ -89,6 +90,11 @@ fn a_held_call_runs_when_it_is_approved_in_time() -> Result<()> {
 #[test]
 fn a_held_call_that_nobody_approves_does_not_run() -> Result<()> {
     check_held_in_vain(Claude)
+}
+
+#[test]
+fn each_users_claude_asks_their_own_daemon() -> Result<()> {
+    check_each_users_claude()
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn what_the_log_does_not_hold_is_told_and_counted() {
     ]);
     let file = "h/state/log/routine.jsonl";
     let text = home.read(file);
-    let newer = text.lines().last().unwrap().replacen(r#"{"v":1"#, r#"{"v":9"#, 1);
+    let newer = text.lines().last().unwrap().replacen(r#"{"v":2"#, r#"{"v":9"#, 1);
     home.write(file, format!("{text}damage\n{newer}\n"));
     let done = replay(&home, &["--rules", "mine.yaml"]);
     assert_eq!(done.code, Some(6), "{done:?}");

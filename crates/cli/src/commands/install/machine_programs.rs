@@ -20,10 +20,12 @@ pub(super) fn require(programs: &[&Path]) -> anyhow::Result<()> {
             let is_shared = found.mode() & WRITABLE_BY_OTHERS != 0 && !is_sticky;
             if !is_roots || is_shared {
                 let (program, path) = (program.display(), path.display());
+                let copies: Vec<String> =
+                    programs.iter().map(|program| program.display().to_string()).collect();
                 bail!(
-                    "every user's agents would start `{program}`, and somebody who is not root can change `{path}`: run \
-                     `sudo install -m 755 castellan castellan-hook /usr/local/bin` in its folder, then `sudo \
-                     /usr/local/bin/castellan install --managed`"
+                    "every user's agents would start `{program}`, and somebody who is not root can change `{path}`: run `sudo install \
+                     -m 755 {} {PLACE}`, then `sudo {PLACE}/castellan install --managed`",
+                    copies.join(" ")
                 );
             }
         }
@@ -38,9 +40,12 @@ pub(super) fn closed(program: &Path) -> Option<String> {
     let (program, path) = (program.display(), path.display());
     Some(format!(
         "cannot start `{program}`, and have their agents' calls denied: `chmod o+x {path}`, or install castellan in \
-         /usr/local/bin"
+         {PLACE}"
     ))
 }
+
+/// Where programs are for everybody: only root changes it.
+const PLACE: &str = "/usr/local/bin";
 
 const STICKY: u32 = 0o1000;
 const WRITABLE_BY_OTHERS: u32 = 0o002;

@@ -41,3 +41,29 @@ impl Own {
 pub(super) fn real(path: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use castellan_wire::Home;
+
+    use super::*;
+
+    #[test]
+    fn a_hook_of_every_user_asks_the_daemon_of_its_own() {
+        let user = rustix::process::geteuid().as_raw();
+        let own = Home::of_user(user).map(|home| home.dir().display().to_string());
+        let check = |paths: &[&str], home: &str, expected: bool| {
+            let own = Own { hook: None, paths: paths.iter().map(|path| (*path).to_owned()).collect() };
+            assert_eq!(own.is_hook("/b/castellan-hook", home), expected, "{home} of {paths:?}");
+        };
+        check(&["/h"], "/h", true);
+        check(&["/h"], "/g", false);
+        check(&["/h"], &format!("{user}:/h"), true);
+        check(&["/h"], &format!("{}:/h", user.wrapping_add(1)), false);
+        check(&["/h"], "own", false);
+        if let Some(own) = own {
+            check(&[&own], "own", true);
+            check(&[&own], &format!("{}:/h", user.wrapping_add(1)), true);
+        }
+    }
+}
