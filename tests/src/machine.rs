@@ -102,9 +102,10 @@ impl Machine {
     pub fn hook(&self) -> Result<Vec<String>> {
         let text = fs::read_to_string(self.home.etc().join(REGISTRATIONS[0]))?;
         let settings: Json = serde_json::from_str(&text)?;
-        let handler = &settings["hooks"]["PreToolUse"][0]["hooks"][0];
-        let words =
-            std::iter::once(&handler["command"]).chain(handler["args"].as_array().context("no args")?);
+        let handler = settings.pointer("/hooks/PreToolUse/0/hooks/0").context("no hook for questions")?;
+        let program = handler.get("command").context("no command")?;
+        let arguments = handler.get("args").and_then(Json::as_array).context("no arguments")?;
+        let words = std::iter::once(program).chain(arguments);
         words.map(|word| word.as_str().map(str::to_owned).context("no word")).collect()
     }
 
@@ -121,7 +122,9 @@ impl Machine {
         let line = [castellan, "--home".to_owned(), home, "log".to_owned(), "--json".to_owned()];
         let log = self.run_as(user, &line, "")?;
         let records = log.stdout.lines().filter_map(|line| serde_json::from_str::<Json>(line).ok());
-        Ok(records.filter_map(|one| one["call"]["input"]["command"].as_str().map(str::to_owned)).collect())
+        Ok(records
+            .filter_map(|one| one.pointer("/call/input/command")?.as_str().map(str::to_owned))
+            .collect())
     }
 }
 

@@ -61,8 +61,8 @@ fn the_files_of_the_last_control_record_that_names_any_are_found() {
     let more = |dir: &TestDir| {
         let forged = r#"{"v":2,"type":"call","seq":1,"call":{"files":"x"},"control":{"files":"x"}}"#;
         let live = dir.live(Stream::Notable);
-        let text = std::fs::read_to_string(&live).unwrap();
-        std::fs::write(&live, format!("{forged}\n{}\n{text}", "x".repeat(5_000_000))).unwrap();
+        let text = fs::read_to_string(&live).unwrap();
+        fs::write(&live, format!("{forged}\n{}\n{text}", "x".repeat(5_000_000))).unwrap();
     };
     check_files(&[("start", "a"), ("apply", "b")], more, Some("b"));
     let dir = TestDir::new();
