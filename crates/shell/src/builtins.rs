@@ -14,6 +14,8 @@ use crate::scope::Scope;
 use crate::state::State;
 use crate::walk::{Leave, Walker};
 
+pub(crate) use setting::DOTGLOB;
+
 pub(crate) use declaring::Declared;
 
 /// What a builtin does.

@@ -159,3 +159,7 @@ pub(crate) const WORK_OF_SED: u64 = 500;
 
 /// Parts of what a program of `awk` prints: each is made for each line. Those of command lines have a few.
 pub(crate) const AWK_PARTS_MAX: usize = 64;
+
+/// Components of one word that are patterns and may stand for hidden names. Each doubles the arguments that the word becomes; real ones
+/// have one or two.
+pub(crate) const HIDDEN_PATTERNS_MAX: usize = 3;

@@ -67,6 +67,8 @@ pub(crate) struct Options {
     pub(crate) dialect: Dialect,
     /// `set -f`
     pub(crate) literal_patterns: bool,
+    /// `dotglob`: patterns stand for hidden names, too. Perhaps, where branches differ.
+    pub(crate) hidden_names: bool,
     /// `set +B`
     pub(crate) literal_braces: bool,
     /// Aliases are expanded; `None`: perhaps.
@@ -182,6 +184,7 @@ impl State {
             options: Options {
                 dialect: start.dialect,
                 literal_patterns: false,
+                hidden_names: false,
                 literal_braces: false,
                 aliases: match (start.dialect, start.aliases.is_empty()) {
                     (Dialect::Bash, true) => None,

@@ -3,6 +3,7 @@
 
 mod braces;
 mod fields;
+mod hidden;
 mod operations;
 mod parameters;
 mod tilde;
@@ -127,7 +128,10 @@ impl Walker<'_> {
             literal_patterns: state.options.literal_patterns,
             whole: state.options.dialect == Dialect::Zsh,
         };
-        let made = fields::fields(bits, splitting);
+        let mut made = fields::fields(bits, splitting);
+        if made.iter().any(|arg| arg.why() == Some(Why::Glob)) && self.finds_hidden_names(state) {
+            made = made.into_iter().flat_map(hidden::with_hidden_names).collect();
+        }
         let bytes: usize = bits
             .iter()
             .map(|bit| match bit {
@@ -138,6 +142,13 @@ impl Walker<'_> {
         self.work.spend_bytes(bytes);
         self.work.spend(made.len() as u64);
         made
+    }
+
+    /// Whether patterns may stand for hidden names: `dotglob`, or any value of `GLOBIGNORE`, which brings it.
+    fn finds_hidden_names(&mut self, state: &State) -> bool {
+        let ignores = state.variable("GLOBIGNORE");
+        state.options.hidden_names
+            || ignores.is_some_and(|variable| variable.values.iter().any(|value| *value != Value::Unset))
     }
 
     /// `IFS`, when it is known.

@@ -13,6 +13,9 @@ use crate::state::State;
 use crate::text::Text;
 use crate::walk::Walker;
 
+/// The option of bash by which patterns stand for hidden names, too.
+pub(crate) const DOTGLOB: &str = "dotglob";
+
 impl Walker<'_> {
     pub(super) fn set_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
@@ -116,8 +119,12 @@ impl Walker<'_> {
                 Some("-s") => on = Some(true),
                 Some("-u") => on = Some(false),
                 Some("expand_aliases") => state.options.aliases = on.or(state.options.aliases),
+                Some(DOTGLOB) => state.options.hidden_names = on.unwrap_or(state.options.hidden_names),
                 Some(_) => {}
-                None => state.options.aliases = None,
+                None => {
+                    state.options.aliases = None;
+                    state.options.hidden_names |= on != Some(false);
+                }
             }
         }
         state.status = None;

@@ -8,6 +8,7 @@ use castellan_programs::Arg;
 
 use super::Call;
 use super::texts::Code;
+use crate::builtins::DOTGLOB;
 use crate::found::{Origin, Wrapped};
 use crate::scope::Scope;
 use crate::state::{Descriptor, State, Value};
@@ -45,6 +46,8 @@ struct Arguments {
     inert: bool,
     /// `-n`: the code is only read.
     reads_only: bool,
+    /// `-O dotglob`, or an option that is not known.
+    hidden_names: bool,
     /// An option that may take that back: `+n`, `+o noexec`.
     takes_back: bool,
 }
@@ -89,13 +92,26 @@ fn read(argv: &[Arg]) -> Arguments {
                 's' => read.input = true,
                 'i' => read.interactive = true,
                 'n' if text.starts_with('-') => read.reads_only = true,
-                letter if LETTERS_WITH_VALUE.contains(&letter) => at += 1,
+                letter if LETTERS_WITH_VALUE.contains(&letter) => {
+                    let name = argv.get(at).map(Arg::as_str);
+                    let names_it = name.is_some_and(|name| name.is_none_or(|name| names_hidden(letter, name)));
+                    read.hidden_names |= names_it && !text.starts_with('+');
+                    at += 1;
+                }
                 _ => {}
             }
         }
     }
     read.operands = at.min(argv.len());
     read
+}
+
+/// Whether an option's value switches on that patterns stand for hidden names: `-O dotglob`, and of zsh `-o globdots`.
+fn names_hidden(letter: char, value: &str) -> bool {
+    match letter {
+        'O' => value == DOTGLOB,
+        _ => matches!(value.replace('_', "").to_ascii_lowercase().as_str(), "globdots" | DOTGLOB),
+    }
 }
 
 impl Walker<'_> {
@@ -120,6 +136,20 @@ impl Walker<'_> {
             self.unknown_output(state, scope, call, Why::Substitution);
             return;
         }
+        let outer = state.options.hidden_names;
+        state.options.hidden_names |= arguments.hidden_names;
+        self.shell_operands(state, (scope, &inner), call, &arguments);
+        state.options.hidden_names = outer;
+    }
+
+    /// What the shell runs: the code that it is given, a file, or its standard input.
+    fn shell_operands(
+        &mut self,
+        state: &mut State,
+        (scope, inner): (&Scope, &Scope),
+        call: &Call,
+        arguments: &Arguments,
+    ) {
         let operands = call.argv.get(arguments.operands..).unwrap_or_default();
         match operands.split_first() {
             Some((code, rest)) if arguments.code => {
@@ -127,16 +157,16 @@ impl Walker<'_> {
                     self.gap(scope, Role::Code, code.why().unwrap_or_default(), &code.written(), call.span);
                     self.unknown_output(state, scope, call, Why::Substitution);
                 } else {
-                    self.shell_text(state, &inner, &Text::from(code), rest, call.span);
+                    self.shell_text(state, inner, &Text::from(code), rest, call.span);
                 }
             }
             Some((script, rest)) if !arguments.input => {
-                self.script_operand(state, &inner, call, script, rest);
+                self.script_operand(state, inner, call, script, rest);
             }
             Some(_) | None if arguments.code => {}
             Some(_) | None => {
                 let from = state.descriptor(0);
-                self.script_from(state, &inner, call, &from, operands);
+                self.script_from(state, inner, call, &from, operands);
             }
         }
     }

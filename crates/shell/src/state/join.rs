@@ -65,6 +65,7 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
         options: super::Options {
             dialect: one.options.dialect,
             literal_patterns: one.options.literal_patterns && other.options.literal_patterns,
+            hidden_names: one.options.hidden_names || other.options.hidden_names,
             literal_braces: one.options.literal_braces && other.options.literal_braces,
             aliases: if one.options.aliases == other.options.aliases { one.options.aliases } else { None },
             export_all: one.options.export_all || other.options.export_all,

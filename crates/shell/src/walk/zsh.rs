@@ -2,9 +2,9 @@
 //! qualifiers of a pattern. It must not know statements.
 
 use castellan_event::{Role, Why};
-use castellan_programs::Arg;
 
 use super::Walker;
+use crate::builtins::DOTGLOB;
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::start::Dialect;
@@ -38,13 +38,19 @@ impl Walker<'_> {
         }
     }
 
-    /// `setopt`: from now on values may be split at blanks, as in bash.
+    /// `setopt`: from now on values may be split at blanks, as in bash, or patterns stand for hidden names.
     pub(crate) fn setopt(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
-        let splits = |arg: &Arg| {
-            arg.as_str().is_none_or(|text| text.replace('_', "").eq_ignore_ascii_case("shwordsplit"))
+        let sets = |names: &[&str]| {
+            call.arguments().iter().any(|arg| {
+                let is_one = |text: &str| {
+                    names.iter().any(|name| text.replace('_', "").eq_ignore_ascii_case(name))
+                };
+                arg.as_str().is_none_or(is_one)
+            })
         };
-        if call.arguments().iter().any(splits) && state.options.dialect == Dialect::Zsh {
+        state.options.hidden_names |= sets(&["globdots", DOTGLOB]);
+        if state.options.dialect == Dialect::Zsh && sets(&["shwordsplit"]) {
             state.options.dialect = Dialect::Bash;
         }
         state.status = None;
