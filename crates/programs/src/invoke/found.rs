@@ -17,6 +17,18 @@ pub struct FoundPath {
     pub is_all: bool,
 }
 
+impl FoundPath {
+    /// What a command is given for it: where all is found, the start, and `with_below` what lies there.
+    fn args(&self, with_below: bool) -> Vec<Arg> {
+        let below = || {
+            let all = Piece::Unknown { why: Why::Glob, written: "**".to_owned() };
+            let pieces = self.arg.pieces().iter().cloned().chain([slash_after(&self.arg), all]);
+            Arg::from_pieces(pieces, false)
+        };
+        std::iter::once(self.arg.clone()).chain((with_below && self.is_all).then(below)).collect()
+    }
+}
+
 /// Alternatives of an expression, as far as they ask for names.
 #[derive(Default)]
 struct Alternative {
@@ -28,8 +40,9 @@ struct Alternative {
 
 #[derive(Clone)]
 enum Test {
-    Name(String),
-    Path(String),
+    /// The spellings of a name.
+    Name(Vec<String>),
+    Path(Vec<String>),
     Empty,
 }
 
@@ -48,7 +61,7 @@ impl Invocation {
         for start in self.starts() {
             match &tests {
                 None => found.push(FoundPath { arg: start, is_all: true }),
-                Some(tests) => found.extend(tests.iter().map(|test| self.below(&start, test))),
+                Some(tests) => found.extend(tests.iter().flat_map(|test| self.below(&start, test))),
             }
         }
         found
@@ -70,7 +83,7 @@ impl Invocation {
         let starts = self.starts();
         let found = |start: Arg| match &tests {
             None => vec![FoundPath { arg: start, is_all: true }],
-            Some(tests) => tests.iter().map(|test| self.below(&start, test)).collect(),
+            Some(tests) => tests.iter().flat_map(|test| self.below(&start, test)).collect(),
         };
         (starts.len() < SEARCH_STARTS_MAX).then(|| starts.into_iter().flat_map(found).collect())
     }
@@ -89,37 +102,45 @@ impl Invocation {
         starts
     }
 
-    fn below(&self, start: &Arg, test: &Test) -> FoundPath {
+    fn below(&self, start: &Arg, test: &Test) -> Vec<FoundPath> {
         let is_one = |depth: &Arg| depth.as_str() == Some("1");
         let shallow = self.values("-maxdepth").chain(self.values("--max-depth")).any(is_one);
-        let pattern = match test {
-            Test::Name(name) if shallow => name.clone(),
-            Test::Name(name) => format!("**/{name}"),
-            Test::Empty => "**".to_owned(),
-            Test::Path(path) => {
-                let below = start.as_str().and_then(|start| path.strip_prefix(start));
-                below.map_or_else(|| format!("**/{path}"), |rest| rest.trim_start_matches('/').to_owned())
+        let patterns: Vec<String> = match test {
+            Test::Name(names) if shallow => {
+                names.iter().cloned().chain(names.iter().filter_map(|name| hidden(name))).collect()
+            }
+            Test::Name(names) => names.iter().map(|name| format!("**/{name}")).collect(),
+            Test::Empty => vec!["**".to_owned()],
+            Test::Path(paths) => {
+                let below = |path: &String| {
+                    let below = start.as_str().and_then(|start| path.strip_prefix(start));
+                    below.map_or_else(|| format!("**/{path}"), |rest| rest.trim_start_matches('/').to_owned())
+                };
+                paths.iter().map(below).collect()
             }
         };
-        let slash = Piece::Text(if start.prefix().ends_with('/') { "" } else { "/" }.to_owned());
-        let pieces = start.pieces().iter().cloned().chain([slash]).chain(pieces(&pattern));
-        FoundPath { arg: Arg::from_pieces(pieces, false), is_all: false }
+        let found = |pattern: &String| {
+            let pieces = start.pieces().iter().cloned().chain([slash_after(start)]).chain(pieces(pattern));
+            FoundPath { arg: Arg::from_pieces(pieces, false), is_all: false }
+        };
+        patterns.iter().map(found).collect()
     }
 
     /// Of `fd`: an extension or a glob that every file must fit.
     fn asked(&self) -> Option<Test> {
         if let Some(extension) = self.values("-e").next().and_then(Arg::as_str) {
-            return Some(Test::Name(format!("*.{}", extension.trim_start_matches('.'))));
+            return Some(Test::Name(vec![format!("*.{}", extension.trim_start_matches('.'))]));
         }
         let pattern = self.operands.first().filter(|one| one.slot.role == SlotRole::Text)?.arg.as_str()?;
         let is_plain =
-            pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+            pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
         let name = match self.given("-g") {
             true => pattern.to_owned(),
-            false if is_plain => format!("*{pattern}*"),
+            // It is a regular expression, in which a dot is any letter.
+            false if is_plain => format!("*{}*", pattern.replace('.', "?")),
             false => return None,
         };
-        is_telling(&name).then_some(Test::Name(name))
+        is_telling(&name).then_some(Test::Name(vec![name]))
     }
 
     /// Of `find`: what must fit on every way to the action, to the end where there is none; `None` when there is a way without.
@@ -184,6 +205,22 @@ const ACTS: &[&str] = &[
     "-rm",
 ];
 
+/// What stands between a directory and a name in it.
+fn slash_after(directory: &Arg) -> Piece {
+    Piece::Text(if directory.prefix().ends_with('/') { "" } else { "/" }.to_owned())
+}
+
+/// The pattern of the hidden names that a pattern of a search fits: one of a shell would not. Of an ending (`*.log`) there is none that
+/// anybody means.
+fn hidden(name: &str) -> Option<String> {
+    match name.chars().next()? {
+        '*' if !name.contains('.') => Some(format!(".{name}")),
+        '?' => name.get(1..).map(|rest| format!(".{rest}")),
+        '[' => name.split_once(']').map(|(_, rest)| format!(".{rest}")),
+        _ => None,
+    }
+}
+
 /// The text and the wildcards of a pattern.
 fn pieces(pattern: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
@@ -215,9 +252,16 @@ fn taken(used: &Used) -> usize {
 fn test(used: &Used) -> Option<Test> {
     let value =
         || used.value.as_ref().and_then(Arg::as_str).filter(|text| is_telling(text)).map(str::to_owned);
+    // The files that matter are called by small letters as a rule.
+    let any_case = |text: String| {
+        let small = text.to_lowercase();
+        if small == text { vec![text] } else { vec![text, small] }
+    };
     match used.flag {
-        "-name" | "-iname" => value().map(Test::Name),
-        "-path" | "-ipath" | "-wholename" | "-iwholename" => value().map(Test::Path),
+        "-name" => value().map(|name| Test::Name(vec![name])),
+        "-iname" => value().map(any_case).map(Test::Name),
+        "-path" | "-wholename" => value().map(|path| Test::Path(vec![path])),
+        "-ipath" | "-iwholename" => value().map(any_case).map(Test::Path),
         "-empty" => Some(Test::Empty),
         _ => None,
     }
@@ -256,7 +300,7 @@ pub(super) fn filled(clause: &[Arg], found: &[FoundPath], appends: bool) -> Vec<
         };
         is_used = true;
         if before.is_empty() && after.is_empty() {
-            words.extend(found.iter().map(|one| one.arg.clone()));
+            words.extend(found.iter().flat_map(|one| one.args(appends)));
             continue;
         }
         let hole = Piece::Unknown { why: Why::Glob, written: "{}".to_owned() };
@@ -264,7 +308,7 @@ pub(super) fn filled(clause: &[Arg], found: &[FoundPath], appends: bool) -> Vec<
         words.push(Arg::from_pieces(pieces, false));
     }
     if appends && !is_used {
-        words.extend(found.iter().map(|one| one.arg.clone()));
+        words.extend(found.iter().flat_map(|one| one.args(appends)));
     }
     words
 }
