@@ -85,6 +85,8 @@ pub struct ExplainedEffect {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub guard: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub force: Option<bool>,
@@ -210,6 +212,7 @@ impl Explaining<'_> {
             host_class: effect.host_class.and_then(|class| word(class.as_str())),
             scope: effect.scope.and_then(|scope| word(scope.as_str())),
             place: effect.place.and_then(|place| word(place.as_str())),
+            guard: effect.guard.and_then(|guard| word(guard.as_str())),
             recursive: effect.recursive,
             force: effect.force,
             role: effect.role.and_then(|role| word(role.as_str())),

@@ -5,7 +5,7 @@ use std::path::Path;
 use castellan_event::{Call, Facts, Recorder};
 use castellan_facts::{Setting, analyse};
 
-use crate::layout::Layout;
+use crate::layout::{Layout, OrganisationPlace};
 use crate::memory::{Changed, Workspace};
 use crate::workspace::workspace_of;
 
@@ -36,9 +36,11 @@ pub(crate) fn facts_after(
     analyse(call, &setting, world)
 }
 
-/// castellan's own files: its home, configuration and state, and the programs themselves; as they are called and as they lie.
+/// castellan's own files: its home, configuration and state, the organisation's files, and the programs themselves; as they are called and as they lie.
 pub fn own_paths(layout: &Layout) -> Vec<String> {
-    let folders = [layout.home().dir().to_owned(), layout.config().to_owned(), layout.state().to_owned()];
+    let organisation = OrganisationPlace::default().dir;
+    let home = layout.home().dir().to_owned();
+    let folders = [home, layout.config().to_owned(), layout.state().to_owned(), organisation];
     let executable = std::env::current_exe().ok();
     let programs = executable
         .as_deref()

@@ -97,6 +97,8 @@ pub struct Effect {
     pub scope: Option<Scope>,
     /// Where the path lies; equal to `scope` where it is nothing sensitive.
     pub place: Option<Scope>,
+    /// What of the session's guard it may change, or may give to a program that is not known.
+    pub guard: Option<Guard>,
     /// How the file at the path came there.
     pub file_origin: Option<FileOrigin>,
     /// The host.
@@ -236,6 +238,15 @@ vocabulary! {
         Home "home" "the user's home directory",
         System "system" "what belongs to the operating system",
         #[default] Outside "outside" "anywhere else",
+    }
+}
+
+vocabulary! {
+    /// What of the guard of a session an effect may reach: by the path that it names, by a pattern that may stand for such a path, or
+    /// below a directory; field `fx.guard`.
+    Guard {
+        Castellan "castellan" "castellan's own files and programs",
+        #[default] Hooks "hooks" "the settings of an agent that register castellan's hooks, or can switch them off",
     }
 }
 

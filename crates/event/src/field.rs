@@ -1,7 +1,7 @@
 //! The field table: name, type, level and meaning of every field that a rule can name. `castellan rules fields` and the
 //! field reference in `docs/` are generated from it; `row.rs` reads the values.
 
-use crate::facts::{EffectKind, FileOrigin, HostClass, Role, Scope, When, Why};
+use crate::facts::{EffectKind, FileOrigin, Guard, HostClass, Role, Scope, When, Why};
 
 /// The type of a field's value, or of each of its elements. The names of Falco's types that each stands for are beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -164,6 +164,14 @@ pub static FIELDS: &[FieldDef<'static>] = &[
     of(
         Level::Effect,
         word("fx.place", Scope::WORDS, "where the path lies: workspace, home, system, temporary, ..."),
+    ),
+    of(
+        Level::Effect,
+        word(
+            "fx.guard",
+            Guard::WORDS,
+            "of a change, or of a program that is not known: what of the session's guard the path, its pattern or what lies below may be",
+        ),
     ),
     of(
         Level::Effect,

@@ -22,7 +22,7 @@ pub use call::{
 };
 pub use decision::{Code, Decision, Finding, Layer, Mode, Relief, Verdict};
 pub use facts::{
-    Command, Effect, EffectKind, Facts, FileOrigin, HostClass, Role, Scope, ScriptFile, UnknownWord, When,
+    Command, Effect, EffectKind, Facts, FileOrigin, Guard, HostClass, Role, Scope, ScriptFile, UnknownWord, When,
     Why, Written,
 };
 pub use field::{FIELDS, FieldArg, FieldDef, FieldType, Level, field_index};

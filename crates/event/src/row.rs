@@ -276,6 +276,7 @@ fn of_effect<'a>(effect: &'a Effect, name: &str) -> Value<'a> {
         "fx.home_path" => effect.home_path().map_or(Value::Absent, text),
         "fx.scope" => effect.scope.map_or(Value::Absent, |scope| text(scope.as_str())),
         "fx.place" => effect.place.map_or(Value::Absent, |place| text(place.as_str())),
+        "fx.guard" => effect.guard.map_or(Value::Absent, |guard| text(guard.as_str())),
         "fx.host" => optional(&effect.host),
         "fx.file_origin" => effect.file_origin.map_or(Value::Absent, |origin| text(origin.as_str())),
         "fx.host_class" => effect.host_class.map_or(Value::Absent, |class| text(class.as_str())),

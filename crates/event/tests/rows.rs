@@ -4,6 +4,7 @@
 
 use castellan_event::{
     Agent, Answer, Answers, Call, Change, Command, Effect, EffectKind, FIELDS, Facts, FieldType, FileOrigin,
+    Guard,
     FileTarget, HostClass, Mark, PatchOp, Query, Role, Row, Scope, Session, Tool, ToolKind, Value, Why,
     Written, field_index, rows,
 };
@@ -67,6 +68,7 @@ fn full_facts() -> Facts {
         home_bytes: Some(0),
         scope: Some(Scope::Secret),
         place: Some(Scope::Home),
+        guard: Some(Guard::Hooks),
         file_origin: Some(FileOrigin::Downloaded),
         host: word(),
         host_class: Some(HostClass::Private),

@@ -11,7 +11,7 @@ use castellan_programs::{Arg, Invocation};
 mod ansible;
 mod build;
 mod cloud;
-mod container;
+pub(crate) mod container;
 mod curl;
 mod database;
 mod derived;

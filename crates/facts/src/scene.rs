@@ -11,6 +11,7 @@ use castellan_event::{
 use castellan_programs::Arg;
 use castellan_shell::Work;
 
+use crate::guard::Guarded;
 use crate::limits::{PROGRAMS_MAX, WORK_MAX, WORK_MIN, WORK_PER_BYTE};
 use crate::names::Names;
 use crate::overlay::Overlay;
@@ -79,6 +80,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     spent: u64,
     /// It was said that none is left.
     pub(crate) is_over_told: bool,
+    /// The files by which the session is guarded; found for the first change.
+    pub(crate) guarded: OnceCell<Guarded>,
     /// The patterns among what earlier calls wrote, and among what calls may be changing.
     written_patterns: OnceCell<Patterns>,
     changing_patterns: OnceCell<Patterns>,
@@ -129,6 +132,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             work: Work::of(WORK_MAX),
             spent: 0,
             is_over_told: false,
+            guarded: OnceCell::new(),
             written_patterns: OnceCell::new(),
             changing_patterns: OnceCell::new(),
         }

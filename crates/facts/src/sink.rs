@@ -1,11 +1,12 @@
 //! [`Sink`]: where the effects of one command go. It locates paths, adds what all effects of the command share, and says of
 //! what it could not locate that it was not understood.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Scope, Why};
+use castellan_event::{Answer, Effect, EffectKind, FileKind, Guard, Query, Role, Scope, Why};
 use castellan_programs::{Arg, Piece};
 use castellan_shell::Stdin;
 
 use crate::code::{From, Program, SHELL};
+use crate::guard::{self, Guarded};
 use crate::handlers::manifest;
 use crate::limits::{
     BYTES_PER_WORK, LINKS_MAX, WORK_OF_DESCENT, WORK_OF_EFFECT, WORK_OF_LINK, WORK_OF_PATH, WORK_OF_UNSURE,
@@ -186,7 +187,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         let (command, file) = (self.command, self.file);
         let home_bytes = effect.path.as_deref().and_then(|path| scope::home_of(path, &self.scene.places));
         let package = manifest::name_of_package(&effect);
+        let guard = self.guard_of(&effect);
         self.effects.push(Effect {
+            guard,
             command,
             file,
             home_bytes,
@@ -195,6 +198,21 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             script_sha256,
             ..effect
         });
+    }
+
+    /// What of the session's guard an effect may change. Paths of other machines are none of it.
+    fn guard_of(&mut self, effect: &Effect) -> Option<Guard> {
+        let raw = effect.path_raw.as_deref().filter(|_| !self.remote)?;
+        if !guard::changes(effect.kind) {
+            return None;
+        }
+        let called = effect.path.as_ref().and_then(|_| path::collapse(self.cwd.as_deref(), raw));
+        let Scene { guarded, places, world, .. } = &mut *self.scene;
+        let guarded = guarded.get_or_init(|| Guarded::of(places));
+        guarded.reached(effect, called.as_deref(), places, &mut |path| {
+            let kind = world.ask(Query::FileKind { path });
+            !matches!(kind, Some(Answer::FileKind(FileKind::Missing)))
+        })
     }
 
     /// An effect of this kind on something that is no path.

@@ -63,6 +63,7 @@ const OWN: &[&str] = &[
     "/home/dev/.local/state/castellan",
     "/home/dev/.local/bin/castellan",
     "/home/dev/.local/bin/castellan-hook",
+    "/etc/castellan",
 ];
 
 /// How a file begins that the machine runs itself.

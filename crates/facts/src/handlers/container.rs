@@ -1,6 +1,6 @@
 //! `docker run` and `docker build`: what of this machine a container gets. Sources: the manuals of Docker 28 and Podman 5.
 
-use castellan_event::{EffectKind, Role};
+use castellan_event::{Effect, EffectKind, Role};
 use castellan_programs::{Arg, Invocation};
 
 use super::web;
@@ -111,6 +111,9 @@ fn mount(value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
+/// What is said of a write that a container only may do.
+pub(crate) const BOUND: &str = "mount";
+
 /// A path of this machine that is seen inside, with everything below it.
 fn bound(path: &Arg, is_read_only: bool, sink: &mut Sink<'_, '_, '_, '_>) {
     let written = path.written();
@@ -120,7 +123,8 @@ fn bound(path: &Arg, is_read_only: bool, sink: &mut Sink<'_, '_, '_, '_>) {
     let before = sink.recursive.replace(true);
     sink.path(EffectKind::Read, path);
     if !is_read_only {
-        sink.path(EffectKind::Write, path);
+        let verb = Some(BOUND.to_owned());
+        sink.path_effect(Effect { kind: EffectKind::Write, verb, ..Effect::default() }, path);
     }
     sink.recursive = before;
 }

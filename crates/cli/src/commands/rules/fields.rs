@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use castellan_event::{
-    EffectKind, FIELDS, FieldArg, FieldDef, FieldType, FileOrigin, HostClass, Role, Scope, Why,
+    EffectKind, FIELDS, FieldArg, FieldDef, FieldType, FileOrigin, Guard, HostClass, Role, Scope, Why,
 };
 use castellan_falco::FieldTable;
 
@@ -55,6 +55,7 @@ type Vocabulary = fn() -> Words;
 const VOCABULARIES: &[(&str, Vocabulary)] = &[
     ("fx.kind", || EffectKind::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.scope", || Scope::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
+    ("fx.guard", || Guard::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.file_origin", || FileOrigin::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.host_class", || HostClass::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.role", || Role::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),

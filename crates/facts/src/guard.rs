@@ -1,0 +1,289 @@
+//! [`Guarded`]: the files by which a session is guarded, and what of them a change may reach: by its path, by a pattern that may stand
+//! for such a path, or because they lie below a directory. It takes paths as text, with their patterns as written, and must not know
+//! what a rule makes of that.
+
+mod pattern;
+
+use castellan_agents::{AgentId, HookFile, MANAGED_FOLDER, Place, hook_files, settings_path};
+use castellan_event::{Effect, EffectKind, Guard};
+
+use crate::handlers::container::BOUND;
+use crate::path::Places;
+use crate::scope::components;
+use pattern::{Pattern, Relation};
+
+/// Names of castellan's own files. A pattern that reaches castellan's directories only among all others (`~/**/*.toml`) is taken for
+/// one of theirs where it fits one of these.
+const OWN_NAMES: &[&str] = &[
+    "castellan",
+    "castellan-hook",
+    "config.toml",
+    "control.sock",
+    "head",
+    "hook.sock",
+    "journal",
+    "layout",
+    "pin.json",
+    "self.yaml",
+];
+
+/// The guarded files of a session.
+#[derive(Debug)]
+pub(crate) struct Guarded {
+    files: Vec<File>,
+    /// Files of agents that guard wherever they lie: the names below any directory.
+    anywhere: Vec<File>,
+}
+
+/// A guarded file, or a directory of such.
+#[derive(Debug)]
+struct File {
+    guard: Guard,
+    /// The components of its path.
+    names: Vec<String>,
+    /// All below it is guarded, too.
+    is_deep: bool,
+    /// It is the project's: only a pattern of files may reach it so, and only where it exists.
+    is_optional: bool,
+}
+
+/// How much of what lies at a path is changed with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// A file at the path.
+    File,
+    /// That file, or the directory at the path, but nothing below.
+    Entry,
+    /// All below the path, too.
+    Tree,
+}
+
+impl Guarded {
+    /// The guarded files of the session that has these places.
+    pub(crate) fn of(places: &Places) -> Guarded {
+        let comparable = |path: &str| places.comparable(path).into_owned();
+        let file = |guard, path: &str, is_deep, is_optional| {
+            let names = components(&comparable(path)).map(str::to_owned).collect();
+            File { guard, names, is_deep, is_optional }
+        };
+        let mut files: Vec<File> =
+            places.castellan.iter().map(|path| file(Guard::Castellan, path, true, false)).collect();
+        files.push(file(Guard::Hooks, MANAGED_FOLDER, true, false));
+        let mut anywhere = Vec::new();
+        for agent in AgentId::ALL {
+            for HookFile { place, path, .. } in hook_files(agent) {
+                match place {
+                    Place::Machine => files.push(file(Guard::Hooks, path, false, false)),
+                    Place::User => {
+                        let all = directories(agent, places);
+                        files.extend(
+                            all.iter().map(|all| file(Guard::Hooks, &format!("{all}/{path}"), false, false)),
+                        );
+                    }
+                    Place::Workspace => {
+                        let workspace = places.workspace.iter();
+                        files.extend(
+                            workspace.map(|all| file(Guard::Hooks, &format!("{all}/{path}"), false, true)),
+                        );
+                        anywhere.push(file(Guard::Hooks, path, false, false));
+                    }
+                    Place::CommandLine | Place::Plugin => {}
+                }
+            }
+        }
+        Guarded { files, anywhere }
+    }
+
+    /// What of the guard an effect may change. `called`: its path as it was called, absolute, symlinks kept; it counts where the path is
+    /// known. Where it is not, the names in it that are known do. `is_there`: whether there is a file at an absolute path; asked for few.
+    pub(crate) fn reached(
+        &self,
+        effect: &Effect,
+        called: Option<&str>,
+        places: &Places,
+        is_there: &mut dyn FnMut(String) -> bool,
+    ) -> Option<Guard> {
+        let Some(real) = effect.path.as_deref() else {
+            let raw = places.comparable(effect.path_raw.as_deref()?);
+            let pattern = Pattern::of(&raw);
+            return self.named(&pattern, reach(effect, pattern.ends_open())?);
+        };
+        let mut paths = std::iter::once(real).chain(called.filter(|called| *called != real));
+        paths.find_map(|path| {
+            let path = places.comparable(path);
+            let pattern = Pattern::of(&path);
+            let reach = reach(effect, pattern.ends_open())?;
+            self.at(&pattern, reach, is_there).or_else(|| self.named(&pattern, reach))
+        })
+    }
+
+    /// By where the path lies.
+    fn at(
+        &self,
+        pattern: &Pattern<'_>,
+        reach: Reach,
+        is_there: &mut dyn FnMut(String) -> bool,
+    ) -> Option<Guard> {
+        let found = self.files.iter().find(|file| match file.is_optional {
+            // Whoever changes the directory of a project knows what is in it.
+            true => pattern.is_open() && file.is_reached(pattern, Reach::File) && is_there(file.path()),
+            false => file.is_reached(pattern, reach),
+        });
+        found.map(|file| file.guard)
+    }
+
+    /// By the names in the path, wherever it lies.
+    fn named(&self, pattern: &Pattern<'_>, reach: Reach) -> Option<Guard> {
+        let mut below = (0..pattern.len()).map(|at| pattern.from(at));
+        let named = |below: &Pattern<'_>| self.anywhere.iter().find(|file| file.is_named(below, reach));
+        below.find_map(|below| named(&below)).map(|file| file.guard)
+    }
+}
+
+impl File {
+    fn is_reached(&self, pattern: &Pattern<'_>, reach: Reach) -> bool {
+        pattern.relation(&self.names, self.is_deep, OWN_NAMES).is_some_and(|relation| match relation {
+            Relation::Is => true,
+            Relation::Holds => reach >= Reach::Entry,
+            Relation::Above => reach >= Reach::Tree,
+        })
+    }
+
+    /// The same for a path that names the directory of the file, of which it is not known where it lies.
+    fn is_named(&self, pattern: &Pattern<'_>, reach: Reach) -> bool {
+        self.names.first().is_some_and(|name| pattern.names_first(name)) && self.is_reached(pattern, reach)
+    }
+
+    fn path(&self) -> String {
+        format!("/{}", self.names.join("/"))
+    }
+}
+
+/// The directories in which an agent keeps a user's settings.
+fn directories(agent: AgentId, places: &Places) -> Vec<String> {
+    let own = settings_path(agent).split('/').next().unwrap_or_default();
+    let of_homes = places.homes.iter().map(|home| format!("{home}/{own}"));
+    let moved = places.stand_ins.iter().filter(|(_, stands_for)| stands_for == own);
+    of_homes.chain(moved.map(|(directory, _)| directory.clone())).collect()
+}
+
+/// Whether an effect of this kind can change what lies at its path, or can be a program that nobody knows.
+pub(crate) fn changes(kind: EffectKind) -> bool {
+    use EffectKind::{Delete, Link, Opaque, Permission, Write};
+    matches!(kind, Write | Delete | Link | Permission | Opaque)
+}
+
+/// How much an effect changes of what lies at its path; `None` where it changes nothing there. `is_pattern`: which file is meant is
+/// left to a pattern.
+fn reach(effect: &Effect, is_pattern: bool) -> Option<Reach> {
+    match (effect.kind, effect.recursive) {
+        // Whoever sees a whole home may leave its hidden directories alone.
+        (EffectKind::Write, _) if effect.verb.as_deref() == Some(BOUND) => Some(Reach::Entry),
+        (EffectKind::Write | EffectKind::Permission, Some(true)) | (EffectKind::Link, _) => Some(Reach::Tree),
+        (EffectKind::Write, _) => Some(Reach::File),
+        (EffectKind::Permission | EffectKind::Opaque, _) => Some(Reach::Entry),
+        // Of what a pattern stands for only files are deleted then.
+        (EffectKind::Delete, Some(false)) if is_pattern && effect.verb.is_none() => Some(Reach::File),
+        (EffectKind::Delete, _) => Some(Reach::Tree),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(kind: EffectKind, recursive: Option<bool>, path: &str, expected: Option<Guard>) {
+        let places = Places {
+            homes: vec!["/home/u".to_owned()],
+            workspace: Some("/home/u/app".to_owned()),
+            castellan: vec!["/home/u/.config/castellan".to_owned(), "/home/u/.local/bin/castellan-hook".to_owned()],
+            stand_ins: vec![("/data/claude".to_owned(), ".claude".to_owned())],
+            ..Places::default()
+        };
+        let effect = Effect { kind, recursive, path: Some(path.to_owned()), ..Effect::default() };
+        let mut is_there = |path: String| path == "/home/u/app/.claude/settings.json";
+        let found = Guarded::of(&places).reached(&effect, None, &places, &mut is_there);
+        assert_eq!(found, expected, "{kind} {path}, recursive {recursive:?}");
+    }
+
+    const HOOKS: Option<Guard> = Some(Guard::Hooks);
+    const OWN: Option<Guard> = Some(Guard::Castellan);
+
+    #[test]
+    fn a_write_reaches_the_file_that_it_names_or_may_name() {
+        for (path, expected) in [
+            ("/home/u/.claude/settings.json", HOOKS),
+            ("/data/claude/settings.json", HOOKS),
+            ("/srv/x/.claude/settings.local.json", HOOKS),
+            ("/etc/claude-code/managed-settings.d/x.json", HOOKS),
+            ("/home/u/.codex/config.toml", HOOKS),
+            ("/home/u/.config/castellan/rules/x.yaml", OWN),
+            ("/home/u/.local/bin/castellan-hook", OWN),
+            ("/home/u/.c*/settings.json", HOOKS),
+            ("/home/*/.claude/*", HOOKS),
+            ("/home/u/.claude/**", HOOKS),
+            ("/home/u/**/settings.json", HOOKS),
+            ("/home/u/**/*.toml", OWN),
+            ("/home/u/.config/**/*.toml", OWN),
+            ("/home/u/.local/bin/cast*", OWN),
+            ("/home/u/app/**/*.json", HOOKS),
+            ("/home/u/app/**/*.toml", None),
+            ("/home/u/*/settings.json", None),
+            ("/home/u/.claude", None),
+            ("/home/u/.claude/skills/x/SKILL.md", None),
+            ("/home/u/.claude/projects/x/settings.json", None),
+            ("/home/u/app/settings.json", None),
+            ("/home/u/**/*.py", None),
+            ("/home/u/**/node_modules", None),
+            ("/home/u/.local/bin/rg", None),
+        ] {
+            check(EffectKind::Write, None, path, expected);
+        }
+    }
+
+    #[test]
+    fn what_goes_down_reaches_what_lies_below() {
+        for (path, expected) in [
+            ("/", OWN),
+            ("/home", OWN),
+            ("/home/u", OWN),
+            ("/home/u/.claude", HOOKS),
+            ("/home/u/.codex", HOOKS),
+            ("/data/claude", HOOKS),
+            ("/home/u/.config", OWN),
+            ("/home/u/.local", OWN),
+            ("/home/u/.local/bin", OWN),
+            ("/etc", HOOKS),
+            ("/srv/x/.claude", HOOKS),
+            ("/home/u/app", None),
+            ("/home/u/backup", None),
+            ("/home/u/.claude/skills", None),
+            ("/home/u/.claude/projects/-app", None),
+            ("/home/u/.local/share/fonts", None),
+            ("/home/u/*", None),
+            ("/home/u/.*", OWN),
+            ("/srv", None),
+        ] {
+            for kind in [EffectKind::Write, EffectKind::Delete, EffectKind::Permission] {
+                check(kind, Some(true), path, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn it_depends_on_the_kind_what_of_a_directory_is_reached() {
+        check(EffectKind::Permission, None, "/home/u/.claude", HOOKS);
+        check(EffectKind::Permission, None, "/home/u", None);
+        check(EffectKind::Permission, None, "/home/u/.config", None);
+        check(EffectKind::Permission, None, "/home/u/.config/castellan", OWN);
+        check(EffectKind::Link, None, "/home/u/.claude", HOOKS);
+        check(EffectKind::Delete, None, "/home/u/.config", OWN);
+        check(EffectKind::Delete, Some(false), "/home/u/.*", None);
+        check(EffectKind::Delete, Some(false), "/home/u/.claude/*", HOOKS);
+        check(EffectKind::Opaque, None, "/home/u/.claude", HOOKS);
+        check(EffectKind::Opaque, None, "/home/u", None);
+        check(EffectKind::Read, Some(true), "/home/u/.claude", None);
+        check(EffectKind::Execute, None, "/home/u/.local/bin/castellan", None);
+    }
+}

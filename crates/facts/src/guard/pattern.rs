@@ -1,0 +1,229 @@
+//! [`Pattern`]: a path with what is open in it, as shells and searches write it, and how it lies to a path that is known. It may take
+//! too much for the same, never too little. It must not know which paths matter.
+
+use crate::scope::components;
+
+/// A path whose components may be patterns, `**` among them.
+#[derive(Debug, Clone)]
+pub(super) struct Pattern<'p> {
+    steps: Vec<&'p str>,
+    /// Names may begin with a dot that is not written: those of a search do, those of a shell's pattern do not.
+    hides: bool,
+}
+
+/// How a path lies to a known one, the closest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// It is that path, or lies below it where all below it is meant.
+    Is,
+    /// It is the directory in which that lies, where that is a file.
+    Holds,
+    /// It is a directory further above.
+    Above,
+}
+
+/// Stands for any number of directories.
+const DESCENT: &str = "**";
+
+/// What makes a component a pattern.
+const OPEN: &[char] = &['*', '?', '[', '{'];
+
+/// Letters of a pattern that make a name out of it, the dot included: `.c*` may well mean `.claude`.
+const TELLING_BYTES: usize = 2;
+
+impl<'p> Pattern<'p> {
+    pub(super) fn of(path: &'p str) -> Pattern<'p> {
+        let steps: Vec<&str> = components(path).collect();
+        let hides = steps.contains(&DESCENT);
+        Pattern { steps, hides }
+    }
+
+    /// Components.
+    pub(super) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// What follows so many components.
+    pub(super) fn from(&self, at: usize) -> Pattern<'p> {
+        Pattern { steps: self.steps.get(at..).unwrap_or_default().to_vec(), hides: self.hides }
+    }
+
+    /// Whether anything in it is a pattern.
+    pub(super) fn is_open(&self) -> bool {
+        self.steps.iter().any(|step| step.contains(OPEN))
+    }
+
+    /// Whether its last component is a pattern.
+    pub(super) fn ends_open(&self) -> bool {
+        self.steps.last().is_some_and(|step| step.contains(OPEN))
+    }
+
+    fn ends_blank(&self) -> bool {
+        self.steps.last().is_some_and(|step| step.bytes().all(|byte| matches!(byte, b'*' | b'?' | b'.')))
+    }
+
+    /// Whether its first component is this name, or a pattern that tells so by its beginning.
+    pub(super) fn names_first(&self, name: &str) -> bool {
+        self.steps.first().is_some_and(|step| {
+            let known = step.find(OPEN).unwrap_or(step.len());
+            *step == name || known >= TELLING_BYTES && fits(step, name, self.hides)
+        })
+    }
+
+    /// How it lies to a path of these components. `is_deep`: all below that path is meant, of which only some `inside` names are taken
+    /// for meant where `**` alone leads there.
+    ///
+    /// Goes through the components once, with all that those before may have stood for, so that it is linear in both.
+    pub(super) fn relation(&self, names: &[String], is_deep: bool, inside: &[&str]) -> Option<Relation> {
+        // Which numbers of names the steps so far may stand for.
+        let mut reached = vec![false; names.len() + 1];
+        *reached.first_mut()? = true;
+        // Below the path, by its name and by `**` alone.
+        let (mut is_inside, mut descended) = (false, false);
+        for (at, step) in self.steps.iter().enumerate() {
+            let is_last = at + 1 == self.steps.len();
+            is_inside |= is_deep && reached.last() == Some(&true);
+            if *step == DESCENT {
+                let first = reached.iter().position(|one| *one);
+                if is_last && first.is_some() {
+                    return Some(Relation::Is);
+                }
+                descended |= is_deep && first.is_some();
+                let end = names.len();
+                let from = first.unwrap_or(reached.len());
+                reached.iter_mut().take(end).skip(from).for_each(|one| *one = true);
+                continue;
+            }
+            let mut next = vec![false; reached.len()];
+            let pairs = reached.iter().zip(names).zip(next.iter_mut().skip(1));
+            for ((is_reached, name), next) in pairs {
+                *next = *is_reached && fits(step, name, self.hides);
+            }
+            if is_last && descended && inside.iter().any(|name| fits(step, name, true)) {
+                return Some(Relation::Is);
+            }
+            reached = next;
+            if !is_inside && !descended && !reached.contains(&true) {
+                return None;
+            }
+        }
+        let ends_at = reached.iter().rposition(|one| *one);
+        match ends_at.map(|at| names.len() - at) {
+            _ if is_inside => Some(Relation::Is),
+            // A pattern that fits any name means files, where it is one of a directory's.
+            Some(0) if is_deep && self.ends_blank() => Some(Relation::Holds),
+            Some(0) => Some(Relation::Is),
+            Some(1) if !is_deep => Some(Relation::Holds),
+            Some(_) => Some(Relation::Above),
+            None => None,
+        }
+    }
+}
+
+/// Whether a component may be this name. Brackets are any letter, groups (`@(a|b)`, `{}`) any text.
+fn fits(pattern: &str, name: &str, hides: bool) -> bool {
+    if !pattern.contains(OPEN) && !pattern.contains('(') {
+        return pattern == name;
+    }
+    let tokens = tokens(pattern);
+    let begins_open = matches!(tokens.first(), Some(Token::One | Token::Any));
+    if begins_open && name.starts_with('.') && !hides {
+        return false;
+    }
+    let name: Vec<char> = name.chars().collect();
+    let (mut at, mut token) = (0, 0);
+    // Where the last token that stands for any text began to do so.
+    let mut retry: Option<(usize, usize)> = None;
+    while at < name.len() {
+        match tokens.get(token) {
+            Some(Token::Any | Token::Group) => {
+                retry = Some((token, at));
+                token += 1;
+            }
+            Some(Token::One) => (at, token) = (at + 1, token + 1),
+            Some(Token::Is(letter)) if name.get(at) == Some(letter) => (at, token) = (at + 1, token + 1),
+            Some(Token::Is(_)) | None => {
+                let Some((any, from)) = retry else { return false };
+                retry = Some((any, from + 1));
+                (token, at) = (any + 1, from + 1);
+            }
+        }
+    }
+    tokens.iter().skip(token).all(|token| matches!(token, Token::Any | Token::Group))
+}
+
+/// What a pattern of a component is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token {
+    Is(char),
+    One,
+    Any,
+    /// Any text, which may begin with a dot.
+    Group,
+}
+
+fn tokens(pattern: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut rest = pattern;
+    while let Some(first) = rest.chars().next() {
+        let after = rest.get(first.len_utf8()..).unwrap_or_default();
+        let closing = match first {
+            '[' => after.find(']').map(|end| (Token::One, end + 1)),
+            '{' => after.find('}').map(|end| (Token::Group, end + 1)),
+            '*' | '?' | '+' | '@' | '!' if after.starts_with('(') => {
+                after.rfind(')').map(|end| (Token::Group, end + 1))
+            }
+            _ => None,
+        };
+        let (token, taken) = closing.unwrap_or(match first {
+            '*' => (Token::Any, 0),
+            '?' => (Token::One, 0),
+            letter => (Token::Is(letter), 0),
+        });
+        tokens.push(token);
+        rest = after.get(taken..).unwrap_or_default();
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_fit_names() {
+        let check = |pattern: &str, name: &str, hides: bool, expected: bool| {
+            assert_eq!(fits(pattern, name, hides), expected, "{pattern} as {name}");
+        };
+        for (pattern, name, expected) in [
+            (".claude", ".claude", true),
+            (".cl*", ".claude", true),
+            (".c*e", ".claude", true),
+            (".c*x", ".claude", false),
+            (".cl?ude", ".claude", true),
+            (".[c]laude", ".claude", true),
+            ("*claude", ".claude", false),
+            ("@(.claude)", ".claude", true),
+            (".@(claude|x)", ".claude", true),
+            (".!(x)", ".claude", true),
+            ("{}", ".claude", true),
+            ("*.json", "settings.json", true),
+            ("*cache*", "settings.json", false),
+            ("s*s*.json", "settings.json", true),
+            ("settings", "settings.json", false),
+            ("*", "settings.json", true),
+            ("[", "[", true),
+        ] {
+            check(pattern, name, false, expected);
+        }
+        check("?claude", ".claude", true, true);
+        check("*", ".claude", true, true);
+    }
+
+    #[test]
+    fn many_descents_cost_no_more_than_their_number() {
+        let path = "/**/*".repeat(100);
+        let names: Vec<String> = ["home", "u", ".claude", "settings.json"].map(str::to_owned).to_vec();
+        assert_eq!(Pattern::of(&path).relation(&names, false, &[]), None);
+    }
+}
