@@ -11,7 +11,7 @@ use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, declared, environment, handlers, loaded, recipes, redirect, rows, scripts, slots, told};
+use crate::{code, declared, environment, given, handlers, loaded, recipes, redirect, rows, scripts, slots, told};
 
 /// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
 pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
@@ -28,6 +28,7 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     sink.stdin = run.stdin.clone();
     sink.piped = run.pipe_from.is_some();
     sink.names_repository = names_repository(run) || sink.scene.exported.iter().any(|name| is_of_git(name));
+    sink.work_tree = work_tree(run);
     sink.comes_from(run.script.as_deref());
     for wrapper in run.wrappers.iter() {
         wrapper_effects(&wrapper.argv, &mut sink);
@@ -80,6 +81,23 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     for (task, cwd) in &tasks {
         recipes::add(task, Place::of(run, at, cwd.clone()), scene, facts);
     }
+    let own = facts.effects.get(before..).unwrap_or_default();
+    if run.remote.is_empty() && own.iter().any(|effect| effect.command == Some(at) && may_do_anything(effect)) {
+        let mut sink = Sink::new(scene, &mut facts.effects, Some(at), run.cwd.clone());
+        sink.comes_from(run.script.as_deref());
+        given::add(run.argv.get(1..).unwrap_or_default(), &mut sink);
+    }
+}
+
+/// Whether an effect says that a program or code runs of which it is not known what it does with its arguments.
+fn may_do_anything(effect: &Effect) -> bool {
+    match effect.kind {
+        EffectKind::Execute => effect.system.is_none() && effect.why.is_none_or(|why| why != Why::Language),
+        EffectKind::Opaque => {
+            matches!(effect.role, Some(Role::Program | Role::Code)) || effect.why == Some(Why::Flag)
+        }
+        _ => false,
+    }
 }
 
 /// Whether an argument is not known, and is no pattern of files.
@@ -92,6 +110,19 @@ fn is_open(run: &Run) -> bool {
 fn names_repository(run: &Run) -> bool {
     let is_told = |arg: &Arg| GIT_OPTIONS.iter().any(|option| arg.prefix().starts_with(option));
     run.env.iter().any(|(name, _)| is_of_git(name)) || run.argv.iter().any(is_told)
+}
+
+/// The work tree that git is told to change.
+fn work_tree(run: &Run) -> Option<Arg> {
+    let given = |at: usize, arg: &Arg| match arg.strip_prefix("--work-tree=") {
+        None if arg.as_str() == Some("--work-tree") => run.argv.get(at + 1).cloned(),
+        value => value,
+    };
+    let named = run.argv.iter().enumerate().find_map(|(at, arg)| given(at, arg));
+    named.or_else(|| {
+        let variable = run.env.iter().rev().find(|(name, _)| name.as_str() == "GIT_WORK_TREE");
+        variable.map(|(_, value)| value.clone())
+    })
 }
 
 fn is_of_git(variable: &str) -> bool {

@@ -9,7 +9,7 @@ use castellan_event::{Effect, EffectKind, Guard};
 
 use crate::handlers::container::BOUND;
 use crate::path::Places;
-use crate::scope::components;
+use crate::scope::{self, components};
 use pattern::{Pattern, Relation};
 
 /// Names of castellan's own files. A pattern that reaches castellan's directories only among all others (`~/**/*.toml`) is taken for
@@ -66,26 +66,25 @@ impl Guarded {
             let names = components(&comparable(path)).map(str::to_owned).collect();
             File { guard, names, is_deep, is_optional }
         };
-        let mut files: Vec<File> =
-            places.castellan.iter().map(|path| file(Guard::Castellan, path, true, false)).collect();
+        let own = scope::own_below_home().flat_map(|path| at_home(path, places));
+        let own = places.castellan.iter().cloned().chain(own);
+        let mut files: Vec<File> = own.map(|path| file(Guard::Castellan, &path, true, false)).collect();
         files.push(file(Guard::Hooks, MANAGED_FOLDER, true, false));
         let mut anywhere = Vec::new();
         for agent in AgentId::ALL {
+            let directory = settings_path(agent).split('/').next().unwrap_or_default();
             for HookFile { place, path, .. } in hook_files(agent) {
+                let hooks = |path: &str, is_optional| file(Guard::Hooks, path, false, is_optional);
                 match place {
-                    Place::Machine => files.push(file(Guard::Hooks, path, false, false)),
+                    Place::Machine => files.push(hooks(path, false)),
                     Place::User => {
-                        let all = directories(agent, places);
-                        files.extend(
-                            all.iter().map(|all| file(Guard::Hooks, &format!("{all}/{path}"), false, false)),
-                        );
+                        let all = at_home(&format!("{directory}/{path}"), places);
+                        files.extend(all.iter().map(|path| hooks(path, false)));
                     }
                     Place::Workspace => {
                         let workspace = places.workspace.iter();
-                        files.extend(
-                            workspace.map(|all| file(Guard::Hooks, &format!("{all}/{path}"), false, true)),
-                        );
-                        anywhere.push(file(Guard::Hooks, path, false, false));
+                        files.extend(workspace.map(|workspace| hooks(&format!("{workspace}/{path}"), true)));
+                        anywhere.push(hooks(path, false));
                     }
                     Place::CommandLine | Place::Plugin => {}
                 }
@@ -159,12 +158,15 @@ impl File {
     }
 }
 
-/// The directories in which an agent keeps a user's settings.
-fn directories(agent: AgentId, places: &Places) -> Vec<String> {
-    let own = settings_path(agent).split('/').next().unwrap_or_default();
-    let of_homes = places.homes.iter().map(|home| format!("{home}/{own}"));
-    let moved = places.stand_ins.iter().filter(|(_, stands_for)| stands_for == own);
-    of_homes.chain(moved.map(|(directory, _)| directory.clone())).collect()
+/// Where a path below the home lies: in each home of the user, and where a variable moves what holds it.
+fn at_home(path: &str, places: &Places) -> Vec<String> {
+    let of_homes = places.homes.iter().map(|home| format!("{home}/{path}"));
+    let moved = places.stand_ins.iter().filter(|(_, stands_for)| !stands_for.is_empty());
+    let moved = moved.filter_map(|(directory, stands_for)| {
+        let rest = path.strip_prefix(stands_for.as_str()).filter(|rest| rest.starts_with('/'))?;
+        Some(format!("{directory}{rest}"))
+    });
+    of_homes.chain(moved).collect()
 }
 
 /// Whether an effect of this kind can change what lies at its path, or can be a program that nobody knows.

@@ -9,6 +9,7 @@ mod code;
 mod command;
 mod declared;
 mod environment;
+mod given;
 mod guard;
 mod handlers;
 mod limits;

@@ -12,7 +12,7 @@ use castellan_event::Scope;
 pub(crate) use part::Part;
 use part::known_start;
 use pattern::{Anchor, Table, View};
-use table::Row;
+use table::{ROWS, Row};
 
 use crate::path::Places;
 
@@ -42,6 +42,13 @@ pub fn is_sensitive(scope: Scope) -> bool {
 /// Whether a scope says so much that it counts although the path is not wholly known.
 pub(crate) fn is_telling(scope: Scope) -> bool {
     scope <= Scope::Device
+}
+
+/// Where castellan's own files lie by custom, below the home.
+pub(crate) fn own_below_home() -> impl Iterator<Item = &'static str> {
+    let rows = ROWS.iter().filter(|row| row.scope == Scope::Castellan);
+    let below_home = rows.flat_map(|row| row.paths).filter_map(|path| path.strip_prefix("~/"));
+    below_home.map(|path| path.strip_suffix("/**").unwrap_or(path))
 }
 
 /// The components of a path, without `.` and empty ones.
@@ -207,7 +214,6 @@ pub(crate) fn fold(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::table::ROWS;
     use super::*;
 
     fn places() -> Places {

@@ -44,6 +44,8 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) knows_subcommand: bool,
     /// The command names the repository that git works in: it is not the one around its directory.
     pub(crate) names_repository: bool,
+    /// The work tree that the command names for git.
+    pub(crate) work_tree: Option<Arg>,
     /// What the command reads from standard input.
     pub(crate) stdin: Stdin,
     /// It is a shell.
@@ -88,6 +90,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             remote: false,
             knows_subcommand: false,
             names_repository: false,
+            work_tree: None,
             stdin: Stdin::Inherited,
             piped: false,
             is_shell: false,
@@ -175,7 +178,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         self.scene.spend(units, self.command, self.effects)
     }
 
-    fn push(&mut self, effect: Effect) {
+    pub(crate) fn push(&mut self, effect: Effect) {
         let kept = [&effect.path, &effect.path_raw, &effect.target, &effect.url];
         let bytes: usize = kept.into_iter().flatten().map(String::len).sum();
         if !self.spend(WORK_OF_EFFECT + (bytes / BYTES_PER_WORK) as u64) {
@@ -187,7 +190,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         let (command, file) = (self.command, self.file);
         let home_bytes = effect.path.as_deref().and_then(|path| scope::home_of(path, &self.scene.places));
         let package = manifest::name_of_package(&effect);
-        let guard = self.guard_of(&effect);
+        let guard = self.guard_of(&effect).or_else(|| self.guard_of_tree(&effect));
         self.effects.push(Effect {
             guard,
             command,
@@ -201,7 +204,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     }
 
     /// What of the session's guard an effect may change. Paths of other machines are none of it.
-    fn guard_of(&mut self, effect: &Effect) -> Option<Guard> {
+    pub(crate) fn guard_of(&mut self, effect: &Effect) -> Option<Guard> {
         let raw = effect.path_raw.as_deref().filter(|_| !self.remote)?;
         if !guard::changes(effect.kind) {
             return None;
@@ -212,6 +215,28 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         guarded.reached(effect, called.as_deref(), places, &mut |path| {
             let kind = world.ask(Query::FileKind { path });
             !matches!(kind, Some(Answer::FileKind(FileKind::Missing)))
+        })
+    }
+
+    /// The same of what version control changes in a work tree without naming it.
+    fn guard_of_tree(&mut self, effect: &Effect) -> Option<Guard> {
+        if self.remote || !trees::changes_tree(effect) {
+            return None;
+        }
+        let root = match self.work_tree.clone() {
+            Some(tree) => self.locate(&tree).path,
+            None if self.names_repository => self.cwd.clone(),
+            None => {
+                let cwd = self.cwd.clone().filter(|cwd| !is_below(cwd, &self.scene.setting.workspace));
+                cwd.map(|cwd| trees::root(cwd, self.scene))
+            }
+        };
+        self.guard_of(&Effect {
+            kind: EffectKind::Write,
+            recursive: Some(true),
+            path_raw: root.clone(),
+            path: Some(root?),
+            ..Effect::default()
         })
     }
 

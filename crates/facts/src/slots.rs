@@ -103,7 +103,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
             sink.path(EffectKind::Upload, arg);
         }
         SlotRole::RemoteRead => remote(EffectKind::Download, EffectKind::Read, arg, sink),
-        SlotRole::RemoteWrite => remote(EffectKind::Upload, EffectKind::Write, arg, sink),
+        SlotRole::RemoteWrite => arrives(slot, arg, read, sink),
         SlotRole::Package => handlers::manifest::package(slot.detail, arg, sink),
         SlotRole::Sql => sql::effects(slot.detail, arg, sink),
         SlotRole::Process => sink.on(EffectKind::Signal, "", "", Some(arg)),
@@ -183,7 +183,9 @@ fn named_in(language: &str, path: Arg, sink: &Sink<'_, '_, '_, '_>) -> Arg {
 
 /// Into a directory goes each source under its own name; anything else is written itself.
 fn into(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
-    if !is_directory(arg, sink) {
+    // `-t` names a directory, or nothing is done.
+    let is_target = read.values("-t").any(|target| target == arg);
+    if !is_target && !is_directory(arg, sink) {
         sink.path(EffectKind::Write, arg);
         moved_to(arg, read, sink);
         return;
@@ -219,6 +221,36 @@ fn has_files(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     let path = sink.locate(arg).path;
     path.is_some_and(|path| sink.scene.overlay.written_below(&format!("{path}/")).next().is_some())
 }
+
+/// What is copied from or to another machine. Into a directory here goes each source under its own name, unless what it holds is
+/// meant: always for some programs, for rsync where it ends in a slash.
+fn arrives(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
+    let is_here = !is_elsewhere(arg) && slot.detail != CONTENTS && is_directory(arg, sink);
+    let is_contents = |source: &Arg| {
+        slot.detail == CONTENTS_BEHIND_SLASH && source.as_str().is_some_and(|text| text.ends_with('/'))
+    };
+    let sources: Vec<&Arg> = read
+        .operands
+        .iter()
+        .filter(|one| is_here && one.slot.role == SlotRole::RemoteRead)
+        .map(|one| &one.arg)
+        .collect();
+    if sources.is_empty() || sources.iter().any(|source| is_contents(source)) {
+        remote(EffectKind::Upload, EffectKind::Write, arg, sink);
+    }
+    for source in sources.into_iter().filter(|source| !is_contents(source)) {
+        let host = source.prefix().split('/').next().and_then(|head| Some(head.rfind(':')? + 1));
+        let host = host.and_then(|end| source.prefix().get(..end));
+        let path = host.and_then(|host| source.strip_prefix(host));
+        sink.path(EffectKind::Write, &joined(arg, path.as_ref().unwrap_or(source)));
+    }
+}
+
+/// Of a slot of what is copied to: what the source holds goes there, and not the source under its name.
+const CONTENTS: &str = "contents";
+
+/// The same where the source ends in a slash.
+const CONTENTS_BEHIND_SLASH: &str = "slash";
 
 /// Whether there is a directory, or it is written as one.
 pub(crate) fn is_directory(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
@@ -340,6 +372,11 @@ fn has_whole_host(prefix: &str) -> bool {
     prefix.split_once("://").is_some_and(|(_, rest)| rest.contains(['/', '?', '#']))
 }
 
+fn is_elsewhere(arg: &Arg) -> bool {
+    let head = arg.prefix().split('/').next().unwrap_or_default();
+    arg.prefix().contains("://") || head.split_once(':').is_some_and(|(host, _)| !host.is_empty())
+}
+
 /// `[user@]host:path` is on another machine; without a colon before the first slash it is a local path.
 pub(crate) fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if arg.prefix().contains("://") {
@@ -347,7 +384,7 @@ pub(crate) fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut S
     }
     let head = arg.prefix().split('/').next().unwrap_or_default();
     match head.split_once(':') {
-        Some((host, _)) if !host.is_empty() => {
+        Some((host, _)) if is_elsewhere(arg) => {
             let host = Host::parse(host.rsplit('@').next().unwrap_or_default());
             let target = Some(arg.written().into_owned());
             let host_class = Some(host.class);

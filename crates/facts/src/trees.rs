@@ -142,7 +142,8 @@ pub(crate) fn changed(scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
     found.into_iter().map(|directory| root(directory, scene)).collect()
 }
 
-fn root(directory: String, scene: &mut Scene<'_, '_, '_>) -> String {
+/// The root of the work tree that a directory lies in, as far as the world tells it; else the directory, as it really lies.
+pub(crate) fn root(directory: String, scene: &mut Scene<'_, '_, '_>) -> String {
     if directory == scene.setting.workspace {
         return directory;
     }

@@ -286,7 +286,8 @@ fn transfer(
         "--delete-removed",
         "--delete-destination",
     ];
-    let removes = matches!(verb, "sync" | "rsync" | "mirror")
+    let is_whole = matches!(verb, "sync" | "rsync" | "mirror");
+    let removes = is_whole
         && removes.iter().any(|flag| read.given(flag))
         && !read.values("--delete-destination").any(|value| value.as_str() == Some("false"));
     for source in named_targets(sources, sink) {
@@ -307,7 +308,7 @@ fn transfer(
         }
     }
     if !is_remote(last) && last.as_str() != Some("-") {
-        sink.path(EffectKind::Write, last);
+        arrives(sources, last, is_whole || sink.recursive == Some(true), sink);
         if removes {
             sink.path(EffectKind::Delete, last);
         }
@@ -315,6 +316,17 @@ fn transfer(
         sink.on(Destroy, system, verb, Some(last));
     }
     true
+}
+
+/// What comes from a cloud's store: all that a source holds, or each source under its own name where it goes into a directory.
+fn arrives(sources: &[&Arg], to: &Arg, is_whole: bool, sink: &mut Sink<'_, '_, '_, '_>) {
+    if is_whole || !slots::is_directory(to, sink) {
+        let recursive = is_whole.then_some(true);
+        return sink.path_effect(Effect { kind: EffectKind::Write, recursive, ..Effect::default() }, to);
+    }
+    for source in sources.iter().take(TARGETS_MAX) {
+        sink.path(EffectKind::Write, &slots::joined(to, source));
+    }
 }
 
 /// Shells and commands on the cloud's machines. False when it is none.

@@ -206,7 +206,9 @@ fn singular(kind: &str) -> String {
 fn copied(operands: &[&Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     if let [from, to] = operands {
         copy(EffectKind::Download, EffectKind::Read, from, sink);
+        let before = sink.recursive.replace(true);
         copy(EffectKind::Upload, EffectKind::Write, to, sink);
+        sink.recursive = before;
     }
 }
 

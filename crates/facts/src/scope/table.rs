@@ -51,7 +51,9 @@ pub(super) const ROWS: &[Row] = &[
     row(Scope::Castellan, "castellan's own files", &[
         "~/.local/share/castellan/**", "~/.local/state/castellan/**", "~/.config/castellan/**",
     ]),
-    row(Scope::Castellan, "castellan's programs", &["**/bin/castellan", "**/bin/castellan-hook"]),
+    row(Scope::Castellan, "castellan's programs", &[
+        "**/bin/castellan", "**/bin/castellan-hook", "~/.local/bin/castellan", "~/.local/bin/castellan-hook",
+    ]),
 
     row(Scope::Secret, "SSH keys", &["**/.ssh/**", "/etc/ssh/ssh_host_*_key"]).except(&[
         "**/.ssh/*.pub", "**/.ssh/known_hosts*", "**/.ssh/config", "**/.ssh/config.d/**", "**/.ssh/authorized_keys*",

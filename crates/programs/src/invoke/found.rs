@@ -116,7 +116,8 @@ impl Invocation {
                     let below = start.as_str().and_then(|start| path.strip_prefix(start));
                     below.map_or_else(|| format!("**/{path}"), |rest| rest.trim_start_matches('/').to_owned())
                 };
-                paths.iter().map(below).collect()
+                let deep = paths.iter().filter_map(|path| deep(path));
+                paths.iter().cloned().chain(deep).map(|path| below(&path)).collect()
             }
         };
         let found = |pattern: &String| {
@@ -208,6 +209,16 @@ const ACTS: &[&str] = &[
 /// What stands between a directory and a name in it.
 fn slash_after(directory: &Arg) -> Piece {
     Piece::Text(if directory.prefix().ends_with('/') { "" } else { "/" }.to_owned())
+}
+
+/// The pattern of a path, in which a `*` may stand for several directories, where it does so behind its first letter: `a*b` fits
+/// `ax/y/b`.
+fn deep(path: &str) -> Option<String> {
+    let (first, rest) = path.split_at_checked(1)?;
+    let inner = rest.trim_end_matches('*');
+    let end = if inner.len() < rest.len() { "*/**" } else { "" };
+    let is_deep = inner.contains('*') || !end.is_empty();
+    is_deep.then(|| format!("{first}{}{end}", inner.replace('*', "*/**/*")))
 }
 
 /// The pattern of the hidden names that a pattern of a search fits: one of a shell would not. Of an ending (`*.log`) there is none that
