@@ -61,6 +61,24 @@ const EDITS: &[(&str, &str)] = &[
     ("Codex's hooks", "rm {user}/.codex/hooks.json"),
 ];
 
+/// The same by a directory, by a pattern and by a program that castellan does not know. `ev` holds settings without hooks.
+const DETOURS: &[(&str, &str)] = &[
+    ("a copied directory", "{ev}; cp -r ev/. {user}/.claude/"),
+    ("a copied directory in its place", "{ev}; cp -rT ev {user}/.codex"),
+    ("an archive", "{ev}; tar cf e.tar -C ev . && tar xf e.tar -C {user}/.claude"),
+    ("an archive of a home", "{ev}; tar cf e.tar ev && tar xf e.tar --transform s,ev,.claude, -C {user}"),
+    ("a synchronised directory", "{ev}; rsync -a ev/ {user}/.claude/"),
+    ("hidden names of a pattern", "shopt -s dotglob; sed -i s/hooks/off/ {user}/*/settings.json"),
+    ("a search", "find {user} -name 'settings.json' -exec sed -i s/hooks/off/ {} +"),
+    ("a search for endings", "find {user} -name '*.json' | xargs sed -i s/hooks/off/"),
+    ("castellan's files, by a search", "find {home} -name '*.toml' -exec sed -i s/enforce/monitor/ {} +"),
+    ("a program without a model", "cp /bin/rm ./mine; ./mine {user}/.claude/settings.json"),
+    ("a library", "{ev}; python3 -c 'import shutil; shutil.copytree(\"ev\", \"{user}/.claude\", dirs_exist_ok=True)'"),
+    ("a link in its place", "{ev}; ln -sfT \"$PWD/ev\" {user}/.codex"),
+];
+
+const EV: &str = "mkdir -p ev; echo '{}' | tee ev/settings.json > ev/hooks.json";
+
 /// Plays all of them. What no rule names is refused by the presence check, as the program has another name there.
 pub fn check_freeing(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::with_config(agent, "version = 1\nopaque = \"defer\"\n", Registered::User)?
@@ -75,6 +93,7 @@ pub fn check_freeing(agent: Agent) -> Result<()> {
     let id = shown.pointer("/pending/0/id").and_then(Json::as_str).context("no call waits")?.to_owned();
     std::fs::hard_link(home.bin().join("castellan"), home.bin().join("tool"))?;
 
+    let registered = registrations(home)?;
     let tries = tries(home, &id)?;
     let turns: Vec<_> = tries.iter().map(|(_, command, _)| vec![agent.shell(command)]).collect();
     let (_, done) = stage.play(vec![Script::main(turns)], &Options::default())?;
@@ -86,14 +105,22 @@ pub fn check_freeing(agent: Agent) -> Result<()> {
         ensure!(is_denied == (*by == By::Rule), "{name}: `{command}`: {call}");
     }
     let expected = tries.iter().filter(|(_, _, by)| *by == By::Presence).count();
+    ensure!(registrations(home)? == registered, "an agent's settings were changed");
     expect_refusals(home, expected, &done)?;
     expect_unchanged(home, &id)
 }
 
 fn tries(home: &Home, id: &str) -> Result<Vec<(String, String, By)>> {
+    // A program without a model that is told of castellan's home by its path is refused before it runs.
+    let written = home.user().join("where");
+    std::fs::write(&written, home.castellan().as_os_str().as_encoded_bytes())?;
     // In an order of words that rules on text do not expect.
     let at = |name: &str, arguments: &str| {
-        format!("{} {arguments} --home {}", home.bin().join(name).display(), home.castellan().display())
+        let told = match name {
+            "castellan" => home.castellan().display().to_string(),
+            _ => format!("$(cat {})", written.display()),
+        };
+        format!("{} {arguments} --home {told}", home.bin().join(name).display())
     };
     let mut tries = Vec::new();
     for (name, program, text) in WAYS {
@@ -115,12 +142,21 @@ fn tries(home: &Home, id: &str) -> Result<Vec<(String, String, By)>> {
     for request in ["mode monitor", "stop", "restart", "presence set-pin"] {
         tries.push((request.to_owned(), at("tool", request), By::Presence));
     }
-    for (name, text) in EDITS {
+    let told = format!("{} mode monitor --home {}", home.bin().join("tool").display(), home.castellan().display());
+    tries.push(("a program that is told of the home".to_owned(), told, By::Rule));
+    for (name, text) in EDITS.iter().chain(DETOURS) {
+        let text = text.replace("{ev}", EV);
         let command = text.replace("{user}", &home.user().display().to_string());
         let command = command.replace("{home}", &home.castellan().display().to_string());
         tries.push(((*name).to_owned(), command, By::Rule));
     }
     Ok(tries)
+}
+
+/// What agents' settings hold, of those that are there.
+fn registrations(home: &Home) -> Result<Vec<Option<String>>> {
+    let files = [".claude/settings.json", ".codex/hooks.json"].map(|file| home.user().join(file));
+    files.iter().map(|file| Ok(file.exists().then(|| std::fs::read_to_string(file)).transpose()?)).collect()
 }
 
 fn is_installed(program: &str) -> bool {
