@@ -9,7 +9,7 @@ use castellan_shell::{Parsed, parse};
 
 /// The names in the text, each as often as it stands there, and the parts that are said not to be understood.
 pub(crate) fn names(text: &str) -> (Vec<&str>, Vec<&str>) {
-    let Parsed { script, holes } = parse(text);
+    let Parsed { script, holes, .. } = parse(text);
     let mut names = Names { text, names: Vec::new() };
     names.script(&script);
     let holes = holes.iter().filter_map(|hole| slice(text, hole.span.start, hole.span.end)).collect();

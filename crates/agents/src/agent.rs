@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use castellan_event::AccessLevel;
 
-use crate::{claude, codex};
+use crate::{asks, claude, codex};
 
 /// An agent that castellan guards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -119,24 +119,18 @@ pub fn question_event(agent: AgentId) -> &'static str {
     }
 }
 
-/// Reports whether the agent carries out an ask at `event`. Codex 0.169.0 runs the call (measured), so there policy must
-/// deny. At Claude's PermissionRequest an ask is its own prompt.
-pub fn can_ask(agent: AgentId, event: &str) -> bool {
-    let asks_at = match agent {
-        AgentId::Claude => claude::ASKS_AT,
-        AgentId::Codex => codex::ASKS_AT,
-    };
-    asks_at.contains(&event)
-}
-
-/// Reports whether an agent that was started with these arguments has nobody to ask. What stands after `--` is a prompt.
-pub fn is_headless<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> bool {
+/// Reports whether an agent that was started with these arguments has nobody to ask in this permission mode. What stands after `--` is a
+/// prompt. Arguments that are not known may say so.
+pub fn is_headless<A: AsRef<[u8]>>(agent: AgentId, arguments: Option<&[A]>, permission_mode: &str) -> bool {
     let headless = match agent {
         AgentId::Claude => claude::HEADLESS,
         AgentId::Codex => codex::HEADLESS,
     };
-    let mut arguments = arguments.iter().map(AsRef::as_ref).take_while(|argument| *argument != b"--");
-    arguments.any(|argument| headless.is_said_by(argument))
+    let is_said = |arguments: &[A]| {
+        let mut arguments = arguments.iter().map(AsRef::as_ref).take_while(|argument| *argument != b"--");
+        arguments.any(|argument| headless.is_said_by(argument))
+    };
+    asks::refuses_asks(agent, permission_mode) || arguments.is_none_or(is_said)
 }
 
 /// Returns the highest access level that an agent gives itself in a permission mode.
@@ -194,36 +188,30 @@ mod tests {
     }
 
     #[test]
-    fn an_ask_goes_only_where_it_is_carried_out() {
-        let check = |agent, event, asks| assert_eq!(can_ask(agent, event), asks, "{agent:?} {event}");
-        check(AgentId::Claude, "PreToolUse", true);
-        check(AgentId::Claude, "PermissionRequest", true);
-        check(AgentId::Claude, "PostToolUse", false);
-        check(AgentId::Claude, "SessionEnd", false);
-        check(AgentId::Claude, "pretooluse", false);
-        check(AgentId::Codex, "PreToolUse", false);
-        check(AgentId::Codex, "PermissionRequest", false);
-        check(AgentId::Codex, "", false);
-    }
-
-    #[test]
-    fn a_print_or_exec_flag_says_that_nobody_is_there() {
-        let check = |agent, line: &str, expected| {
+    fn the_command_line_or_the_mode_says_that_nobody_is_there() {
+        let check = |agent, line: &str, mode, expected| {
             let words: Vec<&str> = line.split(' ').collect();
-            assert_eq!(is_headless(agent, &words), expected, "{line}");
+            assert_eq!(is_headless(agent, Some(&words), mode), expected, "{line} {mode}");
         };
-        check(AgentId::Claude, "claude", false);
-        check(AgentId::Claude, "node /x/cli.js -p hello", true);
-        check(AgentId::Claude, "claude --model x --print", true);
-        check(AgentId::Claude, "claude -- -p", false);
-        check(AgentId::Claude, "claude -cp hello", true);
-        check(AgentId::Claude, "claude --print=x", true);
-        check(AgentId::Claude, "claude -c --permission-mode plan", false);
-        check(AgentId::Codex, "codex -c features.hooks=true exec x", true);
-        check(AgentId::Codex, "codex e x", true);
-        check(AgentId::Codex, "codex execute", false);
-        check(AgentId::Codex, "codex -p work", false);
-        check(AgentId::Codex, "codex review", true);
+        check(AgentId::Claude, "claude", "default", false);
+        check(AgentId::Claude, "node /x/cli.js -p hello", "default", true);
+        check(AgentId::Claude, "claude --model x --print", "default", true);
+        check(AgentId::Claude, "claude -- -p", "default", false);
+        check(AgentId::Claude, "claude -cp hello", "acceptEdits", true);
+        check(AgentId::Claude, "claude --print=x", "default", true);
+        check(AgentId::Claude, "claude -c --permission-mode plan", "plan", false);
+        for mode in ["acceptEdits", "auto", "bypassPermissions"] {
+            check(AgentId::Claude, "claude", mode, false);
+        }
+        for mode in ["dontAsk", "", "Default", "yolo", "default "] {
+            check(AgentId::Claude, "claude", mode, true);
+        }
+        check(AgentId::Codex, "codex -c features.hooks=true exec x", "default", true);
+        check(AgentId::Codex, "codex e x", "default", true);
+        check(AgentId::Codex, "codex execute", "default", false);
+        check(AgentId::Codex, "codex -p work", "", false);
+        check(AgentId::Codex, "codex review", "default", true);
+        assert!(is_headless(AgentId::Claude, None::<&[&str]>, "default"));
     }
 
     #[test]

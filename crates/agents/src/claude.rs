@@ -8,9 +8,11 @@ use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
 
 use crate::agent::{AgentId, EventKind, Headless, HookEvent};
+use crate::asks::{Asks, Holds, Mode, Objections};
 use crate::command_line::{Meaning, Options};
 use crate::settings::HookCommand;
 use crate::start::HookStart;
+use crate::version::Version;
 
 /// The event at which a call is asked about.
 pub(crate) const QUESTION_EVENT: &str = "PreToolUse";
@@ -26,8 +28,56 @@ pub(crate) const EVENTS: &[(&str, EventKind)] = &[
     ("SessionEnd", EventKind::Session { text_key: "reason" }),
 ];
 
-/// Events at which an ask reaches the user: by its JSON, and by the prompt that PermissionRequest precedes.
-pub(crate) const ASKS_AT: &[&str] = &[QUESTION_EVENT, "PermissionRequest"];
+/// Which asks it holds, measured on 2.1.204 and 2.1.330 (`corpus/asks`).
+///
+/// `plan` skips prompts where the session may switch to `bypassPermissions`, which the payload does not say. `auto` asks a model, and in
+/// 2.1.204 that one lets pass what the hook asked about. In `dontAsk` an ask opens a prompt at a terminal, but what its own check objects
+/// to is refused without one.
+pub(crate) const ASKS: Asks = Asks {
+    question: (
+        QUESTION_EVENT,
+        &[
+            Mode { name: "default", holds: Holds::All, is_attended: true },
+            Mode { name: "acceptEdits", holds: Holds::All, is_attended: true },
+            Mode { name: "dontAsk", holds: Holds::All, is_attended: false },
+            Mode { name: "plan", holds: Holds::Unobjected, is_attended: true },
+            Mode { name: "auto", holds: Holds::Unobjected, is_attended: true },
+            Mode { name: "bypassPermissions", holds: Holds::Unobjected, is_attended: true },
+        ],
+    ),
+    prompt: Some("PermissionRequest"),
+    versions: (Version(2, 1, 204), Version(2, 1, 330)),
+    objections: Objections {
+        known_tools: &[
+            "Agent",
+            "Bash",
+            "CronCreate",
+            "Edit",
+            "NotebookEdit",
+            "Read",
+            "ScheduleWakeup",
+            "WebFetch",
+            "WebSearch",
+            "Write",
+        ],
+        own_servers: &["claude", "design", "ide"],
+        // `sandboxOverride` and the hosts of a sandboxed command, by the client's program text.
+        keys: &["dangerouslyDisableSandbox", "allowed_domains"],
+        names: &[
+            "bunfig.toml",
+            "gradle-wrapper.properties",
+            "lefthook.yaml",
+            "lefthook.yml",
+            "maven-wrapper.properties",
+            "pyrightconfig.json",
+        ],
+        plain_hidden: include_str!("claude_plain_names.txt"),
+        pairs: &[(".config", "git")],
+    },
+};
+
+/// The name of its package.
+pub(crate) const PACKAGE: &str = "@anthropic-ai/claude-code";
 
 /// What of its command line says that nobody is there to be asked.
 pub(crate) const HEADLESS: Headless = Headless { words: &["--print"], letter: Some(b'p') };

@@ -8,10 +8,12 @@ use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
 
 use crate::agent::{AgentId, EventKind, Headless, HookEvent};
+use crate::asks::{Asks, Objections};
 use crate::command_line::{Meaning, Options};
 use crate::settings::HookCommand;
 use crate::shell_words;
 use crate::start::HookStart;
+use crate::version::Version;
 
 /// The event at which a call is asked about.
 pub(crate) const QUESTION_EVENT: &str = "PreToolUse";
@@ -26,8 +28,23 @@ pub(crate) const EVENTS: &[(&str, EventKind)] = &[
     ("SessionEnd", EventKind::Session { text_key: "reason" }),
 ];
 
-/// Codex carries out an ask nowhere.
-pub(crate) const ASKS_AT: &[&str] = &[];
+/// It holds an ask nowhere.
+pub(crate) const ASKS: Asks = Asks {
+    question: (QUESTION_EVENT, &[]),
+    prompt: None,
+    versions: (Version(0, 169, 0), Version(0, 169, 0)),
+    objections: Objections {
+        known_tools: &[],
+        own_servers: &[],
+        keys: &[],
+        names: &[],
+        plain_hidden: "",
+        pairs: &[],
+    },
+};
+
+/// The name of its package.
+pub(crate) const PACKAGE: &str = "@openai/codex";
 
 /// What of its command line says that nobody is there to be asked. `e` is short for `exec`; `-p` names a profile.
 pub(crate) const HEADLESS: Headless = Headless { words: &["exec", "e", "review"], letter: None };

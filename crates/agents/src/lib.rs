@@ -5,6 +5,7 @@
 //! out. It must not know rules, sockets or where a file lies.
 
 mod agent;
+mod asks;
 mod claude;
 mod codex;
 mod command_line;
@@ -28,11 +29,13 @@ mod switches;
 mod tools;
 mod transcript;
 mod trust;
+mod version;
 
 pub use agent::{
-    AgentId, HookEvent, can_ask, ceiling, hook_events, is_headless, machine_settings_path, question_event,
+    AgentId, HookEvent, ceiling, hook_events, is_headless, machine_settings_path, question_event,
     settings_path, settings_variable,
 };
+pub use asks::{holds_ask, measured_version};
 pub use command_line::{GivenHooks, given_hooks, keeps_hooks_on, off_variables};
 pub use hook_files::{
     CODEX_CONFIG, FRONT_MATTER, HookFile, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS,
@@ -64,3 +67,4 @@ pub use transcript::{
     TranscriptCall, TranscriptEntry, TranscriptLine, subagent_transcripts, transcript_line,
 };
 pub use trust::{Trust, codex_distrust, codex_trust};
+pub use version::{NoVersion, PACKAGE_MANIFEST, Version, executable_version};

@@ -5,7 +5,8 @@
 use castellan_event::Verdict;
 use serde_json::Value as Json;
 
-use crate::agent::{AgentId, EventKind, can_ask};
+use crate::agent::{AgentId, EventKind};
+use crate::asks::can_ask;
 use crate::limits::{REASON_UNITS_MAX, STDERR_UNITS_MAX};
 use crate::{claude, codex};
 

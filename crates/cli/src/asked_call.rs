@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use castellan_agents::{AgentId, Incoming, Origin, Question, decode, file_input, question_event, shell_call};
+use castellan_agents::{
+    AgentId, Incoming, Origin, Question, decode, file_input, holds_ask, measured_version, question_event,
+    shell_call,
+};
 use castellan_daemon::{Config, FileSystem, Layout, facts_of, own_paths};
 use castellan_event::{Answers, Call, Decision, Facts, Recorder, Session};
 use castellan_policy::{State, StateChange, drive};
@@ -63,7 +66,8 @@ impl AskedCall {
         let mut world = Recorder::new(&machine);
         let facts = facts_of(&call, &own_paths(layout), &mut world);
         let session = Session::default();
-        let agent_asks = castellan_agents::can_ask(self.agent, question_event(self.agent));
+        let version = || Some(measured_version(self.agent));
+        let agent_asks = holds_ask(self.agent, version, &call, &facts, &mut world);
         let state = State { agent_asks, standing: loaded.standing, ..State::plain(&session) };
         let (decision, change) = drive(&call, &facts, &loaded.policy, &state, &mut world);
         Ok(JudgedCall { call, facts, loaded, decision, change, answers: world.into_answers(), session })

@@ -286,6 +286,9 @@ pub(crate) const RULE_FILES_MAX: usize = 512;
 /// Bytes of the applied set: every rule file and the configuration, as JSON. Ten times 10,000 rules.
 pub(crate) const APPLIED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// Bytes of the package manifest beside an agent's executable, which has a few hundred.
+pub(crate) const MANIFEST_BYTES_MAX: u64 = 64 * 1024;
+
 /// Bytes of the layout file: a line and two paths.
 pub(crate) const LAYOUT_BYTES_MAX: u64 = 16 * 1024;
 

@@ -96,6 +96,11 @@ pub(crate) fn arguments_of(pid: u32) -> Option<Vec<Vec<u8>>> {
     (!line.is_empty()).then(|| line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
 }
 
+/// The file that a process runs, by its absolute path; `None` when it cannot be read.
+pub(crate) fn executable_of(pid: u32) -> Option<String> {
+    std::fs::read_link(format!("/proc/{pid}/exe")).ok()?.into_os_string().into_string().ok()
+}
+
 /// The first of these variables that a process was started with, unless it is empty, `0` or `false`.
 pub(crate) fn set_variable(pid: u32, names: &[&'static str]) -> Option<&'static str> {
     let environ = of_system(&format!("/proc/{pid}/environ"), ENVIRONMENT_BYTES_MAX)?;

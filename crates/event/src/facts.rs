@@ -18,6 +18,8 @@ pub struct Facts {
     pub own_scripts: BTreeSet<String>,
     /// Work trees of which version control changes files that nobody names, by their roots.
     pub changed_trees: BTreeSet<String>,
+    /// A `&` puts something into the background, also something in which no command is found: `X=1 &`.
+    pub background: bool,
 }
 
 /// What files with code would do when they are run.
@@ -91,6 +93,9 @@ pub struct Effect {
     pub path: Option<String>,
     /// The path as written.
     pub path_raw: Option<String>,
+    /// A symlink lies on the way to the path as it is written, or `/proc` leads there. The last name of what is deleted or renamed may be
+    /// one without that.
+    pub is_linked: bool,
     /// Bytes at the start of the path that name the home of a user in which it lies.
     pub home_bytes: Option<usize>,
     /// The most sensitive thing that the path is.

@@ -105,6 +105,7 @@ pub(crate) fn start_in(cwd: Option<String>, scene: &Scene<'_, '_, '_>) -> Start 
 
 /// Adds what was found.
 pub(crate) fn found(found: &Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    facts.background |= found.background;
     for item in &found.items {
         match item {
             Item::Command(run) => {

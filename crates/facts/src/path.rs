@@ -32,6 +32,8 @@ pub struct Located {
     pub place: Option<Scope>,
     /// What it is, for people.
     pub about: Option<&'static str>,
+    /// A symlink lies on the way to it, or `/proc` leads there. The last name of an entry may be one without that.
+    pub is_linked: bool,
     /// Why `path` is not known; there exactly when it is not.
     pub why: Option<Why>,
 }
@@ -232,9 +234,10 @@ fn known(
         return Located::unknown(raw, Why::Unreadable, telling);
     };
     let kind = scope::classify(&real, places);
-    let as_written = if lexical.as_ref() == Some(&real) { None } else { as_written() };
+    let is_linked = lexical.as_ref() != Some(&real);
+    let as_written = is_linked.then(as_written).flatten();
     let kind = as_written.map_or(kind, |as_written| kind.with_scope_of(as_written));
-    Located::found(real, raw, kind)
+    Located { is_linked: is_linked || through_proc.is_some(), ..Located::found(real, raw, kind) }
 }
 
 /// A path with shell patterns in it, which stand for whatever they match.
@@ -269,10 +272,11 @@ fn pattern(
             None => Why::Unreadable,
             Some(real) => {
                 let kind = of(&real);
-                let as_written = if lexical.as_ref() == Some(&real) { None } else { as_written() };
+                let is_linked = lexical.as_ref() != Some(&real);
+                let as_written = is_linked.then(as_written).flatten();
                 let kind = as_written.map_or(kind, |as_written| kind.with_scope_of(as_written));
                 let path = rest.iter().fold(real, |path, component| join(&path, &component.written));
-                return Located::found(path, written, kind);
+                return Located { is_linked, ..Located::found(path, written, kind) };
             }
         },
     };
@@ -379,6 +383,7 @@ impl Located {
             scope: Some(kind.scope),
             place: Some(kind.place),
             about: Some(kind.about),
+            is_linked: false,
             why: None,
         }
     }
@@ -397,6 +402,7 @@ impl Located {
             scope: telling.map(|kind| kind.scope),
             place: None,
             about: telling.map(|kind| kind.about),
+            is_linked: false,
             why: Some(why),
         }
     }

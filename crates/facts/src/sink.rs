@@ -328,10 +328,11 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
         let changing = located.path.as_deref().filter(|path| self.scene.is_changing(path));
         let changing = changing.map(|_| Why::Changing);
-        let Located { path, raw, scope, place, why, about: _ } = located;
+        let Located { path, raw, scope, place, is_linked, why, about: _ } = located;
         self.push(Effect {
             path,
             path_raw: Some(raw.clone()),
+            is_linked,
             scope,
             place,
             file_origin: origin,
@@ -443,7 +444,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         };
         let (places, world) = (&self.scene.places, &mut *self.scene.world);
         let followed = path::find(&Arg::known(elsewhere), None, places, world, last);
-        Located { raw: located.raw, ..followed }
+        Located { raw: located.raw, is_linked: true, ..followed }
     }
 
     /// A part that was not understood.

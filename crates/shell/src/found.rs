@@ -16,6 +16,8 @@ pub struct Found {
     /// What the files hold in the end that the text writes, by their absolute paths; a file that may hold one of several texts
     /// stands there several times.
     pub written: Vec<(Rc<str>, Arg)>,
+    /// A `&` puts something into the background, in the text or in one that it runs; also where nothing is found in it.
+    pub background: bool,
 }
 
 /// One thing that was found.

@@ -33,6 +33,8 @@ pub struct Parsed {
     pub script: Script,
     /// Every hole that is in the tree, in the order in which they were found.
     pub holes: Vec<Hole>,
+    /// A `&` puts something into the background, anywhere in the text.
+    pub background: bool,
 }
 
 /// Parses text as bash 5.3 would. What is not understood is a hole.
@@ -96,10 +98,10 @@ fn parse_once(text: &str, steps_max: usize) -> (Parsed, usize) {
     let spare = REPARSE_BYTES_MIN.max(text.len().saturating_mul(REPARSE_FACTOR_MAX));
     let root = Ground::root(text);
     let why = if text.len() <= TEXT_BYTES_MAX {
-        let mut walk = Walk { depth: 0, spare, holes: Vec::new(), bodies: None };
+        let mut walk = Walk::new(spare, None);
         let script = walk.script(&root);
         if !work::exhausted() {
-            return (Parsed { script, holes: walk.holes }, steps.saturating_sub(work::left()));
+            return (walk.parsed(script), steps.saturating_sub(work::left()));
         }
         Why::Budget
     } else {
@@ -110,10 +112,10 @@ fn parse_once(text: &str, steps_max: usize) -> (Parsed, usize) {
     };
     let spent = steps.saturating_sub(work::left());
     work::allow(steps);
-    let mut walk = Walk { depth: 0, spare, holes: Vec::new(), bodies: None };
+    let mut walk = Walk::new(spare, None);
     let script = walk.beginning(&root, why);
     let spent = spent.saturating_add(steps.saturating_sub(work::left()));
-    (Parsed { script, holes: walk.holes }, spent)
+    (walk.parsed(script), spent)
 }
 
 /// Parses text without its long quoted heredocs, if it is short enough then, and if that is what they are.
@@ -126,10 +128,10 @@ fn without_bodies(root: &Ground<'_>, spare: usize) -> Option<Parsed> {
     if rewritten.text.len() > TEXT_BYTES_MAX {
         return None;
     }
-    let mut walk = Walk { depth: 0, spare, holes: Vec::new(), bodies: Some(bodies) };
+    let mut walk = Walk::new(spare, Some(bodies));
     let script = walk.script(&root.inner(&rewritten.text, &rewritten.pieces));
-    let proved = !work::exhausted() && walk.bodies.is_some_and(|bodies| bodies.is_proved());
-    proved.then_some(Parsed { script, holes: walk.holes })
+    let proved = !work::exhausted() && walk.bodies.as_ref().is_some_and(Bodies::is_proved);
+    proved.then(|| walk.parsed(script))
 }
 
 /// The lines from a place on, at most so many bytes. `None`: there is none that short, or nothing is left.
@@ -169,11 +171,20 @@ struct Walk {
     /// Bytes that may still be parsed again.
     spare: usize,
     holes: Vec<Hole>,
+    background: bool,
     /// What was cut out of the outermost text.
     bodies: Option<Bodies>,
 }
 
 impl Walk {
+    fn new(spare: usize, bodies: Option<Bodies>) -> Walk {
+        Walk { depth: 0, spare, holes: Vec::new(), background: false, bodies }
+    }
+
+    fn parsed(self, script: Script) -> Parsed {
+        Parsed { script, holes: self.holes, background: self.background }
+    }
+
     /// Parses text that stands for commands.
     fn script(&mut self, ground: &Ground<'_>) -> Script {
         let whole = (0, ground.text.len().try_into().unwrap_or(u32::MAX));

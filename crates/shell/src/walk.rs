@@ -229,6 +229,7 @@ impl<'f> Walker<'f> {
         let steps_max = usize::try_from(self.work.left() / WORK_PER_STEP).unwrap_or(usize::MAX);
         let (parsed, steps) = parse_within(text, steps_max);
         self.work.spend(WORK_OF_PARSING + (steps as u64).saturating_mul(WORK_PER_STEP));
+        self.items.background |= parsed.background;
         for hole in &parsed.holes {
             let written = text.get(hole.span.start as usize..hole.span.end as usize).unwrap_or_default();
             self.gap(scope, Role::Code, hole.why, written, hole.span);

@@ -135,11 +135,14 @@ impl<'p> Replay<'p> {
         let mut known = Recorder::new(world);
         let facts = sessions.first().map(|session| session.facts(&call, &self.own, &mut known));
         let facts = facts.unwrap_or_default();
+        // The record does not say which version of the agent it was.
+        let version = || Some(agents::measured_version(agent));
+        let agent_asks = agents::holds_ask(agent, version, &call, &facts, &mut known);
         let mut outcomes = Vec::new();
         for (policy, session) in self.policies.iter().zip(sessions) {
             let before = session.session();
             let state = State {
-                agent_asks: agents::can_ask(agent, &record.event),
+                agent_asks,
                 ceiling: agents::ceiling(agent, &record.permission_mode),
                 ..State::plain(&before)
             };

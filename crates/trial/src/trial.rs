@@ -112,7 +112,8 @@ impl<'p> Trial<'p> {
         let mut world = Recorder::new(machine);
         let facts = session.facts(call, &Machine::own(), &mut world);
         let session = session.session();
-        let agent_asks = agents::can_ask(agent, &call.agent.event);
+        let version = || Some(agents::measured_version(agent));
+        let agent_asks = agents::holds_ask(agent, version, call, &facts, &mut world);
         let state = State { headless: self.headless, agent_asks, ..State::plain(&session) };
         let (decision, change) = drive(call, &facts, self.policy, &state, &mut world);
         let answers = world.into_answers();

@@ -1,18 +1,21 @@
 //! What the steps of judging one event share: what the hook asked, and whose event it is. It must not know what is decided.
 
 use std::cell::OnceCell;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use castellan_agents::{self as agents, AgentId};
-use castellan_event::{AccessLevel, Session};
+use castellan_agents::{self as agents, AgentId, PACKAGE_MANIFEST, Version};
+use castellan_event::{AccessLevel, Call, Facts, Recorder, Session};
 use castellan_policy::{RequestId, Standing, State};
 use castellan_wire::Request;
 
 use super::{Holding, Terms};
+use crate::files::read_limited;
+use crate::limits::MANIFEST_BYTES_MAX;
 use crate::memory::{Consequence, Entered, Epoch, Workspace};
 use crate::peers::AgentProcess;
-use crate::process::arguments_of;
+use crate::process::{arguments_of, executable_of};
 
 /// One call being judged: what the steps below share.
 pub(super) struct Asked<'a> {
@@ -39,18 +42,19 @@ impl Asked<'_> {
         if self.process.pid == 0 { self.request.parent_pid } else { self.process.pid }
     }
 
-    /// What the decision must know besides the call.
+    /// What the decision must know besides the call, but for what depends on its effects: whether the agent holds an ask about it.
     pub(super) fn state<'s>(
         &self,
         next_request: RequestId,
+        permission_mode: &str,
         whose: &Whose,
         session: &'s Session,
         follows: &'s Consequence,
     ) -> State<'s> {
         State {
             mode: self.terms().mode,
-            agent_asks: agents::can_ask(self.agent, &self.request.event),
-            headless: self.terms().policy.settings().minds_headless() && self.is_headless(),
+            agent_asks: false,
+            headless: self.terms().policy.settings().minds_headless() && self.is_headless(permission_mode),
             ceiling: follows.ceiling.map_or(whose.ceiling, |level| level.min(whose.ceiling)),
             standing: whose.standing,
             bar: follows.bar.as_ref(),
@@ -61,9 +65,21 @@ impl Asked<'_> {
         }
     }
 
+    /// Whether the agent is known to hold an ask about the call.
+    pub(super) fn holds_ask(&self, call: &Call, facts: &Facts, world: &mut Recorder<'_>) -> bool {
+        agents::holds_ask(self.agent, || self.agent_version(), call, facts, world)
+    }
+
     /// Whether nobody is there to be asked. Of a process that cannot be looked at it is not known, and it counts as such.
-    fn is_headless(&self) -> bool {
-        arguments_of(self.agent_pid()).is_none_or(|arguments| agents::is_headless(self.agent, &arguments))
+    fn is_headless(&self, permission_mode: &str) -> bool {
+        agents::is_headless(self.agent, arguments_of(self.agent_pid()).as_deref(), permission_mode)
+    }
+
+    fn agent_version(&self) -> Option<Version> {
+        let executable = executable_of(self.agent_pid())?;
+        let manifest = Path::new(&executable).with_file_name(PACKAGE_MANIFEST);
+        let manifest = read_limited(&manifest, MANIFEST_BYTES_MAX).ok();
+        agents::executable_version(self.agent, &executable, manifest.as_deref())
     }
 }
 

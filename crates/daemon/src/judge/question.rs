@@ -81,10 +81,13 @@ impl Judge {
         let grant = granted.as_ref().map(|taken| &taken.grant);
         let follows = self.consequence(asked, &whose.session.id);
         let is_new_server = self.is_new_server(call, whose);
-        let state = State { grant, is_new_server, ..asked.state(consent.request, whose, &session, &follows) };
+        let mode = &call.agent.permission_mode;
+        let state = asked.state(consent.request, mode, whose, &session, &follows);
+        let state = State { grant, is_new_server, ..state };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (whose, first), &mut world);
+        let state = State { agent_asks: asked.holds_ask(call, &facts, &mut world), ..state };
         let (mut decision, mut change) = drive(call, &facts, policy, &state, &mut world);
         let answers = world.into_answers();
         asked.refuse(&mut decision, &mut change);
@@ -209,11 +212,13 @@ impl Judge {
     fn judge_now(&self, asked: &Asked<'_>, call: &Call, whose: &Whose, given: &Given) -> Decision {
         let grant = given.grant.as_ref().map(|taken| &taken.grant);
         let follows = self.consequence(asked, &whose.session.id);
-        let state = asked.state(RequestId::from_seed(0), whose, &given.session, &follows);
+        let mode = &call.agent.permission_mode;
+        let state = asked.state(RequestId::from_seed(0), mode, whose, &given.session, &follows);
         let state = State { grant, is_new_server: self.is_new_server(call, whose), ..state };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (whose, Some(given.call)), &mut world);
+        let state = State { agent_asks: asked.holds_ask(call, &facts, &mut world), ..state };
         drive(call, &facts, &asked.terms().policy, &state, &mut world).0
     }
 

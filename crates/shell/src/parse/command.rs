@@ -27,6 +27,7 @@ impl Reader<'_, '_> {
                 BackgroundOperator::Plain | BackgroundOperator::Pipe | BackgroundOperator::Bang
             ))
         );
+        self.walk.background |= background;
         Statement { node, redirects, background, negated: parsed.negated, span: self.ground.span(own) }
     }
 

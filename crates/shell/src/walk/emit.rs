@@ -17,6 +17,8 @@ pub(super) struct Items {
     /// Positions by a hash of what tells things apart; equal hashes are compared.
     seen: HashMap<u64, Vec<usize>>,
     last_command: Option<usize>,
+    /// A `&` is somewhere in what was parsed.
+    pub(super) background: bool,
 }
 
 impl Items {
@@ -107,7 +109,7 @@ impl Items {
     }
 
     pub(super) fn found(self, written: Vec<(Rc<str>, Arg)>) -> Found {
-        Found { items: self.items, written }
+        Found { items: self.items, written, background: self.background }
     }
 }
 

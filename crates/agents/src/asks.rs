@@ -1,0 +1,205 @@
+//! Which asks an agent holds: a call that is answered "ask" waits for a person, or the agent runs it all the same. The modes, versions
+//! and targets for which an ask is known to be held are tables in `claude.rs` and `codex.rs`, measured on the real clients
+//! (`corpus/asks`); this module compares a call with them. It must not know why castellan asks.
+//!
+//! In a mode that skips prompts, Claude Code drops a hook's ask where its own check of the call has an objection: the objection takes the
+//! ask's place, and the mode skips it. So an ask is held there only for a call to which that check is known to have none.
+
+use castellan_event::{Answer, Call, Effect, EffectKind, Facts, Query, Recorder, ToolKind};
+use serde_json::Value as Json;
+
+use crate::agent::AgentId;
+use crate::version::Version;
+use crate::{claude, codex};
+
+/// What is known of an agent's asks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asks {
+    /// The event at which the agent may be told "ask", with what it holds in each mode. A mode that is not there holds nothing.
+    pub(crate) question: (&'static str, &'static [Mode]),
+    /// The event of the agent's own prompt: it is open already, so that an ask needs no more than to leave it open.
+    pub(crate) prompt: Option<&'static str>,
+    /// The versions that were measured, the first and the last.
+    pub(crate) versions: (Version, Version),
+    /// What its own check objects to.
+    pub(crate) objections: Objections,
+}
+
+/// A permission mode, by the agent's own name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mode {
+    pub(crate) name: &'static str,
+    pub(crate) holds: Holds,
+    /// In a terminal every ask that the mode holds reaches a person. Otherwise the agent refuses some by itself.
+    pub(crate) is_attended: bool,
+}
+
+/// For which calls a mode holds an ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// For all, in every version.
+    All,
+    /// It skips prompts: in measured versions, for calls to which the agent's own check has no objection.
+    Unobjected,
+}
+
+/// What the agent's own check of a call objects to. A call is known to pass the check when it has nothing of this, and its tool is known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Objections {
+    /// Tools, by the agent's own names, that were measured.
+    pub(crate) known_tools: &'static [&'static str],
+    /// How the names of MCP servers begin that are the agent's own and have checks of their own, in lower case.
+    pub(crate) own_servers: &'static [&'static str],
+    /// Keys of a tool's input that start a check of their own, when they are there.
+    pub(crate) keys: &'static [&'static str],
+    /// Names of files and folders that do not begin with a dot, in lower case.
+    pub(crate) names: &'static [&'static str],
+    /// Names that begin with a dot and were measured to be no objection, in lower case, one a line. Every other one may be one.
+    pub(crate) plain_hidden: &'static str,
+    /// Folders with what is an objection in them although both names by themselves are none.
+    pub(crate) pairs: &'static [(&'static str, &'static str)],
+}
+
+const fn asks(agent: AgentId) -> Asks {
+    match agent {
+        AgentId::Claude => claude::ASKS,
+        AgentId::Codex => codex::ASKS,
+    }
+}
+
+/// Reports whether an ask can be told to the agent at `event`. Codex 0.169.0 runs the call (measured), so there policy must
+/// deny. At Claude's PermissionRequest an ask is its own prompt.
+pub(crate) fn can_ask(agent: AgentId, event: &str) -> bool {
+    let Asks { question: (question, modes), prompt, .. } = asks(agent);
+    prompt == Some(event) || (question == event && !modes.is_empty())
+}
+
+/// Reports whether the agent is known to hold an ask about this call: at its event, in its permission mode, for this tool and what it
+/// would be done to. `world` says where symlinks lead. `version` is asked where it matters: which one of the agent runs, `None` where that is not known. An ask that is not
+/// known to be held must be a deny.
+pub fn holds_ask(
+    agent: AgentId,
+    version: impl FnOnce() -> Option<Version>,
+    call: &Call,
+    facts: &Facts,
+    world: &mut Recorder<'_>,
+) -> bool {
+    let Asks { prompt, versions: (first, last), objections, .. } = asks(agent);
+    if prompt == Some(call.agent.event.as_str()) {
+        return true;
+    }
+    can_ask(agent, &call.agent.event)
+        && mode(agent, &call.agent.permission_mode).is_some_and(|mode| match mode.holds {
+            Holds::All => true,
+            Holds::Unobjected => {
+                let is_measured = |version| first <= version && version <= last;
+                objections.has_none(call, facts, world) && version().is_some_and(is_measured)
+            }
+        })
+}
+
+/// Reports whether in this permission mode the agent refuses asks by itself, so that nobody is there to be asked; of a mode that is
+/// not known, it may.
+pub(crate) fn refuses_asks(agent: AgentId, permission_mode: &str) -> bool {
+    // Where nothing is ever asked, no mode says who is there.
+    let (_, modes) = asks(agent).question;
+    !modes.is_empty() && !mode(agent, permission_mode).is_some_and(|mode| mode.is_attended)
+}
+
+/// Returns the newest version whose asks were measured: of a call that no agent makes now.
+pub fn measured_version(agent: AgentId) -> Version {
+    asks(agent).versions.1
+}
+
+fn mode(agent: AgentId, name: &str) -> Option<&'static Mode> {
+    asks(agent).question.1.iter().find(|mode| mode.name == name)
+}
+
+impl Objections {
+    fn has_none(self, call: &Call, facts: &Facts, world: &mut Recorder<'_>) -> bool {
+        if self.keys.iter().any(|key| is_given(&call.input, key)) {
+            return false;
+        }
+        match (call.tool.kind, &call.tool.mcp) {
+            (ToolKind::Mcp, Some((server, _))) => !self.is_own_server(server),
+            _ if !self.known_tools.contains(&call.tool.name_raw.as_str()) => false,
+            // It does not look at what is read (measured: `.git/config`, `.mcp.json`).
+            (ToolKind::Read | ToolKind::Web | ToolKind::Subagent, _) => true,
+            (ToolKind::Shell | ToolKind::Write | ToolKind::Edit | ToolKind::Patch, _) => {
+                !facts.background && self.has_none_to(call, facts, world)
+            }
+            (ToolKind::Mcp | ToolKind::Internal | ToolKind::Unknown, _) => false,
+        }
+    }
+
+    /// Whether all that the call is done to is known, and none of it is an objection. What is read counts: copying from a path is
+    /// checked as writing to it is (measured: `cp .mcp.json copy`).
+    fn has_none_to(self, call: &Call, facts: &Facts, world: &mut Recorder<'_>) -> bool {
+        let is_plain = |effect: &Effect| {
+            let (real, written) = (effect.path.as_deref(), effect.path_raw.as_deref());
+            let is_known =
+                !effect.is_opaque() && (real.is_some() || (written.is_none() && !needs_path(effect.kind)));
+            is_known
+                && !effect.is_linked
+                && real.into_iter().chain(written).all(|path| self.is_plain_path(path))
+        };
+        facts.effects.iter().all(is_plain)
+            && call.files.iter().all(|file| self.is_plain_path(&file.path))
+            && facts
+                .effects
+                .iter()
+                .filter_map(|effect| effect.path.as_deref())
+                .all(|path| leads_nowhere(path, world))
+    }
+
+    fn is_plain_path(self, path: &str) -> bool {
+        let names: Vec<String> = path.split('/').filter(|name| !name.is_empty()).map(folded).collect();
+        let is_pair = |two: &[String]| matches!(two, [first, second] if self.pairs.iter().any(|pair| *pair == (first.as_str(), second.as_str())));
+        !is_odd(path) && names.iter().all(|name| self.is_plain_name(name)) && !names.windows(2).any(is_pair)
+    }
+
+    fn is_plain_name(self, name: &str) -> bool {
+        let is_short =
+            name.split_once('~').is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()));
+        match name {
+            "." | ".." => true,
+            _ if is_short || name.ends_with(['.', ' ']) => false,
+            _ if name.starts_with('.') => self.plain_hidden.lines().any(|plain| plain == name),
+            _ => !self.names.contains(&name),
+        }
+    }
+
+    fn is_own_server(self, server: &str) -> bool {
+        let server = server.to_ascii_lowercase();
+        self.own_servers.iter().any(|own| server.starts_with(own))
+    }
+}
+
+/// Whether the input has something under a key that is more than "no".
+fn is_given(input: &Json, key: &str) -> bool {
+    !matches!(input.get(key), None | Some(Json::Null | Json::Bool(false)))
+}
+
+/// Effects that are done to a path: where there is none, it is not known.
+fn needs_path(kind: EffectKind) -> bool {
+    matches!(kind, EffectKind::Write | EffectKind::Delete | EffectKind::Link | EffectKind::Permission)
+}
+
+/// Paths that are written so that two readers may see two of them: a network path, a control character, a backslash.
+fn is_odd(path: &str) -> bool {
+    path.starts_with("//") || path.contains(|c: char| c == '\\' || c.is_control())
+}
+
+/// As a file system that ignores case would compare it, and the client does.
+fn folded(name: &str) -> String {
+    name.to_lowercase().replace('\u{131}', "i").replace('\u{17f}', "s")
+}
+
+/// Whether nothing at a path leads on: a link that is deleted by its own name is an objection, too.
+fn leads_nowhere(path: &str, world: &mut Recorder<'_>) -> bool {
+    let query = Query::RealPath { base: "/".to_owned(), path: path.to_owned() };
+    matches!(world.ask(query), Some(Answer::RealPath(real)) if real == path)
+}
+
+#[cfg(test)]
+mod tests;
