@@ -70,6 +70,12 @@ impl Asked<'_> {
         agents::holds_ask(self.agent, || self.agent_version(), call, facts, world)
     }
 
+    /// Whether it is known that nobody is there to answer at the agent's own prompt.
+    pub(super) fn is_known_headless(&self, permission_mode: &str) -> bool {
+        let arguments = arguments_of(self.agent_pid());
+        arguments.is_some_and(|known| agents::is_headless(self.agent, Some(&known), permission_mode))
+    }
+
     /// Whether nobody is there to be asked. Of a process that cannot be looked at it is not known, and it counts as such.
     fn is_headless(&self, permission_mode: &str) -> bool {
         agents::is_headless(self.agent, arguments_of(self.agent_pid()).as_deref(), permission_mode)

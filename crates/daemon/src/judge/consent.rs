@@ -233,20 +233,25 @@ fn request(grant: Grant, weighed: &Weighed<'_>) -> Request {
     }
 }
 
-/// How a call is asked about, and where it waits from now on.
-fn ask(weighed: &Weighed<'_>) -> Ask {
+/// Where a call waits that is not simply let run. An agent without a person denies by itself what it is to ask about.
+pub(super) fn waits(weighed: &Weighed<'_>) -> Waits {
     let Weighed { asked, call, change, hold, .. } = weighed;
-    let waits = match (hold, change.answer) {
+    match (hold, change.answer) {
         (Some(_), _) => Waits::Held,
-        (None, Verdict::Ask) => Waits::AtPrompt,
-        (None, Verdict::Deny | Verdict::Allow | Verdict::Defer) => Waits::Denied,
-    };
+        (None, Verdict::Ask) if !asked.is_known_headless(&call.agent.permission_mode) => Waits::AtPrompt,
+        (None, Verdict::Ask | Verdict::Deny | Verdict::Allow | Verdict::Defer) => Waits::Denied,
+    }
+}
+
+/// How a call is asked about.
+fn ask(weighed: &Weighed<'_>) -> Ask {
+    let Weighed { asked, call, .. } = weighed;
     Ask {
         use_id: call.tool.use_id.clone(),
         turn_id: call.agent.turn_id.clone(),
         process: asked.process,
         is_subagents: !call.agent.subagent_id.is_empty(),
-        waits,
+        waits: waits(weighed),
     }
 }
 

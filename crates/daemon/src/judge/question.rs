@@ -14,13 +14,13 @@ use castellan_event::{
 use castellan_facts::{ANYWHERE_MARK, TREE_MARK, is_version_control, keeps_code};
 use castellan_policy::{PROBING, RequestId, State, StateChange, agent_text, drive, user_text};
 
-use super::consent::{Consent, grantable};
+use super::consent::{Consent, grantable, waits};
 use super::sessions::Look;
 use super::{Asked, Failure, Judge, Outcome, Terms, Whose, digest, reply};
 use crate::facts::facts_after;
 use crate::memory::{Begun, CallKey, Given};
 use crate::record::Judged;
-use crate::requests::Taken;
+use crate::requests::{Taken, Waits};
 use crate::shipped::CANARY_TOOL;
 use crate::world::FileSystem;
 
@@ -133,6 +133,7 @@ impl Judge {
         self.commit(&judged.record(asked.started.elapsed()), whose, &change.marks)?;
         self.tell_trust(whose, &call.agent, policy, Look::Call);
         self.keep_waiting(&weighed);
+        let is_at_prompt = waits(&weighed) == Waits::AtPrompt;
         if let Some(time) = hold {
             return Ok(Outcome::Hold { id: weighed.consent.request, time });
         }
@@ -156,7 +157,7 @@ impl Judge {
             epoch: asked.epoch,
         };
         let key = key(asked.agent, call);
-        self.keep_decision(whose, call, (key, weighed.consent.key()), change.answer);
+        self.keep_decision(whose, call, (key, weighed.consent.key()), (change.answer, is_at_prompt));
         self.memory().remember(key, given);
         Ok(Outcome::Reply(reply(agents::encode(asked.agent, &asked.request.event, &told))))
     }

@@ -76,12 +76,13 @@ impl Judge {
         whose: &Whose,
         call: &Call,
         (judged, granted_as): (CallKey, GrantKey),
-        answer: Verdict,
+        (answer, is_at_prompt): (Verdict, bool),
     ) {
         let decided = Decided {
             judged: Some(judged),
             input: Some(input(call)),
             granted_as: Some(granted_as),
+            is_at_prompt,
             ..Decided::remembered(answer)
         };
         let mut memory = self.memory();

@@ -33,6 +33,8 @@ pub(crate) struct Decided {
     pub(crate) granted_as: Option<GrantKey>,
     /// What the agent was told.
     pub(crate) answer: Verdict,
+    /// The agent was told to ask at its own prompt, and somebody may be there.
+    pub(crate) is_at_prompt: bool,
     /// The agent has said that it is over.
     pub(crate) is_over: bool,
     /// That it ran as it did is recorded already.
@@ -42,7 +44,15 @@ pub(crate) struct Decided {
 impl Decided {
     /// What a log remembers of a call: the answer alone.
     pub(crate) fn remembered(answer: Verdict) -> Decided {
-        Decided { judged: None, input: None, granted_as: None, answer, is_over: false, is_told: false }
+        Decided {
+            judged: None,
+            input: None,
+            granted_as: None,
+            answer,
+            is_at_prompt: false,
+            is_over: false,
+            is_told: false,
+        }
     }
 }
 
@@ -97,9 +107,7 @@ mod tests {
             judged: Some(CallKey([2; 32])),
             input: Some([3; 32]),
             granted_as: Some(GrantKey([4; 32])),
-            answer,
-            is_over: false,
-            is_told: false,
+            ..Decided::remembered(answer)
         }
     }
 

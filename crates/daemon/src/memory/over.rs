@@ -28,11 +28,11 @@ impl Memory {
         }
         let Some(key) = decided.and_then(|decided| decided.granted_as).or(otherwise) else { return };
         self.lasting.requests.over(&key, &session, use_id, ran);
-        let is_answered_there = match decided.map(|decided| decided.answer) {
-            Some(Verdict::Ask) => true,
-            Some(Verdict::Deny) | None => ran,
+        let is_answered_there = match decided.map(|decided| (decided.answer, decided.is_at_prompt)) {
+            Some((Verdict::Ask, true)) => true,
+            Some((Verdict::Ask | Verdict::Deny, _)) | None => ran,
             // It has used up what there was when it was let run.
-            Some(Verdict::Allow | Verdict::Defer) => false,
+            Some((Verdict::Allow | Verdict::Defer, _)) => false,
         };
         if is_answered_there {
             self.end_once(&session, |one| one.key == key);

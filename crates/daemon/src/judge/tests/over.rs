@@ -63,8 +63,8 @@ fn told(reply: &Reply) -> String {
     decision.unwrap_or("defer").to_owned()
 }
 
-/// Plays one step. Returns what came of it.
-fn step(bench: &mut Bench, step: &Step<'_>) -> String {
+/// Plays one step. Returns what came of it. `agents`: those that it starts.
+fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child>) -> String {
     let [what, rest @ ..] = &step.words[..] else { panic!("an empty step") };
     let id = rest.first().copied().unwrap_or_default();
     let session = key_of(step.behind("in").unwrap_or("s"));
@@ -85,6 +85,16 @@ fn step(bench: &mut Bench, step: &Step<'_>) -> String {
             let own = crate::process::Process::read(std::process::id()).unwrap();
             let started = own.started + u64::from(id == "ended");
             bench.process = AgentProcess { pid: std::process::id(), started };
+            String::new()
+        }
+        "headless" => {
+            // As Claude Code is started by a program: `-p`.
+            let mut claude = std::process::Command::new("sh");
+            let claude = claude.args(["-c", "read x", "-p"]).stdin(std::process::Stdio::piped());
+            let claude = claude.spawn().unwrap();
+            let started = crate::process::Process::read(claude.id()).unwrap().started;
+            bench.process = AgentProcess { pid: claude.id(), started };
+            agents.push(claude);
             String::new()
         }
         "hold" => {
@@ -134,12 +144,18 @@ fn step(bench: &mut Bench, step: &Step<'_>) -> String {
 }
 
 fn play(bench: &mut Bench, text: &str) {
+    let mut agents = Vec::new();
     for one in text.split(';') {
         let read = Step::of(one);
-        let came = step(bench, &read);
+        let came = step(bench, &read, &mut agents);
         if let Some(expected) = read.expected {
             assert_eq!(came, expected, "`{}` in `{text}`", one.trim());
         }
+    }
+    for mut agent in agents {
+        // Its input ends.
+        drop(agent.stdin.take());
+        agent.wait().unwrap();
     }
 }
 
@@ -193,6 +209,17 @@ fn what_was_denied_and_is_made_again_uses_its_grant_up_by_that() {
         // That a call is done which was let run by one consent uses up no other one.
         "ask u1 by codex = deny; approve once; ask u2 by codex = defer; ask u3 by codex = deny; approve once; \
          done u2 by codex; granted = 1; ask u4 by codex = defer",
+    ]);
+}
+
+/// Claude Code without a person denies by itself what it is to ask about, as its transcript tells.
+#[test]
+fn what_an_agent_without_a_person_is_asked_about_can_be_approved_after_its_session() {
+    check(&[
+        "headless; ask u1 = ask; stopped u1; waiting = 1; end; waiting = 1; approve once; ask u2 = allow; ask u3 = ask",
+        "headless; ask u1 = ask; approve once; stopped u1; granted = 1; end; ask u2 = allow; ask u3 = ask",
+        "headless; ask u1 = ask; approve once; done u1; granted = 0; ask u2 = ask",
+        "headless; ask u1 = ask; prompt; waiting = 0",
     ]);
 }
 
