@@ -400,7 +400,14 @@ impl Memory {
 
     /// Grants the call that waits under `id`; see [`Requests::approve`]. What cannot be kept is not granted.
     pub(crate) fn approve(&mut self, id: &str, shown: &str, scope: Scope) -> Result<Granted, Ungrantable> {
+        let waiting = self.lasting.requests.waiting_as(id);
+        let not_run = waiting.map(|request| (request.session, request.not_run()));
         let granted = self.lasting.requests.approve(id, shown, scope, Now::read())?;
+        // What it would have written is not being written.
+        if let Some((session, use_ids)) = not_run {
+            let root = self.lasting.sessions.root(&session).unwrap_or(session);
+            use_ids.iter().for_each(|id| drop(self.end(root, id)));
+        }
         self.journal.note(&lasting::line(&Entry::Granted(Box::new(GrantEntry::of(&granted)))));
         if self.save().is_err() {
             self.end_grant(granted.id);

@@ -215,6 +215,12 @@ impl Request {
     pub(crate) fn is_at_prompt(&self) -> bool {
         self.asks.iter().any(|ask| ask.waits == Waits::AtPrompt)
     }
+
+    /// The agent's ids of the call, each time that it was asked about and did not run: at the agent's own prompt it may still.
+    pub(crate) fn not_run(&self) -> Vec<String> {
+        let not_run = self.asks.iter().filter(|ask| ask.waits != Waits::AtPrompt);
+        not_run.map(|ask| ask.use_id.clone()).collect()
+    }
 }
 
 impl Ask {
