@@ -47,10 +47,6 @@ fn payloads() -> Vec<(&'static str, Vec<u8>)> {
             "a session id of no agent",
             good.replace("\"session_id\":\"", &format!("\"session_id\":\"{}", "x".repeat(600))),
         ),
-        text(
-            "a path that is too long",
-            call("Write", &json!({"file_path": "/x".repeat(4_000), "content": ""})).to_string(),
-        ),
         text("one byte over the limit", pad(castellan_wire::PAYLOAD_BYTES_MAX + 1)),
         text(
             "nested too deeply",

@@ -342,10 +342,8 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         });
         if let Some(why) = why.or(changing) {
             // A path that is too long to be looked at may hide which file is read; people call no file so.
-            let role = match kind {
-                EffectKind::Read if why == Why::Size => Role::Target,
-                _ => role_of(kind, scope),
-            };
+            let is_hidden = kind == EffectKind::Read && why == Why::Size;
+            let role = if is_hidden { Role::Target } else { role_of(kind, scope) };
             self.opaque(role, why, &raw);
         }
     }

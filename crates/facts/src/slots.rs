@@ -314,8 +314,13 @@ pub(crate) fn host(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>)
     if let Some(why) = arg.why() {
         sink.opaque(Role::Target, why, &written);
     } else if written.len() > HOST_BYTES_MAX {
-        sink.opaque(Role::Target, Why::Size, "");
+        sink.opaque(Role::Target, Why::Size, beginning(&written));
     }
+}
+
+/// As much of a long address as people want to see.
+fn beginning(address: &str) -> &str {
+    address.get(..address.floor_char_boundary(80)).unwrap_or_default()
 }
 
 pub(crate) fn url(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
@@ -345,7 +350,7 @@ pub(crate) fn url_effect(effect: Effect, arg: &Arg, sink: &mut Sink<'_, '_, '_, 
     let has_odd_host = url.host.is_some() && url.class == HostClass::Unknown;
     let is_long = written.len() > if has_odd_host { HOST_BYTES_MAX } else { URL_BYTES_MAX };
     if is_known && is_long {
-        sink.opaque(Role::Target, Why::Size, "");
+        sink.opaque(Role::Target, Why::Size, beginning(&written));
     }
     sink.add(Effect {
         host: url.host.filter(|_| is_known),
