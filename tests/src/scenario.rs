@@ -1,6 +1,7 @@
 //! What the real-agent tests play: one agent, castellan registered with it as a user would, one scripted model; then a
 //! look at the world, at what the model was told and at the record. It must not know how an answer is encoded.
 
+mod asks;
 mod levels;
 mod repository;
 mod trust;
@@ -14,6 +15,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value as Json, json};
 
+pub use asks::{Sensitive, check_asks};
 pub use levels::{check_ceiling, check_denied_escalation, check_escalation};
 pub use repository::check_repository;
 pub use trust::check_trust;

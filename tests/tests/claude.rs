@@ -10,8 +10,7 @@ use castellan_tests::machine::check_each_users_claude;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
-    Case, Registered, SwitchedOff, check, check_ceiling, check_none_foreign, check_noticed, check_plugin,
-    check_repository, check_rewritten, check_subagent, check_switched_off,
+    Case, Registered, Sensitive, SwitchedOff, check, check_asks, check_ceiling, check_none_foreign, check_noticed, check_plugin, check_repository, check_rewritten, check_subagent, check_switched_off,
 };
 use serde_json::json;
 
@@ -47,6 +46,19 @@ fn an_asked_call_does_not_run_with_nobody_there() -> Result<()> {
         check(Claude, Case { options, ..case })?;
     }
     Ok(())
+}
+
+#[test]
+fn an_ask_that_a_mode_would_drop_is_a_deny() -> Result<()> {
+    check_asks("bypassPermissions", Sensitive::Denied)?;
+    check_asks("auto", Sensitive::Denied)
+}
+
+#[test]
+fn a_mode_that_holds_every_ask_is_told_every_ask() -> Result<()> {
+    check_asks("default", Sensitive::Asked)?;
+    check_asks("acceptEdits", Sensitive::Asked)?;
+    check_asks("dontAsk", Sensitive::Asked)
 }
 
 #[test]

@@ -1,0 +1,72 @@
+//! Asks with the real Claude Code: files that it calls sensitive itself, and ordinary ones, in a mode.
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::{Registered, Stage, expect_record, expect_told};
+use crate::agents::Agent::Claude;
+use crate::home::Home;
+use crate::model::{Block, Script};
+use crate::run::Options;
+
+/// What the rule of the tests asks about, whatever holds it.
+const ASKED: &str = "asked-file";
+
+/// How an ask is answered for a file that Claude calls sensitive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sensitive {
+    /// As any other.
+    Asked,
+    /// The mode would run it all the same.
+    Denied,
+}
+
+/// Files that Claude calls sensitive, below the user's home or the workspace.
+const SENSITIVE: &[&str] = &["~/.profile", "~/.zshenv", "~/.gitconfig", ".git/hooks/pre-commit", ".mcp.json"];
+
+/// Plays writing calls that a rule asks about, to sensitive and to ordinary files: none runs, as nobody is there. The record says what
+/// Claude was told.
+pub fn check_asks(mode: &'static str, sensitive: Sensitive) -> Result<()> {
+    let Some(stage) = Stage::set(Claude, "enforce", Registered::User)? else { return Ok(()) };
+    let write =
+        |file: &str| Block::call("Write", json!({"file_path": placed(&stage.home, file), "content": ASKED}));
+    let aliases = stage.home.user().join(".bash_aliases");
+    let mut turns: Vec<Vec<Block>> = SENSITIVE.iter().map(|file| vec![write(file)]).collect();
+    turns.push(vec![Claude.shell(&format!("echo {ASKED} >> {}", aliases.display()))]);
+    let ordinary = turns.len();
+    turns.extend(
+        [write("new.txt"), write("~/notes.txt"), Claude.shell(&format!("touch {ASKED}"))]
+            .map(|call| vec![call]),
+    );
+    let options = Options { claude_permission_mode: mode, ..Options::default() };
+    let count = turns.len();
+    let (model, done) = stage.play(vec![Script::main(turns)], &options)?;
+    for file in SENSITIVE.iter().chain(&["~/.bash_aliases", "~/notes.txt", "new.txt", ASKED]) {
+        let file = placed(&stage.home, file);
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(
+            !text.contains(ASKED) && !file.ends_with(ASKED) || !file.exists(),
+            "{mode}: `{}` was written\n{done:?}",
+            file.display()
+        );
+    }
+    let calls = stage.calls()?;
+    for turn in 0..count {
+        let id = format!("0-{turn}-0");
+        let is_denied = sensitive == Sensitive::Denied && turn < ordinary;
+        let answer = if is_denied { "deny" } else { "ask" };
+        let record = stage.call(&calls, &id)?;
+        expect_record(record, json!({"verdict": "ask", "answer": answer, "enforced": true}));
+        if is_denied {
+            expect_told(&model, &id, "this call needs the user's consent and was not run");
+        }
+    }
+    Ok(())
+}
+
+fn placed(home: &Home, file: &str) -> std::path::PathBuf {
+    match file.strip_prefix("~/") {
+        Some(file) => home.user().join(file),
+        None => home.workspace().join(file),
+    }
+}
