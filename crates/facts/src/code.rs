@@ -218,25 +218,36 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
     if is_optional && place.file.as_deref().is_some_and(|path| !scene.is_file_there(path)) {
         return;
     }
-    for text in texts {
-        match text {
-            Ok(text) if language == Some(Language::Python) && !encoding::is_as_read(&text) => {
-                opaque(&place, (Why::Encoding, &written(&program.from)), scene, facts);
+    texts.into_iter().for_each(|text| add_text(text, program, &mut place, scene, facts));
+}
+
+/// Adds what one text does that the program may be.
+fn add_text(
+    text: Result<String, Why>,
+    program: &Program,
+    place: &mut Place<'_>,
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &mut Facts,
+) {
+    let word = language_in(program);
+    let language = language_of(word);
+    match text {
+        Ok(text) if language == Some(Language::Python) && !encoding::is_as_read(&text) => {
+            opaque(place, (Why::Encoding, &written(&program.from)), scene, facts);
+        }
+        Ok(text) => match language {
+            Some(language) => {
+                let start = start(program, place, scene);
+                let reading = read_once(language, &text, &start, &mut scene.program_work);
+                acts(reading, language, place, scene, facts);
             }
-            Ok(text) => match language {
-                Some(language) => {
-                    let start = start(program, &place, scene);
-                    let reading = read_once(language, &text, &start, &mut scene.program_work);
-                    acts(reading, language, &mut place, scene, facts);
-                }
-                None => small(word, &text, &place, scene, facts),
-            },
-            // What cannot be loaded is a part of what loads it.
-            Err(why) => {
-                let typed = place.file.clone().filter(|_| place.run.script.is_none());
-                let place = Place { file: place.loader.clone().or(typed), ..place.clone() };
-                opaque(&place, (why, &written(&program.from)), scene, facts);
-            }
+            None => small(word, &text, place, scene, facts),
+        },
+        // What cannot be loaded is a part of what loads it.
+        Err(why) => {
+            let typed = place.file.clone().filter(|_| place.run.script.is_none());
+            let place = Place { file: place.loader.clone().or(typed), ..place.clone() };
+            opaque(&place, (why, &written(&program.from)), scene, facts);
         }
     }
 }

@@ -114,10 +114,11 @@ fn a_repository_of_ordinary_files_is_read() {
         .filter(|line| !line.is_empty() && !line.starts_with('#'));
     while let Some(call) = lines.next() {
         let expected = lines.next().unwrap();
-        let (text, written) = call.strip_prefix("$ ").unwrap().split_once(" |= ").unwrap_or((&call[2..], ""));
+        let call = call.strip_prefix("$ ").unwrap();
+        let (text, written) = call.split_once(" |= ").unwrap_or((call, ""));
         let got = shown(&text.replace("\\n", "\n"), written);
         if got != expected {
-            writeln!(wrong, "{call}\n    expected {expected}\n    got      {got}").unwrap();
+            writeln!(wrong, "$ {call}\n    expected {expected}\n    got      {got}").unwrap();
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
