@@ -1,6 +1,8 @@
 //! Arithmetic on known numbers. What it does not know makes the whole expression unknown, and every variable that the
 //! expression may change too. It must not know words.
 
+use std::collections::BTreeSet;
+
 use castellan_event::{Role, Why};
 
 use crate::builtins::runs_in_index;
@@ -23,6 +25,7 @@ impl Walker<'_> {
             self.text(state, scope, word);
         }
         let known = if expression.text.contains(['`', '(']) && expression.text.contains("$(") {
+            self.indices_reached(state, scope, &expression.text);
             None
         } else {
             let mut trial = state.clone();
@@ -58,7 +61,34 @@ impl Walker<'_> {
         {
             return Some(number);
         }
-        self.expression(state, scope, text, 0)
+        let value = self.expression(state, scope, text, 0);
+        if value.is_none() {
+            self.indices_reached(state, scope, text);
+        }
+        value
+    }
+
+    /// Says that arithmetic whose value is not known may run commands: the value of each variable in it is an expression again, and
+    /// so on, and the index of an array in one of them is expanded.
+    fn indices_reached(&mut self, state: &State, scope: &Scope, text: &str) {
+        let mut seen = BTreeSet::new();
+        let mut texts = vec![Text::known(text)];
+        while let Some(text) = texts.pop() {
+            self.work.spend_bytes(text.len());
+            if self.work.is_over() {
+                return;
+            }
+            // The outermost one has had its own commands walked.
+            if !seen.is_empty() && text.as_str().is_some_and(runs_in_index) {
+                let place = scope.source.place.unwrap_or_default();
+                self.gap(scope, Role::Code, Why::Arithmetic, &text.written(), place);
+            }
+            for name in named(text.as_str().unwrap_or_default()) {
+                if seen.insert(name.to_owned()) {
+                    texts.extend(values(state, name));
+                }
+            }
+        }
     }
 
     fn expression(&mut self, state: &mut State, scope: &Scope, text: &str, depth: usize) -> Option<i64> {
@@ -298,15 +328,6 @@ impl Reader<'_, '_, '_> {
             return Some(number);
         }
         if known.contains("$(") || known.contains('`') {
-            // The value is an expression again, and the index of an array in it may run commands.
-            let scope = self.scope.clone();
-            self.walker.gap(
-                &scope,
-                Role::Code,
-                Why::Arithmetic,
-                known,
-                scope.source.place.unwrap_or_default(),
-            );
             return None;
         }
         let known = known.to_owned();
@@ -316,6 +337,32 @@ impl Reader<'_, '_, '_> {
     fn store(&mut self, name: &str, value: i64) {
         self.state.set(name, Value::Scalar(Text::known(value.to_string())));
     }
+}
+
+/// The names of variables in an expression, and `1` for those of arguments. The length of one (`${#x}`) is a number.
+fn named(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |one: char| one.is_ascii_alphanumeric() || one == '_';
+    text.split(move |one: char| !is_part(one) && one != '#')
+        .filter(|word| !word.starts_with('#'))
+        .flat_map(|word| word.split('#'))
+        .filter(|name| !name.is_empty())
+}
+
+/// The texts that a variable or an argument may hold.
+fn values(state: &State, name: &str) -> Vec<Text> {
+    if let Ok(number) = name.parse::<usize>() {
+        let argument = number.checked_sub(1).and_then(|at| state.positionals.as_ref()?.get(at));
+        return argument.cloned().into_iter().collect();
+    }
+    let meant = state.meant(name).and_then(|name| state.variables.get(&name));
+    let values = meant.into_iter().flat_map(|variable| &variable.values);
+    values
+        .flat_map(|value| match value {
+            Value::Scalar(text) => vec![text.clone()],
+            Value::Array(elements) => elements.values().cloned().collect(),
+            Value::Unset | Value::Unknown(_) => Vec::new(),
+        })
+        .collect()
 }
 
 fn applied(operator: &str, left: i64, right: i64) -> Option<i64> {

@@ -145,9 +145,6 @@ pub(crate) const ARITHMETIC_DEPTH_MAX: usize = 24;
 /// Digits in one field of `printf`: a width of a million would make a text of a million blanks.
 pub(crate) const PRINTF_WIDTH_MAX: usize = 1024;
 
-/// Arguments of a program without a model among which a command is looked for: wrappers take a few options of their own.
-pub(crate) const PERHAPS_WRAPPED_MAX: usize = 8;
-
 /// Wrappers around one command. Real ones have up to five; each reads all the arguments that are left.
 pub(crate) const WRAPPERS_MAX: usize = 16;
 
@@ -163,3 +160,7 @@ pub(crate) const AWK_PARTS_MAX: usize = 64;
 /// Components of one word that are patterns and may stand for hidden names. Each doubles the arguments that the word becomes; real ones
 /// have one or two.
 pub(crate) const HIDDEN_PATTERNS_MAX: usize = 3;
+
+/// Characters of one pattern of names (`[...]`, `@(...)`) that its end is looked for in. Of a longer one the rest of the name is
+/// part of the pattern. Real ones have tens; the look at each bracket in a word begins anew.
+pub(crate) const PATTERN_CHARS_MAX: usize = 64;

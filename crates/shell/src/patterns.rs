@@ -37,7 +37,7 @@ const CLASSES: &[&str] = &[
 ];
 
 impl Pattern {
-    /// The pattern that these characters make. `None` for what is not modelled: `@(a|b)`.
+    /// The pattern that these characters make. `None` for what is not modelled: `@(a|b)`, a set over [`SET_MAX`].
     pub(crate) fn new(marks: &[Mark]) -> Option<Pattern> {
         let mut steps = Vec::new();
         let closes = closes(marks);
@@ -62,7 +62,11 @@ impl Pattern {
                     None => steps.push(Step::Char('\\')),
                 },
                 '[' => {
-                    let is_closed = closes.get(at).is_some_and(|close| *close < at.saturating_add(SET_MAX));
+                    let close = closes.get(at).copied().unwrap_or(usize::MAX);
+                    let is_closed = close < at.saturating_add(SET_MAX);
+                    if !is_closed && close != usize::MAX {
+                        return None;
+                    }
                     let window = marks.get(at..marks.len().min(at + SET_MAX)).unwrap_or_default();
                     match is_closed.then(|| set(window)).flatten() {
                         Some((step, length)) => {

@@ -18,7 +18,7 @@ use castellan_programs::{Arg, Inner, Invocation, Piece, Wrapper, invoke};
 
 use crate::builtins;
 use crate::found::{FoundRedirect, Origin, Wrapped};
-use crate::limits::{ARGUMENTS_MAX, ENTRIES_PER_WORK, PERHAPS_WRAPPED_MAX, WORK_OF_SED, WRAPPERS_MAX};
+use crate::limits::{ARGUMENTS_MAX, ENTRIES_PER_WORK, WORK_OF_SED, WRAPPERS_MAX};
 use crate::outputs;
 use crate::scope::Scope;
 use crate::start::{Dialect, Start};
@@ -70,11 +70,6 @@ impl Call {
     pub(crate) fn arguments(&self) -> &[Arg] {
         self.argv.get(1..).unwrap_or_default()
     }
-
-    /// The arguments, if all of them are known.
-    pub(crate) fn known_arguments(&self) -> Option<Vec<&str>> {
-        self.arguments().iter().map(Arg::as_str).collect()
-    }
 }
 
 impl Walker<'_> {
@@ -110,11 +105,13 @@ impl Walker<'_> {
 
     /// A builtin or a program.
     pub(crate) fn found(&mut self, state: &mut State, scope: &Scope, mut call: Call, name: &str) {
-        if let Some(path) = state.hashed.get(name).map(Rc::clone) {
+        if let Some(path) = self.hashed(state, name) {
             if let Some(first) = call.argv.first_mut() {
-                *first = Arg::known(&*path);
+                *first = path.to_arg();
             }
-            self.program(state, scope, call, &path);
+            if let Some(path) = self.name_of(state, scope, &mut call) {
+                self.program(state, scope, call, &path);
+            }
             return;
         }
         self.indices(scope, &call, name);
@@ -127,6 +124,15 @@ impl Walker<'_> {
                 }
             }
             None => self.program(state, scope, call, name),
+        }
+    }
+
+    /// The program that `hash -p` gave a name, in this reading of the command.
+    fn hashed(&mut self, state: &State, name: &str) -> Option<Text> {
+        let paths = state.hashed.get(name)?;
+        match self.choices.choose(paths.len()) {
+            Some(at) => paths.get(at).cloned().flatten(),
+            None => Some(Text::unknown(Why::Budget, name)),
         }
     }
 
@@ -244,7 +250,7 @@ impl Walker<'_> {
     /// as well.
     fn perhaps_wrapped(&mut self, state: &State, scope: &Scope, call: &Call, base: &str) {
         let is_telling = |arg: &Arg| arg.as_str().is_some_and(|text| TELLING.contains(&text));
-        let Some(at) = call.arguments().iter().take(PERHAPS_WRAPPED_MAX).position(is_telling) else { return };
+        let Some(at) = call.arguments().iter().position(is_telling) else { return };
         let (own, argv) = call.argv.split_at(at + 1);
         let wrapper = Wrapped { name: base.to_owned(), argv: own.to_vec(), neutral: false };
         let Some(mut around) = self.around(scope, wrapper, call) else { return };

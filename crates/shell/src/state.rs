@@ -33,9 +33,10 @@ pub(crate) struct State {
     pub(crate) home: Option<Rc<str>>,
     /// The functions that a name may stand for; `None` among them: perhaps none.
     pub(crate) functions: Table<Vec<Option<Rc<Function>>>>,
-    pub(crate) aliases: Table<Rc<str>>,
-    /// Programs that `hash -p` gave another name.
-    pub(crate) hashed: Table<Rc<str>>,
+    /// What a name may be an alias of; `None` among them: perhaps none.
+    pub(crate) aliases: Table<Vec<Option<Text>>>,
+    /// The programs that `hash -p` may have given a name; `None` among them: perhaps none.
+    pub(crate) hashed: Table<Vec<Option<Text>>>,
     /// The directories that it may be in; `None` among them: any.
     pub(crate) directories: Vec<Option<Rc<str>>>,
     /// Where it would be if the last `cd` had failed.
@@ -88,9 +89,23 @@ pub(crate) struct Function {
     pub(crate) number: usize,
 }
 
+impl Function {
+    /// One of which nothing is known.
+    fn unknown(why: Why) -> Function {
+        let source = Rc::new(Source { text: "".into(), place: None, file: None });
+        Function { body: Body::Unknown(why), source, number: usize::MAX }
+    }
+
+    fn is_unknown(self: &Rc<Function>) -> bool {
+        matches!(self.body, Body::Unknown(_))
+    }
+}
+
 /// What a function runs.
 #[derive(Debug)]
 pub(crate) enum Body {
+    /// It is not known.
+    Unknown(Why),
     /// A part of the text.
     Statement(Box<Statement>),
     /// One that was known before the text began.
@@ -162,7 +177,7 @@ impl State {
         }
         let mut aliases = Table::default();
         for (name, body) in &start.aliases {
-            aliases.insert(name.as_str().into(), Rc::from(body.as_str()));
+            aliases.insert(name.as_str().into(), vec![Some(Text::known(body.as_str()))]);
         }
         State {
             variables,
@@ -224,6 +239,36 @@ impl State {
             for collected in texts {
                 self.spent += collected.len() as u64 / COPIED_PER_WORK;
                 collected.push(text);
+            }
+        }
+    }
+
+    /// Whether names, arguments and descriptors stand for the same in another shell.
+    pub(crate) fn means_the_same(&self, other: &State) -> bool {
+        let positionals = match (&self.positionals, &other.positionals) {
+            (Some(one), Some(other)) => Rc::ptr_eq(one, other) || one == other,
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        let descriptors = Rc::ptr_eq(&self.descriptors, &other.descriptors)
+            || self.descriptors.len() == other.descriptors.len()
+                && self.descriptors.iter().zip(other.descriptors.iter()).all(|(one, other)| {
+                    let unknown = matches!((one.1, other.1), (Descriptor::Unknown, Descriptor::Unknown));
+                    one.0 == other.0 && (unknown || one.1.same(other.1))
+                });
+        positionals
+            && descriptors
+            && self.options == other.options
+            && self.aliases.alike(&other.aliases, PartialEq::eq)
+            && self.hashed.alike(&other.hashed, PartialEq::eq)
+            && self.functions.alike(&other.functions, |one, other| join::same_functions(one, other))
+    }
+
+    /// What is read from any descriptor is not known any more.
+    pub(crate) fn forget_inputs(&mut self) {
+        for descriptor in Rc::make_mut(&mut self.descriptors).values_mut() {
+            if matches!(descriptor, Descriptor::Input(_)) {
+                *descriptor = Descriptor::Unknown;
             }
         }
     }

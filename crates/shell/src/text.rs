@@ -122,11 +122,18 @@ impl Text {
     /// Unknown parts that stand together become one.
     pub(crate) fn push_unknown(&mut self, why: Why, written: &str) {
         if let Some(Piece::Unknown { why: before, written: other }) = self.pieces().last() {
+            let before = *before;
             let full = other.len().saturating_add(written.len()) > WRITTEN_BYTES_MAX;
-            if *before == why && (full || written.is_empty()) {
+            if before == why && written.is_empty() {
                 return;
             }
             if full {
+                // A pattern stands for names alone, which the two together are not.
+                if before == Why::Glob
+                    && let Some(Piece::Unknown { why: last, .. }) = self.pieces_mut().last_mut()
+                {
+                    *last = why;
+                }
                 return;
             }
         }

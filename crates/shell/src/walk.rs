@@ -73,8 +73,10 @@ pub fn program_within(
 
 /// Descriptors of `<( )` count down from here, as bash's do.
 const FIRST_DESCRIPTOR: u32 = 63;
-/// And this is the last that is used before they begin again: 10 and above are also given by `exec {name}<`.
+/// And this is the last of them: those from 10 on are also given by `exec {name}<`.
 const LAST_DESCRIPTOR: u32 = 32;
+/// Further ones count up from here, so that none that is open is given again. No text names numbers like these.
+const FURTHER_DESCRIPTORS: u32 = 1 << 20;
 
 /// The walk through one text.
 #[derive(Debug)]
@@ -357,7 +359,11 @@ impl<'f> Walker<'f> {
 
     pub(crate) fn next_descriptor(&mut self) -> u32 {
         let number = self.descriptor;
-        self.descriptor = if number <= LAST_DESCRIPTOR { FIRST_DESCRIPTOR } else { number - 1 };
+        self.descriptor = match number {
+            LAST_DESCRIPTOR => FURTHER_DESCRIPTORS,
+            number if number < FURTHER_DESCRIPTORS => number - 1,
+            number => number.saturating_add(1),
+        };
         number
     }
 
@@ -384,6 +390,9 @@ impl<'f> Walker<'f> {
     /// Walks the commands of a `>( )` with what was written to it.
     fn read_by(&mut self, state: &State, scope: &Scope, process: &Rc<Process>) {
         if !self.enter() {
+            let (span, source) = (process.body.span, Rc::clone(&process.source));
+            let written = source.written(span).to_owned();
+            self.gap(&Scope { source, ..scope.clone() }, Role::Code, Why::Nesting, &written, span);
             return;
         }
         for text in state.collected_at(process.collected) {

@@ -48,8 +48,12 @@ impl Walker<'_> {
             self.work.spend(1);
             return vec![Arg::known(text)];
         }
-        let literal = state.options.literal_braces
-            || braces::is_unclear(word, &scope.source) && self.choices.choose(2) == Some(1);
+        let is_unclear = !state.options.literal_braces && braces::is_unclear(word, &scope.source);
+        let literal = match is_unclear.then(|| self.choices.choose(2)) {
+            None => state.options.literal_braces,
+            Some(Some(choice)) => choice == 1,
+            Some(None) => return self.unread_braces(state, scope, word),
+        };
         let mut copies = crate::limits::BRACE_COPIES_MAX;
         let words = match literal {
             true => Some(vec![braces::segments(word)]),
@@ -57,9 +61,7 @@ impl Walker<'_> {
         };
         let copied = crate::limits::BRACE_COPIES_MAX - copies;
         self.work.spend((copied / crate::limits::BRACE_COPIES_PER_WORK) as u64);
-        let Some(words) = words else {
-            return vec![Arg::unknown(Why::Budget, crate::text::cut(scope.source.written(word.span)), true)];
-        };
+        let Some(words) = words else { return self.unread_braces(state, scope, word) };
         let several = words.len() > 1;
         let mut all = Vec::new();
         for segments in words {
@@ -70,6 +72,12 @@ impl Walker<'_> {
             all.extend(self.split(state, &bits));
         }
         all
+    }
+
+    /// A word whose braces make too much. The commands in it run all the same.
+    fn unread_braces(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Vec<Arg> {
+        self.text(state, scope, word);
+        vec![Arg::unknown(Why::Budget, crate::text::cut(scope.source.written(word.span)), true)]
     }
 
     /// The one text that a word becomes: neither split nor taken for a pattern.
@@ -163,6 +171,10 @@ impl Walker<'_> {
     fn bits(&mut self, state: &mut State, scope: &Scope, segments: &[Segment<'_>], tilde: Tilde) -> Vec<Bit> {
         let mut bits = Vec::new();
         if !self.enter() {
+            // Commands in it run, and are not walked.
+            if let Some(span) = segments.iter().find_map(Segment::expanded) {
+                self.gap(scope, Role::Code, Why::Nesting, scope.source.written(span), span);
+            }
             bits.push(Bit::Unknown { why: Why::Nesting, written: String::new(), quoted: false });
             return bits;
         }

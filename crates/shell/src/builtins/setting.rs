@@ -141,7 +141,7 @@ impl Walker<'_> {
             let Some((name, _)) = arg.prefix().split_once('=') else { continue };
             let body = arg.as_str().and_then(|text| text.split_once('='));
             match body {
-                Some((_, body)) => state.aliases.insert(name.into(), body.into()),
+                Some((_, body)) => state.aliases.insert(name.into(), vec![Some(Text::known(body))]),
                 None => {
                     let why = arg.why().unwrap_or_default();
                     self.gap(scope, Role::Code, why, &arg.written(), call.span);
@@ -165,16 +165,19 @@ impl Walker<'_> {
 
     pub(super) fn hash(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
-        let arguments = call.known_arguments();
-        match arguments.as_deref() {
-            Some(["-r", ..]) => state.hashed = crate::state::Table::default(),
-            Some(["-d", names @ ..]) => names.iter().for_each(|name| state.hashed.remove(name)),
-            Some(["-p", path, names @ ..]) => {
-                for name in names {
-                    state.hashed.insert((*name).into(), (*path).into());
+        let (option, rest) = match call.arguments().split_first() {
+            Some((option, rest)) => (option.as_str(), rest),
+            None => (None, &[][..]),
+        };
+        match (option, rest.split_first()) {
+            (Some("-r"), _) => state.hashed = crate::state::Table::default(),
+            (Some("-d"), _) => rest.iter().filter_map(Arg::as_str).for_each(|name| state.hashed.remove(name)),
+            (Some("-p"), Some((path, names))) => {
+                for name in names.iter().filter_map(Arg::as_str) {
+                    state.hashed.insert(name.into(), vec![Some(Text::from(path))]);
                 }
             }
-            Some(_) | None => {}
+            _ => {}
         }
         state.status = Some(true);
     }

@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::text::Text;
 use crate::walk::Walker;
 
-/// Start paths that are walked one by one.
+/// Start paths that are walked one by one; one more, which is not known, stands for the others.
 const PATHS_MAX: usize = 8;
 
 impl Walker<'_> {
@@ -98,8 +98,11 @@ fn starts(argv: &[Arg]) -> Vec<Arg> {
         }
     }
     let begins = |arg: &Arg| arg.prefix().starts_with(['-', '(', '!', ')', ',']);
-    let paths: Vec<Arg> =
-        argv.iter().skip(at).take_while(|arg| !begins(arg)).take(PATHS_MAX).cloned().collect();
+    let mut paths: Vec<Arg> = argv.iter().skip(at).take_while(|arg| !begins(arg)).cloned().collect();
+    if paths.len() > PATHS_MAX {
+        paths.truncate(PATHS_MAX);
+        paths.push(Arg::unknown(Why::Budget, "find", false));
+    }
     if paths.is_empty() { vec![Arg::known(".")] } else { paths }
 }
 

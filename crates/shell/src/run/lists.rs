@@ -148,8 +148,12 @@ impl Walker<'_> {
         let wrapper = Wrapped { name: "parallel".into(), argv: own, neutral: false };
         let Some(mut scope) = self.around(scope, wrapper, call) else { return };
         scope.origin = Origin::Wrapped;
-        let values = self.parallel_values(state, lists);
-        for value in values.iter().take(CALLS_MAX) {
+        let mut values = self.parallel_values(state, lists);
+        if values.len() > CALLS_MAX {
+            values.truncate(CALLS_MAX);
+            values.push(Arg::unknown(Why::Budget, "parallel", false));
+        }
+        for value in &values {
             if !self.goes_on(&scope, call.span) {
                 break;
             }

@@ -52,6 +52,10 @@ impl Walker<'_> {
         inner.source = Rc::new(Source { text: known.into(), place: Some(scope.span(span)), file });
         inner.origin = origin;
         inner.texts += 1;
+        if origin != Origin::Alias {
+            // The shell reads this text anew, so an alias that it came from counts in it again.
+            inner.aliases = Rc::default();
+        }
         let script = self.parsed(&inner, known);
         walk(self, state, &inner, &script);
         self.leave();

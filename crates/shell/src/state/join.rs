@@ -29,19 +29,18 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
         work,
         |one, other| same_functions(one, other),
         |first, second| {
-            let mut all = first.cloned().unwrap_or_else(|| vec![None]);
-            for function in second.map_or(&[None][..], Vec::as_slice) {
-                let there = all.iter().any(|known| same(known.as_ref(), function.as_ref()));
-                if !there && all.len() < VALUES_MAX {
-                    all.push(function.clone());
-                }
-            }
-            all
+            either(first, second, |one, other| same(one.as_ref(), other.as_ref()), Function::is_unknown, || {
+                Rc::new(Function::unknown(Why::Budget))
+            })
         },
     );
-    let aliases = one.aliases.join(&other.aliases, work, Rc::ptr_eq, either);
+    let texts = |first: Option<&Meanings<Text>>, second: Option<&Meanings<Text>>| {
+        let unknown = || Text::unknown(Why::Budget, "");
+        either(first, second, PartialEq::eq, |text| text.as_str().is_none(), unknown)
+    };
+    let aliases = one.aliases.join(&other.aliases, work, PartialEq::eq, texts);
     let files = one.files.join(&other.files, work, |one, other| one == other, super::files::join);
-    let hashed = one.hashed.join(&other.hashed, work, Rc::ptr_eq, either);
+    let hashed = one.hashed.join(&other.hashed, work, PartialEq::eq, texts);
     State {
         variables,
         // What may have been set without its name being known counts before what the environment may have.
@@ -81,8 +80,29 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
     }
 }
 
-fn either(first: Option<&Rc<str>>, second: Option<&Rc<str>>) -> Rc<str> {
-    first.or(second).cloned().unwrap_or_default()
+/// What a name may stand for; `None` among them: perhaps nothing.
+type Meanings<T> = Vec<Option<T>>;
+
+/// What a name may stand for after either branch. Over the limit one that is not known stands for those that are left out.
+fn either<T: Clone>(
+    first: Option<&Meanings<T>>,
+    second: Option<&Meanings<T>>,
+    same: impl Fn(&Option<T>, &Option<T>) -> bool,
+    is_unknown: impl Fn(&T) -> bool,
+    unknown: impl Fn() -> T,
+) -> Meanings<T> {
+    let mut all = first.cloned().unwrap_or_else(|| vec![None]);
+    for one in second.map_or(&[None][..], Vec::as_slice) {
+        if all.iter().any(|known| same(known, one)) {
+            continue;
+        }
+        if all.len() < VALUES_MAX {
+            all.push(one.clone());
+        } else if !all.iter().flatten().any(&is_unknown) {
+            all.push(Some(unknown()));
+        }
+    }
+    all
 }
 
 fn same<T>(one: Option<&Rc<T>>, other: Option<&Rc<T>>) -> bool {
@@ -93,7 +113,7 @@ fn same<T>(one: Option<&Rc<T>>, other: Option<&Rc<T>>) -> bool {
     }
 }
 
-fn same_functions(one: &[Option<Rc<Function>>], other: &[Option<Rc<Function>>]) -> bool {
+pub(crate) fn same_functions(one: &[Option<Rc<Function>>], other: &[Option<Rc<Function>>]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one.as_ref(), other.as_ref()))
 }
 

@@ -116,6 +116,13 @@ impl<T: Clone> Table<T> {
         Table { parts: Rc::new(parts.collect()) }
     }
 
+    /// Whether the names are the same, and what they stand for.
+    pub(crate) fn alike(&self, other: &Table<T>, same: impl Fn(&T, &T) -> bool) -> bool {
+        self.is(other)
+            || self.len() == other.len()
+                && self.iter().all(|(name, one)| other.get(name).is_some_and(|other| same(one, other)))
+    }
+
     /// How many names there are.
     pub(crate) fn len(&self) -> usize {
         self.parts.iter().flatten().map(|part| part.len()).sum()

@@ -204,6 +204,13 @@ impl Walker<'_> {
         if let Some(definition) = self.functions.get_mut(function.number) {
             definition.called = true;
         }
+        if let Body::Unknown(why) = &function.body {
+            let written = scope.source.written(call.span).to_owned();
+            self.gap(scope, Role::Code, *why, &written, call.span);
+            state.forget_most(Why::Dynamic);
+            state.status = None;
+            return;
+        }
         let active = self.active.iter().filter(|number| **number == function.number).count();
         if active > RECURSION_MAX {
             let written = scope.source.written(call.span).to_owned();
@@ -229,6 +236,8 @@ impl Walker<'_> {
         Rc::make_mut(&mut state.hidden).push(Table::default());
         self.active.push(function.number);
         self.leaving(Leave::Function, state, |walker, state| match &function.body {
+            // Already a gap.
+            Body::Unknown(_) => {}
             Body::Statement(body) => walker.statement(state, &inner, body),
             Body::Text(text) => {
                 let script = walker.parsed(&inner, text);

@@ -402,12 +402,13 @@ impl Walker<'_> {
             let changed = changed(&before, &after);
             let written = written(&before, &after);
             let moved = before.directories != after.directories;
+            let settled = before.means_the_same(&after);
             let wrote = before.collected != after.collected;
             *state = after;
             if wrote {
                 state.collect_unknown();
             }
-            if (changed.is_empty() && written.is_empty() && !moved) || self.work.is_over() {
+            if (changed.is_empty() && written.is_empty() && !moved && settled) || self.work.is_over() {
                 return;
             }
             if round > 0 {
@@ -425,6 +426,7 @@ impl Walker<'_> {
             }
         }
         state.forget_all(Why::Dynamic);
+        state.forget_inputs();
         state.directories = vec![None];
         state.positionals = None;
         self.leaving(Leave::Loop, state, |walker, state| walk(walker, state));

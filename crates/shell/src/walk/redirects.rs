@@ -120,9 +120,13 @@ impl Walker<'_> {
                 Value::Unset | Value::Array(_) | Value::Unknown(_) => None,
             };
         }
-        let number = (10..32).find(|number| !state.descriptors.contains_key(number))?;
-        state.set(name, Value::Scalar(Text::known(number.to_string())));
-        Some(number)
+        let number = (10..32).find(|number| !state.descriptors.contains_key(number));
+        let value = match number {
+            Some(number) => Value::Scalar(Text::known(number.to_string())),
+            None => Value::Unknown(Why::Budget),
+        };
+        state.set(name, value);
+        number
     }
 
     fn leads(

@@ -3,14 +3,14 @@
 
 use std::rc::Rc;
 
-use castellan_event::{Role, Why};
+use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
 use super::emit::line;
 use super::{Walker, opened};
 use crate::builtins::Declared;
 use crate::found::{Item, Origin, Run, Set, Stdin};
-use crate::limits::{MADE_FILES_MAX, TEXT_DEPTH_MAX, VALUE_BYTES_MAX};
+use crate::limits::MADE_FILES_MAX;
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{Descriptor, Key, State, Value, Variable};
@@ -325,25 +325,23 @@ impl Walker<'_> {
 
     /// Walks what an alias stands for. True when that was all.
     fn alias(&mut self, state: &mut State, scope: &Scope, statement: &Statement, words: &[Word]) -> bool {
-        if state.options.aliases == Some(false) || scope.texts >= TEXT_DEPTH_MAX {
+        if state.options.aliases == Some(false) {
             return false;
         }
         let Some(name) = words.first().and_then(plain) else { return false };
-        let Some(body) = state.aliases.get(name).map(Rc::clone) else { return false };
         if scope.aliases.iter().any(|active| **active == *name) {
             return false;
         }
-        let mut text = body.to_string();
+        let Some(mut text) = self.alias_body(state, name) else { return false };
         // After a blank at the end of what an alias stands for, the next word may be one too.
-        let mut goes_on = body.ends_with([' ', '\t']);
+        let mut goes_on = ends_blank(&text);
         for word in words.iter().skip(1) {
-            text.push(' ');
-            let next = plain(word).filter(|_| goes_on).and_then(|name| state.aliases.get(name));
-            text.push_str(next.map_or_else(|| scope.source.written(word.span), |next| &**next));
-            goes_on = next.is_some_and(|next| next.ends_with([' ', '\t']));
-            if text.len() > VALUE_BYTES_MAX {
-                self.gap(scope, Role::Code, Why::Size, name, statement.span);
-                return false;
+            text.push_str(" ");
+            let next = plain(word).filter(|_| goes_on).and_then(|name| self.alias_body(state, name));
+            goes_on = next.as_ref().is_some_and(ends_blank);
+            match next {
+                Some(next) => text.push(&next),
+                None => text.push_str(scope.source.written(word.span)),
             }
         }
         self.work.spend_bytes(text.len());
@@ -355,14 +353,23 @@ impl Walker<'_> {
         let inner = inner.redirected(redirects);
         let certain = state.options.aliases == Some(true);
         if certain {
-            self.run_text(state, &inner, &Text::known(text), Origin::Alias, statement.span);
+            self.run_text(state, &inner, &text, Origin::Alias, statement.span);
         } else {
             let mut other = self.fork(state);
-            self.run_text(&mut other, &inner, &Text::known(text), Origin::Alias, statement.span);
+            self.run_text(&mut other, &inner, &text, Origin::Alias, statement.span);
             self.joins(state, other);
         }
         Self::restore(state, saved);
         certain
+    }
+
+    /// What a name is an alias of, in this reading of the command. `None`: it is none.
+    fn alias_body(&mut self, state: &State, name: &str) -> Option<Text> {
+        let bodies = state.aliases.get(name)?;
+        match self.choices.choose(bodies.len()) {
+            Some(at) => bodies.get(at).cloned().flatten(),
+            None => Some(Text::unknown(Why::Budget, name)),
+        }
     }
 
     /// Adds a command to what was found.
@@ -463,6 +470,11 @@ fn own_span(statement: &Statement, assignments: &[Assignment], words: &[Word]) -
     let joined =
         spans.reduce(|one, other| Span { start: one.start.min(other.start), end: one.end.max(other.end) });
     joined.unwrap_or(statement.span)
+}
+
+/// Whether a text certainly ends with a blank.
+fn ends_blank(text: &Text) -> bool {
+    matches!(text.pieces().last(), Some(Piece::Text(last)) if last.ends_with([' ', '\t']))
 }
 
 /// The word, if it is one plain text without quotes.

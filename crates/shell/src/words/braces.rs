@@ -3,7 +3,7 @@
 
 use crate::limits::BRACES_MAX;
 use crate::scope::Source;
-use crate::tree::{Part, Word};
+use crate::tree::{Part, Span, Word};
 
 /// A piece of a word during brace expansion: a character, or a part that is expanded later.
 #[derive(Debug, Clone)]
@@ -12,6 +12,19 @@ pub(crate) enum Segment<'a> {
     Text { text: String, quoted: bool },
     /// Any other part.
     Part(&'a Part),
+}
+
+impl Segment<'_> {
+    /// Where the part stands, if it is one that is expanded. Arithmetic does not say where.
+    pub(crate) fn expanded(&self) -> Option<Span> {
+        match self {
+            Segment::Text { .. } | Segment::Part(Part::Text { .. }) => None,
+            Segment::Part(Part::Parameter { parameter, .. }) => Some(parameter.span),
+            Segment::Part(Part::Command { body, .. } | Part::Process { body, .. }) => Some(body.span),
+            Segment::Part(Part::Arithmetic { .. }) => Some(Span::default()),
+            Segment::Part(Part::Hole(hole)) => Some(hole.span),
+        }
+    }
 }
 
 /// The words that the braces of a word make. `None` when they are more than the limit. `copies`: characters that may still
@@ -190,7 +203,9 @@ fn choices<'a>(
 #[expect(clippy::option_option, reason = "no range and one that is too large are different answers")]
 fn range<'a>(atoms: &[Atom<'a>], from: usize, to: usize) -> Option<Option<Made<'a>>> {
     if to.saturating_sub(from) > RANGE_MAX {
-        return None;
+        let between = atoms.get(from..to)?;
+        let dots = |pair: &[Atom<'_>]| matches!(pair, [Atom::Char('.'), Atom::Char('.')]);
+        return between.windows(2).any(dots).then_some(None);
     }
     let mut text = String::new();
     for atom in atoms.get(from..to)? {

@@ -4,6 +4,7 @@
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
+use crate::limits::PATTERN_CHARS_MAX;
 use crate::text::Text;
 use crate::tree::{Part, Word};
 
@@ -254,16 +255,25 @@ fn bracket_length(text: &str) -> Option<usize> {
     let content = inner.get(negation..)?;
     // A `]` that comes first stands for itself.
     let first = usize::from(content.starts_with(']'));
-    // No pattern reaches over a slash, and none is longer than this: it keeps the search linear.
+    // No pattern reaches over a slash. Of a longer one the rest of the name belongs to it: it keeps the search linear.
     let window = content.get(first..)?;
-    let end = window.char_indices().take(64).find(|(_, one)| matches!(one, ']' | '/'))?;
-    (end.1 == ']').then_some(1 + negation + first + end.0 + 1)
+    let end = window.char_indices().take(PATTERN_CHARS_MAX).find(|(_, one)| matches!(one, ']' | '/'));
+    match end {
+        Some((end, ']')) => Some(1 + negation + first + end + 1),
+        Some(_) => None,
+        None => window.char_indices().nth(PATTERN_CHARS_MAX).map(|_| name_length(text)),
+    }
+}
+
+/// Bytes up to the end of a name in a path.
+fn name_length(text: &str) -> usize {
+    text.find('/').unwrap_or(text.len())
 }
 
 /// Bytes of `@(...)` at the beginning of a text.
 fn group_length(text: &str) -> Option<usize> {
     let mut depth = 0usize;
-    for (at, one) in text.char_indices().take(256) {
+    for (at, one) in text.char_indices().take(PATTERN_CHARS_MAX) {
         match one {
             '(' => depth += 1,
             ')' => {
@@ -275,5 +285,5 @@ fn group_length(text: &str) -> Option<usize> {
             _ => {}
         }
     }
-    None
+    text.char_indices().nth(PATTERN_CHARS_MAX).map(|_| name_length(text))
 }
