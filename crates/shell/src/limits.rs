@@ -130,8 +130,9 @@ pub(crate) const DIRECTORY_BYTES_MAX: usize = 4096;
 /// Bytes of one value. Longer ones are no arguments: Linux refuses them (`MAX_ARG_STRLEN` is 128 KiB).
 pub(crate) const VALUE_BYTES_MAX: usize = 128 * 1024;
 
-/// Bytes of a command as it would be typed; it is for people.
-pub(crate) const LINE_BYTES_MAX: usize = 4096;
+/// Bytes of a command as it would be typed: rules compare with it, so that it holds what Linux lets one argument be. A longer command is
+/// a hole as well.
+pub(crate) const LINE_BYTES_MAX: usize = VALUE_BYTES_MAX;
 
 /// Bytes of source text that are shown for a part that is not known.
 pub(crate) const WRITTEN_BYTES_MAX: usize = 200;
@@ -164,3 +165,31 @@ pub(crate) const HIDDEN_PATTERNS_MAX: usize = 3;
 /// Characters of one pattern of names (`[...]`, `@(...)`) that its end is looked for in. Of a longer one the rest of the name is
 /// part of the pattern. Real ones have tens; the look at each bracket in a word begins anew.
 pub(crate) const PATTERN_CHARS_MAX: usize = 64;
+
+/// Calls of a function inside itself that are walked with what is known. One more is walked with nothing known, and what would
+/// come after that is a gap: a function that calls itself may do so for ever.
+pub(crate) const RECURSION_MAX: usize = 2;
+
+/// Commands that one list is walked with; the rest is one more with an argument that is not known.
+pub(crate) const LISTED_CALLS_MAX: usize = 16;
+
+/// Start paths that are walked one by one; one more, which is not known, stands for the others.
+pub(crate) const SEARCH_STARTS_MAX: usize = 8;
+
+/// Rounds that a format is used again for further arguments.
+pub(crate) const PRINTF_ROUNDS_MAX: usize = 256;
+
+/// Numbers that `seq` writes at most.
+pub(crate) const NUMBERS_MAX: u64 = 1000;
+
+/// Characters between brackets; no real set is longer, and it keeps the search for the end linear.
+pub(crate) const PATTERN_SET_MAX: usize = 256;
+
+/// Comparisons of a character with a step of a pattern, for one operation.
+pub(crate) const COMPARISONS_MAX: usize = 1 << 18;
+
+/// Braces inside each other that are still followed.
+pub(crate) const BRACES_DEPTH_MAX: usize = 24;
+
+/// Characters between the braces of a range.
+pub(crate) const BRACES_RANGE_MAX: usize = 64;

@@ -1,6 +1,8 @@
 //! Patterns: whether known text fits `*.rs`, and which part of it does. The matcher is linear in pattern times text and never
 //! goes back further than the last star. It must not know words.
 
+use crate::limits::PATTERN_SET_MAX;
+
 /// A pattern, made of known text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Pattern {
@@ -28,16 +30,13 @@ pub(crate) struct Mark {
     pub(crate) quoted: bool,
 }
 
-/// Characters between brackets; no real set is longer, and it keeps the search for the end linear.
-const SET_MAX: usize = 256;
-
 const CLASSES: &[&str] = &[
     "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
     "xdigit", "word",
 ];
 
 impl Pattern {
-    /// The pattern that these characters make. `None` for what is not modelled: `@(a|b)`, a set over [`SET_MAX`].
+    /// The pattern that these characters make. `None` for what is not modelled: `@(a|b)`, a set over [`PATTERN_SET_MAX`].
     pub(crate) fn new(marks: &[Mark]) -> Option<Pattern> {
         let mut steps = Vec::new();
         let closes = closes(marks);
@@ -63,11 +62,11 @@ impl Pattern {
                 },
                 '[' => {
                     let close = closes.get(at).copied().unwrap_or(usize::MAX);
-                    let is_closed = close < at.saturating_add(SET_MAX);
+                    let is_closed = close < at.saturating_add(PATTERN_SET_MAX);
                     if !is_closed && close != usize::MAX {
                         return None;
                     }
-                    let window = marks.get(at..marks.len().min(at + SET_MAX)).unwrap_or_default();
+                    let window = marks.get(at..marks.len().min(at + PATTERN_SET_MAX)).unwrap_or_default();
                     match is_closed.then(|| set(window)).flatten() {
                         Some((step, length)) => {
                             steps.push(step);

@@ -85,7 +85,7 @@ impl Invocation {
             None => vec![FoundPath { arg: start, is_all: true }],
             Some(tests) => tests.iter().flat_map(|test| self.below(&start, test)).collect(),
         };
-        (starts.len() < SEARCH_STARTS_MAX).then(|| starts.into_iter().flat_map(found).collect())
+        (starts.len() <= SEARCH_STARTS_MAX).then(|| starts.into_iter().flat_map(found).collect())
     }
 
     /// Where the search starts.
@@ -94,8 +94,11 @@ impl Invocation {
         let operands = self.operands.iter().filter(|one| is_find || one.slot.role == SlotRole::Read);
         let named = self.options.iter().filter(|used| matches!(used.flag, "-f" | "--search-path"));
         let named = named.filter_map(|used| used.value.clone());
-        let mut starts: Vec<Arg> =
-            operands.map(|one| one.arg.clone()).chain(named).take(SEARCH_STARTS_MAX).collect();
+        let mut starts: Vec<Arg> = operands.map(|one| one.arg.clone()).chain(named).collect();
+        if starts.len() > SEARCH_STARTS_MAX {
+            starts.truncate(SEARCH_STARTS_MAX);
+            starts.push(Arg::unknown(Why::Budget, "{}", false));
+        }
         if starts.is_empty() {
             starts.push(Arg::known("."));
         }

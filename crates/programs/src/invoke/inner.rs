@@ -1,5 +1,7 @@
 //! What an invocation runs in turn: commands, shell text and code among its arguments.
 
+use castellan_event::Why;
+
 use super::found::filled;
 use super::{Invocation, Operand, Used, fits, input};
 use crate::arg::{Arg, Piece};
@@ -246,14 +248,20 @@ fn detailed(detail: &str, arg: &Arg) -> Option<Arg> {
     if detail.is_empty() || arg.prefix().is_empty() && arg.as_str().is_none() {
         return Some(arg.clone());
     }
-    let known = arg.prefix();
-    let known = known
-        .char_indices()
-        .nth(DETAIL_CHARS_MAX)
-        .map_or(known, |(end, _)| known.get(..end).unwrap_or(known));
+    let all = arg.prefix();
+    let end = all.char_indices().nth(DETAIL_CHARS_MAX).map_or(all.len(), |(end, _)| end);
+    let (known, rest) = all.split_at_checked(end)?;
     let known = known.to_ascii_lowercase();
-    let start = detail.split('|').filter_map(|one| begins(&one.to_ascii_lowercase(), &known)).min()?;
-    arg.strip_prefix(arg.prefix().get(..start)?)
+    let details = || detail.split('|').map(str::to_ascii_lowercase);
+    if let Some(start) = details().filter_map(|one| begins(&one, &known)).min() {
+        return arg.strip_prefix(all.get(..start)?);
+    }
+    let may_begin = |one: String| {
+        let last = one.chars().next_back().filter(|_| one.contains('*'));
+        let head = one.split('*').next().unwrap_or_default();
+        last.is_some_and(|last| rest.to_ascii_lowercase().contains(last)) && known.starts_with(head)
+    };
+    details().any(may_begin).then(|| Arg::unknown(Why::Size, all.get(..end).unwrap_or_default(), false))
 }
 
 /// Where the shortest beginning of a text ends that fits a pattern.

@@ -3,10 +3,8 @@
 use castellan_event::Why;
 
 use super::Given;
+use crate::limits::NUMBERS_MAX;
 use crate::text::Text;
-
-/// Numbers that `seq` writes at most.
-const NUMBERS_MAX: u64 = 1000;
 
 pub(super) fn basename(given: Given<'_>) -> Option<Text> {
     let known = given.known()?;

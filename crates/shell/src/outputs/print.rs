@@ -4,12 +4,9 @@ use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
 use super::Given;
-use crate::limits::PRINTF_WIDTH_MAX;
+use crate::limits::{PRINTF_ROUNDS_MAX, PRINTF_WIDTH_MAX};
 use crate::literals::{Escapes, unescaped};
 use crate::text::Text;
-
-/// Rounds that a format is used again for further arguments.
-const ROUNDS_MAX: usize = 256;
 
 pub(super) fn echo(given: Given<'_>) -> Option<Text> {
     let mut newline = true;
@@ -65,7 +62,7 @@ pub(super) fn printf(given: Given<'_>) -> Option<Text> {
         return None;
     }
     let mut text = Text::default();
-    for _ in 0..ROUNDS_MAX {
+    for _ in 0..PRINTF_ROUNDS_MAX {
         let before = rest.len();
         if formatted(format, &mut rest, &mut text)? {
             return Some(text);

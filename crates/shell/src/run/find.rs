@@ -6,13 +6,11 @@ use castellan_programs::{Arg, Piece, invoke};
 use super::Call;
 use super::lists::replaced;
 use crate::found::{Origin, Wrapped};
+use crate::limits::SEARCH_STARTS_MAX;
 use crate::scope::Scope;
 use crate::state::State;
 use crate::text::Text;
 use crate::walk::Walker;
-
-/// Start paths that are walked one by one; one more, which is not known, stands for the others.
-const PATHS_MAX: usize = 8;
 
 impl Walker<'_> {
     pub(super) fn find(&mut self, state: &mut State, scope: &Scope, call: &Call) {
@@ -60,7 +58,8 @@ impl Walker<'_> {
 fn found(argv: &[Arg], action: usize) -> Option<Vec<Arg>> {
     let read = invoke(castellan_programs::find("find")?, argv);
     let found = read.found(argv, action);
-    let is_told = !found.is_empty() && found.len() <= PATHS_MAX && found.iter().all(|one| !one.is_all);
+    let is_told =
+        !found.is_empty() && found.len() <= SEARCH_STARTS_MAX && found.iter().all(|one| !one.is_all);
     is_told.then(|| found.into_iter().map(|one| one.arg).collect())
 }
 
@@ -99,8 +98,8 @@ fn starts(argv: &[Arg]) -> Vec<Arg> {
     }
     let begins = |arg: &Arg| arg.prefix().starts_with(['-', '(', '!', ')', ',']);
     let mut paths: Vec<Arg> = argv.iter().skip(at).take_while(|arg| !begins(arg)).cloned().collect();
-    if paths.len() > PATHS_MAX {
-        paths.truncate(PATHS_MAX);
+    if paths.len() > SEARCH_STARTS_MAX {
+        paths.truncate(SEARCH_STARTS_MAX);
         paths.push(Arg::unknown(Why::Budget, "find", false));
     }
     if paths.is_empty() { vec![Arg::known(".")] } else { paths }

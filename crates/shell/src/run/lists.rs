@@ -5,15 +5,12 @@ use castellan_programs::{Arg, Invocation, Piece, Program, invoke};
 
 use super::Call;
 use crate::found::{Origin, Wrapped};
-use crate::limits::VALUE_BYTES_MAX;
+use crate::limits::{LISTED_CALLS_MAX, VALUE_BYTES_MAX};
 use crate::literals::{ansi_quoted, shell_quoted};
 use crate::scope::Scope;
 use crate::state::{Descriptor, State};
 use crate::text::Text;
 use crate::walk::Walker;
-
-/// Commands that one list is walked with; the rest is one more with an argument that is not known.
-const CALLS_MAX: usize = 16;
 
 #[derive(Debug, Default)]
 struct Xargs {
@@ -99,11 +96,11 @@ impl Walker<'_> {
             (Some(mark), [word]) => replaced(command, mark, word),
             _ => command.iter().chain(group).cloned().collect::<Vec<Arg>>(),
         };
-        let mut calls: Vec<Vec<Arg>> = words.chunks(size).take(CALLS_MAX).map(made).collect();
+        let mut calls: Vec<Vec<Arg>> = words.chunks(size).take(LISTED_CALLS_MAX).map(made).collect();
         if words.is_empty() && read.replace.is_none() {
             calls.push(command.to_vec());
         }
-        if words.len().div_ceil(size) > CALLS_MAX {
+        if words.len().div_ceil(size) > LISTED_CALLS_MAX {
             calls.push(made(&[Arg::unknown(Why::Budget, "xargs", read.replace.is_none())]));
         }
         self.work.spend(calls.iter().map(|call| call.len() as u64).sum());
@@ -149,8 +146,8 @@ impl Walker<'_> {
         let Some(mut scope) = self.around(scope, wrapper, call) else { return };
         scope.origin = Origin::Wrapped;
         let mut values = self.parallel_values(state, lists);
-        if values.len() > CALLS_MAX {
-            values.truncate(CALLS_MAX);
+        if values.len() > LISTED_CALLS_MAX {
+            values.truncate(LISTED_CALLS_MAX);
             values.push(Arg::unknown(Why::Budget, "parallel", false));
         }
         for value in &values {
@@ -266,7 +263,7 @@ fn patterns(text: &Text) -> Option<Vec<Text>> {
     }
     lines.retain(|line| !line.written().is_empty());
     let is_one = |line: &Text| line.why_of_parts() == Some(Why::Glob);
-    ((2..=CALLS_MAX).contains(&lines.len()) && lines.iter().all(is_one)).then_some(lines)
+    ((2..=LISTED_CALLS_MAX).contains(&lines.len()) && lines.iter().all(is_one)).then_some(lines)
 }
 
 /// The names of a list that is one pattern.

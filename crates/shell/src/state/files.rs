@@ -46,13 +46,16 @@ impl State {
         });
     }
 
-    /// What every file holds that the text has written, as far as that is known: each text that it may be.
+    /// What every file holds that the text has written, as far as that is known: each text that it may be. Over the limit nothing is
+    /// known of it.
     pub(crate) fn written(&self) -> Vec<(Rc<str>, Arg)> {
-        let each = self
-            .files
-            .iter()
-            .flat_map(|(path, held)| held.iter().flatten().map(|text| (Rc::clone(path), text.to_arg())));
-        each.take(WRITTEN_FILES_MAX).collect()
+        let each =
+            self.files.iter().flat_map(|(path, held)| held.iter().flatten().map(move |text| (path, text)));
+        let told = each.enumerate().map(|(number, (path, text))| {
+            let is_told = number < WRITTEN_FILES_MAX;
+            (Rc::clone(path), if is_told { text.to_arg() } else { Arg::unknown(Why::Budget, &**path, false) })
+        });
+        told.collect()
     }
 
     /// What the text has written to a file, if that is known and certain.

@@ -29,9 +29,13 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
         work,
         |one, other| same_functions(one, other),
         |first, second| {
-            either(first, second, |one, other| same(one.as_ref(), other.as_ref()), Function::is_unknown, || {
-                Rc::new(Function::unknown(Why::Budget))
-            })
+            either(
+                first,
+                second,
+                |one, other| same(one.as_ref(), other.as_ref()),
+                Function::is_unknown,
+                || Rc::new(Function::unknown(Why::Budget)),
+            )
         },
     );
     let texts = |first: Option<&Meanings<Text>>, second: Option<&Meanings<Text>>| {

@@ -6,16 +6,12 @@ use castellan_event::{Role, Why};
 
 use super::{Definition, Leave, Walker};
 use crate::found::Origin;
-use crate::limits::{ROUNDS_MAX, TEXT_DEPTH_MAX};
+use crate::limits::{RECURSION_MAX, ROUNDS_MAX, TEXT_DEPTH_MAX};
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{Body, Descriptor, Function, State, Table, Value};
 use crate::text::Text;
 use crate::tree::{Arithmetic, Node, Script, Statement};
-
-/// Calls of a function inside itself that are walked with what is known. One more is walked with nothing known, and what would
-/// come after that is a gap: a function that calls itself may do so for ever.
-const RECURSION_MAX: usize = 2;
 
 impl Walker<'_> {
     /// Anything but a simple command.

@@ -113,8 +113,8 @@ impl Items {
     }
 }
 
-/// A command as it would be typed.
-pub(super) fn line(argv: &[Arg]) -> String {
+/// A command as it would be typed, and whether that is cut.
+pub(super) fn line(argv: &[Arg]) -> (String, bool) {
     let mut line = String::new();
     for arg in argv {
         if !line.is_empty() {
@@ -127,8 +127,8 @@ pub(super) fn line(argv: &[Arg]) -> String {
         if line.len() > LINE_BYTES_MAX {
             line.truncate(line.floor_char_boundary(LINE_BYTES_MAX));
             line.push_str(" ...");
-            break;
+            return (line, true);
         }
     }
-    line
+    (line, false)
 }

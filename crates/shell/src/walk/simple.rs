@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use castellan_event::Why;
+use castellan_event::{Role, Why};
 use castellan_programs::{Arg, Piece};
 
 use super::emit::line;
@@ -392,7 +392,10 @@ impl Walker<'_> {
         let bytes: usize = call.argv.iter().map(Arg::len).sum();
         self.work.spend(2 + (pieces + call.env.len() + redirects.len() + scope.wrappers.len()) as u64);
         self.work.spend_bytes(bytes + cwd.as_ref().map_or(0, |cwd| cwd.len()));
-        let line = line(&call.argv);
+        let (line, is_cut) = line(&call.argv);
+        if is_cut {
+            self.gap(scope, Role::Code, Why::Size, &line, call.span);
+        }
         let made = self.made(state, scope, call, &stdin);
         let compared = self.items.command(Run {
             argv: call.argv.clone(),

@@ -1,7 +1,7 @@
 //! Brace expansion: `a{b,c}` to `ab ac`, `{1..3}` to `1 2 3`. It comes before every other expansion and sees parameters and
 //! substitutions only as something that stands in a word.
 
-use crate::limits::BRACES_MAX;
+use crate::limits::{BRACES_DEPTH_MAX, BRACES_MAX, BRACES_RANGE_MAX};
 use crate::scope::Source;
 use crate::tree::{Part, Span, Word};
 
@@ -112,12 +112,6 @@ fn matching(atoms: &[Atom<'_>]) -> Vec<Option<usize>> {
 
 type Made<'a> = Vec<Vec<Atom<'a>>>;
 
-/// Braces inside each other that are still followed.
-const DEPTH_MAX: usize = 24;
-
-/// Characters between the braces of a range.
-const RANGE_MAX: usize = 64;
-
 /// The words that the atoms of a range make.
 fn nested<'a>(
     atoms: &[Atom<'a>],
@@ -126,7 +120,7 @@ fn nested<'a>(
     depth: usize,
     copies: &mut usize,
 ) -> Option<Made<'a>> {
-    if depth > DEPTH_MAX {
+    if depth > BRACES_DEPTH_MAX {
         return None;
     }
     let mut words: Made<'a> = vec![Vec::new()];
@@ -202,7 +196,7 @@ fn choices<'a>(
 /// `1..5`, `a..e`, `01..10..3`.
 #[expect(clippy::option_option, reason = "no range and one that is too large are different answers")]
 fn range<'a>(atoms: &[Atom<'a>], from: usize, to: usize) -> Option<Option<Made<'a>>> {
-    if to.saturating_sub(from) > RANGE_MAX {
+    if to.saturating_sub(from) > BRACES_RANGE_MAX {
         let between = atoms.get(from..to)?;
         let dots = |pair: &[Atom<'_>]| matches!(pair, [Atom::Char('.'), Atom::Char('.')]);
         return between.windows(2).any(dots).then_some(None);

@@ -5,7 +5,7 @@ use castellan_event::Why;
 
 use super::fields::Bit;
 use super::parameters::{At, Got};
-use crate::limits::{COMPARISONS_PER_WORK, VALUE_BYTES_MAX};
+use crate::limits::{COMPARISONS_MAX, COMPARISONS_PER_WORK, VALUE_BYTES_MAX};
 use crate::literals::{ansi_quoted, shell_quoted};
 use crate::patterns::Pattern;
 use crate::scope::Scope;
@@ -13,9 +13,6 @@ use crate::state::{Key, State, Value};
 use crate::text::Text;
 use crate::tree::{Operation, Parameter, ReplaceAt, Substitute, Word};
 use crate::walk::Walker;
-
-/// Comparisons of a character with a step of a pattern, for one operation.
-const COMPARISONS_MAX: usize = 1 << 18;
 
 /// Variables by which directories are told that every machine has somewhere: where nobody has set one in the text, what is said to
 /// count without it is as good as any.
