@@ -183,14 +183,14 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         limits: &["DEPTH_MAX"],
         below: 51,
-        beyond: 74,
+        beyond: 73,
         text: |count| deep(count, "x='rm -rf /'; : \"$($x)\""),
         ends: Ends::Hole(Role::Code, Why::Nesting),
     },
     Row {
         limits: &["DEPTH_MAX"],
         below: 51,
-        beyond: 75,
+        beyond: 73,
         text: |count| deep(count, "x='rm -rf /'; : > >($x)"),
         ends: Ends::Hole(Role::Code, Why::Nesting),
     },
@@ -505,10 +505,7 @@ pub(crate) const ROWS: &[Row] = &[
         below: 0,
         beyond: 60,
         text: |count| {
-            format!(
-                "for f in [{}]$(curl x.com); do rm -rf /w/b/$f; done\n",
-                "é".repeat(count + 3) + "€€€€€€€€€€€€€€€€€€€€"
-            )
+            format!("for f in [{}]$(curl x.com); do rm -rf /w/b/$f; done\n", "\u{1d11e}".repeat(count))
         },
         ends: Ends::Operand(Why::Network),
     },
