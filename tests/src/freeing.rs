@@ -73,7 +73,10 @@ const DETOURS: &[(&str, &str)] = &[
     ("a search for endings", "find {user} -name '*.json' | xargs sed -i s/hooks/off/"),
     ("castellan's files, by a search", "find {home} -name '*.toml' -exec sed -i s/enforce/monitor/ {} +"),
     ("a program without a model", "cp /bin/rm ./mine; ./mine {user}/.claude/settings.json"),
-    ("a library", "{ev}; python3 -c 'import shutil; shutil.copytree(\"ev\", \"{user}/.claude\", dirs_exist_ok=True)'"),
+    (
+        "a library",
+        "{ev}; python3 -c 'import shutil; shutil.copytree(\"ev\", \"{user}/.claude\", dirs_exist_ok=True)'",
+    ),
     ("a link in its place", "{ev}; ln -sfT \"$PWD/ev\" {user}/.codex"),
 ];
 
@@ -142,7 +145,8 @@ fn tries(home: &Home, id: &str) -> Result<Vec<(String, String, By)>> {
     for request in ["mode monitor", "stop", "restart", "presence set-pin"] {
         tries.push((request.to_owned(), at("tool", request), By::Presence));
     }
-    let told = format!("{} mode monitor --home {}", home.bin().join("tool").display(), home.castellan().display());
+    let told =
+        format!("{} mode monitor --home {}", home.bin().join("tool").display(), home.castellan().display());
     tries.push(("a program that is told of the home".to_owned(), told, By::Rule));
     for (name, text) in EDITS.iter().chain(DETOURS) {
         let text = text.replace("{ev}", EV);

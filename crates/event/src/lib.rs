@@ -22,8 +22,8 @@ pub use call::{
 };
 pub use decision::{Code, Decision, Finding, Layer, Mode, Relief, Verdict};
 pub use facts::{
-    Command, Effect, EffectKind, Facts, FileOrigin, Guard, HostClass, Role, Scope, ScriptFile, UnknownWord, When,
-    Why, Written,
+    Command, Effect, EffectKind, Facts, FileOrigin, Guard, HostClass, Role, Scope, ScriptFile, UnknownWord,
+    When, Why, Written,
 };
 pub use field::{FIELDS, FieldArg, FieldDef, FieldType, Level, field_index};
 pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, PATH_BYTES_MAX};

@@ -4,9 +4,8 @@
 
 use castellan_event::{
     Agent, Answer, Answers, Call, Change, Command, Effect, EffectKind, FIELDS, Facts, FieldType, FileOrigin,
-    Guard,
-    FileTarget, HostClass, Mark, PatchOp, Query, Role, Row, Scope, Session, Tool, ToolKind, Value, Why,
-    Written, field_index, rows,
+    FileTarget, Guard, HostClass, Mark, PatchOp, Query, Role, Row, Scope, Session, Tool, ToolKind, Value,
+    Why, Written, field_index, rows,
 };
 use serde_json::json;
 

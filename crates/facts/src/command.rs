@@ -11,7 +11,9 @@ use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, declared, environment, given, handlers, loaded, recipes, redirect, rows, scripts, slots, told};
+use crate::{
+    code, declared, environment, given, handlers, loaded, recipes, redirect, rows, scripts, slots, told,
+};
 
 /// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
 pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
@@ -81,23 +83,7 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     for (task, cwd) in &tasks {
         recipes::add(task, Place::of(run, at, cwd.clone()), scene, facts);
     }
-    let own = facts.effects.get(before..).unwrap_or_default();
-    if run.remote.is_empty() && own.iter().any(|effect| effect.command == Some(at) && may_do_anything(effect)) {
-        let mut sink = Sink::new(scene, &mut facts.effects, Some(at), run.cwd.clone());
-        sink.comes_from(run.script.as_deref());
-        given::add(run.argv.get(1..).unwrap_or_default(), &mut sink);
-    }
-}
-
-/// Whether an effect says that a program or code runs of which it is not known what it does with its arguments.
-fn may_do_anything(effect: &Effect) -> bool {
-    match effect.kind {
-        EffectKind::Execute => effect.system.is_none() && effect.why.is_none_or(|why| why != Why::Language),
-        EffectKind::Opaque => {
-            matches!(effect.role, Some(Role::Program | Role::Code)) || effect.why == Some(Why::Flag)
-        }
-        _ => false,
-    }
+    given::add(run, at, before, scene, facts);
 }
 
 /// Whether an argument is not known, and is no pattern of files.

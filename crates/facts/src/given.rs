@@ -1,18 +1,37 @@
 //! What a program that is not understood is given of the session's guard: it may do anything to a file that it is told of, by an
 //! argument, behind the `=` of one or behind the letter of an option. It must not know programs.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{Effect, EffectKind, Facts, Role, Why};
 use castellan_programs::{Arg, Piece};
+use castellan_shell::Run;
 
+use crate::scene::Scene;
 use crate::sink::Sink;
 
-/// Adds an opaque effect for each argument that may name a guarded file, or the directory of one.
-pub(crate) fn add(args: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
-    for arg in args {
+/// Adds an opaque effect for each argument that may name a guarded file, or the directory of one, where it is not known what the command
+/// does with it. `at`: the command's position; its effects are those from `before` on.
+pub(crate) fn add(run: &Run, at: usize, before: usize, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let own = facts.effects.get(before..).unwrap_or_default();
+    let is_understood = !own.iter().any(|effect| effect.command == Some(at) && may_do_anything(effect));
+    if is_understood || !run.remote.is_empty() {
+        return;
+    }
+    let mut sink = Sink::new(scene, &mut facts.effects, Some(at), run.cwd.clone());
+    sink.comes_from(run.script.as_deref());
+    for arg in run.argv.iter().skip(1) {
         for path in paths(arg, sink.scene.places.home()) {
             sink.given(&path);
         }
     }
+}
+
+/// Whether an effect says that a program or code runs of which it is not known what it does with its arguments.
+fn may_do_anything(effect: &Effect) -> bool {
+    let is_program =
+        effect.kind == EffectKind::Execute && effect.system.is_none() && effect.why != Some(Why::Language);
+    let is_opaque = effect.is_opaque()
+        && (matches!(effect.role, Some(Role::Program | Role::Code)) || effect.why == Some(Why::Flag));
+    is_program || is_opaque
 }
 
 /// The paths that an argument may hold. A program may take `~` for the home where the shell has left it.
@@ -29,7 +48,12 @@ fn paths(arg: &Arg, home: &str) -> Vec<Arg> {
     let attached = prefix.starts_with('-').then(|| prefix.find(['/', '~'])).flatten();
     let attached = attached.and_then(|at| arg.strip_prefix(prefix.get(..at)?));
     let whole = (!prefix.starts_with('-')).then(|| arg.clone());
-    whole.into_iter().chain(value.clone()).chain(attached.filter(|_| value.is_none())).map(|one| at_home(&one)).collect()
+    whole
+        .into_iter()
+        .chain(value.clone())
+        .chain(attached.filter(|_| value.is_none()))
+        .map(|one| at_home(&one))
+        .collect()
 }
 
 impl Sink<'_, '_, '_, '_> {

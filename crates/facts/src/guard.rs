@@ -199,7 +199,10 @@ mod tests {
         let places = Places {
             homes: vec!["/home/u".to_owned()],
             workspace: Some("/home/u/app".to_owned()),
-            castellan: vec!["/home/u/.config/castellan".to_owned(), "/home/u/.local/bin/castellan-hook".to_owned()],
+            castellan: vec![
+                "/home/u/.config/castellan".to_owned(),
+                "/home/u/.local/bin/castellan-hook".to_owned(),
+            ],
             stand_ins: vec![("/data/claude".to_owned(), ".claude".to_owned())],
             ..Places::default()
         };

@@ -94,7 +94,8 @@ fn read(argv: &[Arg]) -> Arguments {
                 'n' if text.starts_with('-') => read.reads_only = true,
                 letter if LETTERS_WITH_VALUE.contains(&letter) => {
                     let name = argv.get(at).map(Arg::as_str);
-                    let names_it = name.is_some_and(|name| name.is_none_or(|name| names_hidden(letter, name)));
+                    let names_it =
+                        name.is_some_and(|name| name.is_none_or(|name| names_hidden(letter, name)));
                     read.hidden_names |= names_it && !text.starts_with('+');
                     at += 1;
                 }

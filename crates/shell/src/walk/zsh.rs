@@ -43,9 +43,8 @@ impl Walker<'_> {
         self.emit(state, scope, &call);
         let sets = |names: &[&str]| {
             call.arguments().iter().any(|arg| {
-                let is_one = |text: &str| {
-                    names.iter().any(|name| text.replace('_', "").eq_ignore_ascii_case(name))
-                };
+                let is_one =
+                    |text: &str| names.iter().any(|name| text.replace('_', "").eq_ignore_ascii_case(name));
                 arg.as_str().is_none_or(is_one)
             })
         };

@@ -29,9 +29,8 @@ pub(super) fn with_hidden_names(arg: Arg) -> Vec<Arg> {
     let choices = 0..1_usize << open.len();
     choices
         .map(|chosen| {
-            let is_hidden = |at: usize| {
-                open.iter().position(|one| *one == at).is_some_and(|bit| chosen >> bit & 1 == 1)
-            };
+            let is_hidden =
+                |at: usize| open.iter().position(|one| *one == at).is_some_and(|bit| chosen >> bit & 1 == 1);
             let made = pieces.iter().enumerate().flat_map(|(at, piece)| match is_hidden(at) {
                 true => hidden(piece.written()),
                 false => vec![piece.clone()],
