@@ -324,7 +324,7 @@ fn arrives(sources: &[&Arg], to: &Arg, is_whole: bool, sink: &mut Sink<'_, '_, '
         let recursive = is_whole.then_some(true);
         return sink.path_effect(Effect { kind: EffectKind::Write, recursive, ..Effect::default() }, to);
     }
-    for source in sources.iter().take(TARGETS_MAX) {
+    for source in sources {
         sink.path(EffectKind::Write, &slots::joined(to, source));
     }
 }
