@@ -1,6 +1,7 @@
 //! Hooks started by hand, as an agent starts them, and a daemon that misbehaves as a test wants.
 
 use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -9,6 +10,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use castellan_wire::{Kind, Request, write_frame};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use serde_json::{Value as Json, json};
 
 use crate::home::Home;
@@ -130,6 +133,36 @@ impl FakeDaemon {
         let home = castellan_wire::Home::new(home.castellan()).context("a relative home")?;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home.run())?;
         Ok(FakeDaemon { listener: castellan_wire::bind(&home.hook_socket())? })
+    }
+
+    /// Listens with the shortest queue there is, see [`FakeDaemon::fill_queue`].
+    pub fn listen_with_short_queue(home: &Home) -> Result<FakeDaemon> {
+        let daemon = FakeDaemon::listen(home)?;
+        rustix::net::listen(&daemon.listener, 0)?;
+        Ok(daemon)
+    }
+
+    /// Connects until there is no room for more: whoever connects then waits.
+    pub fn fill_queue(&self, home: &Home) -> Result<Vec<OwnedFd>> {
+        let home = castellan_wire::Home::new(home.castellan()).context("a relative home")?;
+        let address = SocketAddrUnix::new(home.hook_socket())?;
+        let mut queued = Vec::new();
+        loop {
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+            match connect(&socket, &address) {
+                Ok(()) => queued.push(socket),
+                Err(Errno::AGAIN) => return Ok(queued),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Takes everybody who waits, and hangs up.
+    pub fn empty_queue(&self) -> Result<()> {
+        self.listener.set_nonblocking(true)?;
+        while self.listener.accept().is_ok() {}
+        Ok(self.listener.set_nonblocking(false)?)
     }
 
     /// Accepts one hook, reads some of its request and lets `play` answer.

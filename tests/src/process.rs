@@ -64,6 +64,11 @@ impl Running {
         Ok(Running { child, started: Instant::now(), stdout, stderr })
     }
 
+    /// Its process id.
+    pub fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
     /// Waits until it ends. An error, with what it wrote, when that takes longer than `limit`.
     pub fn finish(mut self, limit: Duration) -> Result<Finished> {
         let has_ended = wait::ended(Pid::from_child(&self.child), limit)?;

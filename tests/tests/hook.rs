@@ -2,16 +2,20 @@
 
 #![cfg(test)]
 
+use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use anyhow::Context;
 use castellan_tests::home::Home;
 use castellan_tests::hook::{self, ENFORCE, FakeDaemon, RULES, bash, judge, understood};
-use castellan_tests::process::{Running, processes_of};
+use castellan_tests::process::{Finished, Running};
 use castellan_tests::wait::{self, until};
-use rustix::process::{Pid, Signal, kill_process};
+use castellan_wire::{Kind, Reply, write_frame};
+use rustix::process::Pid;
 use serde_json::{Value as Json, json};
 
 const LIMIT: Duration = Duration::from_secs(20);
@@ -28,35 +32,181 @@ fn home(name: &str) -> Home {
     Home::with_castellan(name, ENFORCE, RULES).unwrap()
 }
 
-/// The hook's own process below the one that starts it.
-fn hook_process(home: &Home) -> Option<Pid> {
-    let is_hook = |pid: &Pid| {
-        let words = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
-        String::from_utf8_lossy(&words)
-            .split('\0')
-            .next()
-            .is_some_and(|word| word.ends_with("castellan-hook"))
+/// A signal is answered at once, before the hook's own deadline.
+const SIGNAL_LIMIT: Duration = Duration::from_secs(8);
+
+/// Signals that end no process by default, and PIPE, which `std` ignores: they change nothing.
+const HARMLESS: [u32; 5] = [13, 17, 18, 23, 28]; // PIPE CHLD CONT URG WINCH
+
+/// KILL and STOP, which no process can catch.
+const UNCATCHABLE: [u32; 2] = [9, 19];
+
+/// Every signal of Linux that a process can catch, the two that the C library keeps for itself included.
+fn catchable() -> impl Iterator<Item = u32> {
+    (1..=64).filter(|number| !UNCATCHABLE.contains(number))
+}
+
+/// What a hook is doing when signals arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    Reading,
+    Connecting,
+    Waiting,
+}
+
+/// How a hook is started: the words before its own.
+const PLAINLY: &[&str] = &[];
+const WITH_SIGNALS_BLOCKED: &[&str] = &["--block-signal"];
+const WITH_SIGNALS_IGNORED: &[&str] = &["--ignore-signal"];
+
+/// Hooks of Codex that are signalled, and the daemon that they ask.
+struct Signalled {
+    home: Home,
+    daemon: FakeDaemon,
+}
+
+impl Signalled {
+    fn new(name: &str) -> anyhow::Result<Signalled> {
+        let home = home(name);
+        let daemon = FakeDaemon::listen_with_short_queue(&home)?;
+        Ok(Signalled { home, daemon })
+    }
+
+    /// Starts a hook, has it do one thing, and sends `signals` all at once. Returns how the hook ended.
+    fn check(&self, start: &[&str], event: &str, doing: Doing, signals: &[u32]) -> anyhow::Result<Finished> {
+        let mut command = self.home.command(Path::new("env"));
+        command.args(start).arg(self.home.bin().join("castellan-hook"));
+        command.args(["--agent", "codex", "--event", event, "--home"]).arg(self.home.castellan());
+        let (input, mut writer) = std::io::pipe()?;
+        let queued =
+            if doing == Doing::Connecting { self.daemon.fill_queue(&self.home)? } else { Vec::new() };
+        let running = Running::start_at(&mut command, OwnedFd::from(input).into())?;
+        // Its input ends, unless it is to wait for that.
+        let open = if doing == Doing::Reading {
+            Some(writer)
+        } else {
+            writer.write_all(codex_bash("ls").to_string().as_bytes())?;
+            drop(writer);
+            None
+        };
+        let pid = running.pid();
+        let signal = || -> anyhow::Result<()> {
+            until(SIGNAL_LIMIT, || Ok(sleeps_armed(pid).then_some(())))?.context("the hook does not wait")?;
+            send_all(&self.home, pid, signals)
+        };
+        match doing {
+            Doing::Reading | Doing::Connecting => signal()?,
+            Doing::Waiting => self.daemon.serve(|stream| {
+                signal().unwrap();
+                // Nobody takes the answer where the hook has ended.
+                let answer = Reply { exit: 0, stdout: b"answered".to_vec(), stderr: Vec::new() };
+                let _ = write_frame(stream, Kind::Reply, &answer.encode());
+            })?,
+        }
+        let done = running.finish(SIGNAL_LIMIT);
+        drop((open, queued));
+        self.daemon.empty_queue()?;
+        done
+    }
+}
+
+/// Whether a hook has its deadline and is waiting for something.
+fn sleeps_armed(pid: Pid) -> bool {
+    let status =
+        std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).unwrap_or_default();
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let caught = field("SigCgt:").and_then(|set| u64::from_str_radix(set, 16).ok()).unwrap_or_default();
+    let is_hook = field("Name:") == Some("castellan-hook");
+    is_hook && caught & (1 << 13) != 0 && field("State:").is_some_and(|state| state.starts_with('S'))
+}
+
+/// Sends signals by number. Several come at once: the process goes on when all of them wait for it, but for those that would
+/// stop it, which its going on takes back.
+fn send_all(home: &Home, pid: Pid, signals: &[u32]) -> anyhow::Result<()> {
+    let pid = pid.as_raw_nonzero();
+    let sent: Vec<String> = signals.iter().map(|number| format!("kill -{number} {pid}")).collect();
+    let sent = sent.join("; ");
+    let script = match signals {
+        [_] => sent,
+        _ => format!("kill -STOP {pid}; {sent}; kill -CONT {pid}"),
     };
-    processes_of(&home.castellan()).into_iter().find(is_hook)
+    let done = Running::start(home.command(Path::new("sh")).args(["-c", &script]))?.finish(LIMIT)?;
+    anyhow::ensure!(done.code == Some(0), "{done:?}");
+    Ok(())
 }
 
 #[test]
 fn signals_that_would_end_the_hook_deny() -> anyhow::Result<()> {
-    for signal in
-        [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT, Signal::USR1, Signal::USR2, Signal::ABORT]
-    {
-        let home = home("signal");
-        let daemon = FakeDaemon::listen(&home)?;
-        let payload = codex_bash("ls").to_string();
-        let running =
-            Running::start_with_input(&mut hook::command(&home, "codex", "PreToolUse"), payload.as_bytes())?;
-        daemon.serve(|_stream| {
-            let hook = until(LIMIT, || Ok(hook_process(&home))).unwrap().unwrap();
-            kill_process(hook, signal).unwrap();
-        })?;
-        let done = running.finish(LIMIT)?;
-        assert_eq!(understood(&done), "deny", "{signal:?}: {done:?}");
+    let hooks = Signalled::new("signals")?;
+    let mut wrong = Vec::new();
+    for number in catchable().filter(|number| !HARMLESS.contains(number)) {
+        for doing in [Doing::Reading, Doing::Connecting, Doing::Waiting] {
+            let done = hooks.check(PLAINLY, "PreToolUse", doing, &[number])?;
+            if understood(&done) != "deny" {
+                wrong.push(format!("{number} {doing:?}: {done:?}"));
+            }
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn several_signals_at_once_deny_once() -> anyhow::Result<()> {
+    let hooks = Signalled::new("more-signals")?;
+    let all: Vec<u32> = catchable().filter(|number| !HARMLESS.contains(number)).collect();
+    for signals in [&[11, 11][..], &[11, 7, 11], &[15, 11], &[14, 64, 32, 33, 31], &all] {
+        for event in ["PreToolUse", "PermissionRequest"] {
+            let done = hooks.check(PLAINLY, event, Doing::Waiting, signals)?;
+            assert_eq!(understood(&done), "deny", "{event} {signals:?}: {done:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn signals_that_were_blocked_or_ignored_before_the_hook_started_deny() -> anyhow::Result<()> {
+    let hooks = Signalled::new("masked-signals")?;
+    for start in [WITH_SIGNALS_BLOCKED, WITH_SIGNALS_IGNORED] {
+        for number in [1, 2, 3, 4, 7, 8, 11, 14, 15, 20, 27, 31, 34, 64] {
+            let done = hooks.check(start, "PreToolUse", Doing::Waiting, &[number])?;
+            assert_eq!(understood(&done), "deny", "{start:?} {number}: {done:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn harmless_signals_change_nothing() -> anyhow::Result<()> {
+    let hooks = Signalled::new("harmless-signals")?;
+    for start in [PLAINLY, WITH_SIGNALS_BLOCKED, WITH_SIGNALS_IGNORED] {
+        for number in HARMLESS {
+            let done = hooks.check(start, "PreToolUse", Doing::Waiting, &[number, number])?;
+            assert_eq!(
+                (done.code, done.stdout.as_str()),
+                (Some(0), "answered"),
+                "{start:?} {number}: {done:?}"
+            );
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_daemon_started_by_a_hook_with_signals_ignored_can_wait_for_its_programs() -> anyhow::Result<()> {
+    let home = home("ignored-child");
+    let mut command = home.command(Path::new("env"));
+    command.arg("--ignore-signal").arg(home.bin().join("castellan-hook"));
+    command.args(["--agent", "codex", "--event", "PreToolUse", "--home"]).arg(home.castellan());
+    let payload = codex_bash("ls").to_string();
+    let done = Running::start_with_input(&mut command, payload.as_bytes())?.finish(LIMIT)?;
+    assert_eq!(understood(&done), "defer", "{done:?}");
+    let status = home.run_castellan(&["status", "--json"])?.stdout;
+    let pid = serde_json::from_str::<Json>(&status)?["pid"].clone();
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).context("no SigIgn")?;
+    let ignored = u64::from_str_radix(ignored.trim(), 16)?;
+    assert_eq!(ignored & (1 << 16), 0, "the daemon ignores SIGCHLD: {ignored:x}");
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-//! The hook's own deadline, well below the agent's timeout: agents let a call through when a hook is late, or ended by a
-//! signal.
+//! The hook's own deadline, well below the agent's timeout: agents let a call through when a hook is late, or ended or stopped by
+//! a signal.
 //!
 //! Both are one signal handler that writes a reply prepared beforehand, so it holds whatever the hook is stuck in: reading
 //! standard input, connecting to a daemon whose queue is full, waiting for the answer.
@@ -63,7 +63,7 @@ pub(crate) fn answering() {
 }
 
 /// Runs inside a signal handler: no allocation, no lock, nothing but prepared bytes.
-extern "C" fn on_signal(_number: c_int) {
+extern "C" fn on_signal(_number: c_int) -> ! {
     if ANSWERING.load(Ordering::SeqCst) {
         // Half an answer stands on standard output. Exit 2 with a line blocks a call, whatever stands there.
         sys::write_raw(2, failure::OUTPUT_FAILED);
@@ -72,7 +72,7 @@ extern "C" fn on_signal(_number: c_int) {
     if let Some(prepared) = PREPARED.get() {
         sys::write_raw(1, &prepared.reply.stdout);
         sys::write_raw(2, &prepared.reply.stderr);
-        sys::append_raw(&prepared.gaps, prepared.gap_line.as_bytes());
+        gap::append(&prepared.gaps, prepared.gap_line.as_bytes());
         sys::exit_now(prepared.reply.exit);
     }
     sys::exit_now(2);

@@ -1,6 +1,6 @@
 //! A note for the next daemon that a call or event was answered without one, so that the record shows the gap.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,15 +13,17 @@ use crate::sys;
 /// Leaves a note. Failing to is no reason to change the answer, which has been given.
 pub(crate) fn note(args: &Args, failure: Failure) {
     if let Ok(path) = CString::new(args.home.gaps().as_os_str().as_bytes()) {
-        sys::append_raw(&path, line(args, failure).as_bytes());
+        append(&path, line(args, failure).as_bytes());
     }
 }
 
-/// The line of the note; empty when there are enough of them already.
+/// Adds a line to the notes, unless there are enough of them already. Safe in a signal handler.
+pub(crate) fn append(gaps: &CStr, line: &[u8]) {
+    sys::append_raw(gaps, line, GAPS_BYTES_MAX);
+}
+
+/// The line of the note.
 pub(crate) fn line(args: &Args, failure: Failure) -> String {
-    if std::fs::metadata(args.home.gaps()).is_ok_and(|file| file.len() > GAPS_BYTES_MAX) {
-        return String::new();
-    }
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let gap = Gap {
         unix_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),

@@ -3,21 +3,33 @@
 
 #![expect(unsafe_code, reason = "declares and calls C functions; each call says why it is sound")]
 
-use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
+use std::cell::UnsafeCell;
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-const SIGALRM: c_int = 14;
+/// The highest number of a signal.
+#[cfg(target_os = "linux")]
+const SIGNAL_MAX: c_int = 64;
+#[cfg(target_os = "macos")]
+const SIGNAL_MAX: c_int = 31;
 
-/// What ends a process unless it is handled, and is not a fault in its memory: the alarm, and what others may send.
+/// Signals that get no handler: KILL and STOP, which take none; PIPE, which `std` ignores, so that a write fails instead; and those that
+/// do nothing to a process without a handler. Every other signal ends or stops a process.
 #[cfg(target_os = "linux")]
-const ENDING_SIGNALS: &[c_int] = &[1, 2, 3, 6, 10, 12, SIGALRM, 15, 24, 25]; // HUP INT QUIT ABRT USR1 USR2 TERM XCPU XFSZ
+const UNHANDLED: &[c_int] = &[9, 13, SIGCHLD, 18, 19, 23, 28]; // KILL PIPE CHLD CONT STOP URG WINCH
 #[cfg(target_os = "macos")]
-const ENDING_SIGNALS: &[c_int] = &[1, 2, 3, 6, 30, 31, SIGALRM, 15, 24, 25];
+const UNHANDLED: &[c_int] = &[9, 13, 16, 17, 19, SIGCHLD, 23, 28, 29]; // KILL PIPE URG STOP CONT CHLD IO WINCH INFO
+
 #[cfg(target_os = "linux")]
-const SIG_UNBLOCK: c_int = 1;
+const SIGCHLD: c_int = 17;
 #[cfg(target_os = "macos")]
-const SIG_UNBLOCK: c_int = 2;
+const SIGCHLD: c_int = 20;
+
+#[cfg(target_os = "linux")]
+const SIG_SETMASK: c_int = 2;
+#[cfg(target_os = "macos")]
+const SIG_SETMASK: c_int = 3;
 
 // O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW: a pipe in the file's place must not hold the hook up,
 // a symlink not lead it elsewhere.
@@ -28,46 +40,141 @@ const APPEND: c_int = 0o1 | 0o100 | 0o2000 | 0o4000 | 0o2000000 | 0o400000;
 #[cfg(target_os = "macos")]
 const APPEND: c_int = 0x1 | 0x200 | 0x8 | 0x4 | 0x1000000 | 0x100;
 
+const SEEK_END: c_int = 2;
+
 #[cfg(target_os = "linux")]
 const SYS_CLOSE_RANGE: c_long = 436;
 #[cfg(target_os = "linux")]
 const CLOSE_RANGE_CLOEXEC: c_uint = 1 << 2;
 
-/// At least as large as any C library's `sigset_t` (glibc's, the largest, has 128 bytes).
+/// At least as large as any C library's `sigset_t` (glibc's, the largest, has 128 bytes). All zero it is empty, in each of them.
 #[repr(C, align(16))]
 struct SignalSet([u8; 256]);
 
+/// Runs when a signal arrives, and ends the process.
+pub(crate) type Handler = extern "C" fn(c_int) -> !;
+
+/// The stack of the handler: the usual one may be what has overflowed. The kernel saves the registers there too, at most some 12 KiB
+/// (x86-64 with AMX).
+const HANDLER_STACK_BYTES: usize = 64 * 1024;
+
+#[repr(C, align(16))]
+struct HandlerStack(UnsafeCell<[u8; HANDLER_STACK_BYTES]>);
+
+// SAFETY: only the kernel and the handler use it, one handler at a time.
+unsafe impl Sync for HandlerStack {}
+
+static HANDLER_STACK: HandlerStack = HandlerStack(UnsafeCell::new([0; HANDLER_STACK_BYTES]));
+
+/// The C library's `stack_t`.
+#[repr(C)]
+struct Stack {
+    bottom: *mut c_void,
+    #[cfg(target_os = "linux")]
+    flags: c_int,
+    bytes: usize,
+    #[cfg(target_os = "macos")]
+    flags: c_int,
+}
+
 unsafe extern "C" {
-    fn sigemptyset(set: *mut SignalSet) -> c_int;
-    fn sigaddset(set: *mut SignalSet, number: c_int) -> c_int;
+    fn sigaltstack(new: *const Stack, old: *mut Stack) -> c_int;
     fn sigprocmask(how: c_int, set: *const SignalSet, old: *mut SignalSet) -> c_int;
     fn alarm(seconds: c_uint) -> c_uint;
-    fn signal(number: c_int, handler: extern "C" fn(c_int)) -> *const c_void;
+    fn signal(number: c_int, handler: *const c_void) -> *const c_void;
     fn write(descriptor: c_int, bytes: *const c_void, count: usize) -> isize;
     fn open(path: *const c_char, flags: c_int, ...) -> c_int;
+    // `off_t` is `long` on every supported system.
+    fn lseek(descriptor: c_int, offset: c_long, whence: c_int) -> c_long;
     fn _exit(code: c_int) -> !;
     fn setsid() -> c_int;
+    #[cfg(target_os = "macos")]
+    fn sigaction(number: c_int, new: *const Action, old: *mut Action) -> c_int;
     fn geteuid() -> c_uint;
     #[cfg(target_os = "linux")]
     fn syscall(number: c_long, ...) -> c_long;
 }
 
-/// Calls `handler` when a signal would end this process. It may use only what this module marks as safe in a signal
-/// handler.
-pub(crate) fn call_on_ending_signals(handler: extern "C" fn(c_int)) {
-    let mut ending = SignalSet([0; 256]);
-    // SAFETY: the set is large enough for any `sigset_t` and lives through the calls; `handler` has the type that the C
-    // library expects.
-    unsafe {
-        sigemptyset(&mut ending);
-        for number in ENDING_SIGNALS {
-            sigaddset(&mut ending, *number);
-            signal(*number, handler);
-        }
-        // A signal mask is inherited: whoever started the hook may have blocked the alarm.
-        sigprocmask(SIG_UNBLOCK, &ending, std::ptr::null_mut());
+/// Calls `handler` when a signal would end or stop this process, at most once: while it runs, every signal waits. It may use only what
+/// this module marks as safe in a signal handler.
+pub(crate) fn call_on_ending_signals(handler: Handler) {
+    let stack = Stack { bottom: HANDLER_STACK.0.get().cast(), bytes: HANDLER_STACK_BYTES, flags: 0 };
+    // SAFETY: the stack is static, and nothing else uses it.
+    unsafe { sigaltstack(&raw const stack, std::ptr::null_mut()) };
+    let action = Action::calling(handler);
+    for number in (1..=SIGNAL_MAX).filter(|number| !UNHANDLED.contains(number)) {
+        action.set(number);
+    }
+    // A signal mask is inherited: whoever started the hook may have blocked the alarm.
+    let none = SignalSet([0; 256]);
+    // SAFETY: the set is large enough for any `sigset_t` and lives through the call.
+    unsafe { sigprocmask(SIG_SETMASK, &raw const none, std::ptr::null_mut()) };
+}
+
+/// What the kernel does about a signal: its own `struct sigaction`, not the C library's, which keeps two signals for itself. This is its
+/// shape on x86-64, x86, arm64 and arm (`include/linux/signal_types.h`).
+#[cfg(target_os = "linux")]
+#[repr(C)]
+struct Action {
+    handler: Handler,
+    flags: c_ulong,
+    /// Runs when a handler returns. This one does not.
+    restorer: Handler,
+    /// What waits while the handler runs.
+    mask: [c_ulong; SIGNAL_SET_BYTES / size_of::<c_ulong>()],
+}
+
+#[cfg(target_os = "linux")]
+impl Action {
+    fn calling(handler: Handler) -> Action {
+        let mask = [c_ulong::MAX; SIGNAL_SET_BYTES / size_of::<c_ulong>()];
+        Action { handler, flags: SA_ONSTACK | SA_RESTORER, restorer: handler, mask }
+    }
+
+    fn set(&self, number: c_int) {
+        let old: *mut Action = std::ptr::null_mut();
+        // SAFETY: the kernel reads an action of this shape, which lives through the call.
+        unsafe { syscall(SYS_RT_SIGACTION, number, &raw const *self, old, SIGNAL_SET_BYTES) };
     }
 }
+
+/// The C library's `struct sigaction`.
+#[cfg(target_os = "macos")]
+#[repr(C)]
+struct Action {
+    handler: Handler,
+    /// What waits while the handler runs.
+    mask: u32,
+    flags: c_int,
+}
+
+#[cfg(target_os = "macos")]
+impl Action {
+    fn calling(handler: Handler) -> Action {
+        Action { handler, mask: u32::MAX, flags: SA_ONSTACK }
+    }
+
+    fn set(&self, number: c_int) {
+        // SAFETY: the library reads an action of this shape, which lives through the call.
+        unsafe { sigaction(number, &raw const *self, std::ptr::null_mut()) };
+    }
+}
+
+/// Bytes of the kernel's set of signals, a bit for each.
+#[cfg(target_os = "linux")]
+const SIGNAL_SET_BYTES: usize = 8;
+#[cfg(target_os = "linux")]
+const SA_ONSTACK: c_ulong = 0x0800_0000;
+#[cfg(target_os = "macos")]
+const SA_ONSTACK: c_int = 1;
+#[cfg(target_os = "linux")]
+const SA_RESTORER: c_ulong = 0x0400_0000;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+const SYS_RT_SIGACTION: c_long = 13;
+#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
+const SYS_RT_SIGACTION: c_long = 134;
+#[cfg(all(target_os = "linux", any(target_arch = "x86", target_arch = "arm")))]
+const SYS_RT_SIGACTION: c_long = 174;
 
 /// Sends this process the alarm after `seconds`, instead of an earlier one.
 pub(crate) fn alarm_after(seconds: u32) {
@@ -81,11 +188,17 @@ pub(crate) fn write_raw(descriptor: i32, bytes: &[u8]) {
     unsafe { write(descriptor, bytes.as_ptr().cast(), bytes.len()) };
 }
 
-/// Appends a line to a regular file, created with mode 0600, ignoring failure. Does not wait. Safe in a signal handler.
-pub(crate) fn append_raw(path: &CStr, line: &[u8]) {
+/// Appends a line to a file, created with mode 0600, unless the file has more than `most` bytes. Ignores failure. Does not wait. Safe in
+/// a signal handler.
+pub(crate) fn append_raw(path: &CStr, line: &[u8], most: u64) {
     // SAFETY: `path` is NUL-terminated; with O_CREAT the mode is passed as the third argument.
     let descriptor = unsafe { open(path.as_ptr(), APPEND, 0o600 as c_uint) };
-    if descriptor >= 0 {
+    if descriptor < 0 {
+        return;
+    }
+    // SAFETY: no precondition. What has no length, such as a pipe, is an error: -1.
+    let bytes = unsafe { lseek(descriptor, 0, SEEK_END) };
+    if u64::try_from(bytes).is_ok_and(|bytes| bytes <= most) {
         write_raw(descriptor, line);
     }
 }
@@ -104,7 +217,12 @@ pub(crate) fn user_id() -> u32 {
 
 /// Makes the command's process a session of its own, so that nothing that ends the agent's terminal or process group ends
 /// it, with every inherited descriptor but 0, 1 and 2 closed.
+///
+/// Whoever started this process may have had the ends of its children ignored: that ends here, as it is inherited, and nobody could
+/// wait for a program then.
 pub(crate) fn detach_on_exec(command: &mut Command) {
+    // SAFETY: no precondition; the null pointer is the default.
+    unsafe { signal(SIGCHLD, std::ptr::null()) };
     // SAFETY: `detach` is async-signal-safe: two system calls without pointers, no allocation, no lock.
     unsafe { command.pre_exec(detach) };
 }
