@@ -5,7 +5,7 @@ mod consent;
 mod switch;
 mod trust;
 
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ use crate::control::{
 use crate::facts::own_paths;
 use crate::judge::Judge;
 use crate::layout::Layout;
-use crate::limits::{CONTROL_CONNECTIONS_MAX, FRAME_TIME, PASSWORD_TIME};
+use crate::limits::{ACCEPT_PAUSE, CONTROL_CONNECTIONS_MAX, FRAME_TIME, PASSWORD_TIME};
 use crate::lookout::unguarded;
 use crate::peers::Peers;
 use crate::policy_state::{PolicyState, Report};
@@ -30,6 +30,7 @@ use crate::process::Process;
 use crate::record;
 use crate::run::Signal;
 use crate::secret::{Account, SecretError, Secrets};
+use crate::sockets::Socket;
 use crate::timed::Timed;
 
 /// Serves the control socket.
@@ -65,9 +66,17 @@ struct Peer<'a> {
 
 impl ControlServer {
     /// Accepts connections until the process ends.
-    pub(crate) fn serve(self: &Arc<ControlServer>, listener: &UnixListener) {
-        for stream in listener.incoming() {
-            let Ok(stream) = stream else { continue };
+    pub(crate) fn serve(self: &Arc<ControlServer>, socket: &Socket) {
+        loop {
+            let stream = match socket.accept() {
+                Ok(stream) => stream,
+                Err(_) if socket.is_closed() => return,
+                // Out of descriptors, most likely.
+                Err(_) => {
+                    std::thread::sleep(ACCEPT_PAUSE);
+                    continue;
+                }
+            };
             if self.connections.fetch_add(1, Ordering::SeqCst) >= CONTROL_CONNECTIONS_MAX {
                 self.connections.fetch_sub(1, Ordering::SeqCst);
                 continue;

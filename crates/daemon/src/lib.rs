@@ -42,6 +42,7 @@ mod run;
 mod secret;
 mod server;
 mod shipped;
+mod sockets;
 mod store;
 mod tally;
 mod timed;

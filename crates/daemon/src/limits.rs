@@ -19,6 +19,9 @@ pub(crate) const FRAME_TIME: Duration = Duration::from_secs(2);
 /// Time for a reply to be taken by the hook.
 pub(crate) const REPLY_TIME: Duration = Duration::from_secs(2);
 
+/// Time between two tries to take a connection where the system gives no descriptor for one.
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
+
 /// Time between two records of turned-away connections.
 pub(crate) const REFUSAL_RECORDS_EVERY: Duration = Duration::from_secs(1);
 
@@ -295,7 +298,7 @@ pub(crate) const LAYOUT_BYTES_MAX: u64 = 16 * 1024;
 /// Bytes of the configuration file.
 pub(crate) const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Time between two rounds of housekeeping.
+/// Time between two rounds of housekeeping, and so for which a socket that somebody has removed is gone at most.
 pub(crate) const HOUSEKEEPING: Duration = Duration::from_secs(1);
 
 /// Rounds of housekeeping between two looks at the log's retention.

@@ -1,9 +1,6 @@
 //! The daemon's life: one for each home, from lock to last call.
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -11,7 +8,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 
 use castellan_audit::{AuditError, Log};
-use castellan_wire::bind;
 use rustix::process::DumpableBehavior;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -29,6 +25,7 @@ use crate::policy_state::{PolicyState, has_records};
 use crate::secret::Secrets;
 use crate::server::Server;
 use crate::shipped::write_shipped;
+use crate::sockets::{Lock, Socket, Sockets};
 use crate::watch::Watch;
 
 /// Why a daemon does not run.
@@ -72,14 +69,18 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let layout = Layout::read(dir)?;
     layout.create()?;
-    let _lock = lock(&layout)?;
+    let lock = lock(&layout)?;
     // Beside the rules, which take longer. Where no thread can be started, opening the log does it.
     let _ = spawn("patterns", castellan_audit::prepare);
     write_shipped(&layout).map_err(|error| DaemonError::Io(layout.rules_shipped(), error))?;
 
     let (policy_state, config, terms) = PolicyState::start(&layout);
     let is_first = !has_records(&layout);
-    let log = Log::open(&layout.log(), config.log, SystemTime::now())?;
+    let log = Log::open(&layout.log(), config.log, SystemTime::now()).map_err(|error| match error {
+        // Its lock was taken from it, and is not yet made again.
+        AuditError::Locked { .. } => DaemonError::AlreadyRunning(layout.home().dir().to_owned()),
+        other @ (AuditError::Io { .. } | AuditError::TooLong { .. } | AuditError::Encode(_)) => other.into(),
+    })?;
     let memory = Memory::open(layout.journal(), is_first, random());
     let (mut memory, trouble) = memory.map_err(|error| DaemonError::Io(layout.journal(), error))?;
     if memory.wants_servers() {
@@ -110,23 +111,30 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
         deciding: Mutex::default(),
         mode_changes: Mutex::default(),
     });
-    let control_listener = listen(&layout.home().control_socket())?;
-    spawn("control", move || control.serve(&control_listener))?;
+    let control_socket = listen(layout.home().control_socket())?;
+    let of_control = Arc::clone(&control_socket);
+    spawn("control", move || control.serve(&of_control))?;
     let lookout = Lookout::new(Arc::clone(&judge));
     spawn("lookout", move || lookout.run())?;
     // The hook socket comes last: who can connect is served.
-    let server = Server::start(listen(&layout.home().hook_socket())?, Arc::clone(&judge), peers);
+    let hook_socket = listen(layout.home().hook_socket())?;
+    let server = Server::start(Arc::clone(&hook_socket), Arc::clone(&judge), peers);
     let server = server.map_err(DaemonError::Thread)?;
-
-    keep_house(&received, &layout, &judge, &policy_state);
-    let _ = std::fs::remove_file(layout.home().hook_socket());
-    let _ = std::fs::remove_file(layout.home().control_socket());
+    let mut sockets = Sockets::new(layout.home(), lock, control_socket, hook_socket);
+    keep_house(&received, &layout, &judge, &policy_state, &mut sockets);
+    sockets.close();
     server.stop();
     Ok(())
 }
 
-/// Watches rule files and the organisation's, collects gaps and looks after the log until the daemon is to end.
-fn keep_house(received: &Receiver<Signal>, layout: &Layout, judge: &Judge, policy_state: &PolicyState) {
+/// Looks after the sockets, rule files and the organisation's, gaps, state and log until the daemon is to end.
+fn keep_house(
+    received: &Receiver<Signal>,
+    layout: &Layout,
+    judge: &Judge,
+    policy_state: &PolicyState,
+    sockets: &mut Sockets,
+) {
     let (mut watch, mut organisation) = (Watch::default(), Watch::default());
     let mut rounds: u32 = 0;
     let mut next_round = Instant::now();
@@ -145,6 +153,9 @@ fn keep_house(received: &Receiver<Signal>, layout: &Layout, judge: &Judge, polic
             continue;
         }
         next_round = Instant::now() + HOUSEKEEPING;
+        for line in sockets.mend() {
+            judge.fail("home", &line);
+        }
         judge.mend_state();
         if organisation.has_organisation_changed(layout) {
             policy_state.reload_organisation(judge);
@@ -163,30 +174,15 @@ fn keep_house(received: &Receiver<Signal>, layout: &Layout, judge: &Judge, polic
 }
 
 /// Locks the home for this process's life.
-fn lock(layout: &Layout) -> Result<File, DaemonError> {
+fn lock(layout: &Layout) -> Result<Lock, DaemonError> {
     let path = layout.home().daemon_lock();
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o600);
-    let file = options.open(&path).map_err(|error| DaemonError::Io(path.clone(), error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => {
-            Err(DaemonError::AlreadyRunning(layout.home().dir().to_owned()))
-        }
-        Err(std::fs::TryLockError::Error(error)) => Err(DaemonError::Io(path, error)),
-    }
+    let taken = Lock::take(path.clone()).map_err(|error| DaemonError::Io(path, error))?;
+    taken.ok_or_else(|| DaemonError::AlreadyRunning(layout.home().dir().to_owned()))
 }
 
 /// Listens, in the place of a socket that a dead daemon left behind: the lock says that it is dead.
-fn listen(path: &Path) -> Result<UnixListener, DaemonError> {
-    let io = |error| DaemonError::Io(path.to_owned(), error);
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
-        _ => {}
-    }
-    let listener = bind(path).map_err(io)?;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(io)?;
-    Ok(listener)
+fn listen(path: PathBuf) -> Result<Arc<Socket>, DaemonError> {
+    Socket::listen(path.clone()).map(Arc::new).map_err(|error| DaemonError::Io(path, error))
 }
 
 fn watch_signals(signals: &Sender<Signal>) -> io::Result<()> {

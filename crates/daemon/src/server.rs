@@ -2,11 +2,11 @@
 //! When the last idle worker becomes busy it leaves another one behind, up to a limit.
 
 use std::io;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use castellan_event::Mode;
 use castellan_wire::{
@@ -15,14 +15,17 @@ use castellan_wire::{
 
 use crate::held::HeldCall;
 use crate::judge::{Holding, Judge, Outcome};
-use crate::limits::{FRAME_TIME, HOLD_GRACE, REPLY_TIME, SHUTDOWN_TIME, WORKERS_IDLE_MAX, WORKERS_MAX};
+use crate::limits::{
+    ACCEPT_PAUSE, FRAME_TIME, HOLD_GRACE, REPLY_TIME, SHUTDOWN_TIME, WORKERS_IDLE_MAX, WORKERS_MAX,
+};
 use crate::peers::{AgentProcess, Peers};
 use crate::refusals::Refusals;
+use crate::sockets::Socket;
 use crate::timed::Timed;
 
 #[derive(Debug)]
 pub(crate) struct Server {
-    listener: UnixListener,
+    socket: Arc<Socket>,
     judge: Arc<Judge>,
     peers: Arc<Peers>,
     refusals: Refusals,
@@ -37,12 +40,12 @@ pub(crate) struct Server {
 impl Server {
     /// Starts serving on a listening socket.
     pub(crate) fn start(
-        listener: UnixListener,
+        socket: Arc<Socket>,
         judge: Arc<Judge>,
         peers: Arc<Peers>,
     ) -> io::Result<Arc<Server>> {
         let server = Arc::new(Server {
-            listener,
+            socket,
             judge,
             peers,
             refusals: Refusals::default(),
@@ -63,8 +66,7 @@ impl Server {
     /// Takes no new calls, and waits for those in flight.
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
-        // Wakes every worker that waits in `accept`.
-        let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
+        self.socket.wake();
         let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = self.worker_ended.wait_timeout_while(workers, SHUTDOWN_TIME, |workers| *workers > 0);
         self.judge.held().end();
@@ -92,8 +94,8 @@ impl Server {
 
     fn work(self: Arc<Server>) {
         while !self.stopping.load(Ordering::SeqCst) {
-            match self.listener.accept() {
-                Ok((stream, _)) => {
+            match self.socket.accept() {
+                Ok(stream) => {
                     if self.idle.fetch_sub(1, Ordering::SeqCst) == 1 {
                         // Without another worker the next call waits for this one; it is not let through.
                         let _ = self.add_worker();
@@ -105,7 +107,7 @@ impl Server {
                 }
                 Err(_) if self.stopping.load(Ordering::SeqCst) => break,
                 // Out of descriptors, most likely: the caller's hook denies by its own deadline.
-                Err(_) => std::thread::sleep(Duration::from_millis(10)),
+                Err(_) => std::thread::sleep(ACCEPT_PAUSE),
             }
         }
         self.idle.fetch_sub(1, Ordering::SeqCst);

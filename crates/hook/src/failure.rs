@@ -20,6 +20,8 @@ pub(crate) enum Failure {
     Stopped,
     /// No daemon listens and none could be started.
     NotStarted,
+    /// A daemon runs and nobody listens on its socket.
+    Unreachable,
     /// The daemon closed the connection before it answered.
     Disconnected,
     /// The daemon's answer is not one.
@@ -40,6 +42,7 @@ impl Failure {
             Failure::Home => "home",
             Failure::Stopped => "stopped",
             Failure::NotStarted => "not_started",
+            Failure::Unreachable => "unreachable",
             Failure::Disconnected => "disconnected",
             Failure::Protocol => "protocol",
             Failure::Deadline => "deadline",
@@ -56,6 +59,7 @@ impl Failure {
             Failure::Home => "its home directory is missing or not private to this user",
             Failure::Stopped => "it was stopped by the user",
             Failure::NotStarted => "its daemon could not be started",
+            Failure::Unreachable => "its daemon runs but cannot be reached",
             Failure::Disconnected => "its daemon broke off before it answered",
             Failure::Protocol => "its daemon answered in a way that its hook does not understand",
             Failure::Deadline => "its daemon did not answer in time",

@@ -2,6 +2,7 @@
 //! of its own, with an empty environment, in `/`. When many hooks find no daemon at once, one of them starts it.
 
 use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -11,15 +12,11 @@ use std::time::{Duration, Instant};
 use castellan_wire::{DAEMON_ALREADY_RUNS, Home, connect};
 
 use crate::failure::Failure;
-use crate::limits::START;
+use crate::limits::{HELD, START, TRY_AGAIN};
 use crate::sys;
 
 /// Connects to the daemon of `home`, starting it if none listens and it was not stopped on purpose.
 pub(crate) fn connect_or_start(home: &Home) -> Result<UnixStream, Failure> {
-    let run = home.run();
-    if !run.exists() {
-        DirBuilder::new().recursive(true).mode(0o700).create(&run).map_err(|_| Failure::Home)?;
-    }
     check_private(home)?;
     match connect(&home.hook_socket()) {
         Ok(stream) => Ok(stream),
@@ -28,9 +25,17 @@ pub(crate) fn connect_or_start(home: &Home) -> Result<UnixStream, Failure> {
     }
 }
 
-/// A `run` folder that another user could write would let that user answer in the daemon's place.
+/// A `run` folder that another user could write would let that user answer in the daemon's place. One that is gone is made.
 fn check_private(home: &Home) -> Result<(), Failure> {
-    let run = std::fs::symlink_metadata(home.run()).map_err(|_| Failure::Home)?;
+    let path = home.run();
+    let found = std::fs::symlink_metadata(&path).or_else(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
+            std::fs::symlink_metadata(&path)
+        }
+        _ => Err(error),
+    });
+    let run = found.map_err(|_| Failure::Home)?;
     let private = run.is_dir() && run.uid() == sys::user_id() && run.mode() & 0o077 == 0;
     if private { Ok(()) } else { Err(Failure::Home) }
 }
@@ -39,20 +44,29 @@ fn start_and_connect(home: &Home) -> Result<UnixStream, Failure> {
     let until = Instant::now() + START;
     let lock = open_lock(home)?;
     let mut daemon: Option<Child> = None;
+    // When another daemon was first found to hold the home, and when one was found last.
+    let mut held: Option<(Instant, Instant)> = None;
     let mut pause = Duration::from_millis(1);
     while Instant::now() < until {
         if let Ok(stream) = connect(&home.hook_socket()) {
             return Ok(stream);
         }
+        let is_due = held.is_none_or(|(_, last)| last.elapsed() >= TRY_AGAIN);
         // The lock is held until this hook ends: the others wait and connect.
-        if daemon.is_none() && lock.try_lock().is_ok() {
+        if daemon.is_none() && is_due && lock.try_lock().is_ok() {
             daemon = Some(spawn(home)?);
         }
         match daemon.as_mut().and_then(exit_code) {
             None => {}
-            // Another one holds the home: it starts to listen, or is ending and makes room.
-            Some(DAEMON_ALREADY_RUNS) => daemon = None,
+            // Another one holds the home: it listens again in a moment, or is ending and makes room.
+            Some(DAEMON_ALREADY_RUNS) => {
+                daemon = None;
+                held = Some((held.map_or_else(Instant::now, |(first, _)| first), Instant::now()));
+            }
             Some(_) => return connect(&home.hook_socket()).map_err(|_| Failure::NotStarted),
+        }
+        if daemon.is_none() && held.is_some_and(|(first, _)| first.elapsed() >= HELD) {
+            return Err(Failure::Unreachable);
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));

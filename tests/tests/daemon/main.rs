@@ -23,6 +23,7 @@ mod probing;
 mod project;
 mod scripts;
 mod second_question;
+mod sockets;
 mod state;
 mod switch;
 mod trial;

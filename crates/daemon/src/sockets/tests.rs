@@ -1,0 +1,145 @@
+use std::os::unix::fs::symlink;
+
+use castellan_wire::connect;
+use tempfile::TempDir;
+
+use super::*;
+
+struct Served {
+    dir: TempDir,
+    home: Home,
+    sockets: Sockets,
+}
+
+fn serve() -> Served {
+    let dir = tempfile::tempdir().unwrap();
+    let home = Home::new(dir.path().join("home")).unwrap();
+    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(home.run()).unwrap();
+    let lock = Lock::take(home.daemon_lock()).unwrap().unwrap();
+    let [control, hook] =
+        [home.control_socket(), home.hook_socket()].map(|path| Arc::new(Socket::listen(path).unwrap()));
+    let sockets = Sockets::new(&home, lock, control, hook);
+    Served { dir, home, sockets }
+}
+
+impl Served {
+    /// Both sockets are reached, and a second daemon is kept out.
+    fn check_whole(&self, case: &str) {
+        for socket in [&self.sockets.control, &self.sockets.hook] {
+            let mut stream = connect(&socket.path).unwrap_or_else(|error| panic!("{case}: {error}"));
+            let mut accepted = socket.accept().unwrap();
+            io::Write::write_all(&mut accepted, b"x").unwrap();
+            io::Read::read_exact(&mut stream, &mut [0]).unwrap();
+            assert_eq!(symlink_metadata(&socket.path).unwrap().mode() & 0o777, FILE_MODE, "{case}");
+        }
+        assert!(
+            Lock::take(self.home.daemon_lock()).unwrap().is_none(),
+            "{case}: a second daemon would start"
+        );
+        assert_eq!(symlink_metadata(self.home.run()).unwrap().mode() & 0o777, FOLDER_MODE, "{case}");
+    }
+}
+
+/// Somebody spoils something; one look makes it whole, and says so once.
+fn check(case: &str, spoil: impl FnOnce(&Home)) {
+    let mut served = serve();
+    assert_eq!(served.sockets.mend(), Vec::<String>::new());
+    spoil(&served.home);
+    let lines = served.sockets.mend();
+    assert!(!lines.is_empty() && lines.iter().all(|line| line.contains("made again")), "{case}: {lines:?}");
+    served.check_whole(case);
+    assert_eq!(served.sockets.mend(), Vec::<String>::new(), "{case}");
+}
+
+#[test]
+fn what_somebody_took_away_or_replaced_is_made_again() {
+    let remove = |path: PathBuf| std::fs::remove_file(path).unwrap();
+    let chmod = |path: PathBuf, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    check("hook socket", |home| remove(home.hook_socket()));
+    check("control socket", |home| remove(home.control_socket()));
+    check("both", |home| [home.hook_socket(), home.control_socket()].into_iter().for_each(remove));
+    check("moved", |home| std::fs::rename(home.hook_socket(), home.run().join("x")).unwrap());
+    check("swapped", |home| std::fs::rename(home.hook_socket(), home.control_socket()).unwrap());
+    check("a file", |home| {
+        remove(home.hook_socket());
+        std::fs::write(home.hook_socket(), "x").unwrap();
+    });
+    check("a folder", |home| {
+        remove(home.hook_socket());
+        std::fs::create_dir(home.hook_socket()).unwrap();
+    });
+    check("a link", |home| {
+        std::fs::rename(home.hook_socket(), home.run().join("x")).unwrap();
+        symlink("x", home.hook_socket()).unwrap();
+    });
+    check("another's socket", |home| {
+        remove(home.hook_socket());
+        std::mem::forget(bind(&home.hook_socket()).unwrap());
+    });
+    check("socket modes", |home| chmod(home.hook_socket(), 0o000));
+    check("wide socket modes", |home| chmod(home.control_socket(), 0o666));
+    check("lock", |home| remove(home.daemon_lock()));
+    check("a folder for a lock", |home| {
+        remove(home.daemon_lock());
+        std::fs::create_dir(home.daemon_lock()).unwrap();
+    });
+    check("another lock", |home| {
+        std::fs::write(home.run().join("x"), "").unwrap();
+        std::fs::rename(home.run().join("x"), home.daemon_lock()).unwrap();
+    });
+    check("folder", |home| std::fs::remove_dir_all(home.run()).unwrap());
+    check("moved folder", |home| std::fs::rename(home.run(), home.dir().join("x")).unwrap());
+    check("linked folder", |home| {
+        std::fs::rename(home.run(), home.dir().join("x")).unwrap();
+        symlink("x", home.run()).unwrap();
+    });
+    check("folder modes", |home| chmod(home.run(), 0o777));
+    check("a file for a folder", |home| {
+        std::fs::remove_dir_all(home.run()).unwrap();
+        std::fs::write(home.run(), "").unwrap();
+    });
+}
+
+#[test]
+fn what_cannot_be_made_again_is_told_once_and_looked_at_again() {
+    let mut served = serve();
+    let in_place = served.home.hook_socket();
+    std::fs::remove_file(&in_place).unwrap();
+    std::fs::create_dir_all(in_place.join("full")).unwrap();
+    let lines = served.sockets.mend();
+    assert!(matches!(&lines[..], [line] if line.contains("cannot be made again")), "{lines:?}");
+    assert_eq!(served.sockets.mend(), Vec::<String>::new());
+    std::fs::remove_dir_all(&in_place).unwrap();
+    assert_eq!(served.sockets.mend().len(), 1);
+    served.check_whole("once the folder is gone");
+}
+
+#[test]
+fn a_home_that_is_gone_is_not_made_again() {
+    let mut served = serve();
+    std::fs::remove_dir_all(served.home.dir()).unwrap();
+    assert!(!served.sockets.mend().is_empty());
+    assert!(!served.home.dir().exists());
+}
+
+#[test]
+fn an_ending_daemon_leaves_the_sockets_of_another_one() {
+    let served = serve();
+    std::fs::remove_file(served.home.hook_socket()).unwrap();
+    let _other = bind(&served.home.hook_socket()).unwrap();
+    served.sockets.close();
+    assert!(served.home.hook_socket().exists());
+    assert!(!served.home.control_socket().exists());
+    drop(served.dir);
+}
+
+#[test]
+fn who_waits_for_a_connection_goes_on_waiting_at_the_new_socket() {
+    let mut served = serve();
+    let socket = Arc::clone(&served.sockets.hook);
+    let accepting = std::thread::spawn(move || socket.accept().map(drop));
+    std::fs::remove_file(served.home.hook_socket()).unwrap();
+    assert_eq!(served.sockets.mend().len(), 1);
+    let _stream = connect(&served.home.hook_socket()).unwrap();
+    accepting.join().unwrap().unwrap();
+}
