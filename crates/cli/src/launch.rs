@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use castellan_daemon::ControlClient;
-use castellan_wire::{Home, connect};
+use castellan_wire::{DAEMON_ENVIRONMENT, Home, connect};
 
 use crate::limits::{DAEMON_STDERR_BYTES_MAX, POLL, START_TIME, STOP_TIME};
 use crate::output::printable_lines;
@@ -71,7 +71,7 @@ fn is_unlocked(home: &Home) -> bool {
     std::fs::File::open(home.daemon_lock()).map_or(true, |lock| lock.try_lock_shared().is_ok())
 }
 
-/// The daemon gets nothing of this process: no environment, no directory, no terminal to write to.
+/// The daemon gets nothing of this process: nothing of its environment, no directory, no terminal to write to.
 fn spawn(home: &Home) -> anyhow::Result<Child> {
     let file = home.daemon_stderr();
     let mut options = OpenOptions::new();
@@ -80,7 +80,7 @@ fn spawn(home: &Home) -> anyhow::Result<Child> {
     let program = beside("castellan")?;
     let mut command = Command::new(&program);
     command.arg("daemon").arg("--home").arg(home.dir());
-    command.env_clear().current_dir("/");
+    command.env_clear().envs(DAEMON_ENVIRONMENT).current_dir("/");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
     command.spawn().with_context(|| at(&program))
 }

@@ -29,6 +29,7 @@ mod memory;
 mod notification;
 mod one_session;
 mod packs;
+mod payloads;
 mod peers;
 mod policy_state;
 mod presence;

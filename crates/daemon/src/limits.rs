@@ -16,6 +16,22 @@ pub(crate) const CONNECTIONS_PER_PEER_MAX: usize = 32;
 /// Time for one request frame to arrive whole. A hook sends at once; 8 MiB take milliseconds.
 pub(crate) const FRAME_TIME: Duration = Duration::from_secs(2);
 
+/// Bytes of memory that all large payloads in flight take together: one of the largest, or some dozens of a whole source file.
+pub(crate) const PAYLOADS_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Bytes of memory that one byte of a payload takes while it is judged: the frame, the values of its JSON, the call's input as text and as
+/// what it would change, and the same in the record and in its line.
+pub(crate) const PAYLOAD_COST: usize = 9;
+
+/// Bytes of a payload that shares nothing: nearly all calls. All workers together have some of these.
+pub(crate) const SMALL_PAYLOAD_BYTES_MAX: usize = 64 * 1024;
+
+/// Large payloads that wait at a time, each in a worker: half of these, so that small calls always find one.
+pub(crate) const PAYLOADS_WAITING_MAX: usize = WORKERS_MAX / 2;
+
+/// Time that a large payload waits for room: with the time to read it, below the 10 s after which its hook denies.
+pub(crate) const PAYLOAD_WAIT: Duration = Duration::from_secs(7);
+
 /// Time for a reply to be taken by the hook.
 pub(crate) const REPLY_TIME: Duration = Duration::from_secs(2);
 
@@ -136,10 +152,13 @@ pub(crate) const MARKS_PER_SESSION_MAX: usize = 64;
 /// Bytes of a mark's label: a word or two.
 pub(crate) const MARK_LABEL_BYTES_MAX: usize = 128;
 
-/// Sessions that are kept in mind, with their marks and what they wrote: weeks of work. None is dropped for a newer one while its agent
-/// runs, or within a week of its last call where anything is known of it, as an agent could make new ones at will; over the limit
-/// calls of another session are denied.
+/// Sessions that are kept in mind, with their marks and what they wrote: weeks of work. What is known of one is not dropped for a newer
+/// one while its agent runs, or within a week of its last call, as an agent could make new ones at will. Of many ids of one agent
+/// process the oldest are dropped, as what is known of one of them is known of all. With none to drop calls of another session are denied.
 pub(crate) const SESSIONS_MAX: usize = 4096;
+
+/// Ids of sessions that are dropped at a time: looking for them takes some milliseconds.
+pub(crate) const SESSIONS_DROPPED: usize = SESSIONS_MAX / 8;
 
 /// Agent processes that are kept in mind before those that have ended are forgotten: some for each session.
 pub(crate) const PROCESSES_MAX: usize = 2 * SESSIONS_MAX;

@@ -10,14 +10,17 @@ use std::time::Instant;
 
 use castellan_event::Mode;
 use castellan_wire::{
-    FRAME_BYTES_MAX, HOLD_MS_MAX, Hold, Kind, Reply, Request, WireError, read_frame, write_frame,
+    Announced, FRAME_BYTES_MAX, HOLD_MS_MAX, Hold, Kind, Reply, Request, WireError, write_frame,
 };
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::held::HeldCall;
 use crate::judge::{Holding, Judge, Outcome};
 use crate::limits::{
-    ACCEPT_PAUSE, FRAME_TIME, HOLD_GRACE, REPLY_TIME, SHUTDOWN_TIME, WORKERS_IDLE_MAX, WORKERS_MAX,
+    ACCEPT_PAUSE, FRAME_TIME, HOLD_GRACE, PAYLOAD_WAIT, REPLY_TIME, SHUTDOWN_TIME, WORKERS_IDLE_MAX,
+    WORKERS_MAX,
 };
+use crate::payloads::Payloads;
 use crate::peers::{AgentProcess, Peers};
 use crate::refusals::Refusals;
 use crate::sockets::Socket;
@@ -29,6 +32,7 @@ pub(crate) struct Server {
     judge: Arc<Judge>,
     peers: Arc<Peers>,
     refusals: Refusals,
+    payloads: Payloads,
     idle: AtomicUsize,
     stopping: AtomicBool,
     workers: Mutex<usize>,
@@ -49,6 +53,7 @@ impl Server {
             judge,
             peers,
             refusals: Refusals::default(),
+            payloads: Payloads::default(),
             idle: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             workers: Mutex::new(0),
@@ -138,19 +143,29 @@ impl Server {
                 return self.turn_away(stream, agent, "overload", "an agent has too many calls in flight");
             }
         };
-        match read_request(stream) {
+        let turned_away = |code: &str, why: &str| self.turn_away(stream, admission.agent, code, why);
+        let announced = match Announced::read(&mut Timed::new(stream, FRAME_TIME), FRAME_BYTES_MAX) {
+            Ok(announced) => announced,
+            // A look whether somebody listens.
+            Err(WireError::Closed) => return,
+            Err(error) => return turned_away("frame", &format!("a request could not be read: {error}")),
+        };
+        let Some(room) = self.payloads.room(announced.body_bytes(), PAYLOAD_WAIT) else {
+            return turned_away("overload", "too many calls of megabytes are in flight");
+        };
+        // Its hook may have denied by its own deadline meanwhile.
+        if room.is_shared() && has_hung_up(stream) {
+            return;
+        }
+        match read_request(announced, stream) {
             Ok(request) => {
                 admission.guard_agent();
                 let outcome = self.judge.answer(&request, admission.agent, started, Holding::May);
                 self.carry_out(stream, request, admission.agent, outcome);
+                drop(room);
                 self.judge.check_scripts();
             }
-            // A look whether somebody listens.
-            Err(WireError::Closed) => {}
-            Err(error) => {
-                let why = format!("a request could not be read: {error}");
-                self.turn_away(stream, admission.agent, "frame", &why);
-            }
+            Err(error) => turned_away("frame", &format!("a request could not be read: {error}")),
         }
     }
 
@@ -215,10 +230,17 @@ fn send(stream: &UnixStream, reply: &Reply) {
     let _ = write_frame(&mut &*stream, Kind::Reply, &reply.encode());
 }
 
-fn read_request(stream: &UnixStream) -> Result<Request, WireError> {
-    let frame = read_frame(&mut Timed::new(stream, FRAME_TIME), FRAME_BYTES_MAX)?;
+/// Whether nobody is at the other end any more.
+fn has_hung_up(stream: &UnixStream) -> bool {
+    let mut watched = [PollFd::new(stream, PollFlags::empty())];
+    let polled = poll(&mut watched, Some(&Timespec::default()));
+    polled.is_err() || watched.iter().any(|fd| fd.revents().contains(PollFlags::HUP))
+}
+
+fn read_request(announced: Announced, stream: &UnixStream) -> Result<Request, WireError> {
+    let frame = announced.read_body(&mut Timed::new(stream, FRAME_TIME))?;
     match frame.kind {
-        Kind::Request => Request::decode(&frame.body),
+        Kind::Request => Request::decode(frame.body),
         Kind::Reply | Kind::Hold | Kind::Control => Err(WireError::Body),
     }
 }

@@ -1,5 +1,5 @@
 //! Reaching the daemon, and starting it when there is none: the `castellan` beside the hook's own executable, in a session
-//! of its own, with an empty environment, in `/`. When many hooks find no daemon at once, one of them starts it.
+//! of its own, with nothing of the agent's environment, in `/`. When many hooks find no daemon at once, one of them starts it.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use castellan_wire::{DAEMON_ALREADY_RUNS, Home, connect};
+use castellan_wire::{DAEMON_ALREADY_RUNS, DAEMON_ENVIRONMENT, Home, connect};
 
 use crate::failure::Failure;
 use crate::limits::{HELD, START, TRY_AGAIN};
@@ -92,7 +92,7 @@ fn spawn(home: &Home) -> Result<Child, Failure> {
     let stderr = OpenOptions::new().write(true).create_new(true).mode(0o600).open(home.daemon_stderr());
     let mut command = Command::new(daemon_program().ok_or(Failure::NotStarted)?);
     command.arg("daemon").arg("--home").arg(home.dir());
-    command.env_clear().current_dir("/");
+    command.env_clear().envs(DAEMON_ENVIRONMENT).current_dir("/");
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())

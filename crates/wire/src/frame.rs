@@ -117,26 +117,51 @@ pub fn write_frame(to: &mut impl Write, kind: Kind, body: &[u8]) -> Result<(), W
 
 /// Reads one frame whose body has at most `max` bytes.
 pub fn read_frame(from: &mut impl Read, max: usize) -> Result<Frame, WireError> {
-    let [m0, m1, m2, m3, v0, v1, k0, k1, l0, l1, l2, l3] = read_header(from)?;
-    if [m0, m1, m2, m3] != MAGIC {
-        return Err(WireError::NotAFrame);
+    Announced::read(from, max)?.read_body(from)
+}
+
+/// A frame of which only the header was read: who must make room for the body knows how much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Announced {
+    kind: Kind,
+    bytes: usize,
+}
+
+impl Announced {
+    /// Reads the header of a frame whose body has at most `max` bytes.
+    pub fn read(from: &mut impl Read, max: usize) -> Result<Announced, WireError> {
+        let [m0, m1, m2, m3, v0, v1, k0, k1, l0, l1, l2, l3] = read_header(from)?;
+        if [m0, m1, m2, m3] != MAGIC {
+            return Err(WireError::NotAFrame);
+        }
+        let version = u16::from_le_bytes([v0, v1]);
+        if version != VERSION {
+            return Err(WireError::Version(version));
+        }
+        let number = u16::from_le_bytes([k0, k1]);
+        let kind = Kind::from_number(number).ok_or(WireError::Kind(number))?;
+        let bytes = u32::from_le_bytes([l0, l1, l2, l3]) as usize;
+        if bytes > max {
+            return Err(WireError::TooLong { bytes, max });
+        }
+        Ok(Announced { kind, bytes })
     }
-    let version = u16::from_le_bytes([v0, v1]);
-    if version != VERSION {
-        return Err(WireError::Version(version));
+
+    /// Bytes of the body.
+    pub fn body_bytes(&self) -> usize {
+        self.bytes
     }
-    let number = u16::from_le_bytes([k0, k1]);
-    let kind = Kind::from_number(number).ok_or(WireError::Kind(number))?;
-    let bytes = u32::from_le_bytes([l0, l1, l2, l3]) as usize;
-    if bytes > max {
-        return Err(WireError::TooLong { bytes, max });
+
+    /// Reads the body.
+    pub fn read_body(self, from: &mut impl Read) -> Result<Frame, WireError> {
+        let Announced { kind, bytes } = self;
+        let mut body = Vec::with_capacity(bytes.min(BODY_BYTES_AHEAD));
+        from.take(bytes as u64).read_to_end(&mut body)?;
+        if body.len() < bytes {
+            return Err(WireError::Io(io::ErrorKind::UnexpectedEof.into()));
+        }
+        Ok(Frame { kind, body })
     }
-    let mut body = Vec::with_capacity(bytes.min(BODY_BYTES_AHEAD));
-    from.take(bytes as u64).read_to_end(&mut body)?;
-    if body.len() < bytes {
-        return Err(WireError::Io(io::ErrorKind::UnexpectedEof.into()));
-    }
-    Ok(Frame { kind, body })
 }
 
 fn read_header(from: &mut impl Read) -> Result<[u8; HEADER_BYTES], WireError> {

@@ -11,6 +11,11 @@ use std::path::{Path, PathBuf};
 /// Exit code of `castellan daemon` when another daemon serves the home.
 pub const DAEMON_ALREADY_RUNS: i32 = 5;
 
+/// The environment that a daemon is started with, and all of it. It is for the allocator (glibc's): what a large call took goes back to
+/// the system when it is over, instead of into one of many heaps that only grow.
+pub const DAEMON_ENVIRONMENT: [(&str, &str); 2] =
+    [("MALLOC_ARENA_MAX", "2"), ("MALLOC_MMAP_THRESHOLD_", "131072")];
+
 /// An absolute home directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {

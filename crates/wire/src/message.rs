@@ -48,16 +48,17 @@ impl Request {
         body
     }
 
-    /// Reads a frame body.
-    pub fn decode(body: &[u8]) -> Result<Request, WireError> {
-        let mut rest = body;
+    /// Reads a frame body. The payload stays where it is in memory: it may have megabytes.
+    pub fn decode(mut body: Vec<u8>) -> Result<Request, WireError> {
+        let mut rest = &*body;
         let agent = text(take(&mut rest)?)?;
         let event = text(take(&mut rest)?)?;
         let parent_pid = take_u32(&mut rest)?;
         let cwd = take(&mut rest)?.to_vec();
-        let payload = take(&mut rest)?.to_vec();
+        let payload = take(&mut rest)?.len();
         end(rest)?;
-        Ok(Request { agent, event, parent_pid, cwd, payload })
+        body.drain(..body.len().saturating_sub(payload));
+        Ok(Request { agent, event, parent_pid, cwd, payload: body })
     }
 }
 

@@ -52,7 +52,7 @@ proptest! {
     #[test]
     fn requests_round_trip(agent in ".*", event in ".*", parent_pid: u32, cwd: Vec<u8>, payload: Vec<u8>) {
         let request = Request { agent, event, parent_pid, cwd, payload };
-        prop_assert_eq!(Request::decode(&request.encode()).unwrap(), request);
+        prop_assert_eq!(Request::decode(request.encode()).unwrap(), request);
     }
 
     #[test]
@@ -87,7 +87,7 @@ proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes: Vec<u8>) {
         let _ = read_frame(&mut &*bytes, MAX);
-        let _ = Request::decode(&bytes);
+        let _ = Request::decode(bytes.clone());
         let _ = Reply::decode(&bytes);
         let _ = Hold::decode(&bytes);
         let _ = Gap::parse(&String::from_utf8_lossy(&bytes));

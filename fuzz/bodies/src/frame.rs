@@ -9,7 +9,7 @@ pub fn frame(bytes: &[u8]) {
         assert!(write_frame(&mut again, frame.kind, &frame.body).is_ok(), "what was read can be written");
         assert!(bytes.starts_with(&again));
     }
-    if let Ok(request) = Request::decode(bytes) {
+    if let Ok(request) = Request::decode(bytes.to_vec()) {
         assert_eq!(request.encode(), bytes);
     }
     if let Ok(reply) = Reply::decode(bytes) {

@@ -13,7 +13,7 @@ use castellan_tests::home::Home;
 use castellan_tests::hook::{self, ENFORCE, RULES, bash, judge, understood};
 use castellan_tests::process::{Running, processes_of};
 use castellan_tests::wait::{self, until};
-use castellan_wire::{Kind, REPLY_BYTES_MAX, WireError, read_frame, write_frame};
+use castellan_wire::{DAEMON_ENVIRONMENT, Kind, REPLY_BYTES_MAX, WireError, read_frame, write_frame};
 use rustix::process::{Pid, Uid, geteuid};
 use serde_json::json;
 
@@ -43,7 +43,8 @@ fn a_daemon_that_a_hook_starts_has_nothing_of_the_agents() -> anyhow::Result<()>
     let found = daemons(&home);
     let [daemon] = found[..] else { panic!("daemons: {found:?}") };
     assert_eq!(std::fs::read_link(proc(daemon, "cwd"))?, Path::new("/"));
-    assert_eq!(std::fs::read_to_string(proc(daemon, "environ"))?, "");
+    let environment = DAEMON_ENVIRONMENT.map(|(name, value)| format!("{name}={value}\0")).concat();
+    assert_eq!(std::fs::read_to_string(proc(daemon, "environ"))?, environment);
     let stat = std::fs::read_to_string(proc(daemon, "stat"))?;
     // After the name: state, parent, group, session, terminal.
     let fields: Vec<_> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
