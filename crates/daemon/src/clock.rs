@@ -1,4 +1,4 @@
-//! Clocks: milliseconds for marks and sessions, on one clock that goes on over restarts of the daemon and of the machine, and
+//! Clocks: the time as people set it; and milliseconds for marks and sessions, on one clock that goes on over restarts of the daemon and of the machine, and
 //! never back. It must not know what is measured with it.
 
 use std::time::SystemTime;
@@ -30,7 +30,7 @@ impl Moment {
     /// Now.
     pub(crate) fn read() -> Moment {
         let boot = of_system("/proc/sys/kernel/random/boot_id", BOOT_BYTES_MAX).unwrap_or_default();
-        let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let wall = wall().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Moment {
             boot: String::from_utf8_lossy(&boot).trim().to_owned(),
             boot_ms: boot_ms(),
@@ -72,6 +72,17 @@ impl Clock {
     }
 }
 
+/// The time as people set it.
+pub(crate) fn wall() -> SystemTime {
+    shown(SystemTime::now())
+}
+
+/// What counts of a clock's time. One before 1970 is that of a machine whose clock nobody has set: it counts as 1970, as no format of a
+/// time begins before.
+fn shown(time: SystemTime) -> SystemTime {
+    time.max(SystemTime::UNIX_EPOCH)
+}
+
 fn boot_ms() -> u64 {
     let boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let (seconds, nanos) = (u64::try_from(boot.tv_sec), u64::try_from(boot.tv_nsec));
@@ -80,6 +91,8 @@ fn boot_ms() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn moment(boot: &str, boot_ms: u64, wall_ms: u64) -> Moment {
@@ -104,6 +117,24 @@ mod tests {
         }
         let unknown = moment("", 1000, 50_000);
         assert_eq!(Clock::going_on(5000, &unknown, &moment("", 1700, 50_100)).at_ms, 5100);
+    }
+
+    #[test]
+    fn a_clock_that_nobody_has_set_shows_a_time_that_can_be_written() {
+        let unix = SystemTime::UNIX_EPOCH;
+        let ago = |seconds| unix - Duration::from_secs(seconds);
+        for (time, expected) in [
+            (ago(1), unix),
+            (ago(86_400), unix),
+            (ago(1 << 40), unix),
+            (unix, unix),
+            (unix + Duration::from_nanos(1), unix + Duration::from_nanos(1)),
+        ] {
+            assert_eq!(shown(time), expected, "{time:?}");
+            assert!(
+                humantime::format_rfc3339_millis(shown(time)).to_string().starts_with("1970-01-01T00:00:00")
+            );
+        }
     }
 
     #[test]

@@ -9,12 +9,13 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use castellan_event::Mode;
 use castellan_policy::Presence;
 use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 
+use crate::clock::wall;
 use crate::control::{
     CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, Secret, StatusReport,
 };
@@ -216,7 +217,7 @@ impl ControlServer {
         // Nobody has got anything wrong yet: nothing is recorded.
         let pin = peer.known.pin.as_deref().ok_or(ControlResponse::PinNeeded);
         let pin = if self.secrets.has_pin() { pin? } else { "" };
-        let checked = self.secrets.check_pin(pin, SystemTime::now());
+        let checked = self.secrets.check_pin(pin, wall());
         checked.map_err(|error| self.refused(action, argument, peer, error.to_string()))
     }
 
@@ -226,7 +227,7 @@ impl ControlServer {
         let account = Account::own(PASSWORD_TIME)
             .map_err(|why| refused(SecretError::Unchecked(Secret::Password, why)))?;
         let password = peer.known.password.as_deref().ok_or(ControlResponse::PasswordNeeded)?;
-        self.secrets.check_password(&account, password, SystemTime::now()).map_err(refused)
+        self.secrets.check_password(&account, password, wall()).map_err(refused)
     }
 
     fn refused(&self, action: &str, argument: &str, peer: Peer<'_>, why: String) -> ControlResponse {

@@ -27,6 +27,7 @@ pub(crate) use self::hold::{Holding, Outcome};
 pub(crate) use self::question::begun;
 use self::sessions::Look;
 pub(crate) use self::terms::Terms;
+use crate::clock::wall;
 use crate::held::Held;
 use crate::limits::JUDGED_AGAIN_MAX;
 use crate::lookout::{LiveSessions, Own};
@@ -208,7 +209,7 @@ impl Judge {
 
     /// Writes a record.
     pub(crate) fn append(&self, record: &Record) -> Result<(), AuditError> {
-        let appended = self.log.append(record, SystemTime::now());
+        let appended = self.log.append(record, wall());
         if appended.is_err() {
             self.told.forget();
         }
@@ -236,11 +237,8 @@ fn reply(reply: agents::Reply) -> Reply {
 
 /// A random number that is not 0. Ids need not be secret, only different: without a random source, time will do.
 pub(crate) fn random() -> u64 {
-    let clock = || {
-        SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .map_or(1, |since| since.subsec_nanos().into())
-    };
+    let clock =
+        || wall().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |since| since.subsec_nanos().into());
     getrandom::u64().unwrap_or_else(|_| clock()).max(1)
 }
 

@@ -14,7 +14,7 @@ mod servers;
 mod sessions;
 mod trust;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,6 +70,8 @@ pub(crate) struct Memory {
     answers: HashMap<CallKey, Given>,
     answer_order: VecDeque<CallKey>,
     epoch: Epoch,
+    /// Sessions that are looked at by their ids, as far as there was need to know.
+    watched: HashSet<SessionKey>,
     /// What was decided about calls that may run now.
     pub(crate) decided: DecidedCalls,
     denials: Denials,
@@ -114,6 +116,7 @@ impl Memory {
             answers: HashMap::new(),
             answer_order: VecDeque::new(),
             epoch: Epoch::default(),
+            watched: HashSet::new(),
             decided: DecidedCalls::default(),
             denials: Denials::default(),
             next_request,
@@ -143,12 +146,21 @@ impl Memory {
         self.lasting.clock.now_ms()
     }
 
+    /// Whether a session needs another one's place. Then it is to be told first which ones are [`Memory::watch`]ed.
+    pub(crate) fn needs_room(&self, id: &SessionKey) -> bool {
+        self.lasting.sessions.is_full() && self.lasting.sessions.root(id).is_none()
+    }
+
+    /// These sessions are looked at by their ids, and keep their places.
+    pub(crate) fn watch(&mut self, ids: HashSet<SessionKey>) {
+        self.watched = ids;
+    }
+
     /// Something of a session is heard from a process of an agent. An error when there is no room for another one: why.
     pub(crate) fn enter(&mut self, id: SessionKey, process: AgentProcess) -> Result<Entered, String> {
         let now_ms = self.now_ms();
-        let sessions = &self.lasting.sessions;
-        let is_new = sessions.root(&id).is_none();
-        if is_new && sessions.is_full() {
+        let is_new = self.lasting.sessions.root(&id).is_none();
+        if self.needs_room(&id) {
             self.make_room(now_ms)?;
         }
         let sessions = &self.lasting.sessions;
@@ -168,7 +180,10 @@ impl Memory {
     }
 
     fn make_room(&mut self, now_ms: u64) -> Result<(), String> {
-        let ids = self.lasting.forgettable(now_ms, AgentProcess::lives);
+        let mut ids = self.lasting.forgettable(now_ms, AgentProcess::lives);
+        if ids.is_empty() {
+            ids = self.lasting.sessions.dispensable(&self.watched, |workspace| self.project(Some(workspace)));
+        }
         if ids.is_empty() {
             return Err("there are too many sessions of the last week: end some agents".to_owned());
         }

@@ -12,6 +12,7 @@ use self::grants::Grants;
 pub(crate) use self::grants::{Granted, Scope, Taken};
 use self::waiting::Waiting;
 pub(crate) use self::waiting::{Ask, Over, Request, Subject, Waits};
+use crate::clock;
 use crate::memory::SessionKey;
 use crate::peers::AgentProcess;
 
@@ -29,7 +30,7 @@ pub(crate) struct Now {
 impl Now {
     pub(crate) fn read() -> Now {
         let boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-        Now { wall: SystemTime::now(), boot_s: u64::try_from(boot.tv_sec).unwrap_or_default() }
+        Now { wall: clock::wall(), boot_s: u64::try_from(boot.tv_sec).unwrap_or_default() }
     }
 
     /// A time so much later; now, where there is no such time.

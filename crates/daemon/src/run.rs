@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use castellan_audit::{AuditError, Log};
 use rustix::process::DumpableBehavior;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use crate::clock::wall;
 use crate::configured::servers_before;
 use crate::control_server::ControlServer;
 use crate::facts::own_paths;
@@ -76,7 +77,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
 
     let (policy_state, config, terms) = PolicyState::start(&layout);
     let is_first = !has_records(&layout);
-    let log = Log::open(&layout.log(), config.log, SystemTime::now()).map_err(|error| match error {
+    let log = Log::open(&layout.log(), config.log, wall()).map_err(|error| match error {
         // Its lock was taken from it, and is not yet made again.
         AuditError::Locked { .. } => DaemonError::AlreadyRunning(layout.home().dir().to_owned()),
         other @ (AuditError::Io { .. } | AuditError::TooLong { .. } | AuditError::Encode(_)) => other.into(),
@@ -166,7 +167,7 @@ fn keep_house(
         gaps::collect(layout.home(), judge);
         rounds = rounds.wrapping_add(1);
         if rounds.is_multiple_of(RETENTION_ROUNDS)
-            && let Err(error) = judge.log().maintain(SystemTime::now())
+            && let Err(error) = judge.log().maintain(wall())
         {
             judge.fail("log", &format!("the log could not be maintained: {error}"));
         }

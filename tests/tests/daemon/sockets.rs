@@ -30,7 +30,9 @@ fn check_reached(home: &Home, daemon: Pid, case: &str) -> anyhow::Result<()> {
     let asked = || Ok(home.run_castellan(&["status", "--json"]).is_ok().then_some(()));
     assert!(until(HEALED, asked)?.is_some(), "{case}: `castellan` is not answered");
     assert_eq!(status(home)["pid"], daemon.as_raw_nonzero().get(), "{case}");
-    assert_eq!(daemons(home), [daemon], "{case}");
+    // One that a hook has started meanwhile finds the home held, and ends.
+    let alone = until(LIMIT, || Ok((daemons(home) == [daemon]).then_some(())))?;
+    assert!(alone.is_some(), "{case}: {:?}", daemons(home));
     assert_eq!(understood(&judge(home, &bash("forbidden"))?), "deny", "{case}");
     Ok(())
 }

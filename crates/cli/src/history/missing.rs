@@ -158,10 +158,26 @@ impl Missing {
 
 /// A time, to the second.
 pub(crate) fn second(time: SystemTime) -> String {
-    humantime::format_rfc3339_seconds(time).to_string()
+    // No format of a time begins before 1970; where nobody has set the clock, it may be earlier.
+    humantime::format_rfc3339_seconds(time.max(SystemTime::UNIX_EPOCH)).to_string()
 }
 
 /// Its day: `2026-01-31`.
 pub(crate) fn day(time: SystemTime) -> String {
     second(time).chars().take("2026-01-31".len()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_time_before_1970_is_shown_as_the_first_one_that_can_be() {
+        for ago in [1, 86_400, 691_200] {
+            let time = SystemTime::UNIX_EPOCH - Duration::from_secs(ago);
+            assert_eq!((second(time).as_str(), day(time).as_str()), ("1970-01-01T00:00:00Z", "1970-01-01"));
+        }
+    }
 }

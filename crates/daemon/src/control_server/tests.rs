@@ -55,7 +55,7 @@ fn others(workspace: &str) -> Vec<ControlRequest> {
 
 fn serve(layout: &Layout) -> ControlServer {
     let (policy, _, terms) = PolicyState::start(layout);
-    let log = Log::open(&layout.log(), LogConfig::default(), SystemTime::now()).unwrap();
+    let log = Log::open(&layout.log(), LogConfig::default(), wall()).unwrap();
     let (memory, _) = Memory::open(layout.journal(), true, 1).unwrap();
     ControlServer {
         layout: layout.clone(),

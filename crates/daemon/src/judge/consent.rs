@@ -2,7 +2,6 @@
 //! it. What happens to a call that nothing was granted of must not depend on anything here.
 
 use std::sync::MutexGuard;
-use std::time::SystemTime;
 
 use castellan_agents::{self as agents, AgentId};
 use castellan_event::{Call, Decision, Facts, Finding, Layer, Verdict};
@@ -11,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::question::Weighed;
 use super::{Asked, Holding, Judge, Whose, digest};
+use crate::clock::wall;
 use crate::explanation::Explanation;
 use crate::held::{End, HeldCall};
 use crate::hex::hex;
@@ -138,7 +138,7 @@ impl Judge {
     /// The memory, without calls that wait no more because of the time or because their agents have ended.
     fn memory_of_waiting(&self) -> MutexGuard<'_, Memory> {
         let mut memory = self.memory();
-        memory.requests_mut().drop_over(SystemTime::now(), AgentProcess::lives);
+        memory.requests_mut().drop_over(wall(), AgentProcess::lives);
         memory
     }
 
@@ -228,7 +228,7 @@ fn request(grant: Grant, weighed: &Weighed<'_>) -> Request {
         explanation,
         shown: shown(consent, &grant),
         grant,
-        asked: SystemTime::now(),
+        asked: wall(),
         times: 0,
     }
 }

@@ -34,6 +34,11 @@ impl Failure {
         Failure { code: "marks", what: "the call could not be noted for later ones", why }
     }
 
+    /// A session of which nothing could be kept may not go on.
+    pub(super) fn crowded(why: String) -> Failure {
+        Failure { code: "state", what: "there is no room for another session", why }
+    }
+
     /// Nothing may be answered that the next daemon would not know of.
     pub(super) fn unkept(why: String) -> Failure {
         Failure { code: "state", what: "the call could not be noted for later ones", why }

@@ -31,7 +31,10 @@ impl Judge {
     pub(super) fn whose(&self, asked: &Asked<'_>, of: &Agent) -> Result<Whose, Failure> {
         let id = SessionKey(digest(&[asked.agent.word(), &of.session_id]));
         let mut memory = self.memory();
-        let session = memory.enter(id, asked.process).map_err(Failure::unkept)?;
+        if memory.needs_room(&id) {
+            memory.watch(self.live.ids());
+        }
+        let session = memory.enter(id, asked.process).map_err(Failure::crowded)?;
         let known = memory.workspace(&id).cloned();
         drop(memory);
         let found = match known {

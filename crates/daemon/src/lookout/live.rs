@@ -1,16 +1,17 @@
 //! [`LiveSessions`]: the sessions whose agents run, as their hooks have told of them. It must not know what is looked at.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use castellan_agents::{self as agents, AgentId};
 use castellan_event::{Agent, Answer, Query, World};
 
 use super::settings::{AgentStart, HookSettings, Own, SettingsChange};
 use super::tail::Tail;
+use crate::clock::wall;
 use crate::limits::{LINGER, LIVE_SESSIONS_MAX, LOOK, STARTS_PER_SESSION_MAX, TRANSCRIPTS_PER_SESSION_MAX};
 use crate::memory::SessionKey;
 use crate::peers::AgentProcess;
@@ -130,6 +131,11 @@ impl LiveSessions {
         some.unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect()
     }
 
+    /// Which sessions they are.
+    pub(crate) fn ids(&self) -> HashSet<SessionKey> {
+        self.lock().keys().copied().collect()
+    }
+
     /// Forgets those whose agents are gone, after their last look.
     pub(crate) fn forget_ended(&self) {
         self.lock().retain(|_, live| !live.is_over());
@@ -144,7 +150,7 @@ impl Live {
     fn new(session: SessionKey, id: AgentId, agent: &Agent, process: AgentProcess, own: Own) -> Live {
         let heard =
             Heard { process, at: Instant::now(), transcripts: Vec::new(), new: Vec::new(), has_more: false };
-        let since = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+        let since = humantime::format_rfc3339_millis(wall()).to_string();
         let started = Started::of(id, process, &agent.cwd, &own);
         let live = Live {
             session,

@@ -8,7 +8,7 @@ use castellan_event::AccessLevel;
 use serde::{Deserialize, Serialize};
 
 use super::entry::Entry;
-use crate::limits::{PROCESSES_MAX, SESSION_IDLE_MS, SESSIONS_MAX};
+use crate::limits::{PROCESSES_MAX, SESSION_IDLE_MS, SESSIONS_DROPPED, SESSIONS_MAX};
 use crate::peers::AgentProcess;
 
 /// Names a session of an agent, whose sub-agents share it: SHA-256 over agent and session id. The key of one of them names
@@ -202,6 +202,36 @@ impl Sessions {
             !alive.contains(&known.root) && (is_idle || is_plain(&known.root))
         };
         self.known.iter().filter(|(_, known)| is_over(known)).map(|(id, _)| *id).collect()
+    }
+
+    /// The ids, the oldest ones first, that can be forgotten with nothing else: what is known of sessions that are one is known by their
+    /// root, and stays as long as any of their ids does. Of these the newest stays, one of the lowest ceiling, below which an id that
+    /// comes again stays too, and the newest in each workspace whose own files count, as `project_of` says. So do those that are
+    /// `watched`: what is found of them later is found by their ids.
+    pub(super) fn dispensable(
+        &self,
+        watched: &HashSet<SessionKey>,
+        project_of: impl Fn(&Workspace) -> Option<String>,
+    ) -> Vec<SessionKey> {
+        let mut newest: HashMap<(SessionKey, Option<String>), (u64, SessionKey)> = HashMap::new();
+        let mut lowest: HashMap<SessionKey, (AccessLevel, SessionKey)> = HashMap::new();
+        for (id, known) in &self.known {
+            let project = known.workspace.as_ref().and_then(&project_of);
+            for of in [None, project] {
+                let seen = (known.seen_ms, *id);
+                let newest = newest.entry((known.root, of)).or_insert(seen);
+                *newest = seen.max(*newest);
+            }
+            let capped = (known.ceiling, *id);
+            let lowest = lowest.entry(known.root).or_insert(capped);
+            *lowest = capped.min(*lowest);
+        }
+        let mut kept: HashSet<SessionKey> = newest.into_values().map(|(_, id)| id).collect();
+        kept.extend(lowest.into_values().map(|(_, id)| id));
+        let others = self.known.iter().filter(|(id, _)| !kept.contains(id) && !watched.contains(id));
+        let mut others: Vec<(u64, SessionKey)> = others.map(|(id, known)| (known.seen_ms, *id)).collect();
+        others.sort_unstable();
+        others.into_iter().take(SESSIONS_DROPPED).map(|(_, id)| id).collect()
     }
 
     /// Forgets sessions. Returns the roots of which nothing is left.

@@ -1,8 +1,7 @@
 //! Rules on trial in what is in force: those that an upgrade brings, and the end of it. It must not know which may be.
 
-use std::time::SystemTime;
-
 use super::{Cause, PolicyState};
+use crate::clock::wall;
 use crate::judge::Judge;
 use crate::layers::Layers;
 use crate::trial::{self, Trial};
@@ -15,7 +14,7 @@ impl PolicyState {
         let (_, compiled) = set.load(&self.layout)?;
         let terms = judge.terms();
         let after = (&set.user, &compiled.policy);
-        let trial = trial::after((&before.trial, &terms.policy), after, SystemTime::now());
+        let trial = trial::after((&before.trial, &terms.policy), after, wall());
         Ok(Layers { trial, ..set })
     }
 
@@ -23,7 +22,7 @@ impl PolicyState {
     pub(crate) fn end_trial(&self, judge: &Judge, all: bool, peer: (u32, u32)) -> Result<(), String> {
         let _changing = self.changing();
         let Some(set) = self.set() else { return Ok(()) };
-        let now = SystemTime::now();
+        let now = wall();
         let mut left = set.trial.rules.clone();
         left.retain(|_, since| !all && !trial::is_over(*since, now));
         if left == set.trial.rules {

@@ -87,7 +87,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     if loaded.has_errors() {
         return Ok(Exit::No);
     }
-    let stamp = stamp(options.time.unwrap_or_else(SystemTime::now))?;
+    let stamp = stamp(options.time.unwrap_or_else(|| SystemTime::now().max(UNIX_EPOCH)))?;
     let source = EventSource { table: &table, name: &reading.source, stamp: &stamp };
     let mut out = anstream::stdout();
     for event in events::open(&options.events)? {

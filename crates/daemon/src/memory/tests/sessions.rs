@@ -102,3 +102,80 @@ fn a_new_id_may_do_no_more_than_the_sessions_that_it_is_one_with() {
     assert_eq!(memory.ceiling(&session(3), true, AccessLevel::FullAccess), AccessLevel::FullAccess);
     assert_eq!(sub_agent(&mut memory, 3, 7), AccessLevel::FullAccess);
 }
+
+fn alive() -> AgentProcess {
+    let own = crate::process::Process::read(std::process::id()).unwrap();
+    AgentProcess { pid: own.pid, started: own.started }
+}
+
+#[test]
+fn of_many_sessions_of_one_living_agent_the_oldest_are_dropped() {
+    let (_dir, path, mut memory) = new();
+    let other = memory.enter(session(1_000_000), UNSEEN).unwrap().root;
+    memory.mark(other, &["other".to_owned()]);
+    for number in 0..3 * SESSIONS_MAX {
+        let entered = memory.enter(session(number), alive()).unwrap();
+        // What the first ones did, and may not, they may forget with their names.
+        match number {
+            0 => memory.mark(entered.root, &["a".to_owned()]),
+            1 => write(&mut memory, entered.root, 7, "/w/x"),
+            2 => {
+                let bar = Some(Bar { code: Code::Ungoverned, message: "m".to_owned() });
+                memory.follow(&entered.id, Consequence { ceiling: Some(AccessLevel::ReadOnly), bar });
+            }
+            3 => {
+                memory.ceiling(&entered.id, true, AccessLevel::ReadOnly);
+            }
+            _ => {}
+        }
+        assert!(memory.sessions() <= SESSIONS_MAX, "{number}");
+    }
+    let check = |memory: &mut Memory| {
+        // One that was dropped and comes again, one that never was, and the newest.
+        for number in [0, 1, 2, 3, 5, 4 * SESSIONS_MAX, 3 * SESSIONS_MAX - 1] {
+            let entered = memory.enter(session(number), alive()).unwrap();
+            assert!(memory.session(&entered.root).marks.contains_key("a"), "{number}");
+            let changed = memory.changed(&entered.root, None).unwrap();
+            assert!(changed.written.contains("/w/x"), "{number}");
+            assert!(memory.consequence(&entered.id).bar.is_some(), "{number}");
+            assert_eq!(memory.consequence(&entered.id).ceiling, Some(AccessLevel::ReadOnly), "{number}");
+            if number != 3 * SESSIONS_MAX - 1 && number != 5 {
+                let ceiling = memory.ceiling(&entered.id, false, AccessLevel::FullAccess);
+                assert_eq!(ceiling, AccessLevel::ReadOnly, "{number}");
+            }
+        }
+        assert!(memory.session(&other).marks.contains_key("other"));
+    };
+    check(&mut memory);
+    memory.save().unwrap();
+    check(&mut again(&path));
+}
+
+#[test]
+fn sessions_that_are_looked_at_keep_their_places() {
+    let (_dir, _path, mut memory) = new();
+    let watched = memory.enter(session(7), alive()).unwrap();
+    memory.watch([watched.id].into());
+    for number in 100..2 * SESSIONS_MAX {
+        memory.enter(session(number), alive()).unwrap();
+    }
+    // What is found of it now is found of the agent.
+    let ceiling = Some(AccessLevel::ReadOnly);
+    memory.follow(&watched.id, Consequence { ceiling, bar: None });
+    let newest = memory.enter(session(3 * SESSIONS_MAX), alive()).unwrap();
+    assert_eq!(memory.consequence(&newest.id).ceiling, ceiling);
+}
+
+#[test]
+fn a_workspace_whose_own_files_count_stays_known_of_an_agent() {
+    let (_dir, _path, mut memory) = new();
+    let in_project = memory.enter(session(7), alive()).unwrap();
+    memory.fix_workspace(in_project, Workspace { path: "/w".to_owned(), is_border: true });
+    let project = Some("hash".to_owned());
+    memory.decide("/w", Some(WorkspaceDecision::Trusted { project: project.clone() })).unwrap();
+    for number in 100..2 * SESSIONS_MAX {
+        memory.enter(session(number), alive()).unwrap();
+    }
+    let known = memory.sessions_in(&alive());
+    assert!(known.iter().any(|id| memory.project(memory.workspace(id)) == project));
+}
