@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal};
 
 use crate::wait;
@@ -87,6 +87,21 @@ impl Drop for Running {
         }
         drop(self.child.wait());
     }
+}
+
+/// Sends signals by number, also those that have no name in C. Several come at once: the process goes on when all of them wait for it, but
+/// for those that would stop it, which its going on takes back.
+pub fn send_signals(pid: Pid, numbers: &[u32]) -> Result<()> {
+    let pid = pid.as_raw_nonzero();
+    let sent: Vec<String> = numbers.iter().map(|number| format!("kill -{number} {pid}")).collect();
+    let sent = sent.join("; ");
+    let script = match numbers {
+        [_] => sent,
+        _ => format!("kill -STOP {pid}; {sent}; kill -CONT {pid}"),
+    };
+    let done = Running::start(Command::new("sh").args(["-c", &script]))?.finish(Duration::from_secs(10))?;
+    ensure!(done.code == Some(0), "{done:?}");
+    Ok(())
 }
 
 /// Stops a process (`SIGSTOP`) and waits until it stands still. An error when it has ended.

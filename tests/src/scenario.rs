@@ -4,6 +4,7 @@
 mod asks;
 mod levels;
 mod repository;
+mod signalled;
 mod trust;
 mod ungoverned;
 
@@ -18,6 +19,7 @@ use serde_json::{Value as Json, json};
 pub use asks::{Sensitive, check_asks};
 pub use levels::{check_ceiling, check_denied_escalation, check_escalation};
 pub use repository::check_repository;
+pub use signalled::{KILL, SIGNALS, STOP, check_signalled_hook};
 pub use trust::check_trust;
 
 use crate::agents::Agent;

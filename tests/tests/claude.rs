@@ -10,7 +10,9 @@ use castellan_tests::machine::check_each_users_claude;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
-    Case, Registered, Sensitive, SwitchedOff, check, check_asks, check_ceiling, check_none_foreign, check_noticed, check_plugin, check_repository, check_rewritten, check_subagent, check_switched_off,
+    Case, KILL, Registered, SIGNALS, STOP, Sensitive, SwitchedOff, check, check_asks, check_ceiling,
+    check_none_foreign, check_noticed, check_plugin, check_repository, check_rewritten, check_signalled_hook,
+    check_subagent, check_switched_off,
 };
 use serde_json::json;
 
@@ -141,4 +143,14 @@ fn hooks_that_are_switched_off_in_a_session_are_noticed() -> Result<()> {
 #[test]
 fn strict_sees_no_hook_of_others_where_there_is_none() -> Result<()> {
     check_none_foreign(Claude)
+}
+
+/// Claude Code blocks a call whose hook ended by a signal (`onFailure: "block"`), and one whose hook it gave up.
+#[test]
+fn a_call_whose_hook_is_signalled_does_not_run() -> Result<()> {
+    for signal in SIGNALS {
+        check_signalled_hook(Claude, *signal, false)?;
+    }
+    check_signalled_hook(Claude, KILL, false)?;
+    check_signalled_hook(Claude, STOP, false)
 }

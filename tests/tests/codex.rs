@@ -7,7 +7,8 @@ use castellan_tests::freeing::check_freeing;
 use castellan_tests::model::Block;
 use castellan_tests::run::{CODEX_CODE_MODE, CODEX_REVIEWED, CODEX_UNKNOWN_MODEL, Options};
 use castellan_tests::scenario::{
-    Case, Registered, SwitchedOff, check, check_none_foreign, check_subagent, check_switched_off, check_typed,
+    Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_none_foreign, check_signalled_hook,
+    check_subagent, check_switched_off, check_typed,
 };
 use serde_json::json;
 
@@ -142,4 +143,16 @@ fn what_is_typed_into_a_running_program_is_recorded() -> Result<()> {
 #[test]
 fn strict_sees_no_hook_of_others_where_there_is_none() -> Result<()> {
     check_none_foreign(Codex)
+}
+
+#[test]
+fn a_call_whose_hook_is_signalled_does_not_run() -> Result<()> {
+    SIGNALS.iter().try_for_each(|signal| check_signalled_hook(Codex, *signal, false))
+}
+
+/// What no hook can answer: Codex takes a hook that a signal ended, and one that it gave up, for no opinion.
+#[test]
+fn a_call_whose_hook_is_killed_or_stopped_runs() -> Result<()> {
+    check_signalled_hook(Codex, KILL, true)?;
+    check_signalled_hook(Codex, STOP, true)
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::Context;
 use castellan_tests::home::Home;
 use castellan_tests::hook::{self, ENFORCE, FakeDaemon, RULES, bash, judge, understood};
-use castellan_tests::process::{Finished, Running};
+use castellan_tests::process::{Finished, Running, send_signals};
 use castellan_tests::wait::{self, until};
 use castellan_wire::{Kind, Reply, write_frame};
 use rustix::process::Pid;
@@ -92,7 +92,7 @@ impl Signalled {
         let pid = running.pid();
         let signal = || -> anyhow::Result<()> {
             until(SIGNAL_LIMIT, || Ok(sleeps_armed(pid).then_some(())))?.context("the hook does not wait")?;
-            send_all(&self.home, pid, signals)
+            send_signals(pid, signals)
         };
         match doing {
             Doing::Reading | Doing::Connecting => signal()?,
@@ -118,21 +118,6 @@ fn sleeps_armed(pid: Pid) -> bool {
     let caught = field("SigCgt:").and_then(|set| u64::from_str_radix(set, 16).ok()).unwrap_or_default();
     let is_hook = field("Name:") == Some("castellan-hook");
     is_hook && caught & (1 << 13) != 0 && field("State:").is_some_and(|state| state.starts_with('S'))
-}
-
-/// Sends signals by number. Several come at once: the process goes on when all of them wait for it, but for those that would
-/// stop it, which its going on takes back.
-fn send_all(home: &Home, pid: Pid, signals: &[u32]) -> anyhow::Result<()> {
-    let pid = pid.as_raw_nonzero();
-    let sent: Vec<String> = signals.iter().map(|number| format!("kill -{number} {pid}")).collect();
-    let sent = sent.join("; ");
-    let script = match signals {
-        [_] => sent,
-        _ => format!("kill -STOP {pid}; {sent}; kill -CONT {pid}"),
-    };
-    let done = Running::start(home.command(Path::new("sh")).args(["-c", &script]))?.finish(LIMIT)?;
-    anyhow::ensure!(done.code == Some(0), "{done:?}");
-    Ok(())
 }
 
 #[test]
