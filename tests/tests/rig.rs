@@ -2,6 +2,8 @@
 //! of a hook. A stand-in for castellan's hook gives a fixed answer; the model asks for a file. When a new version of an
 //! agent fails here, castellan's answers to it are wrong until `crates/agents` and `crates/hook` have followed.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use castellan_tests::agents::Agent::{self, Claude, Codex};
 use castellan_tests::home::Home;
@@ -170,6 +172,62 @@ fn claude_carries_out_what_its_hook_answers() -> Result<()> {
     check(Case::new(Claude, SILENT, DEFAULT_PERMISSIONS), Seen { told: "needs approval", ..DENIED })?;
     check(Case::new(Claude, decide("allow"), DEFAULT_PERMISSIONS), RUNS)
 }
+
+/// What the real Claude Code did with a hook's ask, by mode: the last column is the version that is installed here.
+const ASKS: &str = include_str!("../../corpus/asks/claude.tsv");
+
+/// Which calls of a mode ran, of those that make a file each: what the call is, and where its file lies.
+fn ran_although_asked(mode: &'static str, calls: &[(Block, PathBuf)], home: &Home) -> Result<Vec<bool>> {
+    let Some(executable) = Claude.executable()? else { return Ok(Vec::new()) };
+    let case = Case::new(Claude, decide("ask"), Options { claude_permission_mode: mode, ..BYPASS });
+    register(home, &case)?;
+    let script = Script::main(calls.iter().map(|(call, _)| vec![call.clone()]).collect::<Vec<_>>());
+    let model = Model::start(Claude.api(), vec![script])?;
+    run::run(Claude, &executable, home, &model, &case.options)?;
+    Ok(calls.iter().map(|(_, file)| file.exists()).collect())
+}
+
+#[test]
+fn claude_holds_the_asks_that_it_was_measured_to_hold() -> Result<()> {
+    for mode in ["default", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"] {
+        let home = Home::new("rig")?;
+        let placed = |target: &str| match target.split_once('/') {
+            Some(("~", rest)) => home.user().join(rest),
+            Some(("OUT", rest)) => home.user().join("out").join(rest),
+            _ => home.workspace().join(target),
+        };
+        let call = |tool: &str, target: &str| match tool {
+            "Write" => {
+                (Block::call("Write", json!({"file_path": placed(target), "content": "x"})), placed(target))
+            }
+            _ => {
+                let (order, file) = target.rsplit_once(' ').unwrap_or_default();
+                (Claude.shell(&format!("{order} {}", placed(file).display())), placed(file))
+            }
+        };
+        let row = |(tool, target): &(&str, &str)| {
+            let start = format!("{mode}\t-p\t{tool}\t{}\t", Json::from(*target));
+            let row = ASKS.lines().find(|line| line.starts_with(&start));
+            row.unwrap_or_else(|| panic!("`{start}` was not measured")).ends_with("ran")
+        };
+        let calls: Vec<_> = MAKING.iter().map(|(tool, target)| call(tool, target)).collect();
+        let ran = ran_although_asked(mode, &calls, &home)?;
+        if !ran.is_empty() {
+            assert_eq!(ran, MAKING.iter().map(row).collect::<Vec<_>>(), "{mode}: {MAKING:?}");
+        }
+    }
+    Ok(())
+}
+
+/// Calls that were measured in every mode and make a file that is not there.
+const MAKING: &[(&str, &str)] = &[
+    ("Write", "~/.zshenv"),
+    ("Write", "~/.ssh/config"),
+    ("Bash", "echo x >> ~/.bash_aliases"),
+    ("Write", "./new.txt"),
+    ("Write", "~/fresh.txt"),
+    ("Bash", "touch made.txt"),
+];
 
 #[test]
 fn claude_lets_a_call_through_when_its_hook_fails_unless_told_to_block() -> Result<()> {
