@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal};
 use rustix::pty::OpenptFlags;
+use serde_json::json;
 use tempfile::TempDir;
 
 pub(crate) struct Home {
@@ -73,6 +74,17 @@ impl Home {
         let file = self.path(name);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
+    }
+
+    /// Writes what the daemon of a home keeps when a person has trusted the workspace.
+    pub(crate) fn trust(&self, home: &str) {
+        let workspace = self.repo().canonicalize().unwrap();
+        let header = json!({ "castellan_journal": 1, "boot": "", "boot_ms": 0, "wall_ms": 0, "clock_ms": 0 });
+        let trust =
+            json!({ "trust": { "workspace": workspace, "decided": { "trusted": { "project": null } } } });
+        self.write(&format!("{home}/state/journal"), format!("{header}\n{trust}\n"));
+        let journal = self.path(&format!("{home}/state/journal"));
+        fs::set_permissions(journal, fs::Permissions::from_mode(0o600)).unwrap();
     }
 
     pub(crate) fn read(&self, name: &str) -> String {

@@ -3,13 +3,14 @@
 
 use crate::home::Home;
 
-/// A home with a configuration and rules.
+/// A home with a configuration and rules, whose user trusts the workspace.
 fn home(config: &str, rules: &str) -> Home {
     let home = Home::new();
     home.write("h/config/rules/default/10.yaml", rules);
     std::fs::create_dir_all(home.path("h/config/rules/user")).unwrap();
     std::fs::create_dir_all(home.repo().join(".git")).unwrap();
     home.write("h/config/config.toml", format!("version = 1\n{config}\n"));
+    home.trust("h");
     home
 }
 

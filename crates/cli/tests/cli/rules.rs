@@ -52,7 +52,7 @@ fn a_tag_that_castellan_does_not_know_is_an_error() {
     };
     check("coding_agent_aks", Some("did you mean `coding_agent_ask`?"));
     check("coding_agent_dney", Some("did you mean `coding_agent_deny`?"));
-    check("coding_agent_mark:", Some("the tag `coding_agent_mark:` has no label"));
+    check("\"coding_agent_mark:\"", Some("the tag `coding_agent_mark:` has no label"));
     check("\"coding_agent_mark:seen\"", None);
     check("coding_agent_seen", None);
     check("T1485", None);
