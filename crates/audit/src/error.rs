@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     /// The file system refused.
-    #[error("cannot {action} `{}`: {error}; {}", path.display(), remedy(error))]
+    #[error("cannot {action} `{}`: {}", path.display(), castellan_files::explained(error))]
     Io {
         /// What was tried.
         action: &'static str,
@@ -40,21 +40,4 @@ impl AuditError {
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> AuditError {
         move |error| AuditError::Io { action, path: path.to_owned(), error }
     }
-}
-
-/// What a person can do about each kind of failure; the first row that fits counts.
-const REMEDIES: &[(io::ErrorKind, &str)] = &[
-    (io::ErrorKind::PermissionDenied, "make it readable and writable for this user, or use another home"),
-    (io::ErrorKind::ReadOnlyFilesystem, "use a home on a writable file system"),
-    (io::ErrorKind::StorageFull, "free some space on its file system"),
-    (io::ErrorKind::QuotaExceeded, "free some of this user's disk quota"),
-    (io::ErrorKind::FileTooLarge, "raise the file size limit of the daemon (`ulimit -f`)"),
-    (io::ErrorKind::NotFound, "start castellan, which creates it"),
-    (io::ErrorKind::NotADirectory, "move away the file that stands where a directory is needed"),
-    (io::ErrorKind::AlreadyExists, "move away what stands where a directory is needed"),
-];
-
-fn remedy(error: &io::Error) -> &'static str {
-    let known = REMEDIES.iter().find(|(kind, _)| *kind == error.kind());
-    known.map_or("check the disk and the mount", |(_, remedy)| remedy)
 }

@@ -8,12 +8,13 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use castellan_files::{Links, at_most, open_to_read, open_with};
 use serde::{Deserialize, Serialize};
 
 use crate::error::AuditError;
+use crate::limits::HEAD_BYTES_MAX;
 use crate::line::Link;
 use crate::record::Stream;
-use crate::segment::nofollow;
 
 /// Version of the file's format, which is not that of the lines.
 const VERSION: u32 = 1;
@@ -50,9 +51,11 @@ impl Head {
     /// Reads the file. `Ok(None)` where there is none yet; an unreadable one is the inner error.
     pub(crate) fn load(dir: &Path) -> Result<Option<Result<Head, String>>, AuditError> {
         let path = path(dir);
-        match std::fs::read(&path) {
-            Ok(bytes) if bytes.is_empty() => Ok(None),
-            Ok(bytes) => {
+        let read = open_to_read(&path, Links::Refused).and_then(|file| at_most(file, HEAD_BYTES_MAX));
+        match read {
+            Ok(None) => Ok(Some(Err(format!("it has more than {HEAD_BYTES_MAX} bytes")))),
+            Ok(Some(bytes)) if bytes.is_empty() => Ok(None),
+            Ok(Some(bytes)) => {
                 let head = serde_json::from_slice::<Head>(&bytes).map_err(|error| error.to_string());
                 Ok(Some(head.and_then(|head| match head.v {
                     VERSION => Ok(head),
@@ -76,8 +79,13 @@ impl HeadFile {
     pub(crate) fn open(dir: &Path) -> Result<HeadFile, AuditError> {
         let path = path(dir);
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(0o600).custom_flags(nofollow());
-        let file = options.open(&path).map_err(AuditError::io("open", &path))?;
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let file = open_with(&mut options, &path, Links::Refused).map_err(AuditError::io("open", &path))?;
+        let bytes = file.metadata().map_err(AuditError::io("read", &path))?.len();
+        if bytes > BYTES as u64 {
+            // Somebody else has written it: the rest would stay behind what is written over.
+            file.set_len(0).map_err(AuditError::io("mend", &path))?;
+        }
         Ok(HeadFile { file, buffer: Vec::with_capacity(BYTES) })
     }
 

@@ -8,6 +8,8 @@
 //! The chain shows a change made by someone who does not know the format, a crash or a bad disk. It is no proof against
 //! a program of the same user that recomputes the whole chain.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod clean;
 mod error;
 mod follow;

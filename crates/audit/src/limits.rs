@@ -37,6 +37,17 @@ pub(crate) const BODY_BYTES: usize = 4 * 1024;
 /// Bytes first read from the end of a segment to find its last record; grows when that was not enough.
 pub(crate) const TAIL_BYTES: u64 = 64 * 1024;
 
+/// Bytes that they grow to: a segment of the usual size is searched whole. A longer one without a record in them is none that the log
+/// wrote, and its size must not become memory.
+pub(crate) const TAIL_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Bytes that a reader of lines passes over without meeting the end of one. A disk or an editor can spoil a few lines; more is a file
+/// that the log did not write, of any size.
+pub(crate) const LINELESS_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Bytes of the file `head` that are read: it has 320.
+pub(crate) const HEAD_BYTES_MAX: u64 = 4 * 1024;
+
 /// Bytes that a follower returns of one stream in one step: a late one must not read the whole log into memory.
 pub(crate) const FOLLOW_BYTES_MAX: usize = 4 * 1024 * 1024;
 

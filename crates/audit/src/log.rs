@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use castellan_files::{Links, open_with};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
@@ -16,7 +17,6 @@ use crate::head::{Head, HeadFile};
 use crate::line::Body;
 use crate::record::{Record, RecoveryRecord, Stream};
 use crate::redact;
-use crate::segment::nofollow;
 use crate::writer::Writer;
 
 /// How much of the log is kept.
@@ -240,8 +240,8 @@ fn prepare_dir(dir: &Path) -> Result<(), AuditError> {
 fn lock(dir: &Path) -> Result<File, AuditError> {
     let path = dir.join("lock");
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o600).custom_flags(nofollow());
-    let file = options.open(&path).map_err(AuditError::io("open", &path))?;
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let file = open_with(&mut options, &path, Links::Refused).map_err(AuditError::io("open", &path))?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(file),
         Err(Errno::WOULDBLOCK) => Err(AuditError::Locked { dir: dir.to_owned() }),

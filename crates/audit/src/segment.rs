@@ -3,14 +3,16 @@
 //! `routine.jsonl` is written to; `routine.<number>.jsonl` are closed and never change. The number is that of the
 //! segment's anchor: the first sequence number that the segment may hold.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use castellan_files::{Links, open_to_read};
+
 use crate::error::AuditError;
-use crate::limits::{LINE_BYTES_MAX, TAIL_BYTES};
+use crate::limits::{LINE_BYTES_MAX, LINELESS_BYTES_MAX, TAIL_BYTES, TAIL_BYTES_MAX};
 use crate::line::{Frame, Hash, Link};
 use crate::record::Stream;
 
@@ -49,12 +51,7 @@ pub(crate) fn file_name(path: &Path) -> String {
 
 /// Opens a segment for reading. A symbolic link is refused: the log makes none.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags(nofollow()).open(path)
-}
-
-/// Flag for `open` that refuses a symbolic link.
-pub(crate) fn nofollow() -> i32 {
-    i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0)
+    open_to_read(path, Links::Refused)
 }
 
 /// A segment, as the writer remembers it.
@@ -128,7 +125,12 @@ impl Tail {
             if start == 0 || tail.seq.is_some() {
                 return Ok(tail);
             }
-            window = window.saturating_mul(8);
+            if window >= TAIL_BYTES_MAX {
+                return Err(io::Error::other(format!(
+                    "its last {TAIL_BYTES_MAX} bytes hold no record: move it away"
+                )));
+            }
+            window = window.saturating_mul(8).min(TAIL_BYTES_MAX);
         }
     }
 
@@ -166,11 +168,14 @@ pub(crate) struct Lines {
     offset: u64,
     /// Whether the file ended in an unfinished line.
     pub(crate) torn: bool,
+    /// Bytes read since the last line that had an end.
+    lineless: usize,
 }
 
 impl Lines {
     pub(crate) fn new(file: File) -> Lines {
-        Lines { reader: BufReader::with_capacity(64 * 1024, file), line: Vec::new(), offset: 0, torn: false }
+        let reader = BufReader::with_capacity(64 * 1024, file);
+        Lines { reader, line: Vec::new(), offset: 0, torn: false, lineless: 0 }
     }
 
     /// Goes to the start of the file.
@@ -184,7 +189,8 @@ impl Lines {
         self.reader.seek(SeekFrom::Start(offset)).map(|_| ())
     }
 
-    /// Returns the next line without its newline, or `None` where no finished line follows.
+    /// Returns the next line without its newline, or `None` where no finished line follows. The error is `InvalidData` for a piece of
+    /// a line that is too long: the next call reads on behind it.
     pub(crate) fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
         self.line.clear();
         let max = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
@@ -192,9 +198,16 @@ impl Lines {
         self.torn = false;
         if self.line.pop_if(|byte| *byte == b'\n').is_some() {
             self.offset = self.offset.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+            self.lineless = 0;
             return Ok(Some(&self.line));
         }
         if read >= LINE_BYTES_MAX {
+            self.lineless = self.lineless.saturating_add(read);
+            if self.lineless >= LINELESS_BYTES_MAX {
+                return Err(io::Error::other(format!(
+                    "{LINELESS_BYTES_MAX} bytes without the end of a line are no log: move it away"
+                )));
+            }
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "a line is longer than the log writes any",

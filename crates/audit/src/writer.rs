@@ -9,6 +9,8 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use castellan_files::{Links, open_with};
+
 use crate::error::AuditError;
 use crate::limits::LINE_BYTES_MAX;
 use crate::line::{self, Body, Hash, Link};
@@ -70,8 +72,8 @@ impl Writer {
     fn open_live(&mut self) -> Result<Found, AuditError> {
         let path = segment::live_path(&self.dir, self.stream);
         let mut options = OpenOptions::new();
-        options.read(true).append(true).custom_flags(segment::nofollow());
-        let file = match options.open(&path) {
+        options.read(true).append(true);
+        let file = match open_with(&mut options, &path, Links::Refused) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::default()),
             Err(error) => return Err(AuditError::io("open", &path)(error)),
@@ -180,8 +182,9 @@ impl Writer {
         line::encode_anchor(buffer, self.stream, seq, now, self.last)?;
         let path = segment::live_path(&self.dir, self.stream);
         let mut options = OpenOptions::new();
-        options.read(true).append(true).create_new(true).mode(0o600).custom_flags(segment::nofollow());
-        let mut file = options.open(&path).map_err(AuditError::io("create", &path))?;
+        options.read(true).append(true).create_new(true).mode(0o600);
+        let mut file =
+            open_with(&mut options, &path, Links::Refused).map_err(AuditError::io("create", &path))?;
         if let Err(error) = file.write_all(buffer) {
             // Best effort: where it fails too, `open` begins the segment again, and until then `create_new` refuses.
             let _ = fs::remove_file(&path);

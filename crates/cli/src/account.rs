@@ -26,9 +26,7 @@ impl Account {
     }
 
     fn find(wanted: impl Fn(&Account) -> bool) -> Option<Account> {
-        let file = std::path::Path::new("/etc/passwd");
-        let small = std::fs::metadata(file).is_ok_and(|meta| meta.len() <= PASSWD_BYTES_MAX);
-        let text = small.then(|| std::fs::read(file).ok()).flatten()?;
+        let text = castellan_files::of_system("/etc/passwd", PASSWD_BYTES_MAX)?;
         String::from_utf8_lossy(&text).lines().filter_map(Account::parse).find(|account| wanted(account))
     }
 

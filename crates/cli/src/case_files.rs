@@ -69,7 +69,7 @@ pub(crate) fn named(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
 
 /// Reads a rule file or a case file.
 pub(crate) fn source(file: &Path) -> anyhow::Result<Source> {
-    Ok(Source { name: file.display().to_string(), text: text_file::read_text(file, RULE_FILE_BYTES_MAX)? })
+    Ok(Source { name: file.display().to_string(), text: text_file::read_found(file, RULE_FILE_BYTES_MAX)? })
 }
 
 /// The shipped rule files and then those named; one that is called as a shipped pack is stands in its place.

@@ -2,14 +2,14 @@
 //! backed up, the new one is there whole or not at all, with the mode and owner of the old. It must not know what is in it.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use castellan_agents::SETTINGS_BYTES_MAX;
 
-use crate::new_file::{Access, NewFile};
+use castellan_files::{Access, Guard, NewFile, read_bytes};
 
 /// A file as it was read.
 #[derive(Debug)]
@@ -126,12 +126,7 @@ pub(crate) fn backups(path: &Path) -> Vec<PathBuf> {
 }
 
 fn read_text(file: &Path) -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    let most = SETTINGS_BYTES_MAX as u64 + 1;
-    fs::File::open(file)?.take(most).read_to_end(&mut bytes)?;
-    if bytes.len() > SETTINGS_BYTES_MAX {
-        bail!("it has more than {SETTINGS_BYTES_MAX} bytes");
-    }
+    let bytes = read_bytes(file, SETTINGS_BYTES_MAX as u64, Guard::Any)?;
     String::from_utf8(bytes).map_err(|error| {
         let line = error
             .as_bytes()

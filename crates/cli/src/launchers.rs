@@ -8,7 +8,8 @@ use anyhow::{Context, bail};
 use castellan_agents::{AgentId, agent_line};
 
 use crate::launch;
-use crate::new_file::{Access, NewFile};
+use crate::limits::LAUNCHER_BYTES_MAX;
+use castellan_files::{Access, NewFile, read_text};
 
 const MARK: &str = "# Written by `castellan install --launchers`.";
 
@@ -22,7 +23,7 @@ pub(crate) fn write(agent: AgentId, dry_run: bool) -> anyhow::Result<bool> {
     let file = path(agent)?;
     let at = || format!("`{}`", file.display());
     let text = text(agent);
-    match std::fs::read_to_string(&file) {
+    match read_text(&file, LAUNCHER_BYTES_MAX) {
         Ok(present) if present == text => return Ok(false),
         Ok(present) if !present.contains(MARK) => {
             bail!("`{}` is not castellan's: move it away", file.display())
@@ -39,7 +40,7 @@ pub(crate) fn write(agent: AgentId, dry_run: bool) -> anyhow::Result<bool> {
 /// Removes the launcher of an agent. Returns whether there was one.
 pub(crate) fn remove(agent: AgentId) -> anyhow::Result<bool> {
     let file = path(agent)?;
-    if !std::fs::read_to_string(&file).is_ok_and(|present| present.contains(MARK)) {
+    if !read_text(&file, LAUNCHER_BYTES_MAX).is_ok_and(|present| present.contains(MARK)) {
         return Ok(false);
     }
     std::fs::remove_file(&file).with_context(|| format!("`{}`", file.display()))?;

@@ -15,8 +15,11 @@ pub(crate) const EVENT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Bytes of `/etc/passwd`. Machines with more local users than fit have other means to look them up.
 pub(crate) const PASSWD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
+/// Bytes of a launcher that is compared: castellan writes some hundred.
+pub(crate) const LAUNCHER_BYTES_MAX: u64 = 64 * 1024;
+
 /// Bytes of standard error shown of a daemon that did not start: its last lines say why.
-pub(crate) const DAEMON_STDERR_BYTES_MAX: usize = 4096;
+pub(crate) const DAEMON_STDERR_BYTES_MAX: u64 = 4096;
 
 /// Time for a started daemon to listen. It is up in milliseconds; a long log is read at the start.
 pub(crate) const START_TIME: Duration = Duration::from_secs(6);

@@ -4,6 +4,8 @@
 //! Unlike hook and daemon it reads the environment (`HOME`, `XDG_*`), because a person starts it; what it finds there is
 //! written down as absolute paths. It must not know how a call is judged or what an agent's JSON looks like.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod account;
 mod agent_files;
 mod ask;
@@ -19,7 +21,6 @@ mod in_force;
 mod launch;
 mod launchers;
 mod limits;
-mod new_file;
 mod output;
 mod policy;
 mod presence;

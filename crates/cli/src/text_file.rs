@@ -1,22 +1,34 @@
-//! Text files that are named on the command line, of a size that is bounded.
+//! Text files of a size that is bounded: those that are named on the command line, which may be pipes, and those that were found.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, ensure};
+use castellan_files::Guard;
 
-/// Reads a text file of at most `max` bytes.
+/// Reads a text file of at most `max` bytes that is named on the command line.
 pub(crate) fn read_text(file: &Path, max: u64) -> anyhow::Result<String> {
+    text(file, read_bytes(file, max)?)
+}
+
+/// Reads a text file of at most `max` bytes that was found in a folder, where anything can lie.
+pub(crate) fn read_found(file: &Path, max: u64) -> anyhow::Result<String> {
+    let read = castellan_files::read_bytes(file, max, Guard::Any);
+    text(file, read.with_context(|| format!("`{}`", file.display()))?)
+}
+
+fn text(file: &Path, bytes: Vec<u8>) -> anyhow::Result<String> {
     let shown = file.display();
-    String::from_utf8(read_bytes(file, max)?).map_err(|error| {
+    String::from_utf8(bytes).map_err(|error| {
         let before = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         anyhow!("`{shown}`: line {line} is not UTF-8")
     })
 }
 
-/// Reads a file of at most `max` bytes.
+/// Reads a file of at most `max` bytes that is named on the command line.
+#[expect(clippy::disallowed_methods, reason = "a person names the file, and may name a pipe")]
 pub(crate) fn read_bytes(file: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
     let shown = file.display();
     let mut bytes = Vec::new();
@@ -24,4 +36,10 @@ pub(crate) fn read_bytes(file: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
     opened.take(max.saturating_add(1)).read_to_end(&mut bytes).with_context(|| format!("`{shown}`"))?;
     ensure!(bytes.len() as u64 <= max, "`{shown}`: more than {max} bytes");
     Ok(bytes)
+}
+
+/// Writes a text to a file that is named on the command line.
+#[expect(clippy::disallowed_methods, reason = "a person names the file, and may name a pipe")]
+pub(crate) fn write_text(file: &Path, text: &str) -> anyhow::Result<()> {
+    std::fs::write(file, text).with_context(|| format!("`{}`", file.display()))
 }

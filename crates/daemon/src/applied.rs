@@ -2,7 +2,6 @@
 //! them, as they were then. A daemon that starts loads
 //! it, never the files that it was made from. It must not know whether they have been edited since.
 
-use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
@@ -10,11 +9,11 @@ use castellan_rules::Source;
 use serde::{Deserialize, Serialize};
 
 use crate::file_set::FileSet;
-use crate::files::{Guard, read_guarded, write_private};
 use crate::layers::Layers;
 use crate::layout::Layout;
 use crate::limits::APPLIED_BYTES_MAX;
 use crate::trial::Trial;
+use castellan_files::{Guard, read_guarded, sync_folder, write_private};
 
 /// The format that is written: with what is on trial. The one before, without it, is still read.
 const VERSION: u32 = 2;
@@ -133,7 +132,7 @@ pub(crate) fn write(layout: &Layout, set: &Layers) -> io::Result<()> {
         )));
     }
     write_private(&file(layout), &text)?;
-    File::open(layout.applied())?.sync_all()
+    sync_folder(&layout.applied())
 }
 
 /// Removes the applied set.
@@ -147,6 +146,7 @@ fn file(layout: &Layout) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;

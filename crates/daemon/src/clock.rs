@@ -3,7 +3,7 @@
 
 use std::time::SystemTime;
 
-use crate::files::of_system;
+use castellan_files::of_system;
 
 /// Bytes of the kernel's name of a boot: a UUID and a line's end.
 const BOOT_BYTES_MAX: u64 = 64;

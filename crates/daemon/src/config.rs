@@ -19,9 +19,9 @@ use castellan_policy::{Profile, Settings, Tags};
 use castellan_rules::{self as rules, Source};
 
 use self::merge::{Spoken, merge};
-use crate::files::{Guard, read_guarded};
 use crate::limits::CONFIG_BYTES_MAX;
 use crate::packs::Packs;
+use castellan_files::{Guard, explained, read_guarded};
 
 pub use self::edit::write_mode;
 pub(crate) use self::edit::{with_word, write_word};
@@ -81,7 +81,7 @@ impl Reload {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file could not be read.
-    #[error("`{0}`: {1}: make it readable and writable for this user")]
+    #[error("`{0}`: {why}", why = explained(.1))]
     Io(PathBuf, std::io::Error),
     /// The file is not a configuration. The message names line and column.
     #[error("`{0}`:{1}; mend the file, or remove it and run `castellan install` for the default one")]

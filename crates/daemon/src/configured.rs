@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use castellan_agents::{self as agents, AgentId};
 
-use crate::files::read_limited;
 use crate::layout::Layout;
 use crate::limits::{AGENT_STATE_BYTES_MAX, USER_DATABASE_BYTES_MAX};
 use crate::users;
+use castellan_files::read_text;
 
 /// Where a castellan's home lies in a user's, if nothing says otherwise.
 const DEFAULT_HOME: &str = ".local/share/castellan";
 
 /// Those of the user whom castellan guards.
 pub(crate) fn servers_before(layout: &Layout) -> Vec<String> {
-    let accounts = read_limited(Path::new("/etc/passwd"), USER_DATABASE_BYTES_MAX).unwrap_or_default();
+    let accounts = read_text(Path::new("/etc/passwd"), USER_DATABASE_BYTES_MAX).unwrap_or_default();
     let user = rustix::process::geteuid().as_raw();
     let account = users::home_of(user, accounts.as_bytes()).map(Path::new);
     user_of(layout, account).map(servers_of).unwrap_or_default()
@@ -38,7 +38,7 @@ fn servers_of(home: &Path) -> Vec<String> {
         }
     };
     let of = |agent| {
-        let text = read_limited(&file(agent), AGENT_STATE_BYTES_MAX).unwrap_or_default();
+        let text = read_text(&file(agent), AGENT_STATE_BYTES_MAX).unwrap_or_default();
         agents::configured_servers(agent, &text)
     };
     let mut servers: Vec<String> = AgentId::ALL.into_iter().flat_map(of).collect();

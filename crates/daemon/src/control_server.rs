@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use castellan_event::Mode;
+use castellan_files::write_private;
 use castellan_policy::Presence;
 use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 
@@ -147,7 +148,7 @@ impl ControlServer {
                 self.check_presence("stop", "", peer)?;
                 let marker = self.layout.home().stopped_marker();
                 let marked =
-                    std::fs::write(&marker, b"").map_err(|error| format!("`{}`: {error}", marker.display()));
+                    write_private(&marker, b"").map_err(|error| format!("`{}`: {error}", marker.display()));
                 self.conclude("stop", "", peer, marked)?;
             }
             ControlRequest::Restart => {

@@ -9,11 +9,11 @@ use castellan_rules::{Problem, Source, Yaml, YamlValue};
 use sha2::{Digest, Sha256};
 
 use crate::config::{Config, ConfigError};
-use crate::files::{Guard, is_distrusted, read_bytes_guarded, read_guarded};
 use crate::layout::{Layout, OrganisationPlace};
 use crate::limits::{
     APPLIED_BYTES_MAX, CONFIG_BYTES_MAX, PROJECT_BYTES_MAX, RULE_FILE_BYTES_MAX, RULE_FILES_MAX,
 };
+use castellan_files::{Guard, is_distrusted, read_bytes, read_guarded};
 
 /// Configuration and rule files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,7 +163,7 @@ fn read_rule_files(
 ) -> Result<(), FileSetError> {
     let files = rule_files(dir).map_err(|error| FileSetError::Rules(dir.to_owned(), error))?;
     for file in files {
-        let bytes = read_bytes_guarded(&file, RULE_FILE_BYTES_MAX.min(*left), guard)
+        let bytes = read_bytes(&file, RULE_FILE_BYTES_MAX.min(*left), guard)
             .map_err(|error| FileSetError::Rules(file.clone(), error))?;
         *left = left.saturating_sub(bytes.len() as u64);
         let source = Source::from_bytes(file.display().to_string(), bytes).map_err(FileSetError::NotText)?;

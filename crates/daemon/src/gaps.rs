@@ -4,9 +4,9 @@ use std::io;
 
 use castellan_wire::{GAPS_BYTES_MAX, Gap, Home};
 
-use crate::files::read_limited;
 use crate::judge::Judge;
 use crate::record;
+use castellan_files::read_text;
 
 /// Records the gaps that lie in a home, if any. The file is taken away first, and removed when all is recorded: a crash
 /// in between records it twice rather than never.
@@ -16,7 +16,7 @@ pub(crate) fn collect(home: &Home, judge: &Judge) {
         return;
     }
     // A hook that was about to stop adding may have added one line more; twice the limit takes them all.
-    let recorded = read_limited(&taken, 2 * GAPS_BYTES_MAX).map(|text| {
+    let recorded = read_text(&taken, 2 * GAPS_BYTES_MAX).map(|text| {
         text.lines().all(|line| judge.append(&record::gap(Gap::parse(line).as_ref(), line)).is_ok())
     });
     let removed = match recorded {

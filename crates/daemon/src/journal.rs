@@ -6,13 +6,11 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
-
-use crate::files::{Guard, is_changed, open_guarded, write_private_by};
 use crate::limits::{JOURNAL_BYTES_MAX, JOURNAL_GROWTH_BYTES};
+use castellan_files::{Guard, Links, is_changed, open_guarded, open_with, sync_folder, write_private_by};
 
 /// Ending of the name of a file that was put aside.
 pub(crate) const DAMAGED: &str = "damaged";
@@ -173,11 +171,11 @@ impl Journal {
             bytes = counted.bytes;
             Ok(())
         })?;
-        self.path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())?;
-        let options = OpenOptions::new().append(true).custom_flags(no_follow()).open(&self.path)?;
+        self.path.parent().map_or(Ok(()), sync_folder)?;
+        let file = open_with(OpenOptions::new().append(true), &self.path, Links::Refused)?;
         (self.bytes, self.bytes_anew) = (bytes, bytes);
-        self.left = Some(Stamp::of(&options.metadata()?));
-        self.file = Some(options);
+        self.left = Some(Stamp::of(&file.metadata()?));
+        self.file = Some(file);
         Ok(())
     }
 }
@@ -226,10 +224,6 @@ fn read(path: &Path, mut take: impl FnMut(&str) -> Result<(), String>) -> io::Re
         return Err(io::Error::other("it is empty"));
     }
     Ok(())
-}
-
-fn no_follow() -> i32 {
-    OFlags::NOFOLLOW.bits().cast_signed()
 }
 
 #[cfg(test)]

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use castellan_wire::Home;
 
-use crate::files::read_limited;
 use crate::journal::DAMAGED;
 use crate::limits::LAYOUT_BYTES_MAX;
+use castellan_files::{explained, read_text};
 
 /// Version 2 says whose agents are guarded; version 1, which ended before that, is still read.
 const FIRST_LINES: [&str; 2] = ["castellan-layout 1", "castellan-layout 2"];
@@ -57,7 +57,7 @@ pub enum LayoutError {
     )]
     Malformed(PathBuf, usize),
     /// A directory or file could not be made or read.
-    #[error("`{0}`: {1}: make it this user's, on a file system with room")]
+    #[error("`{0}`: {why}", why = explained(.1))]
     Io(PathBuf, io::Error),
 }
 
@@ -66,7 +66,7 @@ impl Layout {
     pub fn read(dir: &Path) -> Result<Layout, LayoutError> {
         let home = Home::new(dir).ok_or_else(|| LayoutError::Relative(dir.to_owned()))?;
         let file = Layout::file(dir);
-        match read_limited(&file, LAYOUT_BYTES_MAX) {
+        match read_text(&file, LAYOUT_BYTES_MAX) {
             Ok(text) => Layout::parse(home, &text).map_err(|line| LayoutError::Malformed(file, line)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Ok(Layout::new(home, dir.join("config"), dir.join("state")))

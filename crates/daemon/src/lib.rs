@@ -4,6 +4,8 @@
 //! Reading order: [`run`] starts everything; `server` takes a hook's frame; `judge` takes one call from payload to reply;
 //! `control` is the other socket, over which everything that changes anything goes.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod applied;
 mod clock;
 mod compile;
@@ -14,7 +16,6 @@ mod control_server;
 mod explanation;
 mod facts;
 mod file_set;
-mod files;
 mod gaps;
 mod held;
 mod here;

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crate::files::of_system;
 use crate::limits::ENVIRONMENT_BYTES_MAX;
+use castellan_files::of_system;
 
 /// One process as `/proc` shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use castellan_audit::{AuditError, Log};
+use castellan_files::explained;
 use rustix::process::DumpableBehavior;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -42,7 +43,7 @@ pub enum DaemonError {
     #[error(transparent)]
     Log(#[from] AuditError),
     /// A file or socket could not be made.
-    #[error("`{0}`: {1}: make it this user's, on a file system with room")]
+    #[error("`{0}`: {why}", why = explained(.1))]
     Io(PathBuf, io::Error),
     /// The system gives no more threads or signal handlers.
     #[error(

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::password::Account;
 use crate::control::Secret;
-use crate::files::{Guard, read_guarded, write_private};
 use crate::hex::{hex, unhex};
 use crate::limits::{
     PIN_BYTES_MAX, PIN_CHARS_MIN, SECRET_FILE_BYTES_MAX, SECRET_TRIES, SECRET_WAIT, SECRET_WAIT_MAX,
 };
+use castellan_files::{Guard, read_guarded, write_private};
 
 /// Where the PIN and the tries are kept.
 #[derive(Debug)]

@@ -9,8 +9,9 @@ use castellan_rules::Source;
 use sha2::{Digest, Sha256};
 
 use crate::config::DEFAULT_TEXT;
-use crate::files::write_private;
 use crate::layout::Layout;
+use crate::limits::RULE_FILE_BYTES_MAX;
+use castellan_files::{Guard, read_bytes, read_text, write_private};
 
 /// The shipped rule files by name, in the order in which they load: names sort so.
 const RULES: &[(&str, &str)] = &[
@@ -136,14 +137,14 @@ pub fn write_shipped(layout: &Layout) -> io::Result<Vec<Shipped>> {
     let lines: String =
         RULES.iter().map(|(name, text)| format!("{} {name}\n", hash(text.as_bytes()))).collect();
     let text = format!("{MANIFEST_FIRST_LINE}\n{lines}");
-    if std::fs::read(dir.join(MANIFEST)).ok().as_deref() != Some(text.as_bytes()) {
+    if present(&dir.join(MANIFEST)).ok().as_deref() != Some(text.as_bytes()) {
         write_private(&dir.join(MANIFEST), text.as_bytes())?;
     }
     Ok(done)
 }
 
 fn write_rules(path: &Path, text: &str, written: Option<&String>) -> io::Result<Option<Shipped>> {
-    match std::fs::read(path) {
+    match present(path) {
         Ok(present) if present == text.as_bytes() => Ok(None),
         Ok(present) if written == Some(&hash(&present)) => {
             write_private(path, text.as_bytes())?;
@@ -152,7 +153,7 @@ fn write_rules(path: &Path, text: &str, written: Option<&String>) -> io::Result<
         Ok(_) => {
             // Not loaded: only .yaml and .yml files are.
             let beside = path.with_extension("yaml.shipped");
-            if std::fs::read(&beside).ok().as_deref() == Some(text.as_bytes()) {
+            if present(&beside).ok().as_deref() == Some(text.as_bytes()) {
                 return Ok(None);
             }
             write_private(&beside, text.as_bytes())?;
@@ -168,7 +169,7 @@ fn write_rules(path: &Path, text: &str, written: Option<&String>) -> io::Result<
 
 /// Removes a file that castellan had written. One that the user has changed is the user's.
 fn remove_retired(path: &Path, written: Option<&String>) -> io::Result<Option<Shipped>> {
-    match std::fs::read(path) {
+    match present(path) {
         Ok(present) if written == Some(&hash(&present)) => {
             std::fs::remove_file(path)?;
             Ok(Some(Shipped::Removed(path.to_owned())))
@@ -179,8 +180,13 @@ fn remove_retired(path: &Path, written: Option<&String>) -> io::Result<Option<Sh
     }
 }
 
+/// What lies in the place of a file that castellan ships.
+fn present(file: &Path) -> io::Result<Vec<u8>> {
+    read_bytes(file, RULE_FILE_BYTES_MAX, Guard::Any)
+}
+
 fn read_manifest(dir: &Path) -> BTreeMap<String, String> {
-    let text = std::fs::read_to_string(dir.join(MANIFEST)).unwrap_or_default();
+    let text = read_text(&dir.join(MANIFEST), RULE_FILE_BYTES_MAX).unwrap_or_default();
     let mut lines = text.lines();
     if lines.next() != Some(MANIFEST_FIRST_LINE) {
         return BTreeMap::new();

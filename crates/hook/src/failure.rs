@@ -3,6 +3,8 @@
 //!
 //! What the agent can read here never says how to be let through: it tells the agent to tell the user.
 
+use std::io;
+
 use castellan_wire::{Reply, WireError};
 
 /// What went wrong.
@@ -16,6 +18,12 @@ pub(crate) enum Failure {
     Input,
     /// The home or its `run` folder is not this user's alone.
     Home,
+    /// The home lies on a file system that is mounted read-only.
+    ReadOnlyHome,
+    /// This user may not write in the home.
+    ForbiddenHome,
+    /// The file system of the home, or this user's part of it, is full.
+    FullHome,
     /// The daemon was stopped on purpose.
     Stopped,
     /// No daemon listens and none could be started.
@@ -33,6 +41,12 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// The reason why nothing could be made in the home.
+    pub(crate) fn of_home(error: &io::Error) -> Failure {
+        let row = HOME_FAILURES.iter().find(|(kind, _)| *kind == error.kind());
+        row.map_or(Failure::Home, |(_, failure)| *failure)
+    }
+
     /// A word for the record.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -40,6 +54,9 @@ impl Failure {
             Failure::User => "user",
             Failure::Input => "input",
             Failure::Home => "home",
+            Failure::ReadOnlyHome => "home_read_only",
+            Failure::ForbiddenHome => "home_forbidden",
+            Failure::FullHome => "home_full",
             Failure::Stopped => "stopped",
             Failure::NotStarted => "not_started",
             Failure::Unreachable => "unreachable",
@@ -57,6 +74,9 @@ impl Failure {
             Failure::User => "this user has no home directory in the list of users of this machine",
             Failure::Input => "its hook could not read the call",
             Failure::Home => "its home directory is missing or not private to this user",
+            Failure::ReadOnlyHome => "its home directory is on a read-only file system",
+            Failure::ForbiddenHome => "this user may not write in its home directory",
+            Failure::FullHome => "the file system of its home directory is full",
             Failure::Stopped => "it was stopped by the user",
             Failure::NotStarted => "its daemon could not be started",
             Failure::Unreachable => "its daemon runs but cannot be reached",
@@ -80,6 +100,13 @@ impl From<&WireError> for Failure {
         }
     }
 }
+
+const HOME_FAILURES: &[(io::ErrorKind, Failure)] = &[
+    (io::ErrorKind::ReadOnlyFilesystem, Failure::ReadOnlyHome),
+    (io::ErrorKind::PermissionDenied, Failure::ForbiddenHome),
+    (io::ErrorKind::StorageFull, Failure::FullHome),
+    (io::ErrorKind::QuotaExceeded, Failure::FullHome),
+];
 
 /// Said on standard error when standard output is closed.
 pub(crate) const OUTPUT_FAILED: &[u8] =

@@ -5,6 +5,8 @@
 //! settings could set it. Its only own knowledge is how each agent is told "deny" when anything goes wrong
 //! ([`failure`]), and how to start the daemon that lies beside it ([`start`]).
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod args;
 mod deadline;
 mod failure;

@@ -35,7 +35,7 @@ fn check_private(home: &Home) -> Result<(), Failure> {
         }
         _ => Err(error),
     });
-    let run = found.map_err(|_| Failure::Home)?;
+    let run = found.map_err(|error| Failure::of_home(&error))?;
     let private = run.is_dir() && run.uid() == sys::user_id() && run.mode() & 0o077 == 0;
     if private { Ok(()) } else { Err(Failure::Home) }
 }
@@ -80,12 +80,17 @@ fn exit_code(daemon: &mut Child) -> Option<i32> {
     status.map(|status| status.code().unwrap_or(-1))
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "opens without waiting; the hook links no crate that does it for others"
+)]
 fn open_lock(home: &Home) -> Result<File, Failure> {
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o600);
-    options.open(home.start_lock()).map_err(|_| Failure::Home)
+    options.write(true).create(true).truncate(false).mode(0o600).custom_flags(sys::NO_WAIT);
+    options.open(home.start_lock()).map_err(|error| Failure::of_home(&error))
 }
 
+#[expect(clippy::disallowed_methods, reason = "opens nothing that was there before")]
 fn spawn(home: &Home) -> Result<Child, Failure> {
     // Made anew, so that nothing that stands in its place is written to.
     let _ = std::fs::remove_file(home.daemon_stderr());

@@ -42,6 +42,14 @@ const APPEND: c_int = 0x1 | 0x200 | 0x8 | 0x4 | 0x1000000 | 0x100;
 
 const SEEK_END: c_int = 2;
 
+/// O_NONBLOCK | O_NOFOLLOW: to open a file without waiting for anything that lies in its place.
+#[cfg(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm")))]
+pub(crate) const NO_WAIT: c_int = 0o4000 | 0o100000;
+#[cfg(all(target_os = "linux", not(any(target_arch = "aarch64", target_arch = "arm"))))]
+pub(crate) const NO_WAIT: c_int = 0o4000 | 0o400000;
+#[cfg(target_os = "macos")]
+pub(crate) const NO_WAIT: c_int = 0x4 | 0x100;
+
 #[cfg(target_os = "linux")]
 const SYS_CLOSE_RANGE: c_long = 436;
 #[cfg(target_os = "linux")]

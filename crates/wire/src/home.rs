@@ -101,6 +101,10 @@ fn with_short_path<T>(path: &Path, action: impl FnOnce(&Path) -> io::Result<T>) 
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
+    // A pipe in its place would not open.
+    if !dir.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
     let dir = File::open(dir)?;
     action(&PathBuf::from(format!("/proc/self/fd/{}", dir.as_raw_fd())).join(name))
 }

@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use castellan_tests::home::Home;
@@ -174,5 +175,87 @@ fn an_overloaded_session_denies_only_itself() -> anyhow::Result<()> {
     assert_eq!(understood(&other), "defer");
     assert!(other.took < Duration::from_secs(5), "{other:?}");
     drop(held);
+    Ok(())
+}
+
+#[test]
+fn a_restart_among_hooks_that_start_a_daemon_succeeds() -> anyhow::Result<()> {
+    let home = Home::with_castellan("restart-hooks", ENFORCE, RULES)?;
+    home.start_daemon()?;
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let hooks: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| -> anyhow::Result<()> {
+                    while !is_over.load(Ordering::SeqCst) {
+                        assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        let mut wrong = Vec::new();
+        for round in 0..4 {
+            for arguments in [&["restart"][..], &["start"], &["install", "--no-agents"]] {
+                let before = status(&home)["pid"].clone();
+                let done = terminal::run_castellan(&home, arguments)?;
+                if done.code != Some(0) || (arguments == ["restart"] && status(&home)["pid"] == before) {
+                    wrong.push(format!("{round} {arguments:?}: {done:?}"));
+                }
+            }
+            for daemon in daemons(&home) {
+                kill(daemon)?;
+            }
+            let done = terminal::run_castellan(&home, &["start"])?;
+            if done.code != Some(0) {
+                wrong.push(format!("{round} start after a kill: {done:?}"));
+            }
+        }
+        is_over.store(true, Ordering::SeqCst);
+        for hook in hooks {
+            hook.join().unwrap()?;
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        Ok(())
+    })
+}
+
+#[test]
+fn a_home_that_cannot_be_written_is_named_as_such() -> anyhow::Result<()> {
+    let home = Home::with_castellan("read-only", ENFORCE, RULES)?;
+    kill(home.start_daemon()?)?;
+    // As on a medium that is read-only: mounted over itself, in a mount namespace of its own.
+    let below_read_only = |program: &Path, arguments: &[&str]| {
+        let mut command = home.command(Path::new("unshare"));
+        let flags: &[&str] = if rustix::process::geteuid().is_root() { &["-m"] } else { &["-r", "-m"] };
+        let script =
+            "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" || exit 99; shift; exec \"$@\"";
+        command
+            .args(flags)
+            .args(["sh", "-c", script, "sh"])
+            .arg(home.castellan())
+            .arg(program)
+            .args(arguments);
+        command
+    };
+    let dir = home.castellan().display().to_string();
+    let hook = ["--agent", "claude", "--event", "PreToolUse", "--home", &dir];
+    let mut command = below_read_only(&home.bin().join("castellan-hook"), &hook);
+    let call = bash("ls").to_string();
+    let denied = Running::start_with_input(&mut command, call.as_bytes())?.finish(LIMIT)?;
+    if denied.code == Some(99) {
+        return castellan_tests::agents::not_run("no mount namespace");
+    }
+    assert!(
+        understood(&denied) == "deny" && denied.stderr.contains("on a read-only file system"),
+        "{denied:?}"
+    );
+    for arguments in [&["start"][..], &["install", "--no-agents"], &["restart"]] {
+        let mut command =
+            below_read_only(&home.bin().join("castellan"), &[&["--home", &dir], arguments].concat());
+        let done = Running::start(&mut command)?.finish(LIMIT)?;
+        let told = done.stderr.to_lowercase();
+        assert!(done.code != Some(0) && told.contains("read-only file system"), "{arguments:?}: {done:?}");
+    }
     Ok(())
 }

@@ -17,6 +17,7 @@ mod life;
 mod log;
 mod many_sessions;
 mod marks;
+mod odd_files;
 mod origin;
 mod own_parts;
 mod password;

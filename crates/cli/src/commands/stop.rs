@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use castellan_daemon::{ControlClient, ControlError, Layout};
+use castellan_files::write_private;
 use castellan_wire::WireError;
 
 use crate::exit::Exit;
@@ -20,12 +21,14 @@ pub(crate) fn stop(layout: &Layout) -> anyhow::Result<()> {
     let client = ControlClient::with_person(layout.home().clone(), ask::known);
     match client.stop() {
         // A daemon that ends may hang up before it has said so.
-        Ok(()) | Err(ControlError::Wire(WireError::Closed)) => launch::await_end(layout.home(), &client),
+        Ok(()) | Err(ControlError::Wire(WireError::Closed)) => {
+            launch::await_end(layout.home(), &client, None)
+        }
         Err(ControlError::NotRunning) => {
             presence::require_here()?;
             let marker = layout.home().stopped_marker();
             match marker.parent().is_some_and(|dir| dir.exists()) {
-                true => std::fs::write(&marker, b"").with_context(|| format!("`{}`", marker.display())),
+                true => write_private(&marker, b"").with_context(|| format!("`{}`", marker.display())),
                 false => Ok(()),
             }
         }

@@ -6,7 +6,7 @@ use castellan_event::Mode;
 use toml_edit::{DocumentMut, Item, Table, TableLike, TomlError, Value};
 
 use super::{Config, ConfigError};
-use crate::files::write_private;
+use castellan_files::write_private;
 
 /// Changes the mode in a configuration file.
 pub fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {

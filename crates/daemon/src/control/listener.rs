@@ -4,11 +4,13 @@
 //! This keeps out a program that has put its own socket there. It does not keep out one that hides what it runs, as the daemon does
 //! itself, nor one that was put into castellan's own place.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+
+use castellan_files::{Links, open_to_read};
 
 use crate::limits::EXECUTABLE_BYTES_MAX;
 
@@ -83,7 +85,8 @@ impl Executable {
 }
 
 fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
-    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    let open = |file| open_to_read(file, Links::Followed);
+    let (mut one, mut other) = (open(one)?, open(other)?);
     let bytes = one.metadata()?.len();
     if bytes != other.metadata()?.len() || bytes > EXECUTABLE_BYTES_MAX {
         return Ok(false);

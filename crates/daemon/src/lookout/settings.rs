@@ -20,8 +20,8 @@ use self::said::Said;
 pub(crate) use self::said::SettingsChange;
 use super::sources::{FoundText, Owners, Sources, command_line};
 use super::watched::Watched;
-use crate::files::read_limited;
 use crate::limits::SETTINGS_LEVELS_MAX;
+use castellan_files::read_text;
 
 /// The files from which an agent takes its hooks, as they were at the last look.
 #[derive(Debug)]
@@ -180,7 +180,7 @@ impl HookSettings {
         }
         let dir = self.start.dir.as_deref()?;
         let config_file = dir.join(agents::CODEX_CONFIG);
-        let read = |file: &Path| read_limited(file, agents::SETTINGS_BYTES_MAX as u64).unwrap_or_default();
+        let read = |file: &Path| read_text(file, agents::SETTINGS_BYTES_MAX as u64).unwrap_or_default();
         // Under which path Codex knows it.
         let known_as = real(dir)?.join(only.path.file_name()?);
         let (config, hooks, trusts_all) = (read(&config_file), read(&only.path), self.sources.trusts_all);
@@ -188,10 +188,16 @@ impl HookSettings {
         Some((config_file, why))
     }
 
-    /// Files of a repository that switch the user's hooks off, and how.
+    /// Files that switch the user's hooks off, and how: the user's own, a repository's, the machine's.
     pub fn switched_off(&self) -> Vec<(&Path, &'static str)> {
-        let of_repository = self.files.iter().filter(|watched| watched.file.place == Place::Workspace);
-        of_repository.filter_map(|watched| Some((watched.path.as_path(), self.switch(watched)?))).collect()
+        let all = self.files.iter();
+        all.filter_map(|watched| Some((watched.path.as_path(), self.switch(watched)?))).collect()
+    }
+
+    /// The programs of castellan's hooks that the machine's settings register, so that nobody can switch them off.
+    pub fn managed_programs(&self) -> impl Iterator<Item = &str> {
+        let binding = self.files.iter().map(Watched::says).filter(|says| says.is_binding);
+        binding.flat_map(|says| &says.ours).map(|hook| hook.program.as_str())
     }
 
     /// Hooks of others that are asked about the same calls, and the files that register them.

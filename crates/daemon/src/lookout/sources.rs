@@ -15,8 +15,8 @@ use castellan_agents::{
 
 use super::settings::AgentStart;
 use super::watched::{Stamp, is_absent, stamp};
-use crate::files::read_limited;
 use crate::limits::{HOOK_LOOKUPS_MAX, HOOK_SOURCES_MAX, HOOK_STEPS_MAX, PLUGINS_PER_FOLDER_MAX};
+use castellan_files::read_text;
 
 /// The plugins whose a file is. `None`: one that no settings can switch off.
 pub(super) type Owners = BTreeSet<Option<String>>;
@@ -271,7 +271,7 @@ impl Sources {
         if !self.note(file) {
             return Vec::new();
         }
-        let parsed = match read_limited(file, agents::SETTINGS_BYTES_MAX as u64) {
+        let parsed = match read_text(file, agents::SETTINGS_BYTES_MAX as u64) {
             Ok(text) => parse(&text),
             Err(error) => {
                 self.fail(file, &error);

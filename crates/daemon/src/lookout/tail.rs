@@ -2,12 +2,12 @@
 //!
 //! Only a regular file of this user's is read, and never through a symlink at its end: a transcript's path comes from a payload.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use castellan_files::{Links, open_to_read};
 
 use crate::limits::{TRANSCRIPT_BEHIND_MAX, TRANSCRIPT_LINE_BYTES_MAX, TRANSCRIPT_LOOK_BYTES};
 
@@ -129,18 +129,8 @@ impl Tail {
 
     /// Opens it, with its size, or says why it is not read.
     fn open(&self) -> io::Result<(File, u64)> {
-        let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY).bits().cast_signed();
-        let opened = OpenOptions::new().read(true).custom_flags(flags).open(&self.path);
-        let file = opened.map_err(|error| match rustix::io::Errno::from_io_error(&error) {
-            Some(rustix::io::Errno::LOOP) => io::Error::other("it is a symlink"),
-            // Of a socket or a device without a driver.
-            Some(rustix::io::Errno::NXIO) => io::Error::other("it is no regular file"),
-            _ => error,
-        })?;
+        let file = open_to_read(&self.path, Links::Refused)?;
         let meta = file.metadata()?;
-        if !meta.is_file() {
-            return Err(io::Error::other("it is no regular file"));
-        }
         if meta.uid() != rustix::process::geteuid().as_raw() {
             return Err(io::Error::other("it is another user's"));
         }
@@ -154,6 +144,7 @@ fn identity(file: &File) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
     use std::io::Write;
 
     use super::*;

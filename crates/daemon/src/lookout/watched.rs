@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use castellan_agents::{self as agents, AgentId, HookFile, HookFileReport, Place};
 
 use super::sources::Owners;
-use crate::files::read_limited;
+use castellan_files::read_text;
 
 #[derive(Debug)]
 pub(super) struct Watched {
@@ -54,7 +54,7 @@ impl Watched {
             }
         };
         self.state = Some(stamp);
-        self.says = match stamp.map(|_| read_limited(&self.path, agents::SETTINGS_BYTES_MAX as u64)) {
+        self.says = match stamp.map(|_| read_text(&self.path, agents::SETTINGS_BYTES_MAX as u64)) {
             None => self.absent(is_first),
             Some(Ok(text)) => agents::read_hook_file(agent, &self.file, &text),
             // Removed in between: the next look sees that.

@@ -9,9 +9,9 @@ use super::{PolicyState, REMEDY};
 use crate::applied;
 use crate::config::{Config, with_word, write_mode};
 use crate::file_set::FileSet;
-use crate::files::write_private;
 use crate::judge::Judge;
 use crate::layers::Layers;
+use castellan_files::write_private;
 
 impl PolicyState {
     /// Has a milder mode hold, which is never milder than the organisation says. `record` is told how it went before it holds: what

@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
-use crate::files::of_system;
 use crate::limits::ENVIRONMENT_BYTES_MAX;
 use crate::process::Process;
+use castellan_files::of_system;
 
 /// What opens a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! The private copies of projects' files, in the state directory, each named by its hash: what a person has seen and trusted is what
 //! counts, whatever becomes of the files since. It must not know whose they are.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::applied::KeptLayer;
 use crate::file_set::{FileSet, PROJECT_FOLDER};
-use crate::files::{Guard, read_guarded, write_private};
 use crate::layout::Layout;
 use crate::limits::PROJECT_BYTES_MAX;
+use castellan_files::{Guard, read_guarded, sync_folder, write_private};
 
 const VERSION: u32 = 1;
 
@@ -30,8 +29,8 @@ pub(crate) fn keep_copy(layout: &Layout, set: &FileSet) -> Result<(), String> {
     if text.len() as u64 > PROJECT_BYTES_MAX {
         return Err(format!("the workspace's own files have more than {PROJECT_BYTES_MAX} bytes"));
     }
-    let written = write_private(&file(layout, &set.hash()), &text)
-        .and_then(|()| File::open(layout.projects())?.sync_all());
+    let written =
+        write_private(&file(layout, &set.hash()), &text).and_then(|()| sync_folder(&layout.projects()));
     written.map_err(|error| format!("`{}`: {error}", layout.projects().display()))
 }
 

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::files::{Guard, of_system};
 use crate::limits::{PASSWORD_BYTES_MAX, USER_DATABASE_BYTES_MAX};
 use crate::timed::wait_or_kill;
 use crate::users;
+use castellan_files::{Guard, of_system};
 
 /// Where systems install it. `PATH` is whoever started the daemon's.
 const HELPERS: &[&str] = &[

@@ -1,14 +1,13 @@
 //! What is at a path, and what a file holds. Every path here is real: its symlinks are resolved.
 
-use std::fs::File;
 use std::path::Path;
 
 use castellan_event::FileKind;
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use crate::files::at_most;
 use crate::limits::CONTENTS_BYTES_MAX;
+use castellan_files::{Links, at_most, open_to_read};
 
 /// What is there.
 pub(super) fn kind(real: &Path) -> FileKind {
@@ -39,12 +38,7 @@ pub(super) fn contents(real: &Path) -> Option<Vec<u8>> {
     if kind(real) != FileKind::File {
         return None;
     }
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = rustix::fs::open(real, flags, Mode::empty()).ok()?;
-    let stat = rustix::fs::fstat(&file).ok()?;
-    let is_too_long = u64::try_from(stat.st_size).is_ok_and(|size| size > CONTENTS_BYTES_MAX);
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || is_too_long {
-        return None;
-    }
-    at_most(File::from(file), CONTENTS_BYTES_MAX).ok().flatten()
+    let file = open_to_read(real, Links::Refused).ok()?;
+    let is_too_long = file.metadata().ok()?.len() > CONTENTS_BYTES_MAX;
+    if is_too_long { None } else { at_most(file, CONTENTS_BYTES_MAX).ok().flatten() }
 }

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::files::{at_most, of_system};
 use crate::limits::MOUNTS_BYTES_MAX;
+use castellan_files::{Links, at_most, of_system, open_to_read};
 
 /// Types of file systems whose files lie elsewhere, or are made up by a program. A name ends with `*` for any rest.
 const REMOTE: &[&str] = &[
@@ -86,7 +86,7 @@ struct Own {
 
 impl Own {
     fn read(table: &str) -> Option<Own> {
-        let table = File::open(table).ok()?;
+        let table = open_to_read(Path::new(table), Links::Followed).ok()?;
         let bytes = at_most(&table, MOUNTS_BYTES_MAX).ok()??;
         Some(Own { network: network(&bytes), table })
     }

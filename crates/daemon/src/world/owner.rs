@@ -1,15 +1,15 @@
 //! What the agent's process was started with, from Linux's `/proc`; elsewhere nothing is known. Only variables that change
 //! what commands do or where files lie leave this module: never a token.
 
-use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use castellan_event::Process;
 
 use super::mounts;
-use crate::files::{at_most, of_system};
 use crate::limits::{ENVIRONMENT_BYTES_MAX, USER_DATABASE_BYTES_MAX};
 use crate::users;
+use castellan_files::{Links, at_most, of_system, open_to_read};
 
 /// The variables that the analysis can use: those that say where programs, configuration and temporary files lie, and
 /// those that make programs run code; sorted. What stands in one is shown in records, so none of them may hold a secret.
@@ -123,7 +123,7 @@ pub(super) fn process(pid: u32) -> Option<Process> {
     if pid == 0 {
         return None;
     }
-    let environ = File::open(format!("/proc/{pid}/environ")).ok()?;
+    let environ = open_to_read(Path::new(&format!("/proc/{pid}/environ")), Links::Followed).ok()?;
     let owner = environ.metadata().ok()?.uid();
     let env = useful(&at_most(environ, ENVIRONMENT_BYTES_MAX).ok()??)?;
     // The kernel gives the files of a process to its effective user, or to the superuser while it keeps others from looking

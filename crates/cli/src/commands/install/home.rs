@@ -8,7 +8,7 @@ use castellan_event::Mode;
 use castellan_wire::Home;
 
 use crate::directories::Directories;
-use crate::new_file::{Access, NewFile};
+use castellan_files::{Access, NewFile};
 
 /// What was made.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use crate::commands::rules::language::Language;
 use crate::commands::rules::sources;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::new_file::{Access, NewFile};
+use castellan_files::{Access, NewFile};
 
 /// Options of `castellan rules export`.
 #[derive(Debug, clap::Args)]

@@ -17,10 +17,10 @@ use self::text::ImportedRule;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::RULE_FILE_BYTES_MAX;
-use crate::new_file::{Access, NewFile};
 use crate::output::{BAD, counted, printable};
 use crate::text_file::read_text;
 use crate::values;
+use castellan_files::{Access, NewFile};
 
 const FORMATS: &[(&str, PermissionFormat)] = &[
     ("claude", PermissionFormat::Claude),

@@ -23,9 +23,9 @@ use self::text::NewRule;
 use crate::commands::explain::tree;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::new_file::{Access, NewFile};
 use crate::output::{FAINT, counted, printable, printable_lines};
 use crate::{ask, case_files, presence, values};
+use castellan_files::{Access, NewFile};
 
 /// What a new rule can say.
 const VERDICTS: &[(&str, RuleVerdict)] = &[

@@ -6,7 +6,7 @@ mod report;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use castellan_daemon::{Config, FileSet, Layout, compile};
 use castellan_policy::Profile;
 use castellan_rules::{Severity, Source};
@@ -17,6 +17,7 @@ use crate::case_files;
 use crate::commands::rules::write_problems;
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::text_file;
 use crate::values;
 
 /// Options of `castellan rules test`.
@@ -76,7 +77,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     });
     let report = Report { tested: tested.collect(), known: &known };
     if let Some(file) = &options.junit {
-        std::fs::write(file, junit::text(&report)?).with_context(|| format!("`{}`", file.display()))?;
+        text_file::write_text(file, &junit::text(&report)?)?;
     }
     let mut out = anstream::stdout();
     if options.json {
