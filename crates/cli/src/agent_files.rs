@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use castellan_agents::{AgentId, CODEX_CONFIG, codex_distrust, settings_path, settings_variable};
+use castellan_agents::{AgentId, settings_path, settings_variable};
 
 use crate::directories::{Directories, absolute};
 
@@ -38,17 +38,6 @@ impl AgentFiles {
     /// Reports whether the agent is installed: its command or its directory is there.
     pub(crate) fn is_present(&self) -> bool {
         self.dir.is_dir() || on_path(self.agent.word(), std::env::var_os("PATH"))
-    }
-
-    /// Why the agent does not run castellan's hook for questions that is registered for its user, where that is so: Codex runs one only
-    /// when its user trusts it. A file that cannot be read trusts nothing, and registers nothing.
-    pub(crate) fn distrust(&self) -> Option<&'static str> {
-        if self.agent != AgentId::Codex {
-            return None;
-        }
-        let read = |file: &Path| std::fs::read_to_string(file).unwrap_or_default();
-        let (config, known_as) = (read(&self.dir.join(CODEX_CONFIG)), self.known_as());
-        codex_distrust(&config, &known_as.to_string_lossy(), &read(&self.settings), false)
     }
 
     /// The path under which the agent knows its settings: symlinks of their directory resolved.

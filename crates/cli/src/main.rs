@@ -16,6 +16,7 @@ mod directories;
 mod edit;
 mod exit;
 mod global;
+mod guard;
 mod history;
 mod in_force;
 mod launch;

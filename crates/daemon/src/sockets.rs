@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use castellan_files::{Links, open_with};
 use castellan_wire::{Home, bind};
-use rustix::fs::OFlags;
 
 /// Mode of the folder.
 const FOLDER_MODE: u32 = 0o700;
@@ -137,13 +137,9 @@ pub(crate) struct Lock {
 impl Lock {
     /// Takes the lock; `None` where another process has it.
     pub(crate) fn take(path: PathBuf) -> io::Result<Option<Lock>> {
-        let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(FILE_MODE).custom_flags(flags);
-        let file = options.open(&path)?;
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::other("not a regular file"));
-        }
+        options.write(true).create(true).truncate(false).mode(FILE_MODE);
+        let file = open_with(&mut options, &path, Links::Refused)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Lock { path, file })),
             Err(TryLockError::WouldBlock) => Ok(None),

@@ -7,11 +7,10 @@ use castellan_agents::AgentId;
 use castellan_daemon::{ControlError, StatusReport, UnguardedAgent};
 use serde_json::{Value as Json, json};
 
-use crate::agent_files::AgentFiles;
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::guard::{Fault, Guard};
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN};
-use crate::registration::Registration;
 
 /// Options of `castellan status`.
 #[derive(Debug, clap::Args)]
@@ -25,25 +24,10 @@ pub(crate) struct Options {
 pub(crate) const WATCHED: &str =
     "rule files are watched: an edit is in force at once, whoever makes it, an agent too";
 
-/// How an agent is registered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Guard {
-    agent: AgentId,
-    for_user: bool,
-    for_machine: bool,
-    /// Why the agent does not run the user's hook all the same.
-    distrust: Option<&'static str>,
-}
-
-impl Guard {
-    /// A repository's own settings switch off hooks that are registered for the user alone.
-    fn can_be_switched_off(self) -> bool {
-        self.for_user && !self.for_machine
-    }
-}
-
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
-    let guards = AgentId::ALL.into_iter().map(guard).collect::<anyhow::Result<Vec<_>>>()?;
+    let layout = global.layout()?;
+    let guards: Vec<Guard> =
+        AgentId::ALL.into_iter().map(|agent| Guard::of(agent, &layout)).collect::<anyhow::Result<_>>()?;
     let report = match global.client()?.status() {
         Ok(report) => Some(report),
         Err(ControlError::NotRunning) => None,
@@ -59,19 +43,6 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(if report.is_some() { Exit::Done } else { Exit::NotRunning })
 }
 
-/// A settings file that cannot be read registers nothing: doctor says why.
-fn guard(agent: AgentId) -> anyhow::Result<Guard> {
-    let files = AgentFiles::of_environment(agent)?;
-    let present = |registration: Registration| registration.is_present().unwrap_or(false);
-    let for_machine = present(Registration::of_machine(agent));
-    Ok(Guard {
-        agent,
-        for_user: present(Registration::of_user(&files)),
-        for_machine,
-        distrust: files.distrust().filter(|_| !for_machine),
-    })
-}
-
 fn json_of(report: Option<&StatusReport>, guards: &[Guard]) -> anyhow::Result<Json> {
     let agents: Vec<Json> = guards
         .iter()
@@ -81,7 +52,9 @@ fn json_of(report: Option<&StatusReport>, guards: &[Guard]) -> anyhow::Result<Js
                 "registered_for_user": guard.for_user,
                 "registered_for_machine": guard.for_machine,
                 "repository_can_switch_off": guard.can_be_switched_off(),
-                "not_run": guard.distrust,
+                "guarded": guard.is_guarded(),
+                "not_run": guard.gap().map(Fault::what),
+                "faults": guard.faults.iter().map(Fault::what).collect::<Vec<_>>(),
             })
         })
         .collect();
@@ -192,15 +165,16 @@ pub(crate) fn waiting(report: &StatusReport) -> Option<String> {
 fn write_guards(out: &mut impl Write, guards: &[Guard]) -> anyhow::Result<()> {
     let mut rows = Vec::new();
     for guard in guards {
-        let (text, style) = match (guard.for_machine, guard.for_user, guard.distrust) {
-            (true, ..) => ("guarded, for everybody on this machine".to_owned(), GOOD),
-            (false, true, Some(why)) => (format!("not guarded: {why}"), BAD),
-            (false, true, None) => (
+        let (text, style) = match (guard.gap(), guard.faults.first()) {
+            (Some(gap), _) => (format!("not guarded: {}", output::printable(&gap.what())), BAD),
+            (None, _) if !guard.is_guarded() => ("not guarded".to_owned(), FAINT),
+            (None, Some(fault)) => (format!("guarded, but {}", output::printable(&fault.what())), WARN),
+            (None, None) if guard.can_be_switched_off() => (
                 "guarded, but a repository can switch this off; `castellan install --managed` closes that"
                     .to_owned(),
                 WARN,
             ),
-            (false, false, _) => ("not guarded".to_owned(), FAINT),
+            (None, None) => ("guarded, for everybody on this machine".to_owned(), GOOD),
         };
         rows.push(vec![Cell::from(guard.agent.title()), Cell::new(text, style)]);
     }

@@ -69,7 +69,7 @@ fn what_is_broken_is_named() {
     home.write(settings, sound.replace("\"PreToolUse\"", "\"Elsewhere\""));
     assert_found(&home, "bad", "no hook for PreToolUse");
     home.write(settings, sound.replacen('{', "{\"disableAllHooks\": true,", 1));
-    assert_found(&home, "bad", "switches every hook off");
+    assert_found(&home, "bad", "switches castellan's hooks off");
     home.write(settings, sound.replace("/castellan-hook\"", "/moved/castellan-hook\""));
     assert_found(&home, "bad", "missing or not executable");
     home.write(settings, "{");
@@ -112,18 +112,13 @@ fn a_hook_that_is_trusted_is_no_doubt() {
 #[test]
 fn codex_must_trust_the_hooks() {
     let Some(home) = installed(&["codex"]) else { return };
-    assert_found(
-        &home,
-        "doubtful",
-        "not trusted yet, so not run: PreToolUse, PermissionRequest, PostToolUse",
-    );
+    let why =
+        "castellan's hook is not trusted in `/hooks`, so not run: PreToolUse, PermissionRequest, PostToolUse";
+    assert_found(&home, "bad", why);
     let status = home.run_ok(&["status"]);
-    assert!(
-        status.contains("Codex        not guarded: castellan's hook is not trusted in `/hooks`"),
-        "{status}"
-    );
+    assert!(status.contains(&format!("Codex        not guarded: {why}")), "{status}");
     let status: Json = serde_json::from_str(&home.run_ok(&["status", "--json"])).unwrap();
-    assert_eq!(status["agents"][1]["not_run"], "castellan's hook is not trusted in `/hooks`", "{status}");
+    assert_eq!(status["agents"][1]["not_run"], why, "{status}");
     assert_eq!(status["agents"][0]["not_run"], Json::Null, "{status}");
 }
 
@@ -151,4 +146,116 @@ fn other_hooks_beside_ours_are_named() {
         "doubtful",
         "`ROOT/user/.claude/settings.json` has a hook of somebody else's for PreToolUse: /opt/other:",
     );
+}
+
+/// Breaks the guard of an agent.
+type Break = fn(&Home, &str);
+
+/// How a guard breaks, what is told of it, and whether the agent does not ask castellan then.
+const BROKEN: &[(&str, Break, &str, bool)] = &[
+    ("a comment", |home, sound| home.write(SETTINGS, format!("// mine\n{sound}")), "is not read: ", true),
+    (
+        "a trailing comma",
+        |home, sound| home.write(SETTINGS, sound.replacen('{', "{\"env\": {\"A\": \"1\",},", 1)),
+        "is not read: ",
+        true,
+    ),
+    ("no JSON", |home, _| home.write(SETTINGS, "{"), "line 1, column", true),
+    ("not UTF-8", |home, _| home.write(SETTINGS, b"\xff"), "not valid UTF-8", true),
+    ("an empty file", |home, _| home.write(SETTINGS, ""), "is on this machine and not guarded", true),
+    (
+        "a folder",
+        |home, _| {
+            std::fs::remove_file(home.path(SETTINGS)).unwrap();
+            std::fs::create_dir(home.path(SETTINGS)).unwrap();
+        },
+        "a folder, not a regular file",
+        true,
+    ),
+    (
+        "a switch of the user's",
+        |home, sound| home.write(SETTINGS, sound.replacen('{', "{\"disableAllHooks\": true,", 1)),
+        "has `disableAllHooks: true`",
+        true,
+    ),
+    (
+        "a switch of the repository's",
+        |home, _| home.write("repo/.claude/settings.json", r#"{"disableAllHooks": true}"#),
+        "ROOT/repo/.claude/settings.json` has `disableAllHooks: true`",
+        true,
+    ),
+    (
+        "a switch of the repository's, for this user",
+        |home, _| home.write("repo/.claude/settings.local.json", r#"{"disableAllHooks": true}"#),
+        "ROOT/repo/.claude/settings.local.json` has",
+        true,
+    ),
+    (
+        "a hook that is gone",
+        |home, sound| home.write(SETTINGS, sound.replace("/castellan-hook\"", "/moved/castellan-hook\"")),
+        "is missing or not executable",
+        true,
+    ),
+    (
+        "a hook that is not executable",
+        |home, sound| {
+            home.write("castellan-hook", "");
+            let hook = home.path("castellan-hook").display().to_string();
+            let own = home.bin().join("castellan-hook").display().to_string();
+            home.write(SETTINGS, sound.replace(&own, &hook));
+        },
+        "is missing or not executable",
+        true,
+    ),
+    (
+        "no hook for questions",
+        |home, sound| home.write(SETTINGS, sound.replace("\"PreToolUse\"", "\"Elsewhere\"")),
+        "no hook for PreToolUse",
+        true,
+    ),
+    (
+        "a hook for some tools only",
+        |home, sound| {
+            home.write(
+                SETTINGS,
+                sound.replacen(
+                    "\"PreToolUse\": [\n      {",
+                    "\"PreToolUse\": [\n      {\"matcher\": \"Read\",",
+                    1,
+                ),
+            )
+        },
+        "the hook for PreToolUse was changed",
+        true,
+    ),
+    (
+        "no hook for what was done",
+        |home, sound| home.write(SETTINGS, sound.replace("\"PostToolUse\"", "\"Elsewhere\"")),
+        "no hook for PostToolUse",
+        false,
+    ),
+];
+
+const SETTINGS: &str = "user/.claude/settings.json";
+
+#[test]
+fn status_and_doctor_tell_the_same_of_a_broken_guard() {
+    let mut wrong = Vec::new();
+    for (name, breaks, part, is_gap) in BROKEN {
+        let Some(home) = installed(&[]) else { return };
+        breaks(&home, &home.read(SETTINGS));
+        let (code, found) = findings(&home);
+        let told = |what: &str| home.masked(what).contains(part);
+        if code != Some(1) || !found.iter().any(|(outcome, _, what)| outcome == "bad" && told(what)) {
+            wrong.push(format!("{name}: doctor: {code:?} {found:?}"));
+        }
+        let status: Json = serde_json::from_str(&home.run(&["status", "--json"]).stdout).unwrap();
+        let of_claude = &status["agents"][0];
+        let shown = home.run(&["status"]).stdout;
+        let word = if *is_gap { "not guarded: " } else { "guarded, but " };
+        if of_claude["guarded"] != json!(!is_gap) || !shown.contains(&format!("Claude Code  {word}")) {
+            wrong.push(format!("{name}: status: {of_claude} {shown}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

@@ -1,0 +1,278 @@
+//! [`Guard`]: how firmly one agent is guarded, here and now. `castellan status` and `castellan doctor` both ask for it. It must not
+//! know how that is shown.
+
+use std::path::{Path, PathBuf};
+
+use castellan_agents::{
+    AgentId, CODEX_CONFIG, Foreign, HookCommand, Inspection, SETTINGS_BYTES_MAX, Trust, codex_trust, inspect,
+    question_event,
+};
+use castellan_daemon::{AgentStart, HookSettings, Layout, own_paths};
+use castellan_files::read_text;
+use castellan_wire::USER_FILES;
+
+use crate::agent_files::{AgentFiles, is_executable};
+use crate::edit::SettingsFile;
+use crate::output::message;
+use crate::registration::{Registration, home_of, hooks};
+
+/// How one agent is guarded, in the current directory.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    pub(crate) agent: AgentId,
+    /// Whether hooks are registered for its user.
+    pub(crate) for_user: bool,
+    /// Whether hooks are registered for everybody on this machine, where no repository can switch them off.
+    pub(crate) for_machine: bool,
+    /// The hook for questions that the user's settings register.
+    pub(crate) user_hook: Option<HookCommand>,
+    /// The hooks that the machine's settings register.
+    pub(crate) machine_hooks: Vec<HookCommand>,
+    /// Hooks that the user's settings register, and the file.
+    pub(crate) user_hooks: (usize, PathBuf),
+    /// Everything that is wrong, what keeps the agent from asking first.
+    pub(crate) faults: Vec<Fault>,
+    /// Hooks of others that the agent asks about the same calls.
+    pub(crate) foreign: Vec<(PathBuf, Foreign)>,
+}
+
+/// Something that is wrong with the guard of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// No settings register castellan's hook.
+    NotRegistered(AgentId),
+    /// A settings file cannot be read, or is none: why.
+    Unreadable(PathBuf, String),
+    /// The agent does not read a file that registers hooks: why.
+    Unread(PathBuf, String),
+    /// No hook is registered for these events.
+    Missing(AgentId, Vec<&'static str>),
+    /// The hooks for these events are not as castellan writes them.
+    Changed(AgentId, Vec<String>),
+    /// The hook's program cannot be started.
+    NoProgram(AgentId, String),
+    /// The hook belongs to another home.
+    OtherHome(String),
+    /// The hook finds no home of this user, and denies every call.
+    NoHome,
+    /// A settings file has a switch that switches every hook off.
+    SwitchedOff(AgentId, PathBuf, &'static str),
+    /// The agent does not run the hooks for these events, because its user does not trust them so.
+    Distrusted(Trust, Vec<String>),
+}
+
+impl Fault {
+    /// Reports whether the agent does not ask castellan about its calls, because of this.
+    pub(crate) fn is_gap(&self) -> bool {
+        match self {
+            Fault::NotRegistered(_)
+            | Fault::Unreadable(..)
+            | Fault::Unread(..)
+            | Fault::NoProgram(..)
+            | Fault::SwitchedOff(..) => true,
+            Fault::Missing(agent, events) => events.contains(&question_event(*agent)),
+            Fault::Changed(agent, events) => events.iter().any(|event| event == question_event(*agent)),
+            Fault::Distrusted(_, events) => {
+                events.iter().any(|event| event == question_event(AgentId::Codex))
+            }
+            Fault::OtherHome(_) | Fault::NoHome => false,
+        }
+    }
+
+    /// A text for people.
+    pub(crate) fn what(&self) -> String {
+        match self {
+            Fault::NotRegistered(_) => "no settings of it register castellan's hook".to_owned(),
+            Fault::Unreadable(file, why) => format!("`{}`: {why}", file.display()),
+            Fault::Unread(file, why) => format!("{} is not read: {why}", file.display()),
+            Fault::Missing(_, events) => format!("no hook for {}", events.join(", ")),
+            Fault::Changed(_, events) => format!("the hook for {} was changed", events.join(", ")),
+            Fault::NoProgram(_, program) => format!("`{program}` is missing or not executable"),
+            Fault::OtherHome(home) => format!("its calls go to another home, {home}"),
+            Fault::NoHome => {
+                let files = USER_FILES.join("` and `");
+                format!("its calls are denied: `{files}` name no home directory for this user")
+            }
+            Fault::SwitchedOff(_, file, switch) => {
+                format!("`{}` has `{switch}`, which switches castellan's hooks off", file.display())
+            }
+            Fault::Distrusted(trust, events) => {
+                let why = match trust {
+                    Trust::Disabled => "castellan's hook is switched off in `/hooks`",
+                    Trust::Changed => "castellan's hook is not the one that was trusted in `/hooks`",
+                    Trust::Untrusted | Trust::Trusted => "castellan's hook is not trusted in `/hooks`",
+                };
+                format!("{why}, so not run: {}", events.join(", "))
+            }
+        }
+    }
+
+    /// The remedy.
+    pub(crate) fn remedy(&self) -> String {
+        match self {
+            Fault::NotRegistered(agent)
+            | Fault::Missing(agent, _)
+            | Fault::Changed(agent, _)
+            | Fault::NoProgram(agent, _) => format!("castellan install {}", agent.word()),
+            Fault::Unreadable(..) => "mend the file, then castellan install".to_owned(),
+            Fault::Unread(..) => "mend the file".to_owned(),
+            Fault::OtherHome(home) => format!("castellan --home {home} doctor"),
+            Fault::NoHome => "as root: `getent passwd USER >> /etc/castellan/passwd`".to_owned(),
+            Fault::SwitchedOff(AgentId::Claude, ..) => {
+                "remove it, or sudo castellan install --managed".to_owned()
+            }
+            Fault::SwitchedOff(AgentId::Codex, ..) => "set `hooks = true` in `[features]`".to_owned(),
+            Fault::Distrusted(Trust::Disabled, _) => "start codex, open /hooks, switch it on".to_owned(),
+            Fault::Distrusted(..) => "start codex, open /hooks, trust castellan's".to_owned(),
+        }
+    }
+}
+
+impl Guard {
+    /// Looks how an agent is guarded that the current user starts in the current directory.
+    pub(crate) fn of(agent: AgentId, layout: &Layout) -> anyhow::Result<Guard> {
+        let files = AgentFiles::of_environment(agent)?;
+        let cwd = std::env::current_dir().unwrap_or_default();
+        // No agent runs here: as one would be that is started without arguments.
+        let dir = Some(files.dir.clone());
+        let start = AgentStart { dir, cwd, arguments: Some(Vec::new()), off_variable: None };
+        let settings = HookSettings::of(agent, start, &own_paths(layout));
+        let mut faults = Vec::new();
+        let for_machine = machine(agent, &settings, &mut faults);
+        let machine_hooks = if for_machine { Registration::of_machine(agent).hooks() } else { Vec::new() };
+        faults.extend(machine_hooks.iter().filter_map(|hook| elsewhere(hook, layout)));
+        let found = match inspected(agent, &files.settings) {
+            Ok(found) => found,
+            Err(why) => {
+                faults.push(Fault::Unreadable(files.settings.clone(), why));
+                Inspection::default()
+            }
+        };
+        let for_user = !found.ours.is_empty();
+        if for_user {
+            faults.extend(of_user(&files, &found, layout));
+        }
+        if (for_user || files.is_present()) && !for_machine {
+            let off = settings.switched_off().into_iter();
+            faults.extend(off.map(|(file, switch)| Fault::SwitchedOff(agent, file.to_owned(), switch)));
+        }
+        if !for_user && !for_machine && files.is_present() && faults.is_empty() {
+            faults.push(Fault::NotRegistered(agent));
+        }
+        faults.sort_by_key(|fault| !fault.is_gap());
+        let user_hook = found.ours.iter().find(|ours| ours.event == question_event(agent));
+        Ok(Guard {
+            agent,
+            for_user,
+            for_machine,
+            machine_hooks,
+            user_hook: user_hook.and_then(|ours| HookCommand::of_argv(&ours.argv)),
+            user_hooks: (found.ours.len(), files.settings.clone()),
+            faults,
+            foreign: settings.foreign(),
+        })
+    }
+
+    /// The reason why the agent does not ask castellan about its calls; `None` where it does.
+    pub(crate) fn gap(&self) -> Option<&Fault> {
+        self.faults.first().filter(|fault| fault.is_gap() && !self.for_machine)
+    }
+
+    /// Reports whether the agent asks castellan about its calls.
+    pub(crate) fn is_guarded(&self) -> bool {
+        (self.for_user || self.for_machine) && self.gap().is_none()
+    }
+
+    /// Reports whether a repository's own settings can switch the hooks off.
+    pub(crate) fn can_be_switched_off(&self) -> bool {
+        self.for_user && !self.for_machine
+    }
+}
+
+/// Reports whether the machine's settings register hooks that nobody can switch off.
+fn machine(agent: AgentId, settings: &HookSettings, faults: &mut Vec<Fault>) -> bool {
+    let registration = Registration::of_machine(agent);
+    let file = registration.file.clone();
+    match registration.is_present() {
+        Ok(false) => return false,
+        Ok(true) => {}
+        Err(error) => {
+            faults.push(Fault::Unreadable(file, message(&error)));
+            return false;
+        }
+    }
+    if let Some(why) = registration.ignored().unwrap_or_default() {
+        faults.push(Fault::Unread(file, why));
+        return false;
+    }
+    let mut programs = settings.managed_programs().peekable();
+    if programs.peek().is_none() {
+        let why = "it has no hook of castellan's that holds against other settings".to_owned();
+        faults.push(Fault::Unread(file, why));
+        return false;
+    }
+    let missing: Vec<&str> = programs.filter(|program| !is_executable(Path::new(program))).collect();
+    let is_whole = missing.is_empty();
+    faults.extend(missing.into_iter().map(|program| Fault::NoProgram(agent, program.to_owned())));
+    is_whole
+}
+
+fn inspected(agent: AgentId, file: &Path) -> Result<Inspection, String> {
+    let read = SettingsFile::read(file).map_err(|error| message(&error))?;
+    inspect(agent, read.text()).map_err(|problem| problem.to_string())
+}
+
+/// What is wrong with the hooks that the user's settings register.
+fn of_user(files: &AgentFiles, found: &Inspection, layout: &Layout) -> Vec<Fault> {
+    let agent = files.agent;
+    let mut faults = Vec::new();
+    if !found.missing.is_empty() {
+        faults.push(Fault::Missing(agent, found.missing.clone()));
+    }
+    let changed: Vec<String> =
+        found.ours.iter().filter(|ours| !ours.intact).map(|ours| ours.event.clone()).collect();
+    if !changed.is_empty() {
+        faults.push(Fault::Changed(agent, changed));
+    }
+    for hook in hooks(found) {
+        faults.extend(elsewhere(&hook, layout));
+        if !is_executable(Path::new(&hook.program)) {
+            faults.push(Fault::NoProgram(agent, hook.program));
+        }
+    }
+    faults.extend(found.ignored.clone().map(|why| Fault::Unread(files.settings.clone(), why)));
+    if agent == AgentId::Codex {
+        faults.extend(distrusted(files));
+    }
+    faults
+}
+
+/// A hook that asks another daemon than that of the home that is looked at, or none.
+fn elsewhere(hook: &HookCommand, layout: &Layout) -> Option<Fault> {
+    match home_of(hook) {
+        None => Some(Fault::NoHome),
+        Some(home) if home == *layout.home() => None,
+        Some(home) => Some(Fault::OtherHome(home.dir().display().to_string())),
+    }
+}
+
+/// Codex runs a hook only when its user trusts it.
+fn distrusted(files: &AgentFiles) -> Vec<Fault> {
+    let read = |file: &Path| read_text(file, SETTINGS_BYTES_MAX as u64);
+    let config_file = files.dir.join(CODEX_CONFIG);
+    let (config, mut faults) = match read(&config_file) {
+        Ok(config) => (config, Vec::new()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Default::default(),
+        Err(error) => (String::new(), vec![Fault::Unreadable(config_file, error.to_string())]),
+    };
+    let hooks = read(&files.settings).unwrap_or_default();
+    let trusts = codex_trust(&config, &files.known_as().to_string_lossy(), &hooks);
+    for kind in [Trust::Disabled, Trust::Changed, Trust::Untrusted] {
+        let events: Vec<String> =
+            trusts.iter().filter(|(_, trust)| *trust == kind).map(|(event, _)| event.clone()).collect();
+        if !events.is_empty() {
+            faults.push(Fault::Distrusted(kind, events));
+        }
+    }
+    faults
+}
