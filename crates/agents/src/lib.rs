@@ -59,7 +59,7 @@ pub use plugins::{
 pub use question::{Question, file_input, shell_call};
 pub use reply::{Reply, Told, encode, encode_failure, is_deferral, is_denial};
 pub use settings::{
-    Foreign, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
+    Foreign, HOOK_NAME, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };
 pub use start::{HookStart, agent_line, hook_start};
 pub use switches::switches_off;

@@ -44,6 +44,9 @@ impl HookCommand {
     }
 }
 
+/// The name of the program that agents start as castellan's hook.
+pub const HOOK_NAME: &str = "castellan-hook";
+
 /// Why a settings text was left as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsProblem {
@@ -178,7 +181,7 @@ pub(crate) fn our_argv(agent: AgentId, handler: &Json) -> Option<Vec<String>> {
     let [program, flag, ..] = argv.as_slice() else {
         return None;
     };
-    (program.rsplit('/').next() == Some("castellan-hook") && flag == "--agent").then_some(argv)
+    (program.rsplit('/').next() == Some(HOOK_NAME) && flag == "--agent").then_some(argv)
 }
 
 fn byte_order_mark(text: &str) -> Result<(&str, &str), SettingsProblem> {

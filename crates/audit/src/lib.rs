@@ -30,7 +30,7 @@ mod writer;
 pub use error::AuditError;
 pub use follow::Follower;
 pub use log::{Config, Log, Status};
-pub use read::{Entry, Filter, Reading, answer_to, last_files, read};
+pub use read::{Entry, Filter, Reading, answer_to, last_control, last_files, read};
 pub use record::{
     CallRecord, ControlRecord, Cut, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord, Record,
     RecoveryRecord, RetentionRecord, ScriptRecord, SessionRecord, Stream, UngovernedRecord, WorldRecord,

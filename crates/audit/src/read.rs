@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use crate::error::AuditError;
 use crate::limits::{ANSWER_BYTES, ANSWER_SEGMENTS, LISTING_ATTEMPTS};
 use crate::line;
-use crate::record::{CallRecord, Record, Stream};
+use crate::record::{CallRecord, ControlRecord, Record, Stream};
 use crate::segment::{self, Lines, closed_numbers, closed_path, file_name, live_path};
 use crate::verify::Broken;
 
@@ -75,6 +75,15 @@ pub fn read(dir: &Path, filter: &Filter) -> Result<Reading, AuditError> {
 
 /// Returns what the last control record that names files names ([`crate::ControlRecord::files`]); `None` when none does.
 pub fn last_files(dir: &Path) -> Result<Option<String>, AuditError> {
+    let last = last_control(dir, |control| !control.files.is_empty())?;
+    Ok(last.map(|control| control.files))
+}
+
+/// Returns the last control record that is wanted.
+pub fn last_control(
+    dir: &Path,
+    is_wanted: impl Fn(&ControlRecord) -> bool,
+) -> Result<Option<ControlRecord>, AuditError> {
     for (name, file) in open_all(dir, Stream::Notable)?.into_iter().rev() {
         let mut last = None;
         let mut lines = Lines::new(file);
@@ -88,9 +97,9 @@ pub fn last_files(dir: &Path) -> Result<Option<String>, AuditError> {
             };
             if line::is_of_type(line, "control")
                 && let Ok(Some((_, _, Record::Control(control)))) = line::parse(line)
-                && !control.files.is_empty()
+                && is_wanted(&control)
             {
-                last = Some(control.files);
+                last = Some(control);
             }
         }
         if last.is_some() {

@@ -74,23 +74,33 @@ impl SettingsFile {
             Edited::Unchanged => {}
             Edited::Created => self.write(text, mode).with_context(at)?,
             Edited::Changed { backup } => {
+                let before = backups(&self.path);
                 self.back_up(backup).with_context(|| format!("`{}`", backup.display()))?;
                 self.write(text, mode).with_context(at)?;
+                for old in before {
+                    fs::remove_file(&old).with_context(|| format!("`{}`", old.display()))?;
+                }
             }
             Edited::Deleted => fs::remove_file(&self.target).with_context(at)?,
         }
         Ok(edited)
     }
 
-    /// A file that castellan made has no backup of before; one that was there and empty has an empty one.
+    /// A file that castellan made has no backup of before; one that was there and empty has an empty one, or a later one whose name
+    /// tells.
     fn was_empty(&self) -> bool {
-        backups(&self.path).iter().any(|backup| fs::metadata(backup).is_ok_and(|meta| meta.len() == 0))
+        let tells = |backup: &PathBuf| {
+            backup.to_string_lossy().ends_with(WAS_EMPTY)
+                || fs::metadata(backup).is_ok_and(|meta| meta.len() == 0)
+        };
+        backups(&self.path).iter().any(tells)
     }
 
     /// The name of a backup made now: `<file>.castellan-backup-<unix seconds>`, a later second where that one is taken.
     fn backup_path(&self, now: SystemTime) -> PathBuf {
         let seconds = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let named = |seconds: u64| PathBuf::from(format!("{}{BACKUP}{seconds}", self.path.display()));
+        let end = if self.was_empty() { WAS_EMPTY } else { "" };
+        let named = |seconds: u64| PathBuf::from(format!("{}{BACKUP}{seconds}{end}", self.path.display()));
         (seconds..).map(named).find(|backup| !backup.exists()).unwrap_or_else(|| named(seconds))
     }
 
@@ -112,7 +122,10 @@ impl SettingsFile {
 
 const BACKUP: &str = ".castellan-backup-";
 
-/// Returns the backups of a file.
+/// The end of the name of a backup of a file that was empty before castellan came: the empty backup is gone.
+const WAS_EMPTY: &str = "-was-empty";
+
+/// Returns the backups of a file; there is one, unless castellan was ended while it made another.
 pub(crate) fn backups(path: &Path) -> Vec<PathBuf> {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return Vec::new() };
     let begin = format!("{}{BACKUP}", name.to_string_lossy());
@@ -173,6 +186,20 @@ mod tests {
         }
         assert!(!made.exists());
         assert_eq!(fs::read_to_string(&empty).unwrap(), "");
+    }
+
+    #[test]
+    fn one_backup_stays_and_an_empty_file_is_known() {
+        let dir = tempfile::tempdir().unwrap();
+        for (before, after) in [("mine", Some("mine")), ("", Some(""))] {
+            let path = dir.path().join("f.json");
+            fs::write(&path, before).unwrap();
+            for text in ["one", "two", "three", before] {
+                SettingsFile::read(&path).unwrap().replace(text, 0o600).unwrap();
+                assert_eq!(backups(&path).len(), 1, "{before:?} {text}");
+            }
+            assert_eq!(fs::read_to_string(&path).ok().as_deref(), after);
+        }
     }
 
     #[test]

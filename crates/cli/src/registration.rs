@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use castellan_agents::{
-    AgentId, HookCommand, Inspection, SettingsProblem, inspect, machine_settings_path, managed_codex_hooks,
-    managed_settings_text, register, register_managed_codex, unregister, unregister_managed_codex,
+    AgentId, HOOK_NAME, HookCommand, Inspection, SETTINGS_BYTES_MAX, SettingsProblem, inspect,
+    machine_settings_path, managed_codex_hooks, managed_settings_text, register, register_managed_codex,
+    unregister, unregister_managed_codex,
 };
+use castellan_files::Guard;
 use castellan_wire::{Home, ToldHome};
 
 use crate::agent_files::AgentFiles;
@@ -52,8 +54,15 @@ impl Registration {
         self.apply(&file, text, dry_run)
     }
 
-    /// Removes castellan's hooks.
+    /// Removes castellan's hooks. A file that cannot be understood and does not name castellan registers none.
     pub(crate) fn remove(&self) -> anyhow::Result<Edited> {
+        match self.try_remove() {
+            Err(_) if !self.may_name_castellan() => Ok(Edited::Unchanged),
+            removed => removed,
+        }
+    }
+
+    fn try_remove(&self) -> anyhow::Result<Edited> {
         let file = SettingsFile::read(&self.file)?;
         let text = match (self.scope, self.agent) {
             (Scope::User, agent) => unregister(agent, file.text()),
@@ -121,6 +130,15 @@ impl Registration {
                 inspect(agent, file.text()).map(|found| hooks(&found)).unwrap_or_default()
             }
         }
+    }
+
+    /// Reports whether castellan's hook stands in the file, as far as its bytes can be read. What is no regular file has none.
+    fn may_name_castellan(&self) -> bool {
+        if std::fs::metadata(&self.file).is_ok_and(|found| !found.is_file()) {
+            return false;
+        }
+        let read = castellan_files::read_bytes(&self.file, SETTINGS_BYTES_MAX as u64, Guard::Any);
+        read.map_or(true, |bytes| bytes.windows(HOOK_NAME.len()).any(|part| part == HOOK_NAME.as_bytes()))
     }
 
     fn apply(

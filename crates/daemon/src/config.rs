@@ -84,7 +84,7 @@ pub enum ConfigError {
     #[error("`{0}`: {why}", why = explained(.1))]
     Io(PathBuf, std::io::Error),
     /// The file is not a configuration. The message names line and column.
-    #[error("`{0}`:{1}; mend the file, or remove it and run `castellan install` for the default one")]
+    #[error("`{0}`:{1}; mend or remove the file")]
     Malformed(PathBuf, String),
 }
 

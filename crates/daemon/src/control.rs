@@ -301,6 +301,9 @@ pub struct StatusReport {
     pub policy_origin: String,
     /// Why it is not the current one; problems of configuration and rule files, one line each.
     pub problems: Vec<String>,
+    /// Whether nothing is in force until the organisation's files are mended, which then count by themselves.
+    #[serde(default)]
+    pub awaits_organisation: bool,
     /// Rules in force.
     pub rules: usize,
     /// Hash of the configuration and rule files in force ([`crate::FileSet::hash`]); empty when nothing is in force, or when

@@ -271,7 +271,7 @@ impl ControlServer {
         let judge = &self.judge;
         let terms = judge.terms();
         let log = judge.log().status();
-        let Report { origin, problems, applied, reload, pending } = self.policy.report();
+        let Report { origin, problems, applied, reload, pending, awaits_organisation } = self.policy.report();
         let (failures, last_failure) = judge.tally().failures();
         let (refused, last_refused) = judge.tally().refusals();
         let (ungoverned, last_ungoverned) = judge.tally().ungoverned_calls();
@@ -286,6 +286,7 @@ impl ControlServer {
             mode: terms.mode.as_str().to_owned(),
             policy: terms.policy.hash().to_owned(),
             policy_origin: origin.as_str().to_owned(),
+            awaits_organisation,
             problems,
             applied,
             reload: reload.as_str().to_owned(),

@@ -207,6 +207,11 @@ impl Judge {
         let _ = self.append(&record::failure(code, message));
     }
 
+    /// Records a failure that the status tells for as long as it lasts, and so does not count.
+    pub(crate) fn record_problem(&self, code: &str, message: &str) {
+        let _ = self.append(&record::failure(code, message));
+    }
+
     /// Writes a record.
     pub(crate) fn append(&self, record: &Record) -> Result<(), AuditError> {
         let appended = self.log.append(record, wall());

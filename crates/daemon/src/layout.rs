@@ -135,6 +135,16 @@ impl Layout {
         Ok(())
     }
 
+    /// Removes what a castellan that was killed has left of files that it was writing.
+    pub fn remove_leftovers(&self) {
+        let dirs = [self.home.dir(), &self.config, &self.state].map(Path::to_owned);
+        let below =
+            [self.home.run(), self.rules_shipped(), self.rules_user(), self.applied(), self.projects()];
+        for dir in dirs.iter().chain(&below) {
+            castellan_files::remove_leftovers(dir);
+        }
+    }
+
     /// What hooks and daemon share.
     pub fn home(&self) -> &Home {
         &self.home

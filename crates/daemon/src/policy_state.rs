@@ -1,6 +1,7 @@
 //! What is in force and where it came from: the applied set at the start, another one when a person applies it or, where
 //! rule files are watched, when they change. A set is compiled aside and swapped in whole; no call waits for it.
 
+mod first;
 mod mode;
 mod organisation;
 mod switch;
@@ -13,6 +14,7 @@ use castellan_event::{Layer, Mode};
 use castellan_policy::{Policy, Presence};
 use castellan_rules::Problem;
 
+use self::first::{Nothing, is_first};
 use self::organisation::{Unusable, organisation_now};
 use crate::applied::{self, AppliedError};
 use crate::config::{Config, Reload};
@@ -43,6 +45,8 @@ pub(crate) struct PolicyState {
     in_force: Mutex<InForce>,
     /// Why the organisation's files on disk are not those in force.
     organisation: Mutex<Option<String>>,
+    /// The user's files of a first start that wait for the organisation's to be mended.
+    first: Mutex<Option<FileSet>>,
 }
 
 #[derive(Debug, Clone)]
@@ -92,6 +96,8 @@ pub(crate) struct Report {
     pub(crate) reload: Reload,
     /// Short names of edited files that wait to be applied.
     pub(crate) pending: Vec<String>,
+    /// Whether nothing is in force until the organisation's files are mended.
+    pub(crate) awaits_organisation: bool,
 }
 
 impl PolicyState {
@@ -121,12 +127,16 @@ impl PolicyState {
             };
             Ok((set, found, config, compiled, unfit))
         });
+        let mut first = None;
         let (in_force, found, config, policy, unfit) = match loaded {
             Ok((set, found, config, compiled, unfit)) => {
                 (InForce::of(set, &config, &compiled.problems), Some(found), config, compiled.policy, unfit)
             }
             // Its tags say what denies and its mode whether, so without a set there is neither: enforced.
-            Err(why) => (InForce::nothing(&why), None, Config::default(), Policy::missing(why), None),
+            Err(Nothing { why, first: waiting }) => {
+                first = waiting;
+                (InForce::nothing(&why), None, Config::default(), Policy::missing(why), None)
+            }
         };
         let state = PolicyState {
             layout: layout.clone(),
@@ -134,6 +144,7 @@ impl PolicyState {
             found,
             in_force: Mutex::new(in_force),
             organisation: Mutex::new(refused.or(unfit)),
+            first: Mutex::new(first),
         };
         let projects = state.set().map(|set| Projects::below(layout, set)).unwrap_or_default();
         let terms = Terms { policy: Arc::new(policy), mode: config.mode, projects: Arc::new(projects) };
@@ -142,7 +153,10 @@ impl PolicyState {
 
     /// Records the start: what is in force, and where it came from.
     pub(crate) fn record_start(&self, judge: &Judge) {
+        let waits = self.waits();
         let (from, failure) = match (self.found, &self.in_force().origin) {
+            // The organisation's problem says why.
+            (_, PolicyOrigin::Missing(_)) if waits.is_some() => (waits.as_deref().unwrap_or_default(), None),
             (_, PolicyOrigin::Missing(why)) => {
                 ("nothing in force", Some(format!("nothing is in force: {why}: {REMEDY}")))
             }
@@ -164,10 +178,10 @@ impl PolicyState {
             judge.fail("log", &format!("the start could not be recorded: {error}"));
         }
         if let Some(failure) = failure {
-            judge.fail("policy", &failure);
+            judge.record_problem("policy", &failure);
         }
         if let Some(why) = self.organisation_problem() {
-            judge.fail("organisation", &why);
+            judge.record_problem("organisation", &why);
         }
     }
 
@@ -248,14 +262,18 @@ impl PolicyState {
         let _changing = self.changing();
         let InForce { set, hash: applied, reload, origin, mut problems, ignored, .. } =
             self.in_force().clone();
+        let awaits_organisation = self.waits().is_some();
         match &origin {
             PolicyOrigin::Current => {}
             PolicyOrigin::LastGood(why) if problems.contains(why) => {}
             PolicyOrigin::LastGood(why) => problems.insert(0, why.clone()),
+            PolicyOrigin::Missing(_) if awaits_organisation => {}
             PolicyOrigin::Missing(why) => problems.insert(0, format!("{why}: {REMEDY}")),
         }
         problems.extend(ignored);
-        problems.extend(self.organisation_problem().map(|why| format!("the organisation's files: {why}")));
+        let until = if awaits_organisation { ": nothing is in force until they are mended" } else { "" };
+        let of_organisation = |why| format!("the organisation's files{until}: {why}");
+        problems.extend(self.organisation_problem().map(of_organisation));
         let mut pending = Vec::new();
         if let Some(set) = &set {
             match FileSet::read(&self.layout) {
@@ -272,7 +290,7 @@ impl PolicyState {
                 ));
             }
         }
-        Report { origin, problems, applied, reload, pending }
+        Report { origin, problems, applied, reload, pending, awaits_organisation }
     }
 
     /// Compiles a set, keeps it, records it and swaps it in, in this order: what is in force has been recorded, and is
@@ -299,6 +317,7 @@ impl PolicyState {
         let projects = set.map(|set| Projects::below(&self.layout, set)).unwrap_or_default();
         let terms = Terms { policy: Arc::new(compiled.policy), mode, projects: Arc::new(projects) };
         judge.put(seen, terms);
+        *self.first.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
 
@@ -357,14 +376,13 @@ fn not_written(layout: &Layout, error: &std::io::Error) -> String {
 fn find(
     layout: &Layout,
     organisation: &Result<Option<FileSet>, Unusable>,
-) -> Result<(Layers, Option<Loaded>, Found), String> {
+) -> Result<(Layers, Option<Loaded>, Found), Nothing> {
     let set = match applied::read(layout) {
-        Err(AppliedError::None) if !has_records(layout) => {
+        Err(AppliedError::None) if is_first(layout) => {
             let organisation = match organisation {
                 Ok(organisation) => organisation.clone(),
                 Err(Unusable::Distrusted(_)) => None,
-                // What it would have forbidden is not known.
-                Err(Unusable::Broken(why)) => return Err(format!("the organisation's files: {why}")),
+                Err(Unusable::Broken(why)) => return Err(Nothing::until_mended(layout, why)),
             };
             let (set, loaded) = first_set(layout, organisation)?;
             return Ok((set, Some(loaded), Found::New));
@@ -377,10 +395,11 @@ fn find(
         Ok(Some(_)) => {
             Err("the applied set on disk is not the one that the log says was last in force, so somebody \
                             else has changed it"
-                .to_owned())
+                .to_owned()
+                .into())
         }
         Ok(None) => Ok((set, None, Found::Unrecorded)),
-        Err(error) => Err(format!("the log does not say what was last in force: {error}")),
+        Err(error) => Err(format!("the log does not say what was last in force: {error}").into()),
     }
 }
 

@@ -72,6 +72,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     let layout = Layout::read(dir)?;
     layout.create()?;
     let lock = lock(&layout)?;
+    layout.remove_leftovers();
     // Beside the rules, which take longer. Where no thread can be started, opening the log does it.
     let _ = spawn("patterns", castellan_audit::prepare);
     write_shipped(&layout).map_err(|error| DaemonError::Io(layout.rules_shipped(), error))?;
@@ -149,7 +150,8 @@ fn keep_house(
             Err(RecvTimeoutError::Timeout) => watches && watch.has_changed(layout),
         };
         if changed && let Err(why) = policy_state.reload(judge) {
-            judge.fail("policy", &format!("the rule files do not load, the last good ones stay: {why}"));
+            let what = format!("the rule files do not load, the last good ones stay: {why}");
+            judge.record_problem("policy", &what);
         }
         if Instant::now() < next_round {
             continue;

@@ -138,3 +138,68 @@ fn apply_shows_what_is_said_in_vain() -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn a_first_start_below_a_broken_organisation_waits_until_it_is_mended() -> anyhow::Result<()> {
+    for (name, broken, place) in BROKEN_AT_FIRST {
+        let Some((home, file)) = below("layers-first", broken)? else { return Ok(()) };
+        let told = status(&home);
+        let problems = told["problems"].to_string();
+        assert!(problems.contains(place) && !problems.contains("castellan apply"), "{name}: {problems}");
+        assert_eq!(
+            (&told["policy_origin"], &told["failures"]),
+            (&json!("missing"), &json!(0)),
+            "{name}: {told}"
+        );
+        assert_eq!(answer(&home, "ls")?, "deny", "{name}");
+        // A restart waits on.
+        kill(home.start_daemon()?)?;
+        home.start_daemon()?;
+        assert_eq!(answer(&home, "ls")?, "deny", "{name}");
+        home.write(&file, "version = 1\ndeny = [\"Bash(pwd:*)\"]\n")?;
+        wait_for_answer(&home, "ls", "defer")?;
+        assert_eq!(answer(&home, "pwd")?, "deny", "{name}");
+        let told = status(&home);
+        assert_eq!((&told["policy_origin"], &told["problems"]), (&json!("current"), &json!([])), "{name}");
+        kill(home.start_daemon()?)?;
+        home.start_daemon()?;
+        assert_eq!((answer(&home, "ls")?.as_str(), answer(&home, "pwd")?.as_str()), ("defer", "deny"));
+    }
+    Ok(())
+}
+
+/// What an organisation says in vain, and where its mistake lies.
+const BROKEN_AT_FIRST: &[(&str, &str, &str)] = &[
+    (
+        "a key",
+        "version = 1\ndney = []\n",
+        "/etc/castellan/config.toml`:2:1: unknown key `dney`: did you mean `deny`?",
+    ),
+    ("a word", "version = 1\nmode = \"enforse\"\n", "/etc/castellan/config.toml`:2:"),
+    ("a table", "version = 1\n[tgs]\ndeny = \"x\"\n", "/etc/castellan/config.toml`:2:"),
+    ("no version", "mode = \"enforce\"\n", "/etc/castellan/config.toml`:"),
+    ("a newer version", "version = 9\n", "/etc/castellan/config.toml`:1:"),
+    ("no TOML", "version = 1\nmode = \n", "/etc/castellan/config.toml`:2:"),
+    ("a number for a list", "version = 1\ndeny = 7\n", "/etc/castellan/config.toml`:2:"),
+    ("a pattern", "version = 1\ndeny = [\"Bash(\"]\n", "/etc/castellan/config.toml`:2:"),
+    (
+        "a key twice",
+        "version = 1\nmode = \"enforce\"\nmode = \"monitor\"\n",
+        "/etc/castellan/config.toml`:3:",
+    ),
+    ("a word of a project's", "version = 1\nlocked = [\"opaqe\"]\n", "/etc/castellan/config.toml`:2:"),
+];
+
+#[test]
+fn only_the_files_of_the_first_start_come_into_force_by_themselves() -> anyhow::Result<()> {
+    let Some((home, file)) = below("layers-other-files", "version = 1\ndney = []\n")? else { return Ok(()) };
+    kill(home.start_daemon()?)?;
+    home.write(&home.castellan().join("config/config.toml"), "version = 1\nmode = \"monitor\"\n")?;
+    home.write(&file, "version = 1\n")?;
+    assert_eq!(answer(&home, "ls")?, "deny");
+    let problems = status(&home)["problems"].to_string();
+    assert!(problems.contains("castellan apply"), "{problems}");
+    assert_eq!(terminal::run_castellan(&home, &["apply", "--yes"])?.code, Some(0));
+    assert_eq!(answer(&home, "ls")?, "defer");
+    Ok(())
+}

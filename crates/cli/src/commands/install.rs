@@ -82,6 +82,9 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let mut report = Report::new(options.dry_run);
 
     let made = if owner.is_self { make_home(&owner, options, &mut report)? } else { None };
+    if !options.dry_run {
+        remove_leftovers(made.as_ref(), &registrations)?;
+    }
     for registration in &registrations {
         register(registration, &hook, options, &mut report);
     }
@@ -201,6 +204,19 @@ fn make_home(owner: &Owner, options: &Options, report: &mut Report) -> anyhow::R
     Ok(Some(made))
 }
 
+/// Removes what an install that was killed has left of files that it was writing.
+fn remove_leftovers(made: Option<&home::Made>, registrations: &[Registration]) -> anyhow::Result<()> {
+    if let Some(made) = made {
+        made.layout.remove_leftovers();
+    }
+    let launchers = launch::beside("castellan")?;
+    let files = registrations.iter().map(|registration| registration.file.as_path());
+    for dir in files.chain([launchers.as_path()]).filter_map(Path::parent) {
+        castellan_files::remove_leftovers(dir);
+    }
+    Ok(())
+}
+
 /// One agent's failure keeps no other from being guarded.
 fn register(registration: &Registration, hook: &HookCommand, options: &Options, report: &mut Report) {
     match registration.add(hook, options.dry_run) {
@@ -247,7 +263,7 @@ fn start(made: &home::Made, options: &Options, report: &mut Report) -> anyhow::R
         Started::Before => {}
     }
     if status.policy_origin == "missing" {
-        report.nothing_in_force();
+        report.nothing_in_force(&status);
     } else if !is_outdated {
         report.rules(apply::apply_shipped(&made.layout, &client, &status));
     }

@@ -97,7 +97,7 @@ impl Undone {
             Ok(Edited::Changed { backup }) => format!("before: {}", backup.display()),
             Ok(Edited::Deleted) => "deleted: castellan had made it".to_owned(),
             Err(error) => {
-                self.failures.push(format!("{title} is still registered: {}", output::message(&error)));
+                self.failures.push(format!("{title} may still be registered: {}", output::message(&error)));
                 return;
             }
         };

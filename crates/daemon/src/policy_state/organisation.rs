@@ -16,8 +16,8 @@ impl PolicyState {
     /// nothing but the status.
     pub(crate) fn reload_organisation(&self, judge: &Judge) {
         let _changing = self.changing();
-        // Where nothing is in force, there is nothing to stand above: `castellan apply` looks by itself.
-        let Some(set) = self.in_force().set.clone() else { return };
+        // Where nothing is in force, there is nothing to stand above, but for what waits: `castellan apply` looks by itself.
+        let Some(set) = self.in_force().set.clone() else { return self.put_first(judge) };
         let put = || match organisation_now(&self.layout) {
             Ok(organisation) if organisation == set.organisation => Ok(()),
             Ok(organisation) => {
@@ -26,13 +26,14 @@ impl PolicyState {
             }
             Err(unusable) => Err(unusable.why()),
         };
-        let problem = put().err();
+        self.note_organisation(judge, put().err());
+    }
+
+    /// Remembers why the organisation's files are not used as they are, or that they are used.
+    pub(super) fn note_organisation(&self, judge: &Judge, problem: Option<String>) {
         let is_news = problem != self.organisation_problem();
         if let Some(why) = problem.as_ref().filter(|_| is_news) {
-            judge.fail(
-                "organisation",
-                &format!("its files are not put in force, the last good ones stay: {why}"),
-            );
+            judge.record_problem("organisation", &format!("its files are not put in force: {why}"));
         }
         *self.organisation.lock().unwrap_or_else(PoisonError::into_inner) = problem;
     }

@@ -188,12 +188,16 @@ fn rules(layout: &Layout, status: Option<&StatusReport>) -> Vec<Check> {
     checks
 }
 
+/// The organisation's files need nobody to apply them.
+const MENDED: &str = "mend the organisation's files, which then count by themselves";
+
 /// What the daemon says of the set in force.
 fn in_force(layout: &Layout, status: &StatusReport) -> Vec<Check> {
     let mut checks = Vec::new();
     if status.policy_origin == "missing" {
         let what = format!("nothing is in force, all but reading is denied: {}", status.problems.join("; "));
-        checks.push(Check::bad("rules", what, "castellan apply"));
+        let remedy = if status.awaits_organisation { MENDED } else { "castellan apply" };
+        checks.push(Check::bad("rules", what, remedy));
     }
     if !status.applied.is_empty() && read_applied(layout).ok().is_none_or(|set| set.hash() != status.applied)
     {

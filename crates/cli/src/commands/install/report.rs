@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use castellan_agents::{AgentId, HookCommand};
-use castellan_daemon::Shipped;
+use castellan_daemon::{Shipped, StatusReport};
 use castellan_event::Mode;
 
 use super::{Options, machine_programs};
@@ -115,8 +115,12 @@ impl Report {
     }
 
     /// Files on disk count for nothing until they are applied.
-    pub(super) fn nothing_in_force(&mut self) {
-        self.failures.push("no rules are in force, all but reading is denied: castellan apply".to_owned());
+    pub(super) fn nothing_in_force(&mut self, status: &StatusReport) {
+        let why = match status.awaits_organisation {
+            true => status.problems.join("; "),
+            false => "castellan apply".to_owned(),
+        };
+        self.failures.push(format!("no rules are in force, all but reading is denied: {why}"));
     }
 
     pub(super) fn mode(&mut self, mode: Mode) {
