@@ -154,7 +154,7 @@ impl Objections {
 
     fn is_plain_path(self, path: &str) -> bool {
         let names: Vec<String> = path.split('/').filter(|name| !name.is_empty()).map(folded).collect();
-        let is_pair = |two: &[String]| matches!(two, [first, second] if self.pairs.iter().any(|pair| *pair == (first.as_str(), second.as_str())));
+        let is_pair = |two: &[String]| matches!(two, [first, second] if self.pairs.contains(&(first.as_str(), second.as_str())));
         !is_odd(path) && names.iter().all(|name| self.is_plain_name(name)) && !names.windows(2).any(is_pair)
     }
 

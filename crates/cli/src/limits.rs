@@ -12,7 +12,7 @@ pub(crate) const LABELLED_FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Bytes of one event of `rules eval`: what an agent can send in one call.
 pub(crate) const EVENT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Bytes of `/etc/passwd`. Machines with more local users than fit have other means to look them up.
+/// Bytes of `/etc/passwd` and of files about users that the kernel makes. Machines with more local users than fit have other means to look them up.
 pub(crate) const PASSWD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Bytes of a launcher that is compared: castellan writes some hundred.

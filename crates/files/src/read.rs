@@ -123,7 +123,7 @@ mod tests {
         let file = dir.path().join("sparse");
         File::create(&file).unwrap().set_len(20 << 30).unwrap();
         assert_eq!(read_text(&file, 10).unwrap_err().to_string(), "more than 10 bytes");
-        assert_eq!(at_most(std::io::repeat(0), 10).unwrap(), None);
+        assert_eq!(at_most(io::repeat(0), 10).unwrap(), None);
     }
 
     #[test]

@@ -191,6 +191,22 @@ const BROKEN_AT_FIRST: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
+fn a_broken_rule_file_of_the_organisation_waits_likewise() -> anyhow::Result<()> {
+    let mut home = Home::with_castellan("layers-first-rules", ENFORCE, RULES)?;
+    if !home.make_etc_private()? {
+        return Ok(());
+    }
+    let file = home.etc().join("castellan/rules/a.yaml");
+    home.write(&file, "- rule: broken\n  condition: tool.nam = x\n")?;
+    home.start_daemon()?;
+    let told = status(&home)["problems"].to_string();
+    assert!(told.contains("/etc/castellan/rules/a.yaml:") && !told.contains("castellan apply"), "{told}");
+    assert_eq!(answer(&home, "ls")?, "deny");
+    home.write(&file, "- list: l\n  items: []\n")?;
+    wait_for_answer(&home, "ls", "defer")
+}
+
+#[test]
 fn only_the_files_of_the_first_start_come_into_force_by_themselves() -> anyhow::Result<()> {
     let Some((home, file)) = below("layers-other-files", "version = 1\ndney = []\n")? else { return Ok(()) };
     kill(home.start_daemon()?)?;

@@ -11,7 +11,6 @@ use castellan_policy::{RequestId, Standing, State};
 use castellan_wire::Request;
 
 use super::{Holding, Terms};
-use crate::files::read_limited;
 use crate::limits::MANIFEST_BYTES_MAX;
 use crate::memory::{Consequence, Entered, Epoch, Workspace};
 use crate::peers::AgentProcess;
@@ -84,7 +83,7 @@ impl Asked<'_> {
     fn agent_version(&self) -> Option<Version> {
         let executable = executable_of(self.agent_pid())?;
         let manifest = Path::new(&executable).with_file_name(PACKAGE_MANIFEST);
-        let manifest = read_limited(&manifest, MANIFEST_BYTES_MAX).ok();
+        let manifest = castellan_files::read_text(&manifest, MANIFEST_BYTES_MAX).ok();
         agents::executable_version(self.agent, &executable, manifest.as_deref())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use castellan_agents::{AgentId, Foreign, HookCommand};
+use castellan_agents::{AgentId, Foreign};
 use castellan_daemon::{ControlClient, Layout};
 
 use super::{Check, canary};

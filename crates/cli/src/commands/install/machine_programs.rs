@@ -6,6 +6,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use castellan_files::of_system;
+
+use crate::limits::PASSWD_BYTES_MAX;
 
 /// Fails where somebody who is not root can change one of these programs, or put another one in its place.
 pub(super) fn require(programs: &[&Path]) -> anyhow::Result<()> {
@@ -64,8 +67,9 @@ fn on_the_way(program: &Path) -> anyhow::Result<Vec<(PathBuf, Metadata)>> {
 /// Whose the files of the machine's root seem to be in a user namespace, which does not know that root: nobody's. Outside of one, nobody is
 /// a user like others.
 fn others_root() -> Option<u32> {
-    let map = std::fs::read_to_string("/proc/self/uid_map").ok()?;
+    let read = |file| String::from_utf8(of_system(file, PASSWD_BYTES_MAX)?).ok();
+    let map = read("/proc/self/uid_map")?;
     let is_whole = map.split_ascii_whitespace().eq(["0", "0", "4294967295"]);
-    let nobody = std::fs::read_to_string("/proc/sys/kernel/overflowuid").ok()?;
+    let nobody = read("/proc/sys/kernel/overflowuid")?;
     nobody.trim().parse().ok().filter(|_| !is_whole)
 }

@@ -88,28 +88,11 @@ fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child
             String::new()
         }
         "headless" => {
-            // As Claude Code is started by a program: `-p`.
-            let mut claude = std::process::Command::new("sh");
-            let claude = claude.args(["-c", "read x", "-p"]).stdin(std::process::Stdio::piped());
-            let claude = claude.spawn().unwrap();
-            let started = crate::process::Process::read(claude.id()).unwrap().started;
-            bench.process = AgentProcess { pid: claude.id(), started };
-            agents.push(claude);
+            agents.push(start_headless(bench));
             String::new()
         }
         "hold" => {
-            let outcome = bench.judge.answer(
-                &request(step, "PreToolUse", id),
-                bench.process,
-                Instant::now(),
-                Holding::May,
-            );
-            let Outcome::Hold { id: held, time } = outcome else { panic!("{outcome:?}") };
-            let (stream, hook) = std::os::unix::net::UnixStream::pair().unwrap();
-            std::mem::forget(hook);
-            let (request, process) = (request(step, "PreToolUse", id), bench.process);
-            let until = Instant::now() + time;
-            bench.judge.hold(HeldCall { id: held, stream, request, process, until }).unwrap();
+            hold(bench, &request(step, "PreToolUse", id));
             String::new()
         }
         "released" => {
@@ -141,6 +124,27 @@ fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child
         "granted" => bench.judge.granted().len().to_string(),
         other => panic!("no step is called `{other}`"),
     }
+}
+
+/// Starts an agent as a program starts Claude Code: with `-p`.
+fn start_headless(bench: &mut Bench) -> std::process::Child {
+    let mut claude = std::process::Command::new("sh");
+    let claude = claude.args(["-c", "read x", "-p"]).stdin(std::process::Stdio::piped());
+    let claude = claude.spawn().unwrap();
+    let started = crate::process::Process::read(claude.id()).unwrap().started;
+    bench.process = AgentProcess { pid: claude.id(), started };
+    claude
+}
+
+/// Asks about a call that is held for a person.
+fn hold(bench: &Bench, request: &Request) {
+    let outcome = bench.judge.answer(request, bench.process, Instant::now(), Holding::May);
+    let Outcome::Hold { id, time } = outcome else { panic!("{outcome:?}") };
+    let (stream, hook) = std::os::unix::net::UnixStream::pair().unwrap();
+    std::mem::forget(hook);
+    let until = Instant::now() + time;
+    let (request, process) = (request.clone(), bench.process);
+    bench.judge.hold(HeldCall { id, stream, request, process, until }).unwrap();
 }
 
 fn play(bench: &mut Bench, text: &str) {
