@@ -45,8 +45,8 @@ pub(crate) const TAIL_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// that the log did not write, of any size.
 pub(crate) const LINELESS_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Bytes of the file `head` that are read: it has 320.
-pub(crate) const HEAD_BYTES_MAX: u64 = 4 * 1024;
+/// Bytes of the file `head` that are read: it has 320, and room for what a later version may add.
+pub(crate) const HEAD_BYTES_MAX: u64 = 64 * 1024;
 
 /// Bytes that a follower returns of one stream in one step: a late one must not read the whole log into memory.
 pub(crate) const FOLLOW_BYTES_MAX: usize = 4 * 1024 * 1024;

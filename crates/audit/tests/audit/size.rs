@@ -223,11 +223,40 @@ fn a_record_of_the_log_itself_is_cut_too() {
     let log = dir.open(Config::default());
     log.append(&call("allow"), at(1)).unwrap();
     drop(log);
-    let hash = "x".repeat(1 << 20);
+    let hash = "x".repeat(32 << 10);
     fs::write(dir.path().join("head"), format!(r#"{{"v":1,"routine":{{"seq":1,"hash":"{hash}"}}}}"#))
         .unwrap();
     drop(dir.open(Config::default()));
     let entry = dir.entries(&Filter::default()).pop().unwrap();
     assert_eq!(entry.record.kind(), "recovery");
     assert!(entry.line.contains("is damaged: `xxx") && entry.line.len() < 8 * 1024, "{}", entry.line.len());
+}
+
+#[test]
+fn a_head_of_any_size_is_damage_and_is_mended() {
+    for bytes in [64 * 1024 + 1, 1 << 20, 20 << 30] {
+        let dir = TestDir::new();
+        let log = dir.open(Config::default());
+        log.append(&call("allow"), at(1)).unwrap();
+        drop(log);
+        let head = dir.path().join("head");
+        fs::File::create(&head).unwrap().set_len(bytes).unwrap();
+        drop(dir.open(Config::default()));
+        let entry = dir.entries(&Filter::default()).pop().unwrap();
+        assert!(entry.line.contains("is damaged: it has more than 65536 bytes"), "{bytes}: {}", entry.line);
+        assert_eq!(fs::metadata(&head).unwrap().len(), 320, "{bytes}");
+    }
+}
+
+#[test]
+fn a_segment_without_a_record_in_its_end_is_refused() {
+    for name in ["notable.jsonl", "routine.jsonl", "notable.1.jsonl", "routine.1.jsonl"] {
+        let dir = TestDir::new();
+        let log = dir.open(Config::default());
+        log.append(&call("allow"), at(1)).unwrap();
+        drop(log);
+        fs::File::create(dir.path().join(name)).unwrap().set_len(20 << 30).unwrap();
+        let error = castellan_audit::Log::open(dir.path(), Config::default(), at(2)).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("hold no record: move it away"), "{error}");
+    }
 }
