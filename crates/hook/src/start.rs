@@ -28,12 +28,12 @@ pub(crate) fn connect_or_start(home: &Home) -> Result<UnixStream, Failure> {
 /// A `run` folder that another user could write would let that user answer in the daemon's place. One that is gone is made.
 fn check_private(home: &Home) -> Result<(), Failure> {
     let path = home.run();
-    let found = std::fs::symlink_metadata(&path).or_else(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
-            std::fs::symlink_metadata(&path)
+    let found = std::fs::symlink_metadata(&path).or_else(|error| {
+        if error.kind() != io::ErrorKind::NotFound {
+            return Err(error);
         }
-        _ => Err(error),
+        DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
+        std::fs::symlink_metadata(&path)
     });
     let run = found.map_err(|error| Failure::of_home(&error))?;
     let private = run.is_dir() && run.uid() == sys::user_id() && run.mode() & 0o077 == 0;
