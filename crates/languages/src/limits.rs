@@ -97,6 +97,10 @@ pub(crate) const CAPABLE_CHOICES_MAX: usize = 32;
 /// Elements of a list or dictionary that are told apart.
 pub(crate) const ELEMENTS_MAX: usize = 512;
 
+/// Rounds of a loop over what is not known, as long as what may act comes to further places in it; then a hole. The first two are from
+/// where it begins, and from any state that it may have come to; real loops need no third.
+pub(crate) const LOOP_ROUNDS_MAX: usize = 6;
+
 /// Elements of a known list that a loop is run for, one after the other. For longer ones, once for all.
 pub(crate) const ITERATIONS_MAX: usize = 512;
 
@@ -113,9 +117,6 @@ pub(crate) const TEXT_DEPTH_MAX: usize = 5;
 
 /// Bytes of what is written in a hole, or stands for an unknown part.
 pub(crate) const WRITTEN_BYTES_MAX: usize = 80;
-
-/// Levels of values in values that are searched for something that must not get lost.
-pub(crate) const VALUE_DEPTH_MAX: usize = 6;
 
 /// Marks of HTML's comments in JavaScript that are looked for in the tree, each in time that grows with the text. Few programs have
 /// any.

@@ -18,7 +18,7 @@ mod literals;
 mod statements;
 
 /// No word of the language is longer.
-const KEYWORD_BYTES_MAX: usize = 16;
+const KEYWORD_BYTES: usize = 16;
 
 /// Reads a whole text.
 pub(crate) fn read(text: &str, meter: &Meter) -> Node {
@@ -92,11 +92,11 @@ impl Reader<'_> {
     /// The word of letters that stands here, in small letters.
     fn keyword(&self) -> String {
         let rest = self.rest();
-        let letters = rest.chars().take(KEYWORD_BYTES_MAX + 1);
+        let letters = rest.chars().take(KEYWORD_BYTES + 1);
         let letters = letters.take_while(|letter| letter.is_alphanumeric() || "_-".contains(*letter));
         let length = letters.map(char::len_utf8).sum();
         self.pay(length);
-        let word = rest.get(..length).filter(|word| word.len() <= KEYWORD_BYTES_MAX);
+        let word = rest.get(..length).filter(|word| word.len() <= KEYWORD_BYTES);
         word.unwrap_or_default().to_ascii_lowercase()
     }
 

@@ -12,8 +12,8 @@ use crate::limits::{ELEMENTS_MAX, ENTRIES_COPIED_PER_WORK};
 use crate::value::{CellId, ScopeId, TooMany, Value};
 use crate::work::Purse;
 
-/// Slots that are searched one after the other; more are hashed.
-const SEARCHED_MAX: usize = 16;
+/// So many slots are searched one after the other; more are hashed.
+const SEARCHED_SLOTS: usize = 16;
 
 /// The names of a function, block, class or of the program.
 #[derive(Debug)]
@@ -268,6 +268,25 @@ impl State {
         grouped(log.iter().map(|(slot, _)| (slot, ()))).into_iter().map(|(slot, _)| slot.clone()).collect()
     }
 
+    /// How many scopes and cells there are.
+    pub(crate) fn extent(&self) -> (usize, usize) {
+        (self.scopes.len(), self.cells.len())
+    }
+
+    /// What each place holds that has changed since a mark, of those that were there with such an extent.
+    pub(crate) fn values_since(&self, mark: usize, (scopes, cells): (usize, usize)) -> Vec<Vec<Value>> {
+        let was_there = |slot: &Slot| match slot {
+            Slot::Name(scope, _) => *scope < scopes,
+            Slot::Cell(cell) => *cell < cells,
+        };
+        let held = self.changed(mark).into_iter().filter(was_there).map(|slot| self.held(&slot));
+        let values = held.map(|held| match held {
+            Held::Name(value) => value.into_iter().collect(),
+            Held::Cell(cell) => cell.entries.into_iter().map(|(_, value)| value).collect::<Vec<_>>(),
+        });
+        values.map(|values| values.iter().flat_map(Value::choices).cloned().collect()).collect()
+    }
+
     /// Ends a branch: goes back to the mark, and tells what the branch changed.
     pub(crate) fn leave(&mut self, mark: usize) -> Outcome {
         if self.purse.is_over() {
@@ -342,14 +361,14 @@ fn grouped<S: Eq + Hash + Clone, H>(changes: impl Iterator<Item = (S, H)>) -> Ve
     let mut slots: Vec<(S, Vec<H>)> = Vec::new();
     let mut places: HashMap<S, usize> = HashMap::new();
     for (slot, held) in changes {
-        let few = slots.len() <= SEARCHED_MAX;
+        let few = slots.len() <= SEARCHED_SLOTS;
         let place =
             if few { slots.iter().position(|(one, _)| *one == slot) } else { places.get(&slot).copied() };
         match place.and_then(|place| slots.get_mut(place)) {
             Some((_, all)) => all.push(held),
             None => {
                 slots.push((slot, vec![held]));
-                if slots.len() == SEARCHED_MAX + 1 {
+                if slots.len() == SEARCHED_SLOTS + 1 {
                     places = slots.iter().enumerate().map(|(at, (slot, _))| (slot.clone(), at)).collect();
                 } else if !few && let Some((slot, _)) = slots.last() {
                     places.insert(slot.clone(), slots.len() - 1);

@@ -64,7 +64,7 @@ impl Machine<'_> {
             Value::Class(class) if self.language == Language::Ruby => self.member_of_class(of, *class, name),
             Value::Instance(cell) => self.member_of_instance(node, of, *cell, name),
             Value::Class(class) => self
-                .class_member(*class, name, 0)
+                .class_member(*class, name)
                 .unwrap_or_else(|| Value::Method(of.clone().into(), name.into())),
             Value::Map(cell) => self.member_of_map(of, *cell, name),
             Value::Names(scope) => match self.state.own_name(*scope, name) {
@@ -114,7 +114,7 @@ impl Machine<'_> {
         let cell = self.state.cell(cell);
         let own = cell.entries.iter().find(|(key, _)| key.as_deref() == Some(name));
         let own = own.map(|(_, value)| value.clone());
-        let of_class = cell.class.and_then(|class| self.class_member(class, name, 0));
+        let of_class = cell.class.and_then(|class| self.class_member(class, name));
         match (own, of_class) {
             (Some(own), _) => own,
             (None, Some(Value::Function(function))) => self.method_of(of, function),

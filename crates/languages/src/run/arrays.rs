@@ -287,10 +287,14 @@ impl Machine<'_> {
 
     /// `array_reduce(list, function, first)`
     pub(super) fn array_reduce(&mut self, node: &Node, bound: &Bound) -> Value {
-        let (elements, _) = self.elements(node, &first(bound));
+        let (mut elements, _) = self.elements(node, &first(bound));
         let Some(function) = bound.at(1).cloned() else { return Value::Constant };
         let mut value = bound.at(2).cloned().unwrap_or(Value::Constant);
-        for element in elements.into_iter().take(ITERATIONS_MAX) {
+        if elements.len() > ITERATIONS_MAX {
+            elements = vec![self.any(node, elements)];
+            value = self.unknown(node, Why::Dynamic);
+        }
+        for element in elements {
             value = self.call_named(node, &function, vec![Argument::plain(value), Argument::plain(element)]);
         }
         value

@@ -20,7 +20,7 @@ impl Machine<'_> {
         if !self.step(1) {
             return;
         }
-        let value = if self.language == Language::Php { self.copied(value, 0) } else { value };
+        let value = if self.language == Language::Php { self.copied(target, value, 0) } else { value };
         match &target.kind {
             // A class of a library stays what it is when it is given more methods.
             Kind::Name(name) if matches!(value, Value::Class(_)) && self.table.module(name).is_some() => {}

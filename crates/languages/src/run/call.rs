@@ -153,7 +153,7 @@ impl Machine<'_> {
                 }
                 if let Value::Instance(cell) = callee {
                     let class = self.state.cell(*cell).class;
-                    let called = class.and_then(|class| self.class_member(class, "__call__", 0));
+                    let called = class.and_then(|class| self.class_member(class, "__call__"));
                     if let Some(Value::Function(function)) = called {
                         return self.inline(node, function, Some(callee.clone()), arguments);
                     }

@@ -1,10 +1,11 @@
 //! Classes of the program and their objects: members, constructors, what they are made of. It must not know what libraries do.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::{Argument, ClassOf, Machine};
 use crate::language::Language;
-use crate::limits::{CHOICES_MAX, VALUE_DEPTH_MAX};
+use crate::limits::CHOICES_MAX;
 use crate::state::Cell;
 use crate::tree::{Class, Kind, Node};
 use crate::value::{CellId, Value};
@@ -47,34 +48,33 @@ impl Machine<'_> {
     }
 
     /// A member of a class or of those that it is made of.
-    pub(super) fn class_member(&self, class: usize, name: &str, depth: usize) -> Option<Value> {
-        let of = self.classes.get(class)?;
-        if let Some(value) = self.state.own_name(of.members, name) {
-            return Some(value);
-        }
-        let bases = of.bases.iter().flat_map(Value::choices);
-        bases
-            .filter_map(|base| match base {
-                Value::Class(base) if depth < VALUE_DEPTH_MAX => self.class_member(*base, name, depth + 1),
-                _ => None,
-            })
-            .next()
+    pub(super) fn class_member(&self, class: usize, name: &str) -> Option<Value> {
+        let classes = self.lineage(class).into_iter();
+        classes.filter_map(|at| self.state.own_name(self.classes.get(at)?.members, name)).next()
     }
 
     /// What a class is made of that the program does not define.
-    fn foreign_bases(&self, class: usize, depth: usize) -> Vec<Value> {
-        let bases = self.classes.get(class).map(|of| Rc::clone(&of.bases)).unwrap_or_default();
-        let mut foreign = Vec::new();
-        for base in bases.iter().flat_map(Value::choices) {
-            match base {
-                Value::Class(base) if depth < VALUE_DEPTH_MAX => {
-                    foreign.extend(self.foreign_bases(*base, depth + 1));
-                }
-                Value::Class(_) => {}
-                other => foreign.push(other.clone()),
+    fn foreign_bases(&self, class: usize) -> Vec<Value> {
+        let classes = self.lineage(class).into_iter().filter_map(|at| self.classes.get(at));
+        let bases = classes.flat_map(|of| of.bases.iter().flat_map(Value::choices));
+        bases.filter(|base| !matches!(base, Value::Class(_))).cloned().collect()
+    }
+
+    /// A class and those that it is made of, each once, in the order in which a member is looked for.
+    fn lineage(&self, class: usize) -> Vec<usize> {
+        let (mut all, mut seen, mut next) = (Vec::new(), HashSet::new(), vec![class]);
+        while let Some(at) = next.pop() {
+            if !seen.insert(at) || !self.step(1) {
+                continue;
             }
+            all.push(at);
+            let bases = self.classes.get(at).into_iter().flat_map(|of| of.bases.iter().rev());
+            next.extend(bases.flat_map(|base| base.choices().iter().rev()).filter_map(|base| match base {
+                Value::Class(base) => Some(*base),
+                _ => None,
+            }));
         }
-        foreign
+        all
     }
 
     pub(super) fn instantiate(&mut self, node: &Node, class: usize, arguments: Vec<Argument>) -> Value {
@@ -83,14 +83,14 @@ impl Machine<'_> {
             of.instances.push(cell);
         }
         let this = Value::Instance(cell);
-        if let Some(Value::Function(function)) = self.class_member(class, "__new__", 0) {
+        if let Some(Value::Function(function)) = self.class_member(class, "__new__") {
             let of_class = Value::Class(class);
             let made = self.inline(node, function, Some(of_class), arguments.clone());
             if made.is_callable() {
                 return made;
             }
         }
-        let made = CONSTRUCTORS.iter().find_map(|name| self.class_member(class, name, 0));
+        let made = CONSTRUCTORS.iter().find_map(|name| self.class_member(class, name));
         match made {
             Some(Value::Function(function)) => {
                 let made = self.inline(node, function, Some(this.clone()), arguments);
@@ -100,7 +100,7 @@ impl Machine<'_> {
             }
             Some(other) => self.hand(node, &other),
             None => {
-                for base in self.foreign_bases(class, 0) {
+                for base in self.foreign_bases(class) {
                     if matches!(base, Value::Library(..)) {
                         return self.call(node, &base, arguments);
                     }
@@ -124,7 +124,15 @@ impl Machine<'_> {
                 ..Cell::default()
             }));
         }
-        instances.truncate(CHOICES_MAX);
+        if instances.len() > CHOICES_MAX {
+            instances.truncate(CHOICES_MAX);
+            // One of which nothing is known stands for the others.
+            instances.push(self.state.new_cell(Cell {
+                class: Some(class),
+                is_open: true,
+                ..Cell::default()
+            }));
+        }
         Value::any(instances.into_iter().map(Value::Instance)).ok()
     }
 
@@ -152,11 +160,11 @@ impl Machine<'_> {
         let mut members = Vec::new();
         for base in bases.iter().flat_map(|bases| bases.iter()).flat_map(Value::choices) {
             members.push(match base {
-                Value::Class(base) => match self.class_member(*base, name, 0) {
+                Value::Class(base) => match self.class_member(*base, name) {
                     Some(Value::Function(function)) => self.method_of(this, function),
                     Some(other) => other,
                     None => {
-                        let foreign = self.foreign_bases(*base, 0);
+                        let foreign = self.foreign_bases(*base);
                         let made = foreign.into_iter().find(|one| matches!(one, Value::Library(..)));
                         made.filter(|_| CONSTRUCTORS.contains(&name)).unwrap_or(Value::Constant)
                     }
@@ -180,7 +188,7 @@ impl Machine<'_> {
         class: usize,
         name: &str,
     ) -> Option<Value> {
-        let made = MISSING.iter().find_map(|name| self.class_member(class, name, 0));
+        let made = MISSING.iter().find_map(|name| self.class_member(class, name));
         let Some(Value::Function(function)) = made else { return None };
         Some(self.inline(node, function, Some(of.clone()), vec![Argument::plain(Value::text(name))]))
     }

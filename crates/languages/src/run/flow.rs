@@ -3,7 +3,7 @@
 use castellan_event::Why;
 
 use super::Machine;
-use crate::limits::ITERATIONS_MAX;
+use crate::limits::{ITERATIONS_MAX, LOOP_ROUNDS_MAX};
 use crate::state::Cell;
 use crate::tree::{Loop, Node};
 use crate::value::Value;
@@ -82,16 +82,34 @@ impl Machine<'_> {
     }
 
     /// As often as it may be: once from where it begins; then, if that changed anything, from any state that it may have come to.
+    /// What may act is no data, and is followed as long as it comes to further places.
     fn again(&mut self, node: &Node, one: &Loop, element: Option<&Value>, collected: &mut Vec<Value>) {
-        let mark = self.state.mark();
-        for widens in [true, false] {
+        let (mark, extent) = (self.state.mark(), self.state.extent());
+        let mut before = None;
+        for number in 0..LOOP_ROUNDS_MAX {
             self.round(one, element.cloned(), collected);
             if !self.state.has_changed(mark) {
-                break;
+                return;
             }
-            let joined = self.state.join_history(mark, widens);
+            let joined = self.state.join_history(mark, number == 0);
             self.settled(node, joined);
+            let held = self.capable_since(mark, extent);
+            if before.as_ref() == Some(&held) {
+                return;
+            }
+            before = Some(held);
         }
+        self.lost(node, Why::Dynamic);
+    }
+
+    /// What may act, of each place that has changed since a mark.
+    fn capable_since(&mut self, mark: usize, extent: (usize, usize)) -> Vec<Vec<Value>> {
+        let mut held = self.state.values_since(mark, extent);
+        for values in &mut held {
+            values.retain(|value| value.is_callable() && self.is_capable(value));
+        }
+        held.retain(|values| !values.is_empty());
+        held
     }
 
     fn round(&mut self, one: &Loop, element: Option<Value>, collected: &mut Vec<Value>) {

@@ -10,6 +10,7 @@ use super::perform::Bound;
 use super::{Argument, Machine};
 use crate::act::{Operand, What};
 use crate::language::Language;
+use crate::limits::NESTED_VALUES_MAX;
 use crate::lower::{class_name, function_name};
 use crate::state::Cell;
 use crate::tree::Node;
@@ -51,7 +52,7 @@ impl Machine<'_> {
             },
             Value::Instance(cell) => {
                 let class = self.state.cell(*cell).class;
-                match class.and_then(|class| self.class_member(class, INVOKES, 0)) {
+                match class.and_then(|class| self.class_member(class, INVOKES)) {
                     Some(Value::Function(function)) => {
                         self.inline(node, function, Some(callee.clone()), arguments)
                     }
@@ -116,7 +117,7 @@ impl Machine<'_> {
             _ => return None,
         };
         let takes = if matches!(of, Value::Class(_)) { "__callstatic" } else { "__call" };
-        let Some(Value::Function(function)) = self.class_member(class, takes, 0) else { return None };
+        let Some(Value::Function(function)) = self.class_member(class, takes) else { return None };
         let given: Vec<Value> = arguments.iter().map(|one| one.value.clone()).collect();
         let list = self.list(given);
         let arguments = [Value::text(name), list].map(Argument::plain).to_vec();
@@ -200,7 +201,7 @@ impl Machine<'_> {
         let of = bound.at(0).cloned().unwrap_or(Value::Constant);
         let this = bound.at(1).cloned().unwrap_or(Value::Constant);
         let method = match of {
-            Value::Class(class) => self.class_member(class, "__construct", 0).unwrap_or(Value::Constant),
+            Value::Class(class) => self.class_member(class, "__construct").unwrap_or(Value::Constant),
             other => other,
         };
         match method {
@@ -307,18 +308,19 @@ impl Machine<'_> {
     }
 
     /// Arrays are values: what is given to another name is another array.
-    pub(super) fn copied(&mut self, value: Value, depth: usize) -> Value {
+    pub(super) fn copied(&mut self, node: &Node, value: Value, depth: usize) -> Value {
         match &value {
-            Value::List(cell) if depth < crate::limits::VALUE_DEPTH_MAX && self.step(1) => {
+            Value::List(_) if depth >= NESTED_VALUES_MAX => self.lost(node, Why::Nesting),
+            Value::List(cell) if self.step(1) => {
                 let mut cell = self.state.cell(*cell);
                 for (_, value) in &mut cell.entries {
-                    *value = self.copied(value.clone(), depth + 1);
+                    *value = self.copied(node, value.clone(), depth + 1);
                 }
                 Value::List(self.state.new_cell(cell))
             }
             Value::Any(values) if values.iter().any(|one| matches!(one, Value::List(_))) => {
                 let values: Vec<Value> =
-                    values.iter().map(|one| self.copied(one.clone(), depth + 1)).collect();
+                    values.iter().map(|one| self.copied(node, one.clone(), depth + 1)).collect();
                 Value::any(values).unwrap_or(value)
             }
             _ => value,

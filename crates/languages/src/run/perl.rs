@@ -332,7 +332,9 @@ impl Machine<'_> {
         if self.language == Language::Ruby && is_other {
             return self.unknown(node, Why::Dynamic);
         }
-        let (from, mut to) = (ranged(from), ranged(to));
+        let (Some(from), Some(mut to)) = (ranged(from), ranged(to)) else {
+            return self.unknown(node, Why::Dynamic);
+        };
         if to.is_empty() {
             to.clone_from(&from);
         }
@@ -460,15 +462,18 @@ impl Machine<'_> {
     }
 }
 
-/// The letters of a range: `a-z`.
-fn ranged(text: &str) -> Vec<char> {
+/// The letters of ranges: `a-z`. `None`: there are too many in one.
+fn ranged(text: &str) -> Option<Vec<char>> {
     let letters: Vec<char> = text.chars().collect();
     let mut all = Vec::new();
     let mut at = 0;
     while let Some(letter) = letters.get(at) {
         match (letters.get(at + 1), letters.get(at + 2)) {
             (Some('-'), Some(last)) if last >= letter => {
-                all.extend((*letter..=*last).take(ITERATIONS_MAX));
+                if u32::from(*last) - u32::from(*letter) >= ITERATIONS_MAX as u32 {
+                    return None;
+                }
+                all.extend(*letter..=*last);
                 at += 3;
             }
             _ => {
@@ -477,5 +482,5 @@ fn ranged(text: &str) -> Vec<char> {
             }
         }
     }
-    all
+    Some(all)
 }

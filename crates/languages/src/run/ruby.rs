@@ -63,8 +63,8 @@ impl Machine<'_> {
     }
 
     pub(super) fn member_of_class(&self, of: &Value, class: usize, name: &str) -> Value {
-        let own = self.class_member(class, &format!("self.{name}"), 0);
-        match own.or_else(|| self.class_member(class, name, 0)) {
+        let own = self.class_member(class, &format!("self.{name}"));
+        match own.or_else(|| self.class_member(class, name)) {
             Some(Value::Function(id)) => self.method_of(of, id),
             Some(other) => other,
             None => Value::Method(of.clone().into(), name.into()),
@@ -267,10 +267,10 @@ impl Machine<'_> {
         }
         let (elements, known) = match (&of, name.as_str()) {
             (_, "tap" | "then" | "yield_self") => (vec![of.clone()], true),
-            (Value::Number(count), "times") => {
-                let count = (*count).clamp(0, i64::try_from(ITERATIONS_MAX).unwrap_or(i64::MAX));
-                ((0..count).map(Value::Number).collect(), true)
-            }
+            (Value::Number(count), "times") => match usize::try_from(*count).unwrap_or_default() {
+                count if count <= ITERATIONS_MAX => ((0..).take(count).map(Value::Number).collect(), true),
+                _ => (vec![self.unknown(node, Why::Dynamic)], false),
+            },
             (Value::Map(_), _) => self.pairs_of(node, &of),
             (Value::Text(_) | Value::Number(_) | Value::Constant, _) => {
                 (vec![self.unknown(node, Why::Dynamic)], false)

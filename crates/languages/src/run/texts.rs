@@ -115,6 +115,7 @@ impl Machine<'_> {
         if !known || !all {
             return match of {
                 Value::List(_) => self.same_elements(node, &of, false),
+                Value::Any(_) if self.is_capable(&of) => self.same_elements(node, &of, false),
                 Value::Unknown(..) => of,
                 _ => self.unknown(node, Why::Dynamic),
             };
