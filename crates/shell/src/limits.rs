@@ -130,8 +130,8 @@ pub(crate) const DIRECTORY_BYTES_MAX: usize = 4096;
 /// Bytes of one value. Longer ones are no arguments: Linux refuses them (`MAX_ARG_STRLEN` is 128 KiB).
 pub(crate) const VALUE_BYTES_MAX: usize = 128 * 1024;
 
-/// Bytes of a command as it would be typed: rules compare with it, so that it holds what Linux lets one argument be. A longer command is
-/// a hole as well.
+/// Bytes of a command as it would be typed. Rules compare with this text, so one whole argument of Linux fits into it. A longer
+/// command leaves a hole.
 pub(crate) const LINE_BYTES_MAX: usize = VALUE_BYTES_MAX;
 
 /// Bytes of source text that are shown for a part that is not known.
@@ -173,23 +173,24 @@ pub(crate) const RECURSION_MAX: usize = 2;
 /// Commands that one list is walked with; the rest is one more with an argument that is not known.
 pub(crate) const LISTED_CALLS_MAX: usize = 16;
 
-/// Start paths that are walked one by one; one more, which is not known, stands for the others.
+/// Start paths that are walked one by one. One path that is not known replaces all further ones.
 pub(crate) const SEARCH_STARTS_MAX: usize = 8;
 
-/// Rounds that a format is used again for further arguments.
+/// Rounds that `printf` uses its format again for further arguments. The output of further rounds is not known.
 pub(crate) const PRINTF_ROUNDS_MAX: usize = 256;
 
-/// Numbers that `seq` writes at most.
+/// Numbers that `seq` writes at most. A longer output is not known.
 pub(crate) const NUMBERS_MAX: u64 = 1000;
 
-/// Characters between brackets; no real set is longer, and it keeps the search for the end linear.
+/// Characters between brackets. No real set is longer, and the limit keeps the search for the end linear. A pattern with a longer
+/// set is not known.
 pub(crate) const PATTERN_SET_MAX: usize = 256;
 
-/// Comparisons of a character with a step of a pattern, for one operation.
+/// Comparisons of a character with a step of a pattern, for one operation. The result of more work is not known.
 pub(crate) const COMPARISONS_MAX: usize = 1 << 18;
 
-/// Braces inside each other that are still followed.
+/// Braces inside each other that are still followed. A deeper word is not known.
 pub(crate) const BRACES_DEPTH_MAX: usize = 24;
 
-/// Characters between the braces of a range.
+/// Characters between the braces of a range. A word with a longer range is not known.
 pub(crate) const BRACES_RANGE_MAX: usize = 64;

@@ -126,7 +126,7 @@ impl Machine<'_> {
         }
         if instances.len() > CHOICES_MAX {
             instances.truncate(CHOICES_MAX);
-            // One of which nothing is known stands for the others.
+            // One unknown object replaces all further ones.
             instances.push(self.state.new_cell(Cell {
                 class: Some(class),
                 is_open: true,

@@ -87,7 +87,7 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
 /// What a name may stand for; `None` among them: perhaps nothing.
 type Meanings<T> = Vec<Option<T>>;
 
-/// What a name may stand for after either branch. Over the limit one that is not known stands for those that are left out.
+/// What a name may stand for after either branch. Over the limit one unknown meaning replaces all further ones.
 fn either<T: Clone>(
     first: Option<&Meanings<T>>,
     second: Option<&Meanings<T>>,
