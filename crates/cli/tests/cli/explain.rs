@@ -42,7 +42,10 @@ fn json_says_the_same_and_which_rules_fired_on_what() {
     assert_eq!(json["commands"][1]["span"], serde_json::json!([8, 16]));
     let effect = &json["commands"][1]["effects"][0];
     assert_eq!((&effect["kind"], &effect["scope"]), (&"delete".into(), &"root".into()));
-    assert_eq!(effect["rules"][0]["rule"], "No root");
+    // What holds the guard is also castellan's own rule's.
+    assert_eq!(effect["guard"], "castellan");
+    let rules = effect["rules"].as_array().unwrap();
+    assert!(rules.iter().any(|fired| fired["rule"] == "No root"), "{rules:?}");
 }
 
 #[test]
