@@ -57,5 +57,5 @@ fn not_regular(kind: FileType) -> io::Error {
         ("file of an unknown kind", true),
     ];
     let name = kinds.iter().find(|(_, is)| *is).map_or("", |(name, _)| *name);
-    io::Error::other(format!("a {name}, not a regular file: move it away"))
+    io::Error::other(format!("not a regular file but a {name}: move it away"))
 }

@@ -103,7 +103,7 @@ mod tests {
     fn only_regular_files_are_opened() {
         let dir = tempfile::tempdir().unwrap();
         for (kind, file) in odd(dir.path()) {
-            let expected = format!("a {kind}, not a regular file: move it away");
+            let expected = format!("not a regular file but a {kind}: move it away");
             let told = |error: io::Error| assert_eq!(error.to_string(), expected, "{}", file.display());
             told(read_text(&file, 10).unwrap_err());
             for options in [

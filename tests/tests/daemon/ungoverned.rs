@@ -210,8 +210,8 @@ fn a_transcript_that_is_none_holds_nobody_up_and_is_told() -> anyhow::Result<()>
         anyhow::ensure!(until(LIMIT, is_told)?.is_some(), "{told}: {:?}", session.failures()?);
         Ok(())
     };
-    check("mkfifo", &[], "it is no regular file")?;
-    check("ln", &["-s", "/dev/zero"], "it is a symlink")?;
+    check("mkfifo", &[], "not a regular file but a pipe")?;
+    check("ln", &["-s", "/dev/zero"], "a symbolic link")?;
     // One that grows by a gigabyte while it is looked at.
     fs::remove_file(&session.transcript)?;
     fs::write(&session.transcript, "")?;

@@ -169,7 +169,7 @@ const BROKEN: &[(&str, Break, &str, bool)] = &[
             std::fs::remove_file(home.path(SETTINGS)).unwrap();
             std::fs::create_dir(home.path(SETTINGS)).unwrap();
         },
-        "a folder, not a regular file",
+        "not a regular file but a folder",
         true,
     ),
     (

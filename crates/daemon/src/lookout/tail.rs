@@ -221,13 +221,13 @@ mod tests {
             let _ = std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir(&path));
         };
         rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-        check("it is no regular file");
+        check("not a regular file but a pipe: move it away");
         std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
-        check("it is a symlink");
+        check("a symbolic link, which is not followed here");
         std::fs::create_dir(&path).unwrap();
-        check("it is no regular file");
+        check("not a regular file but a folder: move it away");
         let socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        check("it is no regular file");
+        check("not a regular file but a socket: move it away");
         drop(socket);
     }
 

@@ -85,7 +85,7 @@ fn switches_are_told_once_wherever_the_agent_reads_them() {
     // Above the repository, and of another name.
     claude.check(".claude/settings.json", OFF, &[]);
     claude.check("repo/.claude/other.json", OFF, &[]);
-    assert_eq!(claude.settings.switched_off().len(), 2);
+    assert_eq!(claude.settings.switched_off().len(), 3);
     let mut codex = Place::new(AgentId::Codex);
     let told = "repo/.codex/config.toml: `features.hooks = false` is in it now";
     codex.check("repo/.codex/config.toml", "[features]\nhooks = false\n", &[told]);
@@ -169,7 +169,7 @@ fn a_file_that_cannot_be_read_may_say_anything() {
     std::fs::remove_file(&file).unwrap();
     place.looks(&[]);
     rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-    place.looks(&[&told("not a regular file")]);
+    place.looks(&[&told("not a regular file but a pipe: move it away")]);
     std::fs::remove_file(&file).unwrap();
     place.looks(&[]);
     std::fs::write(&file, b"\xff").unwrap();
@@ -367,7 +367,9 @@ fn a_list_of_plugins_that_cannot_be_read_may_name_any() {
         0,
     )
     .unwrap();
-    place.looks(&[&format!("{file}: PreToolUse it cannot be told what it names: not a regular file")]);
+    place.looks(&[&format!(
+        "{file}: PreToolUse it cannot be told what it names: not a regular file but a pipe: move it away"
+    )]);
 }
 
 #[test]
