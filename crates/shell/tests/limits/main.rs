@@ -137,6 +137,42 @@ fn every_limit_has_a_row() {
     assert!(unknown.is_empty(), "rows of limits that do not exist: {unknown:?}");
 }
 
+/// Ways beside the limits that ended a walk in silence: each text runs `rm -rf /`, which is found or leaves a hole for code.
+#[test]
+fn kin_of_the_limits_is_not_silent() {
+    let many = |one: &str| one.repeat(40);
+    let arithmetic = [
+        "(( RANDOM + x ))",
+        "(( b[x] ))",
+        "[[ b[x] -eq 1 ]]",
+        "let 'y=RANDOM+x'",
+        "echo ${y:RANDOM+x}",
+        "b[RANDOM+x]=1",
+        "declare -i y=RANDOM+x",
+        "(( $(true) + x ))",
+        "y=(1 \"$x\"); (( RANDOM + y[1] ))",
+        "set -- \"$x\"; (( RANDOM + $1 ))",
+    ];
+    let arithmetic = arithmetic.map(|text| format!("x='a[$(rm -rf /)]'\n{text}\n"));
+    let others = [
+        "shopt -s expand_aliases\nalias a='eval \"alias a=\\\"rm -rf /\\\"\neval a\"'\na\n".to_owned(),
+        "shopt -s expand_aliases\nalias a=ls\n[ -f x ] || alias a='rm -rf /'\na\n".to_owned(),
+        "hash -p /bin/ls foo\n[ -f x ] || hash -p /bin/rm foo\nfoo -rf /\n".to_owned(),
+        format!("bash <(echo rm -rf /) {}\n", many("<(echo ls) ")),
+        format!("{}z=10\nexec {{z}}< <(echo rm -rf /)\nbash <&$z\n", many("exec {a}< <(echo ls)\n")),
+        format!("frobnicate {} rm -rf /\n", many("1 ")),
+        format!("find . -name x {} -exec rm -rf / \\;\n", many("-o -name y ")),
+    ];
+    for text in arithmetic.iter().chain(&others) {
+        let found = found(text);
+        let holes = || {
+            let is_code = |item: &Item| matches!(item, Item::Hole(gap) if gap.role == Role::Code);
+            found.items.iter().any(is_code)
+        };
+        assert!(ends(&found, Ends::Found) || holes(), "{text}    {}", shown(&found));
+    }
+}
+
 /// A limit elsewhere would have no row.
 #[test]
 fn limits_stand_in_one_file() {
