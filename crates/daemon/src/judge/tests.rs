@@ -114,7 +114,7 @@ impl Bench {
         // `a/b` is sub-agent `b` of session `a`.
         let (session, subagent) = session.split_once('/').unwrap_or((session, ""));
         let payload = json!({
-            "session_id": session, "cwd": "/", "hook_event_name": event, "tool_name": "Bash",
+            "session_id": session, "permission_mode": "default", "cwd": "/", "hook_event_name": event, "tool_name": "Bash",
             "tool_input": { "command": command }, "tool_use_id": "u", "agent_id": subagent,
         });
         let request = Request {
@@ -148,8 +148,7 @@ impl Bench {
     /// The user says something.
     fn prompt(&self, session: &str) {
         let event = "UserPromptSubmit";
-        let payload =
-            json!({ "session_id": session, "cwd": "/", "hook_event_name": event, "prompt": "go on" });
+        let payload = json!({ "session_id": session, "permission_mode": "default", "cwd": "/", "hook_event_name": event, "prompt": "go on" });
         let request = Request {
             agent: "claude".into(),
             event: event.into(),
@@ -429,7 +428,7 @@ fn shell_call(input: Json) -> Call {
 fn the_world_takes_little_room_in_a_record() {
     let bench = Bench::new(policy(RULES), Mode::Enforce);
     let payload = json!({
-        "session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": { "command": "ls" }, "tool_use_id": "u",
     });
     let request = Request {

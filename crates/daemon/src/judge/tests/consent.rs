@@ -13,7 +13,7 @@ const ASKED: &[(&str, &str, &str)] = &[("asked", "tool.input_command contains do
 
 fn request() -> Request {
     let payload = json!({
-        "session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": { "command": "doubtful" }, "tool_use_id": "u",
     });
     Request {

@@ -25,7 +25,7 @@ impl Bench {
     /// An event about a tool of an MCP server; what is answered.
     fn mcp(&self, event: &str, session: &str, server: &str) -> String {
         let payload = json!({
-            "session_id": session, "cwd": "/", "hook_event_name": event, "tool_name": format!("mcp__{server}__look"),
+            "session_id": session, "permission_mode": "default", "cwd": "/", "hook_event_name": event, "tool_name": format!("mcp__{server}__look"),
             "tool_input": { "at": 1 }, "tool_use_id": format!("{session} {server}"), "tool_response": {},
         });
         let reply = self.answer(&Request {
@@ -87,7 +87,7 @@ fn a_person_agrees_to_a_server_for_a_session_or_for_good() {
         // Another call than the one that was granted.
         let other = |bench: &Bench, session: &str| {
             let payload = json!({
-                "session_id": session, "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "mcp__new__other",
+                "session_id": session, "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "mcp__new__other",
                 "tool_input": {}, "tool_use_id": "x",
             });
             let reply = bench.answer(&Request {
@@ -124,7 +124,7 @@ fn check_probing(profile: &str, commands: &[&str], is_marked: bool, after: &str)
     }
     assert_eq!(bench.is_marked(), is_marked, "{commands:?}");
     let read = json!({
-        "session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "TodoWrite",
+        "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "TodoWrite",
         "tool_input": { "todos": [] }, "tool_use_id": "t",
     });
     let reply = bench.answer(&Request {

@@ -9,7 +9,7 @@ const WAITS: &str = "version = 1\nask_wait = 120\nopaque = \"defer\"\nask = [\"B
 
 fn request(event: &str, command: &str, filling: usize) -> Request {
     let payload = json!({
-        "session_id": "s", "cwd": "/", "hook_event_name": event, "tool_name": "Bash",
+        "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": event, "tool_name": "Bash",
         "tool_input": { "command": command }, "tool_use_id": "u", "more": "x".repeat(filling),
     });
     Request {

@@ -23,7 +23,7 @@ const MADE: Made = Made { agent: "claude", session: "s", subagent: "", cwd: "/",
 impl Made {
     fn request(self, event: &str) -> Request {
         let payload = json!({
-            "session_id": self.session, "cwd": self.cwd, "hook_event_name": event, "tool_name": "Bash",
+            "session_id": self.session, "permission_mode": "default", "cwd": self.cwd, "hook_event_name": event, "tool_name": "Bash",
             "tool_input": { "command": self.command }, "tool_use_id": "u", "agent_id": self.subagent,
         });
         Request {

@@ -25,7 +25,7 @@ impl Bench {
     /// Writes another file in the workspace `path`, as Claude's tool.
     fn write_in(&self, session: &str, path: &str) -> String {
         let payload = json!({
-            "session_id": session, "cwd": path, "hook_event_name": "PreToolUse", "tool_name": "Write",
+            "session_id": session, "permission_mode": "default", "cwd": path, "hook_event_name": "PreToolUse", "tool_name": "Write",
             "tool_input": { "file_path": format!("{path}/{}", self.calls().len()), "content": "x" },
             "tool_use_id": "u",
         });

@@ -12,7 +12,7 @@ impl Bench {
     /// The agent says that a call of session `s` is done.
     fn done(&self, id: &str, command: &str) {
         let payload = json!({
-            "session_id": "s", "cwd": "/elsewhere", "hook_event_name": "PostToolUse", "tool_name": "Bash",
+            "session_id": "s", "permission_mode": "default", "cwd": "/elsewhere", "hook_event_name": "PostToolUse", "tool_name": "Bash",
             "tool_input": { "description": "d", "command": command }, "tool_use_id": id, "tool_response": {},
         });
         let request = request("PostToolUse", &payload);
@@ -122,7 +122,7 @@ fn a_second_answer_counts_too() {
     bench.judge.put(Mode::Enforce, Terms::new(Arc::new(policy(&stricter)), Mode::Enforce));
     // The agent asks again at its own prompt, without the call's id.
     let payload = json!({
-        "session_id": "s", "cwd": "/", "hook_event_name": "PermissionRequest", "tool_name": "Bash",
+        "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PermissionRequest", "tool_name": "Bash",
         "tool_input": { "command": "x" },
     });
     let reply = bench.answer(&request("PermissionRequest", &payload));
@@ -217,7 +217,7 @@ fn a_transcript_is_held_against_what_was_decided() {
 fn what_changes_the_agents_own_state_alone_needs_no_decision() {
     let bench = Bench::new(policy(RULES), Mode::Enforce);
     let payload = json!({
-        "session_id": "s", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "TodoWrite",
+        "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "TodoWrite",
         "tool_input": { "todos": [] }, "tool_use_id": "never asked about", "tool_response": {},
     });
     bench.answer(&request("PostToolUse", &payload));
