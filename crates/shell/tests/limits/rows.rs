@@ -440,6 +440,13 @@ pub(crate) const ROWS: &[Row] = &[
         ends: Ends::Operand(Why::Budget),
     },
     Row {
+        limits: &["HIDDEN_PATTERNS_MAX"],
+        below: 0,
+        beyond: 5,
+        text: |count| format!("shopt -s dotglob\nrm -rf /{}etc\n", "*/".repeat(count)),
+        ends: Ends::Operand(Why::Budget),
+    },
+    Row {
         limits: &["PATTERN_CHARS_MAX"],
         below: 0,
         beyond: 70,

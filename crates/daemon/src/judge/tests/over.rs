@@ -37,7 +37,7 @@ fn request(step: &Step<'_>, event: &str, use_id: &str) -> Request {
     let cwd = step.behind("at").unwrap_or("/");
     let mut payload = json!({
         "session_id": step.behind("in").unwrap_or("s"), "cwd": cwd, "hook_event_name": event,
-        "tool_name": "Bash", "tool_input": { "command": step.behind("run").unwrap_or("doubtful") },
+        "permission_mode": "default", "tool_name": "Bash", "tool_input": { "command": step.behind("run").unwrap_or("doubtful") },
         "tool_use_id": use_id, "agent_id": step.behind("of").unwrap_or(""),
         "turn_id": step.behind("turn").unwrap_or(""), "tool_response": {}, "error": "it failed",
     });
