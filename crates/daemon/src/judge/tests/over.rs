@@ -131,6 +131,10 @@ fn start_headless(bench: &mut Bench) -> std::process::Child {
     let mut claude = std::process::Command::new("sh");
     let claude = claude.args(["-c", "read x", "-p"]).stdin(std::process::Stdio::piped());
     let claude = claude.spawn().unwrap();
+    // The kernel lets the parent go on before the child has its arguments.
+    while crate::process::arguments_of(claude.id()).is_none() {
+        std::thread::yield_now();
+    }
     let started = crate::process::Process::read(claude.id()).unwrap().started;
     bench.process = AgentProcess { pid: claude.id(), started };
     claude
