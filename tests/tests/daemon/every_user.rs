@@ -55,7 +55,7 @@ fn no_user_reaches_the_daemon_of_another() -> Result<()> {
     chown(&place, Some(TWO), Some(TWO))?;
     symlink(machine.castellan(ONE)?, place.join("castellan"))?;
     let (denied, why) = machine.ask(TWO, "ls")?;
-    assert!(denied == "deny" && why.contains("not private to this user"), "{denied}: {why}");
+    assert!(denied == "deny" && why.contains("this user may not"), "{denied}: {why}");
     assert_eq!(machine.judged(ONE)?, ["ls"]);
     Ok(())
 }
