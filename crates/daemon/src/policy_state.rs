@@ -177,8 +177,13 @@ impl PolicyState {
         if let Err(error) = judge.append(&record::control("start", &argument, None, &self.files(), own)) {
             judge.fail("log", &format!("the start could not be recorded: {error}"));
         }
-        if let Some(failure) = failure {
-            judge.record_problem("policy", &failure);
+        match (failure, &self.in_force().origin) {
+            (None, _) => {}
+            // The status reports this as long as it lasts.
+            (Some(failure), PolicyOrigin::Missing(_)) => judge.record_problem("policy", &failure),
+            (Some(failure), PolicyOrigin::Current | PolicyOrigin::LastGood(_)) => {
+                judge.fail("policy", &failure);
+            }
         }
         if let Some(why) = self.organisation_problem() {
             judge.record_problem("organisation", &why);
