@@ -232,8 +232,8 @@ pub fn check_parallel_calls(agent: Agent) -> Result<()> {
     Ok(())
 }
 
-/// Plays a call that castellan lets run, and which asks castellan to only watch from now on: refused, as an agent is
-/// among its ancestors, although it has a terminal.
+/// Plays a call that asks castellan to only watch from now on, by a copy of its program under another name: denied, as a
+/// program that is not known is given castellan's own home.
 pub fn check_loosening(agent: Agent, options: &Options) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
     // Under a name that the shipped rules do not know, and in an order of words that they do not expect.
@@ -241,15 +241,12 @@ pub fn check_loosening(agent: Agent, options: &Options) -> Result<()> {
     std::fs::hard_link(stage.home.bin().join("castellan"), &disguised)?;
     let command = format!("{} mode monitor --home {}", disguised.display(), stage.home.castellan().display());
     let call = agent.shell(&format!("script --return --quiet --command '{command}' /dev/null"));
-    let (model, done) = stage.play(vec![Script::main([vec![call]])], options)?;
-    expect_told(&model, "0-0-0", "this cannot be done from within a guarded agent");
-    expect_record(stage.call(&stage.calls()?, "0-0-0")?, json!({"verdict": "defer", "mode": "enforce"}));
+    let (model, _done) = stage.play(vec![Script::main([vec![call]])], options)?;
+    let told = model.told("0-0-0").unwrap_or_default();
+    ensure!(told.contains("belongs to the guard of this session"), "the model was told `{told}`");
+    expect_record(stage.call(&stage.calls()?, "0-0-0")?, json!({"verdict": "deny", "mode": "enforce"}));
     let status: Json = serde_json::from_str(&stage.home.run_castellan(&["status", "--json"])?.stdout)?;
     expect_record(&status, json!({"mode": "enforce"}));
-    let records = stage.home.records()?;
-    let request = records.iter().filter_map(|record| record.get("control")).next_back();
-    let request = request.with_context(|| format!("the refusal is not recorded: {records:?}\n{done:?}"))?;
-    expect_record(request, json!({"action": "mode", "argument": "monitor", "accepted": false}));
     Ok(())
 }
 
