@@ -4,8 +4,11 @@
 //!
 //! In a mode that skips prompts, Claude Code drops a hook's ask where its own check of the call has an objection: the objection takes the
 //! ask's place, and the mode skips it. So an ask is held there only for a call to which that check is known to have none.
+//!
+//! A call that names a file is never such a call. Claude Code objects to hundreds of names and to symlinks, its list changes with the
+//! command line (`--plugin-dir`), and it looks at the file after castellan has answered: meanwhile the agent can put a link there.
 
-use castellan_event::{Answer, Call, Effect, EffectKind, Facts, Query, Recorder, ToolKind};
+use castellan_event::{Call, Effect, EffectKind, Facts, ToolKind};
 use serde_json::Value as Json;
 
 use crate::agent::AgentId;
@@ -52,12 +55,6 @@ pub(crate) struct Objections {
     pub(crate) own_servers: &'static [&'static str],
     /// Keys of a tool's input that start a check of their own, when they are there.
     pub(crate) keys: &'static [&'static str],
-    /// Names of files and folders that do not begin with a dot, in lower case.
-    pub(crate) names: &'static [&'static str],
-    /// Names that begin with a dot and were measured to be no objection, in lower case, one a line. Every other one may be one.
-    pub(crate) plain_hidden: &'static str,
-    /// Folders with what is an objection in them although both names by themselves are none.
-    pub(crate) pairs: &'static [(&'static str, &'static str)],
 }
 
 const fn asks(agent: AgentId) -> Asks {
@@ -74,15 +71,14 @@ pub(crate) fn can_ask(agent: AgentId, event: &str) -> bool {
     prompt == Some(event) || (question == event && !modes.is_empty())
 }
 
-/// Reports whether the agent is known to hold an ask about this call: at its event, in its permission mode, for this tool and what it
-/// would be done to. `world` says where symlinks lead. `version` is asked where it matters: which one of the agent runs, `None` where that is not known. An ask that is not
-/// known to be held must be a deny.
+/// Reports whether the agent is known to hold an ask about this call: at its event, in its permission mode, for this tool and its effects.
+/// `version` is asked where it matters: which version of the agent runs, `None` where that is not known. An ask that is not known to be
+/// held must be a deny.
 pub fn holds_ask(
     agent: AgentId,
     version: impl FnOnce() -> Option<Version>,
     call: &Call,
     facts: &Facts,
-    world: &mut Recorder<'_>,
 ) -> bool {
     let Asks { prompt, versions: (first, last), objections, .. } = asks(agent);
     if prompt == Some(call.agent.event.as_str()) {
@@ -93,7 +89,7 @@ pub fn holds_ask(
             Holds::All => true,
             Holds::Unobjected => {
                 let is_measured = |version| first <= version && version <= last;
-                objections.has_none(call, facts, world) && version().is_some_and(is_measured)
+                objections.has_none(call, facts) && version().is_some_and(is_measured)
             }
         })
 }
@@ -116,7 +112,7 @@ fn mode(agent: AgentId, name: &str) -> Option<&'static Mode> {
 }
 
 impl Objections {
-    fn has_none(self, call: &Call, facts: &Facts, world: &mut Recorder<'_>) -> bool {
+    fn has_none(self, call: &Call, facts: &Facts) -> bool {
         if self.keys.iter().any(|key| is_given(&call.input, key)) {
             return false;
         }
@@ -125,47 +121,16 @@ impl Objections {
             _ if !self.known_tools.contains(&call.tool.name_raw.as_str()) => false,
             // It does not look at what is read (measured: `.git/config`, `.mcp.json`).
             (ToolKind::Read | ToolKind::Web | ToolKind::Subagent, _) => true,
-            (ToolKind::Shell | ToolKind::Write | ToolKind::Edit | ToolKind::Patch, _) => {
-                !facts.background && self.has_none_to(call, facts, world)
-            }
-            (ToolKind::Mcp | ToolKind::Internal | ToolKind::Unknown, _) => false,
-        }
-    }
-
-    /// Whether all that the call is done to is known, and none of it is an objection. What is read counts: copying from a path is
-    /// checked as writing to it is (measured: `cp .mcp.json copy`).
-    fn has_none_to(self, call: &Call, facts: &Facts, world: &mut Recorder<'_>) -> bool {
-        let is_plain = |effect: &Effect| {
-            let (real, written) = (effect.path.as_deref(), effect.path_raw.as_deref());
-            let is_known =
-                !effect.is_opaque() && (real.is_some() || (written.is_none() && !needs_path(effect.kind)));
-            is_known
-                && !effect.is_linked
-                && real.into_iter().chain(written).all(|path| self.is_plain_path(path))
-        };
-        facts.effects.iter().all(is_plain)
-            && call.files.iter().all(|file| self.is_plain_path(&file.path))
-            && facts
-                .effects
-                .iter()
-                .filter_map(|effect| effect.path.as_deref())
-                .all(|path| leads_nowhere(path, world))
-    }
-
-    fn is_plain_path(self, path: &str) -> bool {
-        let names: Vec<String> = path.split('/').filter(|name| !name.is_empty()).map(folded).collect();
-        let is_pair = |two: &[String]| matches!(two, [first, second] if self.pairs.contains(&(first.as_str(), second.as_str())));
-        !is_odd(path) && names.iter().all(|name| self.is_plain_name(name)) && !names.windows(2).any(is_pair)
-    }
-
-    fn is_plain_name(self, name: &str) -> bool {
-        let is_short =
-            name.split_once('~').is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()));
-        match name {
-            "." | ".." => true,
-            _ if is_short || name.ends_with(['.', ' ']) => false,
-            _ if name.starts_with('.') => self.plain_hidden.lines().any(|plain| plain == name),
-            _ => !self.names.contains(&name),
+            (ToolKind::Shell, _) => !facts.background && facts.effects.iter().all(is_apart_from_files),
+            (
+                ToolKind::Write
+                | ToolKind::Edit
+                | ToolKind::Patch
+                | ToolKind::Mcp
+                | ToolKind::Internal
+                | ToolKind::Unknown,
+                _,
+            ) => false,
         }
     }
 
@@ -180,25 +145,16 @@ fn is_given(input: &Json, key: &str) -> bool {
     !matches!(input.get(key), None | Some(Json::Null | Json::Bool(false)))
 }
 
-/// Effects that are done to a path: where there is none, it is not known.
+/// Whether an effect is understood and concerns no file, read files included: the client checks the source of a copy as it checks the
+/// target (measured: `cp .mcp.json copy`).
+fn is_apart_from_files(effect: &Effect) -> bool {
+    let has_path = effect.path.is_some() || effect.path_raw.is_some() || needs_path(effect.kind);
+    !effect.is_opaque() && !effect.is_linked && !has_path
+}
+
+/// Effects on a file: without a path the file is not known.
 fn needs_path(kind: EffectKind) -> bool {
     matches!(kind, EffectKind::Write | EffectKind::Delete | EffectKind::Link | EffectKind::Permission)
-}
-
-/// Paths that are written so that two readers may see two of them: a network path, a control character, a backslash.
-fn is_odd(path: &str) -> bool {
-    path.starts_with("//") || path.contains(|c: char| c == '\\' || c.is_control())
-}
-
-/// As a file system that ignores case would compare it, and the client does.
-fn folded(name: &str) -> String {
-    name.to_lowercase().replace('\u{131}', "i").replace('\u{17f}', "s")
-}
-
-/// Whether nothing at a path leads on: a link that is deleted by its own name is an objection, too.
-fn leads_nowhere(path: &str, world: &mut Recorder<'_>) -> bool {
-    let query = Query::RealPath { base: "/".to_owned(), path: path.to_owned() };
-    matches!(world.ask(query), Some(Answer::RealPath(real)) if real == path)
 }
 
 #[cfg(test)]

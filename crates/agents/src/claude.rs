@@ -48,31 +48,10 @@ pub(crate) const ASKS: Asks = Asks {
     prompt: Some("PermissionRequest"),
     versions: (Version(2, 1, 204), Version(2, 1, 330)),
     objections: Objections {
-        known_tools: &[
-            "Agent",
-            "Bash",
-            "CronCreate",
-            "Edit",
-            "NotebookEdit",
-            "Read",
-            "ScheduleWakeup",
-            "WebFetch",
-            "WebSearch",
-            "Write",
-        ],
+        known_tools: &["Agent", "Bash", "Read", "WebFetch", "WebSearch"],
         own_servers: &["claude", "design", "ide"],
         // `sandboxOverride` and the hosts of a sandboxed command, by the client's program text.
         keys: &["dangerouslyDisableSandbox", "allowed_domains"],
-        names: &[
-            "bunfig.toml",
-            "gradle-wrapper.properties",
-            "lefthook.yaml",
-            "lefthook.yml",
-            "maven-wrapper.properties",
-            "pyrightconfig.json",
-        ],
-        plain_hidden: include_str!("claude_plain_names.txt"),
-        pairs: &[(".config", "git")],
     },
 };
 

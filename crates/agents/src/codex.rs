@@ -33,14 +33,7 @@ pub(crate) const ASKS: Asks = Asks {
     question: (QUESTION_EVENT, &[]),
     prompt: None,
     versions: (Version(0, 169, 0), Version(0, 169, 0)),
-    objections: Objections {
-        known_tools: &[],
-        own_servers: &[],
-        keys: &[],
-        names: &[],
-        plain_hidden: "",
-        pairs: &[],
-    },
+    objections: Objections { known_tools: &[], own_servers: &[], keys: &[] },
 };
 
 /// The name of its package.

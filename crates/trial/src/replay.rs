@@ -137,7 +137,7 @@ impl<'p> Replay<'p> {
         let facts = facts.unwrap_or_default();
         // The record does not say which version of the agent it was.
         let version = || Some(agents::measured_version(agent));
-        let agent_asks = agents::holds_ask(agent, version, &call, &facts, &mut known);
+        let agent_asks = agents::holds_ask(agent, version, &call, &facts);
         let mut outcomes = Vec::new();
         for (policy, session) in self.policies.iter().zip(sessions) {
             let before = session.session();

@@ -113,7 +113,7 @@ impl<'p> Trial<'p> {
         let facts = session.facts(call, &Machine::own(), &mut world);
         let session = session.session();
         let version = || Some(agents::measured_version(agent));
-        let agent_asks = agents::holds_ask(agent, version, call, &facts, &mut world);
+        let agent_asks = agents::holds_ask(agent, version, call, &facts);
         let state = State { headless: self.headless, agent_asks, ..State::plain(&session) };
         let (decision, change) = drive(call, &facts, self.policy, &state, &mut world);
         let answers = world.into_answers();

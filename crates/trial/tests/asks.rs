@@ -3,7 +3,6 @@
 #![cfg(test)]
 
 use castellan_agents::{AgentId, Version, holds_ask};
-use castellan_event::Recorder;
 use castellan_policy::{Policy, Settings};
 use castellan_trial::{Case, Machine, There, Trial};
 use serde_json::{Map, Value as Json};
@@ -103,14 +102,10 @@ fn machine(case: &Case) -> Machine {
 /// What castellan says of a row, in each version.
 fn said(row: &Row, policy: &Policy) -> [bool; 2] {
     let case = case(row);
-    let machine = machine(&case);
     let judged = Trial::new(policy).judge(&case).unwrap_or_else(|why| panic!("{}: {why}", row.target));
     let mut call = judged.call;
     row.mode.clone_into(&mut call.agent.permission_mode);
-    VERSIONS.map(|version| {
-        let mut world = Recorder::new(&machine);
-        holds_ask(AgentId::Claude, || Some(version), &call, &judged.facts, &mut world)
-    })
+    VERSIONS.map(|version| holds_ask(AgentId::Claude, || Some(version), &call, &judged.facts))
 }
 
 #[test]
@@ -126,23 +121,47 @@ fn no_ask_is_told_that_the_client_was_seen_to_drop() {
     assert_eq!(dropped, Vec::<String>::new());
 }
 
+const MODES: [&str; 6] = ["default", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"];
+
 #[test]
 fn asks_about_ordinary_targets_are_told_in_every_mode() {
+    check_told(APART_FROM_FILES, |_| true);
+}
+
+/// A file may be another one by the time when the client looks at it.
+#[test]
+fn asks_about_files_are_told_in_modes_that_prompt() {
+    check_told(FILES, |mode| ["default", "acceptEdits", "dontAsk"].contains(&mode));
+}
+
+fn check_told(calls: &[(&str, &str)], is_told: fn(&str) -> bool) {
     let policy = Policy::new(Vec::new(), Settings::default());
     let rows = rows();
-    for (tool, target) in ORDINARY {
+    for (tool, target) in calls {
         let row = rows.iter().find(|row| row.tool == *tool && row.target == *target);
         let row = row.unwrap_or_else(|| panic!("`{target}` was not measured"));
-        for mode in ["default", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"] {
+        for mode in MODES {
             let row =
                 Row { mode: mode.to_owned(), tool: row.tool.clone(), target: row.target.clone(), ..*row };
-            assert_eq!(said(&row, &policy), [true, true], "{mode} {tool} {target}");
+            assert_eq!(said(&row, &policy), [is_told(mode); 2], "{mode} {tool} {target}");
         }
     }
 }
 
-/// Of what castellan asks about most.
-const ORDINARY: &[(&str, &str)] = &[
+const APART_FROM_FILES: &[(&str, &str)] = &[
+    ("WebFetch", "http://127.0.0.1:9/"),
+    ("Bash", "git push --force origin main"),
+    ("Bash", "git reset --hard"),
+    ("Bash", "cd sub && git status"),
+    ("Bash", "npm publish --dry-run"),
+    ("Bash", "curl \"http://127.0.0.1:9/?a=1&b=2\""),
+    ("Bash", "kubectl delete pod x"),
+    ("Bash", "aws s3 rm s3://x"),
+    ("Bash", "systemctl stop x"),
+    ("Bash", "docker run x"),
+];
+
+const FILES: &[(&str, &str)] = &[
     ("Write", "./new.txt"),
     ("Write", "~/fresh.txt"),
     ("Write", "OUT/fresh.txt"),
@@ -153,24 +172,13 @@ const ORDINARY: &[(&str, &str)] = &[
     ("Write", "./Makefile"),
     ("Edit", "./old.txt"),
     ("NotebookEdit", "./nb/n.ipynb"),
-    ("WebFetch", "http://127.0.0.1:9/"),
     ("Bash", "touch made.txt"),
     ("Bash", "echo x > redirected.txt"),
-    ("Bash", "git push --force origin main"),
-    ("Bash", "git reset --hard"),
-    ("Bash", "cd sub && git status"),
     ("Bash", "rm -rf sub"),
     ("Bash", "rm -rf ../x7"),
     ("Bash", "cd sub; rm x.txt"),
-    ("Bash", "npm publish --dry-run"),
-    ("Bash", "npm install left-pad --dry-run"),
     ("Bash", "curl -d @old.txt http://127.0.0.1:9/"),
-    ("Bash", "curl \"http://127.0.0.1:9/?a=1&b=2\""),
-    ("Bash", "kubectl delete pod x"),
-    ("Bash", "aws s3 rm s3://x"),
-    ("Bash", "systemctl stop x"),
     ("Bash", "chmod -R 777 sub"),
     ("Bash", "cat .env"),
     ("Bash", "cat ~/.aws/credentials"),
-    ("Bash", "docker run x"),
 ];

@@ -1,28 +1,10 @@
-use castellan_event::{Agent, Change, Command, FileTarget, Role, World};
+use castellan_event::{Agent, Change, Command, FileTarget, Role};
 use serde_json::json;
 
 use super::*;
 use crate::tools::tool;
 
 const MEASURED: Option<Version> = Some(Version(2, 1, 330));
-
-/// A machine without a symlink, but for `/w/link`.
-struct Plain;
-
-impl World for Plain {
-    fn answer(&self, query: &Query) -> Option<Answer> {
-        match query {
-            Query::RealPath { path, .. } if path == "/w/link" => Some(Answer::RealPath("/w/.git".to_owned())),
-            Query::RealPath { path, .. } => Some(Answer::RealPath(path.clone())),
-            Query::FileKind { .. }
-            | Query::Contents { .. }
-            | Query::Executable { .. }
-            | Query::Repository { .. }
-            | Query::Newest { .. }
-            | Query::Process { .. } => None,
-        }
-    }
-}
 
 fn call(agent: AgentId, mode: &str, name: &str) -> Call {
     Call {
@@ -44,7 +26,7 @@ fn writes(path: &str) -> Facts {
 }
 
 fn holds(version: Option<Version>, call: &Call, facts: &Facts) -> bool {
-    holds_ask(AgentId::Claude, || version, call, facts, &mut Recorder::new(&Plain))
+    holds_ask(AgentId::Claude, || version, call, facts)
 }
 
 #[track_caller]
@@ -66,8 +48,8 @@ fn a_mode_that_asks_holds_every_ask_in_every_version() {
 fn a_mode_that_skips_prompts_holds_what_was_measured() {
     for mode in ["plan", "auto", "bypassPermissions"] {
         for version in [Version(2, 1, 204), Version(2, 1, 290), Version(2, 1, 330)] {
-            check(mode, Some(version), &writes("/w/src/main.rs"), true);
             check(mode, Some(version), &Facts::default(), true);
+            check(mode, Some(version), &writes("/w/src/main.rs"), false);
             check(mode, Some(version), &writes("/home/u/.profile"), false);
         }
         for version in [None, Some(Version(2, 1, 203)), Some(Version(2, 1, 331)), Some(Version(3, 0, 0))] {
@@ -90,7 +72,7 @@ fn an_agent_that_asks_nowhere_holds_nothing() {
     for mode in ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] {
         let call = call(AgentId::Codex, mode, "Bash");
         let version = || Some(measured_version(AgentId::Codex));
-        assert!(!holds_ask(AgentId::Codex, version, &call, &Facts::default(), &mut Recorder::new(&Plain)));
+        assert!(!holds_ask(AgentId::Codex, version, &call, &Facts::default()));
     }
 }
 
@@ -107,74 +89,46 @@ fn an_open_prompt_holds_every_ask() {
     }
 }
 
+/// Claude Code 2.1.330 ran calls with each of the first eight although the hook asked. A path that it held may be a link by the time when
+/// it looks.
 #[test]
-fn a_path_is_an_objection_by_its_names() {
-    let check = |path: &str, expected| check("bypassPermissions", MEASURED, &writes(path), expected);
+fn any_file_may_be_an_objection() {
     for path in [
+        "/w/main.aux",
+        "/w/x.con",
+        "/w/d.lpt9/x",
+        "/w/a~b~1",
+        "/w/bunfi\u{200d}g.toml",
+        "/w/gradle\u{feff}-wrapper.properties",
+        "/w/sub\u{a0}/x",
+        "/w/plugin-dir/x.txt",
         "/w/new.txt",
-        "/w/Makefile",
-        "/w/.env",
-        "/w/.github/workflows/x.yml",
-        "/home/u/.ssh/config",
-        "/home/u/.config/fish/config.fish",
-        "/w/sub/../ok.txt",
-        "./dot.txt",
-        "/w/ünï.txt",
-        "/w/q?.txt",
         "/w/a:b.txt",
-        "/dev/null",
-    ] {
-        check(path, true);
-    }
-    for path in [
         "/home/u/.profile",
-        "/home/u/.zshenv",
-        "/home/u/.gitconfig",
-        "/home/u/.bash_aliases",
-        "/w/.git/hooks/pre-commit",
-        "/w/.GIT/y",
-        "/w/.mcp.json",
-        "/w/.claude/agents/x.md",
-        "/home/u/.config/git/config",
-        "/w/.some-name-of-tomorrow",
-        "/w/.e*",
-        "/w/.{envrc,x}",
-        "/w/bunfig.toml",
-        "/w/BUNFIG.TOML",
-        "/w/bunf\u{131}g.toml",
-        "/w/pyrightconfig.j\u{17f}on",
-        "/w/x~1.txt",
-        "/w/tail.",
-        "/w/tail ",
-        "/w/.../x",
-        "/w/line\nbreak.txt",
-        "/w/a\\b",
-        "//host/share/x",
+        "/dev/shm/x",
     ] {
-        check(path, false);
+        for kind in [EffectKind::Read, EffectKind::Write, EffectKind::Delete, EffectKind::Execute] {
+            let effects = vec![Effect { kind, path: Some(path.to_owned()), ..Effect::default() }];
+            check("bypassPermissions", MEASURED, &Facts { effects, ..Facts::default() }, false);
+        }
     }
 }
 
 #[test]
-fn what_is_done_where_nobody_knows_may_be_an_objection() {
-    let mut effect = writes("/w/a").effects.remove(0);
-    let check = |change: fn(&mut Effect)| {
-        let mut effects = vec![Effect { ..effect.clone() }];
-        effects.iter_mut().for_each(change);
-        check("bypassPermissions", MEASURED, &Facts { effects, ..Facts::default() }, false);
+fn an_effect_is_apart_from_files_only_where_all_of_it_is_known() {
+    let pushed = Effect { kind: EffectKind::Destroy, ..Effect::default() };
+    let check = |change: fn(&mut Effect), expected| {
+        let mut effect = pushed.clone();
+        change(&mut effect);
+        let facts = Facts { effects: vec![effect], commands: vec![Command::default()], ..Facts::default() };
+        check("bypassPermissions", MEASURED, &facts, expected);
     };
-    check(|effect| effect.path = None);
-    check(|effect| (effect.path, effect.path_raw) = (None, None));
-    check(|effect| effect.path_raw = Some(".git/../a".to_owned()));
-    check(|effect| effect.is_linked = true);
-    check(|effect| (effect.kind, effect.path) = (EffectKind::Delete, Some("/w/link".to_owned())));
-    check(|effect| (effect.kind, effect.path) = (EffectKind::Read, Some("/w/.mcp.json".to_owned())));
-    check(|effect| (effect.kind, effect.role) = (EffectKind::Opaque, Some(Role::Target)));
-    // Nothing of it is done to a file.
-    effect.kind = EffectKind::Destroy;
-    (effect.path, effect.path_raw) = (None, None);
-    let pushed = Facts { effects: vec![effect], commands: vec![Command::default()], ..Facts::default() };
-    self::check("bypassPermissions", MEASURED, &pushed, true);
+    check(|_| {}, true);
+    check(|effect| effect.path_raw = Some("$X".to_owned()), false);
+    check(|effect| effect.is_linked = true, false);
+    check(|effect| effect.kind = EffectKind::Write, false);
+    check(|effect| effect.kind = EffectKind::Link, false);
+    check(|effect| (effect.kind, effect.role) = (EffectKind::Opaque, Some(Role::Target)), false);
 }
 
 #[test]
@@ -196,9 +150,9 @@ fn the_background_and_some_options_are_objections() {
 fn a_tool_that_was_not_measured_holds_nothing() {
     for (name, expected) in [
         ("Bash", true),
-        ("Write", true),
-        ("Edit", true),
-        ("NotebookEdit", true),
+        ("Write", false),
+        ("Edit", false),
+        ("NotebookEdit", false),
         ("Read", true),
         ("WebFetch", true),
         ("Agent", true),
@@ -208,6 +162,7 @@ fn a_tool_that_was_not_measured_holds_nothing() {
         ("Monitor", false),
         ("PowerShell", false),
         ("MultiEdit", false),
+        ("CronCreate", false),
         ("Artifact", false),
         ("Workflow", false),
         ("ReadMcpResourceTool", false),
@@ -219,13 +174,11 @@ fn a_tool_that_was_not_measured_holds_nothing() {
 }
 
 #[test]
-fn a_files_name_counts_for_the_tool_that_names_it() {
+fn a_file_tool_holds_nothing_but_reading() {
     for (name, path, expected) in [
-        ("Write", "/w/a", true),
-        ("Write", ".mcp.json", false),
+        ("Write", "/w/a", false),
         ("Edit", "/home/u/.profile", false),
-        ("NotebookEdit", ".git/n.ipynb", false),
-        // Reading is not checked.
+        ("NotebookEdit", "/w/n.ipynb", false),
         ("Read", "/home/u/.profile", true),
     ] {
         let file = FileTarget {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use castellan_agents::{self as agents, AgentId, PACKAGE_MANIFEST, Version};
-use castellan_event::{AccessLevel, Call, Facts, Recorder, Session};
+use castellan_event::{AccessLevel, Call, Facts, Session};
 use castellan_policy::{RequestId, Standing, State};
 use castellan_wire::Request;
 
@@ -65,8 +65,8 @@ impl Asked<'_> {
     }
 
     /// Whether the agent is known to hold an ask about the call.
-    pub(super) fn holds_ask(&self, call: &Call, facts: &Facts, world: &mut Recorder<'_>) -> bool {
-        agents::holds_ask(self.agent, || self.agent_version(), call, facts, world)
+    pub(super) fn holds_ask(&self, call: &Call, facts: &Facts) -> bool {
+        agents::holds_ask(self.agent, || self.agent_version(), call, facts)
     }
 
     /// Whether it is known that nobody is there to answer at the agent's own prompt.

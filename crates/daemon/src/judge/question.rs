@@ -87,7 +87,7 @@ impl Judge {
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (whose, first), &mut world);
-        let state = State { agent_asks: asked.holds_ask(call, &facts, &mut world), ..state };
+        let state = State { agent_asks: asked.holds_ask(call, &facts), ..state };
         let (mut decision, mut change) = drive(call, &facts, policy, &state, &mut world);
         let answers = world.into_answers();
         asked.refuse(&mut decision, &mut change);
@@ -219,7 +219,7 @@ impl Judge {
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let facts = self.facts(call, state.mode, (whose, Some(given.call)), &mut world);
-        let state = State { agent_asks: asked.holds_ask(call, &facts, &mut world), ..state };
+        let state = State { agent_asks: asked.holds_ask(call, &facts), ..state };
         drive(call, &facts, &asked.terms().policy, &state, &mut world).0
     }
 
