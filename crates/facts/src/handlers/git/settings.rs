@@ -4,10 +4,10 @@ use castellan_event::{Answer, Effect, EffectKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
 use crate::code::configured::{git_starts, git_text};
-use crate::loaded::repository::config_file;
+use crate::loaded::repository::{self, config_file};
 use crate::sink::Sink;
 
-/// Settings whose value is a file or directory with code: hooks, or more settings.
+/// Settings whose value is a file or directory with code: hooks, or more settings. So is `includeIf.CONDITION.path`.
 const CODE_PATHS: &[&str] = &["core.hookspath=", "include.path=", "init.templatedir="];
 
 /// What `-c NAME=VALUE` and `--config-env` say besides the shell text that was found with the command.
@@ -20,9 +20,13 @@ pub(super) fn given(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
         given_remote(&name.to_ascii_lowercase(), value, sink);
         let name = format!("{name}=");
         let path = value.strip_prefix(&name).filter(|path| !matches!(path.as_str(), Some("" | "/dev/null")));
-        if let Some(path) = path.filter(|_| CODE_PATHS.contains(&name.to_ascii_lowercase().as_str())) {
+        if let Some(path) = path.filter(|_| is_code_path(&name.to_ascii_lowercase())) {
             sink.path(EffectKind::Execute, &path);
+            code_at(&name.to_ascii_lowercase(), &path, sink);
         }
+    }
+    for directory in read.values("--exec-path") {
+        sink.opaque(Role::Code, Why::Unsupported, &directory.written());
     }
     for value in read.values("--config-env") {
         let name = value.prefix().split('=').next().unwrap_or_default();
@@ -30,6 +34,22 @@ pub(super) fn given(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
             sink.opaque(Role::Code, Why::Variable, &value.written());
         }
     }
+}
+
+/// Reads what a setting that is given with the command has git run: hooks, or the settings of another file.
+fn code_at(name: &str, path: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    let located = sink.locate(path);
+    match located.path {
+        Some(path) if name == "core.hookspath=" => repository::hooks(&path, sink),
+        Some(path) if name != "init.templatedir=" => repository::settings(&path, true, sink),
+        Some(_) => {}
+        None => sink.opaque(Role::Code, located.why.unwrap_or(Why::File), &path.written()),
+    }
+}
+
+/// Whether the value of a setting, whose name ends in `=`, is a file or directory with code.
+fn is_code_path(name: &str) -> bool {
+    CODE_PATHS.contains(&name) || name.starts_with("includeif.") && name.ends_with(".path=")
 }
 
 /// Settings of other repositories that decide what a push overwrites, and the program that sends mail.
@@ -46,8 +66,7 @@ fn given_remote(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
 
 /// Whether git runs the value of a setting.
 fn runs(name: &str, value: &Arg) -> bool {
-    let is_path = CODE_PATHS.contains(&format!("{}=", name.to_ascii_lowercase()).as_str());
-    is_path || git_starts(name, &value.written()).is_some()
+    is_code_path(&format!("{}=", name.to_ascii_lowercase())) || git_starts(name, &value.written()).is_some()
 }
 
 /// What `git config` was told to do, in either of its grammars.
