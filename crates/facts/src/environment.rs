@@ -186,11 +186,28 @@ const VARIABLES: &[(&str, &str)] = &[
     ("npm_config_*", "registry"),
 ];
 
+/// Names as in [`VARIABLES`], whose value is a file that programs write or add to.
+const WRITTEN: &[&str] = &[
+    "GIT_INDEX_FILE",
+    "GIT_TRACE*",
+    "HISTFILE",
+    "LESSHISTFILE",
+    "MYSQL_HISTFILE",
+    "NODE_REPL_HISTORY",
+    "PSQL_HISTORY",
+    "PYTHON_HISTORY",
+    "SQLITE_HISTORY",
+    "SSLKEYLOGFILE",
+];
+
 /// Adds the effect of giving a variable to programs, if it changes what they do.
 pub(crate) fn effect(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     // Each is compared with all that are known.
     if !sink.spend(WORK_OF_EFFECT) {
         return;
+    }
+    if WRITTEN.iter().any(|pattern| fits(pattern, name)) && is_file_name(value) {
+        sink.path(EffectKind::Write, value);
     }
     let Some((_, verb)) = VARIABLES.iter().find(|(pattern, _)| fits(pattern, name)) else { return };
     sink.add(Effect {
@@ -283,6 +300,11 @@ pub(crate) fn only_shows(text: &str) -> bool {
 
 fn is_name(text: &str) -> bool {
     text.chars().all(|one| one.is_ascii_alphanumeric() || "._-".contains(one))
+}
+
+/// `GIT_TRACE=1` names no file.
+fn is_file_name(value: &Arg) -> bool {
+    value.prefix().starts_with('/') && value.as_str() != Some("/dev/null")
 }
 
 fn fits(pattern: &str, name: &str) -> bool {

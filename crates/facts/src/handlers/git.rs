@@ -127,7 +127,8 @@ pub(crate) fn checkout(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_,
     let (branch, paths) = branch_and_paths(read, sink);
     for path in &paths {
         sink.on(EffectKind::Destroy, "git", "checkout", Some(path));
-        sink.path(EffectKind::Write, path);
+        let recursive = Some(true);
+        sink.path_effect(Effect { kind: EffectKind::Write, recursive, ..Effect::default() }, path);
     }
     let picks = is_forced || read.given("-p") || read.given("--pathspec-from-file");
     match (paths.is_empty(), picks) {
