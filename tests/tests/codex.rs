@@ -7,8 +7,8 @@ use castellan_tests::freeing::check_freeing;
 use castellan_tests::model::Block;
 use castellan_tests::run::{CODEX_CODE_MODE, CODEX_REVIEWED, CODEX_UNKNOWN_MODEL, Options};
 use castellan_tests::scenario::{
-    Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_none_foreign, check_signalled_hook,
-    check_subagent, check_switched_off, check_typed,
+    Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_none_foreign, check_repository,
+    check_signalled_hook, check_subagent, check_switched_off, check_typed,
 };
 use serde_json::json;
 
@@ -133,6 +133,17 @@ fn a_held_call_that_nobody_approves_does_not_run() -> Result<()> {
 #[test]
 fn an_agent_does_not_free_itself() -> Result<()> {
     check_freeing(Codex)
+}
+
+#[test]
+fn what_a_repository_of_ordinary_files_starts_does_not_run() -> Result<()> {
+    let write = |path: &str, text: &str| {
+        let added: String = text.lines().map(|line| format!("+{line}\n")).collect();
+        free_call("apply_patch", &format!("*** Begin Patch\n*** Add File: {path}\n{added}*** End Patch\n"))
+    };
+    check_repository(Codex, true, write)?;
+    // In monitor mode Codex runs it.
+    check_repository(Codex, false, write)
 }
 
 #[test]
