@@ -42,7 +42,8 @@ fn relative(source: &Arg, destination: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
         return;
     }
     let written = source.written();
-    let path = if is_local(source) { &*written } else { written.split_once(':').map_or("", |(_, path)| path) };
+    let path =
+        if is_local(source) { &*written } else { written.split_once(':').map_or("", |(_, path)| path) };
     let kept = path.rsplit_once("/./").map_or(path, |(_, kept)| kept);
     let kept = Arg::known(kept.trim_start_matches(['~', '/']));
     sink.path(EffectKind::Write, &beside(destination, &kept));
