@@ -118,7 +118,7 @@ impl Asked {
 }
 
 fn read(payload: &[u8], origin: &Origin) -> anyhow::Result<Call> {
-    match decode(AgentId::Claude, "PreToolUse", payload, origin) {
+    match decode(AgentId::CLAUDE, "PreToolUse", payload, origin) {
         Ok(Incoming::Question(call)) => Ok(call),
         _ => bail!("the payload is no question"),
     }

@@ -52,7 +52,7 @@ impl<'r> Asked<'r> {
             "tool_input": input,
         });
         let origin = Origin { correlation_id: 1, agent_pid: 4242, hook_cwd: WORKSPACE.to_owned() };
-        match decode(AgentId::Claude, "PreToolUse", payload.to_string().as_bytes(), &origin) {
+        match decode(AgentId::CLAUDE, "PreToolUse", payload.to_string().as_bytes(), &origin) {
             Ok(Incoming::Question(call)) => Ok(Asked { row, call, what: format!("{tool} {input}") }),
             Ok(_) => bail!("it is no question"),
             Err(malformed) => Err(anyhow!(malformed.to_string())),

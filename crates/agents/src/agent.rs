@@ -1,101 +1,56 @@
-//! [`AgentId`] and the events of each agent: which there are, which precede a call, which castellan registers for. The
-//! tables stand in `claude.rs` and `codex.rs`; this module only asks them.
+//! [`AgentId`] and what is asked about an agent by itself: its names, its events, its settings. The answers stand in `agents/*.toml`, one
+//! file an agent; this module only looks them up.
 
+use std::fmt;
 use std::str::FromStr;
 
 use castellan_event::AccessLevel;
 
-use crate::{asks, claude, codex};
+use crate::asks;
+use crate::spec::{EventKind, Headless, HookEvent, MachineFamily, PluginFamily, Spec, SwitchFamily};
+use crate::table::SPECS;
 
-/// An agent that castellan guards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AgentId {
-    /// Claude Code.
-    Claude,
-    /// OpenAI Codex CLI.
-    Codex,
-}
+/// An agent that castellan guards: a position in the table of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AgentId(u8);
 
-/// An event that castellan registers its hook for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HookEvent {
-    /// The agent's name of the event.
-    pub name: &'static str,
-    /// Seconds after which the agent gives up on the hook. The hook's own deadline is shorter.
-    pub timeout_s: u64,
-    /// The `matcher` that stands for every tool; `None` where it is left out.
-    pub matcher: Option<&'static str>,
-    /// Whether `"onFailure":"block"` is set, so that a hook that cannot start stops the call.
-    pub blocks_on_failure: bool,
-}
-
-/// What of an agent's command line says that nobody is there to be asked.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Headless {
-    /// Words, also with a value behind `=`.
-    pub(crate) words: &'static [&'static str],
-    /// A letter of a cluster of short options: the `p` of `-cp`. A value that is written together with its option may hold it
-    /// as well, and counts.
-    pub(crate) letter: Option<u8>,
-}
-
-impl Headless {
-    fn is_said_by(self, argument: &[u8]) -> bool {
-        let name = argument.split(|byte| *byte == b'=').next().unwrap_or_default();
-        let is_cluster = argument.starts_with(b"-") && !argument.starts_with(b"--");
-        self.words.iter().any(|word| word.as_bytes() == name)
-            || self.letter.is_some_and(|letter| is_cluster && argument.contains(&letter))
-    }
-}
-
-/// What an event asks or tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EventKind {
-    /// May this call run?
-    Question,
-    /// The agent would prompt the user about this call: may it run?
-    Permission,
-    /// A call has run; `failed` where the event itself says that it failed.
-    Done { failed: bool },
-    /// Something that is no tool call; its text stands under the key `text_key`.
-    Session { text_key: &'static str },
-}
+include!(concat!(env!("OUT_DIR"), "/ids.rs"));
 
 impl AgentId {
-    /// All agents.
-    pub const ALL: [AgentId; 2] = [AgentId::Claude, AgentId::Codex];
-
     /// Returns the word of the command line: `castellan install claude`, `castellan-hook --agent claude`.
     pub fn word(self) -> &'static str {
-        match self {
-            AgentId::Claude => "claude",
-            AgentId::Codex => "codex",
-        }
+        self.spec().word
     }
 
     /// Returns the value of field `agent.name`.
     pub fn name(self) -> &'static str {
-        match self {
-            AgentId::Claude => "claude_code",
-            AgentId::Codex => "codex",
-        }
+        self.spec().name
     }
 
     /// Returns the name for people.
     pub fn title(self) -> &'static str {
-        match self {
-            AgentId::Claude => "Claude Code",
-            AgentId::Codex => "Codex",
-        }
+        self.spec().title
+    }
+
+    /// Returns what is known of it.
+    pub(crate) fn spec(self) -> &'static Spec {
+        const FIRST: &Spec = &SPECS[0];
+        // There are no ids but those of the table.
+        SPECS.get(usize::from(self.0)).unwrap_or(FIRST)
     }
 
     /// Returns what `event` asks or tells; `None` for an event that this version does not know.
     pub(crate) fn event_kind(self, event: &str) -> Option<EventKind> {
-        let events = match self {
-            AgentId::Claude => claude::EVENTS,
-            AgentId::Codex => codex::EVENTS,
-        };
-        events.iter().find(|(name, _)| *name == event).map(|(_, kind)| *kind)
+        self.spec().events.iter().find(|(name, _)| *name == event).map(|(_, kind)| *kind)
+    }
+}
+
+impl fmt::Debug for AgentId {
+    /// Writes the word as a name: `Claude`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut letters = self.word().chars();
+        let first = letters.next().map(|first| first.to_ascii_uppercase());
+        write!(f, "{}{}", first.unwrap_or_default(), letters.as_str())
     }
 }
 
@@ -113,19 +68,15 @@ impl FromStr for AgentId {
 
 /// Returns the event at which the agent asks whether a call may run.
 pub fn question_event(agent: AgentId) -> &'static str {
-    match agent {
-        AgentId::Claude => claude::QUESTION_EVENT,
-        AgentId::Codex => codex::QUESTION_EVENT,
-    }
+    let mut events = agent.spec().events.iter();
+    // The build refuses an agent without one.
+    events.find(|(_, kind)| *kind == EventKind::Question).map(|(name, _)| *name).unwrap_or_default()
 }
 
 /// Reports whether an agent that was started with these arguments has nobody to ask in this permission mode. What stands after `--` is a
 /// prompt. Arguments that are not known may say so.
 pub fn is_headless<A: AsRef<[u8]>>(agent: AgentId, arguments: Option<&[A]>, permission_mode: &str) -> bool {
-    let headless = match agent {
-        AgentId::Claude => claude::HEADLESS,
-        AgentId::Codex => codex::HEADLESS,
-    };
+    let headless = agent.spec().headless;
     let is_said = |arguments: &[A]| {
         let mut arguments = arguments.iter().map(AsRef::as_ref).take_while(|argument| *argument != b"--");
         arguments.any(|argument| headless.is_said_by(argument))
@@ -135,42 +86,59 @@ pub fn is_headless<A: AsRef<[u8]>>(agent: AgentId, arguments: Option<&[A]>, perm
 
 /// Returns the highest access level that an agent gives itself in a permission mode.
 pub fn ceiling(agent: AgentId, permission_mode: &str) -> AccessLevel {
-    let read_only = match agent {
-        AgentId::Claude => claude::READ_ONLY_MODES,
-        AgentId::Codex => codex::READ_ONLY_MODES,
-    };
-    if read_only.contains(&permission_mode) { AccessLevel::ReadOnly } else { AccessLevel::FullAccess }
+    if agent.spec().read_only_modes.contains(&permission_mode) {
+        AccessLevel::ReadOnly
+    } else {
+        AccessLevel::FullAccess
+    }
 }
 
 /// Returns the events that castellan registers for, in the order in which they are written.
 pub fn hook_events(agent: AgentId) -> &'static [HookEvent] {
-    match agent {
-        AgentId::Claude => claude::HOOK_EVENTS,
-        AgentId::Codex => codex::HOOK_EVENTS,
-    }
+    agent.spec().hook_events
 }
 
 /// Returns the path of the user's settings file that holds the hooks, relative to the home directory.
 pub fn settings_path(agent: AgentId) -> &'static str {
-    match agent {
-        AgentId::Claude => ".claude/settings.json",
-        AgentId::Codex => ".codex/hooks.json",
-    }
+    agent.spec().settings.file
 }
 
 /// Returns the variable of the environment that moves the directory of [`settings_path`].
 pub fn settings_variable(agent: AgentId) -> &'static str {
-    match agent {
-        AgentId::Claude => "CLAUDE_CONFIG_DIR",
-        AgentId::Codex => "CODEX_HOME",
-    }
+    agent.spec().settings.variable
 }
 
 /// Returns the absolute path of the machine-wide file that holds castellan's hooks.
 pub fn machine_settings_path(agent: AgentId) -> &'static str {
-    match agent {
-        AgentId::Claude => "/etc/claude-code/managed-settings.d/50-castellan.json",
-        AgentId::Codex => "/etc/codex/requirements.toml",
+    agent.spec().settings.machine
+}
+
+/// Returns how castellan's hooks are registered for the machine.
+pub fn machine_family(agent: AgentId) -> MachineFamily {
+    agent.spec().families.machine
+}
+
+/// Returns how the agent's hooks are switched off.
+pub fn switch_family(agent: AgentId) -> SwitchFamily {
+    agent.spec().families.switch
+}
+
+/// Returns where the agent's plugins lie.
+pub fn plugin_family(agent: AgentId) -> PluginFamily {
+    agent.spec().families.plugins
+}
+
+/// Reports whether the agent runs a hook of the user's only after the user has trusted it.
+pub fn needs_trust(agent: AgentId) -> bool {
+    agent.spec().needs_trust
+}
+
+impl Headless {
+    fn is_said_by(self, argument: &[u8]) -> bool {
+        let name = argument.split(|byte| *byte == b'=').next().unwrap_or_default();
+        let is_cluster = argument.starts_with(b"-") && !argument.starts_with(b"--");
+        self.words.iter().any(|word| word.as_bytes() == name)
+            || self.letter.is_some_and(|letter| is_cluster && argument.contains(&letter))
     }
 }
 
@@ -193,25 +161,25 @@ mod tests {
             let words: Vec<&str> = line.split(' ').collect();
             assert_eq!(is_headless(agent, Some(&words), mode), expected, "{line} {mode}");
         };
-        check(AgentId::Claude, "claude", "default", false);
-        check(AgentId::Claude, "node /x/cli.js -p hello", "default", true);
-        check(AgentId::Claude, "claude --model x --print", "default", true);
-        check(AgentId::Claude, "claude -- -p", "default", false);
-        check(AgentId::Claude, "claude -cp hello", "acceptEdits", true);
-        check(AgentId::Claude, "claude --print=x", "default", true);
-        check(AgentId::Claude, "claude -c --permission-mode plan", "plan", false);
+        check(AgentId::CLAUDE, "claude", "default", false);
+        check(AgentId::CLAUDE, "node /x/cli.js -p hello", "default", true);
+        check(AgentId::CLAUDE, "claude --model x --print", "default", true);
+        check(AgentId::CLAUDE, "claude -- -p", "default", false);
+        check(AgentId::CLAUDE, "claude -cp hello", "acceptEdits", true);
+        check(AgentId::CLAUDE, "claude --print=x", "default", true);
+        check(AgentId::CLAUDE, "claude -c --permission-mode plan", "plan", false);
         for mode in ["acceptEdits", "auto", "bypassPermissions"] {
-            check(AgentId::Claude, "claude", mode, false);
+            check(AgentId::CLAUDE, "claude", mode, false);
         }
         for mode in ["dontAsk", "", "Default", "yolo", "default "] {
-            check(AgentId::Claude, "claude", mode, true);
+            check(AgentId::CLAUDE, "claude", mode, true);
         }
-        check(AgentId::Codex, "codex -c features.hooks=true exec x", "default", true);
-        check(AgentId::Codex, "codex e x", "default", true);
-        check(AgentId::Codex, "codex execute", "default", false);
-        check(AgentId::Codex, "codex -p work", "", false);
-        check(AgentId::Codex, "codex review", "default", true);
-        assert!(is_headless(AgentId::Claude, None::<&[&str]>, "default"));
+        check(AgentId::CODEX, "codex -c features.hooks=true exec x", "default", true);
+        check(AgentId::CODEX, "codex e x", "default", true);
+        check(AgentId::CODEX, "codex execute", "default", false);
+        check(AgentId::CODEX, "codex -p work", "", false);
+        check(AgentId::CODEX, "codex review", "default", true);
+        assert!(is_headless(AgentId::CLAUDE, None::<&[&str]>, "default"));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Which asks an agent holds: a call that is answered "ask" waits for a person, or the agent runs it all the same. The modes, versions
-//! and targets for which an ask is known to be held are tables in `claude.rs` and `codex.rs`, measured on the real clients
+//! and targets for which an ask is known to be held stand in `agents/*.toml`, measured on the real clients
 //! (`corpus/asks`); this module compares a call with them. It must not know why castellan asks.
 //!
 //! In a mode that skips prompts, Claude Code drops a hook's ask where its own check of the call has an objection: the objection takes the
@@ -11,64 +11,14 @@
 use castellan_event::{Call, Effect, EffectKind, Facts, ToolKind};
 use serde_json::Value as Json;
 
-use crate::agent::AgentId;
-use crate::version::Version;
-use crate::{claude, codex};
-
-/// What is known of an agent's asks.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Asks {
-    /// The event at which the agent may be told "ask", with what it holds in each mode. A mode that is not there holds nothing.
-    pub(crate) question: (&'static str, &'static [Mode]),
-    /// The event of the agent's own prompt: it is open already, so that an ask needs no more than to leave it open.
-    pub(crate) prompt: Option<&'static str>,
-    /// The versions that were measured, the first and the last.
-    pub(crate) versions: (Version, Version),
-    /// What its own check objects to.
-    pub(crate) objections: Objections,
-}
-
-/// A permission mode, by the agent's own name.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Mode {
-    pub(crate) name: &'static str,
-    pub(crate) holds: Holds,
-    /// In a terminal every ask that the mode holds reaches a person. Otherwise the agent refuses some by itself.
-    pub(crate) is_attended: bool,
-}
-
-/// For which calls a mode holds an ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holds {
-    /// For all, in every version.
-    All,
-    /// It skips prompts: in measured versions, for calls to which the agent's own check has no objection.
-    Unobjected,
-}
-
-/// What the agent's own check of a call objects to. A call is known to pass the check when it has nothing of this, and its tool is known.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Objections {
-    /// Tools, by the agent's own names, that were measured.
-    pub(crate) known_tools: &'static [&'static str],
-    /// How the names of MCP servers begin that are the agent's own and have checks of their own, in lower case.
-    pub(crate) own_servers: &'static [&'static str],
-    /// Keys of a tool's input that start a check of their own, when they are there.
-    pub(crate) keys: &'static [&'static str],
-}
-
-const fn asks(agent: AgentId) -> Asks {
-    match agent {
-        AgentId::Claude => claude::ASKS,
-        AgentId::Codex => codex::ASKS,
-    }
-}
+use crate::agent::{AgentId, question_event};
+use crate::spec::{Asks, Holds, Mode, Objections, Version};
 
 /// Reports whether an ask can be told to the agent at `event`. Codex 0.169.0 runs the call (measured), so there policy must
 /// deny. At Claude's PermissionRequest an ask is its own prompt.
 pub(crate) fn can_ask(agent: AgentId, event: &str) -> bool {
-    let Asks { question: (question, modes), prompt, .. } = asks(agent);
-    prompt == Some(event) || (question == event && !modes.is_empty())
+    let Asks { modes, prompt, .. } = agent.spec().asks;
+    prompt == Some(event) || (question_event(agent) == event && !modes.is_empty())
 }
 
 /// Reports whether the agent is known to hold an ask about this call: at its event, in its permission mode, for this tool and its effects.
@@ -80,7 +30,8 @@ pub fn holds_ask(
     call: &Call,
     facts: &Facts,
 ) -> bool {
-    let Asks { prompt, versions: (first, last), objections, .. } = asks(agent);
+    let Asks { prompt, objections, .. } = agent.spec().asks;
+    let (first, last) = agent.spec().tested;
     if prompt == Some(call.agent.event.as_str()) {
         return true;
     }
@@ -98,17 +49,16 @@ pub fn holds_ask(
 /// not known, it may.
 pub(crate) fn refuses_asks(agent: AgentId, permission_mode: &str) -> bool {
     // Where nothing is ever asked, no mode says who is there.
-    let (_, modes) = asks(agent).question;
-    !modes.is_empty() && !mode(agent, permission_mode).is_some_and(|mode| mode.is_attended)
+    !agent.spec().asks.modes.is_empty() && !mode(agent, permission_mode).is_some_and(|mode| mode.is_attended)
 }
 
 /// Returns the newest version whose asks were measured: of a call that no agent makes now.
 pub fn measured_version(agent: AgentId) -> Version {
-    asks(agent).versions.1
+    agent.spec().tested.1
 }
 
 fn mode(agent: AgentId, name: &str) -> Option<&'static Mode> {
-    asks(agent).question.1.iter().find(|mode| mode.name == name)
+    agent.spec().asks.modes.iter().find(|mode| mode.name == name)
 }
 
 impl Objections {

@@ -1,5 +1,5 @@
 //! An agent's command line as far as it decides about hooks: which words are options, which say that hooks stay on, which bring hooks or
-//! switch them off. The tables stand in `claude.rs` and `codex.rs`. It must not know what a file that is named there says.
+//! switch them off. The tables stand in `agents/*.toml`. It must not know what a file that is named there says.
 //!
 //! Where it is not known whether a word is an option or another one's value, it is an option for what is dangerous and none for what
 //! keeps hooks on.
@@ -9,54 +9,9 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 use toml_edit::{DocumentMut, Item};
 
-use crate::agent::AgentId;
-use crate::{claude, codex};
-
-/// What is known of an agent's options.
-#[derive(Debug)]
-pub(crate) struct Options {
-    /// Those without a value, or with one that does not begin with `-`.
-    pub(crate) flags: &'static [&'static str],
-    /// Those that take the next word as their value, whatever it is.
-    pub(crate) valued: &'static [&'static str],
-    /// Those of them that take the words after that, too, up to the next option, and matter here.
-    pub(crate) lists: &'static [&'static str],
-    /// Switches that count wherever they stand before `--`, as another option's value, too.
-    pub(crate) anywhere: &'static [&'static str],
-    /// What an option is to hooks.
-    pub(crate) meanings: &'static [(&'static str, Meaning)],
-}
-
-/// What an option is to hooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Meaning {
-    /// It switches them off.
-    Off,
-    /// It names the kinds of settings files that are read.
-    SettingKinds,
-    /// It brings settings, as a text or as a file.
-    Settings,
-    /// It brings a policy, which may let no hooks run but its own.
-    Policy,
-    /// It names another place for a repository's settings.
-    Elsewhere,
-    /// It names a plugin, or a folder of plugins.
-    Plugin,
-    /// It names a plugin that is no folder.
-    FarPlugin,
-    /// It names a folder whose skills are read, too.
-    Folder,
-    /// It brings sub-agents, as a text.
-    Subagents,
-    /// It sets one key of the configuration.
-    Key,
-    /// It switches a feature off.
-    FeatureOff,
-    /// It names a profile of the configuration.
-    Profile,
-    /// It lets hooks run that nobody has trusted.
-    TrustsAll,
-}
+use crate::agent::{AgentId, switch_family};
+use crate::spec::{Meaning, Options, SwitchFamily};
+use crate::switches::HOOK_FEATURES;
 
 /// Something on a command line that may bring hooks, or switch them off.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,8 +48,9 @@ pub fn keeps_hooks_on<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> bool {
     let options = options(agent, arguments);
     let [name, value] = hooks_on(agent) else { return false };
     let is_on = |given: &Given| given.name == *name && given.value == *value;
+    let adds_up = agent.spec().options.adds_up;
     // Of an option that stands twice the last one counts.
-    let is_same = |given: &&Given| given.name == *name && (agent == AgentId::Claude || is_on(given));
+    let is_same = |given: &&Given| given.name == *name && (!adds_up || is_on(given));
     let last = options.iter().rfind(is_same);
     last.is_some_and(|given| is_on(given) && given.is_certain)
         && !given_hooks(agent, arguments).iter().any(|given| is_off(agent, given))
@@ -104,8 +60,8 @@ fn is_off(agent: AgentId, given: &GivenHooks) -> bool {
     match given {
         GivenHooks::Off(_) => true,
         GivenHooks::Settings(text) => crate::switches_off(agent, text).is_some(),
-        // Codex's keys that cannot be read may be the switch.
-        GivenHooks::Unread(_) => agent == AgentId::Codex,
+        // Keys of a configuration that cannot be read may be the switch.
+        GivenHooks::Unread(_) => switch_family(agent) == SwitchFamily::Feature,
         GivenHooks::SettingsFile(_)
         | GivenHooks::Plugin(_)
         | GivenHooks::Folder(_)
@@ -116,15 +72,12 @@ fn is_off(agent: AgentId, given: &GivenHooks) -> bool {
 
 /// The option and its value that keep hooks on.
 pub(crate) fn hooks_on(agent: AgentId) -> &'static [&'static str] {
-    match agent {
-        AgentId::Claude => claude::HOOKS_ON,
-        AgentId::Codex => codex::HOOKS_ON,
-    }
+    agent.spec().hooks_on
 }
 
 /// What an agent's command line brings.
 pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<GivenHooks> {
-    let table = table(agent);
+    let table = &agent.spec().options;
     let words = arguments.iter().skip(1).map(AsRef::as_ref).take_while(|word| *word != b"--");
     let before: BTreeSet<&[u8]> = words.collect();
     let anywhere: Vec<&str> =
@@ -154,7 +107,7 @@ pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given
             Some(Meaning::Subagents) => brings_hooks(&value).then(|| GivenHooks::Unread(shown())),
             Some(Meaning::Key) => key(&name, &value),
             Some(Meaning::FeatureOff) => {
-                codex::HOOK_FEATURES.contains(&value.as_str()).then(|| GivenHooks::Off(shown()))
+                HOOK_FEATURES.contains(&value.as_str()).then(|| GivenHooks::Off(shown()))
             }
             Some(Meaning::Profile) => Some(GivenHooks::Profile(value)),
             Some(Meaning::TrustsAll) => Some(GivenHooks::TrustsAll),
@@ -165,10 +118,7 @@ pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given
 
 /// Returns the variables of an agent's environment that switch its hooks off where they are set.
 pub fn off_variables(agent: AgentId) -> &'static [&'static str] {
-    match agent {
-        AgentId::Claude => claude::OFF_VARIABLES,
-        AgentId::Codex => &[],
-    }
+    agent.spec().off_variables
 }
 
 /// As Claude Code tells a text from a path.
@@ -212,16 +162,9 @@ fn key(option: &str, given: &str) -> Option<GivenHooks> {
     Some(if is_read { GivenHooks::Settings(line) } else { GivenHooks::Unread(format!("{option} {given}")) })
 }
 
-fn table(agent: AgentId) -> &'static Options {
-    match agent {
-        AgentId::Claude => &claude::OPTIONS,
-        AgentId::Codex => &codex::OPTIONS,
-    }
-}
-
 /// The options of a command line, whose first word is the program. What stands after `--` is none.
 fn options<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given> {
-    let table = table(agent);
+    let table = &agent.spec().options;
     let words: Vec<_> = arguments.iter().map(|word| String::from_utf8_lossy(word.as_ref())).collect();
     let mut found = Vec::new();
     let mut is_certain = true;
@@ -240,7 +183,7 @@ fn options<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given> {
         if !is_option || word == "--" {
             continue;
         }
-        let (name, value) = split(agent, word);
+        let (name, value) = split(table, word);
         let is_valued = table.valued.contains(&name);
         let takes_next = value.is_none() && is_valued;
         let given = value.map(str::to_owned).unwrap_or_else(next);
@@ -261,13 +204,13 @@ fn options<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given> {
     found
 }
 
-/// `--name=value`; of Codex also `-nvalue` and `-n=value`.
-fn split(agent: AgentId, word: &str) -> (&str, Option<&str>) {
+/// `--name=value`; where values may be joined also `-nvalue` and `-n=value`.
+fn split<'w>(table: &Options, word: &'w str) -> (&'w str, Option<&'w str>) {
     if word.starts_with("--") {
         return word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     }
     match word.split_at_checked(2) {
-        Some((name, value)) if agent == AgentId::Codex && !value.is_empty() => {
+        Some((name, value)) if table.joined_values && !value.is_empty() => {
             (name, Some(value.strip_prefix('=').unwrap_or(value)))
         }
         _ => (word, None),
@@ -288,7 +231,7 @@ mod tests {
             let line = line
                 .replace("ON", r#"--settings {"disableAllHooks":false}"#)
                 .replace("OFF", r#"--settings {"disableAllHooks":true}"#);
-            check(AgentId::Claude, &line, expected);
+            check(AgentId::CLAUDE, &line, expected);
         };
         claude("claude -p ON go", true);
         claude("claude OFF go", false);
@@ -311,7 +254,7 @@ mod tests {
         claude("claude ON --bare", false);
         claude("claude ON --setting-sources project,local", false);
         claude("claude ON --setting-sources user", true);
-        let codex = |line: &str, expected| check(AgentId::Codex, line, expected);
+        let codex = |line: &str, expected| check(AgentId::CODEX, line, expected);
         codex("codex -c features.hooks=true exec", true);
         codex("codex --config features.hooks=true exec", false);
         codex("codex -c features.hooks=false", false);
@@ -330,7 +273,7 @@ mod tests {
         };
         let text = |text: &str| text.to_owned();
         let claude = |line: &[&str], expected: &[GivenHooks]| {
-            check(AgentId::Claude, &[&["claude"], line].concat(), expected);
+            check(AgentId::CLAUDE, &[&["claude"], line].concat(), expected);
         };
         claude(&["-p", "go"], &[]);
         claude(&["--settings", " {}", "go"], &[GivenHooks::Settings(text(" {}"))]);
@@ -372,7 +315,7 @@ mod tests {
         claude(&["--unknown", "--", "--bare"], &[GivenHooks::Off(text("--bare"))]);
         claude(&["--model", "--", "--bare"], &[GivenHooks::Off(text("--bare"))]);
         let codex = |line: &[&str], expected: &[GivenHooks]| {
-            check(AgentId::Codex, &[&["codex"], line].concat(), expected);
+            check(AgentId::CODEX, &[&["codex"], line].concat(), expected);
         };
         codex(&["--settings", "{}", "-c", "model=x", "--enable", "hooks"], &[]);
         codex(&["--disable", "hooks"], &[GivenHooks::Off(text("--disable hooks"))]);

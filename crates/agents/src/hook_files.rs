@@ -1,52 +1,16 @@
 //! The files from which an agent takes its hooks, and what one of them says: castellan's hooks, a switch that switches hooks off,
 //! hooks of others that are asked about the same calls. It must not know where the user's files lie.
 //!
-//! Hooks also come from plugins, skills and the command line (`plugins.rs`, `command_line.rs`): their files are read here too, but are
-//! not in this table. How each form is read is `hook_files/forms.rs`.
+//! Hooks also come from plugins, skills and the command line (`plugins.rs`, `command_line.rs`): their files are read here too, but
+//! are not in the tables of `agents/*.toml`. How each form is read is `hook_files/forms.rs`.
 
 mod forms;
 
-use crate::agent::{AgentId, EventKind, machine_settings_path};
+use crate::agent::{AgentId, machine_settings_path};
 use crate::settings::{Foreign, HookCommand};
+use crate::spec::{EventKind, Form, HookFile, Place, SwitchFamily};
 use crate::switches::{off_profiles, requires_hooks, switches_off};
 use forms::{read_front_matter, read_plugin_hooks, read_settings, read_toml};
-
-/// A file from which an agent takes hooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct HookFile {
-    /// Whose it is.
-    pub place: Place,
-    /// Its path: absolute, or below the directory that [`Place`] says.
-    pub path: &'static str,
-    form: Form,
-}
-
-/// Whose a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
-    /// The machine's; the path is absolute.
-    Machine,
-    /// The user's, below the agent's own directory.
-    User,
-    /// A repository's, below the working directory or one above it.
-    Workspace,
-    /// What the agent's command line names.
-    CommandLine,
-    /// A plugin's or a skill's: it brings hooks, and switches none off.
-    Plugin,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Form {
-    /// The shape that [`inspect`] reads.
-    Settings,
-    /// Codex's `config.toml` and `requirements.toml`.
-    Toml,
-    /// The same shape as `Settings`, of which only the hooks count.
-    Hooks,
-    /// The front matter of a Markdown file.
-    FrontMatter,
-}
 
 /// Hooks of a plugin: `hooks/hooks.json`, or those in its `plugin.json`.
 pub const PLUGIN_HOOKS: HookFile =
@@ -88,32 +52,14 @@ pub struct NamedHook {
 /// Codex's configuration, below its own directory.
 pub const CODEX_CONFIG: &str = "config.toml";
 
-const CLAUDE: &[HookFile] = &[
-    settings(Place::Machine, "/etc/claude-code/managed-settings.json"),
-    settings(Place::Machine, "/etc/claude-code/managed-settings.d/50-castellan.json"),
-    settings(Place::User, "settings.json"),
-    settings(Place::Workspace, ".claude/settings.json"),
-    settings(Place::Workspace, ".claude/settings.local.json"),
-];
-
-const CODEX: &[HookFile] = &[
-    toml(Place::Machine, "/etc/codex/requirements.toml"),
-    settings(Place::Machine, "/etc/codex/hooks.json"),
-    toml(Place::Machine, "/etc/codex/config.toml"),
-    settings(Place::User, "hooks.json"),
-    toml(Place::User, CODEX_CONFIG),
-    settings(Place::Workspace, ".codex/hooks.json"),
-    toml(Place::Workspace, ".codex/config.toml"),
-];
-
 impl HookFile {
     /// Whether its hooks hold against the user's and a repository's switches (measured): of Codex's files for the machine only the
     /// requirements do, and only where they say so.
     fn is_binding(&self, agent: AgentId, text: &str) -> bool {
         let is_machines = self.place == Place::Machine;
-        match agent {
-            AgentId::Claude => is_machines,
-            AgentId::Codex => {
+        match agent.spec().families.switch {
+            SwitchFamily::DisableAllHooks => is_machines,
+            SwitchFamily::Feature => {
                 is_machines && self.path == machine_settings_path(agent) && requires_hooks(text)
             }
         }
@@ -121,28 +67,21 @@ impl HookFile {
 
     /// Whether it can switch hooks off.
     fn can_switch(&self, agent: AgentId) -> bool {
-        match agent {
-            AgentId::Claude => self.form == Form::Settings,
-            AgentId::Codex => self.form == Form::Toml,
+        match agent.spec().families.switch {
+            SwitchFamily::DisableAllHooks => self.form == Form::Settings,
+            SwitchFamily::Feature => self.form == Form::Toml,
         }
     }
 }
 
-/// Whether a running agent reads its settings again when they change: Claude Code does, Codex keeps those that it started with
-/// (measured).
+/// Whether a running agent reads its settings again when they change.
 pub fn rereads_settings(agent: AgentId) -> bool {
-    match agent {
-        AgentId::Claude => true,
-        AgentId::Codex => false,
-    }
+    agent.spec().rereads_settings
 }
 
 /// Returns the files from which an agent takes hooks.
 pub fn hook_files(agent: AgentId) -> &'static [HookFile] {
-    match agent {
-        AgentId::Claude => CLAUDE,
-        AgentId::Codex => CODEX,
-    }
+    agent.spec().hook_files
 }
 
 /// The folder of Claude Code's settings for the machine that stand in files of any name, and what one of them is.
@@ -154,16 +93,19 @@ pub const MANAGED_TEXTS: &str = "/etc/claude-code/.claude";
 
 /// Settings that the command line names.
 pub fn given_settings(agent: AgentId) -> HookFile {
-    match agent {
-        AgentId::Claude => settings(Place::CommandLine, ""),
-        AgentId::Codex => toml(Place::CommandLine, ""),
+    match agent.spec().families.switch {
+        SwitchFamily::DisableAllHooks => settings(Place::CommandLine, ""),
+        SwitchFamily::Feature => toml(Place::CommandLine, ""),
     }
 }
 
 /// The file of a profile that the command line names, below the agent's own directory.
 pub fn given_config(agent: AgentId, profile: &str) -> Option<(HookFile, String)> {
     let is_name = !profile.is_empty() && !profile.contains('/');
-    (agent == AgentId::Codex && is_name).then(|| (toml(Place::User, ""), format!("{profile}.config.toml")))
+    match agent.spec().families.switch {
+        SwitchFamily::Feature if is_name => Some((toml(Place::User, ""), format!("{profile}.config.toml"))),
+        SwitchFamily::Feature | SwitchFamily::DisableAllHooks => None,
+    }
 }
 
 /// Reads what one of them says.
@@ -221,7 +163,7 @@ mod tests {
     #[test]
     fn plugins_and_front_matter_bring_hooks_and_switch_none_off() {
         let check = |file: &HookFile, text: &str, foreign: &[&str]| {
-            let report = read_hook_file(AgentId::Claude, file, text);
+            let report = read_hook_file(AgentId::CLAUDE, file, text);
             let commands: Vec<_> = report.foreign.iter().map(|foreign| foreign.command.as_str()).collect();
             assert_eq!((commands.as_slice(), report.off), (foreign, None), "{text}");
         };
@@ -246,8 +188,8 @@ mod tests {
             check(&FRONT_MATTER, text, &[]);
         }
         let told = read_hook_file(
-            AgentId::Claude,
-            file(AgentId::Claude, "settings.json"),
+            AgentId::CLAUDE,
+            file(AgentId::CLAUDE, "settings.json"),
             r#"{"enabledPlugins":{"a@b":true,"c@d":false}}"#,
         );
         assert_eq!(told.plugins, [("a@b".to_owned(), true), ("c@d".to_owned(), false)]);
@@ -264,7 +206,7 @@ mod tests {
             };
             assert!(is_as_expected, "{text}: {unread:?}");
         };
-        let (claude, codex) = (AgentId::Claude, AgentId::Codex);
+        let (claude, codex) = (AgentId::CLAUDE, AgentId::CODEX);
         let user = file(claude, "settings.json");
         let hooks = r#""hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x"}]}]}"#;
         check(claude, user, &format!("{{{hooks}}}"), None);
@@ -294,13 +236,13 @@ mod tests {
     #[test]
     fn a_hook_with_castellans_name_is_told_apart() {
         let check = |text: &str, ours: usize, named: &[&str], foreign: &[&str]| {
-            let report = read_hook_file(AgentId::Claude, file(AgentId::Claude, "settings.json"), text);
+            let report = read_hook_file(AgentId::CLAUDE, file(AgentId::CLAUDE, "settings.json"), text);
             let programs: Vec<_> = report.named.iter().map(|named| named.hook.program.as_str()).collect();
             let commands: Vec<_> = report.foreign.iter().map(|foreign| foreign.command.as_str()).collect();
             assert_eq!((report.ours.len(), programs.as_slice(), commands.as_slice()), (ours, named, foreign));
         };
         let hook = HookCommand { program: "/b/castellan-hook".to_owned(), home: "/h".to_owned() };
-        let ours = register(AgentId::Claude, "", &hook).unwrap();
+        let ours = register(AgentId::CLAUDE, "", &hook).unwrap();
         check(&ours, 1, &["/b/castellan-hook"; 2], &[]);
         // Not as castellan writes it, but there.
         check(&ours.replace("600", "1"), 0, &["/b/castellan-hook"; 2], &[]);
@@ -317,7 +259,7 @@ mod tests {
     #[test]
     fn each_file_says_what_it_does_to_hooks() {
         let hook = HookCommand { program: "/b/castellan-hook".to_owned(), home: "/h".to_owned() };
-        let (claude, codex) = (AgentId::Claude, AgentId::Codex);
+        let (claude, codex) = (AgentId::CLAUDE, AgentId::CODEX);
         let other = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x","args":["y"]}]}],"Stop":[{"hooks":[{"type":"command","command":"z"}]}]}}"#;
         let local = ".claude/settings.local.json";
         let ours = register(claude, "", &hook).unwrap();

@@ -1,5 +1,5 @@
 //! The tool part of a payload → [`Call`]: the tool, its shell text, its paths, and what is wrong with them. Which key
-//! holds what stands in `tools.rs`. Whatever is wrong, there is a call, so that it can be denied and recorded.
+//! holds what stands in `agents/*.toml`. Whatever is wrong, there is a call, so that it can be denied and recorded.
 
 use castellan_event::{
     Agent, Call, Change, FileTarget, IntakeProblem, PATH_BYTES_MAX, Replacement, ToolKind,
@@ -9,7 +9,8 @@ use serde_json::{Map, Value as Json};
 use crate::agent::AgentId;
 use crate::limits::WORD_BYTES_MAX;
 use crate::patch;
-use crate::tools::{self, Key};
+use crate::spec::Key;
+use crate::tools;
 
 /// Reads the call out of the payload's fields, taking its input from them. `problems` are those found so far.
 pub(crate) fn read_call(
@@ -83,7 +84,7 @@ fn read_targets(id: AgentId, call: &mut Call) {
             problems.extend(found);
         }
     } else {
-        if id == AgentId::Codex
+        if id.spec().patches_in_shell
             && let Some(patch) = command.as_deref().and_then(patch::within_shell_text)
         {
             let (files, found) = patch;

@@ -1,7 +1,7 @@
 //! L1: everything castellan knows about an agent's JSON and settings files. A payload becomes a `Call`, a verdict becomes
 //! the bytes and exit code that the agent understands, a settings text becomes the text with castellan's hooks in it.
 //!
-//! `claude.rs` and `codex.rs` say how the agents differ; the other modules are shared. The crate is pure: texts in, texts
+//! `agents/*.toml` say how the agents differ: data, and the families of code that they are of (`spec.rs`). The crate is pure: texts in, texts
 //! out. It must not know rules, sockets or where a file lies.
 
 mod agent;
@@ -24,23 +24,24 @@ mod question;
 mod reply;
 mod settings;
 mod shell_words;
+mod spec;
 mod start;
 mod switches;
+mod table;
 mod tools;
 mod transcript;
 mod trust;
 mod version;
 
 pub use agent::{
-    AgentId, HookEvent, ceiling, hook_events, is_headless, machine_settings_path, question_event,
-    settings_path, settings_variable,
+    AgentId, ceiling, hook_events, is_headless, machine_family, machine_settings_path, needs_trust,
+    plugin_family, question_event, settings_path, settings_variable, switch_family,
 };
 pub use asks::{holds_ask, measured_version};
 pub use command_line::{GivenHooks, given_hooks, keeps_hooks_on, off_variables};
 pub use hook_files::{
-    CODEX_CONFIG, FRONT_MATTER, HookFile, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS,
-    NamedHook, PLUGIN_HOOKS, Place, given_config, given_settings, hook_files, read_hook_file,
-    rereads_settings,
+    CODEX_CONFIG, FRONT_MATTER, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS, NamedHook,
+    PLUGIN_HOOKS, given_config, given_settings, hook_files, read_hook_file, rereads_settings,
 };
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
@@ -61,10 +62,11 @@ pub use reply::{Reply, Told, encode, encode_failure, is_deferral, is_denial};
 pub use settings::{
     Foreign, HOOK_NAME, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };
+pub use spec::{HookEvent, HookFile, MachineFamily, Place, PluginFamily, SwitchFamily, Version};
 pub use start::{HookStart, agent_line, hook_start};
 pub use switches::switches_off;
 pub use transcript::{
     TranscriptCall, TranscriptEntry, TranscriptLine, subagent_transcripts, transcript_line,
 };
 pub use trust::{Trust, codex_distrust, codex_trust};
-pub use version::{NoVersion, PACKAGE_MANIFEST, Version, executable_version};
+pub use version::{NoVersion, PACKAGE_MANIFEST, executable_version};

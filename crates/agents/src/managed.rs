@@ -50,9 +50,9 @@ pub fn unregister_managed_codex(text: &str) -> Result<String, SettingsProblem> {
 
 /// Returns the different commands of castellan's hooks in a Codex `requirements.toml`; none of one that cannot be read.
 pub fn managed_codex_hooks(text: &str) -> Vec<HookCommand> {
-    let path = machine_settings_path(AgentId::Codex);
-    let file = hook_files(AgentId::Codex).iter().find(|file| file.path == path);
-    let named = file.map(|file| read_hook_file(AgentId::Codex, file, text).named).unwrap_or_default();
+    let path = machine_settings_path(AgentId::CODEX);
+    let file = hook_files(AgentId::CODEX).iter().find(|file| file.path == path);
+    let named = file.map(|file| read_hook_file(AgentId::CODEX, file, text).named).unwrap_or_default();
     let mut hooks: Vec<HookCommand> = Vec::new();
     for hook in named.into_iter().map(|named| named.hook) {
         if !hooks.contains(&hook) {
@@ -87,8 +87,8 @@ fn switch_on(text: &str) -> Result<(String, bool), SettingsProblem> {
 
 fn tables(hook: &HookCommand, with_features: bool) -> String {
     let mut text = if with_features { "[features]\nhooks = true\n\n".to_owned() } else { String::new() };
-    for event in hook_events(AgentId::Codex) {
-        let command = value(codex::line(hook, event.name));
+    for event in hook_events(AgentId::CODEX) {
+        let command = value(codex::line(AgentId::CODEX, hook, event.name));
         let (name, timeout_s) = (event.name, event.timeout_s);
         let matcher = event.matcher.unwrap_or_default();
         text.push_str(&format!("[[hooks.{name}]]\nmatcher = \"{matcher}\"\n"));

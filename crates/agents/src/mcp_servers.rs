@@ -7,26 +7,24 @@ use serde_json::Value as Json;
 use toml_edit::DocumentMut;
 
 use crate::agent::AgentId;
+use crate::spec::ServerFamily;
 
-/// Where the user's own servers stand: Claude Code's file lies beside its directory, Codex's in it.
+/// Returns the path of the file in which the user's own servers stand, relative to the home directory.
 pub fn server_file(agent: AgentId) -> &'static str {
-    match agent {
-        AgentId::Claude => ".claude.json",
-        AgentId::Codex => "config.toml",
-    }
+    agent.spec().server_file
 }
 
 /// The servers that the user's file configures, for every directory or for one, by the names that their tools have. A file that the
 /// agent cannot read names none.
 pub fn configured_servers(agent: AgentId, text: &str) -> BTreeSet<String> {
-    match agent {
-        AgentId::Claude => of_claude(text),
-        AgentId::Codex => of_codex(text),
+    match agent.spec().families.servers {
+        ServerFamily::Json => of_json(text),
+        ServerFamily::Toml => of_toml(text),
     }
 }
 
 /// `mcpServers` of the user and of each project, and the servers of a repository's `.mcp.json` that the user has agreed to.
-fn of_claude(text: &str) -> BTreeSet<String> {
+fn of_json(text: &str) -> BTreeSet<String> {
     let json: Json = serde_json::from_str(text).unwrap_or_default();
     let projects =
         json.get("projects").and_then(Json::as_object).into_iter().flatten().map(|(_, project)| project);
@@ -41,7 +39,7 @@ fn of_claude(text: &str) -> BTreeSet<String> {
 }
 
 /// `[mcp_servers.NAME]`.
-fn of_codex(text: &str) -> BTreeSet<String> {
+fn of_toml(text: &str) -> BTreeSet<String> {
     let Ok(document) = text.parse::<DocumentMut>() else { return BTreeSet::new() };
     let servers = document.get("mcp_servers").and_then(|item| item.as_table_like());
     servers.into_iter().flat_map(|servers| servers.iter()).map(|(name, _)| as_in_tools(name)).collect()
@@ -64,7 +62,7 @@ mod tests {
 
     #[test]
     fn every_scope_of_claude_counts() {
-        let claude = AgentId::Claude;
+        let claude = AgentId::CLAUDE;
         check(
             claude,
             r#"{"mcpServers": {"git": {"command": "x"}, "my server.v2": {}}}"#,
@@ -88,7 +86,7 @@ mod tests {
 
     #[test]
     fn every_table_of_codex_counts() {
-        let codex = AgentId::Codex;
+        let codex = AgentId::CODEX;
         check(codex, "[mcp_servers.git]\ncommand = \"x\"\n[mcp_servers.\"a b\"]\n", &["a_b", "git"]);
         check(codex, "mcp_servers = { one = {} }\n", &["one"]);
         for bad in ["", "[mcp_servers", "mcp_servers = 1\n", "[other.git]\n"] {

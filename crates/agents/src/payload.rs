@@ -4,8 +4,9 @@
 use castellan_event::{Agent, Call, IntakeProblem, Override, PATH_BYTES_MAX, Verdict};
 use serde_json::{Map, Value as Json};
 
-use crate::agent::{AgentId, EventKind};
+use crate::agent::AgentId;
 use crate::limits::{MALFORMED_TEXT_BYTES_MAX, PAYLOAD_BYTES_MAX, WORD_BYTES_MAX};
+use crate::spec::EventKind;
 use crate::{input, json};
 
 /// What the hook itself knows about a call.

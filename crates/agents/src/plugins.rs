@@ -47,10 +47,7 @@ pub const CODEX_PLUGINS: &str = "plugins/cache";
 
 /// Returns the path of a plugin's manifest, relative to it.
 pub fn plugin_manifest(agent: AgentId) -> &'static str {
-    match agent {
-        AgentId::Claude => ".claude-plugin/plugin.json",
-        AgentId::Codex => ".codex-plugin/plugin.json",
-    }
+    agent.spec().plugin_manifest
 }
 
 /// Reads `installed_plugins.json`: `{"plugins": {NAME: [{"installPath": ..}]}}`, formerly without the list.

@@ -88,13 +88,14 @@ mod tests {
     #[test]
     fn every_tool_that_opens_a_file_is_given_it() {
         for agent in AgentId::ALL {
-            let opens = |spec: &&tools::ToolSpec| spec.path.name().is_some() || spec.kind == ToolKind::Patch;
+            let opens =
+                |spec: &&crate::spec::ToolSpec| spec.path.name().is_some() || spec.kind == ToolKind::Patch;
             for spec in tools::specs(agent).iter().filter(opens) {
                 let call = read(agent, spec.raw, file_input(agent, spec.raw, "/c/f"));
                 let files: Vec<_> = call.files.iter().map(|file| file.path.as_str()).collect();
                 assert_eq!(files, ["/c/f"], "{}", spec.raw);
             }
         }
-        assert_eq!(file_input(AgentId::Claude, "NoSuchTool", "f"), json!({ "file_path": "f" }));
+        assert_eq!(file_input(AgentId::CLAUDE, "NoSuchTool", "f"), json!({ "file_path": "f" }));
     }
 }

@@ -5,9 +5,10 @@
 use castellan_event::Verdict;
 use serde_json::Value as Json;
 
-use crate::agent::{AgentId, EventKind};
+use crate::agent::AgentId;
 use crate::asks::can_ask;
 use crate::limits::{REASON_UNITS_MAX, STDERR_UNITS_MAX};
+use crate::spec::{EventKind, ReplyFamily};
 use crate::{claude, codex};
 
 /// What the hook writes and exits with.
@@ -41,15 +42,16 @@ pub fn encode(agent: AgentId, event: &str, told: &Told) -> Reply {
     let downgraded = told.verdict == Verdict::Ask && !can_ask(agent, event);
     let verdict = if downgraded { Verdict::Deny } else { told.verdict };
     let reason = capped(&told.reason, REASON_UNITS_MAX);
+    let family = agent.spec().families.reply;
     match agent.event_kind(event) {
         None if verdict == Verdict::Deny => encode_failure(agent, event, &reason),
-        Some(EventKind::Question) => json_reply(match agent {
-            AgentId::Claude => claude::answer_question(verdict, &reason, &told.user_note),
-            AgentId::Codex => codex::answer_question(verdict, &reason),
+        Some(EventKind::Question) => json_reply(match family {
+            ReplyFamily::Claude => claude::answer_question(event, verdict, &reason, &told.user_note),
+            ReplyFamily::Codex => codex::answer_question(event, verdict, &reason),
         }),
-        Some(EventKind::Permission) => json_reply(match agent {
-            AgentId::Claude => claude::answer_permission(verdict, &reason, &told.user_note),
-            AgentId::Codex => codex::answer_permission(verdict, &reason),
+        Some(EventKind::Permission) => json_reply(match family {
+            ReplyFamily::Claude => claude::answer_permission(event, verdict, &reason, &told.user_note),
+            ReplyFamily::Codex => codex::answer_permission(event, verdict, &reason),
         }),
         None | Some(EventKind::Done { .. } | EventKind::Session { .. }) => json_reply(None),
     }
@@ -146,37 +148,38 @@ mod tests {
 
     #[test]
     fn each_agent_is_told_in_its_own_dialect() {
-        use AgentId::{Claude, Codex};
         use Verdict::{Allow, Ask, Defer, Deny};
-        check(Claude, "PreToolUse", Deny, &question("deny"));
-        check(Claude, "PreToolUse", Ask, &question("ask"));
-        check(Claude, "PreToolUse", Allow, &question("allow"));
-        check(Claude, "PreToolUse", Defer, "");
-        check(Claude, "PermissionRequest", Deny, PERMISSION_DENIED);
-        check(Claude, "PermissionRequest", Ask, "");
-        check(Claude, "PermissionRequest", Allow, "");
-        check(Claude, "PermissionRequest", Defer, "");
-        check(Codex, "PreToolUse", Deny, &question("deny"));
-        check(Codex, "PreToolUse", Ask, &question("deny"));
-        check(Codex, "PreToolUse", Allow, "");
-        check(Codex, "PreToolUse", Defer, "");
-        check(Codex, "PermissionRequest", Deny, PERMISSION_DENIED);
-        check(Codex, "PermissionRequest", Ask, PERMISSION_DENIED);
-        check(Codex, "PermissionRequest", Allow, PERMISSION_ALLOWED);
-        check(Codex, "PermissionRequest", Defer, "");
-        check(Claude, "PostToolUse", Deny, "");
-        check(Codex, "PostToolUse", Ask, "");
-        check(Claude, "UserPromptSubmit", Deny, "");
-        check(Codex, "Nonsense", Defer, "");
+        const CLAUDE: AgentId = AgentId::CLAUDE;
+        const CODEX: AgentId = AgentId::CODEX;
+        check(CLAUDE, "PreToolUse", Deny, &question("deny"));
+        check(CLAUDE, "PreToolUse", Ask, &question("ask"));
+        check(CLAUDE, "PreToolUse", Allow, &question("allow"));
+        check(CLAUDE, "PreToolUse", Defer, "");
+        check(CLAUDE, "PermissionRequest", Deny, PERMISSION_DENIED);
+        check(CLAUDE, "PermissionRequest", Ask, "");
+        check(CLAUDE, "PermissionRequest", Allow, "");
+        check(CLAUDE, "PermissionRequest", Defer, "");
+        check(CODEX, "PreToolUse", Deny, &question("deny"));
+        check(CODEX, "PreToolUse", Ask, &question("deny"));
+        check(CODEX, "PreToolUse", Allow, "");
+        check(CODEX, "PreToolUse", Defer, "");
+        check(CODEX, "PermissionRequest", Deny, PERMISSION_DENIED);
+        check(CODEX, "PermissionRequest", Ask, PERMISSION_DENIED);
+        check(CODEX, "PermissionRequest", Allow, PERMISSION_ALLOWED);
+        check(CODEX, "PermissionRequest", Defer, "");
+        check(CLAUDE, "PostToolUse", Deny, "");
+        check(CODEX, "PostToolUse", Ask, "");
+        check(CLAUDE, "UserPromptSubmit", Deny, "");
+        check(CODEX, "Nonsense", Defer, "");
     }
 
     #[test]
     fn only_claude_is_told_a_note_for_the_user() {
-        let claude = encode(AgentId::Claude, "PreToolUse", &told(Verdict::Deny, "r", "request K7"));
+        let claude = encode(AgentId::CLAUDE, "PreToolUse", &told(Verdict::Deny, "r", "request K7"));
         let json: Json = serde_json::from_slice(&claude.stdout).unwrap();
         assert_eq!(json["systemMessage"], "request K7");
-        let codex = encode(AgentId::Codex, "PreToolUse", &told(Verdict::Deny, "r", "request K7"));
-        assert_eq!(codex, encode(AgentId::Codex, "PreToolUse", &told(Verdict::Deny, "r", "")));
+        let codex = encode(AgentId::CODEX, "PreToolUse", &told(Verdict::Deny, "r", "request K7"));
+        assert_eq!(codex, encode(AgentId::CODEX, "PreToolUse", &told(Verdict::Deny, "r", "")));
     }
 
     #[test]
@@ -196,11 +199,11 @@ mod tests {
             check(agent, "pretooluse", 2, "", "r\n");
             check(agent, "", 2, "", "r\n");
         }
-        check(AgentId::Claude, "PostToolUseFailure", 0, "", "r\n");
-        check(AgentId::Codex, "PostToolUseFailure", 2, "", "r\n");
-        let reply = encode_failure(AgentId::Codex, "PreToolUse", "\n a\nb\u{1b}[2J \n");
+        check(AgentId::CLAUDE, "PostToolUseFailure", 0, "", "r\n");
+        check(AgentId::CODEX, "PostToolUseFailure", 2, "", "r\n");
+        let reply = encode_failure(AgentId::CODEX, "PreToolUse", "\n a\nb\u{1b}[2J \n");
         assert_eq!(String::from_utf8(reply.stderr).unwrap(), "a b [2J\n");
-        let reply = encode_failure(AgentId::Codex, "PreToolUse", " \n\t");
+        let reply = encode_failure(AgentId::CODEX, "PreToolUse", " \n\t");
         assert_eq!(String::from_utf8(reply.stderr).unwrap(), format!("{BLANK_REASON}\n"));
     }
 
@@ -220,11 +223,11 @@ mod tests {
             }
             check(agent, "SessionEnd", &encode_failure(agent, "SessionEnd", "r"), false, true);
         }
-        let ask = encode(AgentId::Claude, "PreToolUse", &told(Verdict::Ask, "r", ""));
-        check(AgentId::Claude, "PreToolUse", &ask, false, false);
-        let elsewhere = encode(AgentId::Claude, "PreToolUse", &told(Verdict::Deny, "r", ""));
-        check(AgentId::Claude, "PermissionRequest", &elsewhere, false, false);
-        assert!(!is_denial(AgentId::Claude, "PreToolUse", 1, "") && !is_deferral(1, ""));
+        let ask = encode(AgentId::CLAUDE, "PreToolUse", &told(Verdict::Ask, "r", ""));
+        check(AgentId::CLAUDE, "PreToolUse", &ask, false, false);
+        let elsewhere = encode(AgentId::CLAUDE, "PreToolUse", &told(Verdict::Deny, "r", ""));
+        check(AgentId::CLAUDE, "PermissionRequest", &elsewhere, false, false);
+        assert!(!is_denial(AgentId::CLAUDE, "PreToolUse", 1, "") && !is_deferral(1, ""));
     }
 
     #[test]

@@ -10,8 +10,9 @@ mod source;
 use jsonc_parser::ast::{Object, Value};
 use serde_json::{Map, Value as Json, json};
 
-use crate::agent::{AgentId, HookEvent, hook_events};
+use crate::agent::{AgentId, hook_events};
 use crate::limits::SETTINGS_BYTES_MAX;
+use crate::spec::{HookEvent, RegistrationFamily};
 use crate::{claude, codex};
 use entries::{Entry, Tree};
 use source::Spot;
@@ -105,9 +106,9 @@ pub fn unregister(agent: AgentId, text: &str) -> Result<String, SettingsProblem>
 
 /// Returns the group that is registered for an event.
 pub(crate) fn group(agent: AgentId, hook: &HookCommand, event: &HookEvent) -> Json {
-    let handler = match agent {
-        AgentId::Claude => claude::handler(hook, event),
-        AgentId::Codex => codex::handler(hook, event),
+    let handler = match agent.spec().families.registration {
+        RegistrationFamily::ExecForm => claude::handler(agent, hook, event),
+        RegistrationFamily::ShellLine => codex::handler(agent, hook, event),
     };
     let mut group = Map::new();
     if let Some(matcher) = event.matcher {
@@ -174,9 +175,9 @@ pub(crate) fn our_argv(agent: AgentId, handler: &Json) -> Option<Vec<String>> {
     if handler.get("type").is_some_and(|kind| kind != "command") {
         return None;
     }
-    let argv = match agent {
-        AgentId::Claude => claude::argv(handler),
-        AgentId::Codex => codex::argv(handler),
+    let argv = match agent.spec().families.registration {
+        RegistrationFamily::ExecForm => claude::argv(handler),
+        RegistrationFamily::ShellLine => codex::argv(handler),
     }?;
     let [program, flag, ..] = argv.as_slice() else {
         return None;

@@ -1,9 +1,10 @@
-//! How an agent is started with its hooks on, and how the agent starts a hook. What each does stands in `claude.rs` and
-//! `codex.rs`. It starts nothing itself.
+//! How an agent is started with its hooks on, and how the agent starts a hook. How each family does stands in `claude.rs`
+//! and `codex.rs`. It starts nothing itself.
 
 use crate::agent::AgentId;
 use crate::command_line::hooks_on;
 use crate::settings::HookCommand;
+use crate::spec::RegistrationFamily;
 use crate::{claude, codex, shell_words};
 
 /// How an agent starts a hook.
@@ -23,9 +24,9 @@ pub enum HookStart {
 
 /// Returns how the agent starts the hook that is registered for `event`.
 pub fn hook_start(agent: AgentId, hook: &HookCommand, event: &str) -> HookStart {
-    match agent {
-        AgentId::Claude => claude::start(hook, event),
-        AgentId::Codex => codex::start(hook, event),
+    match agent.spec().families.registration {
+        RegistrationFamily::ExecForm => claude::start(agent, hook, event),
+        RegistrationFamily::ShellLine => codex::start(agent, hook, event),
     }
 }
 
@@ -44,15 +45,15 @@ mod tests {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let argv = words(&["/b/castellan-hook", "--agent", "claude", "--event", "E", "--home", "/it's"]);
         assert_eq!(HookCommand::of_argv(&argv).as_ref(), Some(&hook));
-        assert_eq!(hook_start(AgentId::Claude, &hook, "E"), HookStart::Direct { argv });
+        assert_eq!(hook_start(AgentId::CLAUDE, &hook, "E"), HookStart::Direct { argv });
         let line = r"/b/castellan-hook --agent codex --event E --home '/it'\''s'";
         let arguments = words(&["-c", line]);
-        assert_eq!(hook_start(AgentId::Codex, &hook, "E"), HookStart::LoginShell { arguments });
+        assert_eq!(hook_start(AgentId::CODEX, &hook, "E"), HookStart::LoginShell { arguments });
     }
 
     #[test]
     fn the_line_is_quoted_for_a_shell() {
-        assert_eq!(agent_line(AgentId::Claude), r#"claude --settings '{"disableAllHooks":false}'"#);
-        assert_eq!(agent_line(AgentId::Codex), "codex -c 'features.hooks=true'");
+        assert_eq!(agent_line(AgentId::CLAUDE), r#"claude --settings '{"disableAllHooks":false}'"#);
+        assert_eq!(agent_line(AgentId::CODEX), "codex -c 'features.hooks=true'");
     }
 }

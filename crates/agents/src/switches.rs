@@ -5,20 +5,24 @@ use toml_edit::{DocumentMut, Item};
 
 use crate::agent::AgentId;
 use crate::settings::switches_hooks_off;
+use crate::spec::SwitchFamily;
+
+/// Names of Codex's feature that hooks are; the second is the old one.
+pub(crate) const HOOK_FEATURES: [&str; 2] = ["hooks", "codex_hooks"];
 
 /// Returns the switch in a settings text that switches hooks off; `None` when there is none, or when it cannot be read as settings.
 pub fn switches_off(agent: AgentId, text: &str) -> Option<&'static str> {
-    match agent {
-        AgentId::Claude => switches_hooks_off(text).then_some("disableAllHooks: true"),
-        AgentId::Codex => codex_switch(text),
+    match agent.spec().families.switch {
+        SwitchFamily::DisableAllHooks => switches_hooks_off(text).then_some("disableAllHooks: true"),
+        SwitchFamily::Feature => feature_switch(text),
     }
 }
 
 /// Returns the profiles of a configuration that switch hooks off where they are chosen.
 pub(crate) fn off_profiles(agent: AgentId, text: &str) -> Vec<String> {
-    match agent {
-        AgentId::Claude => Vec::new(),
-        AgentId::Codex => {
+    match agent.spec().families.switch {
+        SwitchFamily::DisableAllHooks => Vec::new(),
+        SwitchFamily::Feature => {
             let config = text.parse::<DocumentMut>().unwrap_or_default();
             let profiles = config.get("profiles").and_then(Item::as_table_like);
             let all = profiles.iter().flat_map(|profiles| profiles.iter());
@@ -34,7 +38,7 @@ pub(crate) fn requires_hooks(text: &str) -> bool {
         == Some(true)
 }
 
-fn codex_switch(text: &str) -> Option<&'static str> {
+fn feature_switch(text: &str) -> Option<&'static str> {
     let config = text.parse::<DocumentMut>().ok()?;
     let chosen = config.get("profile").and_then(Item::as_str);
     let profile = chosen.and_then(|name| config.get("profiles")?.get(name));

@@ -11,6 +11,7 @@ use castellan_event::ToolKind;
 use serde_json::{Map, Value as Json};
 
 use crate::agent::AgentId;
+use crate::spec::{Acts, TranscriptFamily};
 use crate::{json, tools};
 
 /// What a line says of calls.
@@ -51,26 +52,6 @@ pub struct TranscriptCall {
     pub is_harmless: bool,
 }
 
-/// A tool for which the agent calls no hook.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Hookless {
-    /// The agent's own name.
-    pub(crate) tool: &'static str,
-    /// When it does something all the same.
-    pub(crate) acts: Acts,
-}
-
-/// When a tool without a hook does something that a hook should have been asked about.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Acts {
-    /// Never by itself.
-    Never,
-    /// When this key of its input is no empty text.
-    Given(&'static str),
-    /// When its text names this function.
-    Naming(&'static str),
-}
-
 /// Reads one line, without its line break. A line that may be about calls and cannot be read is an error, which says why.
 pub fn transcript_line(agent: AgentId, line: &[u8]) -> Result<TranscriptLine, String> {
     let line = str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
@@ -81,17 +62,14 @@ pub fn transcript_line(agent: AgentId, line: &[u8]) -> Result<TranscriptLine, St
         return Err("not a JSON object".to_owned());
     }
     // Most lines, and all the long ones, are about something else.
-    let words = match agent {
-        AgentId::Claude => claude::WORDS,
-        AgentId::Codex => codex::WORDS,
-    };
-    if !words.iter().any(|word| line.contains(word)) {
+    let spec = agent.spec();
+    if !spec.transcript.words.iter().any(|word| line.contains(word)) {
         return Ok(TranscriptLine::default());
     }
     let fields = json::parse_object(line)?;
-    let entries = match agent {
-        AgentId::Claude => claude::entries(&fields),
-        AgentId::Codex => codex::entries(&fields),
+    let entries = match spec.families.transcript {
+        TranscriptFamily::Messages => claude::entries(agent, &fields),
+        TranscriptFamily::Items => codex::entries(agent, &fields),
     };
     Ok(TranscriptLine { time: text(&fields, "timestamp").to_owned(), entries })
 }
@@ -99,18 +77,13 @@ pub fn transcript_line(agent: AgentId, line: &[u8]) -> Result<TranscriptLine, St
 /// Returns the folder in which the transcripts of a session's sub-agents lie, given the session's own; `None` where each has a
 /// session of its own.
 pub fn subagent_transcripts(agent: AgentId, transcript: &str) -> Option<String> {
-    match agent {
-        AgentId::Claude => Some(format!("{}/subagents", transcript.strip_suffix(".jsonl")?)),
-        AgentId::Codex => None,
-    }
+    let folder = agent.spec().transcript.subagents?;
+    Some(format!("{}/{folder}", transcript.strip_suffix(".jsonl")?))
 }
 
 /// A call by the agent's own name of the tool.
 fn call(agent: AgentId, id: &str, raw: &str, input: Json) -> TranscriptCall {
-    let hookless = match agent {
-        AgentId::Claude => claude::HOOKLESS,
-        AgentId::Codex => codex::HOOKLESS,
-    };
+    let hookless = agent.spec().transcript.hookless;
     let tool = tools::tool(agent, raw, String::new());
     let is_harmless = match hookless.iter().find(|hookless| hookless.tool == raw) {
         Some(hookless) => !acts(hookless.acts, &input),

@@ -33,7 +33,7 @@ pub fn codex_trust(config_toml: &str, hooks_json_path: &str, hooks_json_text: &s
         let label = snake_case(event);
         for (group_index, group) in list(Some(groups)) {
             for (index, handler) in list(group.get("hooks")) {
-                if our_argv(AgentId::Codex, handler).is_some() {
+                if our_argv(AgentId::CODEX, handler).is_some() {
                     let key = format!("{hooks_json_path}:{label}:{group_index}:{index}");
                     let entry = state.and_then(|state| state.get(&key)).and_then(Item::as_table_like);
                     let hash = entry_hash(&label, group.get("matcher").and_then(Json::as_str), handler);
@@ -55,7 +55,7 @@ pub fn codex_distrust(
     trusts_all: bool,
 ) -> Option<&'static str> {
     let trusts = codex_trust(config_toml, hooks_json_path, hooks_json_text);
-    let event = question_event(AgentId::Codex);
+    let event = question_event(AgentId::CODEX);
     let of_questions = trusts.iter().filter(|(of, _)| of == event).map(|(_, trust)| match trust {
         Trust::Disabled => Some("castellan's hook is switched off in `/hooks`"),
         _ if trusts_all => None,

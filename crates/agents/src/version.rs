@@ -7,11 +7,7 @@ use std::str::FromStr;
 use serde_json::Value as Json;
 
 use crate::agent::AgentId;
-use crate::{claude, codex};
-
-/// A released version of an agent: `2.1.330`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Version(pub u32, pub u32, pub u32);
+use crate::spec::Version;
 
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,14 +53,12 @@ pub fn executable_version(agent: AgentId, executable: &str, manifest: Option<&st
 const NAMED_LEVELS: usize = 2;
 
 fn manifest_version(agent: AgentId, manifest: &str) -> Option<Version> {
-    let package = match agent {
-        AgentId::Claude => claude::PACKAGE,
-        AgentId::Codex => codex::PACKAGE,
-    };
     let manifest: Json = serde_json::from_str(manifest).ok()?;
     let text = |key: &str| manifest.get(key).and_then(Json::as_str);
     // The executable lies in a package for one platform, whose name begins with the main one's.
-    text("name")?.strip_prefix(package).filter(|rest| rest.is_empty() || rest.starts_with('-'))?;
+    text("name")?
+        .strip_prefix(agent.spec().package)
+        .filter(|rest| rest.is_empty() || rest.starts_with('-'))?;
     text("version")?.parse().ok()
 }
 
@@ -98,7 +92,7 @@ mod tests {
         const CLAUDE: &str = r#"{"name": "@anthropic-ai/claude-code-linux-x64", "version": "2.1.330"}"#;
         let check = |path: &str, manifest: &str, expected: Option<&str>| {
             let found =
-                executable_version(AgentId::Claude, path, Some(manifest).filter(|text| !text.is_empty()));
+                executable_version(AgentId::CLAUDE, path, Some(manifest).filter(|text| !text.is_empty()));
             assert_eq!(found.map(|version| version.to_string()).as_deref(), expected, "{path} {manifest}");
         };
         check("/home/u/.local/share/claude/versions/2.1.330", "", Some("2.1.330"));

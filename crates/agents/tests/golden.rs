@@ -117,7 +117,7 @@ fn the_size_limit_is_exact() {
         let head = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"#;
         format!("{head}\"{}\"}}}}", "a".repeat(bytes - head.len() - 4)).into_bytes()
     };
-    let decoded = |bytes| decode(AgentId::Claude, "PreToolUse", &payload(bytes), &origin());
+    let decoded = |bytes| decode(AgentId::CLAUDE, "PreToolUse", &payload(bytes), &origin());
     assert!(matches!(decoded(PAYLOAD_BYTES_MAX), Ok(Incoming::Question(call)) if call.problems.is_empty()));
     let error = decoded(PAYLOAD_BYTES_MAX + 1).unwrap_err();
     assert!(error.message.contains("more than 8388608"), "{error}");
@@ -128,7 +128,7 @@ fn the_size_limit_is_exact() {
 fn a_permission_request_finds_its_question() {
     let key = |event: &str, input: &str| {
         let payload = format!(r#"{{"hook_event_name":"{event}","tool_name":"Bash","tool_input":{input}}}"#);
-        match decode(AgentId::Codex, event, payload.as_bytes(), &origin()).unwrap() {
+        match decode(AgentId::CODEX, event, payload.as_bytes(), &origin()).unwrap() {
             Incoming::Question(call) | Incoming::Permission(call) => call_key_input(&call),
             Incoming::Done(_) | Incoming::Session(_) => panic!("no call"),
         }
@@ -141,7 +141,7 @@ fn a_permission_request_finds_its_question() {
 proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), codex in any::<bool>()) {
-        let agent = if codex { AgentId::Codex } else { AgentId::Claude };
+        let agent = if codex { AgentId::CODEX } else { AgentId::CLAUDE };
         for event in ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Nonsense"] {
             // No random bytes are a whole payload.
             prop_assert!(decode(agent, event, &bytes, &origin()).is_err());
@@ -162,7 +162,7 @@ proptest! {
             let index = index.index(payload.len());
             payload[index] = byte;
         }
-        let Ok(Incoming::Question(call)) = decode(AgentId::Claude, "PreToolUse", &payload, &origin()) else {
+        let Ok(Incoming::Question(call)) = decode(AgentId::CLAUDE, "PreToolUse", &payload, &origin()) else {
             prop_assert!(damage.is_some());
             return Ok(());
         };

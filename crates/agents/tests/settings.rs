@@ -79,7 +79,7 @@ fn every_text_is_given_back() {
 
 #[test]
 fn a_new_file_is_what_the_agent_reads() {
-    let text = check(AgentId::Claude, "");
+    let text = check(AgentId::CLAUDE, "");
     let json: Json = serde_json::from_str(&text).unwrap();
     let expected = serde_json::json!([{ "hooks": [{
         "type": "command",
@@ -90,10 +90,10 @@ fn a_new_file_is_what_the_agent_reads() {
     }]}]);
     assert_eq!(json["hooks"]["PreToolUse"], expected);
     assert_eq!(json["hooks"]["PostToolUse"][0]["hooks"][0].get("onFailure"), None);
-    let managed: Json = serde_json::from_str(&managed_settings_text(AgentId::Claude, &hook())).unwrap();
+    let managed: Json = serde_json::from_str(&managed_settings_text(AgentId::CLAUDE, &hook())).unwrap();
     assert_eq!(managed, json);
 
-    let text = check(AgentId::Codex, "");
+    let text = check(AgentId::CODEX, "");
     let json: Json = serde_json::from_str(&text).unwrap();
     let expected = serde_json::json!([{ "matcher": "*", "hooks": [{
         "type": "command",
@@ -106,7 +106,7 @@ fn a_new_file_is_what_the_agent_reads() {
 #[test]
 fn what_is_written_looks_like_what_is_there() {
     let text =
-        register(AgentId::Codex, "{\r\n\t\"description\": \"mine\" // note\r\n}\r\n", &hook()).unwrap();
+        register(AgentId::CODEX, "{\r\n\t\"description\": \"mine\" // note\r\n}\r\n", &hook()).unwrap();
     let beginning = "{\r\n\t\"description\": \"mine\", // note\r\n\t\"hooks\": {\r\n\t\t\"PreToolUse\": [\r\n\t\t\t{\r\n\t\t\t\t\"matcher\": \"*\",\r\n";
     assert!(text.starts_with(beginning), "{text}");
     assert!(text.ends_with("\r\n\t\t]\r\n\t}\r\n}\r\n"), "{text}");
@@ -114,7 +114,7 @@ fn what_is_written_looks_like_what_is_there() {
 
 #[test]
 fn what_the_user_added_around_ours_stays() {
-    let agent = AgentId::Codex;
+    let agent = AgentId::CODEX;
     let text = register(agent, "{}", &hook()).unwrap();
     let theirs = r#"{"type":"command","command":"theirs"}"#;
     // In our group, beside our group, and beside our events.
@@ -144,11 +144,11 @@ fn what_the_user_added_around_ours_stays() {
 
 #[test]
 fn inspection_tells_ours_from_others_and_reads_as_the_agent_does() {
-    let text = register(AgentId::Claude, r#"{"disableAllHooks":true}"#, &hook()).unwrap();
+    let text = register(AgentId::CLAUDE, r#"{"disableAllHooks":true}"#, &hook()).unwrap();
     let text =
         text.replacen("\"timeout\": 600", "\"timeout\": 1", 1).replacen("\"SessionStart\"", "\"Stop\"", 1);
     let text = text.replacen("castellan-hook", "my-castellan-hook", 2);
-    let found = inspect(AgentId::Claude, &text).unwrap();
+    let found = inspect(AgentId::CLAUDE, &text).unwrap();
     assert!(found.disabled);
     assert_eq!(found.missing, ["PreToolUse", "PermissionRequest", "SessionStart"]);
     assert_eq!(found.foreign.len(), 2);
@@ -163,15 +163,15 @@ fn inspection_tells_ours_from_others_and_reads_as_the_agent_does() {
         assert!(ignored(agent, "{} // c").unwrap().contains("comments"));
         assert!(ignored(agent, r#"{"hooks":{},}"#).unwrap().contains("trailing commas"));
     }
-    assert_eq!(ignored(AgentId::Claude, "\u{feff}{\"x\":1}"), None);
-    assert!(ignored(AgentId::Codex, "\u{feff}{}").is_some());
-    assert!(ignored(AgentId::Codex, r#"{"x":1}"#).unwrap().contains("`x`"));
-    assert_eq!(ignored(AgentId::Codex, r#"{"description":"d"}"#), None);
+    assert_eq!(ignored(AgentId::CLAUDE, "\u{feff}{\"x\":1}"), None);
+    assert!(ignored(AgentId::CODEX, "\u{feff}{}").is_some());
+    assert!(ignored(AgentId::CODEX, r#"{"x":1}"#).unwrap().contains("`x`"));
+    assert_eq!(ignored(AgentId::CODEX, r#"{"description":"d"}"#), None);
 }
 
 #[test]
 fn a_text_that_cannot_be_read_is_refused() {
-    let problem = |text: &str| register(AgentId::Claude, text, &hook()).unwrap_err().to_string();
+    let problem = |text: &str| register(AgentId::CLAUDE, text, &hook()).unwrap_err().to_string();
     assert_eq!(problem("{\n  \"a\": 1\n  \"b\": 2\n}"), "line 2, column 9: not valid JSON: expected comma");
     assert_eq!(problem("{"), "line 1, column 1: not valid JSON: unterminated object");
     assert_eq!(
@@ -187,9 +187,9 @@ fn a_text_that_cannot_be_read_is_refused() {
         "`hooks.Stop` must be a key that stands once"
     );
     let large = " ".repeat(castellan_agents::SETTINGS_BYTES_MAX + 1);
-    assert_eq!(register(AgentId::Codex, &large, &hook()), Err(SettingsProblem::TooLarge));
-    assert!(register(AgentId::Codex, &"[".repeat(100_000), &hook()).is_err());
-    assert!(unregister(AgentId::Codex, "{").is_err() && inspect(AgentId::Codex, "{").is_err());
+    assert_eq!(register(AgentId::CODEX, &large, &hook()), Err(SettingsProblem::TooLarge));
+    assert!(register(AgentId::CODEX, &"[".repeat(100_000), &hook()).is_err());
+    assert!(unregister(AgentId::CODEX, "{").is_err() && inspect(AgentId::CODEX, "{").is_err());
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn managed_codex_is_given_back() {
         assert_eq!(unregister_managed_codex(&registered).as_deref(), Ok(text), "undone from {registered}");
         let document: toml_edit::DocumentMut = registered.parse().unwrap();
         assert_eq!(document["features"]["hooks"].as_bool(), Some(true));
-        for event in hook_events(AgentId::Codex) {
+        for event in hook_events(AgentId::CODEX) {
             let groups = document["hooks"][event.name].as_array_of_tables().unwrap();
             let handlers = groups.iter().last().unwrap()["hooks"].as_array_of_tables().unwrap();
             let command = handlers.get(0).unwrap()["command"].as_str().unwrap();
@@ -290,7 +290,7 @@ proptest! {
 
     #[test]
     fn any_settings_text_is_given_back(text in settings_text(), codex in any::<bool>()) {
-        check(if codex { AgentId::Codex } else { AgentId::Claude }, &text);
+        check(if codex { AgentId::CODEX } else { AgentId::CLAUDE }, &text);
     }
 
     #[test]

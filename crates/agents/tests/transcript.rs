@@ -33,23 +33,23 @@ fn check(agent: AgentId, cases: &str) {
 
 #[test]
 fn lines_say_what_became_of_calls() {
-    check(AgentId::Claude, include_str!("transcript/claude.cases"));
-    check(AgentId::Codex, include_str!("transcript/codex.cases"));
+    check(AgentId::CLAUDE, include_str!("transcript/claude.cases"));
+    check(AgentId::CODEX, include_str!("transcript/codex.cases"));
 }
 
 #[test]
 fn a_line_says_when_it_was_written() {
     let line = include_str!("transcript/codex.cases").lines().nth(1).unwrap();
-    let read = transcript_line(AgentId::Codex, line.as_bytes()).unwrap();
+    let read = transcript_line(AgentId::CODEX, line.as_bytes()).unwrap();
     assert_eq!(read.time, "2026-11-22T16:24:14.789Z");
 }
 
 #[test]
 fn sub_agents_have_transcripts_of_their_own() {
     let of = |agent, path| subagent_transcripts(agent, path);
-    assert_eq!(of(AgentId::Claude, "/p/x.jsonl").as_deref(), Some("/p/x/subagents"));
-    assert_eq!(of(AgentId::Claude, "/p/x"), None);
-    assert_eq!(of(AgentId::Codex, "/p/x.jsonl"), None);
+    assert_eq!(of(AgentId::CLAUDE, "/p/x.jsonl").as_deref(), Some("/p/x/subagents"));
+    assert_eq!(of(AgentId::CLAUDE, "/p/x"), None);
+    assert_eq!(of(AgentId::CODEX, "/p/x.jsonl"), None);
 }
 
 proptest! {

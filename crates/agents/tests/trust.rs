@@ -19,7 +19,7 @@ fn hooks_json() -> String {
         home: "/home/ü/it's here".to_owned(),
     };
     let text = r#"{"description":"d","hooks":{"PostToolUse":[{"hooks":[{"type":"command","command":"/bin/other"}]}]}}"#;
-    register(AgentId::Codex, text, &hook).unwrap()
+    register(AgentId::CODEX, text, &hook).unwrap()
 }
 
 #[track_caller]
@@ -71,19 +71,19 @@ fn a_repository_that_switches_hooks_off_is_told() {
         assert_eq!(switches_off(agent, text), switch, "{text}");
     };
     let claude = Some("disableAllHooks: true");
-    check(AgentId::Claude, r#"{"disableAllHooks":true}"#, claude);
-    check(AgentId::Claude, "\u{feff}{ // c\n \"disableAllHooks\": true, \"hooks\": 1}", claude);
-    check(AgentId::Claude, r#"{"disableAllHooks":true,"disableAllHooks":false}"#, claude);
-    check(AgentId::Claude, r#"{"disableAllHooks":false}"#, None);
-    check(AgentId::Claude, r#"{"x":{"disableAllHooks":true}}"#, None);
-    check(AgentId::Claude, "", None);
-    check(AgentId::Claude, "{", None);
-    check(AgentId::Codex, "[features]\nhooks = false\n", Some("features.hooks = false"));
-    check(AgentId::Codex, "features = { hooks = false }", Some("features.hooks = false"));
-    check(AgentId::Codex, "features.codex_hooks = false", Some("features.codex_hooks = false"));
-    check(AgentId::Codex, "[features]\nhooks = true\n", None);
-    check(AgentId::Codex, "hooks = false\n", None);
-    check(AgentId::Codex, "[features", None);
+    check(AgentId::CLAUDE, r#"{"disableAllHooks":true}"#, claude);
+    check(AgentId::CLAUDE, "\u{feff}{ // c\n \"disableAllHooks\": true, \"hooks\": 1}", claude);
+    check(AgentId::CLAUDE, r#"{"disableAllHooks":true,"disableAllHooks":false}"#, claude);
+    check(AgentId::CLAUDE, r#"{"disableAllHooks":false}"#, None);
+    check(AgentId::CLAUDE, r#"{"x":{"disableAllHooks":true}}"#, None);
+    check(AgentId::CLAUDE, "", None);
+    check(AgentId::CLAUDE, "{", None);
+    check(AgentId::CODEX, "[features]\nhooks = false\n", Some("features.hooks = false"));
+    check(AgentId::CODEX, "features = { hooks = false }", Some("features.hooks = false"));
+    check(AgentId::CODEX, "features.codex_hooks = false", Some("features.codex_hooks = false"));
+    check(AgentId::CODEX, "[features]\nhooks = true\n", None);
+    check(AgentId::CODEX, "hooks = false\n", None);
+    check(AgentId::CODEX, "[features", None);
 }
 
 #[test]

@@ -67,9 +67,9 @@ mod tests {
             let got = AgentFiles::new(agent, Path::new("/h"), moved.map(PathBuf::from));
             assert_eq!(got, AgentFiles { agent, dir: dir.into(), settings: settings.into() });
         };
-        check(AgentId::Claude, None, "/h/.claude", "/h/.claude/settings.json");
-        check(AgentId::Claude, Some("/c"), "/c", "/c/settings.json");
-        check(AgentId::Codex, None, "/h/.codex", "/h/.codex/hooks.json");
-        check(AgentId::Codex, Some("/x"), "/x", "/x/hooks.json");
+        check(AgentId::CLAUDE, None, "/h/.claude", "/h/.claude/settings.json");
+        check(AgentId::CLAUDE, Some("/c"), "/c", "/c/settings.json");
+        check(AgentId::CODEX, None, "/h/.codex", "/h/.codex/hooks.json");
+        check(AgentId::CODEX, Some("/x"), "/x", "/x/hooks.json");
     }
 }

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use castellan_agents::{
-    AgentId, CODEX_CONFIG, Foreign, HookCommand, Inspection, SETTINGS_BYTES_MAX, Trust, codex_trust, inspect,
-    question_event,
+    AgentId, CODEX_CONFIG, Foreign, HookCommand, Inspection, SETTINGS_BYTES_MAX, SwitchFamily, Trust,
+    codex_trust, inspect, needs_trust, question_event, switch_family,
 };
 use castellan_daemon::{AgentStart, HookSettings, Layout, own_paths};
 use castellan_files::read_text;
@@ -73,7 +73,7 @@ impl Fault {
             Fault::Missing(agent, events) => events.contains(&question_event(*agent)),
             Fault::Changed(agent, events) => events.iter().any(|event| event == question_event(*agent)),
             Fault::Distrusted(_, events) => {
-                events.iter().any(|event| event == question_event(AgentId::Codex))
+                events.iter().any(|event| event == question_event(AgentId::CODEX))
             }
             Fault::OtherHome(_) | Fault::NoHome => false,
         }
@@ -118,10 +118,10 @@ impl Fault {
             Fault::Unread(..) => "mend the file".to_owned(),
             Fault::OtherHome(home) => format!("castellan --home {home} doctor"),
             Fault::NoHome => "as root: `getent passwd USER >> /etc/castellan/passwd`".to_owned(),
-            Fault::SwitchedOff(AgentId::Claude, ..) => {
-                "remove it, or sudo castellan install --managed".to_owned()
-            }
-            Fault::SwitchedOff(AgentId::Codex, ..) => "set `hooks = true` in `[features]`".to_owned(),
+            Fault::SwitchedOff(agent, ..) => match switch_family(*agent) {
+                SwitchFamily::DisableAllHooks => "remove it, or sudo castellan install --managed".to_owned(),
+                SwitchFamily::Feature => "set `hooks = true` in `[features]`".to_owned(),
+            },
             Fault::Distrusted(Trust::Disabled, _) => "start codex, open /hooks, switch it on".to_owned(),
             Fault::Distrusted(..) => "start codex, open /hooks, trust castellan's".to_owned(),
         }
@@ -241,7 +241,7 @@ fn of_user(files: &AgentFiles, found: &Inspection, layout: &Layout) -> Vec<Fault
         }
     }
     faults.extend(found.ignored.clone().map(|why| Fault::Unread(files.settings.clone(), why)));
-    if agent == AgentId::Codex {
+    if needs_trust(agent) {
         faults.extend(distrusted(files));
     }
     faults

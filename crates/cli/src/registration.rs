@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use castellan_agents::{
-    AgentId, HOOK_NAME, HookCommand, Inspection, SETTINGS_BYTES_MAX, SettingsProblem, inspect,
-    machine_settings_path, managed_codex_hooks, managed_settings_text, register, register_managed_codex,
-    unregister, unregister_managed_codex,
+    AgentId, HOOK_NAME, HookCommand, Inspection, MachineFamily, SETTINGS_BYTES_MAX, SettingsProblem, inspect,
+    machine_family, machine_settings_path, managed_codex_hooks, managed_settings_text, register,
+    register_managed_codex, unregister, unregister_managed_codex,
 };
 use castellan_files::Guard;
 use castellan_wire::{Home, ToldHome};
@@ -46,10 +46,10 @@ impl Registration {
     /// Adds castellan's hooks; with `dry_run` only says what would be done.
     pub(crate) fn add(&self, hook: &HookCommand, dry_run: bool) -> anyhow::Result<Edited> {
         let file = SettingsFile::read(&self.file)?;
-        let text = match (self.scope, self.agent) {
-            (Scope::User, agent) => register(agent, file.text(), hook),
-            (Scope::Machine, AgentId::Claude) => Ok(managed_settings_text(AgentId::Claude, hook)),
-            (Scope::Machine, AgentId::Codex) => register_managed_codex(file.text(), hook),
+        let text = match (self.scope, machine_family(self.agent)) {
+            (Scope::User, _) => register(self.agent, file.text(), hook),
+            (Scope::Machine, MachineFamily::OwnJson) => Ok(managed_settings_text(self.agent, hook)),
+            (Scope::Machine, MachineFamily::SharedToml) => register_managed_codex(file.text(), hook),
         };
         self.apply(&file, text, dry_run)
     }
@@ -64,10 +64,10 @@ impl Registration {
 
     fn try_remove(&self) -> anyhow::Result<Edited> {
         let file = SettingsFile::read(&self.file)?;
-        let text = match (self.scope, self.agent) {
-            (Scope::User, agent) => unregister(agent, file.text()),
-            (Scope::Machine, AgentId::Claude) => Ok(String::new()),
-            (Scope::Machine, AgentId::Codex) => unregister_managed_codex(file.text()),
+        let text = match (self.scope, machine_family(self.agent)) {
+            (Scope::User, _) => unregister(self.agent, file.text()),
+            (Scope::Machine, MachineFamily::OwnJson) => Ok(String::new()),
+            (Scope::Machine, MachineFamily::SharedToml) => unregister_managed_codex(file.text()),
         };
         self.apply(&file, text, false)
     }
@@ -75,12 +75,12 @@ impl Registration {
     /// Reports whether castellan's hooks are registered, wherever they lead.
     pub(crate) fn is_present(&self) -> anyhow::Result<bool> {
         let file = SettingsFile::read(&self.file)?;
-        let present = match (self.scope, self.agent) {
-            (Scope::Machine, AgentId::Codex) => {
+        let present = match (self.scope, machine_family(self.agent)) {
+            (Scope::Machine, MachineFamily::SharedToml) => {
                 unregister_managed_codex(file.text()).map(|without| without != file.text())
             }
-            (Scope::User, agent) | (Scope::Machine, agent @ AgentId::Claude) => {
-                inspect(agent, file.text()).map(|found| !found.ours.is_empty())
+            (Scope::User, _) | (Scope::Machine, MachineFamily::OwnJson) => {
+                inspect(self.agent, file.text()).map(|found| !found.ours.is_empty())
             }
         };
         present.map_err(|problem| self.problem(problem))
@@ -88,7 +88,7 @@ impl Registration {
 
     /// Says why the agent does not read the file, hooks included, if it does not.
     pub(crate) fn ignored(&self) -> anyhow::Result<Option<String>> {
-        if (self.scope, self.agent) == (Scope::Machine, AgentId::Codex) {
+        if (self.scope, machine_family(self.agent)) == (Scope::Machine, MachineFamily::SharedToml) {
             return Ok(None);
         }
         let file = SettingsFile::read(&self.file)?;
@@ -101,15 +101,17 @@ impl Registration {
     pub(crate) fn leads_elsewhere(&self, hook: &HookCommand) -> anyhow::Result<bool> {
         let file = SettingsFile::read(&self.file)?;
         let found = inspect(self.agent, file.text());
-        match (self.scope, self.agent) {
+        match (self.scope, machine_family(self.agent)) {
             // The text tells: there is nothing in it but what was written for one hook.
-            (Scope::Machine, AgentId::Codex) => {
+            (Scope::Machine, MachineFamily::SharedToml) => {
                 let text =
                     register_managed_codex(file.text(), hook).map_err(|problem| self.problem(problem))?;
                 Ok(text != file.text() && self.is_present()?)
             }
             // Whatever stands there is replaced, so what cannot be understood may be another's.
-            (Scope::Machine, AgentId::Claude) => Ok(found.map_or(true, |found| has_others(&found, hook))),
+            (Scope::Machine, MachineFamily::OwnJson) => {
+                Ok(found.map_or(true, |found| has_others(&found, hook)))
+            }
             (Scope::User, _) => {
                 found.map(|found| has_others(&found, hook)).map_err(|problem| self.problem(problem))
             }
@@ -124,10 +126,10 @@ impl Registration {
     /// Returns the different commands of castellan's hooks; none of a file that cannot be understood.
     pub(crate) fn hooks(&self) -> Vec<HookCommand> {
         let Ok(file) = SettingsFile::read(&self.file) else { return Vec::new() };
-        match (self.scope, self.agent) {
-            (Scope::Machine, AgentId::Codex) => managed_codex_hooks(file.text()),
-            (Scope::User, agent) | (Scope::Machine, agent @ AgentId::Claude) => {
-                inspect(agent, file.text()).map(|found| hooks(&found)).unwrap_or_default()
+        match (self.scope, machine_family(self.agent)) {
+            (Scope::Machine, MachineFamily::SharedToml) => managed_codex_hooks(file.text()),
+            (Scope::User, _) | (Scope::Machine, MachineFamily::OwnJson) => {
+                inspect(self.agent, file.text()).map(|found| hooks(&found)).unwrap_or_default()
             }
         }
     }

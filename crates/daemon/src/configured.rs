@@ -1,7 +1,7 @@
 //! The MCP servers that the user had configured before castellan was there, from the agents' own files. Looked at once, at the first
 //! start: what comes later is asked about. It must not know what an agent's file looks like.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use castellan_agents::{self as agents, AgentId};
 
@@ -31,14 +31,9 @@ fn user_of<'a>(layout: &'a Layout, account: Option<&'a Path>) -> Option<&'a Path
 
 /// Those that stand in the files of a home, for any agent.
 fn servers_of(home: &Path) -> Vec<String> {
-    let file = |agent| -> PathBuf {
-        match agent {
-            AgentId::Claude => home.join(agents::server_file(agent)),
-            AgentId::Codex => home.join(".codex").join(agents::server_file(agent)),
-        }
-    };
     let of = |agent| {
-        let text = read_text(&file(agent), AGENT_STATE_BYTES_MAX).unwrap_or_default();
+        let text =
+            read_text(&home.join(agents::server_file(agent)), AGENT_STATE_BYTES_MAX).unwrap_or_default();
         agents::configured_servers(agent, &text)
     };
     let mut servers: Vec<String> = AgentId::ALL.into_iter().flat_map(of).collect();

@@ -90,12 +90,12 @@ mod tests {
     #[test]
     fn it_says_who_and_where_and_not_what() {
         let reasons = ["Ask push: git push --force <b>now</b>".to_owned(), "Other: x".to_owned()];
-        let (title, body) = text(AgentId::Codex, "/home/u/<i>x\u{1b}[2J", RequestId::from_seed(0), &reasons);
+        let (title, body) = text(AgentId::CODEX, "/home/u/<i>x\u{1b}[2J", RequestId::from_seed(0), &reasons);
         assert_eq!(
             (title.as_str(), body.as_str()),
             ("Codex waits for you", "request A1, Ask push, in /home/u/ix[2J")
         );
-        let far = text(AgentId::Codex, &"x".repeat(10_000), RequestId::from_seed(0), &[]).1;
+        let far = text(AgentId::CODEX, &"x".repeat(10_000), RequestId::from_seed(0), &[]).1;
         assert!(far.len() < 400, "{far}");
     }
 

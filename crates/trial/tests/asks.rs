@@ -105,7 +105,7 @@ fn said(row: &Row, policy: &Policy) -> [bool; 2] {
     let judged = Trial::new(policy).judge(&case).unwrap_or_else(|why| panic!("{}: {why}", row.target));
     let mut call = judged.call;
     row.mode.clone_into(&mut call.agent.permission_mode);
-    VERSIONS.map(|version| holds_ask(AgentId::Claude, || Some(version), &call, &judged.facts))
+    VERSIONS.map(|version| holds_ask(AgentId::CLAUDE, || Some(version), &call, &judged.facts))
 }
 
 #[test]

@@ -299,7 +299,7 @@ fn what_a_repository_switches_off_counts_for_nothing_where_the_machine_registers
     }
     let hook = session.home.bin().join("castellan-hook").display().to_string();
     let hook = HookCommand { program: hook, home: session.home.castellan().display().to_string() };
-    let settings = register(AgentId::Claude, "", &hook)?;
+    let settings = register(AgentId::CLAUDE, "", &hook)?;
     session.home.write(&session.home.etc().join("claude-code/managed-settings.json"), &settings)?;
     assert_eq!(session.ask("a", "true")?, "defer");
     let file = session.home.workspace().join(".claude/settings.json");

@@ -26,12 +26,12 @@ fn writes(path: &str) -> Facts {
 }
 
 fn holds(version: Option<Version>, call: &Call, facts: &Facts) -> bool {
-    holds_ask(AgentId::Claude, || version, call, facts)
+    holds_ask(AgentId::CLAUDE, || version, call, facts)
 }
 
 #[track_caller]
 fn check(mode: &str, version: Option<Version>, facts: &Facts, expected: bool) {
-    let found = holds(version, &call(AgentId::Claude, mode, "Bash"), facts);
+    let found = holds(version, &call(AgentId::CLAUDE, mode, "Bash"), facts);
     assert_eq!(found, expected, "{mode} {version:?} {facts:?}");
 }
 
@@ -70,16 +70,16 @@ fn a_mode_that_is_not_known_holds_nothing() {
 #[test]
 fn an_agent_that_asks_nowhere_holds_nothing() {
     for mode in ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] {
-        let call = call(AgentId::Codex, mode, "Bash");
-        let version = || Some(measured_version(AgentId::Codex));
-        assert!(!holds_ask(AgentId::Codex, version, &call, &Facts::default()));
+        let call = call(AgentId::CODEX, mode, "Bash");
+        let version = || Some(measured_version(AgentId::CODEX));
+        assert!(!holds_ask(AgentId::CODEX, version, &call, &Facts::default()));
     }
 }
 
 #[test]
 fn an_open_prompt_holds_every_ask() {
     let at = |event: &str| {
-        let mut call = call(AgentId::Claude, "bypassPermissions", "Bash");
+        let mut call = call(AgentId::CLAUDE, "bypassPermissions", "Bash");
         event.clone_into(&mut call.agent.event);
         holds(None, &call, &writes("/home/u/.profile"))
     };
@@ -141,7 +141,7 @@ fn the_background_and_some_options_are_objections() {
         (json!({"command": "x", "allowed_domains": ["a.org"]}), false),
         (json!({"command": "x", "run_in_background": true}), true),
     ] {
-        let call = Call { input, ..call(AgentId::Claude, "bypassPermissions", "Bash") };
+        let call = Call { input, ..call(AgentId::CLAUDE, "bypassPermissions", "Bash") };
         assert_eq!(holds(MEASURED, &call, &Facts::default()), expected, "{}", call.input);
     }
 }
@@ -168,7 +168,7 @@ fn a_tool_that_was_not_measured_holds_nothing() {
         ("ReadMcpResourceTool", false),
         ("bash", false),
     ] {
-        let call = call(AgentId::Claude, "bypassPermissions", name);
+        let call = call(AgentId::CLAUDE, "bypassPermissions", name);
         assert_eq!(holds(MEASURED, &call, &Facts::default()), expected, "{name}");
     }
 }
@@ -187,7 +187,7 @@ fn a_file_tool_holds_nothing_but_reading() {
             patch_text: String::new(),
             change: Change::Unsaid,
         };
-        let call = Call { files: vec![file], ..call(AgentId::Claude, "bypassPermissions", name) };
+        let call = Call { files: vec![file], ..call(AgentId::CLAUDE, "bypassPermissions", name) };
         assert_eq!(holds(MEASURED, &call, &Facts::default()), expected, "{name} {path}");
     }
 }

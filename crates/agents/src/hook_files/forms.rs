@@ -9,6 +9,7 @@ use super::{HookFileReport, NamedHook};
 use crate::agent::{AgentId, hook_events, question_event};
 use crate::front_matter::front_matter;
 use crate::settings::{Foreign, HookCommand, inspect, our_argv};
+use crate::spec::ReaderFamily;
 
 /// Settings of either agent, and Codex's `hooks.json`.
 pub(super) fn read_settings(agent: AgentId, text: &str) -> HookFileReport {
@@ -131,15 +132,18 @@ fn unread_if(may_be_read: bool, why: String) -> HookFileReport {
 /// Whether the agent may read a text that is not read here. Claude Code reads as JavaScript does: what Rust cannot hold (half a
 /// surrogate pair, a huge number, a thousand levels) is JSON all the same. Codex is written in Rust.
 fn may_be_read(agent: AgentId, text: &str) -> bool {
-    match agent {
-        AgentId::Claude => serde_json::from_str::<IgnoredAny>(without_mark(text)).is_ok(),
-        AgentId::Codex => serde_json::from_str::<Json>(text).is_ok(),
+    match agent.spec().families.reader {
+        ReaderFamily::JavaScript => serde_json::from_str::<IgnoredAny>(without_mark(text)).is_ok(),
+        ReaderFamily::Serde => serde_json::from_str::<Json>(text).is_ok(),
     }
 }
 
 /// The same of one that is said to be ignored: Codex ignores it as measured.
 fn may_be_read_all_the_same(agent: AgentId, text: &str) -> bool {
-    agent == AgentId::Claude && may_be_read(agent, text)
+    match agent.spec().families.reader {
+        ReaderFamily::JavaScript => may_be_read(agent, text),
+        ReaderFamily::Serde => false,
+    }
 }
 
 fn without_mark(text: &str) -> &str {

@@ -5,7 +5,8 @@ use serde_json::Value as Json;
 use super::entries::{Entry, Tree, disables_hooks};
 use super::source::Source;
 use super::{HookCommand, SettingsProblem, byte_order_mark, group, our_argv};
-use crate::agent::{AgentId, HookEvent, hook_events};
+use crate::agent::{AgentId, hook_events};
+use crate::spec::{HookEvent, ReaderFamily, SwitchFamily};
 
 /// What a settings text registers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -48,10 +49,11 @@ pub fn inspect(agent: AgentId, text: &str) -> Result<Inspection, SettingsProblem
     let (mark, body) = byte_order_mark(text)?;
     let source = Source::parse(body)?;
     let tree = Tree::of(&source)?;
-    let mut found = Inspection {
-        disabled: agent == AgentId::Claude && tree.root.is_some_and(disables_hooks),
-        ..Inspection::default()
+    let disabled = match agent.spec().families.switch {
+        SwitchFamily::DisableAllHooks => tree.root.is_some_and(disables_hooks),
+        SwitchFamily::Feature => false,
     };
+    let mut found = Inspection { disabled, ..Inspection::default() };
     for entry in tree.entries() {
         match our_argv(agent, &entry.handler) {
             Some(argv) => {
@@ -93,8 +95,9 @@ fn ignored(agent: AgentId, mark: &str, body: &str) -> Option<String> {
         Ok(value) => value,
         Err(error) => return Some(format!("{title} reads no comments and no trailing commas: {error}")),
     };
-    if agent == AgentId::Claude {
-        return None;
+    match agent.spec().families.reader {
+        ReaderFamily::JavaScript => return None,
+        ReaderFamily::Serde => {}
     }
     if !mark.is_empty() {
         return Some(format!("{title} reads no file that begins with a byte order mark"));

@@ -2,28 +2,22 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::{Hookless, TranscriptEntry, call, text};
+use super::{TranscriptEntry, call, text};
 use crate::agent::AgentId;
 
-/// One of them stands in every line about a call.
-pub(super) const WORDS: &[&str] = &["tool_use", "tool_result"];
-
-/// It calls its hooks for every tool that it runs itself.
-pub(super) const HOOKLESS: &[Hookless] = &[];
-
-pub(super) fn entries(line: &Map<String, Json>) -> Vec<TranscriptEntry> {
+pub(super) fn entries(agent: AgentId, line: &Map<String, Json>) -> Vec<TranscriptEntry> {
     let blocks = line.get("message").and_then(|message| message.get("content")).and_then(Json::as_array);
     let blocks = blocks.into_iter().flatten().filter_map(Json::as_object);
     match text(line, "type") {
-        "assistant" => blocks.filter_map(begun).collect(),
+        "assistant" => blocks.filter_map(|block| begun(agent, block)).collect(),
         "user" => blocks.filter_map(|block| ended(line, block)).collect(),
         _ => Vec::new(),
     }
 }
 
-fn begun(block: &Map<String, Json>) -> Option<TranscriptEntry> {
+fn begun(agent: AgentId, block: &Map<String, Json>) -> Option<TranscriptEntry> {
     let input = block.get("input").cloned().unwrap_or_default();
-    let call = call(AgentId::Claude, text(block, "id"), text(block, "name"), input);
+    let call = call(agent, text(block, "id"), text(block, "name"), input);
     match text(block, "type") {
         "tool_use" => Some(TranscriptEntry::Begun(call)),
         // The provider runs it, before the agent hears of it.

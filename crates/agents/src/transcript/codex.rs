@@ -3,19 +3,8 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::{Acts, Hookless, TranscriptEntry, call, text};
+use super::{TranscriptEntry, call, text};
 use crate::agent::AgentId;
-
-/// One of them stands in every line about a call.
-pub(super) const WORDS: &[&str] = &["_call", "item_completed"];
-
-pub(super) const HOOKLESS: &[Hookless] = &[
-    // Types into a program that another call has started; with nothing to type it only waits.
-    Hookless { tool: "write_stdin", acts: Acts::Given("chars") },
-    // Code in which the tools are functions: those call their hooks, but for this one.
-    Hookless { tool: "exec", acts: Acts::Naming("write_stdin") },
-    Hookless { tool: "wait", acts: Acts::Never },
-];
 
 /// How the output of a call begins that was not carried out: a hook denied it, there is no such tool, its input has another shape.
 const NOT_RUN: &[&str] = &[
@@ -29,25 +18,27 @@ const NOT_RUN: &[&str] = &[
 const ITEMS: &[(&str, &str, &str)] =
     &[("CommandExecution", "Bash", "command"), ("FileChange", "apply_patch", "changes")];
 
-pub(super) fn entries(line: &Map<String, Json>) -> Vec<TranscriptEntry> {
+pub(super) fn entries(agent: AgentId, line: &Map<String, Json>) -> Vec<TranscriptEntry> {
     let Some(payload) = line.get("payload").and_then(Json::as_object) else { return Vec::new() };
     let entry = match (text(line, "type"), text(payload, "type")) {
-        ("response_item", "function_call" | "custom_tool_call") => Some(begun(payload)),
+        ("response_item", "function_call" | "custom_tool_call") => Some(begun(agent, payload)),
         ("response_item", "function_call_output" | "custom_tool_call_output") => Some(ended(payload)),
-        ("response_item", "web_search_call") => Some(hosted(payload)),
-        ("event_msg", "item_completed") => payload.get("item").and_then(Json::as_object).and_then(item),
+        ("response_item", "web_search_call") => Some(hosted(agent, payload)),
+        ("event_msg", "item_completed") => {
+            payload.get("item").and_then(Json::as_object).and_then(|one| item(agent, one))
+        }
         _ => None,
     };
     entry.into_iter().collect()
 }
 
 /// Tools of a group reach the hook as group and name run together.
-fn begun(payload: &Map<String, Json>) -> TranscriptEntry {
+fn begun(agent: AgentId, payload: &Map<String, Json>) -> TranscriptEntry {
     let raw = format!("{}{}", text(payload, "namespace"), text(payload, "name"));
     let arguments =
         payload.get("arguments").and_then(Json::as_str).and_then(|text| serde_json::from_str(text).ok());
     let input = arguments.or_else(|| payload.get("input").cloned()).unwrap_or_default();
-    TranscriptEntry::Begun(call(AgentId::Codex, text(payload, "call_id"), &raw, input))
+    TranscriptEntry::Begun(call(agent, text(payload, "call_id"), &raw, input))
 }
 
 fn ended(payload: &Map<String, Json>) -> TranscriptEntry {
@@ -61,14 +52,14 @@ fn ended(payload: &Map<String, Json>) -> TranscriptEntry {
 }
 
 /// The provider has searched, before Codex heard of it.
-fn hosted(payload: &Map<String, Json>) -> TranscriptEntry {
+fn hosted(agent: AgentId, payload: &Map<String, Json>) -> TranscriptEntry {
     let action = payload.get("action").cloned().unwrap_or_default();
-    TranscriptEntry::Ran(call(AgentId::Codex, text(payload, "id"), "web_search", action))
+    TranscriptEntry::Ran(call(agent, text(payload, "id"), "web_search", action))
 }
 
-fn item(item: &Map<String, Json>) -> Option<TranscriptEntry> {
+fn item(agent: AgentId, item: &Map<String, Json>) -> Option<TranscriptEntry> {
     let (_, tool, key) = ITEMS.iter().find(|(kind, ..)| *kind == text(item, "type"))?;
     let input = item.get(*key).cloned().unwrap_or_default();
     let ran = text(item, "status") != "declined";
-    ran.then(|| TranscriptEntry::Ran(call(AgentId::Codex, text(item, "id"), tool, input)))
+    ran.then(|| TranscriptEntry::Ran(call(agent, text(item, "id"), tool, input)))
 }

@@ -191,7 +191,7 @@ fn check_panic(mode: Mode, exit: u8, answer: &str) {
     };
     let process = AgentProcess::default();
     let asked = Asked {
-        agent: AgentId::Claude,
+        agent: AgentId::CLAUDE,
         request: &request,
         process,
         started: Instant::now(),

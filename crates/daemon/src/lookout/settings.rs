@@ -175,7 +175,7 @@ impl HookSettings {
     fn distrusted(&self) -> Option<(PathBuf, &'static str)> {
         let mut registering = self.registering();
         let (only, None) = (registering.next()?, registering.next()) else { return None };
-        if self.agent != AgentId::Codex || only.file.place != Place::User {
+        if !agents::needs_trust(self.agent) || only.file.place != Place::User {
             return None;
         }
         let dir = self.start.dir.as_deref()?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use castellan_agents::{
     self as agents, AgentId, FRONT_MATTER, GivenHooks, HookFile, HookFileReport, OfferedPlugin, PLUGIN_HOOKS,
-    PluginFiles,
+    PluginFamily, PluginFiles,
 };
 
 use super::settings::AgentStart;
@@ -66,9 +66,9 @@ impl Sources {
             sources.add_given(agent, given, start);
         }
         let dir = start.dir.as_deref();
-        match agent {
-            AgentId::Claude => sources.add_claude(dir, &start.cwd, levels),
-            AgentId::Codex => dir.into_iter().for_each(|dir| sources.add_codex(dir)),
+        match agents::plugin_family(agent) {
+            PluginFamily::Marketplaces => sources.add_claude(dir, &start.cwd, levels),
+            PluginFamily::Cache => dir.into_iter().for_each(|dir| sources.add_codex(dir)),
         }
         if sources.is_cut {
             let most = format!(
@@ -136,7 +136,7 @@ impl Sources {
             folders = folders.iter().flat_map(|folder| self.entries(folder)).collect();
         }
         for plugin in folders {
-            self.add_plugin(AgentId::Codex, &plugin, None, &PluginFiles::default());
+            self.add_plugin(AgentId::CODEX, &plugin, None, &PluginFiles::default());
         }
     }
 
@@ -152,7 +152,7 @@ impl Sources {
             let place = plugin.name.rsplit_once('@');
             let folder = place.and_then(|(name, place)| Some((name, known.get(place)?.as_path())));
             let Some((name, folder)) = folder else {
-                self.add_plugin(AgentId::Claude, &cwd.join(&plugin.root), owner, &PluginFiles::default());
+                self.add_plugin(AgentId::CLAUDE, &cwd.join(&plugin.root), owner, &PluginFiles::default());
                 continue;
             };
             let of_place = offered.entry(folder).or_insert_with(|| {
@@ -163,14 +163,14 @@ impl Sources {
                 of_place
             });
             let offers = of_place.get(name).map(Vec::as_slice).unwrap_or_default();
-            self.add_plugin(AgentId::Claude, &cwd.join(&plugin.root), owner, &PluginFiles::default());
+            self.add_plugin(AgentId::CLAUDE, &cwd.join(&plugin.root), owner, &PluginFiles::default());
             for offer in offers {
-                self.add_plugin(AgentId::Claude, &cwd.join(&plugin.root), owner, &offer.files);
+                self.add_plugin(AgentId::CLAUDE, &cwd.join(&plugin.root), owner, &offer.files);
                 for root in &offer.roots {
-                    self.add_plugin(AgentId::Claude, &folder.join(root), owner, &offer.files);
+                    self.add_plugin(AgentId::CLAUDE, &folder.join(root), owner, &offer.files);
                 }
                 if let Some(text) = &offer.hooks {
-                    let says = agents::read_hook_file(AgentId::Claude, &PLUGIN_HOOKS, text);
+                    let says = agents::read_hook_file(AgentId::CLAUDE, &PLUGIN_HOOKS, text);
                     let place = folder.join(agents::MARKETPLACE);
                     self.texts.push(FoundText { place, owner: owner.map(str::to_owned), says });
                 }
@@ -192,7 +192,7 @@ impl Sources {
         }
         self.add(PLUGIN_HOOKS, root.join(PLUGIN_HOOKS.path), owner);
         self.add(PLUGIN_HOOKS, manifest, owner);
-        if agent == AgentId::Claude {
+        if agents::plugin_family(agent) == PluginFamily::Marketplaces {
             self.add_front_matter(root, owner);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use castellan_agents::{AgentId, Foreign};
+use castellan_agents::{AgentId, Foreign, needs_trust};
 use castellan_daemon::{ControlClient, Layout};
 
 use super::{Check, canary};
@@ -31,7 +31,7 @@ fn registered(guard: &Guard) -> Vec<Check> {
     let mut checks: Vec<Check> = guard.faults.iter().map(|fault| check(title, fault)).collect();
     if checks.is_empty() && guard.for_user {
         let (count, file) = &guard.user_hooks;
-        let trusted = if guard.agent == AgentId::Codex { ", trusted" } else { "" };
+        let trusted = if needs_trust(guard.agent) { ", trusted" } else { "" };
         checks.push(Check::good(title, format!("{count} hooks in {}, unchanged{trusted}", file.display())));
     }
     checks

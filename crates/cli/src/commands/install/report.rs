@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use castellan_agents::{AgentId, HookCommand};
+use castellan_agents::{AgentId, HookCommand, needs_trust};
 use castellan_daemon::{Shipped, StatusReport};
 use castellan_event::Mode;
 
@@ -57,7 +57,7 @@ impl Report {
             Edited::Created => "new file".to_owned(),
             Edited::Changed { .. } | Edited::Deleted => String::new(),
         };
-        self.codex_changed |= registration.agent == AgentId::Codex && registration.scope == Scope::User;
+        self.codex_changed |= needs_trust(registration.agent) && registration.scope == Scope::User;
         self.row(&what, &registration.file, &detail);
     }
 

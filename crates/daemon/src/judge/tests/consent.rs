@@ -41,7 +41,7 @@ fn holds(scope: Scope, word: impl FnOnce(&Bench, &str)) -> (Bench, bool) {
     let id = approve(&bench, scope);
     let request = request();
     let asked = Asked {
-        agent: AgentId::Claude,
+        agent: AgentId::CLAUDE,
         request: &request,
         process: AgentProcess::default(),
         started: Instant::now(),
@@ -51,7 +51,7 @@ fn holds(scope: Scope, word: impl FnOnce(&Bench, &str)) -> (Bench, bool) {
         holding: Holding::May,
     };
     let origin = Origin { correlation_id: 1, agent_pid: 7, hook_cwd: "/".to_owned() };
-    let decoded = agents::decode(AgentId::Claude, "PreToolUse", &request.payload, &origin);
+    let decoded = agents::decode(AgentId::CLAUDE, "PreToolUse", &request.payload, &origin);
     let Ok(Incoming::Question(call)) = decoded else { panic!("{decoded:?}") };
     let Ok(whose) = bench.judge.whose(&asked, &call.agent) else { panic!("no session") };
     let weighed = bench.judge.weigh(&asked, &call, &whose, None);

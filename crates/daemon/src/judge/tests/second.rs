@@ -99,7 +99,7 @@ fn what_somebody_says_while_it_is_compared_is_not_passed_over() {
     bench.answer(&MADE.request("PreToolUse"));
     let request = MADE.request("PermissionRequest");
     let asked = Asked {
-        agent: AgentId::Claude,
+        agent: AgentId::CLAUDE,
         request: &request,
         process: AgentProcess::default(),
         started: Instant::now(),
@@ -109,7 +109,7 @@ fn what_somebody_says_while_it_is_compared_is_not_passed_over() {
         holding: Holding::May,
     };
     let origin = Origin { correlation_id: 1, agent_pid: 7, hook_cwd: "/".to_owned() };
-    let decoded = agents::decode(AgentId::Claude, "PermissionRequest", &request.payload, &origin);
+    let decoded = agents::decode(AgentId::CLAUDE, "PermissionRequest", &request.payload, &origin);
     let Ok(Incoming::Permission(call)) = decoded else { panic!("{decoded:?}") };
     let Ok(whose) = bench.judge.whose(&asked, &call.agent) else { panic!("no session") };
     let stands = || bench.judge.second_question(&asked, &call, &whose).ok().map(|answer| answer.is_some());

@@ -189,7 +189,7 @@ fn where_it_cannot_be_told_whether_a_hook_bars_a_session_one_does() {
     let process = AgentProcess { pid, started: crate::process::Process::read(pid).unwrap().started };
     for number in 0..LIVE_SESSIONS_MAX {
         let key = key_of(&format!("live {number}"));
-        full.judge.live().hear(key, AgentId::Claude, &Agent::default(), process).unwrap();
+        full.judge.live().hear(key, AgentId::CLAUDE, &Agent::default(), process).unwrap();
     }
     for _ in 0..2 {
         assert!(code(&full).is_some_and(|message| message.contains("too many sessions")));
@@ -294,7 +294,7 @@ fn strict_looks_at_the_settings_before_each_call() {
             let live = bench.judge.live();
             live.hear(
                 key_of("s"),
-                AgentId::Claude,
+                AgentId::CLAUDE,
                 &Agent { cwd: "/".to_owned(), ..Agent::default() },
                 runs.process(),
             )

@@ -63,7 +63,7 @@ fn no_session_whose_agent_runs_makes_room_for_another() {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&(number as u64).to_le_bytes());
         let key = SessionKey(key);
-        let heard = sessions.hear(key, AgentId::Claude, &agent, process);
+        let heard = sessions.hear(key, AgentId::CLAUDE, &agent, process);
         assert_eq!(sessions.of(&key).is_some(), heard.is_ok());
         heard
     };
@@ -92,7 +92,7 @@ fn whoever_else_says_to_be_of_a_session_hides_nothing_of_its_agent() {
     let of = |pid| AgentProcess { pid, started: Process::read(pid).unwrap().started };
     let own = of(std::process::id());
     let key = SessionKey([1; 32]);
-    let hear = |process| sessions.hear(key, AgentId::Claude, &agent, process).unwrap();
+    let hear = |process| sessions.hear(key, AgentId::CLAUDE, &agent, process).unwrap();
     hear(own);
     let live = sessions.of(&key).unwrap();
     let is_known = |process| live.with_settings(process, |_| ()).is_some();
@@ -116,7 +116,7 @@ fn what_the_settings_of_a_second_agent_say_is_a_change() {
     let (calm, off) = (Runs::new(), Runs::new());
     off.write(r#"{"disableAllHooks":true}"#);
     let sessions = LiveSessions::default();
-    let hear = |runs: &Runs| sessions.hear(KEY, AgentId::Claude, &claude(""), runs.process()).unwrap();
+    let hear = |runs: &Runs| sessions.hear(KEY, AgentId::CLAUDE, &claude(""), runs.process()).unwrap();
     hear(&calm);
     let live = sessions.of(&KEY).unwrap();
     assert_eq!(changes(&live), []);
@@ -140,7 +140,7 @@ fn no_agent_that_runs_is_forgotten_for_another() {
     let all: Vec<Runs> = (0..=STARTS_PER_SESSION_MAX).map(|_| Runs::new()).collect();
     let sessions = LiveSessions::default();
     for runs in &all {
-        sessions.hear(KEY, AgentId::Claude, &claude(""), runs.process()).unwrap();
+        sessions.hear(KEY, AgentId::CLAUDE, &claude(""), runs.process()).unwrap();
     }
     let live = sessions.of(&KEY).unwrap();
     let known: Vec<bool> =
@@ -157,10 +157,10 @@ fn a_number_that_comes_again_is_another_agents() {
     let before = AgentProcess { pid, started: started - 1 };
     assert!(runs.process().lives() && !before.lives());
     let sessions = LiveSessions::default();
-    sessions.hear(KEY, AgentId::Claude, &claude(""), before).unwrap();
+    sessions.hear(KEY, AgentId::CLAUDE, &claude(""), before).unwrap();
     let live = sessions.of(&KEY).unwrap();
     assert!(!live.runs(), "the one that had the number is gone");
-    sessions.hear(KEY, AgentId::Claude, &claude(""), runs.process()).unwrap();
+    sessions.hear(KEY, AgentId::CLAUDE, &claude(""), runs.process()).unwrap();
     assert!(live.with_settings(before, |_| ()).is_none(), "it makes room");
     assert!(live.with_settings(runs.process(), |_| ()).is_some());
 }
@@ -172,7 +172,7 @@ fn a_transcript_is_read_from_where_it_was_when_it_was_heard_of() {
     std::fs::write(&path, "before\n").unwrap();
     let sessions = LiveSessions::default();
     let hear = |transcript: &str| {
-        sessions.hear(KEY, AgentId::Claude, &claude(transcript), runs.process()).unwrap();
+        sessions.hear(KEY, AgentId::CLAUDE, &claude(transcript), runs.process()).unwrap();
         sessions.of(&KEY).unwrap().take_new()
     };
     let mut new = hear(path.to_str().unwrap());
@@ -190,7 +190,7 @@ fn a_transcript_is_read_from_where_it_was_when_it_was_heard_of() {
 fn the_last_lines_of_an_agent_that_has_ended_are_read() {
     let runs = Runs::new();
     let sessions = LiveSessions::default();
-    sessions.hear(KEY, AgentId::Claude, &claude(""), runs.process()).unwrap();
+    sessions.hear(KEY, AgentId::CLAUDE, &claude(""), runs.process()).unwrap();
     drop(runs);
     sessions.forget_ended();
     let live = sessions.of(&KEY).expect("it has ended just now");

@@ -63,7 +63,7 @@ impl Place {
 }
 
 fn ours() -> String {
-    ours_of(AgentId::Claude)
+    ours_of(AgentId::CLAUDE)
 }
 
 fn ours_of(agent: AgentId) -> String {
@@ -76,7 +76,7 @@ const OTHER: &str = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","comm
 
 #[test]
 fn switches_are_told_once_wherever_the_agent_reads_them() {
-    let mut claude = Place::new(AgentId::Claude);
+    let mut claude = Place::new(AgentId::CLAUDE);
     for file in ["own/settings.json", "repo/.claude/settings.json", "repo/a/b/.claude/settings.local.json"] {
         claude.check(file, OFF, &[&format!("{file}: `disableAllHooks: true` is in it now")]);
         claude.check(file, "{}", &[]);
@@ -86,14 +86,14 @@ fn switches_are_told_once_wherever_the_agent_reads_them() {
     claude.check(".claude/settings.json", OFF, &[]);
     claude.check("repo/.claude/other.json", OFF, &[]);
     assert_eq!(claude.settings.switched_off().len(), 3);
-    let mut codex = Place::new(AgentId::Codex);
+    let mut codex = Place::new(AgentId::CODEX);
     let told = "repo/.codex/config.toml: `features.hooks = false` is in it now";
     codex.check("repo/.codex/config.toml", "[features]\nhooks = false\n", &[told]);
 }
 
 #[test]
 fn a_hook_that_is_gone_is_told_and_one_that_is_elsewhere_still_is_not() {
-    let mut place = Place::new(AgentId::Claude);
+    let mut place = Place::new(AgentId::CLAUDE);
     assert_eq!(place.settings.unguarded().as_deref(), Some("no settings of it register castellan's hook"));
     place.check("own/settings.json", &ours(), &[]);
     assert_eq!(place.settings.unguarded(), None);
@@ -117,7 +117,7 @@ fn a_hook_that_is_gone_is_told_and_one_that_is_elsewhere_still_is_not() {
 
 #[test]
 fn hooks_of_others_are_told() {
-    let mut place = Place::new(AgentId::Claude);
+    let mut place = Place::new(AgentId::CLAUDE);
     place.check("repo/.claude/settings.json", OTHER, &["repo/.claude/settings.json: PreToolUse /x"]);
     assert_eq!(place.settings.foreign().len(), 1);
     place.check(
@@ -147,7 +147,7 @@ fn hooks_of_others_are_told() {
 
 #[test]
 fn a_hook_that_becomes_anothers_is_one_that_is_gone() {
-    let mut place = Place::new(AgentId::Claude);
+    let mut place = Place::new(AgentId::CLAUDE);
     place.settings.own = Own { hook: None, paths: vec!["/h".to_owned()] };
     place.check("own/settings.json", &ours(), &[]);
     let told = [
@@ -160,7 +160,7 @@ fn a_hook_that_becomes_anothers_is_one_that_is_gone() {
 
 #[test]
 fn a_file_that_cannot_be_read_may_say_anything() {
-    let mut place = Place::new(AgentId::Claude);
+    let mut place = Place::new(AgentId::CLAUDE);
     let file = place.dir.path().join("repo/.claude/settings.json");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     let told = |why: &str| format!("repo/.claude/settings.json: it cannot be told what is in it: {why}");
@@ -196,7 +196,7 @@ fn a_file_that_cannot_be_read_may_say_anything() {
 
 /// A home with a plugin as Claude Code 2.1.330 installs it, from a marketplace that is a folder.
 fn with_plugin() -> Place {
-    let mut place = Place::new(AgentId::Claude);
+    let mut place = Place::new(AgentId::CLAUDE);
     let root = place.dir.path().display().to_string();
     let installed = format!(
         r#"{{"version":2,"plugins":{{"guard@local":[{{"scope":"user","installPath":"{root}/own/plugins/cache/guard"}}]}}}}"#
@@ -261,12 +261,12 @@ fn skills_commands_and_subagents_bring_hooks() {
 
 #[test]
 fn a_command_line_brings_hooks_and_switches() {
-    let place = Place::new(AgentId::Claude);
+    let place = Place::new(AgentId::CLAUDE);
     let plugin = place.dir.path().join("repo/a/b/mine/hooks");
     std::fs::create_dir_all(&plugin).unwrap();
     std::fs::write(plugin.join("hooks.json"), OTHER).unwrap();
     std::fs::write(place.dir.path().join("repo/a/b/s.json"), OTHER).unwrap();
-    let of = |line: &str| place.started(AgentId::Claude, &line.split(' ').collect::<Vec<_>>());
+    let of = |line: &str| place.started(AgentId::CLAUDE, &line.split(' ').collect::<Vec<_>>());
     let check = |line: &str, expected: &[&str]| {
         let settings = of(line);
         let found: Vec<String> = settings.foreign().into_iter().map(|(_, hook)| hook.command).collect();
@@ -300,12 +300,12 @@ fn a_command_line_brings_hooks_and_switches() {
 
 #[test]
 fn a_command_line_of_codex_brings_hooks_and_switches() {
-    let place = Place::new(AgentId::Codex);
-    place.write("repo/.codex/hooks.json", &ours_of(AgentId::Codex));
+    let place = Place::new(AgentId::CODEX);
+    place.write("repo/.codex/hooks.json", &ours_of(AgentId::CODEX));
     place.write("own/config.toml", "[profiles.off.features]\nhooks = false\n");
     let config = place.dir.path().join("own/config.toml");
     let check = |line: &str, unguarded: Option<&str>, expected: &[&str]| {
-        let settings = place.started(AgentId::Codex, &line.split(' ').collect::<Vec<_>>());
+        let settings = place.started(AgentId::CODEX, &line.split(' ').collect::<Vec<_>>());
         let found: Vec<String> = settings.foreign().into_iter().map(|(_, hook)| hook.command).collect();
         assert_eq!(
             (settings.unguarded().as_deref(), found),
@@ -326,10 +326,10 @@ fn a_command_line_of_codex_brings_hooks_and_switches() {
 
 #[test]
 fn a_command_line_that_cannot_be_read_may_say_anything() {
-    let place = Place::new(AgentId::Claude);
+    let place = Place::new(AgentId::CLAUDE);
     place.write("own/settings.json", &ours());
-    let start = AgentStart { arguments: None, ..place.started(AgentId::Claude, &[]).start };
-    let settings = HookSettings::of(AgentId::Claude, start, &[]);
+    let start = AgentStart { arguments: None, ..place.started(AgentId::CLAUDE, &[]).start };
+    let settings = HookSettings::of(AgentId::CLAUDE, start, &[]);
     assert_eq!(settings.unguarded().as_deref(), Some("its command line cannot be read"));
     assert_eq!(settings.unseen().as_deref(), Some("the agent's command line cannot be read"));
 }
@@ -430,7 +430,7 @@ fn plugins_lie_wherever_their_lists_say() {
     std::os::unix::fs::symlink(&elsewhere, place.dir.path().join("own/plugins/cache/guard/more")).unwrap();
     place.looks(&["own/plugins/cache/guard/more/c.md: PreToolUse y"]);
     // Of Codex.
-    let mut codex = Place::new(AgentId::Codex);
+    let mut codex = Place::new(AgentId::CODEX);
     let file = "own/plugins/cache/market/name/1.0/hooks/hooks.json";
     codex.check(file, OTHER, &[&format!("{file}: PreToolUse /x")]);
 }
@@ -451,7 +451,7 @@ fn more_than_is_looked_at_is_unread_and_costs_no_more() {
 
 #[test]
 fn a_folder_with_more_than_is_looked_at_may_hold_any_hook() {
-    let mut place = Place::new(AgentId::Claude);
+    let mut place = Place::new(AgentId::CLAUDE);
     for number in 0..crate::limits::PLUGINS_PER_FOLDER_MAX {
         place.write(&format!("own/commands/{number}.txt"), "");
     }
@@ -465,20 +465,20 @@ fn a_folder_with_more_than_is_looked_at_may_hold_any_hook() {
 #[test]
 fn what_an_agent_keeps_counts_as_it_was_when_it_started() {
     // Codex does not read its settings again.
-    let mut codex = Place::new(AgentId::Codex);
+    let mut codex = Place::new(AgentId::CODEX);
     codex.write("repo/.codex/config.toml", "[features]\nhooks = false\n");
     codex.write("repo/.codex/hooks.json", OTHER);
-    codex.settings = codex.started(AgentId::Codex, &[]);
+    codex.settings = codex.started(AgentId::CODEX, &[]);
     codex.check("repo/.codex/config.toml", "", &[]);
     codex.check("repo/.codex/hooks.json", "", &[]);
     assert_eq!(codex.foreign(), ["/x"]);
     assert!(codex.settings.unguarded().is_some_and(|why| why.contains("features.hooks = false")));
     // Claude Code does, but not what its command line names.
-    let mut claude = Place::new(AgentId::Claude);
+    let mut claude = Place::new(AgentId::CLAUDE);
     claude.write("repo/.claude/settings.json", OTHER);
     claude.write("given.json", &OTHER.replace("/x", "/given"));
     let given = claude.dir.path().join("given.json").display().to_string();
-    claude.settings = claude.started(AgentId::Claude, &["claude", "--settings", &given]);
+    claude.settings = claude.started(AgentId::CLAUDE, &["claude", "--settings", &given]);
     claude.check("repo/.claude/settings.json", "{}", &[]);
     claude.check("given.json", "{}", &[]);
     assert_eq!(claude.foreign(), ["/given"]);
@@ -486,8 +486,8 @@ fn what_an_agent_keeps_counts_as_it_was_when_it_started() {
 
 #[test]
 fn a_session_that_goes_on_elsewhere_has_the_settings_of_that_start() {
-    let place = Place::new(AgentId::Claude);
-    let mut second = place.started(AgentId::Claude, &["claude", "--settings", OTHER]);
+    let place = Place::new(AgentId::CLAUDE);
+    let mut second = place.started(AgentId::CLAUDE, &["claude", "--settings", OTHER]);
     second.follow(&place.settings);
     let told = second.look();
     assert!(
@@ -499,8 +499,8 @@ fn a_session_that_goes_on_elsewhere_has_the_settings_of_that_start() {
 
 #[test]
 fn two_agents_that_read_one_file_are_each_told() {
-    let mut first = Place::new(AgentId::Claude);
-    let mut second = first.started(AgentId::Claude, &[]);
+    let mut first = Place::new(AgentId::CLAUDE);
+    let mut second = first.started(AgentId::CLAUDE, &[]);
     let told = "repo/.claude/settings.json: `disableAllHooks: true` is in it now";
     first.check("repo/.claude/settings.json", OFF, &[told]);
     assert_eq!(second.look().len(), 1);
@@ -509,31 +509,31 @@ fn two_agents_that_read_one_file_are_each_told() {
 
 #[test]
 fn a_hook_that_codex_does_not_trust_is_not_run() {
-    let mut codex = Place::new(AgentId::Codex);
-    codex.write("own/hooks.json", &ours_of(AgentId::Codex));
-    codex.settings = codex.started(AgentId::Codex, &["codex"]);
+    let mut codex = Place::new(AgentId::CODEX);
+    codex.write("own/hooks.json", &ours_of(AgentId::CODEX));
+    codex.settings = codex.started(AgentId::CODEX, &["codex"]);
     let config = codex.dir.path().join("own/config.toml").display().to_string();
     let untrusted = format!("`{config}`: castellan's hook is not trusted in `/hooks`");
     assert_eq!(codex.settings.unguarded(), Some(untrusted));
     let bypassing = ["codex", "--dangerously-bypass-hook-trust"];
-    codex.settings = codex.started(AgentId::Codex, &bypassing);
+    codex.settings = codex.started(AgentId::CODEX, &bypassing);
     assert_eq!(codex.settings.unguarded(), None);
     let path = codex.dir.path().join("own").canonicalize().unwrap().join("hooks.json");
     let off = format!("[hooks.state.\"{}:pre_tool_use:0:0\"]\nenabled = false\n", path.display());
     codex.check("own/config.toml", &off, &["own/config.toml: castellan's hook is switched off in `/hooks`"]);
     assert!(codex.settings.unguarded().is_some_and(|why| why.contains("switched off")));
     // Where another file registers it too, that one may run.
-    codex.check("repo/.codex/hooks.json", &ours_of(AgentId::Codex), &[]);
+    codex.check("repo/.codex/hooks.json", &ours_of(AgentId::CODEX), &[]);
     assert_eq!(codex.settings.unguarded(), None);
 }
 
 #[test]
 fn an_environment_switches_hooks_off() {
-    let place = Place::new(AgentId::Claude);
+    let place = Place::new(AgentId::CLAUDE);
     place.write("own/settings.json", &ours());
-    let start = place.started(AgentId::Claude, &["claude"]).start;
+    let start = place.started(AgentId::CLAUDE, &["claude"]).start;
     let start = AgentStart { off_variable: Some("CLAUDE_CODE_SIMPLE"), ..start };
-    let settings = HookSettings::of(AgentId::Claude, start, &[]);
+    let settings = HookSettings::of(AgentId::CLAUDE, start, &[]);
     assert_eq!(settings.unguarded().as_deref(), Some("its environment has `CLAUDE_CODE_SIMPLE`"));
 }
 
@@ -541,7 +541,7 @@ fn an_environment_switches_hooks_off() {
 fn what_changes_and_looks_the_same_is_read_again() {
     use std::os::unix::fs::MetadataExt;
 
-    let mut place = Place::new(AgentId::Claude);
+    let mut place = Place::new(AgentId::CLAUDE);
     let file = "repo/.claude/settings.json";
     place.check(file, r#"{"disableAllHooks":null}"#, &[]);
     let path = place.dir.path().join(file);
@@ -563,7 +563,7 @@ fn what_changes_and_looks_the_same_is_read_again() {
 
 #[test]
 fn what_cannot_even_be_looked_at_may_say_anything() {
-    let mut place = Place::new(AgentId::Claude);
+    let mut place = Place::new(AgentId::CLAUDE);
     let path = place.dir.path().join("repo/.claude/settings.json");
     place.write("repo/.claude/x", "");
     std::os::unix::fs::symlink(&path, &path).unwrap();
@@ -595,7 +595,7 @@ fn where_nobody_sees_the_settings_nobody_says_what_is_in_them() {
             arguments: arguments.then(Vec::new),
             off_variable: None,
         };
-        HookSettings::of(AgentId::Claude, start, &[]).unseen()
+        HookSettings::of(AgentId::CLAUDE, start, &[]).unseen()
     };
     assert!(unseen(false, true).is_some_and(|why| why.contains("where the agent has its settings")));
     assert!(unseen(true, false).is_some_and(|why| why.contains("command line cannot be read")));

@@ -1,0 +1,191 @@
+//! Writes what `read.rs` has read as Rust source. It must not know whether it makes sense.
+
+use std::fmt::{Debug, Write as _};
+
+use toml::Spanned;
+
+use crate::read::{Acts, Agent, Event, EventKind, Key, Tool};
+
+/// Returns the table: one `Spec` an agent, for a module that has the types in scope.
+pub(crate) fn table(agents: &[Agent]) -> String {
+    let specs: String = agents.iter().map(spec).collect();
+    format!(
+        "/// What is known of each agent, in the order of their files.\n\
+         pub(crate) static SPECS: [Spec; {}] = [{specs}];\n",
+        agents.len()
+    )
+}
+
+/// Returns the constants of `AgentId`: the positions in the table.
+pub(crate) fn ids(agents: &[Agent]) -> String {
+    let mut text = String::from("impl AgentId {\n");
+    let mut all = Vec::new();
+    for (at, agent) in agents.iter().enumerate() {
+        let name = agent.word.get_ref().to_ascii_uppercase().replace('-', "_");
+        text += &format!("/// {}.\npub const {name}: AgentId = AgentId({at});\n", agent.title);
+        all.push(format!("AgentId::{name}"));
+    }
+    let (count, all) = (all.len(), all.join(", "));
+    text + &format!(
+        "/// All agents, in the order of their words.\npub const ALL: [AgentId; {count}] = [{all}];\n}}\n"
+    )
+}
+
+fn spec(agent: &Agent) -> String {
+    let mut text = String::from("Spec {\n");
+    let mut field = |name: &str, value: String| text += &format!("{name}: {value},\n");
+    let (first, last) = &agent.tested;
+    let version = |[major, minor, patch]: [u32; 3]| format!("Version({major}, {minor}, {patch})");
+    let settings = &agent.settings;
+    let events: Vec<&Event> = agent.events.get_ref().iter().map(Spanned::get_ref).collect();
+    field("word", quoted(agent.word.get_ref()));
+    field("name", quoted(agent.name.get_ref()));
+    field("title", quoted(&agent.title));
+    field("package", quoted(&agent.package));
+    field("tested", format!("({}, {})", version(first.0), version(last.0)));
+    field(
+        "settings",
+        format!(
+            "Settings {{ file: {:?}, variable: {:?}, machine: {:?} }}",
+            settings.file, settings.variable, settings.machine
+        ),
+    );
+    field("events", rows(&events, |event| format!("({:?}, {})", event.name, event_kind(event))));
+    field(
+        "hook_events",
+        format!("&[{}]", events.iter().filter_map(|event| hook_event(event)).collect::<String>()),
+    );
+    let letter = agent.headless.letter.as_ref().map(|letter| letter.0);
+    field("headless", format!("Headless {{ words: &{:?}, letter: {letter:?} }}", agent.headless.words));
+    field("read_only_modes", format!("&{:?}", agent.read_only_modes));
+    field("hooks_on", format!("&{:?}", agent.hooks_on));
+    field("off_variables", format!("&{:?}", agent.off_variables));
+    field("options", options(agent));
+    field("asks", asks(agent));
+    field("tools", rows(&agent.tools, |tool| self::tool(tool.get_ref())));
+    field("patches_in_shell", agent.patches_in_shell.to_string());
+    field(
+        "hook_files",
+        rows(&agent.hook_files, |file| {
+            let (place, path, form) = (&file.place, &file.path, &file.form);
+            format!("HookFile {{ place: Place::{place:?}, path: {path:?}, form: Form::{form:?} }}")
+        }),
+    );
+    field("rereads_settings", agent.rereads_settings.to_string());
+    field("needs_trust", agent.needs_trust.to_string());
+    field("server_file", quoted(&agent.server_file));
+    field("plugin_manifest", quoted(&agent.plugin_manifest));
+    field("transcript", transcript(agent));
+    field("families", families(agent));
+    text + "},\n"
+}
+
+fn event_kind(event: &Event) -> String {
+    match event.kind {
+        EventKind::Question => "EventKind::Question".to_owned(),
+        EventKind::Permission => "EventKind::Permission".to_owned(),
+        EventKind::Done => "EventKind::Done { failed: false }".to_owned(),
+        EventKind::Failed => "EventKind::Done { failed: true }".to_owned(),
+        EventKind::Session => {
+            format!("EventKind::Session {{ text_key: {:?} }}", event.text_key.as_deref().unwrap_or_default())
+        }
+    }
+}
+
+fn hook_event(event: &Event) -> Option<String> {
+    let (name, timeout_s, matcher) = (&event.name, event.timeout_s?, &event.matcher);
+    let blocks = event.blocks_on_failure;
+    Some(format!(
+        "HookEvent {{ name: {name:?}, timeout_s: {timeout_s}, matcher: {matcher:?}, blocks_on_failure: {blocks} }},\n"
+    ))
+}
+
+fn options(agent: &Agent) -> String {
+    let options = &agent.options;
+    let meanings = rows(&options.meanings, |row| format!("({:?}, Meaning::{:?})", row.option, row.meaning));
+    format!(
+        "Options {{ flags: &{:?}, valued: &{:?}, lists: &{:?}, anywhere: &{:?}, joined_values: {}, adds_up: {}, \
+         meanings: {meanings} }}",
+        options.flags,
+        options.valued,
+        options.lists,
+        options.anywhere,
+        options.joined_values,
+        options.adds_up
+    )
+}
+
+fn asks(agent: &Agent) -> String {
+    let objections = &agent.asks.objections;
+    let modes = rows(&agent.asks.modes, |mode| {
+        let (name, holds, attended) = (&mode.name, &mode.holds, mode.attended);
+        format!("Mode {{ name: {name:?}, holds: Holds::{holds:?}, is_attended: {attended} }}")
+    });
+    format!(
+        "Asks {{ modes: {modes}, prompt: {:?}, objections: Objections {{ known_tools: &{:?}, own_servers: &{:?}, \
+         keys: &{:?} }} }}",
+        agent.asks.prompt.as_ref().map(Spanned::get_ref),
+        objections.known_tools,
+        objections.own_servers,
+        objections.keys
+    )
+}
+
+fn tool(tool: &Tool) -> String {
+    let name = tool.name.as_ref().unwrap_or(&tool.raw);
+    let (raw, kind, command, path) =
+        (&tool.raw, &tool.kind, key(tool.command.as_ref()), key(tool.path.as_ref()));
+    format!(
+        "ToolSpec {{ raw: {raw:?}, name: {name:?}, kind: ToolKind::{kind:?}, command: {command}, path: {path} }}"
+    )
+}
+
+fn key(key: Option<&Key>) -> String {
+    match key {
+        None => "Key::No".to_owned(),
+        Some(Key::Required(name)) => format!("Key::Required({name:?})"),
+        Some(Key::Optional(name)) => format!("Key::Optional({name:?})"),
+        Some(Key::Unless(name, other)) => format!("Key::Unless({name:?}, {other:?})"),
+    }
+}
+
+fn transcript(agent: &Agent) -> String {
+    let transcript = &agent.transcript;
+    let hookless = rows(&transcript.hookless, |row| {
+        let acts = match &row.acts {
+            Acts::Never => "Never".to_owned(),
+            Acts::Given(key) => format!("Given({key:?})"),
+            Acts::Naming(word) => format!("Naming({word:?})"),
+        };
+        format!("Hookless {{ tool: {:?}, acts: Acts::{acts} }}", row.tool)
+    });
+    format!(
+        "Transcript {{ words: &{:?}, hookless: {hookless}, subagents: {:?} }}",
+        transcript.words, transcript.subagents
+    )
+}
+
+fn families(agent: &Agent) -> String {
+    let of = &agent.families;
+    let mut text = String::from("Families {");
+    let mut family = |field: &str, kind: &str, member: &dyn Debug| {
+        write!(text, "{field}: {kind}Family::{member:?},").unwrap_or_default();
+    };
+    family("reply", "Reply", &of.reply);
+    family("registration", "Registration", &of.registration);
+    family("machine", "Machine", &of.machine);
+    family("reader", "Reader", &of.reader);
+    family("switch", "Switch", &of.switch);
+    family("servers", "Server", &of.servers);
+    family("plugins", "Plugin", &of.plugins);
+    family("transcript", "Transcript", &of.transcript);
+    text + "}"
+}
+
+fn rows<T>(all: &[T], row: impl Fn(&T) -> String) -> String {
+    format!("&[{}]", all.iter().map(|one| row(one) + ",\n").collect::<String>())
+}
+
+fn quoted(text: &str) -> String {
+    format!("{text:?}")
+}

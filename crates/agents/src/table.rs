@@ -1,0 +1,11 @@
+//! The table of all agents, as `build.rs` writes it from `agents/*.toml`. Nothing is read at run time.
+
+use castellan_event::ToolKind;
+
+use crate::spec::{
+    Acts, Asks, EventKind, Families, Form, Headless, Holds, HookEvent, HookFile, Hookless, Key,
+    MachineFamily, Meaning, Mode, Objections, Options, Place, PluginFamily, ReaderFamily, RegistrationFamily,
+    ReplyFamily, ServerFamily, Settings, Spec, SwitchFamily, ToolSpec, Transcript, TranscriptFamily, Version,
+};
+
+include!(concat!(env!("OUT_DIR"), "/table.rs"));

@@ -1,0 +1,92 @@
+//! The files of agents: `build/read.rs` refuses one that is wrong, and names the line.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../build/read.rs"]
+mod read;
+#[path = "../build/write.rs"]
+mod write;
+
+use castellan_agents::AgentId;
+
+const CLAUDE: &str = include_str!("../agents/claude.toml");
+const CODEX: &str = include_str!("../agents/codex.toml");
+
+fn read(claude: &str, codex: &str) -> Result<Vec<read::Agent>, String> {
+    let file = |name: &str, text: &str| (format!("agents/{name}.toml"), text.to_owned());
+    read::read(&[file("claude", claude), file("codex", codex)]).map_err(|problem| problem.to_string())
+}
+
+/// The line on which a piece of a text begins.
+fn line_of(text: &str, piece: &str) -> usize {
+    text.split_once(piece).unwrap().0.matches('\n').count() + 1
+}
+
+/// Replaces a piece of Codex's file, and expects an error that names the line on which the piece stands.
+#[track_caller]
+fn check(before: &str, after: &str, expected: &str) {
+    let error = read(CLAUDE, &CODEX.replacen(before, after, 1)).unwrap_err();
+    let (place, message) = error.split_once(": ").unwrap();
+    assert_eq!(place, format!("agents/codex.toml:{}", line_of(CODEX, before)), "{error}");
+    assert!(message.contains(expected), "{error}");
+}
+
+#[test]
+fn a_key_that_is_not_known_is_refused() {
+    check("needs_trust = true", "needs_thrust = true", "unknown field `needs_thrust`");
+    check("timeout_s = 10,", "timeout_s = 10, timeout_ms = 10,", "unknown field `timeout_ms`");
+    check(r#"raw = "view_image""#, r#"raw = "view_image", reads = true"#, "unknown field `reads`");
+}
+
+#[test]
+fn an_agent_asks_at_one_event() {
+    let question = r#"  { name = "PreToolUse", kind = "question", timeout_s = 600, matcher = "*" },"#;
+    let without = CODEX.replacen(question, "", 1);
+    let line = line_of(&without, "events = [");
+    let error = read(CLAUDE, &without).unwrap_err();
+    let expected = "0 events of the kind `question`: there must be one";
+    assert_eq!(error, format!("agents/codex.toml:{line}: {expected}"));
+}
+
+#[test]
+fn a_word_is_one_agents() {
+    check(r#"word = "codex""#, r#"word = "claude""#, "`claude` is the word of another agent, too");
+    check(r#"name = "codex""#, r#"name = "claude_code""#, "`claude_code` is the name of another agent, too");
+    check(r#"word = "codex""#, r#"word = "Codex""#, "`Codex` is no word");
+}
+
+#[test]
+fn a_family_has_code() {
+    check(
+        r#"reply = "codex""#,
+        r#"reply = "cortex""#,
+        "unknown variant `cortex`, expected `claude` or `codex`",
+    );
+    check(r#"servers = "toml""#, r#"servers = "ini""#, "unknown variant `ini`");
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    check(
+        r#"{ name = "SessionStart", kind = "session""#,
+        r#"{ name = "SessionStart", kind = "done""#,
+        "`text_key`",
+    );
+    check(r#"kind = "session", text_key = "prompt""#, r#"kind = "session""#, "`text_key`");
+    check(r#"timeout_s = 10, matcher = "*""#, r#"matcher = "*""#, "`timeout_s`");
+    let prompt = r#"prompt = "PermissionRequest""#;
+    let error = read(&CLAUDE.replacen(prompt, r#"prompt = "SessionEnd""#, 1), CODEX).unwrap_err();
+    let expected = "`SessionEnd` is no event of the kind `permission`";
+    assert_eq!(error, format!("agents/claude.toml:{}: {expected}", line_of(CLAUDE, prompt)));
+    check(r#"tested = ["0.169.0""#, r#"tested = ["0.169""#, "`0.169` is no version");
+    check(r#"{ raw = "view_image""#, r#"{ raw = "apply_patch""#, "`apply_patch` stands there twice");
+}
+
+#[test]
+fn every_file_is_an_agent_of_the_table() {
+    let agents = read(CLAUDE, CODEX).unwrap();
+    let words: Vec<&str> = agents.iter().map(|agent| agent.word.get_ref().as_str()).collect();
+    assert_eq!(words, AgentId::ALL.map(AgentId::word));
+    assert_eq!(write::table(&agents), include_str!(concat!(env!("OUT_DIR"), "/table.rs")));
+    assert_eq!(write::ids(&agents), include_str!(concat!(env!("OUT_DIR"), "/ids.rs")));
+}
