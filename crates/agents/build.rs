@@ -2,6 +2,8 @@
 
 #[path = "build/read.rs"]
 mod read;
+#[path = "build/shape.rs"]
+mod shape;
 #[path = "build/write.rs"]
 mod write;
 

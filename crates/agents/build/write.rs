@@ -4,7 +4,7 @@ use std::fmt::{Debug, Write as _};
 
 use toml::Spanned;
 
-use crate::read::{Acts, Agent, Event, EventKind, Key, Tool};
+use crate::shape::{Acts, Agent, Event, EventKind, Key, Tool};
 
 /// Returns the table: one `Spec` an agent, for a module that has the types in scope.
 pub(crate) fn table(agents: &[Agent]) -> String {

@@ -4,6 +4,8 @@
 
 #[path = "../build/read.rs"]
 mod read;
+#[path = "../build/shape.rs"]
+mod shape;
 #[path = "../build/write.rs"]
 mod write;
 
@@ -12,7 +14,7 @@ use castellan_agents::AgentId;
 const CLAUDE: &str = include_str!("../agents/claude.toml");
 const CODEX: &str = include_str!("../agents/codex.toml");
 
-fn read(claude: &str, codex: &str) -> Result<Vec<read::Agent>, String> {
+fn read(claude: &str, codex: &str) -> Result<Vec<shape::Agent>, String> {
     let file = |name: &str, text: &str| (format!("agents/{name}.toml"), text.to_owned());
     read::read(&[file("claude", claude), file("codex", codex)]).map_err(|problem| problem.to_string())
 }

@@ -1,0 +1,297 @@
+//! The shape of `agents/*.toml`. The types in `src/spec.rs` say what each value means. It must not know which values go together.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+/// One file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Agent {
+    pub(crate) word: Spanned<String>,
+    pub(crate) name: Spanned<String>,
+    pub(crate) title: String,
+    pub(crate) package: String,
+    pub(crate) tested: (Version, Version),
+    pub(crate) settings: Settings,
+    pub(crate) events: Spanned<Vec<Spanned<Event>>>,
+    pub(crate) headless: Headless,
+    #[serde(default)]
+    pub(crate) read_only_modes: Vec<String>,
+    #[serde(default)]
+    pub(crate) hooks_on: Vec<String>,
+    #[serde(default)]
+    pub(crate) off_variables: Vec<String>,
+    pub(crate) options: Options,
+    pub(crate) asks: Asks,
+    pub(crate) tools: Vec<Spanned<Tool>>,
+    #[serde(default)]
+    pub(crate) patches_in_shell: bool,
+    pub(crate) hook_files: Vec<HookFile>,
+    pub(crate) rereads_settings: bool,
+    #[serde(default)]
+    pub(crate) needs_trust: bool,
+    pub(crate) server_file: String,
+    pub(crate) plugin_manifest: String,
+    pub(crate) transcript: Transcript,
+    pub(crate) families: Families,
+}
+
+/// `"2.1.330"`.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Version(pub(crate) [u32; 3]);
+
+impl TryFrom<String> for Version {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Version, String> {
+        let numbers: Vec<u32> = text.split('.').filter_map(|number| number.parse().ok()).collect();
+        <[u32; 3]>::try_from(numbers)
+            .map(Version)
+            .map_err(|_| format!("`{text}` is no version of three numbers"))
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    pub(crate) file: String,
+    pub(crate) variable: String,
+    pub(crate) machine: String,
+}
+
+/// An event that is decoded; castellan registers for those with a timeout.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Event {
+    pub(crate) name: String,
+    pub(crate) kind: EventKind,
+    pub(crate) text_key: Option<String>,
+    pub(crate) timeout_s: Option<u64>,
+    pub(crate) matcher: Option<String>,
+    #[serde(default)]
+    pub(crate) blocks_on_failure: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum EventKind {
+    Question,
+    Permission,
+    Done,
+    Failed,
+    Session,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Headless {
+    pub(crate) words: Vec<String>,
+    pub(crate) letter: Option<Letter>,
+}
+
+/// `"p"`.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Letter(pub(crate) u8);
+
+impl TryFrom<String> for Letter {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Letter, String> {
+        match text.as_bytes() {
+            [letter] if letter.is_ascii_alphabetic() => Ok(Letter(*letter)),
+            _ => Err(format!("`{text}` is no letter")),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Options {
+    #[serde(default)]
+    pub(crate) flags: Vec<String>,
+    #[serde(default)]
+    pub(crate) valued: Vec<String>,
+    #[serde(default)]
+    pub(crate) lists: Vec<String>,
+    #[serde(default)]
+    pub(crate) anywhere: Vec<String>,
+    #[serde(default)]
+    pub(crate) joined_values: bool,
+    #[serde(default)]
+    pub(crate) adds_up: bool,
+    #[serde(default)]
+    pub(crate) meanings: Vec<OptionMeaning>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OptionMeaning {
+    pub(crate) option: String,
+    #[serde(rename = "is")]
+    pub(crate) meaning: Meaning,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Meaning {
+    Off,
+    SettingKinds,
+    Settings,
+    Policy,
+    Elsewhere,
+    Plugin,
+    FarPlugin,
+    Folder,
+    Subagents,
+    Key,
+    FeatureOff,
+    Profile,
+    TrustsAll,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asks {
+    #[serde(default)]
+    pub(crate) modes: Vec<Mode>,
+    pub(crate) prompt: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) objections: Objections,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mode {
+    pub(crate) name: String,
+    pub(crate) holds: Holds,
+    pub(crate) attended: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Holds {
+    All,
+    Unobjected,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Objections {
+    pub(crate) known_tools: Vec<String>,
+    pub(crate) own_servers: Vec<String>,
+    pub(crate) keys: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Tool {
+    pub(crate) raw: String,
+    /// As `raw` where it is left out.
+    pub(crate) name: Option<String>,
+    pub(crate) kind: ToolKind,
+    pub(crate) command: Option<Key>,
+    pub(crate) path: Option<Key>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ToolKind {
+    Shell,
+    Read,
+    Write,
+    Edit,
+    Patch,
+    Web,
+    Subagent,
+    Mcp,
+    Internal,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Key {
+    Required(String),
+    Optional(String),
+    Unless(String, String),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HookFile {
+    pub(crate) place: Place,
+    pub(crate) path: String,
+    pub(crate) form: Form,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Place {
+    Machine,
+    User,
+    Workspace,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Form {
+    Settings,
+    Toml,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Transcript {
+    pub(crate) words: Vec<String>,
+    #[serde(default)]
+    pub(crate) hookless: Vec<Hookless>,
+    pub(crate) subagents: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Hookless {
+    pub(crate) tool: String,
+    pub(crate) acts: Acts,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Acts {
+    Never,
+    Given(String),
+    Naming(String),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Families {
+    pub(crate) reply: ReplyFamily,
+    pub(crate) registration: RegistrationFamily,
+    pub(crate) machine: MachineFamily,
+    pub(crate) reader: ReaderFamily,
+    pub(crate) switch: SwitchFamily,
+    pub(crate) servers: ServerFamily,
+    pub(crate) plugins: PluginFamily,
+    pub(crate) transcript: TranscriptFamily,
+}
+
+macro_rules! family {
+    ($name:ident: $($member:ident),+) => {
+        #[derive(Debug, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub(crate) enum $name {
+            $($member),+
+        }
+    };
+}
+
+family!(ReplyFamily: Claude, Codex);
+family!(RegistrationFamily: ExecForm, ShellLine);
+family!(MachineFamily: OwnJson, SharedToml);
+family!(ReaderFamily: JavaScript, Serde);
+family!(SwitchFamily: DisableAllHooks, Feature);
+family!(ServerFamily: Json, Toml);
+family!(PluginFamily: Marketplaces, Cache);
+family!(TranscriptFamily: Messages, Items);
