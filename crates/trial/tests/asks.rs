@@ -4,7 +4,7 @@
 
 use castellan_agents::{AgentId, Version, holds_ask};
 use castellan_policy::{Policy, Settings};
-use castellan_trial::{Case, Machine, There, Trial};
+use castellan_trial::{Case, Trial};
 use serde_json::{Map, Value as Json};
 
 const MEASURED: &str = include_str!("../../../corpus/asks/claude.tsv");
@@ -86,17 +86,6 @@ fn case(row: &Row) -> Case {
         case.files.insert(file.to_owned(), serde_json::from_value("old\n".into()).unwrap());
     }
     case
-}
-
-fn machine(case: &Case) -> Machine {
-    let mut machine = Machine::default();
-    for (from, to) in LINKS {
-        machine.put(&format!("/home/dev/project/{from}"), There::Link((*to).to_owned()));
-    }
-    for path in case.files.keys().filter(|path| path.ends_with('/')) {
-        machine.put(path, There::Directory);
-    }
-    machine
 }
 
 /// What castellan says of a row, in each version.
