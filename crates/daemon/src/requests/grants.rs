@@ -156,16 +156,14 @@ impl Grants {
         self.granted.retain(|_, granted| granted.until.is_none());
     }
 
-    /// Takes all that was granted of a call. What holds once is no other call's until [`Grants::settle`]. What holds once for a call whose
-    /// prompt is open at the agent is that call's alone: a yes there runs it without another question.
+    /// Takes all that was granted of a call. What holds once is no other call's until [`Grants::settle`].
     pub(super) fn take(&mut self, key: &GrantKey, session: &SessionKey, now: Now) -> Option<Taken> {
         let ids = self.of_call.get(key)?;
         let mut taken = Taken { grant: Grant::default(), of: Vec::new() };
         for id in ids {
             let Some(granted) = self.granted.get_mut(id).filter(|one| one.key == *key) else { continue };
             let is_its = granted.session.is_none_or(|of| of == *session);
-            let is_answered_there = granted.is_at_prompt && granted.scope == Scope::Once;
-            if !is_its || is_answered_there || granted.is_taken || !granted.holds(now) {
+            if !is_its || granted.is_taken || !granted.holds(now) {
                 continue;
             }
             granted.is_taken = granted.scope == Scope::Once;
