@@ -39,8 +39,8 @@ pub(crate) struct Guarded {
 #[derive(Debug)]
 struct File {
     guard: Guard,
-    /// The components of its path.
-    names: Vec<String>,
+    /// Its path, in the form in which paths are compared.
+    path: String,
     /// All below it is guarded, too.
     is_deep: bool,
     /// It is the project's: only a pattern of files may reach it so, and only where it exists.
@@ -62,9 +62,11 @@ impl Guarded {
     /// The guarded files of the session that has these places.
     pub(crate) fn of(places: &Places) -> Guarded {
         let comparable = |path: &str| places.comparable(path).into_owned();
-        let file = |guard, path: &str, is_deep, is_optional| {
-            let names = components(&comparable(path)).map(str::to_owned).collect();
-            File { guard, names, is_deep, is_optional }
+        let file = |guard, path: &str, is_deep, is_optional| File {
+            guard,
+            path: comparable(path),
+            is_deep,
+            is_optional,
         };
         let own = scope::own_below_home().flat_map(|path| at_home(path, places));
         let own = places.castellan.iter().cloned().chain(own);
@@ -125,7 +127,11 @@ impl Guarded {
     ) -> Option<Guard> {
         let found = self.files.iter().find(|file| match file.is_optional {
             // Whoever changes the directory of a project knows what is in it.
-            true => pattern.is_open() && file.is_reached(pattern, Reach::File) && is_there(file.path()),
+            true => {
+                pattern.is_open()
+                    && file.is_reached(pattern, Reach::File)
+                    && is_there(lexical_path(&file.path))
+            }
             false => file.is_reached(pattern, reach),
         });
         found.map(|file| file.guard)
@@ -133,29 +139,33 @@ impl Guarded {
 
     /// By the names in the path, wherever it lies.
     fn named(&self, pattern: &Pattern<'_>, reach: Reach) -> Option<Guard> {
-        let mut below = (0..pattern.len()).map(|at| pattern.from(at));
-        let named = |below: &Pattern<'_>| self.anywhere.iter().find(|file| file.is_named(below, reach));
-        below.find_map(|below| named(&below)).map(|file| file.guard)
+        (0..pattern.len()).find_map(|at| {
+            let mut named = self.anywhere.iter().filter(|file| file.begins_at(pattern, at)).peekable();
+            named.peek()?;
+            let below = pattern.from(at);
+            named.find(|file| file.is_reached(&below, reach)).map(|file| file.guard)
+        })
     }
 }
 
 impl File {
     fn is_reached(&self, pattern: &Pattern<'_>, reach: Reach) -> bool {
-        pattern.relation(&self.names, self.is_deep, OWN_NAMES).is_some_and(|relation| match relation {
+        pattern.relation(&self.path, self.is_deep, OWN_NAMES).is_some_and(|relation| match relation {
             Relation::Is => true,
             Relation::Holds => reach >= Reach::Entry,
             Relation::Above => reach >= Reach::Tree,
         })
     }
 
-    /// The same for a path that names the directory of the file, of which it is not known where it lies.
-    fn is_named(&self, pattern: &Pattern<'_>, reach: Reach) -> bool {
-        self.names.first().is_some_and(|name| pattern.names_first(name)) && self.is_reached(pattern, reach)
+    /// Whether a component of a path names the directory of the file, of which it is not known where it lies.
+    fn begins_at(&self, pattern: &Pattern<'_>, at: usize) -> bool {
+        components(&self.path).next().is_some_and(|name| pattern.names_at(at, name))
     }
+}
 
-    fn path(&self) -> String {
-        format!("/{}", self.names.join("/"))
-    }
+/// An absolute path without empty components.
+fn lexical_path(path: &str) -> String {
+    components(path).flat_map(|name| ["/", name]).collect()
 }
 
 /// Where a path below the home lies: in each home of the user, and where a variable moves what holds it.

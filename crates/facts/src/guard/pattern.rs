@@ -7,6 +7,8 @@ use crate::scope::components;
 #[derive(Debug, Clone)]
 pub(super) struct Pattern<'p> {
     steps: Vec<&'p str>,
+    /// No component is a pattern.
+    is_closed: bool,
     /// Names may begin with a dot that is not written: those of a search do, those of a shell's pattern do not.
     hides: bool,
 }
@@ -35,7 +37,8 @@ impl<'p> Pattern<'p> {
     pub(super) fn of(path: &'p str) -> Pattern<'p> {
         let steps: Vec<&str> = components(path).collect();
         let hides = steps.contains(&DESCENT);
-        Pattern { steps, hides }
+        let is_closed = !path.contains(OPEN) && !path.contains('(') && !path.contains("..");
+        Pattern { steps, is_closed, hides }
     }
 
     /// Components.
@@ -45,7 +48,7 @@ impl<'p> Pattern<'p> {
 
     /// What follows so many components.
     pub(super) fn from(&self, at: usize) -> Pattern<'p> {
-        Pattern { steps: self.steps.get(at..).unwrap_or_default().to_vec(), hides: self.hides }
+        Pattern { steps: self.steps.get(at..).unwrap_or_default().to_vec(), ..*self }
     }
 
     /// Whether anything in it is a pattern.
@@ -62,19 +65,43 @@ impl<'p> Pattern<'p> {
         self.steps.last().is_some_and(|step| step.bytes().all(|byte| matches!(byte, b'*' | b'?' | b'.')))
     }
 
-    /// Whether its first component is this name, or a pattern that tells so by its beginning.
-    pub(super) fn names_first(&self, name: &str) -> bool {
-        self.steps.first().is_some_and(|step| {
+    /// Whether a component of it is this name, or a pattern that tells so by its beginning.
+    pub(super) fn names_at(&self, at: usize, name: &str) -> bool {
+        self.steps.get(at).is_some_and(|step| {
             let known = step.find(OPEN).unwrap_or(step.len());
             *step == name || known >= TELLING_BYTES && fits(step, name, self.hides)
         })
     }
 
-    /// How it lies to a path of these components. `is_deep`: all below that path is meant, of which only some `inside` names are taken
-    /// for meant where `**` alone leads there.
-    ///
+    /// How it lies to a known path. `is_deep`: all below that path is meant, of which only some `inside` names are taken for meant where
+    /// `**` alone leads there.
+    pub(super) fn relation(&self, path: &str, is_deep: bool, inside: &[&str]) -> Option<Relation> {
+        if self.is_closed {
+            return self.closed_relation(path, is_deep);
+        }
+        let names: Vec<&str> = components(path).collect();
+        self.open_relation(&names, is_deep, inside)
+    }
+
+    /// The same where no component is a pattern: most paths, each compared with all that is guarded.
+    fn closed_relation(&self, path: &str, is_deep: bool) -> Option<Relation> {
+        let mut names = components(path);
+        for step in &self.steps {
+            match names.next() {
+                Some(name) if name == *step => {}
+                None if is_deep => return Some(Relation::Is),
+                Some(_) | None => return None,
+            }
+        }
+        Some(match names.count() {
+            0 => Relation::Is,
+            1 if !is_deep => Relation::Holds,
+            _ => Relation::Above,
+        })
+    }
+
     /// Goes through the components once, with all that those before may have stood for, so that it is linear in both.
-    pub(super) fn relation(&self, names: &[String], is_deep: bool, inside: &[&str]) -> Option<Relation> {
+    fn open_relation(&self, names: &[&str], is_deep: bool, inside: &[&str]) -> Option<Relation> {
         // Which numbers of names the steps so far may stand for.
         let mut reached = vec![false; names.len() + 1];
         *reached.first_mut()? = true;
@@ -223,7 +250,22 @@ mod tests {
     #[test]
     fn many_descents_cost_no_more_than_their_number() {
         let path = "/**/*".repeat(100);
-        let names: Vec<String> = ["home", "u", ".claude", "settings.json"].map(str::to_owned).to_vec();
-        assert_eq!(Pattern::of(&path).relation(&names, false, &[]), None);
+        assert_eq!(Pattern::of(&path).relation("/home/u/.claude/settings.json", false, &[]), None);
+    }
+
+    #[test]
+    fn a_path_without_a_pattern_lies_as_one_that_is_compared_step_by_step() {
+        let paths =
+            ["/", "/a", "/b", "/a/b", "/a/b/c", "/a/c", "/a/b/c/d", "/a/x/c", "/a/b/c/d/e", "//a/./b/"];
+        for (path, known, is_deep) in paths
+            .iter()
+            .flat_map(|path| paths.iter().flat_map(move |known| [(path, known, true), (path, known, false)]))
+        {
+            let pattern = Pattern::of(path);
+            assert!(pattern.is_closed);
+            let names: Vec<&str> = components(known).collect();
+            let expected = pattern.open_relation(&names, is_deep, &[]);
+            assert_eq!(pattern.relation(known, is_deep, &[]), expected, "{path} to {known}, {is_deep}");
+        }
     }
 }
