@@ -85,13 +85,12 @@ pub fn parallel_calls_are_judged_one_by_one(agent: Agent) -> Result<()> {
 
 /// Trusted from another terminal, it counts at once.
 pub fn a_workspace_is_only_looked_at_until_a_person_trusts_it(agent: Agent) -> Result<()> {
-    // Codex knows no ask before a call.
-    check_trust(agent, if agent == Agent::Claude { "ask" } else { "deny" })
+    check_trust(agent)
 }
 
 /// Approved at another terminal, it runs when it is made again. Where nobody is to be asked it is denied.
 pub fn a_call_that_needs_more_than_its_session_has_waits_for_a_person(agent: Agent) -> Result<()> {
-    check_escalation(agent, if agent == Agent::Claude { "ask" } else { "deny" })?;
+    check_escalation(agent)?;
     check_denied_escalation(agent)
 }
 

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value as Json, json};
 
-pub use asks::{Sensitive, check_asks};
+pub use asks::check_asks;
 pub use levels::{check_ceiling, check_denied_escalation, check_escalation};
 pub use repository::check_repository;
 pub use signalled::{KILL, SIGNALS, STOP, check_signalled_hook};

@@ -10,9 +10,9 @@ use castellan_tests::machine::check_each_users_claude;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
-    Case, KILL, Registered, SIGNALS, STOP, Sensitive, SwitchedOff, check, check_asks, check_ceiling,
-    check_none_foreign, check_noticed, check_plugin, check_repository, check_rewritten, check_signalled_hook,
-    check_subagent, check_switched_off,
+    Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_asks, check_ceiling, check_none_foreign,
+    check_noticed, check_plugin, check_repository, check_rewritten, check_signalled_hook, check_subagent,
+    check_switched_off,
 };
 use serde_json::json;
 
@@ -37,13 +37,13 @@ fn an_allowed_call_runs_without_claudes_prompt() -> Result<()> {
 
 #[test]
 fn an_asked_call_does_not_run_with_nobody_there() -> Result<()> {
-    for options in [Options::default(), prompting()] {
+    for (options, answer) in [(Options::default(), "deny"), (prompting(), "ask")] {
         let case = Case::touch(
             Claude,
             "asked-file",
             false,
             "Test ask: the test asks about this file",
-            ("ask", "ask", true),
+            ("ask", answer, true),
         );
         check(Claude, Case { options, ..case })?;
     }
@@ -52,15 +52,15 @@ fn an_asked_call_does_not_run_with_nobody_there() -> Result<()> {
 
 #[test]
 fn an_ask_that_a_mode_would_drop_is_a_deny() -> Result<()> {
-    check_asks("bypassPermissions", Sensitive::Denied)?;
-    check_asks("auto", Sensitive::Denied)
+    check_asks("bypassPermissions", "deny")?;
+    check_asks("auto", "deny")
 }
 
 #[test]
 fn a_mode_that_holds_every_ask_is_told_every_ask() -> Result<()> {
-    check_asks("default", Sensitive::Asked)?;
-    check_asks("acceptEdits", Sensitive::Asked)?;
-    check_asks("dontAsk", Sensitive::Asked)
+    check_asks("default", "ask")?;
+    check_asks("acceptEdits", "ask")?;
+    check_asks("dontAsk", "ask")
 }
 
 #[test]

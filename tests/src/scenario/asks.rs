@@ -1,4 +1,4 @@
-//! Asks with the real Claude Code: files that it calls sensitive itself, and ordinary ones, in a mode.
+//! Asks with the real Claude Code: files that it calls sensitive itself, ordinary ones, and a command without a file, in a mode.
 
 use anyhow::Result;
 use serde_json::json;
@@ -12,32 +12,24 @@ use crate::run::Options;
 /// What the rule of the tests asks about, whatever holds it.
 const ASKED: &str = "asked-file";
 
-/// How an ask is answered for a file that Claude calls sensitive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sensitive {
-    /// As any other.
-    Asked,
-    /// The mode would run it all the same.
-    Denied,
-}
-
 /// Files that Claude calls sensitive, below the user's home or the workspace.
 const SENSITIVE: &[&str] = &["~/.profile", "~/.zshenv", "~/.gitconfig", ".git/hooks/pre-commit", ".mcp.json"];
 
-/// Plays writing calls that a rule asks about, to sensitive and to ordinary files: none runs, as nobody is there. The record says what
-/// Claude was told.
-pub fn check_asks(mode: &'static str, sensitive: Sensitive) -> Result<()> {
+/// Plays calls that a rule asks about: writes to sensitive and to ordinary files, and a command that concerns no file. None runs, as nobody
+/// is there. The record holds the answer to Claude: `about_files` for the writes, an ask for the command.
+pub fn check_asks(mode: &'static str, about_files: &str) -> Result<()> {
     let Some(stage) = Stage::set(Claude, "enforce", Registered::User)? else { return Ok(()) };
     let write =
         |file: &str| Block::call("Write", json!({"file_path": placed(&stage.home, file), "content": ASKED}));
     let aliases = stage.home.user().join(".bash_aliases");
     let mut turns: Vec<Vec<Block>> = SENSITIVE.iter().map(|file| vec![write(file)]).collect();
     turns.push(vec![Claude.shell(&format!("echo {ASKED} >> {}", aliases.display()))]);
-    let ordinary = turns.len();
     turns.extend(
         [write("new.txt"), write("~/notes.txt"), Claude.shell(&format!("touch {ASKED}"))]
             .map(|call| vec![call]),
     );
+    let files = turns.len();
+    turns.push(vec![Claude.shell(&format!("echo {ASKED}"))]);
     let options = Options { claude_permission_mode: mode, ..Options::default() };
     let count = turns.len();
     let (model, done) = stage.play(vec![Script::main(turns)], &options)?;
@@ -53,11 +45,10 @@ pub fn check_asks(mode: &'static str, sensitive: Sensitive) -> Result<()> {
     let calls = stage.calls()?;
     for turn in 0..count {
         let id = format!("0-{turn}-0");
-        let is_denied = sensitive == Sensitive::Denied && turn < ordinary;
-        let answer = if is_denied { "deny" } else { "ask" };
+        let answer = if turn < files { about_files } else { "ask" };
         let record = stage.call(&calls, &id)?;
         expect_record(record, json!({"verdict": "ask", "answer": answer, "enforced": true}));
-        if is_denied {
+        if answer == "deny" {
             expect_told(&model, &id, "this call needs the user's consent and was not run");
         }
     }

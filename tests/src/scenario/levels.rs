@@ -20,8 +20,8 @@ const WRITING: &str = "version = 1\n[level]\nsession = \"workspace-write\"\n";
 const SHORT: &str = "this needs workspace-write, and the session has read-only";
 
 /// Plays a call that looks around, one that makes a file, the same once a person has approved it at another terminal, and another one.
-/// `answer` is what those are answered that need more than looking.
-pub fn check_escalation(agent: Agent, answer: &str) -> Result<()> {
+/// Those that need more than looking are denied: Codex asks nobody, and Claude is in a mode that may drop an ask about a file.
+pub fn check_escalation(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::with_config(agent, READ_ONLY, Registered::User)? else { return Ok(()) };
     let stage = Arc::new(stage);
     let turns = ["ls", "touch a-file", "touch a-file", "touch b-file"].map(|text| vec![agent.shell(text)]);
@@ -42,10 +42,10 @@ pub fn check_escalation(agent: Agent, answer: &str) -> Result<()> {
     expect_record(looked?, json!({"verdict": "defer", "required_level": read, "active_level": read}));
     expect_record(
         short?,
-        json!({"verdict": "ask", "answer": answer, "required_level": write, "active_level": read}),
+        json!({"verdict": "ask", "answer": "deny", "required_level": write, "active_level": read}),
     );
     expect_record(granted?, json!({"verdict": "allow", "required_level": write, "active_level": read}));
-    expect_record(other?, json!({"verdict": "ask", "answer": answer}));
+    expect_record(other?, json!({"verdict": "ask", "answer": "deny"}));
     Ok(())
 }
 

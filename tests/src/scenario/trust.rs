@@ -15,8 +15,8 @@ use crate::terminal;
 const AUTONOMOUS: &str = "version = 1\nprofile = \"autonomous\"\n";
 
 /// Plays a call that looks around, one that makes a file where nobody has trusted the workspace, and another one after a person has.
-/// `short` is what the first is answered that needs more than looking.
-pub fn check_trust(agent: Agent, short: &str) -> Result<()> {
+/// The first that needs more than looking is denied, as in `check_escalation`.
+pub fn check_trust(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::with_config(agent, AUTONOMOUS, Registered::User)? else { return Ok(()) };
     let stage = Arc::new(stage);
     let turns = [
@@ -39,7 +39,7 @@ pub fn check_trust(agent: Agent, short: &str) -> Result<()> {
     let [looked, before, after] = ["0-0-0", "0-1-0", "0-2-0"].map(|id| stage.call(&calls, id));
     let workspace = stage.home.workspace().canonicalize()?;
     expect_record(looked?, json!({"verdict": "allow", "active_level": "read-only", "workspace": workspace}));
-    expect_record(before?, json!({"verdict": "ask", "answer": short, "active_level": "read-only"}));
+    expect_record(before?, json!({"verdict": "ask", "answer": "deny", "active_level": "read-only"}));
     expect_record(after?, json!({"verdict": "allow", "active_level": "workspace-write"}));
     let records = stage.home.records()?;
     let told = format!("trust_required {}", workspace.display());
