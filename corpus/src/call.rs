@@ -28,6 +28,7 @@ pub fn shell_call(command: &str) -> Call {
         input,
         command: Some(command.to_owned()),
         files: Vec::new(),
+        in_background: false,
         problems: Vec::new(),
     }
 }

@@ -47,6 +47,7 @@ impl ShellCall {
             input,
             command: Some(command.to_owned()),
             files: Vec::new(),
+            in_background: false,
             problems: Vec::new(),
         };
         let mut answers = Answers::default();

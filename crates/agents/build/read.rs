@@ -70,8 +70,12 @@ fn check(agent: &Agent) -> Result<(), (Range<usize>, String)> {
     for row in agent.events.get_ref() {
         let (event, span) = (row.get_ref(), row.span());
         questions += usize::from(event.kind == EventKind::Question);
-        if (event.kind == EventKind::Session) != event.text_key.is_some() {
-            return Err((span, format!("`{}`: `text_key` belongs to the kind `session`", event.name)));
+        if event.kind.moment().is_none() && event.text_key.is_some() {
+            return Err((span, format!("`{}` is about a call, so it has no `text_key`", event.name)));
+        }
+        if event.timeout_s.is_some_and(|timeout| timeout <= event.hook_deadline_s()) {
+            let why = format!("`{}`: the agent must wait longer than its hook", event.name);
+            return Err((span, why));
         }
         if event.timeout_s.is_none() && (event.matcher.is_some() || event.blocks_on_failure) {
             return Err((span, format!("`{}` is registered, so it needs `timeout_s`", event.name)));

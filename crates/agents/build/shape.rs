@@ -24,6 +24,7 @@ pub(crate) struct Agent {
     pub(crate) options: Options,
     pub(crate) asks: Asks,
     pub(crate) tools: Vec<Spanned<Tool>>,
+    pub(crate) background_key: Option<String>,
     #[serde(default)]
     pub(crate) patches_in_shell: bool,
     pub(crate) hook_files: Vec<HookFile>,
@@ -68,6 +69,8 @@ pub(crate) struct Event {
     pub(crate) kind: EventKind,
     pub(crate) text_key: Option<String>,
     pub(crate) timeout_s: Option<u64>,
+    /// As [`Event::hook_deadline_s`] where it is left out.
+    pub(crate) hook_deadline_s: Option<u64>,
     pub(crate) matcher: Option<String>,
     #[serde(default)]
     pub(crate) blocks_on_failure: bool,
@@ -80,7 +83,38 @@ pub(crate) enum EventKind {
     Permission,
     Done,
     Failed,
-    Session,
+    Prompt,
+    SessionStart,
+    SessionEnd,
+    SubagentEnd,
+}
+
+/// Seconds that a call may take from the hook's start to its answer, unless the daemon asks to hold. Far above a decision (milliseconds)
+/// and a start of the daemon (tenths of a second), far below the 600 s after which an agent gives up.
+const CALL_S: u64 = 10;
+
+/// The same for events that precede no call, whose hooks are registered with 10 s.
+const MENTION_S: u64 = 5;
+
+impl Event {
+    /// Returns the seconds after which the hook answers by itself.
+    pub(crate) fn hook_deadline_s(&self) -> u64 {
+        let precedes_call = matches!(self.kind, EventKind::Question | EventKind::Permission);
+        self.hook_deadline_s.unwrap_or(if precedes_call { CALL_S } else { MENTION_S })
+    }
+}
+
+impl EventKind {
+    /// Returns the `Moment` of an event that is no tool call.
+    pub(crate) fn moment(self) -> Option<&'static str> {
+        match self {
+            EventKind::Question | EventKind::Permission | EventKind::Done | EventKind::Failed => None,
+            EventKind::Prompt => Some("Prompt"),
+            EventKind::SessionStart => Some("Start"),
+            EventKind::SessionEnd => Some("End"),
+            EventKind::SubagentEnd => Some("SubagentEnd"),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -50,7 +50,13 @@ fn spec(agent: &Agent) -> String {
             settings.file, settings.variable, settings.machine
         ),
     );
-    field("events", rows(&events, |event| format!("({:?}, {})", event.name, event_kind(event))));
+    field(
+        "events",
+        rows(&events, |event| {
+            let (name, kind, deadline) = (&event.name, event_kind(event), event.hook_deadline_s());
+            format!("Event {{ name: {name:?}, kind: {kind}, hook_deadline_s: {deadline} }}")
+        }),
+    );
     field(
         "hook_events",
         format!("&[{}]", events.iter().filter_map(|event| hook_event(event)).collect::<String>()),
@@ -63,6 +69,7 @@ fn spec(agent: &Agent) -> String {
     field("options", options(agent));
     field("asks", asks(agent));
     field("tools", rows(&agent.tools, |tool| self::tool(tool.get_ref())));
+    field("background_key", format!("{:?}", agent.background_key));
     field("patches_in_shell", agent.patches_in_shell.to_string());
     field(
         "hook_files",
@@ -81,14 +88,13 @@ fn spec(agent: &Agent) -> String {
 }
 
 fn event_kind(event: &Event) -> String {
+    if let Some(moment) = event.kind.moment() {
+        return format!("EventKind::Session {{ moment: Moment::{moment}, text_key: {:?} }}", event.text_key);
+    }
     match event.kind {
-        EventKind::Question => "EventKind::Question".to_owned(),
-        EventKind::Permission => "EventKind::Permission".to_owned(),
         EventKind::Done => "EventKind::Done { failed: false }".to_owned(),
         EventKind::Failed => "EventKind::Done { failed: true }".to_owned(),
-        EventKind::Session => {
-            format!("EventKind::Session {{ text_key: {:?} }}", event.text_key.as_deref().unwrap_or_default())
-        }
+        kind => format!("EventKind::{kind:?}"),
     }
 }
 

@@ -41,7 +41,7 @@ impl AgentId {
 
     /// Returns what `event` asks or tells; `None` for an event that this version does not know.
     pub(crate) fn event_kind(self, event: &str) -> Option<EventKind> {
-        self.spec().events.iter().find(|(name, _)| *name == event).map(|(_, kind)| *kind)
+        self.spec().events.iter().find(|known| known.name == event).map(|known| known.kind)
     }
 }
 
@@ -70,7 +70,7 @@ impl FromStr for AgentId {
 pub fn question_event(agent: AgentId) -> &'static str {
     let mut events = agent.spec().events.iter();
     // The build refuses an agent without one.
-    events.find(|(_, kind)| *kind == EventKind::Question).map(|(name, _)| *name).unwrap_or_default()
+    events.find(|event| event.kind == EventKind::Question).map(|event| event.name).unwrap_or_default()
 }
 
 /// Reports whether an agent that was started with these arguments has nobody to ask in this permission mode. What stands after `--` is a

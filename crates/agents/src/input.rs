@@ -30,8 +30,10 @@ pub(crate) fn read_call(
     if !input.is_object() {
         note(&mut problems, "tool_input");
     }
+    let background = id.spec().background_key.and_then(|key| input.get(key));
     let mut call = Call {
         correlation_id,
+        in_background: !matches!(background, None | Some(Json::Bool(false))),
         tool: tools::tool(id, &raw_name, use_id),
         agent,
         input_text: input.to_string(),

@@ -9,6 +9,7 @@ mod asks;
 mod claude;
 mod codex;
 mod command_line;
+mod failure;
 mod front_matter;
 mod hook_files;
 mod input;
@@ -39,6 +40,7 @@ pub use agent::{
 };
 pub use asks::{holds_ask, measured_version};
 pub use command_line::{GivenHooks, given_hooks, keeps_hooks_on, off_variables};
+pub use failure::hook_table;
 pub use hook_files::{
     CODEX_CONFIG, FRONT_MATTER, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS, NamedHook,
     PLUGIN_HOOKS, given_config, given_settings, hook_files, read_hook_file, rereads_settings,
@@ -62,7 +64,7 @@ pub use reply::{Reply, Told, encode, encode_failure, is_deferral, is_denial};
 pub use settings::{
     Foreign, HOOK_NAME, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };
-pub use spec::{HookEvent, HookFile, MachineFamily, Place, PluginFamily, SwitchFamily, Version};
+pub use spec::{HookEvent, HookFile, MachineFamily, Moment, Place, PluginFamily, SwitchFamily, Version};
 pub use start::{HookStart, agent_line, hook_start};
 pub use switches::switches_off;
 pub use transcript::{

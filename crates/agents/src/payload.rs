@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::agent::AgentId;
 use crate::limits::{MALFORMED_TEXT_BYTES_MAX, PAYLOAD_BYTES_MAX, WORD_BYTES_MAX};
-use crate::spec::EventKind;
+use crate::spec::{EventKind, Moment};
 use crate::{input, json};
 
 /// What the hook itself knows about a call.
@@ -47,10 +47,12 @@ pub struct Done {
 /// An event of a session that is no tool call: a prompt was submitted, a session started or ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionEvent {
-    /// Whose; its `event` says what happened.
+    /// Whose it is.
     pub agent: Agent,
-    /// The prompt, the source of a session's start or the reason of its end. A prompt need not come from the user: a tool
-    /// can start an agent with one.
+    /// The kind of event.
+    pub moment: Moment,
+    /// The prompt, the source of a session's start or the reason of its end; empty where the event has no text. A prompt need
+    /// not come from the user: a tool can start an agent with one.
     pub text: String,
 }
 
@@ -123,7 +125,10 @@ fn read(id: AgentId, payload: &[u8], correlation_id: u64, caller: &mut Agent) ->
             let response = fields.remove(if failed { "error" } else { "tool_response" });
             Incoming::Done(Done { call, response: response.unwrap_or_default(), failed })
         }
-        EventKind::Session { text_key } => Incoming::Session(session_event(text_key, &fields, caller)?),
+        EventKind::Session { moment, text_key } => {
+            let text = text_key.map_or(Ok(""), |key| session_text(key, &fields))?.to_owned();
+            Incoming::Session(SessionEvent { agent: caller.clone(), moment, text })
+        }
     })
 }
 
@@ -167,10 +172,9 @@ fn read_override(fields: &Map<String, Json>, problems: &mut Vec<IntakeProblem>) 
 
 const OVERRIDE_KEY: &str = "permission_context";
 
-fn session_event(key: &str, fields: &Map<String, Json>, caller: &Agent) -> Result<SessionEvent, String> {
+fn session_text<'a>(key: &str, fields: &'a Map<String, Json>) -> Result<&'a str, String> {
     let text = fields.get(key).and_then(Json::as_str);
-    let text = text.ok_or_else(|| format!("`{key}` is missing or has the wrong type"))?;
-    Ok(SessionEvent { agent: caller.clone(), text: text.to_owned() })
+    text.ok_or_else(|| format!("`{key}` is missing or has the wrong type"))
 }
 
 /// Keys that say who calls what. Other agents write them in other spellings (`toolInput`).

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use crate::agent::AgentId;
 use crate::asks::can_ask;
+use crate::failure::Telling;
 use crate::limits::{REASON_UNITS_MAX, STDERR_UNITS_MAX};
 use crate::spec::{EventKind, ReplyFamily};
 use crate::{claude, codex};
@@ -60,13 +61,13 @@ pub fn encode(agent: AgentId, event: &str, told: &Told) -> Reply {
 /// Encodes a failure of castellan's own, so that no call goes through because of it.
 pub fn encode_failure(agent: AgentId, event: &str, reason: &str) -> Reply {
     let line = one_line(reason);
-    let exit = match agent.event_kind(event) {
-        Some(EventKind::Permission) => {
+    let exit = match Telling::of(agent.event_kind(event)) {
+        Telling::PermissionDeny => {
             let told = Told { verdict: Verdict::Deny, reason: line, user_note: String::new() };
             return encode(agent, event, &told);
         }
-        None | Some(EventKind::Question) => 2,
-        Some(EventKind::Done { .. } | EventKind::Session { .. }) => 0,
+        Telling::Block => 2,
+        Telling::Mention => 0,
     };
     Reply { exit, stdout: Vec::new(), stderr: format!("{line}\n").into_bytes() }
 }

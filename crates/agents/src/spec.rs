@@ -21,7 +21,7 @@ pub(crate) struct Spec {
     /// Where its settings lie.
     pub(crate) settings: Settings,
     /// Every event that is decoded; a user may register more of them than castellan does.
-    pub(crate) events: &'static [(&'static str, EventKind)],
+    pub(crate) events: &'static [Event],
     /// What is registered, in the order in which it is written.
     pub(crate) hook_events: &'static [HookEvent],
     /// Its command lines without anybody to ask.
@@ -38,6 +38,8 @@ pub(crate) struct Spec {
     pub(crate) asks: Asks,
     /// Every known tool, its shell first.
     pub(crate) tools: &'static [ToolSpec],
+    /// The key of a tool's input that lets the call go on after the turn. Only `false` says no.
+    pub(crate) background_key: Option<&'static str>,
     /// Whether the text of a shell tool may be a patch.
     pub(crate) patches_in_shell: bool,
     /// The files from which it takes hooks.
@@ -71,6 +73,16 @@ pub(crate) struct Settings {
     pub(crate) machine: &'static str,
 }
 
+/// An event that is decoded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Event {
+    /// The agent's name of it.
+    pub(crate) name: &'static str,
+    pub(crate) kind: EventKind,
+    /// Seconds after which the hook answers by itself: fewer than the agent waits.
+    pub(crate) hook_deadline_s: u32,
+}
+
 /// The subject of an event: what it asks or tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventKind {
@@ -80,8 +92,21 @@ pub(crate) enum EventKind {
     Permission,
     /// A call has run; `failed` where the event itself says that it failed.
     Done { failed: bool },
-    /// Something that is no tool call; its text stands under the key `text_key`.
-    Session { text_key: &'static str },
+    /// Something in a session that is no tool call; `text_key` names the key of its text, if it has one.
+    Session { moment: Moment, text_key: Option<&'static str> },
+}
+
+/// A moment of a session that is no tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// A prompt begins a turn.
+    Prompt,
+    /// The session starts, or goes on.
+    Start,
+    /// The session ends.
+    End,
+    /// A sub-agent has ended.
+    SubagentEnd,
 }
 
 /// An event that castellan registers its hook for.

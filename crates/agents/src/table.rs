@@ -3,9 +3,10 @@
 use castellan_event::ToolKind;
 
 use crate::spec::{
-    Acts, Asks, EventKind, Families, Form, Headless, Holds, HookEvent, HookFile, Hookless, Key,
-    MachineFamily, Meaning, Mode, Objections, Options, Place, PluginFamily, ReaderFamily, RegistrationFamily,
-    ReplyFamily, ServerFamily, Settings, Spec, SwitchFamily, ToolSpec, Transcript, TranscriptFamily, Version,
+    Acts, Asks, Event, EventKind, Families, Form, Headless, Holds, HookEvent, HookFile, Hookless, Key,
+    MachineFamily, Meaning, Mode, Moment, Objections, Options, Place, PluginFamily, ReaderFamily,
+    RegistrationFamily, ReplyFamily, ServerFamily, Settings, Spec, SwitchFamily, ToolSpec, Transcript,
+    TranscriptFamily, Version,
 };
 
 include!(concat!(env!("OUT_DIR"), "/table.rs"));

@@ -70,11 +70,11 @@ fn a_family_has_code() {
 #[test]
 fn what_does_not_fit_together_is_refused() {
     check(
-        r#"{ name = "SessionStart", kind = "session""#,
+        r#"{ name = "SessionStart", kind = "session-start""#,
         r#"{ name = "SessionStart", kind = "done""#,
-        "`text_key`",
+        "`SessionStart` is about a call, so it has no `text_key`",
     );
-    check(r#"kind = "session", text_key = "prompt""#, r#"kind = "session""#, "`text_key`");
+    check(r#"kind = "prompt""#, r#"kind = "session""#, "unknown variant `session`");
     check(r#"timeout_s = 10, matcher = "*""#, r#"matcher = "*""#, "`timeout_s`");
     let prompt = r#"prompt = "PermissionRequest""#;
     let error = read(&CLAUDE.replacen(prompt, r#"prompt = "SessionEnd""#, 1), CODEX).unwrap_err();

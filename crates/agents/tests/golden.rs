@@ -51,7 +51,7 @@ fn summary(decoded: &Result<Incoming, Malformed>) -> String {
             writeln!(text, "response: {}", done.response).unwrap();
         }
         Ok(Incoming::Session(event)) => {
-            writeln!(text, "session event: {:?}", event.text).unwrap();
+            writeln!(text, "session event: {:?} {:?}", event.moment, event.text).unwrap();
             write_agent(&mut text, &event.agent);
         }
         Err(malformed) => {
@@ -76,6 +76,9 @@ fn write_call(text: &mut String, what: &str, call: &Call) {
         writeln!(text, "mcp: {server} / {tool}").unwrap();
     }
     write_agent(text, &call.agent);
+    if call.in_background {
+        writeln!(text, "in the background").unwrap();
+    }
     if let Some(command) = &call.command {
         writeln!(text, "command: {command:?}").unwrap();
     }

@@ -27,6 +27,7 @@ fn main() {
         input_text: String::new(),
         command: Some(command),
         files: Vec::new(),
+        in_background: false,
         problems: Vec::new(),
     };
     let mut times_us: Vec<u128> = Vec::new();

@@ -79,6 +79,7 @@ fn call(command: &str) -> Call {
         input_text: String::new(),
         command: Some(command.to_owned()),
         files: Vec::new(),
+        in_background: false,
         problems: Vec::new(),
     }
 }

@@ -105,6 +105,7 @@ mod tests {
             input_text: String::new(),
             command: (!command.is_empty()).then(|| command.to_owned()),
             files: vec![],
+            in_background: false,
             problems: vec![],
         };
         let session = Session::default();

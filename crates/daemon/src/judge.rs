@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Instant, SystemTime};
 
-use castellan_agents::{self as agents, AgentId, Incoming, Origin};
+use castellan_agents::{self as agents, AgentId, Incoming, Moment, Origin};
 use castellan_audit::{AuditError, Log, Record};
 use castellan_wire::{Reply, Request};
 use sha2::{Digest, Sha256};
@@ -59,12 +59,6 @@ pub(crate) struct Judge {
     own: Vec<String>,
     tally: Tally,
 }
-
-/// What agents call the event that a prompt of the user begins a turn with.
-const PROMPT: &str = "UserPromptSubmit";
-
-/// What agents call the end of a session.
-const END: &str = "SessionEnd";
 
 impl Judge {
     /// `own`: castellan's own files.
@@ -160,15 +154,15 @@ impl Judge {
             Ok(Incoming::Session(event)) => {
                 let whose = self.whose(asked, &event.agent)?;
                 self.hear(asked, &whose, &event.agent);
-                if event.agent.event == PROMPT {
-                    let ended = self.memory().end_turn(whose.session.root);
-                    self.check_later(&event.agent, ended);
-                    self.tell_trust(&whose, &event.agent, &asked.terms().policy, Look::Prompt);
-                }
-                match event.agent.event.as_str() {
-                    PROMPT => self.wait_no_more(&whose, Over::Prompt),
-                    END => self.wait_no_more(&whose, Over::Session),
-                    _ => {}
+                match event.moment {
+                    Moment::Prompt => {
+                        let ended = self.memory().end_turn(whose.session.root);
+                        self.check_later(&event.agent, ended);
+                        self.tell_trust(&whose, &event.agent, &asked.terms().policy, Look::Prompt);
+                        self.wait_no_more(&whose, Over::Prompt);
+                    }
+                    Moment::End => self.wait_no_more(&whose, Over::Session),
+                    Moment::Start | Moment::SubagentEnd => {}
                 }
                 self.note(&record::session_event(&event))
             }

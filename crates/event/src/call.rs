@@ -22,6 +22,8 @@ pub struct Call {
     /// Paths that the call names, in order; a patch names one for each operation, also one inside shell text that the agent
     /// takes for a patch.
     pub files: Vec<FileTarget>,
+    /// The agent lets the call go on after the turn, by a key of the tool's input.
+    pub in_background: bool,
     /// What was wrong with the payload, although a call could be read from it.
     pub problems: Vec<IntakeProblem>,
 }

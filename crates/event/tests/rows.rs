@@ -30,6 +30,7 @@ fn patch() -> Call {
         input_text: r#"{"command":"whole"}"#.into(),
         command: None,
         files: vec![file("a.rs", PatchOp::Add, "+a"), file("/x/b\0.rs", PatchOp::Delete, "")],
+        in_background: false,
         problems: vec![],
     }
 }

@@ -121,6 +121,7 @@ fn case(choices: &mut Choices<'_>) -> (Call, Facts) {
         input: serde_json::Value::Null,
         input_text: "{}".to_owned(),
         command,
+        in_background: false,
         problems: Vec::new(),
     };
     let commands = (0..choices.below(3)).map(|_| a_command(choices)).collect();

@@ -71,6 +71,7 @@ pub(crate) fn shell_call(command: &str) -> Call {
         input_text: String::new(),
         command: Some(command.to_owned()),
         files: Vec::new(),
+        in_background: false,
         problems: Vec::new(),
     }
 }

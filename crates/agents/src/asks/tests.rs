@@ -15,6 +15,7 @@ fn call(agent: AgentId, mode: &str, name: &str) -> Call {
         input_text: String::new(),
         command: None,
         files: Vec::new(),
+        in_background: false,
         problems: Vec::new(),
     }
 }

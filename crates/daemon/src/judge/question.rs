@@ -319,8 +319,7 @@ fn downloaded(facts: &Facts) -> BTreeSet<String> {
 /// Whether the call may go on when the agent's turn is over: as the agent was asked to let it, by its own means, as `&` and
 /// wrappers such as `setsid` are, or in a sub-agent, which works while the user talks to the main one.
 pub(super) fn in_background(call: &Call, facts: &Facts) -> bool {
-    let foreground = [None, Some(&serde_json::Value::Bool(false))];
-    !foreground.contains(&call.input.get("run_in_background"))
+    call.in_background
         || !call.agent.subagent_id.is_empty()
         || facts.effects.iter().any(|effect| effect.kind == EffectKind::Detach)
         || facts.commands.iter().any(|command| command.background || !command.wrappers.is_empty())

@@ -386,22 +386,21 @@ fn a_prompt_ends_the_calls_that_the_agent_waited_for() {
 
 #[test]
 fn a_call_is_in_the_background_when_the_agent_does_not_wait_for_it() {
-    let call = |input: Json, subagent: &str| Call {
+    let call = |in_background, subagent: &str| Call {
         agent: Agent { subagent_id: subagent.to_owned(), ..Agent::default() },
-        ..shell_call(input)
+        in_background,
+        ..shell_call(json!({}))
     };
     let detached = Effect { kind: EffectKind::Detach, ..Effect::default() };
     let cases = [
-        (json!({}), "", vec![], false),
-        (json!({ "run_in_background": false }), "", vec![], false),
-        (json!({ "run_in_background": true }), "", vec![], true),
-        (json!({ "run_in_background": "true" }), "", vec![], true),
-        (json!({}), "sub", vec![], true),
-        (json!({}), "", vec![detached], true),
+        (false, "", vec![], false),
+        (true, "", vec![], true),
+        (false, "sub", vec![], true),
+        (false, "", vec![detached], true),
     ];
-    for (input, subagent, effects, expected) in cases {
+    for (asked, subagent, effects, expected) in cases {
         let facts = Facts { effects, ..Facts::default() };
-        assert_eq!(in_background(&call(input.clone(), subagent), &facts), expected, "{input} {subagent}");
+        assert_eq!(in_background(&call(asked, subagent), &facts), expected, "{asked} {subagent}");
     }
 }
 
@@ -420,6 +419,7 @@ fn shell_call(input: Json) -> Call {
         input_text: String::new(),
         command: None,
         files: Vec::new(),
+        in_background: false,
         problems: Vec::new(),
     }
 }

@@ -23,6 +23,7 @@ pub(crate) fn of_tool(agent: &str, name: &str, kind: ToolKind) -> Call {
         input_text: String::new(),
         command: None,
         files: Vec::new(),
+        in_background: false,
         problems: Vec::new(),
     }
 }

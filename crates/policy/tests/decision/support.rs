@@ -63,6 +63,7 @@ pub(crate) fn call(tool: &str, kind: ToolKind, command: &str, files: &[&str]) ->
         input_text: "{}".into(),
         command: (kind == ToolKind::Shell).then(|| command.to_owned()),
         files: files.iter().map(target).collect(),
+        in_background: false,
         problems: vec![],
     }
 }
