@@ -1,4 +1,4 @@
-//! `cargo xtask gen`: documents that are made from the code. With `--check` it fails when one is stale.
+//! `cargo xtask gen`: documents and tables that are made from the code. With `--check` it fails when one is stale.
 
 use std::process::Command;
 
@@ -28,32 +28,43 @@ Every key of `config.toml`. Made by `cargo xtask gen` from the table of keys; do
 
 ";
 
-/// A document: where it lies, what stands at its head, and the program of ours that prints the rest.
+/// A file that is made from the code.
 struct Document {
     file: &'static str,
-    head: &'static str,
-    program: &'static str,
-    arguments: &'static [&'static str],
+    maker: Maker,
+}
+
+enum Maker {
+    /// A program of ours that prints it, below a head.
+    Program { head: &'static str, program: &'static str, arguments: &'static [&'static str] },
+    /// A function.
+    Function(fn() -> String),
 }
 
 const DOCUMENTS: &[Document] = &[
     Document {
+        file: "crates/hook/src/failure/table.rs",
+        maker: Maker::Function(castellan_agents::hook_table),
+    },
+    Document {
         file: "docs/fields.md",
-        head: FIELDS_HEAD,
-        program: "castellan",
-        arguments: &["rules", "fields", "--markdown"],
+        maker: Maker::Program {
+            head: FIELDS_HEAD,
+            program: "castellan",
+            arguments: &["rules", "fields", "--markdown"],
+        },
     },
     Document {
         file: "docs/configuration.md",
-        head: CONFIGURATION_HEAD,
-        program: "castellan",
-        arguments: &["config", "schema", "--markdown"],
+        maker: Maker::Program {
+            head: CONFIGURATION_HEAD,
+            program: "castellan",
+            arguments: &["config", "schema", "--markdown"],
+        },
     },
     Document {
         file: "docs/bypasses.md",
-        head: "",
-        program: "castellan-conformance",
-        arguments: &["bypasses"],
+        maker: Maker::Program { head: "", program: "castellan-conformance", arguments: &["bypasses"] },
     },
 ];
 
@@ -81,14 +92,17 @@ pub(crate) fn generate(words: &[&str]) -> anyhow::Result<()> {
 
 impl Document {
     fn text(&self) -> anyhow::Result<String> {
-        let program = self.program;
+        let (head, program, arguments) = match self.maker {
+            Maker::Function(text) => return Ok(text()),
+            Maker::Program { head, program, arguments } => (head, program, arguments),
+        };
         let output = Command::new(target()?.join("debug").join(program))
-            .args(self.arguments)
+            .args(arguments)
             .output()
             .with_context(|| format!("{program} cannot be started"))?;
         let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "`{program} {}` failed: {said}", self.arguments.join(" "));
+        ensure!(output.status.success(), "`{program} {}` failed: {said}", arguments.join(" "));
         let made = String::from_utf8(output.stdout).with_context(|| format!("{program} wrote no text"))?;
-        Ok(format!("{}{made}", self.head))
+        Ok(format!("{head}{made}"))
     }
 }

@@ -15,7 +15,6 @@ use castellan_wire::{HOLD_MS_MAX, Hold, Reply};
 use crate::args::Args;
 use crate::failure::{self, Failure};
 use crate::gap;
-use crate::limits::{CALL_SECONDS, MENTION_SECONDS, SESSION_END_SECONDS};
 use crate::sys;
 
 #[derive(Debug)]
@@ -33,11 +32,6 @@ static ANSWERING: AtomicBool = AtomicBool::new(false);
 
 /// Starts the deadline.
 pub(crate) fn arm(args: &Args) {
-    let seconds = match args.event.as_str() {
-        "SessionEnd" => SESSION_END_SECONDS,
-        event if failure::precedes_no_call(&args.agent, event) => MENTION_SECONDS,
-        _ => CALL_SECONDS,
-    };
     let prepared = Prepared {
         started: Instant::now(),
         reply: failure::reply_for(&args.agent, &args.event, Failure::Deadline),
@@ -46,7 +40,7 @@ pub(crate) fn arm(args: &Args) {
     };
     if PREPARED.set(prepared).is_ok() {
         sys::call_on_ending_signals(on_signal);
-        sys::alarm_after(seconds);
+        sys::alarm_after(failure::deadline_seconds(&args.agent, &args.event));
     }
 }
 

@@ -7,6 +7,11 @@ use std::io;
 
 use castellan_wire::{Reply, WireError};
 
+use crate::limits::CALL_SECONDS;
+use table::TABLE;
+
+mod table;
+
 /// What went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
@@ -123,26 +128,9 @@ enum Telling {
     Mention,
 }
 
-/// Agent, event, how it is told. Whatever is not in the table blocks. Measured on Claude Code 2.1.330 and Codex 0.169.0.
-const TABLE: &[(&str, &str, Telling)] = &[
-    ("claude", "PreToolUse", Telling::Block),
-    ("claude", "PermissionRequest", Telling::PermissionDeny),
-    ("claude", "PostToolUse", Telling::Mention),
-    ("claude", "PostToolUseFailure", Telling::Mention),
-    ("claude", "UserPromptSubmit", Telling::Mention),
-    ("claude", "SessionStart", Telling::Mention),
-    ("claude", "SessionEnd", Telling::Mention),
-    ("codex", "PreToolUse", Telling::Block),
-    ("codex", "PermissionRequest", Telling::PermissionDeny),
-    ("codex", "PostToolUse", Telling::Mention),
-    ("codex", "UserPromptSubmit", Telling::Mention),
-    ("codex", "SessionStart", Telling::Mention),
-    ("codex", "SessionEnd", Telling::Mention),
-];
-
-/// Reports whether nothing waits for the answer.
-pub(crate) fn precedes_no_call(agent: &str, event: &str) -> bool {
-    telling(agent, event) == Telling::Mention
+/// Returns the seconds after which the hook answers by itself.
+pub(crate) fn deadline_seconds(agent: &str, event: &str) -> u32 {
+    known(agent, event).map_or(CALL_SECONDS, |(_, seconds)| seconds)
 }
 
 /// Returns what the hook writes for a failure, and its exit code.
@@ -161,9 +149,14 @@ pub(crate) fn reply_for(agent: &str, event: &str, failure: Failure) -> Reply {
     }
 }
 
+/// An event that is not in the table blocks.
 fn telling(agent: &str, event: &str) -> Telling {
-    let row = TABLE.iter().find(|(a, e, _)| *a == agent && *e == event);
-    row.map_or(Telling::Block, |(_, _, telling)| *telling)
+    known(agent, event).map_or(Telling::Block, |(telling, _)| telling)
+}
+
+fn known(agent: &str, event: &str) -> Option<(Telling, u32)> {
+    let row = TABLE.iter().find(|(a, e, ..)| *a == agent && *e == event);
+    row.map(|(.., telling, seconds)| (*telling, *seconds))
 }
 
 fn line(what: &str, why: &str) -> Vec<u8> {

@@ -2,15 +2,8 @@
 
 use std::time::Duration;
 
-/// Seconds that a call may take from the hook's start to its answer, unless the daemon asks to hold. Far above a decision
-/// (milliseconds) and a start of the daemon (tenths of a second), far below the 600 s after which an agent gives up.
+/// Seconds from the hook's start to its answer for an event that it does not know. The table of `failure.rs` has those of known events.
 pub(crate) const CALL_SECONDS: u32 = 10;
-
-/// The same for events that precede no call, whose hooks are registered with 10 s.
-pub(crate) const MENTION_SECONDS: u32 = 5;
-
-/// The same for `SessionEnd`: Claude Code 2.1.330 gives all its hooks 1.5 s together, Codex 1 s.
-pub(crate) const SESSION_END_SECONDS: u32 = 1;
 
 /// How long a hook waits for a daemon that is being started to listen.
 pub(crate) const START: Duration = Duration::from_secs(6);

@@ -1,0 +1,23 @@
+//! How each event of each agent is denied when the daemon cannot be asked. Made by `cargo xtask gen` from `crates/agents`; do not
+//! edit.
+
+use super::Telling::{self, Block, Mention, PermissionDeny};
+
+/// Agent, event, how it is told, and the seconds after which the hook answers by itself.
+pub(super) const TABLE: &[(&str, &str, Telling, u32)] = &[
+    ("claude", "PreToolUse", Block, 10),
+    ("claude", "PermissionRequest", PermissionDeny, 10),
+    ("claude", "PostToolUse", Mention, 5),
+    ("claude", "PostToolUseFailure", Mention, 5),
+    ("claude", "UserPromptSubmit", Mention, 5),
+    ("claude", "SessionStart", Mention, 5),
+    ("claude", "SessionEnd", Mention, 1),
+    ("claude", "SubagentStop", Mention, 5),
+    ("codex", "PreToolUse", Block, 10),
+    ("codex", "PermissionRequest", PermissionDeny, 10),
+    ("codex", "PostToolUse", Mention, 5),
+    ("codex", "UserPromptSubmit", Mention, 5),
+    ("codex", "SessionStart", Mention, 5),
+    ("codex", "SessionEnd", Mention, 1),
+    ("codex", "SubagentStop", Mention, 5),
+];
