@@ -70,7 +70,7 @@ fn check(agent: &Agent) -> Result<(), (Range<usize>, String)> {
     for row in agent.events.get_ref() {
         let (event, span) = (row.get_ref(), row.span());
         questions += usize::from(event.kind == EventKind::Question);
-        if event.kind.moment().is_none() && event.text_key.is_some() {
+        if event.kind.is_about_call() && event.text_key.is_some() {
             return Err((span, format!("`{}` is about a call, so it has no `text_key`", event.name)));
         }
         if event.timeout_s.is_some_and(|timeout| timeout <= event.hook_deadline_s()) {

@@ -105,15 +105,9 @@ impl Event {
 }
 
 impl EventKind {
-    /// Returns the `Moment` of an event that is no tool call.
-    pub(crate) fn moment(self) -> Option<&'static str> {
-        match self {
-            EventKind::Question | EventKind::Permission | EventKind::Done | EventKind::Failed => None,
-            EventKind::Prompt => Some("Prompt"),
-            EventKind::SessionStart => Some("Start"),
-            EventKind::SessionEnd => Some("End"),
-            EventKind::SubagentEnd => Some("SubagentEnd"),
-        }
+    pub(crate) fn is_about_call(self) -> bool {
+        use EventKind::{Done, Failed, Permission, Question};
+        matches!(self, Question | Permission | Done | Failed)
     }
 }
 

@@ -88,13 +88,18 @@ fn spec(agent: &Agent) -> String {
 }
 
 fn event_kind(event: &Event) -> String {
-    if let Some(moment) = event.kind.moment() {
-        return format!("EventKind::Session {{ moment: Moment::{moment}, text_key: {:?} }}", event.text_key);
-    }
+    let session = |moment: &str| {
+        format!("EventKind::Session {{ moment: Moment::{moment}, text_key: {:?} }}", event.text_key)
+    };
     match event.kind {
+        EventKind::Question => "EventKind::Question".to_owned(),
+        EventKind::Permission => "EventKind::Permission".to_owned(),
         EventKind::Done => "EventKind::Done { failed: false }".to_owned(),
         EventKind::Failed => "EventKind::Done { failed: true }".to_owned(),
-        kind => format!("EventKind::{kind:?}"),
+        EventKind::Prompt => session("Prompt"),
+        EventKind::SessionStart => session("Start"),
+        EventKind::SessionEnd => session("End"),
+        EventKind::SubagentEnd => session("SubagentEnd"),
     }
 }
 
