@@ -1,5 +1,8 @@
-//! Reads what is known of each agent in `agents/*.toml`, checks it, and writes it as a static table of the types in `src/spec.rs`.
+//! Reads what is known of each agent in `agents/*.toml`, and of their payloads in `payloads.toml`, checks it, and writes static tables of the
+//! types in `src/spec.rs` and `src/whose.rs`.
 
+#[path = "build/payloads.rs"]
+mod payloads;
 #[path = "build/read.rs"]
 mod read;
 #[path = "build/shape.rs"]
@@ -14,6 +17,7 @@ use anyhow::{Context, Result};
 
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=agents");
+    println!("cargo::rerun-if-changed={}", payloads::FILE);
     let mut paths: Vec<PathBuf> =
         fs::read_dir("agents")?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
@@ -26,5 +30,7 @@ fn main() -> Result<()> {
     let out = env::var_os("OUT_DIR").context("OUT_DIR")?;
     fs::write(Path::new(&out).join("table.rs"), write::table(&agents))?;
     fs::write(Path::new(&out).join("ids.rs"), write::ids(&agents))?;
+    let rows = payloads::table(&fs::read_to_string(payloads::FILE)?, &agents)?;
+    fs::write(Path::new(&out).join("payloads.rs"), rows)?;
     Ok(())
 }

@@ -23,15 +23,19 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
+impl Problem {
+    /// `at`: the offset in the text of the file.
+    pub(crate) fn new(file: &str, text: &str, at: usize, message: String) -> Problem {
+        let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
+        Problem { file: file.to_owned(), line, message }
+    }
+}
+
 /// Reads the files, each given by its name and its text, in the order in which the agents are to stand.
 pub(crate) fn read(files: &[(String, String)]) -> Result<Vec<Agent>, Problem> {
     let mut agents: Vec<Agent> = Vec::new();
     for (file, text) in files {
-        let problem = |span: Range<usize>, message: String| Problem {
-            file: file.clone(),
-            line: text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1,
-            message,
-        };
+        let problem = |span: Range<usize>, message| Problem::new(file, text, span.start, message);
         let agent: Agent = toml::from_str(text)
             .map_err(|error| problem(error.span().unwrap_or_default(), error.message().to_owned()))?;
         check(&agent)

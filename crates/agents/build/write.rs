@@ -21,7 +21,7 @@ pub(crate) fn ids(agents: &[Agent]) -> String {
     let mut text = String::from("impl AgentId {\n");
     let mut all = Vec::new();
     for (at, agent) in agents.iter().enumerate() {
-        let name = agent.word.get_ref().to_ascii_uppercase().replace('-', "_");
+        let name = constant(agent);
         text += &format!("/// {}.\npub const {name}: AgentId = AgentId({at});\n", agent.title);
         all.push(format!("AgentId::{name}"));
     }
@@ -29,6 +29,11 @@ pub(crate) fn ids(agents: &[Agent]) -> String {
     text + &format!(
         "/// All agents, in the order of their words.\npub const ALL: [AgentId; {count}] = [{all}];\n}}\n"
     )
+}
+
+/// Returns the name of the agent's constant.
+pub(crate) fn constant(agent: &Agent) -> String {
+    agent.word.get_ref().to_ascii_uppercase().replace('-', "_")
 }
 
 fn spec(agent: &Agent) -> String {

@@ -33,6 +33,7 @@ mod tools;
 mod transcript;
 mod trust;
 mod version;
+mod whose;
 
 pub use agent::{
     AgentId, ceiling, hook_events, is_headless, machine_family, machine_settings_path, needs_trust,
@@ -60,7 +61,7 @@ pub use plugins::{
     PluginFiles, installed_plugins, marketplaces, offered_plugins, plugin_files, plugin_manifest,
 };
 pub use question::{Question, file_input, shell_call};
-pub use reply::{Reply, Told, encode, encode_failure, is_deferral, is_denial};
+pub use reply::{Reply, Told, encode, encode_failure, encode_refusal, is_deferral, is_denial};
 pub use settings::{
     Foreign, HOOK_NAME, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };

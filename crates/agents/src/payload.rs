@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json};
 use crate::agent::AgentId;
 use crate::limits::{MALFORMED_TEXT_BYTES_MAX, PAYLOAD_BYTES_MAX, WORD_BYTES_MAX};
 use crate::spec::{EventKind, Moment};
+use crate::whose::{Whose, whose};
 use crate::{input, json};
 
 /// What the hook itself knows about a call.
@@ -66,6 +67,28 @@ pub struct Malformed {
     pub agent: Box<Agent>,
     /// The beginning of the payload.
     pub text: String,
+    /// The sender, where it is another agent than the hook was registered for.
+    pub(crate) stranger: Option<Stranger>,
+}
+
+/// An agent that has started the hook of another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stranger {
+    pub(crate) whose: Whose,
+    /// Its own name of the event.
+    pub(crate) event: String,
+}
+
+/// Why no call could be read.
+struct Refusal {
+    message: String,
+    stranger: Option<Stranger>,
+}
+
+impl From<String> for Refusal {
+    fn from(message: String) -> Refusal {
+        Refusal { message, stranger: None }
+    }
 }
 
 /// Decodes the payload of `event`, the name that the hook was registered with.
@@ -80,19 +103,20 @@ pub fn decode(agent: AgentId, event: &str, payload: &[u8], origin: &Origin) -> R
         cwd: origin.hook_cwd.clone(),
         ..Agent::default()
     };
-    read(agent, payload, origin.correlation_id, &mut caller).map_err(|message| Malformed {
-        message,
+    read(agent, payload, origin.correlation_id, &mut caller).map_err(|refusal| Malformed {
+        message: refusal.message,
         agent: Box::new(caller),
         text: beginning(payload),
+        stranger: refusal.stranger,
     })
 }
 
-fn read(id: AgentId, payload: &[u8], correlation_id: u64, caller: &mut Agent) -> Result<Incoming, String> {
+fn read(id: AgentId, payload: &[u8], correlation_id: u64, caller: &mut Agent) -> Result<Incoming, Refusal> {
     if payload.len() > PAYLOAD_BYTES_MAX {
-        return Err(format!("the payload has {} bytes, more than {PAYLOAD_BYTES_MAX}", payload.len()));
+        return Err(format!("the payload has {} bytes, more than {PAYLOAD_BYTES_MAX}", payload.len()).into());
     }
     if payload.trim_ascii().is_empty() {
-        return Err("the payload is empty".to_owned());
+        return Err("the payload is empty".to_owned().into());
     }
     let text = String::from_utf8_lossy(payload);
     let mut problems = Vec::new();
@@ -100,18 +124,21 @@ fn read(id: AgentId, payload: &[u8], correlation_id: u64, caller: &mut Agent) ->
         problems.push(IntakeProblem::InvalidUtf8);
     }
     let mut fields = json::parse_object(&text)?;
+    refuse_stranger(id, &fields)?;
     read_caller(&fields, caller, &mut problems);
     caller.overriding = read_override(&fields, &mut problems);
     refuse_aliases(&fields)?;
     let Some(kind) = id.event_kind(&caller.event) else {
-        return Err(format!("`{}` is no event of {} that this version knows", caller.event, id.title()));
+        return Err(
+            format!("`{}` is no event of {} that this version knows", caller.event, id.title()).into()
+        );
     };
     match fields.get("hook_event_name").and_then(Json::as_str) {
         Some(name) if name == caller.event => {}
         Some(name) => {
-            return Err(format!("the payload is of event `{name}`, the hook of `{}`", caller.event));
+            return Err(format!("the payload is of event `{name}`, the hook of `{}`", caller.event).into());
         }
-        None => return Err("`hook_event_name` is missing or has the wrong type".to_owned()),
+        None => return Err("`hook_event_name` is missing or has the wrong type".to_owned().into()),
     }
     let mut call = |fields: &mut Map<String, Json>| {
         let problems = std::mem::take(&mut problems);
@@ -130,6 +157,21 @@ fn read(id: AgentId, payload: &[u8], correlation_id: u64, caller: &mut Agent) ->
             Incoming::Session(SessionEvent { agent: caller.clone(), moment, text })
         }
     })
+}
+
+/// Refuses the payload of another agent than the hook was registered for. A payload that no row fits is read as the registered agent's.
+fn refuse_stranger(id: AgentId, fields: &Map<String, Json>) -> Result<(), Refusal> {
+    match whose(fields) {
+        None => Ok(()),
+        Some(Whose::Guarded(agent)) if agent == id => Ok(()),
+        Some(whose) => {
+            let event = fields.get("hook_event_name").and_then(Json::as_str).unwrap_or_default();
+            Err(Refusal {
+                message: format!("{} has started the hook of {}", whose.title(), id.title()),
+                stranger: Some(Stranger { whose, event: event.to_owned() }),
+            })
+        }
+    }
 }
 
 fn read_caller(fields: &Map<String, Json>, caller: &mut Agent, problems: &mut Vec<IntakeProblem>) {

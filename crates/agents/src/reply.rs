@@ -9,7 +9,9 @@ use crate::agent::AgentId;
 use crate::asks::can_ask;
 use crate::failure::Telling;
 use crate::limits::{REASON_UNITS_MAX, STDERR_UNITS_MAX};
+use crate::payload::{Malformed, Stranger};
 use crate::spec::{EventKind, ReplyFamily};
+use crate::whose::Whose;
 use crate::{claude, codex};
 
 /// What the hook writes and exits with.
@@ -70,6 +72,17 @@ pub fn encode_failure(agent: AgentId, event: &str, reason: &str) -> Reply {
         Telling::Mention => 0,
     };
     Reply { exit, stdout: Vec::new(), stderr: format!("{line}\n").into_bytes() }
+}
+
+/// Encodes the refusal of a payload from which no call could be read, as its sender understands it.
+pub fn encode_refusal(agent: AgentId, event: &str, malformed: &Malformed) -> Reply {
+    match &malformed.stranger {
+        None => encode_failure(agent, event, &malformed.message),
+        Some(Stranger { whose: Whose::Guarded(sender), event }) => {
+            encode_failure(*sender, event, &malformed.message)
+        }
+        Some(Stranger { whose: Whose::Other(sender), .. }) => sender.denial(&one_line(&malformed.message)),
+    }
 }
 
 /// Reports whether the agent understands an answer as a denial: what [`encode`] and [`encode_failure`] make of a deny.

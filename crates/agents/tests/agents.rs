@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../build/payloads.rs"]
+mod payloads;
 #[path = "../build/read.rs"]
 mod read;
 #[path = "../build/shape.rs"]
@@ -91,4 +93,23 @@ fn every_file_is_an_agent_of_the_table() {
     assert_eq!(words, AgentId::ALL.map(AgentId::word));
     assert_eq!(write::table(&agents), include_str!(concat!(env!("OUT_DIR"), "/table.rs")));
     assert_eq!(write::ids(&agents), include_str!(concat!(env!("OUT_DIR"), "/ids.rs")));
+}
+
+/// Expects an error that names the line of the row.
+#[track_caller]
+fn check_row(row: &str, expected: &str) {
+    let error = payloads::table(&format!("payloads = [\n  {row},\n]\n"), &[]).unwrap_err().to_string();
+    assert_eq!(error, format!("payloads.toml:2: {expected}"));
+}
+
+#[test]
+fn a_wrong_row_of_payloads_is_refused() {
+    check_row(r#"{ title = "X" }"#, "a row without `keys` or `values` fits every payload");
+    check_row(r#"{ agent = "x", keys = ["k"] }"#, "no agent has the word `x`");
+    check_row(
+        r#"{ title = "X", agent = "x", keys = ["k"] }"#,
+        "a row has either `agent`, or `title` and perhaps `deny`",
+    );
+    check_row(r#"{ keys = ["k"] }"#, "a row has either `agent`, or `title` and perhaps `deny`");
+    check_row(r#"{ title = "X", keys = ["k"], deny = "no" }"#, "`deny` has no REASON");
 }

@@ -55,7 +55,10 @@ impl Judge {
     pub(super) fn malformed(&self, asked: &Asked<'_>, malformed: &Malformed) -> Result<Reply, Failure> {
         let mode = self.mode_of_failure(asked);
         self.append(&record::malformed(malformed, &asked.request.event, mode))?;
-        Ok(failure_reply(asked, mode, &malformed.message))
+        Ok(match mode {
+            Mode::Enforce => reply(agents::encode_refusal(asked.agent, &asked.request.event, malformed)),
+            Mode::Monitor | Mode::Passthrough => Reply::default(),
+        })
     }
 
     /// A failure of our own: recorded as far as possible, denied in enforce, left to the agent else. The agent reads what

@@ -385,6 +385,29 @@ fn a_prompt_ends_the_calls_that_the_agent_waited_for() {
 }
 
 #[test]
+fn a_payload_of_another_agent_is_denied_in_its_dialect() {
+    let bench = Bench::new(policy(RULES), Mode::Enforce);
+    let payload = json!({
+        "session_id": "s", "turn_id": "t", "model": "m", "permission_mode": "default", "cwd": "/",
+        "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": { "command": "ls" },
+    });
+    let reply = bench.answer(&Request {
+        agent: "claude".into(),
+        event: "PreToolUse".into(),
+        parent_pid: 7,
+        cwd: b"/".to_vec(),
+        payload: payload.to_string().into_bytes(),
+    });
+    let output: Json = serde_json::from_slice(&reply.stdout).unwrap();
+    assert_eq!(output["hookSpecificOutput"]["hookEventName"], "PermissionRequest");
+    assert_eq!(
+        output["hookSpecificOutput"]["decision"]["message"],
+        "Codex has started the hook of Claude Code"
+    );
+    assert!(matches!(bench.records().last(), Some(Record::Failure(failure)) if failure.code == "malformed"));
+}
+
+#[test]
 fn a_call_is_in_the_background_when_the_agent_does_not_wait_for_it() {
     let call = |in_background, subagent: &str| Call {
         agent: Agent { subagent_id: subagent.to_owned(), ..Agent::default() },
