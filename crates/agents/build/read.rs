@@ -96,6 +96,10 @@ fn check(agent: &Agent) -> Result<(), (Range<usize>, String)> {
             return Err((prompt.span(), why));
         }
     }
+    if agent.settings.machine.is_some() != agent.families.machine.is_some() {
+        let span = agent.settings.machine.as_ref().map(Spanned::span).unwrap_or_else(|| agent.word.span());
+        return Err((span, "`settings.machine` and `families.machine` belong together".to_owned()));
+    }
     let mut raws = Vec::new();
     for row in &agent.tools {
         let raw = row.get_ref().raw.as_str();

@@ -58,7 +58,9 @@ impl TryFrom<String> for Version {
 pub(crate) struct Settings {
     pub(crate) file: String,
     pub(crate) variable: String,
-    pub(crate) machine: String,
+    #[serde(default)]
+    pub(crate) variable_is_home: bool,
+    pub(crate) machine: Option<Spanned<String>>,
 }
 
 /// An event that is decoded; castellan registers for those with a timeout.
@@ -297,7 +299,7 @@ pub(crate) enum Acts {
 pub(crate) struct Families {
     pub(crate) reply: ReplyFamily,
     pub(crate) registration: RegistrationFamily,
-    pub(crate) machine: MachineFamily,
+    pub(crate) machine: Option<MachineFamily>,
     pub(crate) reader: ReaderFamily,
     pub(crate) switch: SwitchFamily,
     pub(crate) servers: ServerFamily,

@@ -51,8 +51,11 @@ fn spec(agent: &Agent) -> String {
     field(
         "settings",
         format!(
-            "Settings {{ file: {:?}, variable: {:?}, machine: {:?} }}",
-            settings.file, settings.variable, settings.machine
+            "Settings {{ file: {:?}, variable: {:?}, variable_is_home: {}, machine: {:?} }}",
+            settings.file,
+            settings.variable,
+            settings.variable_is_home,
+            settings.machine.as_ref().map(Spanned::get_ref)
         ),
     );
     field(
@@ -189,13 +192,14 @@ fn families(agent: &Agent) -> String {
     };
     family("reply", "Reply", &of.reply);
     family("registration", "Registration", &of.registration);
-    family("machine", "Machine", &of.machine);
     family("reader", "Reader", &of.reader);
     family("switch", "Switch", &of.switch);
     family("servers", "Server", &of.servers);
     family("plugins", "Plugin", &of.plugins);
     family("transcript", "Transcript", &of.transcript);
-    text + "}"
+    let machine = of.machine.as_ref().map(|member| format!("MachineFamily::{member:?}"));
+    let machine = machine.map_or("None".to_owned(), |member| format!("Some({member})"));
+    text + &format!("machine: {machine} }}")
 }
 
 fn rows<T>(all: &[T], row: impl Fn(&T) -> String) -> String {

@@ -2,12 +2,15 @@
 //! file an agent; this module only looks them up.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use castellan_event::AccessLevel;
 
 use crate::asks;
-use crate::spec::{EventKind, Headless, HookEvent, MachineFamily, PluginFamily, Spec, SwitchFamily};
+use crate::spec::{
+    EventKind, Headless, HookEvent, MachineFamily, PluginFamily, Settings, Spec, SwitchFamily,
+};
 use crate::table::SPECS;
 
 /// An agent that castellan guards: a position in the table of them.
@@ -108,13 +111,21 @@ pub fn settings_variable(agent: AgentId) -> &'static str {
     agent.spec().settings.variable
 }
 
-/// Returns the absolute path of the machine-wide file that holds castellan's hooks.
-pub fn machine_settings_path(agent: AgentId) -> &'static str {
+/// Returns the directory of [`settings_path`] where [`settings_variable`] has this value.
+pub fn moved_settings_directory(agent: AgentId, value: &Path) -> PathBuf {
+    let Settings { file, variable_is_home, .. } = agent.spec().settings;
+    let below_home = Path::new(file).parent().filter(|_| variable_is_home);
+    below_home.map_or_else(|| value.to_owned(), |directory| value.join(directory))
+}
+
+/// Returns the absolute path of the machine-wide file that holds castellan's hooks; `None` where castellan registers them for users
+/// only.
+pub fn machine_settings_path(agent: AgentId) -> Option<&'static str> {
     agent.spec().settings.machine
 }
 
-/// Returns how castellan's hooks are registered for the machine.
-pub fn machine_family(agent: AgentId) -> MachineFamily {
+/// Returns how castellan's hooks are registered for the machine; `None` where they are not.
+pub fn machine_family(agent: AgentId) -> Option<MachineFamily> {
     agent.spec().families.machine
 }
 

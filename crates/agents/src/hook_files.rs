@@ -60,7 +60,7 @@ impl HookFile {
         match agent.spec().families.switch {
             SwitchFamily::DisableAllHooks => is_machines,
             SwitchFamily::Feature => {
-                is_machines && self.path == machine_settings_path(agent) && requires_hooks(text)
+                is_machines && Some(self.path) == machine_settings_path(agent) && requires_hooks(text)
             }
         }
     }

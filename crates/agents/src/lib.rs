@@ -36,8 +36,8 @@ mod version;
 mod whose;
 
 pub use agent::{
-    AgentId, ceiling, hook_events, is_headless, machine_family, machine_settings_path, needs_trust,
-    plugin_family, question_event, settings_path, settings_variable, switch_family,
+    AgentId, ceiling, hook_events, is_headless, machine_family, machine_settings_path,
+    moved_settings_directory, needs_trust, plugin_family, question_event, settings_path, settings_variable, switch_family,
 };
 pub use asks::{holds_ask, measured_version};
 pub use command_line::{GivenHooks, given_hooks, keeps_hooks_on, off_variables};

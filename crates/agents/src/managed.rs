@@ -51,7 +51,7 @@ pub fn unregister_managed_codex(text: &str) -> Result<String, SettingsProblem> {
 /// Returns the different commands of castellan's hooks in a Codex `requirements.toml`; none of one that cannot be read.
 pub fn managed_codex_hooks(text: &str) -> Vec<HookCommand> {
     let path = machine_settings_path(AgentId::CODEX);
-    let file = hook_files(AgentId::CODEX).iter().find(|file| file.path == path);
+    let file = hook_files(AgentId::CODEX).iter().find(|file| Some(file.path) == path);
     let named = file.map(|file| read_hook_file(AgentId::CODEX, file, text).named).unwrap_or_default();
     let mut hooks: Vec<HookCommand> = Vec::new();
     for hook in named.into_iter().map(|named| named.hook) {

@@ -63,14 +63,16 @@ pub(crate) struct Spec {
 pub struct Version(pub u32, pub u32, pub u32);
 
 /// Where an agent's settings lie.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     /// The user's file that holds the hooks, relative to the home directory.
     pub(crate) file: &'static str,
     /// The variable of the environment that moves the directory of `file`.
     pub(crate) variable: &'static str,
-    /// The absolute path of the machine-wide file that holds castellan's hooks.
-    pub(crate) machine: &'static str,
+    /// The variable names a directory in the place of the user's home; otherwise the agent's own directory.
+    pub(crate) variable_is_home: bool,
+    /// The absolute path of the machine-wide file that holds castellan's hooks; `None` where they are registered for users only.
+    pub(crate) machine: Option<&'static str>,
 }
 
 /// An event that is decoded.
@@ -327,8 +329,8 @@ pub(crate) struct Families {
     pub(crate) reply: ReplyFamily,
     /// How the hook is written in the user's settings, and so started.
     pub(crate) registration: RegistrationFamily,
-    /// How the hook is registered for the machine.
-    pub(crate) machine: MachineFamily,
+    /// How the hook is registered for the machine; `None` where it is not.
+    pub(crate) machine: Option<MachineFamily>,
     /// Which settings texts it reads.
     pub(crate) reader: ReaderFamily,
     /// How hooks are switched off.

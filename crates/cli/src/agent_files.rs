@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use castellan_agents::{AgentId, settings_path, settings_variable};
+use castellan_agents::{AgentId, moved_settings_directory, settings_path, settings_variable};
 
 use crate::directories::{Directories, absolute};
 
@@ -28,7 +28,7 @@ impl AgentFiles {
     fn new(agent: AgentId, home: &Path, moved: Option<PathBuf>) -> AgentFiles {
         let default = home.join(settings_path(agent));
         let settings = match (&moved, default.file_name()) {
-            (Some(dir), Some(name)) => dir.join(name),
+            (Some(moved), Some(name)) => moved_settings_directory(agent, moved).join(name),
             _ => default,
         };
         let dir = settings.parent().map_or_else(|| home.to_owned(), Path::to_owned);

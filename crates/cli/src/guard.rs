@@ -139,7 +139,8 @@ impl Guard {
         let settings = HookSettings::of(agent, start, &own_paths(layout));
         let mut faults = Vec::new();
         let for_machine = machine(agent, &settings, &mut faults);
-        let machine_hooks = if for_machine { Registration::of_machine(agent).hooks() } else { Vec::new() };
+        let of_machine = Registration::of_machine(agent).filter(|_| for_machine);
+        let machine_hooks = of_machine.map(|registration| registration.hooks()).unwrap_or_default();
         faults.extend(machine_hooks.iter().filter_map(|hook| elsewhere(hook, layout)));
         let found = match inspected(agent, &files.settings) {
             Ok(found) => found,
@@ -191,7 +192,7 @@ impl Guard {
 
 /// Reports whether the machine's settings register hooks that nobody can switch off.
 fn machine(agent: AgentId, settings: &HookSettings, faults: &mut Vec<Fault>) -> bool {
-    let registration = Registration::of_machine(agent);
+    let Some(registration) = Registration::of_machine(agent) else { return false };
     let file = registration.file.clone();
     match registration.is_present() {
         Ok(false) => return false,

@@ -20,8 +20,8 @@ use crate::edit::{Edited, SettingsFile};
 pub(crate) enum Scope {
     /// One user. A repository can switch it off.
     User,
-    /// Everybody on this machine. A repository cannot switch it off.
-    Machine,
+    /// Everybody on this machine, as agents of this family are registered. A repository cannot switch it off.
+    Machine(MachineFamily),
 }
 
 /// A file that registers hooks.
@@ -38,18 +38,19 @@ impl Registration {
         Registration { agent: files.agent, scope: Scope::User, file: files.settings.clone() }
     }
 
-    /// Returns the machine-wide file of an agent.
-    pub(crate) fn of_machine(agent: AgentId) -> Registration {
-        Registration { agent, scope: Scope::Machine, file: machine_settings_path(agent).into() }
+    /// Returns the machine-wide file of an agent; `None` where castellan registers its hooks for users only.
+    pub(crate) fn of_machine(agent: AgentId) -> Option<Registration> {
+        let (family, file) = machine_family(agent).zip(machine_settings_path(agent))?;
+        Some(Registration { agent, scope: Scope::Machine(family), file: file.into() })
     }
 
     /// Adds castellan's hooks; with `dry_run` only says what would be done.
     pub(crate) fn add(&self, hook: &HookCommand, dry_run: bool) -> anyhow::Result<Edited> {
         let file = SettingsFile::read(&self.file)?;
-        let text = match (self.scope, machine_family(self.agent)) {
-            (Scope::User, _) => register(self.agent, file.text(), hook),
-            (Scope::Machine, MachineFamily::OwnJson) => Ok(managed_settings_text(self.agent, hook)),
-            (Scope::Machine, MachineFamily::SharedToml) => register_managed_codex(file.text(), hook),
+        let text = match self.scope {
+            Scope::User => register(self.agent, file.text(), hook),
+            Scope::Machine(MachineFamily::OwnJson) => Ok(managed_settings_text(self.agent, hook)),
+            Scope::Machine(MachineFamily::SharedToml) => register_managed_codex(file.text(), hook),
         };
         self.apply(&file, text, dry_run)
     }
@@ -64,10 +65,10 @@ impl Registration {
 
     fn try_remove(&self) -> anyhow::Result<Edited> {
         let file = SettingsFile::read(&self.file)?;
-        let text = match (self.scope, machine_family(self.agent)) {
-            (Scope::User, _) => unregister(self.agent, file.text()),
-            (Scope::Machine, MachineFamily::OwnJson) => Ok(String::new()),
-            (Scope::Machine, MachineFamily::SharedToml) => unregister_managed_codex(file.text()),
+        let text = match self.scope {
+            Scope::User => unregister(self.agent, file.text()),
+            Scope::Machine(MachineFamily::OwnJson) => Ok(String::new()),
+            Scope::Machine(MachineFamily::SharedToml) => unregister_managed_codex(file.text()),
         };
         self.apply(&file, text, false)
     }
@@ -75,11 +76,11 @@ impl Registration {
     /// Reports whether castellan's hooks are registered, wherever they lead.
     pub(crate) fn is_present(&self) -> anyhow::Result<bool> {
         let file = SettingsFile::read(&self.file)?;
-        let present = match (self.scope, machine_family(self.agent)) {
-            (Scope::Machine, MachineFamily::SharedToml) => {
+        let present = match self.scope {
+            Scope::Machine(MachineFamily::SharedToml) => {
                 unregister_managed_codex(file.text()).map(|without| without != file.text())
             }
-            (Scope::User, _) | (Scope::Machine, MachineFamily::OwnJson) => {
+            Scope::User | Scope::Machine(MachineFamily::OwnJson) => {
                 inspect(self.agent, file.text()).map(|found| !found.ours.is_empty())
             }
         };
@@ -88,7 +89,7 @@ impl Registration {
 
     /// Says why the agent does not read the file, hooks included, if it does not.
     pub(crate) fn ignored(&self) -> anyhow::Result<Option<String>> {
-        if (self.scope, machine_family(self.agent)) == (Scope::Machine, MachineFamily::SharedToml) {
+        if self.scope == Scope::Machine(MachineFamily::SharedToml) {
             return Ok(None);
         }
         let file = SettingsFile::read(&self.file)?;
@@ -101,18 +102,18 @@ impl Registration {
     pub(crate) fn leads_elsewhere(&self, hook: &HookCommand) -> anyhow::Result<bool> {
         let file = SettingsFile::read(&self.file)?;
         let found = inspect(self.agent, file.text());
-        match (self.scope, machine_family(self.agent)) {
+        match self.scope {
             // The text tells: there is nothing in it but what was written for one hook.
-            (Scope::Machine, MachineFamily::SharedToml) => {
+            Scope::Machine(MachineFamily::SharedToml) => {
                 let text =
                     register_managed_codex(file.text(), hook).map_err(|problem| self.problem(problem))?;
                 Ok(text != file.text() && self.is_present()?)
             }
             // Whatever stands there is replaced, so what cannot be understood may be another's.
-            (Scope::Machine, MachineFamily::OwnJson) => {
+            Scope::Machine(MachineFamily::OwnJson) => {
                 Ok(found.map_or(true, |found| has_others(&found, hook)))
             }
-            (Scope::User, _) => {
+            Scope::User => {
                 found.map(|found| has_others(&found, hook)).map_err(|problem| self.problem(problem))
             }
         }
@@ -126,9 +127,9 @@ impl Registration {
     /// Returns the different commands of castellan's hooks; none of a file that cannot be understood.
     pub(crate) fn hooks(&self) -> Vec<HookCommand> {
         let Ok(file) = SettingsFile::read(&self.file) else { return Vec::new() };
-        match (self.scope, machine_family(self.agent)) {
-            (Scope::Machine, MachineFamily::SharedToml) => managed_codex_hooks(file.text()),
-            (Scope::User, _) | (Scope::Machine, MachineFamily::OwnJson) => {
+        match self.scope {
+            Scope::Machine(MachineFamily::SharedToml) => managed_codex_hooks(file.text()),
+            Scope::User | Scope::Machine(MachineFamily::OwnJson) => {
                 inspect(self.agent, file.text()).map(|found| hooks(&found)).unwrap_or_default()
             }
         }
@@ -155,7 +156,7 @@ impl Registration {
         }
         let (dir_mode, file_mode) = match self.scope {
             Scope::User => (0o700, 0o600),
-            Scope::Machine => (0o755, 0o644),
+            Scope::Machine(_) => (0o755, 0o644),
         };
         if let Some(dir) = self.file.parent().filter(|dir| !text.is_empty() && !dir.exists()) {
             create_dir(dir, dir_mode)?;

@@ -122,7 +122,8 @@ fn agents(options: &Options) -> anyhow::Result<Vec<AgentId>> {
         return Ok(options.agents.clone());
     }
     if options.managed {
-        return Ok(AgentId::ALL.to_vec());
+        let is_known = |agent: &AgentId| Registration::of_machine(*agent).is_some();
+        return Ok(AgentId::ALL.into_iter().filter(is_known).collect());
     }
     let mut found = Vec::new();
     for agent in AgentId::ALL {
@@ -232,7 +233,10 @@ fn register(registration: &Registration, hook: &HookCommand, options: &Options, 
 
 fn registration(agent: AgentId, managed: bool) -> anyhow::Result<Registration> {
     if managed {
-        return Ok(Registration::of_machine(agent));
+        let (title, word) = (agent.title(), agent.word());
+        return Registration::of_machine(agent).with_context(|| {
+            format!("{title} is registered for one user at a time: castellan install {word}, as that user")
+        });
     }
     Ok(Registration::of_user(&AgentFiles::of_environment(agent)?))
 }
@@ -240,10 +244,10 @@ fn registration(agent: AgentId, managed: bool) -> anyhow::Result<Registration> {
 /// Reports whether hooks lead to a home already, which their first call makes, with the defaults.
 fn is_led_to(home: &Path) -> anyhow::Result<bool> {
     for agent in AgentId::ALL {
-        for managed in [false, true] {
-            if registration(agent, managed)?.homes().iter().any(|led_to| led_to.dir() == home) {
-                return Ok(true);
-            }
+        let of_user = Registration::of_user(&AgentFiles::of_environment(agent)?);
+        let mut all = std::iter::once(of_user).chain(Registration::of_machine(agent));
+        if all.any(|registration| registration.homes().iter().any(|led_to| led_to.dir() == home)) {
+            return Ok(true);
         }
     }
     Ok(false)

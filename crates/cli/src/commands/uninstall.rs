@@ -147,7 +147,7 @@ fn agents(options: &Options) -> Vec<AgentId> {
 
 fn registrations(options: &Options) -> anyhow::Result<Vec<Registration>> {
     if options.managed {
-        return Ok(agents(options).into_iter().map(Registration::of_machine).collect());
+        return Ok(agents(options).into_iter().filter_map(Registration::of_machine).collect());
     }
     if options.launchers && options.agents.is_empty() {
         return Ok(Vec::new());
@@ -225,6 +225,6 @@ fn left(layout: &Layout, options: &Options, registrations: &[Registration]) -> V
 }
 
 fn machine_registrations() -> Vec<Registration> {
-    let all = AgentId::ALL.into_iter().map(Registration::of_machine);
+    let all = AgentId::ALL.into_iter().filter_map(Registration::of_machine);
     all.filter(|registration| registration.is_present().unwrap_or(false)).collect()
 }

@@ -297,7 +297,8 @@ fn directory(id: AgentId, pid: u32) -> Option<PathBuf> {
         return None;
     };
     let var = |name: &str| process.env.iter().find(|(var, _)| var == name).map(|(_, value)| value.as_str());
-    let moved = var(agents::settings_variable(id)).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    let moved = var(agents::settings_variable(id)).filter(|dir| !dir.is_empty()).map(Path::new);
+    let moved = moved.map(|value| agents::moved_settings_directory(id, value));
     let home = var("HOME").filter(|home| !home.is_empty()).unwrap_or(&process.home);
     moved.or_else(|| Some(Path::new(home).join(agents::settings_path(id)).parent()?.to_owned()))
 }
