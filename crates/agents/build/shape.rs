@@ -223,6 +223,7 @@ pub(crate) struct Tool {
     pub(crate) kind: ToolKind,
     pub(crate) command: Option<Key>,
     pub(crate) path: Option<Key>,
+    pub(crate) directory: Option<Key>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -305,6 +306,7 @@ pub(crate) struct Families {
     pub(crate) servers: ServerFamily,
     pub(crate) plugins: PluginFamily,
     pub(crate) transcript: TranscriptFamily,
+    pub(crate) mcp: McpFamily,
 }
 
 macro_rules! family {
@@ -317,11 +319,12 @@ macro_rules! family {
     };
 }
 
-family!(ReplyFamily: Claude, Codex);
-family!(RegistrationFamily: ExecForm, ShellLine);
+family!(ReplyFamily: Claude, Codex, Gemini);
+family!(RegistrationFamily: ExecForm, ShellLine, BashLine);
 family!(MachineFamily: OwnJson, SharedToml);
-family!(ReaderFamily: JavaScript, Serde);
-family!(SwitchFamily: DisableAllHooks, Feature);
+family!(ReaderFamily: JavaScript, Commented, Serde);
+family!(SwitchFamily: DisableAllHooks, HooksConfig, Feature);
 family!(ServerFamily: Json, Toml);
-family!(PluginFamily: Marketplaces, Cache);
-family!(TranscriptFamily: Messages, Items);
+family!(PluginFamily: Marketplaces, Cache, Extensions);
+family!(TranscriptFamily: Messages, Items, Unread);
+family!(McpFamily: Name, Context);

@@ -152,10 +152,11 @@ fn asks(agent: &Agent) -> String {
 
 fn tool(tool: &Tool) -> String {
     let name = tool.name.as_ref().unwrap_or(&tool.raw);
-    let (raw, kind, command, path) =
-        (&tool.raw, &tool.kind, key(tool.command.as_ref()), key(tool.path.as_ref()));
+    let (raw, kind) = (&tool.raw, &tool.kind);
+    let [command, path, directory] = [&tool.command, &tool.path, &tool.directory].map(|at| key(at.as_ref()));
     format!(
-        "ToolSpec {{ raw: {raw:?}, name: {name:?}, kind: ToolKind::{kind:?}, command: {command}, path: {path} }}"
+        "ToolSpec {{ raw: {raw:?}, name: {name:?}, kind: ToolKind::{kind:?}, command: {command}, path: {path}, \
+         directory: {directory} }}"
     )
 }
 
@@ -197,6 +198,7 @@ fn families(agent: &Agent) -> String {
     family("servers", "Server", &of.servers);
     family("plugins", "Plugin", &of.plugins);
     family("transcript", "Transcript", &of.transcript);
+    family("mcp", "Mcp", &of.mcp);
     let machine = of.machine.as_ref().map(|member| format!("MachineFamily::{member:?}"));
     let machine = machine.map_or("None".to_owned(), |member| format!("Some({member})"));
     text + &format!("machine: {machine} }}")

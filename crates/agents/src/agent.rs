@@ -163,7 +163,7 @@ mod tests {
             assert_eq!(agent.word().parse(), Ok(agent));
         }
         let error = "Claude".parse::<AgentId>().unwrap_err();
-        assert!(error.contains("claude, codex"), "{error}");
+        assert!(error.contains("claude, codex, gemini"), "{error}");
     }
 
     #[test]
@@ -190,7 +190,19 @@ mod tests {
         check(AgentId::CODEX, "codex execute", "default", false);
         check(AgentId::CODEX, "codex -p work", "", false);
         check(AgentId::CODEX, "codex review", "default", true);
+        check(AgentId::GEMINI, "node /x/gemini.js -yp go", "", true);
+        check(AgentId::GEMINI, "gemini --yolo --prompt=go", "", true);
+        check(AgentId::GEMINI, "gemini -i go", "", false);
         assert!(is_headless(AgentId::CLAUDE, None::<&[&str]>, "default"));
+    }
+
+    #[test]
+    fn a_variable_names_the_agents_directory_or_a_home() {
+        let check = |agent, expected: &str| {
+            assert_eq!(moved_settings_directory(agent, Path::new("/m")), Path::new(expected), "{agent:?}");
+        };
+        check(AgentId::CLAUDE, "/m");
+        check(AgentId::GEMINI, "/m/.gemini");
     }
 
     #[test]

@@ -75,6 +75,11 @@ pub(crate) fn hooks_on(agent: AgentId) -> &'static [&'static str] {
     agent.spec().hooks_on
 }
 
+/// Reports whether there are arguments that keep an agent's hooks on.
+pub fn can_keep_hooks_on(agent: AgentId) -> bool {
+    !hooks_on(agent).is_empty()
+}
+
 /// What an agent's command line brings.
 pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<GivenHooks> {
     let table = &agent.spec().options;

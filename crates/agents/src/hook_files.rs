@@ -8,7 +8,7 @@ mod forms;
 
 use crate::agent::{AgentId, machine_settings_path};
 use crate::settings::{Foreign, HookCommand};
-use crate::spec::{EventKind, Form, HookFile, Place, SwitchFamily};
+use crate::spec::{EventKind, Form, HookFile, MachineFamily, Place, SwitchFamily};
 use crate::switches::{off_profiles, requires_hooks, switches_off};
 use forms::{read_front_matter, read_plugin_hooks, read_settings, read_toml};
 
@@ -57,9 +57,10 @@ impl HookFile {
     /// requirements do, and only where they say so.
     fn is_binding(&self, agent: AgentId, text: &str) -> bool {
         let is_machines = self.place == Place::Machine;
-        match agent.spec().families.switch {
-            SwitchFamily::DisableAllHooks => is_machines,
-            SwitchFamily::Feature => {
+        match agent.spec().families.machine {
+            None => false,
+            Some(MachineFamily::OwnJson) => is_machines,
+            Some(MachineFamily::SharedToml) => {
                 is_machines && Some(self.path) == machine_settings_path(agent) && requires_hooks(text)
             }
         }
@@ -68,7 +69,7 @@ impl HookFile {
     /// Whether it can switch hooks off.
     fn can_switch(&self, agent: AgentId) -> bool {
         match agent.spec().families.switch {
-            SwitchFamily::DisableAllHooks => self.form == Form::Settings,
+            SwitchFamily::DisableAllHooks | SwitchFamily::HooksConfig => self.form == Form::Settings,
             SwitchFamily::Feature => self.form == Form::Toml,
         }
     }
@@ -94,7 +95,7 @@ pub const MANAGED_TEXTS: &str = "/etc/claude-code/.claude";
 /// Settings that the command line names.
 pub fn given_settings(agent: AgentId) -> HookFile {
     match agent.spec().families.switch {
-        SwitchFamily::DisableAllHooks => settings(Place::CommandLine, ""),
+        SwitchFamily::DisableAllHooks | SwitchFamily::HooksConfig => settings(Place::CommandLine, ""),
         SwitchFamily::Feature => toml(Place::CommandLine, ""),
     }
 }
@@ -104,7 +105,7 @@ pub fn given_config(agent: AgentId, profile: &str) -> Option<(HookFile, String)>
     let is_name = !profile.is_empty() && !profile.contains('/');
     match agent.spec().families.switch {
         SwitchFamily::Feature if is_name => Some((toml(Place::User, ""), format!("{profile}.config.toml"))),
-        SwitchFamily::Feature | SwitchFamily::DisableAllHooks => None,
+        SwitchFamily::Feature | SwitchFamily::DisableAllHooks | SwitchFamily::HooksConfig => None,
     }
 }
 
@@ -254,6 +255,32 @@ mod tests {
         check(&http, 0, &[], &[&shown.to_string()]);
         let shell = r#"{"type":"command","command":"/trusted","shell":"powershell"}"#;
         check(&format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{shell}]}}]}}}}"#), 0, &[], &[shell]);
+    }
+
+    #[test]
+    fn a_list_of_names_switches_hooks_off() {
+        let hook = HookCommand { program: "/b/castellan-hook".to_owned(), home: "/h".to_owned() };
+        let gemini = AgentId::GEMINI;
+        let (users, projects) = ("settings.json", ".gemini/settings.json");
+        let ours_there = register(gemini, "", &hook).unwrap();
+        check(gemini, users, &format!("// mine\n{ours_there}"), true, None, &[]);
+        check(gemini, users, &ours_there.replace("600000", "600"), false, None, &[]);
+        let off = |config: &str, expected: Option<&str>| {
+            check(gemini, projects, &format!(r#"{{"hooksConfig":{config} /* c */}}"#), false, expected, &[]);
+        };
+        off(r#"{"enabled":false}"#, Some("hooksConfig.enabled: false"));
+        off(r#"{"enabled":true,"disabled":["lint"]}"#, None);
+        let named = Some("hooksConfig.disabled: [castellan's hook]");
+        off(
+            r#"{"disabled":["lint","/b/castellan-hook --agent gemini --event BeforeTool --home /h"]}"#,
+            named,
+        );
+        off(r#"{"disabled":["$HOOK"]}"#, named);
+        off(r#"{"enabled":"false","disabled":"castellan-hook"}"#, None);
+        check(gemini, projects, r#"{"disableAllHooks":true}"#, false, None, &[]);
+        assert!(
+            !read_hook_file(gemini, file(gemini, "/etc/gemini-cli/settings.json"), &ours_there).is_binding
+        );
     }
 
     #[test]

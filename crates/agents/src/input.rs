@@ -2,15 +2,14 @@
 //! holds what stands in `agents/*.toml`. Whatever is wrong, there is a call, so that it can be denied and recorded.
 
 use castellan_event::{
-    Agent, Call, Change, FileTarget, IntakeProblem, PATH_BYTES_MAX, Replacement, ToolKind,
+    Agent, Call, Change, FileTarget, IntakeProblem, PATH_BYTES_MAX, Replacement, Tool, ToolKind,
 };
 use serde_json::{Map, Value as Json};
 
 use crate::agent::AgentId;
 use crate::limits::WORD_BYTES_MAX;
-use crate::patch;
-use crate::spec::Key;
-use crate::tools;
+use crate::spec::{Key, McpFamily};
+use crate::{patch, shell_words, tools};
 
 /// Reads the call out of the payload's fields, taking its input from them. `problems` are those found so far.
 pub(crate) fn read_call(
@@ -31,10 +30,15 @@ pub(crate) fn read_call(
         note(&mut problems, "tool_input");
     }
     let background = id.spec().background_key.and_then(|key| input.get(key));
+    let in_background = !matches!(background, None | Some(Json::Bool(false)));
+    let mut tool = tools::tool(id, &raw_name, use_id);
+    if id.spec().families.mcp == McpFamily::Context {
+        read_server(fields, &mut tool, &mut problems);
+    }
     let mut call = Call {
         correlation_id,
-        in_background: !matches!(background, None | Some(Json::Bool(false))),
-        tool: tools::tool(id, &raw_name, use_id),
+        in_background,
+        tool,
         agent,
         input_text: input.to_string(),
         input,
@@ -48,6 +52,19 @@ pub(crate) fn read_call(
     read_targets(id, &mut call);
     call
 }
+
+/// `mcp_context`: the server and its tool.
+fn read_server(fields: &Map<String, Json>, tool: &mut Tool, problems: &mut Vec<IntakeProblem>) {
+    let Some(context) = fields.get(CONTEXT_KEY).filter(|context| !context.is_null()) else { return };
+    let name =
+        |key: &str| context.get(key).and_then(Json::as_str).filter(|name| name.len() <= WORD_BYTES_MAX);
+    match (name("server_name"), name("tool_name")) {
+        (Some(server), Some(name)) => tools::of_server(tool, server, name),
+        _ => note(problems, CONTEXT_KEY),
+    }
+}
+
+const CONTEXT_KEY: &str = "mcp_context";
 
 /// Returns the text by which a permission request is matched to the question about the same call: canonical tool and
 /// input, whatever the order of its keys. Codex 0.169.0 adds a `description` to the second, and leaves out the line break at
@@ -76,7 +93,8 @@ fn read_targets(id: AgentId, call: &mut Call) {
     let mut problems = Vec::new();
     let command = keyed(fields, spec.command, &mut problems);
     let path = keyed(fields, spec.path, &mut problems);
-    if path.as_ref().is_some_and(|path| path.len() > PATH_BYTES_MAX) {
+    let directory = keyed(fields, spec.directory, &mut problems);
+    if path.iter().chain(&directory).any(|path| path.len() > PATH_BYTES_MAX) {
         problems.push(IntakeProblem::TooManyPaths);
     }
     if spec.kind == ToolKind::Patch {
@@ -93,7 +111,10 @@ fn read_targets(id: AgentId, call: &mut Call) {
             call.files = files;
             problems.extend(found);
         }
-        call.command = command;
+        call.command = match directory {
+            Some(directory) => command.map(|command| within(&directory, &command)),
+            None => command,
+        };
         let change = path.as_deref().map(|path| change(spec.kind, fields, path)).unwrap_or_default();
         call.files.extend(path.map(|path| FileTarget {
             path,
@@ -105,11 +126,18 @@ fn read_targets(id: AgentId, call: &mut Call) {
     call.problems.extend(problems);
 }
 
+/// Shell text that an agent runs in a directory, as one that goes there by itself.
+fn within(directory: &str, command: &str) -> String {
+    let there = ["cd", "--", directory].map(str::to_owned);
+    format!("{}\n{command}", shell_words::join(there))
+}
+
 /// What a tool makes of the text of the file at `path`. An input that says it in another way says nothing.
 fn change(kind: ToolKind, fields: &Map<String, Json>, path: &str) -> Change {
     let text = |fields: &Map<String, Json>, key: &str| Some(fields.get(key)?.as_str()?.to_owned());
     let replacement = |fields: &Map<String, Json>| {
-        let everywhere = fields.get("replace_all") == Some(&Json::Bool(true));
+        let is_on = |key: &str| fields.get(key) == Some(&Json::Bool(true));
+        let everywhere = is_on("replace_all") || is_on("allow_multiple");
         Some(Replacement { old: text(fields, "old_string")?, new: text(fields, "new_string")?, everywhere })
     };
     let replacements: Option<Vec<Replacement>> = match (kind, fields.get("edits")) {

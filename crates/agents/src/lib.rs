@@ -9,8 +9,10 @@ mod asks;
 mod claude;
 mod codex;
 mod command_line;
+mod comments;
 mod failure;
 mod front_matter;
+mod gemini;
 mod hook_files;
 mod input;
 mod json;
@@ -37,10 +39,11 @@ mod whose;
 
 pub use agent::{
     AgentId, ceiling, hook_events, is_headless, machine_family, machine_settings_path,
-    moved_settings_directory, needs_trust, plugin_family, question_event, settings_path, settings_variable, switch_family,
+    moved_settings_directory, needs_trust, plugin_family, question_event, settings_path, settings_variable,
+    switch_family,
 };
 pub use asks::{holds_ask, measured_version};
-pub use command_line::{GivenHooks, given_hooks, keeps_hooks_on, off_variables};
+pub use command_line::{GivenHooks, can_keep_hooks_on, given_hooks, keeps_hooks_on, off_variables};
 pub use failure::hook_table;
 pub use hook_files::{
     CODEX_CONFIG, FRONT_MATTER, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS, NamedHook,
@@ -57,8 +60,9 @@ pub use permissions::{
     Permission, PermissionFormat, PermissionSubject, PermissionVerdict, Permissions, Unread,
 };
 pub use plugins::{
-    CODEX_PLUGINS, INSTALLED_PLUGINS, InstalledPlugin, KNOWN_MARKETPLACES, MARKETPLACE, OfferedPlugin,
-    PluginFiles, installed_plugins, marketplaces, offered_plugins, plugin_files, plugin_manifest,
+    CODEX_PLUGINS, EXTENSIONS, INSTALLED_PLUGINS, InstalledPlugin, KNOWN_MARKETPLACES, MARKETPLACE,
+    OfferedPlugin, PluginFiles, installed_plugins, marketplaces, offered_plugins, plugin_files,
+    plugin_manifest,
 };
 pub use question::{Question, file_input, shell_call};
 pub use reply::{Reply, Told, encode, encode_failure, encode_refusal, is_deferral, is_denial};

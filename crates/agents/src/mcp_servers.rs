@@ -46,7 +46,7 @@ fn of_toml(text: &str) -> BTreeSet<String> {
 }
 
 /// A server's name in the names of its tools: `claude.ai Linear` becomes `claude_ai_Linear`.
-fn as_in_tools(name: &str) -> String {
+pub(crate) fn as_in_tools(name: &str) -> String {
     let keep = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
     name.chars().map(|letter| if keep(letter) { letter } else { '_' }).collect()
 }

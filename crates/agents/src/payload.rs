@@ -1,5 +1,5 @@
-//! [`decode`]: what a hook received on stdin → [`Incoming`]. Claude Code and Codex share this shape; the tables say where
-//! they differ. It must not know how a call is judged: what is wrong with it is noted on it.
+//! [`decode`]: what a hook received on stdin → [`Incoming`]. The agents share this shape; the tables say where they
+//! differ. It must not know how a call is judged: what is wrong with it is noted on it.
 
 use castellan_event::{Agent, Call, IntakeProblem, Override, PATH_BYTES_MAX, Verdict};
 use serde_json::{Map, Value as Json};
@@ -233,6 +233,7 @@ const CONTRACT_KEYS: &[&str] = &[
     "tool_input",
     "tool_use_id",
     "tool_response",
+    "mcp_context",
     OVERRIDE_KEY,
 ];
 

@@ -1,4 +1,4 @@
-//! Where the files of Claude Code's plugins lie (2.1.330, measured) and of Codex's: what is installed, from where, and which files one
+//! Where the files of Claude Code's plugins lie (2.1.330, measured), of Codex's, and extensions: what is installed, from where, and which files one
 //! names. Texts in, paths out; it must not know what lies there. A list of another shape than is known is an error: it may name any.
 
 use serde_json::{Value as Json, json};
@@ -44,6 +44,9 @@ pub const KNOWN_MARKETPLACES: &str = "plugins/known_marketplaces.json";
 pub const MARKETPLACE: &str = ".claude-plugin/marketplace.json";
 /// Below Codex's own directory: `MARKETPLACE/PLUGIN/VERSION`, the plugins that are installed.
 pub const CODEX_PLUGINS: &str = "plugins/cache";
+
+/// Below the agent's own directory: the extensions of Gemini CLI, each in a folder.
+pub const EXTENSIONS: &str = "extensions";
 
 /// Returns the path of a plugin's manifest, relative to it.
 pub fn plugin_manifest(agent: AgentId) -> &'static str {

@@ -1,6 +1,6 @@
 //! [`encode`] and [`encode_failure`]: a verdict → the bytes and exit code that the agent understands; [`is_denial`] and
-//! [`is_deferral`], the way back. What each agent understands stands in `claude.rs` and `codex.rs`. It must not know why
-//! the verdict is what it is.
+//! [`is_deferral`], the way back. What each agent understands stands in `claude.rs`, `codex.rs` and `gemini.rs`. It must
+//! not know why the verdict is what it is.
 
 use castellan_event::Verdict;
 use serde_json::Value as Json;
@@ -12,7 +12,7 @@ use crate::limits::{REASON_UNITS_MAX, STDERR_UNITS_MAX};
 use crate::payload::{Malformed, Stranger};
 use crate::spec::{EventKind, ReplyFamily};
 use crate::whose::Whose;
-use crate::{claude, codex};
+use crate::{claude, codex, gemini};
 
 /// What the hook writes and exits with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,10 +51,12 @@ pub fn encode(agent: AgentId, event: &str, told: &Told) -> Reply {
         Some(EventKind::Question) => json_reply(match family {
             ReplyFamily::Claude => claude::answer_question(event, verdict, &reason, &told.user_note),
             ReplyFamily::Codex => codex::answer_question(event, verdict, &reason),
+            ReplyFamily::Gemini => gemini::answer_question(verdict, &reason, &told.user_note),
         }),
         Some(EventKind::Permission) => json_reply(match family {
             ReplyFamily::Claude => claude::answer_permission(event, verdict, &reason, &told.user_note),
             ReplyFamily::Codex => codex::answer_permission(event, verdict, &reason),
+            ReplyFamily::Gemini => gemini::answer_question(verdict, &reason, &told.user_note),
         }),
         None | Some(EventKind::Done { .. } | EventKind::Session { .. }) => json_reply(None),
     }
@@ -90,7 +92,12 @@ pub fn is_denial(agent: AgentId, event: &str, exit: i32, stdout: &str) -> bool {
     let says_deny = |pointer: &str| {
         let answer: Json = serde_json::from_str(stdout).unwrap_or_default();
         let word = |pointer: &str| answer.pointer(pointer).and_then(Json::as_str);
-        word("/hookSpecificOutput/hookEventName") == Some(event) && word(pointer) == Some("deny")
+        match agent.spec().families.reply {
+            ReplyFamily::Claude | ReplyFamily::Codex => {
+                word("/hookSpecificOutput/hookEventName") == Some(event) && word(pointer) == Some("deny")
+            }
+            ReplyFamily::Gemini => word("/decision") == Some("deny"),
+        }
     };
     match (agent.event_kind(event), exit) {
         (None | Some(EventKind::Question), 2) => true,
@@ -137,6 +144,7 @@ fn capped(text: &str, units_max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::question_event;
     use proptest::prelude::*;
 
     fn told(verdict: Verdict, reason: &str, user_note: &str) -> Told {
@@ -160,6 +168,8 @@ mod tests {
     const PERMISSION_ALLOWED: &str =
         r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#;
 
+    const GEMINI_DENIED: &str = r#"{"decision":"deny","reason":"r"}"#;
+
     #[test]
     fn each_agent_is_told_in_its_own_dialect() {
         use Verdict::{Allow, Ask, Defer, Deny};
@@ -181,6 +191,12 @@ mod tests {
         check(CODEX, "PermissionRequest", Ask, PERMISSION_DENIED);
         check(CODEX, "PermissionRequest", Allow, PERMISSION_ALLOWED);
         check(CODEX, "PermissionRequest", Defer, "");
+        const GEMINI: AgentId = AgentId::GEMINI;
+        check(GEMINI, "BeforeTool", Deny, GEMINI_DENIED);
+        check(GEMINI, "BeforeTool", Ask, GEMINI_DENIED);
+        check(GEMINI, "BeforeTool", Allow, "");
+        check(GEMINI, "BeforeTool", Defer, "");
+        check(GEMINI, "AfterTool", Deny, "");
         check(CLAUDE, "PostToolUse", Deny, "");
         check(CODEX, "PostToolUse", Ask, "");
         check(CLAUDE, "UserPromptSubmit", Deny, "");
@@ -188,10 +204,16 @@ mod tests {
     }
 
     #[test]
-    fn only_claude_is_told_a_note_for_the_user() {
+    fn a_note_for_the_user_is_told_where_there_is_a_way() {
         let claude = encode(AgentId::CLAUDE, "PreToolUse", &told(Verdict::Deny, "r", "request K7"));
         let json: Json = serde_json::from_slice(&claude.stdout).unwrap();
         assert_eq!(json["systemMessage"], "request K7");
+        let gemini = encode(AgentId::GEMINI, "BeforeTool", &told(Verdict::Deny, "r", "request K7"));
+        let json: Json = serde_json::from_slice(&gemini.stdout).unwrap();
+        assert_eq!(
+            json,
+            serde_json::json!({"decision": "deny", "reason": "r", "systemMessage": "request K7"})
+        );
         let codex = encode(AgentId::CODEX, "PreToolUse", &told(Verdict::Deny, "r", "request K7"));
         assert_eq!(codex, encode(AgentId::CODEX, "PreToolUse", &told(Verdict::Deny, "r", "")));
     }
@@ -204,10 +226,13 @@ mod tests {
             assert_eq!(String::from_utf8(reply.stdout).unwrap(), stdout);
             assert_eq!(String::from_utf8(reply.stderr).unwrap(), stderr);
         };
-        for agent in AgentId::ALL {
-            check(agent, "PreToolUse", 2, "", "r\n");
+        for agent in [AgentId::CLAUDE, AgentId::CODEX] {
             check(agent, "PermissionRequest", 0, PERMISSION_DENIED, "");
             check(agent, "PostToolUse", 0, "", "r\n");
+        }
+        check(AgentId::GEMINI, "AfterTool", 0, "", "r\n");
+        for agent in AgentId::ALL {
+            check(agent, question_event(agent), 2, "", "r\n");
             check(agent, "SessionStart", 0, "", "r\n");
             check(agent, "Nonsense", 2, "", "r\n");
             check(agent, "pretooluse", 2, "", "r\n");
@@ -230,7 +255,7 @@ mod tests {
             assert_eq!(understood, (denies, defers), "{agent:?} {event} {reply:?}");
         };
         for agent in AgentId::ALL {
-            for event in ["PreToolUse", "PermissionRequest", "Nonsense"] {
+            for event in [question_event(agent), "PermissionRequest", "Nonsense"] {
                 check(agent, event, &encode(agent, event, &told(Verdict::Deny, "r", "n")), true, false);
                 check(agent, event, &encode(agent, event, &told(Verdict::Defer, "r", "n")), false, true);
                 check(agent, event, &encode_failure(agent, event, "r"), true, false);
@@ -257,12 +282,14 @@ mod tests {
         #[test]
         fn a_deny_is_always_a_deny(reason in "(?s).{0,300}", user_note in "(?s).{0,30}", ask in any::<bool>()) {
             for agent in AgentId::ALL {
-                let verdict = if ask && !can_ask(agent, "PreToolUse") { Verdict::Ask } else { Verdict::Deny };
-                let reply = encode(agent, "PreToolUse", &told(verdict, &reason, &user_note));
-                let json: Json = serde_json::from_slice(&reply.stdout).unwrap();
-                let specific = &json["hookSpecificOutput"];
-                prop_assert_eq!(&specific["permissionDecision"], "deny");
-                prop_assert!(!specific["permissionDecisionReason"].as_str().unwrap().trim().is_empty());
+                let event = question_event(agent);
+                let verdict = if ask && !can_ask(agent, event) { Verdict::Ask } else { Verdict::Deny };
+                let reply = encode(agent, event, &told(verdict, &reason, &user_note));
+                let stdout = String::from_utf8(reply.stdout).unwrap();
+                prop_assert!(is_denial(agent, event, reply.exit.into(), &stdout));
+                let json: Json = serde_json::from_str(&stdout).unwrap();
+                let nested = json.pointer("/hookSpecificOutput/permissionDecisionReason");
+                prop_assert!(!nested.unwrap_or(&json["reason"]).as_str().unwrap().trim().is_empty());
                 prop_assert_eq!(reply.exit, 0);
                 let reply = encode(agent, "Nonsense", &told(verdict, &reason, &user_note));
                 prop_assert_eq!(reply.exit, 2);

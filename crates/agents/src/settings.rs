@@ -13,11 +13,11 @@ use serde_json::{Map, Value as Json, json};
 use crate::agent::{AgentId, hook_events};
 use crate::limits::SETTINGS_BYTES_MAX;
 use crate::spec::{HookEvent, RegistrationFamily};
-use crate::{claude, codex};
+use crate::{claude, codex, gemini};
 use entries::{Entry, Tree};
 use source::Spot;
 
-pub(crate) use inspection::switches_hooks_off;
+pub(crate) use inspection::switch_of;
 pub use inspection::{Foreign, Inspection, Registered, inspect};
 pub(crate) use source::Source;
 
@@ -109,6 +109,7 @@ pub(crate) fn group(agent: AgentId, hook: &HookCommand, event: &HookEvent) -> Js
     let handler = match agent.spec().families.registration {
         RegistrationFamily::ExecForm => claude::handler(agent, hook, event),
         RegistrationFamily::ShellLine => codex::handler(agent, hook, event),
+        RegistrationFamily::BashLine => gemini::handler(agent, hook, event),
     };
     let mut group = Map::new();
     if let Some(matcher) = event.matcher {
@@ -177,7 +178,7 @@ pub(crate) fn our_argv(agent: AgentId, handler: &Json) -> Option<Vec<String>> {
     }
     let argv = match agent.spec().families.registration {
         RegistrationFamily::ExecForm => claude::argv(handler),
-        RegistrationFamily::ShellLine => codex::argv(handler),
+        RegistrationFamily::ShellLine | RegistrationFamily::BashLine => codex::argv(handler),
     }?;
     let [program, flag, ..] = argv.as_slice() else {
         return None;

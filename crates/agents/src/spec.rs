@@ -237,6 +237,8 @@ pub(crate) struct ToolSpec {
     pub(crate) command: Key,
     /// The key that holds a path.
     pub(crate) path: Key,
+    /// The key that holds the directory in which the shell text runs.
+    pub(crate) directory: Key,
 }
 
 /// A key of a tool's input.
@@ -341,6 +343,8 @@ pub(crate) struct Families {
     pub(crate) plugins: PluginFamily,
     /// How a transcript tells of calls.
     pub(crate) transcript: TranscriptFamily,
+    /// How a payload says that a tool is one of an MCP server.
+    pub(crate) mcp: McpFamily,
 }
 
 /// How a verdict is told.
@@ -350,6 +354,8 @@ pub(crate) enum ReplyFamily {
     Claude,
     /// A deny at a question, every verdict at a prompt: `codex.rs`.
     Codex,
+    /// A deny, whatever is asked: `gemini.rs`.
+    Gemini,
 }
 
 /// How the hook is written in the user's settings, and so started.
@@ -359,6 +365,8 @@ pub(crate) enum RegistrationFamily {
     ExecForm,
     /// A line for the user's login shell: `codex.rs`.
     ShellLine,
+    /// A line for `bash`, with a time limit in milliseconds: `gemini.rs`.
+    BashLine,
 }
 
 /// How the hook is registered for the machine.
@@ -375,6 +383,8 @@ pub enum MachineFamily {
 pub(crate) enum ReaderFamily {
     /// All that JavaScript reads.
     JavaScript,
+    /// The same, with comments.
+    Commented,
     /// What `serde_json` reads, without keys that it does not know.
     Serde,
 }
@@ -384,6 +394,8 @@ pub(crate) enum ReaderFamily {
 pub enum SwitchFamily {
     /// `disableAllHooks` in settings.
     DisableAllHooks,
+    /// `hooksConfig` in settings: all of them, or some by their names.
+    HooksConfig,
     /// A feature of a configuration in TOML, and of its profiles.
     Feature,
 }
@@ -404,6 +416,8 @@ pub enum PluginFamily {
     Marketplaces,
     /// Below one folder.
     Cache,
+    /// Each in a folder of its own, below one for all.
+    Extensions,
 }
 
 /// How a transcript tells of calls.
@@ -413,4 +427,15 @@ pub(crate) enum TranscriptFamily {
     Messages,
     /// `response_item`s and `event_msg`s.
     Items,
+    /// It is not read.
+    Unread,
+}
+
+/// How a payload says that a tool is one of an MCP server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum McpFamily {
+    /// In the tool's name: `mcp__server__tool`.
+    Name,
+    /// In `mcp_context`, beside a name that cannot be taken apart: `mcp_server_tool`.
+    Context,
 }

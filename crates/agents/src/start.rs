@@ -1,11 +1,11 @@
-//! How an agent is started with its hooks on, and how the agent starts a hook. How each family does stands in `claude.rs`
-//! and `codex.rs`. It starts nothing itself.
+//! How an agent is started with its hooks on, and how the agent starts a hook. How each family does stands in `claude.rs`,
+//! `codex.rs` and `gemini.rs`. It starts nothing itself.
 
 use crate::agent::AgentId;
 use crate::command_line::hooks_on;
 use crate::settings::HookCommand;
 use crate::spec::RegistrationFamily;
-use crate::{claude, codex, shell_words};
+use crate::{claude, codex, gemini, shell_words};
 
 /// How an agent starts a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,7 @@ pub fn hook_start(agent: AgentId, hook: &HookCommand, event: &str) -> HookStart 
     match agent.spec().families.registration {
         RegistrationFamily::ExecForm => claude::start(agent, hook, event),
         RegistrationFamily::ShellLine => codex::start(agent, hook, event),
+        RegistrationFamily::BashLine => gemini::start(agent, hook, event),
     }
 }
 
@@ -49,11 +50,15 @@ mod tests {
         let line = r"/b/castellan-hook --agent codex --event E --home '/it'\''s'";
         let arguments = words(&["-c", line]);
         assert_eq!(hook_start(AgentId::CODEX, &hook, "E"), HookStart::LoginShell { arguments });
+        let line = line.replace("codex", "gemini");
+        let argv = words(&["bash", "-c", &line]);
+        assert_eq!(hook_start(AgentId::GEMINI, &hook, "E"), HookStart::Direct { argv });
     }
 
     #[test]
     fn the_line_is_quoted_for_a_shell() {
         assert_eq!(agent_line(AgentId::CLAUDE), r#"claude --settings '{"disableAllHooks":false}'"#);
         assert_eq!(agent_line(AgentId::CODEX), "codex -c 'features.hooks=true'");
+        assert_eq!(agent_line(AgentId::GEMINI), "gemini");
     }
 }

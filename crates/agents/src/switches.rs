@@ -1,10 +1,10 @@
 //! The switches that switch an agent's hooks off. A repository's own settings can do that to the user's hooks (measured on Claude
-//! Code 2.1.330 and Codex 0.169.0). It must not know how to prevent that.
+//! Code 2.1.330, Codex 0.169.0 and Gemini CLI 0.61.0). It must not know how to prevent that.
 
 use toml_edit::{DocumentMut, Item};
 
 use crate::agent::AgentId;
-use crate::settings::switches_hooks_off;
+use crate::settings::switch_of;
 use crate::spec::SwitchFamily;
 
 /// Names of Codex's feature that hooks are; the second is the old one.
@@ -13,7 +13,7 @@ pub(crate) const HOOK_FEATURES: [&str; 2] = ["hooks", "codex_hooks"];
 /// Returns the switch in a settings text that switches hooks off; `None` when there is none, or when it cannot be read as settings.
 pub fn switches_off(agent: AgentId, text: &str) -> Option<&'static str> {
     match agent.spec().families.switch {
-        SwitchFamily::DisableAllHooks => switches_hooks_off(text).then_some("disableAllHooks: true"),
+        SwitchFamily::DisableAllHooks | SwitchFamily::HooksConfig => switch_of(agent, text),
         SwitchFamily::Feature => feature_switch(text),
     }
 }
@@ -21,12 +21,14 @@ pub fn switches_off(agent: AgentId, text: &str) -> Option<&'static str> {
 /// Returns the profiles of a configuration that switch hooks off where they are chosen.
 pub(crate) fn off_profiles(agent: AgentId, text: &str) -> Vec<String> {
     match agent.spec().families.switch {
-        SwitchFamily::DisableAllHooks => Vec::new(),
+        SwitchFamily::DisableAllHooks | SwitchFamily::HooksConfig => Vec::new(),
         SwitchFamily::Feature => {
             let config = text.parse::<DocumentMut>().unwrap_or_default();
             let profiles = config.get("profiles").and_then(Item::as_table_like);
             let all = profiles.iter().flat_map(|profiles| profiles.iter());
-            all.filter(|(_, profile)| switch_of(profile).is_some()).map(|(name, _)| name.to_owned()).collect()
+            all.filter(|(_, profile)| feature_of(profile).is_some())
+                .map(|(name, _)| name.to_owned())
+                .collect()
         }
     }
 }
@@ -42,10 +44,10 @@ fn feature_switch(text: &str) -> Option<&'static str> {
     let config = text.parse::<DocumentMut>().ok()?;
     let chosen = config.get("profile").and_then(Item::as_str);
     let profile = chosen.and_then(|name| config.get("profiles")?.get(name));
-    switch_of(config.as_item()).or_else(|| switch_of(profile?))
+    feature_of(config.as_item()).or_else(|| feature_of(profile?))
 }
 
-fn switch_of(config: &Item) -> Option<&'static str> {
+fn feature_of(config: &Item) -> Option<&'static str> {
     let features = config.get("features")?;
     let switches = [("hooks", "features.hooks = false"), ("codex_hooks", "features.codex_hooks = false")];
     let off = switches.iter().find(|(key, _)| features.get(key).and_then(Item::as_bool) == Some(false));

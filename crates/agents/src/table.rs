@@ -4,7 +4,7 @@ use castellan_event::ToolKind;
 
 use crate::spec::{
     Acts, Asks, Event, EventKind, Families, Form, Headless, Holds, HookEvent, HookFile, Hookless, Key,
-    MachineFamily, Meaning, Mode, Moment, Objections, Options, Place, PluginFamily, ReaderFamily,
+    MachineFamily, McpFamily, Meaning, Mode, Moment, Objections, Options, Place, PluginFamily, ReaderFamily,
     RegistrationFamily, ReplyFamily, ServerFamily, Settings, Spec, SwitchFamily, ToolSpec, Transcript,
     TranscriptFamily, Version,
 };

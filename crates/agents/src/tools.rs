@@ -4,7 +4,8 @@
 use castellan_event::{Tool, ToolKind};
 
 use crate::agent::AgentId;
-use crate::spec::{Key, ToolSpec};
+use crate::mcp_servers::as_in_tools;
+use crate::spec::{Key, McpFamily, ToolSpec};
 
 /// Returns every known tool of an agent, its shell first.
 pub(crate) fn specs(agent: AgentId) -> &'static [ToolSpec] {
@@ -18,13 +19,26 @@ pub(crate) fn spec(agent: AgentId, raw: &str) -> Option<&'static ToolSpec> {
 
 /// Describes a tool by the agent's own name: from the table, as a tool of an MCP server, or as unknown.
 pub(crate) fn tool(agent: AgentId, raw: &str, use_id: String) -> Tool {
-    let mcp = mcp_parts(raw);
+    let mcp = match agent.spec().families.mcp {
+        McpFamily::Name => mcp_parts(raw),
+        McpFamily::Context => None,
+    };
     let (name, kind) = match (spec(agent, raw), &mcp) {
         (Some(spec), _) => (spec.name, spec.kind),
         (None, Some(_)) => (raw, ToolKind::Mcp),
         (None, None) => (raw, ToolKind::Unknown),
     };
     Tool { name: name.to_owned(), name_raw: raw.to_owned(), use_id, kind, mcp }
+}
+
+/// Describes a tool that is not in the table as one of a server, by the names that the server and its tool have.
+pub(crate) fn of_server(tool: &mut Tool, server: &str, name: &str) {
+    if tool.kind == ToolKind::Unknown && !server.is_empty() && !name.is_empty() {
+        let server = as_in_tools(server);
+        tool.name = format!("mcp__{server}__{name}");
+        tool.kind = ToolKind::Mcp;
+        tool.mcp = Some((server, name.to_owned()));
+    }
 }
 
 fn mcp_parts(raw: &str) -> Option<(String, String)> {

@@ -70,6 +70,7 @@ pub fn transcript_line(agent: AgentId, line: &[u8]) -> Result<TranscriptLine, St
     let entries = match spec.families.transcript {
         TranscriptFamily::Messages => claude::entries(agent, &fields),
         TranscriptFamily::Items => codex::entries(agent, &fields),
+        TranscriptFamily::Unread => Vec::new(),
     };
     Ok(TranscriptLine { time: text(&fields, "timestamp").to_owned(), entries })
 }

@@ -15,6 +15,7 @@ use castellan_agents::AgentId;
 
 const CLAUDE: &str = include_str!("../agents/claude.toml");
 const CODEX: &str = include_str!("../agents/codex.toml");
+const GEMINI: &str = include_str!("../agents/gemini.toml");
 
 fn read(claude: &str, codex: &str) -> Result<Vec<shape::Agent>, String> {
     let file = |name: &str, text: &str| (format!("agents/{name}.toml"), text.to_owned());
@@ -64,7 +65,7 @@ fn a_family_has_code() {
     check(
         r#"reply = "codex""#,
         r#"reply = "cortex""#,
-        "unknown variant `cortex`, expected `claude` or `codex`",
+        "unknown variant `cortex`, expected one of `claude`, `codex`, `gemini`",
     );
     check(r#"servers = "toml""#, r#"servers = "ini""#, "unknown variant `ini`");
 }
@@ -82,13 +83,18 @@ fn what_does_not_fit_together_is_refused() {
     let error = read(&CLAUDE.replacen(prompt, r#"prompt = "SessionEnd""#, 1), CODEX).unwrap_err();
     let expected = "`SessionEnd` is no event of the kind `permission`";
     assert_eq!(error, format!("agents/claude.toml:{}: {expected}", line_of(CLAUDE, prompt)));
+    let error = read(CLAUDE, &CODEX.replacen(r#"machine = "shared-toml""#, "", 1)).unwrap_err();
+    let expected = "`settings.machine` and `families.machine` belong together";
+    assert_eq!(error, format!("agents/codex.toml:{}: {expected}", line_of(CODEX, "settings =")));
     check(r#"tested = ["0.169.0""#, r#"tested = ["0.169""#, "`0.169` is no version");
     check(r#"{ raw = "view_image""#, r#"{ raw = "apply_patch""#, "`apply_patch` stands there twice");
 }
 
 #[test]
 fn every_file_is_an_agent_of_the_table() {
-    let agents = read(CLAUDE, CODEX).unwrap();
+    let files = [("claude", CLAUDE), ("codex", CODEX), ("gemini", GEMINI)];
+    let files = files.map(|(name, text)| (format!("agents/{name}.toml"), text.to_owned()));
+    let agents = read::read(&files).unwrap();
     let words: Vec<&str> = agents.iter().map(|agent| agent.word.get_ref().as_str()).collect();
     assert_eq!(words, AgentId::ALL.map(AgentId::word));
     assert_eq!(write::table(&agents), include_str!(concat!(env!("OUT_DIR"), "/table.rs")));

@@ -143,9 +143,11 @@ fn a_permission_request_finds_its_question() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), codex in any::<bool>()) {
-        let agent = if codex { AgentId::CODEX } else { AgentId::CLAUDE };
-        for event in ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Nonsense"] {
+    fn no_bytes_make_it_panic(
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+        agent in prop::sample::select(&AgentId::ALL[..]),
+    ) {
+        for event in ["PreToolUse", "BeforeTool", "PostToolUse", "UserPromptSubmit", "Nonsense"] {
             // No random bytes are a whole payload.
             prop_assert!(decode(agent, event, &bytes, &origin()).is_err());
         }

@@ -101,6 +101,15 @@ fn a_new_file_is_what_the_agent_reads() {
         "timeout": 600,
     }]}]);
     assert_eq!(json["hooks"]["PreToolUse"], expected);
+
+    let text = check(AgentId::GEMINI, "");
+    let json: Json = serde_json::from_str(&text).unwrap();
+    let expected = serde_json::json!([{ "hooks": [{
+        "type": "command",
+        "command": "/home/u/.local/bin/castellan-hook --agent gemini --event BeforeTool --home '/home/u/my dir/castellan'",
+        "timeout": 600_000,
+    }]}]);
+    assert_eq!(json["hooks"]["BeforeTool"], expected);
 }
 
 #[test]
@@ -160,9 +169,12 @@ fn inspection_tells_ours_from_others_and_reads_as_the_agent_does() {
     for agent in AgentId::ALL {
         assert_eq!(ignored(agent, r#"{"hooks":{}}"#), None);
         assert_eq!(ignored(agent, ""), None);
-        assert!(ignored(agent, "{} // c").unwrap().contains("comments"));
         assert!(ignored(agent, r#"{"hooks":{},}"#).unwrap().contains("trailing commas"));
     }
+    for agent in [AgentId::CLAUDE, AgentId::CODEX] {
+        assert!(ignored(agent, "{} // c").unwrap().contains("comments"));
+    }
+    assert_eq!(ignored(AgentId::GEMINI, "{ /* a */ } // c"), None);
     assert_eq!(ignored(AgentId::CLAUDE, "\u{feff}{\"x\":1}"), None);
     assert!(ignored(AgentId::CODEX, "\u{feff}{}").is_some());
     assert!(ignored(AgentId::CODEX, r#"{"x":1}"#).unwrap().contains("`x`"));
@@ -289,8 +301,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn any_settings_text_is_given_back(text in settings_text(), codex in any::<bool>()) {
-        check(if codex { AgentId::CODEX } else { AgentId::CLAUDE }, &text);
+    fn any_settings_text_is_given_back(text in settings_text(), agent in prop::sample::select(&AgentId::ALL[..])) {
+        check(agent, &text);
     }
 
     #[test]

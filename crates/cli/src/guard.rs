@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use castellan_agents::{
     AgentId, CODEX_CONFIG, Foreign, HookCommand, Inspection, SETTINGS_BYTES_MAX, SwitchFamily, Trust,
-    codex_trust, inspect, needs_trust, question_event, switch_family,
+    codex_trust, inspect, machine_family, needs_trust, question_event, switch_family,
 };
 use castellan_daemon::{AgentStart, HookSettings, Layout, own_paths};
 use castellan_files::read_text;
@@ -119,8 +119,12 @@ impl Fault {
             Fault::OtherHome(home) => format!("castellan --home {home} doctor"),
             Fault::NoHome => "as root: `getent passwd USER >> /etc/castellan/passwd`".to_owned(),
             Fault::SwitchedOff(agent, ..) => match switch_family(*agent) {
-                SwitchFamily::DisableAllHooks => "remove it, or sudo castellan install --managed".to_owned(),
                 SwitchFamily::Feature => "set `hooks = true` in `[features]`".to_owned(),
+                SwitchFamily::DisableAllHooks | SwitchFamily::HooksConfig => {
+                    let is_managed = machine_family(*agent).is_some();
+                    let or = if is_managed { ", or sudo castellan install --managed" } else { "" };
+                    format!("remove it{or}")
+                }
             },
             Fault::Distrusted(Trust::Disabled, _) => "start codex, open /hooks, switch it on".to_owned(),
             Fault::Distrusted(..) => "start codex, open /hooks, trust castellan's".to_owned(),

@@ -57,7 +57,7 @@ pub(crate) const URL_BYTES_MAX: usize = 8 * 1024;
 /// Bytes of a host: DNS names have at most 253. The rest is room for percent signs and wide characters.
 pub(crate) const HOST_BYTES_MAX: usize = 1024;
 
-/// Texts of an MCP call's input that are looked at for paths, URLs and commands. Real calls have tens; each path costs a
+/// Texts of an MCP call's input, or of a prompt to a web tool, that are looked at for paths, URLs and commands. Real calls have tens; each path costs a
 /// look at the file system.
 pub(crate) const MCP_VALUES_MAX: usize = 256;
 

@@ -4,6 +4,7 @@ use castellan_event::{Call, Effect, EffectKind, Facts, FileTarget, PatchOp, Role
 use castellan_programs::Arg;
 use serde_json::Value as Json;
 
+use crate::limits::MCP_VALUES_MAX;
 use crate::scene::Scene;
 use crate::sink::Sink;
 use crate::{mcp, slots};
@@ -53,6 +54,15 @@ fn of_file(kind: ToolKind, file: &FileTarget, sink: &mut Sink<'_, '_, '_, '_>) {
 fn web(input: &Json, sink: &mut Sink<'_, '_, '_, '_>) {
     match text_of(input, "url") {
         Some(url) => slots::url(EffectKind::Download, &url, sink),
+        None if !in_prompt(input).is_empty() => {
+            let urls = in_prompt(input);
+            for url in urls.iter().take(MCP_VALUES_MAX) {
+                slots::url(EffectKind::Download, &Arg::known(*url), sink);
+            }
+            if urls.len() > MCP_VALUES_MAX {
+                sink.opaque(Role::Target, Why::Size, "prompt");
+            }
+        }
         None => {
             let query = text_of(input, "query");
             sink.add(Effect {
@@ -63,6 +73,13 @@ fn web(input: &Json, sink: &mut Sink<'_, '_, '_, '_>) {
             });
         }
     }
+}
+
+/// The addresses in a text: Gemini CLI's tool is given no others.
+fn in_prompt(input: &Json) -> Vec<&str> {
+    let prompt = input.get("prompt").and_then(Json::as_str).unwrap_or_default();
+    let words = prompt.split(|letter: char| letter.is_whitespace() || "<>()[]\"'`,".contains(letter));
+    words.filter(|word| word.contains("://")).take(MCP_VALUES_MAX + 1).collect()
 }
 
 fn text_of(input: &Json, key: &str) -> Option<Arg> {

@@ -192,5 +192,6 @@ mod tests {
         }
         check("", "", 2, "", denied);
         check("gemini", "BeforeTool", 2, "", denied);
+        check("gemini", "AfterTool", 0, "", &denied.replace("denied", "not recorded"));
     }
 }

@@ -10,7 +10,9 @@ use crate::world::Same;
 pub fn payload(bytes: &[u8]) {
     let origin = Origin { correlation_id: 1, agent_pid: 1, hook_cwd: "/".to_owned() };
     for agent in AgentId::ALL {
-        for event in ["PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "SessionEnd"] {
+        for event in
+            ["PreToolUse", "BeforeTool", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "SessionEnd"]
+        {
             if let Ok(Incoming::Question(call) | Incoming::Permission(call)) =
                 decode(agent, event, bytes, &origin)
             {

@@ -7,6 +7,7 @@ use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 use super::{HookFileReport, NamedHook};
 use crate::agent::{AgentId, hook_events, question_event};
+use crate::comments::without_comments;
 use crate::front_matter::front_matter;
 use crate::settings::{Foreign, HookCommand, inspect, our_argv};
 use crate::spec::ReaderFamily;
@@ -134,6 +135,9 @@ fn unread_if(may_be_read: bool, why: String) -> HookFileReport {
 fn may_be_read(agent: AgentId, text: &str) -> bool {
     match agent.spec().families.reader {
         ReaderFamily::JavaScript => serde_json::from_str::<IgnoredAny>(without_mark(text)).is_ok(),
+        ReaderFamily::Commented => {
+            serde_json::from_str::<IgnoredAny>(&without_comments(without_mark(text))).is_ok()
+        }
         ReaderFamily::Serde => serde_json::from_str::<Json>(text).is_ok(),
     }
 }
@@ -141,7 +145,7 @@ fn may_be_read(agent: AgentId, text: &str) -> bool {
 /// The same of one that is said to be ignored: Codex ignores it as measured.
 fn may_be_read_all_the_same(agent: AgentId, text: &str) -> bool {
     match agent.spec().families.reader {
-        ReaderFamily::JavaScript => may_be_read(agent, text),
+        ReaderFamily::JavaScript | ReaderFamily::Commented => may_be_read(agent, text),
         ReaderFamily::Serde => false,
     }
 }

@@ -1,4 +1,4 @@
-//! The hooks of a parsed settings text: `hooks` → event → groups → handlers, the shape that Claude Code and Codex share. It
+//! The hooks of a parsed settings text: `hooks` → event → groups → handlers, the shape that agents share. It
 //! must not know which of them are castellan's.
 
 use std::collections::HashSet;
@@ -7,7 +7,7 @@ use jsonc_parser::ast::{Array, Object, Value};
 use serde_json::Value as Json;
 
 use super::source::{Source, Spot};
-use super::{SettingsProblem, property, wrong_shape};
+use super::{HOOK_NAME, SettingsProblem, property, wrong_shape};
 
 /// The parts of a settings text that matter here.
 pub(crate) struct Tree<'a, 't> {
@@ -103,10 +103,32 @@ impl Entry<'_, '_> {
     }
 }
 
-/// Reports whether a Claude Code settings object switches all hooks off. Of a key that stands twice, either counts.
-pub(crate) fn disables_hooks(root: &Object<'_>) -> bool {
-    let mut switches = root.properties.iter().filter(|property| property.name.as_str() == "disableAllHooks");
-    switches.any(|switch| matches!(&switch.value, Value::BooleanLit(lit) if lit.value))
+/// Returns the switch of a settings object by which `disableAllHooks` switches all hooks off. Of a key that stands twice, either counts.
+pub(crate) fn disable_all_hooks(root: &Object<'_>) -> Option<&'static str> {
+    let is_on = |value: &Value<'_>| matches!(value, Value::BooleanLit(lit) if lit.value);
+    values(root, "disableAllHooks").any(is_on).then_some("disableAllHooks: true")
+}
+
+/// The same of `hooksConfig`, which can name hooks: one without a name by its command. Gemini CLI puts variables of its environment in
+/// the place of `$NAME`, so that such a name may be any.
+pub(crate) fn hooks_config(root: &Object<'_>) -> Option<&'static str> {
+    let configs: Vec<_> = values(root, "hooksConfig").filter_map(Value::as_object).collect();
+    let mut enabled = configs.iter().flat_map(|config| values(config, "enabled"));
+    if enabled.any(|value| matches!(value, Value::BooleanLit(lit) if !lit.value)) {
+        return Some("hooksConfig.enabled: false");
+    }
+    let lists = configs.iter().flat_map(|config| values(config, "disabled")).filter_map(Value::as_array);
+    let mut names = lists.flat_map(|list| &list.elements).filter_map(Value::as_string_lit);
+    let is_ours = |name: &str| name.contains(HOOK_NAME) || name.contains('$');
+    names.any(|name| is_ours(&name.value)).then_some("hooksConfig.disabled: [castellan's hook]")
+}
+
+fn values<'o, 't>(object: &'o Object<'t>, key: &'static str) -> impl Iterator<Item = &'o Value<'t>> {
+    object
+        .properties
+        .iter()
+        .filter(move |property| property.name.as_str() == key)
+        .map(|property| &property.value)
 }
 
 fn entries_of<'a, 't>(event: &'a str, groups: &'a Array<'t>) -> Vec<Entry<'a, 't>> {

@@ -1,11 +1,13 @@
 //! What a settings text registers and whether the agent reads it at all, for `castellan doctor`. It changes nothing.
 
+use jsonc_parser::ast::Object;
 use serde_json::Value as Json;
 
-use super::entries::{Entry, Tree, disables_hooks};
+use super::entries::{Entry, Tree, disable_all_hooks, hooks_config};
 use super::source::Source;
 use super::{HookCommand, SettingsProblem, byte_order_mark, group, our_argv};
 use crate::agent::{AgentId, hook_events};
+use crate::comments::without_comments;
 use crate::spec::{HookEvent, ReaderFamily, SwitchFamily};
 
 /// What a settings text registers.
@@ -49,10 +51,7 @@ pub fn inspect(agent: AgentId, text: &str) -> Result<Inspection, SettingsProblem
     let (mark, body) = byte_order_mark(text)?;
     let source = Source::parse(body)?;
     let tree = Tree::of(&source)?;
-    let disabled = match agent.spec().families.switch {
-        SwitchFamily::DisableAllHooks => tree.root.is_some_and(disables_hooks),
-        SwitchFamily::Feature => false,
-    };
+    let disabled = tree.root.is_some_and(|root| switch_in(agent, root).is_some());
     let mut found = Inspection { disabled, ..Inspection::default() };
     for entry in tree.entries() {
         match our_argv(agent, &entry.handler) {
@@ -70,11 +69,19 @@ pub fn inspect(agent: AgentId, text: &str) -> Result<Inspection, SettingsProblem
     Ok(found)
 }
 
-/// Reports whether a Claude Code settings text switches all hooks off. A text that is no JSON object does not.
-pub(crate) fn switches_hooks_off(text: &str) -> bool {
+/// Returns the switch by which a settings text in JSON switches hooks off. A text that is no JSON object has none.
+pub(crate) fn switch_of(agent: AgentId, text: &str) -> Option<&'static str> {
     let body = byte_order_mark(text).map(|(_, body)| body).unwrap_or_default();
-    let source = Source::parse(body).ok();
-    source.and_then(|source| source.root.as_ref()?.as_object().map(disables_hooks)).unwrap_or(false)
+    let source = Source::parse(body).ok()?;
+    switch_in(agent, source.root.as_ref()?.as_object()?)
+}
+
+fn switch_in(agent: AgentId, root: &Object<'_>) -> Option<&'static str> {
+    match agent.spec().families.switch {
+        SwitchFamily::DisableAllHooks => disable_all_hooks(root),
+        SwitchFamily::HooksConfig => hooks_config(root),
+        SwitchFamily::Feature => None,
+    }
 }
 
 fn is_intact(agent: AgentId, entry: &Entry<'_, '_>, argv: &[String]) -> bool {
@@ -91,13 +98,17 @@ fn ignored(agent: AgentId, mark: &str, body: &str) -> Option<String> {
     if body.trim().is_empty() {
         return None;
     }
+    let reader = agent.spec().families.reader;
+    if reader == ReaderFamily::Commented {
+        let error = serde_json::from_str::<Json>(&without_comments(body)).err()?;
+        return Some(format!("{title} reads no trailing commas: {error}"));
+    }
     let value = match serde_json::from_str::<Json>(body) {
         Ok(value) => value,
         Err(error) => return Some(format!("{title} reads no comments and no trailing commas: {error}")),
     };
-    match agent.spec().families.reader {
-        ReaderFamily::JavaScript => return None,
-        ReaderFamily::Serde => {}
+    if reader == ReaderFamily::JavaScript {
+        return None;
     }
     if !mark.is_empty() {
         return Some(format!("{title} reads no file that begins with a byte order mark"));

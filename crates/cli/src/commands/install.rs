@@ -9,7 +9,7 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use castellan_agents::{AgentId, HookCommand};
+use castellan_agents::{AgentId, HookCommand, can_keep_hooks_on};
 use castellan_daemon::ControlClient;
 use castellan_event::Mode;
 use castellan_wire::{Home, ToldHome};
@@ -89,7 +89,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         register(registration, &hook, options, &mut report);
     }
     if options.launchers {
-        for agent in &agents {
+        for agent in agents.iter().filter(|agent| can_keep_hooks_on(**agent)) {
             report.launcher(&launchers::path(*agent)?, launchers::write(*agent, options.dry_run));
         }
     }

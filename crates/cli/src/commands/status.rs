@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use castellan_agents::AgentId;
+use castellan_agents::{AgentId, machine_family};
 use castellan_daemon::{ControlError, StatusReport, UnguardedAgent};
 use serde_json::{Value as Json, json};
 
@@ -169,11 +169,13 @@ fn write_guards(out: &mut impl Write, guards: &[Guard]) -> anyhow::Result<()> {
             (Some(gap), _) => (format!("not guarded: {}", output::printable(&gap.what())), BAD),
             (None, _) if !guard.is_guarded() => ("not guarded".to_owned(), FAINT),
             (None, Some(fault)) => (format!("guarded, but {}", output::printable(&fault.what())), WARN),
-            (None, None) if guard.can_be_switched_off() => (
-                "guarded, but a repository can switch this off; `castellan install --managed` closes that"
-                    .to_owned(),
-                WARN,
-            ),
+            (None, None) if guard.can_be_switched_off() => {
+                let closes = match machine_family(guard.agent) {
+                    Some(_) => "; `castellan install --managed` closes that",
+                    None => "",
+                };
+                (format!("guarded, but a repository can switch this off{closes}"), WARN)
+            }
             (None, None) => ("guarded, for everybody on this machine".to_owned(), GOOD),
         };
         rows.push(vec![Cell::from(guard.agent.title()), Cell::new(text, style)]);

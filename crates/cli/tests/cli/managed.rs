@@ -32,9 +32,14 @@ fn the_whole_machine_is_registered_once_and_undone() {
     let status = home.run_as_root(&["status", "--json"]).unwrap();
     let status: serde_json::Value = serde_json::from_str(&status.stdout).unwrap();
     for agent in status["agents"].as_array().unwrap() {
-        assert_eq!(agent["registered_for_machine"], true, "{agent}");
+        let has_machine_file = ["claude", "codex"].contains(&agent["agent"].as_str().unwrap());
+        assert_eq!(agent["registered_for_machine"], has_machine_file, "{agent}");
         assert_eq!(agent["repository_can_switch_off"], false, "{agent}");
     }
+
+    let alone = home.run_as_root_program(&["install", "--managed", "gemini"]).unwrap();
+    assert!(alone.stderr.contains("Gemini CLI is registered for one user at a time"), "{alone:?}");
+    assert!(!home.path("etc/gemini-cli").exists());
 
     let purge = home.run_as_root(&["uninstall", "--purge"]).unwrap();
     assert_eq!(purge.code, Some(7), "{purge:?}");

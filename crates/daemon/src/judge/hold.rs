@@ -75,8 +75,8 @@ mod tests {
             assert_eq!(longest(agent, event), expected.map(Duration::from_secs), "{agent:?} {event}");
         };
         for agent in AgentId::ALL {
-            check(agent, "PreToolUse", Some(580));
-            check(agent, "PostToolUse", None);
+            check(agent, castellan_agents::question_event(agent), Some(580));
+            check(agent, "SessionEnd", None);
             check(agent, "of the future", None);
         }
         let told = 580_000 + HOLD_GRACE.as_millis();

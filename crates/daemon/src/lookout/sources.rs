@@ -69,6 +69,7 @@ impl Sources {
         match agents::plugin_family(agent) {
             PluginFamily::Marketplaces => sources.add_claude(dir, &start.cwd, levels),
             PluginFamily::Cache => dir.into_iter().for_each(|dir| sources.add_codex(dir)),
+            PluginFamily::Extensions => dir.into_iter().for_each(|dir| sources.add_extensions(agent, dir)),
         }
         if sources.is_cut {
             let most = format!(
@@ -137,6 +138,15 @@ impl Sources {
         }
         for plugin in folders {
             self.add_plugin(AgentId::CODEX, &plugin, None, &PluginFiles::default());
+        }
+    }
+
+    /// A folder each.
+    fn add_extensions(&mut self, agent: AgentId, dir: &Path) {
+        for extension in self.entries(&dir.join(agents::EXTENSIONS)) {
+            if extension.is_dir() {
+                self.add_plugin(agent, &extension, None, &PluginFiles::default());
+            }
         }
     }
 

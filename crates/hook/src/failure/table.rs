@@ -20,4 +20,9 @@ pub(super) const TABLE: &[(&str, &str, Telling, u32)] = &[
     ("codex", "SessionStart", Mention, 5),
     ("codex", "SessionEnd", Mention, 1),
     ("codex", "SubagentStop", Mention, 5),
+    ("gemini", "BeforeTool", Block, 10),
+    ("gemini", "AfterTool", Mention, 5),
+    ("gemini", "BeforeAgent", Mention, 5),
+    ("gemini", "SessionStart", Mention, 5),
+    ("gemini", "SessionEnd", Mention, 1),
 ];

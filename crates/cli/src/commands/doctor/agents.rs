@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use castellan_agents::{AgentId, Foreign, needs_trust};
+use castellan_agents::{AgentId, Foreign, can_keep_hooks_on, machine_family, needs_trust};
 use castellan_daemon::{ControlClient, Layout};
 
 use super::{Check, canary};
@@ -66,13 +66,19 @@ fn level(guard: &Guard) -> Vec<Check> {
     }
     if guard.can_be_switched_off() {
         let what = "registered for you alone: a repository can switch it off";
-        checks.push(Check::doubtful(
-            title,
-            what,
-            "sudo castellan install --managed, or castellan install --launchers",
-        ));
+        checks.push(Check::doubtful(title, what, firmer(agent)));
     }
     checks
+}
+
+/// What keeps a repository from switching hooks off.
+fn firmer(agent: AgentId) -> &'static str {
+    match (machine_family(agent).is_some(), can_keep_hooks_on(agent)) {
+        (true, true) => "sudo castellan install --managed, or castellan install --launchers",
+        (true, false) => "sudo castellan install --managed",
+        (false, true) => "castellan install --launchers",
+        (false, false) => "let it trust only folders whose settings you have read",
+    }
 }
 
 /// Hooks of others that the agent asks about the same calls, here: they can change or allow what castellan has judged.

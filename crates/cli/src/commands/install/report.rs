@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use castellan_agents::{AgentId, HookCommand, needs_trust};
+use castellan_agents::{AgentId, HookCommand, machine_family, needs_trust};
 use castellan_daemon::{Shipped, StatusReport};
 use castellan_event::Mode;
 
@@ -175,8 +175,15 @@ impl Report {
             if let Some(why) = machine_programs::closed(Path::new(&hook.program)) {
                 writeln!(out, "{WARN}others{WARN:#} {}", output::printable_lines(&why))?;
             }
-        } else if !options.launchers && !agents.is_empty() {
+            return Ok(());
+        }
+        let (closable, open): (Vec<AgentId>, Vec<AgentId>) =
+            agents.iter().partition(|agent| machine_family(**agent).is_some());
+        if !options.launchers && !closable.is_empty() {
             writeln!(out, "\n{}", output::printable_lines(&closing(&launch::beside("castellan")?)))?;
+        }
+        for title in open.into_iter().map(AgentId::title) {
+            writeln!(out, "\n{WARN}{title}{WARN:#} {OPEN}")?;
         }
         Ok(())
     }
@@ -188,6 +195,8 @@ impl Report {
 
 const CODEX_TRUST: &str =
     "runs these hooks only after you have trusted them: start codex, open /hooks, trust castellan's.";
+
+const OPEN: &str = "lets a repository that it trusts switch these hooks off. Let it trust only those whose settings you have read.";
 
 const MACHINE: &str = "\
 No repository can switch these hooks off. They are everybody's on this machine: each user's own daemon answers, which

@@ -1,0 +1,38 @@
+//! The families that Gemini CLI (0.61.0) is of: its replies, and its registration as a line for `bash`. It must not know how a payload is
+//! read or how a settings text is edited.
+
+use castellan_event::Verdict;
+use serde_json::{Value as Json, json};
+
+use crate::agent::AgentId;
+use crate::codex;
+use crate::settings::HookCommand;
+use crate::spec::HookEvent;
+use crate::start::HookStart;
+
+/// Returns the reply to BeforeTool; `None` is an empty one, which leaves the call to Gemini's own policy: its allow changes nothing
+/// there. What is asked is denied, see `[asks]` in `agents/gemini.toml`.
+pub(crate) fn answer_question(verdict: Verdict, reason: &str, user_note: &str) -> Option<Json> {
+    match verdict {
+        Verdict::Defer | Verdict::Allow => return None,
+        Verdict::Ask | Verdict::Deny => {}
+    }
+    let mut reply = json!({ "decision": "deny", "reason": reason });
+    if let (false, Some(fields)) = (user_note.trim().is_empty(), reply.as_object_mut()) {
+        fields.insert("systemMessage".to_owned(), json!(user_note));
+    }
+    Some(reply)
+}
+
+/// Returns the handler that is registered for `event`. Its time limit is in milliseconds. It has no `name`: then its command is what
+/// `hooksConfig.disabled` would have to say, which names the user's home.
+pub(crate) fn handler(agent: AgentId, hook: &HookCommand, event: &HookEvent) -> Json {
+    let timeout_ms = event.timeout_s.saturating_mul(1000);
+    json!({ "type": "command", "command": codex::line(agent, hook, event.name), "timeout": timeout_ms })
+}
+
+/// Returns how a handler of [`handler`] is started: by the `bash` of the agent's `PATH`, which reads no startup file.
+pub(crate) fn start(agent: AgentId, hook: &HookCommand, event: &str) -> HookStart {
+    let line = codex::line(agent, hook, event);
+    HookStart::Direct { argv: vec!["bash".to_owned(), "-c".to_owned(), line] }
+}
