@@ -4,6 +4,9 @@
 
 mod pattern;
 
+use std::borrow::Cow;
+use std::rc::Rc;
+
 use castellan_agents::{AgentId, HookFile, MANAGED_FOLDER, Place, hook_files, settings_path};
 use castellan_event::{Effect, EffectKind, Guard};
 
@@ -33,14 +36,18 @@ pub(crate) struct Guarded {
     files: Vec<File>,
     /// Files of agents that guard wherever they lie: the names below any directory.
     anywhere: Vec<File>,
+    /// The first names of these.
+    heads: Vec<Cow<'static, str>>,
 }
 
 /// A guarded file, or a directory of such.
 #[derive(Debug)]
 struct File {
     guard: Guard,
-    /// Its path, in the form in which paths are compared.
-    path: String,
+    /// The directory that `path` is below; empty for the root, and where `path` may begin anywhere. Many files share it.
+    directory: Rc<str>,
+    /// Its path. Both are in the form in which paths are compared.
+    path: Cow<'static, str>,
     /// All below it is guarded, too.
     is_deep: bool,
     /// It is the project's: only a pattern of files may reach it so, and only where it exists.
@@ -61,38 +68,45 @@ enum Reach {
 impl Guarded {
     /// The guarded files of the session that has these places.
     pub(crate) fn of(places: &Places) -> Guarded {
-        let comparable = |path: &str| places.comparable(path).into_owned();
-        let file = |guard, path: &str, is_deep, is_optional| File {
-            guard,
-            path: comparable(path),
-            is_deep,
-            is_optional,
+        let shared = |path: &str| Rc::<str>::from(places.comparable(path));
+        let root = shared("");
+        let file = |guard, directory: &Rc<str>, path: &'static str, is_deep| {
+            let (directory, path) = (Rc::clone(directory), places.comparable(path));
+            File { guard, directory, path, is_deep, is_optional: false }
         };
-        let own = scope::own_below_home().flat_map(|path| at_home(path, places));
-        let own = places.castellan.iter().cloned().chain(own);
-        let mut files: Vec<File> = own.map(|path| file(Guard::Castellan, &path, true, false)).collect();
-        files.push(file(Guard::Hooks, MANAGED_FOLDER, true, false));
+        let own = places.castellan.iter().map(|path| file(Guard::Castellan, &shared(path), "", true));
+        let mut files: Vec<File> = own.collect();
+        for path in scope::own_below_home() {
+            let all = at_home(path, places);
+            files.extend(all.map(|(above, path)| file(Guard::Castellan, &shared(above), path, true)));
+        }
+        files.push(file(Guard::Hooks, &root, MANAGED_FOLDER, true));
         let mut anywhere = Vec::new();
+        let workspace = places.workspace.as_deref().map(shared);
         for agent in AgentId::ALL {
             let directory = settings_path(agent).split('/').next().unwrap_or_default();
+            let own: Vec<Rc<str>> =
+                at_home(directory, places).map(|(above, path)| shared(&format!("{above}/{path}"))).collect();
             for HookFile { place, path, .. } in hook_files(agent) {
-                let hooks = |path: &str, is_optional| file(Guard::Hooks, path, false, is_optional);
+                let hooks = |directory: &Rc<str>| file(Guard::Hooks, directory, path, false);
                 match place {
-                    Place::Machine => files.push(hooks(path, false)),
-                    Place::User => {
-                        let all = at_home(&format!("{directory}/{path}"), places);
-                        files.extend(all.iter().map(|path| hooks(path, false)));
-                    }
+                    Place::Machine => files.push(hooks(&root)),
+                    Place::User => files.extend(own.iter().map(hooks)),
                     Place::Workspace => {
-                        let workspace = places.workspace.iter();
-                        files.extend(workspace.map(|workspace| hooks(&format!("{workspace}/{path}"), true)));
-                        anywhere.push(hooks(path, false));
+                        let of_project = workspace.iter().map(hooks);
+                        files.extend(of_project.map(|file| File { is_optional: true, ..file }));
+                        anywhere.push(hooks(&root));
                     }
                     Place::CommandLine | Place::Plugin => {}
                 }
             }
         }
-        Guarded { files, anywhere }
+        let heads = AgentId::ALL.iter().flat_map(|agent| hook_files(*agent));
+        let heads = heads.filter(|file| file.place == Place::Workspace);
+        let mut heads: Vec<&'static str> = heads.filter_map(|file| components(file.path).next()).collect();
+        heads.dedup();
+        let heads = heads.into_iter().map(|head| places.comparable(head)).collect();
+        Guarded { files, anywhere, heads }
     }
 
     /// What of the guard an effect may change. `called`: its path as it was called, absolute, symlinks kept; it counts where the path is
@@ -130,7 +144,7 @@ impl Guarded {
             true => {
                 pattern.is_open()
                     && file.is_reached(pattern, Reach::File)
-                    && is_there(lexical_path(&file.path))
+                    && is_there(file.names().flat_map(|name| ["/", name]).collect())
             }
             false => file.is_reached(pattern, reach),
         });
@@ -139,7 +153,8 @@ impl Guarded {
 
     /// By the names in the path, wherever it lies.
     fn named(&self, pattern: &Pattern<'_>, reach: Reach) -> Option<Guard> {
-        (0..pattern.len()).find_map(|at| {
+        let begins = |at: &usize| self.heads.iter().any(|head| pattern.names_at(*at, head));
+        (0..pattern.len()).filter(begins).find_map(|at| {
             let mut named = self.anywhere.iter().filter(|file| file.begins_at(pattern, at)).peekable();
             named.peek()?;
             let below = pattern.from(at);
@@ -150,7 +165,7 @@ impl Guarded {
 
 impl File {
     fn is_reached(&self, pattern: &Pattern<'_>, reach: Reach) -> bool {
-        pattern.relation(&self.path, self.is_deep, OWN_NAMES).is_some_and(|relation| match relation {
+        pattern.relation(self.names(), self.is_deep, OWN_NAMES).is_some_and(|relation| match relation {
             Relation::Is => true,
             Relation::Holds => reach >= Reach::Entry,
             Relation::Above => reach >= Reach::Tree,
@@ -159,24 +174,25 @@ impl File {
 
     /// Whether a component of a path names the directory of the file, of which it is not known where it lies.
     fn begins_at(&self, pattern: &Pattern<'_>, at: usize) -> bool {
-        components(&self.path).next().is_some_and(|name| pattern.names_at(at, name))
+        self.names().next().is_some_and(|name| pattern.names_at(at, name))
+    }
+
+    /// The components of its path.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        components(&self.directory).chain(components(&self.path))
     }
 }
 
-/// An absolute path without empty components.
-fn lexical_path(path: &str) -> String {
-    components(path).flat_map(|name| ["/", name]).collect()
-}
-
-/// Where a path below the home lies: in each home of the user, and where a variable moves what holds it.
-fn at_home(path: &str, places: &Places) -> Vec<String> {
-    let of_homes = places.homes.iter().map(|home| format!("{home}/{path}"));
+/// Where a path below the home lies, as a directory and the path below it: in each home of the user, and where a variable moves what
+/// holds it.
+fn at_home<'p>(path: &'static str, places: &'p Places) -> impl Iterator<Item = (&'p str, &'static str)> {
+    let of_homes = places.homes.iter().map(move |home| (home.as_str(), path));
     let moved = places.stand_ins.iter().filter(|(_, stands_for)| !stands_for.is_empty());
-    let moved = moved.filter_map(|(directory, stands_for)| {
-        let rest = path.strip_prefix(stands_for.as_str()).filter(|rest| rest.starts_with('/'))?;
-        Some(format!("{directory}{rest}"))
+    let moved = moved.filter_map(move |(directory, stands_for)| {
+        let rest = path.strip_prefix(stands_for.as_str())?;
+        (rest.is_empty() || rest.starts_with('/')).then_some((directory.as_str(), rest))
     });
-    of_homes.chain(moved).collect()
+    of_homes.chain(moved)
 }
 
 /// Whether an effect of this kind can change what lies at its path, or can be a program that nobody knows.
