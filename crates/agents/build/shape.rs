@@ -29,6 +29,7 @@ pub(crate) struct Agent {
     pub(crate) patches_in_shell: bool,
     pub(crate) hook_files: Vec<HookFile>,
     pub(crate) rereads_settings: bool,
+    pub(crate) rewrites_input: bool,
     #[serde(default)]
     pub(crate) needs_trust: bool,
     pub(crate) server_file: String,

@@ -87,6 +87,7 @@ fn spec(agent: &Agent) -> String {
         }),
     );
     field("rereads_settings", agent.rereads_settings.to_string());
+    field("rewrites_input", agent.rewrites_input.to_string());
     field("needs_trust", agent.needs_trust.to_string());
     field("server_file", quoted(&agent.server_file));
     field("plugin_manifest", quoted(&agent.plugin_manifest));

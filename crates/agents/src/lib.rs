@@ -11,6 +11,7 @@ mod codex;
 mod command_line;
 mod comments;
 mod failure;
+mod features;
 mod front_matter;
 mod gemini;
 mod hook_files;
@@ -45,6 +46,7 @@ pub use agent::{
 pub use asks::{holds_ask, measured_version};
 pub use command_line::{GivenHooks, can_keep_hooks_on, given_hooks, keeps_hooks_on, off_variables};
 pub use failure::hook_table;
+pub use features::{Features, features, tested_versions};
 pub use hook_files::{
     CODEX_CONFIG, FRONT_MATTER, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS, NamedHook,
     PLUGIN_HOOKS, given_config, given_settings, hook_files, read_hook_file, rereads_settings,

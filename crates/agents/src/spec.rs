@@ -46,6 +46,8 @@ pub(crate) struct Spec {
     pub(crate) hook_files: &'static [HookFile],
     /// Whether it reads its settings again when they change.
     pub(crate) rereads_settings: bool,
+    /// Whether it runs a call with the input that a hook puts in place of its own (measured).
+    pub(crate) rewrites_input: bool,
     /// Whether it runs a hook of the user's only after the user has trusted it.
     pub(crate) needs_trust: bool,
     /// The file of the user's own MCP servers, below the home directory.

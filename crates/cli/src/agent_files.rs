@@ -1,12 +1,16 @@
 //! [`AgentFiles`]: where an agent keeps its own files, and whether the agent is on this machine.
 
-use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use castellan_agents::{AgentId, moved_settings_directory, settings_path, settings_variable};
+use castellan_agents::{
+    AgentId, PACKAGE_MANIFEST, Version, executable_version, moved_settings_directory, settings_path,
+    settings_variable,
+};
+use castellan_files::read_text;
 
 use crate::directories::{Directories, absolute};
+use crate::limits::{PACKAGE_LEVELS_MAX, PACKAGE_MANIFEST_BYTES_MAX};
 
 /// Places of one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +41,27 @@ impl AgentFiles {
 
     /// Reports whether the agent is installed: its command or its directory is there.
     pub(crate) fn is_present(&self) -> bool {
-        self.dir.is_dir() || on_path(self.agent.word(), std::env::var_os("PATH"))
+        self.dir.is_dir() || self.program().is_some()
+    }
+
+    /// Returns its command, as `PATH` finds it.
+    fn program(&self) -> Option<PathBuf> {
+        let path = std::env::var_os("PATH");
+        let dirs = path.iter().flat_map(std::env::split_paths);
+        dirs.map(|dir| dir.join(self.agent.word())).find(|file| is_executable(file))
+    }
+
+    /// Returns the version of its command, where its path or the manifest of its package has it. Nothing is started.
+    pub(crate) fn version(&self) -> Option<Version> {
+        let program = std::fs::canonicalize(self.program()?).ok()?;
+        let manifests = program.ancestors().skip(1).take(PACKAGE_LEVELS_MAX).map(|dir| {
+            let read = read_text(&dir.join(PACKAGE_MANIFEST), PACKAGE_MANIFEST_BYTES_MAX);
+            read.ok()
+        });
+        let path = program.to_str()?;
+        std::iter::once(None)
+            .chain(manifests)
+            .find_map(|manifest| executable_version(self.agent, path, manifest.as_deref()))
     }
 
     /// The path under which the agent knows its settings: symlinks of their directory resolved.
@@ -45,11 +69,6 @@ impl AgentFiles {
         let dir = std::fs::canonicalize(&self.dir).unwrap_or_else(|_| self.dir.clone());
         dir.join(self.settings.file_name().unwrap_or_default())
     }
-}
-
-fn on_path(program: &str, path: Option<OsString>) -> bool {
-    let dirs = path.iter().flat_map(std::env::split_paths);
-    dirs.map(|dir| dir.join(program)).any(|file| is_executable(&file))
 }
 
 /// Reports whether a file can be started.

@@ -1,5 +1,6 @@
 //! The subcommands, one file each, and which is which.
 
+pub(crate) mod agents;
 pub(crate) mod apply;
 pub(crate) mod approve;
 pub(crate) mod bench;
@@ -78,6 +79,8 @@ pub(crate) enum Command {
     Suggest(suggest::Options),
     /// Judge the recorded calls again with other rules, and show what would change
     Replay(replay::Options),
+    /// List the agents that castellan can guard, and how much of its answers each carries out
+    Agents(agents::Options),
     /// Find out whether everything works, with a live call through every hook
     Doctor(doctor::Options),
     /// Look at the configuration: what counts, and who says so
@@ -121,6 +124,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Report(options) => report::run(global, options),
         Command::Suggest(options) => suggest::run(global, options),
         Command::Replay(options) => replay::run(global, options),
+        Command::Agents(options) => agents::run(global, options),
         Command::Doctor(options) => doctor::run(global, options),
         Command::Config(command) => config::run(global, command),
         Command::Rules(command) => rules::run(global, command),

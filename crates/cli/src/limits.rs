@@ -59,3 +59,9 @@ pub(crate) const EXPLAINED_LINE_CHARS: usize = 200;
 
 /// Calls of the log that are judged again, or counted, where nothing else is said: some weeks of one person's, in half a minute.
 pub(crate) const CALLS_READ: usize = 50_000;
+
+/// Directories above an agent's program in which the manifest of its package is looked for: `dist`, `bin` and the package itself.
+pub(crate) const PACKAGE_LEVELS_MAX: usize = 3;
+
+/// Bytes of that manifest. Real ones have a few KiB.
+pub(crate) const PACKAGE_MANIFEST_BYTES_MAX: u64 = 64 * 1024;

@@ -28,6 +28,7 @@ const COMMANDS: &[&str] = &[
     "report",
     "suggest",
     "replay",
+    "agents",
     "doctor",
     "bench",
     "bench accuracy",

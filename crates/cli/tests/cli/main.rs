@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod agents;
 mod bench;
 mod check;
 mod config;

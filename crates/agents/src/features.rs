@@ -1,0 +1,41 @@
+//! [`features`]: how much of castellan's answers an agent carries out. It must not know a single call.
+
+use castellan_event::Verdict;
+
+use crate::agent::{AgentId, hook_events, question_event};
+use crate::asks::can_ask;
+use crate::reply::{Told, encode};
+use crate::spec::Version;
+
+/// How much of castellan's answers an agent carries out, as measured on the real client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Features {
+    /// It holds an ask in some permission mode; otherwise castellan denies.
+    pub asks: bool,
+    /// An allow spares its user the agent's own prompt.
+    pub allows: bool,
+    /// It runs a call with the input that a hook puts in place of its own.
+    pub rewrites: bool,
+    /// A hook that cannot run stops the call.
+    pub fails_closed: bool,
+    /// castellan registers for every user of a machine.
+    pub machine_wide: bool,
+}
+
+/// Returns the features of an agent.
+pub fn features(agent: AgentId) -> Features {
+    let allow = Told { verdict: Verdict::Allow, reason: String::new(), user_note: String::new() };
+    let (question, events) = (question_event(agent), hook_events(agent));
+    Features {
+        asks: can_ask(agent, question),
+        allows: events.iter().any(|event| !encode(agent, event.name, &allow).stdout.is_empty()),
+        rewrites: agent.spec().rewrites_input,
+        fails_closed: events.iter().any(|event| event.name == question && event.blocks_on_failure),
+        machine_wide: agent.spec().settings.machine.is_some(),
+    }
+}
+
+/// Returns the first and the last version that were measured.
+pub fn tested_versions(agent: AgentId) -> (Version, Version) {
+    agent.spec().tested
+}

@@ -1,0 +1,46 @@
+//! `castellan agents`.
+
+use serde_json::{Value as Json, json};
+
+use crate::home::Home;
+
+/// What the list says of each agent under `key`.
+fn listed(home: &Home, key: &str) -> Json {
+    let list: Json = serde_json::from_str(&home.run_ok(&["agents", "--json"])).unwrap();
+    let rows = list.as_array().unwrap().iter();
+    rows.map(|row| (row["agent"].as_str().unwrap().to_owned(), row[key].clone())).collect()
+}
+
+#[test]
+fn each_agent_is_listed_with_what_it_carries_out() {
+    let home = Home::new();
+    for (key, expected) in [
+        ("asks", json!({ "claude": true, "codex": false, "gemini": false })),
+        ("allows", json!({ "claude": true, "codex": true, "gemini": false })),
+        ("rewrites", json!({ "claude": true, "codex": true, "gemini": true })),
+        ("fails_closed", json!({ "claude": true, "codex": false, "gemini": false })),
+        ("machine_wide", json!({ "claude": true, "codex": true, "gemini": false })),
+        ("present", json!({ "claude": false, "codex": false, "gemini": false })),
+        ("guarded", json!({ "claude": false, "codex": false, "gemini": false })),
+    ] {
+        assert_eq!(listed(&home, key), expected, "{key}");
+    }
+    let table = home.run_ok(&["agents"]);
+    assert!(table.starts_with("WORD    AGENT        TESTED              HERE  GUARDED"), "{table}");
+}
+
+#[test]
+fn an_agent_is_found_by_its_directory_and_its_version_by_its_package() {
+    let home = Home::new();
+    home.write("user/.codex/config.toml", "");
+    let package = "user/lib/node_modules/@google/gemini-cli";
+    home.write(&format!("{package}/dist/package.json"), r#"{"name":"other","version":"9.9.9"}"#);
+    home.write(&format!("{package}/package.json"), r#"{"name":"@google/gemini-cli","version":"0.61.0"}"#);
+    let folder = home.path(&format!("{package}/dist"));
+    // Any program.
+    std::fs::hard_link(home.bin().join("castellan"), folder.join("gemini")).unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.display());
+    let home = home.with_variable("PATH", path.into());
+    assert_eq!(listed(&home, "present"), json!({ "claude": false, "codex": true, "gemini": true }));
+    assert_eq!(listed(&home, "version"), json!({ "claude": null, "codex": null, "gemini": "0.61.0" }));
+}
