@@ -23,7 +23,8 @@ const UNTOUCHED: &str = "/**";
 
 /// Those of the files in which something was not understood that are the project's own.
 pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
-    if is_any_strange(facts, scene) {
+    // Of most calls all is understood.
+    if !facts.effects.iter().any(Effect::is_opaque) || is_any_strange(facts, scene) {
         return BTreeSet::new();
     }
     let opaque = facts.effects.iter().filter(|effect| effect.is_opaque());

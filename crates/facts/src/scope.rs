@@ -53,7 +53,19 @@ pub(crate) fn own_below_home() -> impl Iterator<Item = &'static str> {
 
 /// The components of a path, without `.` and empty ones.
 pub(crate) fn components(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|component| !component.is_empty() && *component != ".")
+    let mut rest = path;
+    // Names are short: a loop over their bytes is faster than the search of `split`. Each call compares thousands.
+    std::iter::from_fn(move || {
+        while !rest.is_empty() {
+            let end = rest.bytes().position(|byte| byte == b'/').unwrap_or(rest.len());
+            let name = rest.get(..end)?;
+            rest = rest.get(end + 1..).unwrap_or_default();
+            if !name.is_empty() && name != "." {
+                return Some(name);
+            }
+        }
+        None
+    })
 }
 
 /// What an absolute path is, of which some components may not be known.

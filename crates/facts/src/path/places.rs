@@ -216,8 +216,12 @@ fn listed(names: &[&str], process: &Process) -> Vec<String> {
 
 /// Adds a path that can name a place, as it is said and as it really lies.
 fn add_both(path: &str, process: &Process, all: &mut Vec<String>) {
-    for one in [path, process.real(path)] {
-        if is_usable(path) && is_usable(one) && !all.iter().any(|known| known == one) {
+    if !is_usable(path) {
+        return;
+    }
+    let real = Some(process.real(path)).filter(|real| *real != path && is_usable(real));
+    for one in std::iter::once(path).chain(real) {
+        if !all.iter().any(|known| known == one) {
             all.push(one.to_owned());
         }
     }
