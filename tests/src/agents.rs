@@ -7,11 +7,20 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value as Json, json};
 
+use crate::home::Home;
 use crate::model::{Api, Block};
 
 /// The pins: a list of `agent`, npm `package`, exact `version` and, relative to [`folder`], the native `executables` of
 /// all platforms. `cargo xtask test` installs what this table names.
 pub const PINS: &str = include_str!("../agents.json");
+
+/// How Gemini CLI is to identify itself, and that it sends nothing to anybody else.
+const GEMINI_SETTINGS: &str = r#"{
+  "security": { "auth": { "selectedType": "gemini-api-key" } },
+  "privacy": { "usageStatisticsEnabled": false },
+  "general": { "enableAutoUpdate": false }
+}
+"#;
 
 /// An agent that tests drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +29,8 @@ pub enum Agent {
     Claude,
     /// OpenAI Codex CLI.
     Codex,
+    /// Gemini CLI.
+    Gemini,
 }
 
 impl Agent {
@@ -28,6 +39,7 @@ impl Agent {
         match self {
             Agent::Claude => "claude",
             Agent::Codex => "codex",
+            Agent::Gemini => "gemini",
         }
     }
 
@@ -36,6 +48,48 @@ impl Agent {
         match self {
             Agent::Claude => "claude_code",
             Agent::Codex => "codex",
+            Agent::Gemini => "gemini_cli",
+        }
+    }
+
+    /// Returns the event at which it asks about a call.
+    pub fn question(self) -> &'static str {
+        match self {
+            Agent::Claude | Agent::Codex => "PreToolUse",
+            Agent::Gemini => "BeforeTool",
+        }
+    }
+
+    /// Whether it tells its hooks the id by which the model knows a call.
+    pub(crate) fn tells_ids(self) -> bool {
+        match self {
+            Agent::Claude | Agent::Codex => true,
+            Agent::Gemini => false,
+        }
+    }
+
+    /// Whether it tells its hooks that a call is a sub-agent's.
+    pub(crate) fn marks_subagents(self) -> bool {
+        match self {
+            Agent::Claude | Agent::Codex => true,
+            Agent::Gemini => false,
+        }
+    }
+
+    /// Returns the user's file in which castellan registers.
+    pub(crate) fn settings(self, home: &Home) -> PathBuf {
+        match self {
+            Agent::Claude => home.user().join(".claude/settings.json"),
+            Agent::Codex => home.codex().join("hooks.json"),
+            Agent::Gemini => home.user().join(".gemini/settings.json"),
+        }
+    }
+
+    /// Writes what it needs to know of its model before castellan is installed.
+    pub(crate) fn prepare(self, home: &Home) -> Result<()> {
+        match self {
+            Agent::Claude | Agent::Codex => Ok(()),
+            Agent::Gemini => home.write(&self.settings(home), GEMINI_SETTINGS),
         }
     }
 
@@ -44,6 +98,7 @@ impl Agent {
         match self {
             Agent::Claude => Api::Anthropic,
             Agent::Codex => Api::OpenAi,
+            Agent::Gemini => Api::Gemini,
         }
     }
 
@@ -52,6 +107,9 @@ impl Agent {
         match self {
             Agent::Claude => Block::call("Bash", json!({"command": command, "description": "a test"})),
             Agent::Codex => Block::call("exec_command", json!({"cmd": command})),
+            Agent::Gemini => {
+                Block::call("run_shell_command", json!({"command": command, "description": "a test"}))
+            }
         }
     }
 

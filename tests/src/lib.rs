@@ -18,5 +18,6 @@ pub mod wait;
 mod anthropic;
 mod attended;
 mod etc;
+mod gemini;
 mod http;
 mod openai;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use crate::http::{Request, Response, Server};
-use crate::{anthropic, openai};
+use crate::{anthropic, gemini, openai};
 
 /// The API that a model is reached by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub enum Api {
     Anthropic,
     /// OpenAI Responses, `POST /v1/responses`.
     OpenAi,
+    /// Gemini, `POST /v1beta/models/MODEL:streamGenerateContent`.
+    Gemini,
 }
 
 /// What one conversation's model says, turn by turn. After its last turn it says `done`.
@@ -182,16 +184,18 @@ impl State {
         let endpoint = match self.api {
             Api::Anthropic => "/messages",
             Api::OpenAi => "/responses",
+            Api::Gemini => "enerateContent",
         };
         if request.method != "POST" || !request.path.ends_with(endpoint) {
             // Token counts, model lists, telemetry: the agents accept an empty answer.
-            let body = br#"{"input_tokens":10,"data":[],"models":[]}"#;
+            let body = br#"{"input_tokens":10,"totalTokens":10,"data":[],"models":[]}"#;
             return Response { content_type: "application/json", body: body.into() };
         }
         let body: Json = serde_json::from_slice(&request.body).unwrap_or_default();
         let conversation = match self.api {
             Api::Anthropic => anthropic::conversation(&body),
             Api::OpenAi => openai::conversation(&body),
+            Api::Gemini => gemini::conversation(&body),
         };
         let (script, turn) = self.next_turn(&conversation);
         let ends =
@@ -200,6 +204,7 @@ impl State {
         match self.api {
             Api::Anthropic => anthropic::response(&body, number, &turn),
             Api::OpenAi => openai::response(number, &turn),
+            Api::Gemini => gemini::response(&request.path, &turn),
         }
     }
 
@@ -286,6 +291,12 @@ fn turns_done(turns: &[Vec<Block>], results: usize) -> usize {
 /// Server-sent events: each a type and its data.
 pub(crate) fn event_stream(events: &[(&str, Json)]) -> Response {
     let body: String = events.iter().map(|(kind, data)| format!("event: {kind}\ndata: {data}\n\n")).collect();
+    Response { content_type: "text/event-stream", body: body.into_bytes() }
+}
+
+/// Server-sent events without types: their data.
+pub(crate) fn data_stream(data: &[String]) -> Response {
+    let body: String = data.iter().map(|data| format!("data: {data}\n\n")).collect();
     Response { content_type: "text/event-stream", body: body.into_bytes() }
 }
 

@@ -1,4 +1,5 @@
-//! Runs an agent once in a home, against a scripted model, without a person: Claude Code with `-p`, Codex with `exec`.
+//! Runs an agent once in a home, against a scripted model, without a person: Claude Code and Gemini CLI with `-p`,
+//! Codex with `exec`.
 
 use std::path::Path;
 use std::process::Command;
@@ -73,8 +74,13 @@ pub fn start(
     match agent {
         Agent::Claude => claude(&mut command, model, options),
         Agent::Codex => codex(&mut command, model, options),
+        Agent::Gemini => gemini(&mut command, model),
     }
-    Running::start(command.args(options.arguments).arg("go"))
+    let prompt: &[&str] = match agent {
+        Agent::Claude | Agent::Codex => &["go"],
+        Agent::Gemini => &["--prompt", "go"],
+    };
+    Running::start(command.args(options.arguments).args(prompt))
 }
 
 /// Starts `agent` and waits for its end.
@@ -110,4 +116,12 @@ fn codex(command: &mut Command, model: &Model, options: &Options) {
     if options.codex_trusts_hooks {
         command.arg("--dangerously-bypass-hook-trust");
     }
+}
+
+/// Gemini CLI offers its model no shell unless everything runs.
+fn gemini(command: &mut Command, model: &Model) {
+    command.env("GOOGLE_GEMINI_BASE_URL", format!("http://127.0.0.1:{}", model.port()));
+    command.env("GEMINI_API_KEY", "scripted").env("GEMINI_CLI_TRUST_WORKSPACE", "true");
+    command.env("GEMINI_CLI_NO_RELAUNCH", "true");
+    command.args(["--yolo", "--model", "gemini-2.5-pro"]);
 }

@@ -2,6 +2,7 @@
 //! look at the world, at what the model was told and at the record. It must not know how an answer is encoded.
 
 mod asks;
+mod late;
 mod levels;
 mod repository;
 mod signalled;
@@ -17,6 +18,7 @@ use rustix::process::{Signal, kill_process};
 use serde_json::{Value as Json, json};
 
 pub use asks::check_asks;
+pub use late::{check_directory, check_late_answer};
 pub use levels::{check_ceiling, check_denied_escalation, check_escalation};
 pub use repository::check_repository;
 pub use signalled::{KILL, SIGNALS, STOP, check_signalled_hook};
@@ -53,6 +55,14 @@ const RULES: &str = r#"
   desc: Denies a file of the tests by what makes it, wherever the command stands.
   condition: fx.kind = write and fx.path endswith "/started-file" and cmd.name = touch
   output: the test denies what makes this file
+  priority: CRITICAL
+  source: coding_agent
+  tags: [coding_agent_deny]
+
+- rule: Test directory
+  desc: Denies a file of the tests by where the command that makes it runs.
+  condition: fx.kind = write and fx.path endswith "/sub/placed-file"
+  output: the test denies a file in this place
   priority: CRITICAL
   source: coding_agent
   tags: [coding_agent_deny]
@@ -166,7 +176,7 @@ pub fn check(agent: Agent, case: Case) -> Result<()> {
         call,
         json!({"verdict": verdict, "answer": answer, "enforced": enforced, "mode": case.mode}),
     );
-    expect_record(call, json!({"agent": agent.field(), "event": "PreToolUse"}));
+    expect_record(call, json!({"agent": agent.field(), "event": agent.question()}));
     Ok(())
 }
 
@@ -227,8 +237,9 @@ pub fn check_parallel_calls(agent: Agent) -> Result<()> {
     expect_told(&model, "0-0-0", "the test denies this file");
     let calls = stage.calls()?;
     ensure!(calls.len() == 2, "two calls, but {} records: {calls:?}", calls.len());
-    expect_record(stage.call(&calls, "0-0-0")?, json!({"verdict": "deny", "enforced": true}));
-    expect_record(stage.call(&calls, "0-0-1")?, json!({"verdict": "defer", "enforced": true}));
+    let [denied, other] = ["denied-file", "other-file"].map(|file| call_about(&calls, file));
+    expect_record(denied?, json!({"verdict": "deny", "enforced": true}));
+    expect_record(other?, json!({"verdict": "defer", "enforced": true}));
     Ok(())
 }
 
@@ -262,12 +273,13 @@ pub fn check_subagent(agent: Agent, options: &Options, spawn: fn(&str) -> Block)
     stage.expect_file("other-file", true, &done);
     expect_told(&model, "1-0-0", "the test denies this file");
     let calls = stage.calls()?;
-    let [main, denied, other] = ["0-0-0", "1-0-0", "1-0-1"].map(|id| stage.call(&calls, id));
+    let [main, denied, other] = [TASK, "denied-file", "other-file"].map(|text| call_about(&calls, text));
     let (main, denied, other) = (main?, denied?, other?);
     expect_record(main, json!({"tool": "Agent", "verdict": "defer", "subagent_id": ""}));
     expect_record(denied, json!({"tool": "Bash", "verdict": "deny", "enforced": true}));
     expect_record(other, json!({"tool": "Bash", "verdict": "defer", "subagent_id": denied["subagent_id"]}));
-    ensure!(denied["subagent_id"] != "", "whose call was it? {denied}");
+    let is_marked = denied["subagent_id"] != "";
+    ensure!(is_marked == agent.marks_subagents(), "whose call was it? {denied}");
     ensure!(denied["session_id"] == main["session_id"], "two sessions: {main} {denied}");
     Ok(())
 }
@@ -287,9 +299,11 @@ pub fn check_switched_off(
             &["--settings", r#"{"disableAllHooks":false}"#],
         ),
         Agent::Codex => (".codex/config.toml", "[features]\nhooks = false\n", &["-c", "features.hooks=true"]),
+        Agent::Gemini => (".gemini/settings.json", r#"{"hooksConfig":{"enabled":false}}"#, &[]),
     };
     let file = stage.home.workspace().join(file);
-    stage.home.write(&file, if when == SwitchedOff::BeforeStart { text } else { "" })?;
+    let blank = if text.starts_with('{') { "{}" } else { "" };
+    stage.home.write(&file, if when == SwitchedOff::BeforeStart { text } else { blank })?;
     let turns = [vec![agent.shell(WATCHED)], vec![agent.shell("touch denied-file")]];
     let script = Script::main(turns).before(0, move || assert!(std::fs::write(&file, text).is_ok()));
     let options = Options {
@@ -316,6 +330,7 @@ impl Stage {
     pub(crate) fn with_config(agent: Agent, config: &str, registered: Registered) -> Result<Option<Stage>> {
         let Some(executable) = agent.executable()? else { return Ok(None) };
         let mut home = Home::with_castellan(agent.name(), config, RULES)?;
+        agent.prepare(&home)?;
         if registered == Registered::Managed {
             if !home.make_etc_private()? {
                 return Ok(None);
@@ -342,7 +357,8 @@ impl Stage {
     fn expect_gap(&self) -> Result<()> {
         self.home.start_daemon()?;
         let records = self.home.records()?;
-        let gap = records.iter().find(|record| record.pointer("/gap/event") == Some(&"PreToolUse".into()));
+        let gap =
+            records.iter().find(|record| record.pointer("/gap/event") == Some(&self.agent.question().into()));
         ensure!(gap.is_some(), "the gap is not recorded: {records:?}");
         Ok(())
     }
@@ -354,13 +370,28 @@ impl Stage {
         Ok(calls.filter_map(|record| record.get("call").cloned()).collect())
     }
 
-    /// The one record of the call that the script knows by `id`.
+    /// The one record of the call that the script knows by `id`. An agent that does not tell the id asks about the calls of a
+    /// conversation in order; here, each turn has one call.
     pub(crate) fn call<'a>(&self, calls: &'a [Json], id: &str) -> Result<&'a Json> {
+        if !self.agent.tells_ids() {
+            let turn = id.split('-').nth(1).and_then(|turn| turn.parse::<usize>().ok());
+            return turn
+                .and_then(|turn| calls.get(turn))
+                .with_context(|| format!("no record of call `{id}`: {calls:?}"));
+        }
         let mut found = calls.iter().filter(|call| call["use_id"] == id);
         let call = found.next().with_context(|| format!("no record of call `{id}`: {calls:?}"))?;
         ensure!(found.next().is_none(), "two records of call `{id}`: {calls:?}");
         Ok(call)
     }
+}
+
+/// The one record of a call whose input has this text.
+fn call_about<'a>(calls: &'a [Json], text: &str) -> Result<&'a Json> {
+    let mut found = calls.iter().filter(|call| call["input"].to_string().contains(text));
+    let call = found.next().with_context(|| format!("no record of a call about `{text}`: {calls:?}"))?;
+    ensure!(found.next().is_none(), "two records of calls about `{text}`: {calls:?}");
+    Ok(call)
 }
 
 pub(crate) fn expect_told(model: &Model, call: &str, told: &str) {

@@ -63,10 +63,7 @@ fn hooks_of(home: &Home) -> Vec<Pid> {
 
 /// Has the agent give its hooks up after some seconds.
 fn shorten_timeouts(stage: &Stage) -> Result<()> {
-    let file = match stage.agent {
-        Agent::Claude => stage.home.user().join(".claude/settings.json"),
-        Agent::Codex => stage.home.codex().join("hooks.json"),
-    };
+    let file = stage.agent.settings(&stage.home);
     let text = std::fs::read_to_string(&file).with_context(|| format!("`{}`", file.display()))?;
     ensure!(text.contains("600"), "no timeout in {text}");
     std::fs::write(&file, text.replace("600", SHORT_TIMEOUT))?;

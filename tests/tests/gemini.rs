@@ -1,0 +1,86 @@
+//! castellan guards the real Gemini CLI: see `castellan_tests::scenario`.
+
+use anyhow::Result;
+use castellan_tests::agents::Agent::Gemini;
+use castellan_tests::model::Block;
+use castellan_tests::run::Options;
+use castellan_tests::scenario::{
+    Case, KILL, Registered, SIGNALS, SwitchedOff, check, check_directory, check_late_answer,
+    check_none_foreign, check_signalled_hook, check_subagent, check_switched_off,
+};
+use serde_json::json;
+
+castellan_tests::shared_plays! {
+    Gemini;
+    a_call_that_no_rule_is_about_runs_when_the_agent_lets_it,
+    a_denied_call_does_not_run,
+    a_denied_call_runs_in_monitor_mode_and_is_recorded,
+    an_agent_cannot_loosen,
+    nothing_runs_after_a_deliberate_stop,
+    nothing_runs_without_the_daemons_binary,
+    a_call_does_not_run_when_the_daemon_is_killed_while_it_waits,
+    parallel_calls_are_judged_one_by_one,
+    a_call_that_needs_more_than_its_session_has_waits_for_a_person,
+    a_workspace_is_only_looked_at_until_a_person_trusts_it,
+}
+
+fn write(file: &str) -> Block {
+    Block::call("write_file", json!({"file_path": file, "content": "x"}))
+}
+
+/// Without a person Gemini would wait for one for ever.
+#[test]
+fn an_asked_call_is_denied() -> Result<()> {
+    let told = "Test ask: the test asks about this file";
+    check(Gemini, Case::touch(Gemini, "asked-file", false, told, ("ask", "deny", true)))
+}
+
+#[test]
+fn a_file_is_written_when_it_is_allowed() -> Result<()> {
+    let told = "Test deny: the test denies this file";
+    let denied = Case::touch(Gemini, "denied-file", false, told, ("deny", "deny", true));
+    check(Gemini, Case { call: write("denied-file"), ..denied })?;
+    let allowed = Case::touch(Gemini, "allowed-file", true, "", ("allow", "allow", true));
+    check(Gemini, Case { call: write("allowed-file"), ..allowed })
+}
+
+#[test]
+fn a_command_is_judged_where_it_runs() -> Result<()> {
+    check_directory(Gemini, "dir_path")
+}
+
+#[test]
+fn a_late_answer_is_a_deny() -> Result<()> {
+    check_late_answer(Gemini)
+}
+
+/// Nothing says that a call is a sub-agent's.
+#[test]
+fn a_subagents_calls_are_judged() -> Result<()> {
+    check_subagent(Gemini, &Options::default(), |task| {
+        Block::call("invoke_agent", json!({"agent_name": "generalist", "prompt": task}))
+    })
+}
+
+/// Gemini does not read its settings again.
+#[test]
+fn a_repository_switches_off_the_users_registration() -> Result<()> {
+    check_switched_off(Gemini, Registered::User, SwitchedOff::BeforeStart, false)?;
+    check_switched_off(Gemini, Registered::User, SwitchedOff::MidSession, true)
+}
+
+#[test]
+fn strict_sees_no_hook_of_others_where_there_is_none() -> Result<()> {
+    check_none_foreign(Gemini)
+}
+
+#[test]
+fn a_call_whose_hook_is_signalled_does_not_run() -> Result<()> {
+    SIGNALS.iter().try_for_each(|signal| check_signalled_hook(Gemini, *signal, false))
+}
+
+/// What no hook can answer: Gemini takes a hook that a signal ended for no opinion. (One that is stopped it waits for for ever.)
+#[test]
+fn a_call_whose_hook_is_killed_runs() -> Result<()> {
+    check_signalled_hook(Gemini, KILL, true)
+}
